@@ -61,7 +61,7 @@ type mode struct {
 	// gain of log density that the second derivatives predict for a Newton step from the mode; 0 if
 	// they were not taken
 	promise float64
-	// the wide region around another mode; it has no maximum of its own, so no climb ends in it
+	// the wide region around another mode; it has no maximum, so no climb ends in it
 	outer bool
 	to    *whiten.Map
 }

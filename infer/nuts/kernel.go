@@ -16,19 +16,19 @@ const (
 )
 
 // Kernel is the NUTS transition. It works over any [infer.Hamiltonian]. AcceptStat is the mean of
-// min(1, exp(H₀ - H)) over all points of the tree, including those of a doubling that was given up.
-// Where steps were refined, H is the energy at the end of the plain steps. With Refine a tree has
-// fewer points than 2^TreeDepth, which is the number of plain steps.
+// min(1, exp(H₀ - H)) over all points of the tree, including those of a discarded doubling. Where
+// steps were refined, H is the energy at the end of the plain steps. With Refine a tree has fewer
+// points than 2^TreeDepth, which is the number of plain steps.
 //
 // The exported fields may be changed between transitions.
 type Kernel struct {
 	MaxDepth int // doublings; 0: DefaultMaxDepth
-	// a leaf with a larger one, or where the density is 0, is a divergence; 0:
+	// energy error above which a leaf is a divergence, as is a density of 0; 0:
 	// DefaultMaxEnergyError
 	MaxEnergyError float64
 	Jitter         float64 // the step size is multiplied by a uniform number of (1-Jitter, 1+Jitter); in [0, 1]
-	// the largest variation of the energy within a step; where there is more, it is made of smaller
-	// ones (refine.go); 0: steps are as they are
+	// largest variation of the energy within a step; a step with more is divided into smaller ones
+	// (refine.go); 0: steps are never divided
 	Refine float64
 
 	t trajectory
@@ -78,7 +78,7 @@ func (k *Kernel) Refined() (finer, all int64) { return k.t.finer, k.t.ways }
 // node is a point of the pool with its number of references.
 type node struct {
 	infer.Point
-	velocity []float64 // at the point; it may be part of it
+	velocity []float64 // velocity at the point; may share memory with it
 	refs     int
 	place    int // index in the pool
 }
@@ -88,7 +88,7 @@ type tree struct {
 	left, right *node     // its ends in time
 	chosen      *node     // one of its points
 	rho         []float64 // sum of the momenta: for one point its own momentum, else sum
-	sum         []float64 // empty where no criterion needs it
+	sum         []float64 // empty if no criterion needs it
 	size        int       // number of points
 }
 
@@ -108,10 +108,10 @@ type trajectory struct {
 	steps     int     // of the integrator
 	accept    float64 // sum over leaves
 	divergent bool
-	err       error // a final error; the trajectory then ends as by a divergence
+	err       error // a final error; the trajectory then ends as after a divergence
 
 	refine  float64 // see Kernel
-	stretch int     // there are 2^stretch steps between leaves, where they are not refined
+	stretch int     // there are 2^stretch plain steps between leaves
 	back    *infer.Point
 	finer   int64 // see Refined
 	ways    int64
@@ -150,7 +150,7 @@ func (t *trajectory) begin(rng *rand.Rand, h infer.Hamiltonian, eps, limit float
 	t.plant(t.root, start)
 }
 
-// end returns all points to the pool but the chosen one.
+// end returns all points except the chosen one to the pool.
 func (t *trajectory) end(chosen *node) {
 	t.ends = [2]*node{}
 	if chosen != nil {
@@ -273,7 +273,7 @@ func (t *trajectory) join(dst, other *tree, after bool) (turning bool) {
 	return turning
 }
 
-// end returns what the U-turn criterion needs of a tree.
+// end returns the values that the U-turn criterion needs of a tree.
 func (a *tree) end() vector.End {
 	return vector.End{
 		First: a.left.velocity, FirstMomentum: a.left.Momentum,

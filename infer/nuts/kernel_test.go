@@ -76,7 +76,7 @@ func TestInvariance(t *testing.T) {
 	}
 }
 
-// oneWay is a planted fault: that the way back is the same is not looked at.
+// oneWay is a planted fault: it does not check that the way back is the same.
 type oneWay struct {
 	trajectory
 }
@@ -127,7 +127,7 @@ func TestOneWay(t *testing.T) {
 	t.Log(res.Err())
 }
 
-// start returns the parts of a transition.
+// start returns the Hamiltonian and the point for a transition.
 func start(t *testing.T, target infer.LogDensity, m infer.Metric, x []float64) (*hmc.Euclidean, *infer.Point) {
 	t.Helper()
 	h, err := hmc.NewEuclidean(target, m)
@@ -146,7 +146,7 @@ func start(t *testing.T, target infer.LogDensity, m infer.Metric, x []float64) (
 // a list of all points: depth, number of leaves and acceptance statistic. The chosen point must be
 // one of the tree's.
 func TestTrajectoryAgainstDefinition(t *testing.T) {
-	refined, ended := 0, 0 // steps, and trajectories where the way back is another
+	refined, ended := 0, 0 // refined steps, and trajectories that end because the way back differs
 	for _, target := range []infertest.Exact{infertest.AR1(3, 0.9), infertest.Banana{B: 0.3, Sigma: 2}, infertest.Funnel{D: 3}} {
 		for _, m := range metrics(target.Dim()) {
 			h, z := start(t, target, m, make([]float64, target.Dim()))
@@ -199,9 +199,9 @@ type listed struct {
 
 	refine     float64
 	plainSteps int
-	plain      map[int]float64 // energies that plain steps led to, of points between which steps were refined
+	plain      map[int]float64 // by point between refined steps: energy at the end of plain steps
 	refined    map[int]bool
-	ended      bool // somewhere, as the way back was another
+	ended      bool // ended somewhere because the way back differs
 }
 
 func newListed(t *testing.T, h *hmc.Euclidean, tr *trajectory, eps float64) *listed {
@@ -212,8 +212,8 @@ func newListed(t *testing.T, h *hmc.Euclidean, tr *trajectory, eps float64) *lis
 	return l
 }
 
-// way is what a number of steps of the integrator leads to, and the energy where it varied
-// too much, or at the end.
+// way makes a number of steps of the integrator. It returns the last point and its energy. It stops
+// early, and smooth is false, if the energy varies too much.
 func (l *listed) way(from *infer.Point, eps float64, steps int) (z *infer.Point, energy float64, smooth bool) {
 	z = infer.NewPoint(len(from.Position))
 	z.CopyFrom(from)
@@ -230,8 +230,8 @@ func (l *listed) way(from *infer.Point, eps float64, steps int) (z *infer.Point,
 	return z, z.Energy, true
 }
 
-// halvings is the number of times that steps must be halved from a point; more than may be
-// where that is not enough.
+// halvings returns the number of times that steps from a point must be halved; maxHalvings+1 if
+// that many do not suffice.
 func (l *listed) halvings(from *infer.Point, eps float64) int {
 	for k := range maxHalvings + 1 {
 		if _, _, smooth := l.way(from, math.Ldexp(eps, -k), l.plainSteps<<k); smooth {
@@ -241,7 +241,7 @@ func (l *listed) halvings(from *infer.Point, eps float64) int {
 	return maxHalvings + 1
 }
 
-// next is the neighbour of a point, or nil.
+// next returns the neighbour of a point, or nil.
 func (l *listed) next(i int, from *infer.Point, eps float64) *infer.Point {
 	_, l.plain[i], _ = l.way(from, eps, l.plainSteps)
 	k := l.halvings(from, eps)
@@ -281,7 +281,8 @@ func (l *listed) at(i int) *infer.Point {
 	return z
 }
 
-// crossed is the U-turn criterion for the ends a, b with momenta a…b summed.
+// crossed applies the U-turn criterion to the ends a and b, with the momenta from `from` to `to`
+// summed.
 func (l *listed) crossed(a, b, from, to int) bool {
 	rho := make([]float64, len(l.at(0).Momentum))
 	for i := from; i < to; i++ {
@@ -302,8 +303,8 @@ func (l *listed) turns(lo, mid, hi int) bool {
 	return l.crossed(lo, hi-1, lo, hi) || l.crossed(lo, mid, lo, mid+1) || l.crossed(mid-1, hi-1, mid-1, hi)
 }
 
-// block visits the points of [lo, hi) in the order of building; ok is false if
-// it diverges or turns.
+// block visits the points of [lo, hi) in the order in which they are built; ok is false if it
+// diverges or turns.
 func (l *listed) block(lo, hi int, forward bool, leaves *int, accept *float64) (ok bool) {
 	if hi-lo == 1 {
 		*leaves++
@@ -380,7 +381,7 @@ func TestPool(t *testing.T) {
 			t.Fatalf("%d of %d points are free", len(k.t.free), len(k.t.nodes))
 		}
 	}
-	// Three for each level, the root's, both ends, and the state before.
+	// Three for each level, one for the root, two for the ends, and the previous state.
 	if n := len(k.t.nodes); n > 3*DefaultMaxDepth+6 {
 		t.Errorf("the pool has grown to %d points", n)
 	}
@@ -433,8 +434,8 @@ func TestDivergence(t *testing.T) {
 	}
 }
 
-// TestEdge checks that a trajectory ends where the density is 0, because there is no gradient,
-// however large an error of the energy is allowed.
+// TestEdge checks that a trajectory ends by a divergence where the density is 0, because there is
+// no gradient, even if any error of the energy is allowed.
 func TestEdge(t *testing.T) {
 	h, z := start(t, infertest.Exponential{D: 1}, infer.Metric{}, []float64{0.1})
 	for _, refine := range []float64{0, 1} {
@@ -455,8 +456,8 @@ func TestEdge(t *testing.T) {
 	}
 }
 
-// iid is a standard normal whose gradient costs next to nothing, so that the
-// benchmark shows the sampler's own cost.
+// iid is a standard normal whose gradient costs next to nothing, so that the benchmark measures the
+// sampler itself.
 type iid int
 
 func (d iid) Dim() int { return int(d) }

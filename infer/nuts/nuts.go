@@ -12,13 +12,13 @@ import (
 // value has Stan's defaults.
 type Sampler struct {
 	MaxDepth       int     // doublings of a tree; 0: 10
-	MaxEnergyError float64 // beyond which a transition is divergent; 0: 1000
+	MaxEnergyError float64 // energy error above which a transition is divergent; 0: 1000
 	Jitter         float64 // of the step size, see Kernel
 	Refine         float64 // see Kernel
 	Adapt          warmup.Options
 
-	// Hamiltonian makes the geometry, if it is not to be Euclidean; only the
-	// step size is then adapted.
+	// Hamiltonian makes the geometry, unless it should be Euclidean. Only the step size is then
+	// adapted.
 	Hamiltonian func(target *infer.Meter) (infer.Hamiltonian, error)
 }
 

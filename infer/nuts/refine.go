@@ -14,29 +14,29 @@ import (
 // small enough.
 //
 // The path back must be the same, or the weights would not be invariant. Along the same steps
-// backwards the energy varies by as much. What must be tested is whether larger steps would have
-// sufficed from the other end. If so, the two points are not neighbours as seen from both, and the
-// trajectory ends, as it does by a divergence.
+// backwards the energy varies by the same amount. It remains to test whether larger steps would
+// have sufficed from the other end. If so, the two points are not neighbours as seen from both
+// ends, and the trajectory ends, as after a divergence.
 //
 // Source: Bou-Rabee, Carpenter, Kleppe and Liu, "The within-orbit adaptive leapfrog no-U-turn
 // sampler" (2025), where the number of steps may also be drawn at random. Refining single steps
-// does not work: the energy's variation along one depends on the phase of the fastest oscillation.
-// On Rosenbrock's function 28 to 70 % of trajectories then ended because larger steps would have
-// sufficed on the way back; with 8 steps it was 13 to 19 %. There is at least one leaf for every
-// half unit of time: with fewer, an oscillation of scale 1 would not be seen to turn.
+// does not work: the energy's variation along one step depends on the phase of the fastest
+// oscillation. On Rosenbrock's function 28 to 70 % of trajectories then ended because larger steps
+// would have sufficed on the way back; with 8 steps it was 13 to 19 %. There is at least one leaf
+// for every half unit of time: with fewer, the turn of an oscillation of scale 1 would be missed.
 
 // spacing is the largest time between leaves, unless the step size is larger. maxStretch is the
-// largest stretch. maxHalvings is the number of times that steps may be halved: eight reach three
-// and a half standard deviations down the neck of a funnel whose log scale has standard deviation
-// 1.5. Each more doubles the cost of a leaf where a density jumps, for which no step is small
-// enough.
+// largest stretch. maxHalvings is the largest number of times that steps may be halved. Eight reach
+// three and a half standard deviations down the neck of a funnel whose log scale has standard
+// deviation 1.5. Each further one doubles the cost of a leaf where a density jumps, for which no
+// step is small enough.
 const (
 	spacing     = 0.5
 	maxStretch  = 4
 	maxHalvings = 8
 )
 
-// stretch returns the stretch for a step size; the tree must still have a leaf or two.
+// stretch returns the stretch for a step size, such that the tree can still have a leaf or two.
 func stretch(eps float64, maxDepth int) int {
 	n := 0
 	for n < min(maxStretch, maxDepth-1) && math.Ldexp(eps, n+1) <= spacing {
@@ -46,8 +46,8 @@ func stretch(eps float64, maxDepth int) int {
 }
 
 // smooth makes the plain steps, halved the given number of times, from one point to z. It reports
-// whether the energy varies by no more than allowed. If it varies more, z is the point where that
-// was seen.
+// whether the energy varies by no more than allowed. If it varies more, z is the point where the
+// excess was found.
 func (t *trajectory) smooth(from, z *infer.Point, eps float64, halved int) bool {
 	if halved > 0 {
 		eps = math.Ldexp(eps, -halved)

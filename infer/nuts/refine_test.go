@@ -20,8 +20,8 @@ type walker interface {
 
 func (t *trajectory) of() *trajectory { return t }
 
-// orbitOf are the points that the trajectory through a point reaches, at most so many on either
-// side, the earliest first, and where among them the point is.
+// orbitOf returns the points of the trajectory through z, at most `most` on either side, the
+// earliest first, and the index of z among them.
 func orbitOf(w walker, h infer.Hamiltonian, z *infer.Point, eps, refine float64, most int) (orbit []*infer.Point, at int, err error) {
 	tr := w.of()
 	for _, forward := range []bool{false, true} {
@@ -56,7 +56,8 @@ func orbitOf(w walker, h infer.Hamiltonian, z *infer.Point, eps, refine float64,
 	return orbit, at, nil
 }
 
-// sameOrbit says where a trajectory is another one, seen from one of its points.
+// sameOrbit returns an error if the trajectory is a different one when seen from another of its
+// points. ended reports that the trajectory ends within the points examined.
 func sameOrbit(w walker, h infer.Hamiltonian, z *infer.Point, eps, refine float64) (ended bool, err error) {
 	const most = 12
 	orbit, at, err := orbitOf(w, h, z, eps, refine, most)

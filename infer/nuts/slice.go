@@ -59,7 +59,7 @@ func (k *Kernel2011) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64
 	return &chosen.Point, info, nil
 }
 
-// slice is a trajectory whose points count if they lie in a slice.
+// slice is a trajectory whose points count only if they lie in a slice.
 type slice struct {
 	trajectory
 	logU     float64 // height of the slice relative to the start
@@ -71,7 +71,7 @@ var _ space[*tree] = (*slice)(nil)
 
 // leaf implements space.
 func (s *slice) leaf(dst *tree, forward bool) (w weight, ok bool) {
-	// Doubling j begins after 2^j - 1 leaves: the earlier ones were complete.
+	// Doubling j begins after 2^j - 1 leaves, because all earlier doublings were complete.
 	if bits.OnesCount(uint(s.leaves)+1) == 1 {
 		s.accepted, s.last = 0, 0
 	}
@@ -104,13 +104,13 @@ func (s *slice) join(dst, other *tree, after bool) (turning bool) {
 	return turning
 }
 
-// turning is whether the ends of two adjacent trees, left the earlier in time, would come closer
-// by going on at either of them.
+// turning reports whether continuing at either end would bring the ends of two adjacent trees
+// closer. left is the earlier one.
 func (s *slice) turning(left, right *tree) bool {
 	a, b := left.left, right.right
 	x := b.Position
 	y, p, q := a.Position[:len(x)], a.Momentum[:len(x)], b.Momentum[:len(x)]
-	// Two sums each: a single sum would wait for its previous addition.
+	// Two sums for each end: a single sum would wait for its previous addition.
 	var back, front, back1, front1 float64
 	i := 0
 	for ; i+1 < len(x); i += 2 {
@@ -128,8 +128,7 @@ func (s *slice) turning(left, right *tree) bool {
 	return !(back+back1 >= 0 && front+front1 >= 0)
 }
 
-// DefaultDelta2011 is the target of the acceptance statistic in the programs
-// that the authors published.
+// DefaultDelta2011 is the target of the acceptance statistic in the authors' published programs.
 const DefaultDelta2011 = 0.6
 
 // Sampler2011 makes NUTS as published in 2011 for a run: [Kernel2011] with the unit metric, or the
@@ -143,7 +142,7 @@ type Sampler2011 struct {
 	FixedStepSize bool             // no search, no adaptation
 	Averaging     warmup.Averaging // Delta 0: DefaultDelta2011
 
-	// Hamiltonian makes the geometry, if it is not to be Euclidean.
+	// Hamiltonian makes the geometry, unless it should be Euclidean.
 	Hamiltonian func(target *infer.Meter) (infer.Hamiltonian, error)
 }
 
@@ -184,9 +183,8 @@ func (s Sampler2011) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 	}, nil
 }
 
-// heuristic is the stage FindReasonableEpsilon (Algorithm 4): the step size is
-// doubled or halved until the acceptance probability of one step, with one and
-// the same momentum, crosses ½.
+// heuristic is the stage FindReasonableEpsilon (Algorithm 4). It doubles or halves the step size
+// until the acceptance probability of one step crosses ½; the momentum is always the same.
 type heuristic struct{}
 
 // Run implements [infer.Stage].

@@ -44,8 +44,8 @@ func TestInvariance2011(t *testing.T) {
 	}
 }
 
-// TestTransition2011 checks that the acceptance statistic is that of the last doubling, and that
-// the limits on depth and error hold.
+// TestTransition2011 checks that the acceptance statistic is computed from the last doubling, and
+// that the limits on depth and error hold.
 func TestTransition2011(t *testing.T) {
 	h, z := start(t, infertest.AR1(2, 0), infer.Metric{}, []float64{1, 1})
 	rng := infer.Stream(6, 0, "2011", 0)

@@ -12,7 +12,7 @@ import (
 // TestAgainstStan checks that warm-up and sampling together behave like Stan's. On
 // eight_schools_noncentered four chains of Stan 2.32.2 ended with step sizes .425, .375, .445,
 // .448. They took 8.47, 10.94, 8.71, 7.59 leapfrogs per draw after warm-up, and 10.43, 8.93, 9.41,
-// 10.47 in it. The bands are these means with three standard deviations of the mean of four.
+// 10.47 in it. The bands are these means ± three standard errors of the mean of four.
 func TestAgainstStan(t *testing.T) {
 	s, err := infer.NewSession(infertest.EightSchools{}, infer.Config{Sampler: Sampler{}, Chains: 20, Seed: 1})
 	if err != nil {

@@ -6,41 +6,41 @@ import (
 	"github.com/ppl-lang/ppl/infer/internal/quick"
 )
 
-// space is all that the tree algorithm knows of the place where its trees grow. T is a tree: a run
-// of consecutive points in time, with its two ends, what the U-turn criterion needs, and one chosen
-// point. Trees are owned by the space and changed in place.
+// space is the tree algorithm's interface to the place where its trees grow. T is a tree: a run of
+// consecutive points in time, with its two ends, the values for the U-turn criterion, and one
+// chosen point. Trees are owned by the space and changed in place.
 type space[T any] interface {
-	// leaf goes one step beyond the front (back) end of the whole trajectory
-	// and makes dst the tree of the one point reached. w is the point's weight;
-	// ok is false if the trajectory diverges there, and then ends.
+	// leaf makes one step beyond the front (or back) end of the whole trajectory and makes dst the
+	// tree of the new point. w is the point's weight; ok is false if the trajectory diverges there,
+	// and then ends.
 	leaf(dst T, forward bool) (w weight, ok bool)
 
-	// choose replaces the chosen point of dst by that of src with probability
-	// prob. What src has chosen is not looked at again.
+	// choose replaces the chosen point of dst by that of src with probability prob. The chosen
+	// point of src is not used afterwards.
 	choose(dst, src T, prob float64)
 
-	// join adds other, which is adjacent, to dst, after it in time if after, else before
-	// it, and reports whether the union makes a U-turn, either whole or across their border.
-	// dst's choice stays; other is used up. It is one step because both need the sum of the
-	// momenta.
+	// join adds the adjacent tree other to dst: after it in time if after, else before it. It
+	// reports whether the union makes a U-turn, either as a whole or across their border. The
+	// chosen point of dst stays; other must not be used again. It is one method because both parts
+	// need the sum of the momenta.
 	join(dst, other T, after bool) (turning bool)
 
-	// scratch returns a tree for use at a level: distinct levels have distinct
-	// trees, all distinct from the root.
+	// scratch returns a tree for use at a level. Different levels have different trees, and none is
+	// the root.
 	scratch(level int) T
 }
 
 // grow doubles the tree root, of one point with weight total, until it turns, diverges or has been
 // doubled maxDepth times. Bit j of directions says whether doubling j goes forward in time. On
-// return root holds the chosen point. The result is the number of complete doublings: one that
-// diverges or turns inside is not counted and none of its points is chosen.
+// return root has the chosen point. The result is the number of complete doublings. A doubling that
+// diverges or turns inside is not counted, and none of its points is chosen.
 //
 // The transition from the start to the chosen point leaves the weights invariant, for these
-// reasons. Each of the 2^depth trees of that size which contain the start and fit the directions is
-// equally likely to be built from any of its points. A doubling is given up if any subtree in its
-// balanced division turns, so that every point of the final tree would have led to the same tree.
-// The choice between the old tree and a doubling is a Metropolis step between their total weights;
-// that within a doubling is proportional to weight.
+// reasons. Consider the 2^depth trees of the final size that contain the start and fit the
+// directions. Each is equally likely to be built from any of its points. A doubling is discarded if
+// any subtree in its balanced division turns, so that every point of the final tree would have led
+// to the same tree. The choice between the old tree and a doubling is a Metropolis step between
+// their total weights; the choice within a doubling is proportional to weight.
 func grow[T any, S space[T]](s S, root T, total weight, directions uint64, maxDepth int) (depth int) {
 	for depth < maxDepth {
 		forward := directions>>depth&1 == 1
@@ -59,9 +59,9 @@ func grow[T any, S space[T]](s S, root T, total weight, directions uint64, maxDe
 	return depth
 }
 
-// build makes dst a tree of 2^depth new points beyond the front or back end and
-// returns their total weight. ok is false if it diverges, or if it or one of
-// its subtrees turns, and it is then unusable.
+// build makes dst a tree of 2^depth new points beyond the front or back end and returns their total
+// weight. ok is false, and the tree unusable, if it diverges, or if it or one of its subtrees
+// turns.
 func build[T any, S space[T]](s S, dst T, depth int, forward bool) (total weight, ok bool) {
 	if depth == 0 {
 		return s.leaf(dst, forward)
@@ -88,7 +88,7 @@ type weight struct {
 	value, shift float64
 }
 
-// Weights whose logarithms do not exceed unshifted need no shift; sums of 2^30 of them do not
+// unshifted bounds the logarithms of weights that need no shift: sums of 2^30 of them do not
 // overflow.
 const unshifted = 600
 
@@ -112,7 +112,7 @@ func (a weight) plus(b weight) weight {
 	return weight{a.value + b.value*math.Exp(b.shift-a.shift), a.shift}
 }
 
-// over returns a/b; b is not 0 unless a is, and 0/0 is 0.
+// over returns a/b. b must not be 0 unless a is; 0/0 is 0.
 func (a weight) over(b weight) float64 {
 	switch {
 	case a.value == 0:

@@ -14,9 +14,9 @@ import (
 type integers struct {
 	weight   func(i int) float64
 	diverges func(i int) bool           // as if it had no weight
-	turns    func(lo, mid, hi int) bool // the union of [lo, mid) and [mid, hi)
+	turns    func(lo, mid, hi int) bool // whether the union of [lo, mid) and [mid, hi) turns
 
-	bias func(prob float64, size int) float64 // of choices, a planted fault
+	bias func(prob float64, size int) float64 // planted fault: changes the probabilities of choices
 
 	lo, hi int // visited: [lo, hi)
 	levels []*interval
@@ -81,8 +81,7 @@ func (s integers) from(start int, directions uint64, maxDepth int) (*interval, i
 	return root, depth
 }
 
-// worlds are trajectories that turn and diverge in all sorts of places, with
-// uneven weights.
+// worlds returns trajectories that turn and diverge in all sorts of places, with uneven weights.
 func worlds() map[string]integers {
 	never := func(int) bool { return false }
 	calm := func(int, int, int) bool { return false }
@@ -113,13 +112,13 @@ func worlds() map[string]integers {
 	return w
 }
 
-// unbalanced looks for a pair with π(i) P(i→j) ≠ π(j) P(j→i), where all words of
-// directions, which are equally likely, are enumerated.
+// unbalanced returns an error if π(i) P(i→j) ≠ π(j) P(j→i) for some pair. It enumerates all words
+// of directions, which are equally likely.
 func unbalanced(w integers, maxDepth int) error {
 	return violation(w, maxDepth, func(i int) map[int]float64 { return w.transition(i, maxDepth) })
 }
 
-// transition is the distribution of the chosen point from a start.
+// transition returns the distribution of the chosen point from a start.
 func (s integers) transition(i, maxDepth int) map[int]float64 {
 	words := 1 << maxDepth
 	p := map[int]float64{}
@@ -135,8 +134,8 @@ func (s integers) transition(i, maxDepth int) map[int]float64 {
 func violation(w integers, maxDepth int, transition func(i int) map[int]float64) error {
 	reach := 1<<maxDepth - 1
 	weight := func(i int) float64 {
-		// The limit on the energy error is relative to the start; from a
-		// point without weight one could leave, but nobody comes there.
+		// The limit on the energy error is relative to the start. A chain could leave a point
+		// without weight, but never gets there.
 		if w.diverges(i) {
 			return 0
 		}
@@ -189,7 +188,7 @@ func TestDetailedBalance(t *testing.T) {
 // is a uniform number below the weight of the start. Its effect is constant between the weights, so
 // that the integral over it is a sum.
 func TestDetailedBalance2011(t *testing.T) {
-	const limit = 50 // on the ratio of the slice to a weight
+	const limit = 50 // bound on the ratio of the slice to a weight
 	for name, w := range worlds() {
 		for _, maxDepth := range []int{1, 2, 3} {
 			reach := 1<<maxDepth - 1
@@ -253,8 +252,8 @@ func TestGrowFollowsDirections(t *testing.T) {
 		if depth != 4 || root.lo != -back || root.hi != 16-back {
 			t.Errorf("directions %04b: tree [%d, %d) of depth %d", d, root.lo, root.hi, depth)
 		}
-		// Equal weights: every doubling is accepted, so the start, with all
-		// points of earlier doublings, is left for the last one.
+		// With equal weights every doubling is accepted, so the last one leaves the start and all
+		// points of earlier doublings.
 		last := slices.Sorted(func(yield func(int) bool) {
 			for i, p := range root.chosen {
 				if p > 0 && !yield(i) {

@@ -23,13 +23,14 @@ type Directional interface {
 	SquareGrad(x, u, grad []float64) error
 }
 
-// soundPivot is the smallest pivot of a Cholesky factor, relative to the diagonal of the matrix and
-// to the ridge, for which the ridge is negligible: products along a direction omit it.
+// soundPivot is the smallest pivot of a Cholesky factor for which the ridge is negligible, so that
+// products along a direction omit it. It is relative to the diagonal of the matrix and to the
+// ridge.
 const soundPivot = 1e5
 
-// settleAt writes to known what forceAlong needs at x, where G = l lᵀ. That is the part of the
-// force that does not depend on the momentum, followed by a flag: 1 if the ridge may be omitted
-// there. With 0 nothing of it is used.
+// settleAt writes to known the values that forceAlong needs at x, where G = l lᵀ. These are the
+// part of the force that does not depend on the momentum, followed by a flag: 1 if the ridge may be
+// omitted there. If the flag is 0, nothing of known is used.
 func (h *Hamiltonian) settleAt(x, l, known []float64) (outcome, error) {
 	d := h.dim
 	known[d] = 0
@@ -47,7 +48,7 @@ func (h *Hamiltonian) settleAt(x, l, known []float64) (outcome, error) {
 	return done, nil
 }
 
-// forceAlong is forceWith, where settleAt has been called.
+// forceAlong is forceWith for points at which settleAt has been called.
 func (h *Hamiltonian) forceAlong(x, p, l, known []float64) (outcome, error) {
 	h.solve(l, p, h.v)
 	if err := h.direction(h.along.SquareGrad, x, h.v, h.work.force); err != nil {
@@ -68,11 +69,11 @@ func (h *Hamiltonian) direction(f func(x, u, to []float64) error, x, u, to []flo
 	return err
 }
 
-// The iteration of foresee.
+// Constants of the iteration of foresee.
 const (
 	remembered = 5   // number of residuals
 	maxForesee = 40  // largest number of iterations
-	finer      = 0.1 // than the tolerance of the equation
+	finer      = 0.1 // tolerance, relative to that of the equation
 	// relative square of the new part of a residual, below which it is a combination of the others
 	nothingNew = 1e-12
 )
@@ -138,7 +139,7 @@ func (h *Hamiltonian) foresee(x, p, l []float64, eps float64, y []float64) (ok b
 	return false, nil
 }
 
-// mix writes to w what follows iteration k.
+// mix writes to w the velocity that follows iteration k.
 func (m *mixing) mix(k int, w []float64) {
 	if k > 0 {
 		slot := (k - 1) % remembered
@@ -157,8 +158,8 @@ func (m *mixing) mix(k int, w []float64) {
 	m.f, m.f0, m.r, m.r0, m.next, m.next0 = m.f0, m.f, m.r0, m.r, m.next0, m.next
 }
 
-// weights are those of the first n differences that minimise the residual: the solution of the
-// normal equations. A difference that is a combination of the others has weight 0.
+// weights returns the weights of the first n differences that minimise the residual, by the normal
+// equations. A difference that is a combination of the others has weight 0.
 func (m *mixing) weights(n int) (c [remembered]float64) {
 	var l [remembered][remembered]float64
 	for i := range n {

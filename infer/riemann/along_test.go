@@ -9,7 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/infertest"
 )
 
-// alongMixed is mixed with directions, times wrong.
+// alongMixed is mixed with directions; wrong is a factor on their products.
 type alongMixed struct {
 	mixed
 	wrong float64
@@ -33,8 +33,9 @@ func (m alongMixed) SquareGrad(x, u, grad []float64) error {
 	return m.TraceGrad(x, a, grad)
 }
 
-// TestAlong: steps with directions are those without, and evaluate the whole metric once, and once
-// the gradient of a trace. Where products are wrong they are still those steps, but take longer.
+// TestAlong checks steps that use directions. They must equal the steps without, with one
+// evaluation of the whole metric and one gradient of a trace per step. If the products are wrong,
+// the steps must still be equal but take more evaluations.
 func TestAlong(t *testing.T) {
 	for name, m := range allMixed() {
 		if m.d < alongDim {
@@ -92,8 +93,8 @@ func TestAlong(t *testing.T) {
 	}
 }
 
-// TestPivots: the least pivot is that of the factor, in either form; where it is next to that of
-// the ridge, which directions do not know, they are not used.
+// TestPivots checks the least pivot of dense and sparse factors. If it is so small that the ridge
+// matters, directions, which omit the ridge, must not be used.
 func TestPivots(t *testing.T) {
 	const d = alongDim
 	for _, apart := range []float64{0.5, 1e-3, 1e-12} { // of the first two rows, which are alike but for this
@@ -150,7 +151,7 @@ func (c constantAlong) Times(_, u, product []float64) error {
 
 func (c constantAlong) SquareGrad(_, _, grad []float64) error { clear(grad); return nil }
 
-// TestWeights: least squares, also where differences are alike, or none.
+// TestWeights checks the least squares solution, including equal and zero differences.
 func TestWeights(t *testing.T) {
 	m := newMixing(3)
 	for i, v := range [][]float64{{1, 0, 0}, {2, 0, 0}, {0, 0, 0}, {1, 1, 0}} {

@@ -11,10 +11,10 @@ const (
 	large    = 192 // dimension from which a factorisation may take longer than that
 )
 
-// A runner runs work that may take long, such as a factorisation, while its caller asks whether the
+// runner runs work that may take long, such as a factorisation, while its caller checks whether the
 // run was interrupted. If so it returns false, and the Hamiltonian must not be used any more: the
-// work continues to its end and writes to its memory. A panic is passed to the caller. nil: nothing
-// takes long.
+// work continues to its end and writes to its memory. A panic is passed to the caller. nil: the
+// work is done directly.
 type runner func(func()) bool
 
 // do calls f with a matrix and returns its result.
@@ -48,7 +48,7 @@ func await(target *infer.Meter, d int, stopped func()) runner {
 			select {
 			case failure := <-done:
 				if failure != nil {
-					panic(failure) // as if it had happened here
+					panic(failure) // as if it had occurred here
 				}
 				return true
 			case <-tick.C:

@@ -42,8 +42,8 @@ func (g *stuck) invert(l []float64, run runner) bool {
 	return g.dense.invert(l, run)
 }
 
-// TestInterruptedWithin: a run that is cancelled ends while a matrix is being factorised or
-// inverted, or a metric computed from eigenvectors, whatever that takes.
+// TestInterruptedWithin checks that a cancelled run ends while a matrix is being factorised or
+// inverted, or a metric computed from eigenvectors, however long that takes.
 func TestInterruptedWithin(t *testing.T) {
 	const d = large
 	for _, c := range []struct {
@@ -74,7 +74,7 @@ func TestInterruptedWithin(t *testing.T) {
 				draws++
 			}
 		}
-		// Asked every 20 ms; the rest is for other work on the machine.
+		// The run checks every 20 ms; the rest allows for other work on the machine.
 		if took := time.Since(asked); draws > 0 || asked.IsZero() || took > 5*time.Second {
 			t.Errorf("%s: %d draws, %v after the run was cancelled", c.name, draws, took)
 		}
@@ -82,7 +82,8 @@ func TestInterruptedWithin(t *testing.T) {
 	}
 }
 
-// TestPanicWhileAwaited: what panics beside its caller panics there, where it can be recovered.
+// TestPanicWhileAwaited checks that a panic in the work is passed to the caller, where it can be
+// recovered.
 func TestPanicWhileAwaited(t *testing.T) {
 	defer func() {
 		if r := recover(); r != "fault" {

@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestContraction: iterations end that get no closer, or not within those that are left, and no
-// others: geometric ones, also if they go away at first.
+// TestContraction checks when iterations are given up: if they get no closer, or too slowly for the
+// remaining iterations. Others must continue, such as geometric ones, even if they move away at
+// first.
 func TestContraction(t *testing.T) {
 	const limit, iterations = 1e-6, 100
 	ends := func(distance func(k int) float64) (at int, hopeless bool) {

@@ -10,7 +10,7 @@ import (
 )
 
 // dense computes with metrics all of whose elements may be nonzero. A factor is the lower triangle
-// L of the Cholesky factor, G = LLᵀ, in a square.
+// L of the Cholesky factor, G = LLᵀ, stored in a square.
 type dense struct {
 	metric     Metric
 	dim        int
@@ -107,7 +107,7 @@ func (g *dense) invert(l []float64, run runner) bool {
 		return true
 	}
 	copy(g.inverse, l)
-	// Potri overwrites the lower triangle of the factor by that of the inverse.
+	// Potri overwrites the lower triangle of the factor with that of the inverse.
 	if !run.do(g.potri, g.inverse) {
 		return false
 	}
@@ -119,7 +119,7 @@ func (g *dense) invert(l []float64, run runner) bool {
 	return true
 }
 
-// force is computed by the trace trick.
+// force uses the trace trick.
 func (g *dense) force(x, _, v, force []float64) error {
 	d := g.dim
 	for i := range d {

@@ -2,7 +2,7 @@
 // on the position, and the generalised leapfrog step.
 //
 //	metric.go       Metric: G(x) and the gradient of tr(A·G(x)); Constant, Func; Freeze
-//	target.go       metrics that a target itself provides: expected Fisher information, Hessian, its own
+//	target.go       metrics that a target provides: expected Fisher information, Hessian, its own
 //	frozen.go       Frozen, a stage: the metric at one point, as a constant one
 //	mode.go         FindMode: a mode of the log density, to freeze a metric at
 //	softabs.go      SoftAbs of a Hessian
@@ -12,9 +12,9 @@
 //	sparse.go       computations with sparse metrics
 //	await.go        long computations, with a caller that can be interrupted
 //	step.go         the generalised leapfrog step in two modes
-//	along.go        Directional: products with single directions, and what a step saves by them
+//	along.go        Directional: products with single directions, and the savings that they allow
 //
-// Kernels need not know of it: RMHMC (Girolami and Calderhead, "Riemann manifold Langevin and
+// Kernels need no changes. RMHMC (Girolami and Calderhead, "Riemann manifold Langevin and
 // Hamiltonian Monte Carlo methods", 2011) is hmc.Sampler on this geometry, the paper's ARMHMC is
 // ahmc.Sampler, and NUTS runs on it unchanged. Each of these has a field Hamiltonian for it:
 //
@@ -27,18 +27,18 @@
 // [Metric] need not give the D matrices ∂G/∂xᵢ. The gradient of one scalar suffices; reverse-mode
 // differentiation of the program for G yields it at about the cost of G itself.
 //
-// A metric of which most elements are 0 needs A only at the others. The elements of G⁻¹ within the
+// A metric with mostly zero elements needs A only at the others. The elements of G⁻¹ within the
 // pattern of a sparse factor suffice (Takahashi's equations), so that no step costs more than a
 // sparse factorisation.
 //
 // # Single directions
 //
 // While p is iterated, only v changes. The gradient of ½ log|G| is the same in all iterations, also
-// on the way back, and is kept with the point. The gradient of vᵀGv and products G·u take one
+// on the way back, and is stored with the point. The gradient of vᵀGv and products G·u take one
 // derivative along a direction and one back, instead of one for each of the D parameters. With a
-// metric that has these, see [Directional], the reversible mode finds the new position by products
-// alone. It then evaluates the metric there, to check the position and to continue from it: once
-// per step, with one gradient of a trace, unless the check fails.
+// metric that provides these, see [Directional], the reversible mode finds the new position by
+// products alone. It then evaluates the metric there, to check the position and to continue from
+// it: once per step, with one gradient of a trace, unless the check fails.
 //
 // # Two modes
 //
@@ -48,8 +48,8 @@
 //
 //   - [Reversible], the default, iterates to a tolerance, then steps back and compares. A step that
 //     does not converge, or does not lead back, fails: the transition is rejected and the failure
-//     counted. An iteration has failed if six iterations bring it no closer, or not close enough
-//     for those that are left.
+//     counted. An iteration fails if six iterations bring it no closer, or not close enough for the
+//     remaining ones.
 //   - [Published] makes a fixed number of iterations and does not check them, as the programs of
 //     Girolami and Calderhead do. It is for comparison with them.
 //

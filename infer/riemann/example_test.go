@@ -12,9 +12,9 @@ import (
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
-// RMHMC on a funnel, x ~ normal(0, exp(v/2)) and v ~ normal(0, 3), with a
-// metric written by hand: the information about v in both densities, and the
-// precision of x, which makes the scale of x the same everywhere.
+// RMHMC on a funnel, x ~ normal(0, exp(v/2)) and v ~ normal(0, 3). The metric is written by hand:
+// the information about v in both densities, and the precision of x, which makes the scale of x the
+// same everywhere.
 func Example() {
 	metric := riemann.Func{
 		D: 2,

@@ -51,22 +51,23 @@ func (h withoutDeterminant) Step(from, z *infer.Point, eps float64) error {
 	return err
 }
 
-// tensor is another name, so that what embeds it has the method Metric.
+// tensor is an alias, so that types that embed it have the method Metric.
 type tensor = riemann.Metric
 
-// withoutTrace forgets that the metric varies.
+// withoutTrace ignores that the metric varies.
 type withoutTrace struct{ tensor }
 
 func (withoutTrace) TraceGrad(_, _, grad []float64) error { clear(grad); return nil }
 
-// withoutSquare is withoutTrace for what changes with the momentum alone.
+// withoutSquare ignores that the metric varies only in the part of the force that depends on the
+// momentum.
 type withoutSquare struct{ directions }
 
 func (withoutSquare) SquareGrad(_, _, grad []float64) error { clear(grad); return nil }
 
-// halfTrace forgets that the determinant of the metric varies. What is left is
-// the force of another Hamiltonian: the step is reversible and keeps volumes,
-// so the target stays invariant, and only the energy shows it.
+// halfTrace ignores that the determinant of the metric varies. The result is the force of another
+// Hamiltonian: the step is reversible and preserves volume, so the target stays invariant, and only
+// the energy shows the fault.
 type halfTrace struct{ tensor }
 
 func (m halfTrace) TraceGrad(x, a, grad []float64) error {
@@ -104,9 +105,9 @@ func (h wrongMomentum) Momentum(rng *rand.Rand, z *infer.Point) {
 	z.Energy = energy
 }
 
-// The list of planted faults: each is caught by the test of invariance or by
-// the order of the energy error. (Biased choices in trees are planted in
-// package nuts, faults of Algorithm 2, such as a wrong scale, in package ahmc.)
+// TestPlantedFaults checks that each planted fault is detected, by the test of invariance or by the
+// order of the energy error. (Biased choices in trees are planted in package nuts, faults of
+// Algorithm 2, such as a wrong scale, in package ahmc.)
 func TestPlantedFaults(t *testing.T) {
 	banana := infertest.Banana{B: 0.4, Sigma: 1.5}
 	fisher := func(target infer.LogDensity) riemann.Metric {

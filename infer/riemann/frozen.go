@@ -13,8 +13,8 @@ import (
 type Frozen struct {
 	Metric func(target *infer.Meter) (Metric, error)
 
-	// At returns the point; nil: the position of the chain. found is false if the point is not the
-	// mode that was asked for.
+	// At returns the point; nil: the position of the chain. found is false if the requested mode
+	// was not found.
 	At func(ctx context.Context, target *infer.Meter, m Metric, x []float64) (point []float64, found bool, err error)
 }
 

@@ -11,10 +11,10 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// Mode says how implicit equations are solved.
+// Mode is a way to solve the implicit equations.
 type Mode string
 
-// The modes, see the package comment.
+// The modes, see the package documentation.
 const (
 	Reversible Mode = "reversible"
 	Published  Mode = "published"
@@ -32,13 +32,14 @@ const (
 type Options struct {
 	Mode Mode // "": Reversible
 
-	// Iterations of each fixed point: the number of them in the mode
-	// Published (0: 4), a limit in the mode Reversible (0: 100).
+	// Iterations is the number of iterations of each fixed point in the mode Published (0: 4), and
+	// its limit in the mode Reversible (0: 100).
 	Iterations int
 
-	// Tolerance bounds the change in the last iteration. ReturnTolerance bounds how far from its
-	// start the way back may end. Both are per coordinate, in units of the metric (ΔxᵀGΔx ≤
-	// D·tolerance², and ΔpᵀG⁻¹Δp in the same way), and used by Reversible only. 0: 1e-7 and 1e-5.
+	// Tolerance bounds the change in the last iteration. ReturnTolerance bounds the distance
+	// between the end of the way back and its start. Both are per coordinate, in units of the
+	// metric (ΔxᵀGΔx ≤ D·tolerance², and ΔpᵀG⁻¹Δp in the same way), and used only by Reversible. 0:
+	// 1e-7 and 1e-5.
 	Tolerance, ReturnTolerance float64
 
 	// Ridge is added to each diagonal element of the metric, relative to it, so that rounding does
@@ -87,8 +88,8 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// Hamiltonian returns what samplers take as their Hamiltonian: one that makes a metric
-// for each chain, from the chain's own target, and the geometry of it.
+// Hamiltonian returns a function for the field Hamiltonian of samplers. For each chain it makes a
+// metric, from the chain's own target, and the geometry of that metric.
 func (o Options) Hamiltonian(metric func(target *infer.Meter) (Metric, error)) func(*infer.Meter) (infer.Hamiltonian, error) {
 	return func(target *infer.Meter) (infer.Hamiltonian, error) {
 		m, err := metric(target)
@@ -119,7 +120,7 @@ type Hamiltonian struct {
 	work // of step.go
 }
 
-// geometry computes with the metric at a point through a factor of it, stored in size numbers.
+// geometry computes with the metric at a point by a factor of it, stored in size numbers.
 type geometry interface {
 	size() int
 
@@ -132,7 +133,7 @@ type geometry interface {
 	solve(f, p, v []float64)                   // v = G⁻¹p
 	momentum(rng *rand.Rand, f, p []float64)   // p ~ normal(0, G)
 	norm(f, x []float64, momenta bool) float64 // √(xᵀG⁻¹x), or √(xᵀGx), overwriting x
-	// of the factorisation, each relative to the element of the diagonal
+	// smallest pivot of the factorisation, relative to the diagonal element
 	minPivot(f []float64) float64
 	invert(f []float64, run runner) bool  // prepares force
 	force(x, f, v, force []float64) error // the gradient in x of ½ log|G| + ½ pᵀG⁻¹p, with v = G⁻¹p
@@ -143,8 +144,8 @@ var (
 	_ infer.Describer   = (*Hamiltonian)(nil)
 )
 
-// Counts has the counts of a Hamiltonian. Evaluations of metrics are not among the gradients that a
-// run reports, but are charged (see infer.Meter.Charge).
+// Counts counts evaluations and failures of a Hamiltonian. Evaluations of metrics are not among the
+// gradients that a run reports, but are charged (see infer.Meter.Charge).
 type Counts struct {
 	Metrics    int64 // evaluations of G
 	TraceGrads int64 // gradients of tr(A·G)
@@ -181,15 +182,15 @@ func NewSparse(target infer.LogDensity, metric Sparse, options Options) (*Hamilt
 	return newHamiltonian(target, newSparse(metric, newSymbolic(p), options.Ridge), metric, options), nil
 }
 
-// alongDim is the dimension from which products with single directions are cheaper than evaluating
-// the whole metric again; its derivatives are lanes of one sweep.
+// alongDim is the dimension from which products with single directions are cheaper than another
+// evaluation of the whole metric, whose derivatives are lanes of one sweep.
 const alongDim = 8
 
-// newHamiltonian makes one of a geometry of metric.
+// newHamiltonian makes the Hamiltonian of a geometry with the given metric.
 func newHamiltonian(target infer.LogDensity, g geometry, metric any, options Options) *Hamiltonian {
 	h := &Hamiltonian{target: infer.NewMeter(target), dim: target.Dim(), options: options.withDefaults(), geometry: g}
 	h.work = newWork(h.dim, g.size())
-	// The mode Published keeps its results to the last bit.
+	// Not in the mode Published, whose results must not change in any bit.
 	if along, ok := metric.(Directional); ok && h.dim >= alongDim && h.options.Mode == Reversible {
 		h.along, h.mixing = along, newMixing(h.dim)
 		h.work.known = make([]float64, h.dim+1)
@@ -238,7 +239,7 @@ func (h *Hamiltonian) Reset(z *infer.Point) error {
 	}
 	logDet, ok, err := h.metricAt(z.Position, h.factorOf(z))
 	if !ok {
-		// Without a metric there is no momentum: no chain may be here.
+		// Without a metric there is no momentum, so no chain may be here.
 		z.LogDensity = math.Inf(-1)
 		return err
 	}
@@ -276,9 +277,9 @@ func (h *Hamiltonian) metricAt(x, f []float64) (logDet float64, ok bool, err err
 	return logDet, true, nil
 }
 
-// Potential is -log π(x) + ½ log|G(x)|, infinite without a density or a metric: minus the log
-// density relative to the volume of the geometry, which does not depend on coordinates. A metric
-// that widens the neck of a funnel removes the funnel from it.
+// Potential returns -log π(x) + ½ log|G(x)|; it is infinite without a density or a metric. It is
+// minus the log density relative to the volume of the geometry, which does not depend on
+// coordinates. A metric that widens the neck of a funnel removes the funnel from it.
 func (h *Hamiltonian) Potential(x []float64) (float64, error) {
 	lp, err := h.target.LogDensityGrad(x, h.work.delta)
 	if err != nil || math.IsInf(lp, -1) {

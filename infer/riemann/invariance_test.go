@@ -11,8 +11,8 @@ import (
 	"github.com/ppl-lang/ppl/internal/short"
 )
 
-// Exact-start invariance of every kernel on Riemannian geometry, with steps so
-// coarse that some fail.
+// TestInvariance tests every kernel on Riemannian geometry from exact starts, with steps so coarse
+// that some fail.
 func TestInvariance(t *testing.T) {
 	short.Skip(t, "long chains; TestSparseInvariance is left")
 	kernels := []struct {
@@ -26,7 +26,7 @@ func TestInvariance(t *testing.T) {
 	for i, g := range geometries() {
 		eps := []float64{0.55, 0.6, 1.1, 0.6, 0.65, 0.9, 1.1, 0.7}[i]
 		for j, k := range kernels {
-			if j == 2 && i%3 > 0 { // costly, and much like nuts
+			if j == 2 && i%3 > 0 { // costly, and similar to nuts
 				continue
 			}
 			res, err := infertest.Invariance{

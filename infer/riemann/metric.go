@@ -18,8 +18,7 @@ import (
 type Metric interface {
 	Dim() int
 
-	// Metric writes G(x), which is to be positive definite, to g. Both
-	// triangles are written.
+	// Metric writes G(x), which must be positive definite, to g. It writes both triangles.
 	Metric(x, g []float64) error
 
 	// TraceGrad writes the gradient in x of tr(A·G(x)), for a constant
@@ -34,7 +33,7 @@ type Func struct {
 	TraceGrad func(x, a, grad []float64) error
 }
 
-// AsMetric returns it as a [Metric].
+// AsMetric returns f as a [Metric].
 func (f Func) AsMetric() Metric { return function{f} }
 
 type function struct{ f Func }
@@ -58,8 +57,8 @@ func (c Constant) Metric(_, g []float64) error { copy(g, c.G); return nil }
 // TraceGrad implements [Metric].
 func (c Constant) TraceGrad(_, _, grad []float64) error { clear(grad); return nil }
 
-// Freeze returns the value of a metric at x as a constant one, for infer.Config.Metric: the
-// Euclidean metric with mass matrix G(x). If it is not positive definite, by rounding or because
+// Freeze returns the value of a metric at x as a constant metric, for infer.Config.Metric: the
+// Euclidean metric with mass matrix G(x). If G(x) is not positive definite, by rounding or because
 // nothing in the model informs a direction, it is made so, see [Regularise]; raised is the number
 // of directions changed.
 func Freeze(m Metric, x []float64) (frozen infer.Metric, raised int, err error) {
@@ -76,20 +75,20 @@ func Freeze(m Metric, x []float64) (frozen infer.Metric, raised int, err error) 
 	return frozen, raised, err
 }
 
-// Eigenvalues of a metric, scaled to a diagonal of ones, that are less than minCurvature times the
-// largest are noise, or directions that the model does not inform. Inverted as they are, they would
-// make one direction, of unknown width, dominate all steps.
+// Consider the eigenvalues of a metric scaled to a diagonal of ones. Those less than minCurvature
+// times the largest are noise, or directions that the model does not inform. Inverted unchanged,
+// they would make one direction, of unknown width, dominate all steps.
 const minCurvature = 1e-9
 
-// soundCondition is a condition number in the 1-norm, which bounds the ratio of eigenvalues; below
+// soundCondition is a condition number in the 1-norm, which bounds the ratio of eigenvalues. Below
 // it no eigenvalue needs raising.
 const soundCondition = 0.01 / minCurvature
 
-// Regularise returns the inverse of the symmetric d×d matrix g, after raising what is not positive.
-// Diagonal elements of zero count as 1, the unit of the unconstrained scale. Eigenvalues below a
-// floor are raised to it. Both are done in coordinates in which the diagonal is one, so that units
-// do not matter. raised counts the elements and eigenvalues raised. It returns an error if g is not
-// finite.
+// Regularise returns the inverse of the symmetric d×d matrix g, after raising elements and
+// eigenvalues that are not positive. Diagonal elements of zero count as 1, the unit of the
+// unconstrained scale. Eigenvalues below a floor are raised to it. Both are done in coordinates in
+// which the diagonal is one, so that units do not matter. raised counts the elements and
+// eigenvalues raised. It returns an error if g is not finite.
 func Regularise(g []float64, d int) (inverse []float64, raised int, err error) {
 	inverse = make([]float64, d*d)
 	if d == 0 {
@@ -162,7 +161,7 @@ func Regularise(g []float64, d int) (inverse []float64, raised int, err error) {
 	return inverse, raised, nil
 }
 
-// LogDeterminant is that of the d×d matrix g; ok is false if g is not positive
+// LogDeterminant returns the log determinant of the d×d matrix g; ok is false if g is not positive
 // definite.
 func LogDeterminant(g []float64, d int) (value float64, ok bool) {
 	if d == 0 {

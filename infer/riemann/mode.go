@@ -14,17 +14,17 @@ import (
 // modeSteps bounds the steps of FindMode.
 const modeSteps = 500
 
-// typicalShell is the gain per dimension that a Newton step promises at the distance from the mode
-// at which most draws are.
+// typicalShell is the gain per dimension that a Newton step promises at the typical distance of
+// draws from the mode.
 const typicalShell = 0.5
 
 // FindMode climbs from x to a mode of the log density by steps G⁻¹∇log π with backtracking. With
 // the expected Fisher information this is Fisher's scoring, with a Hessian it is Newton's method. A
-// metric that is not positive definite is made so, see [Regularise]. It is for [Frozen].At. The
-// mode is that of the unconstrained parameters, like the log density. The climb ends where the next
-// step promises a gain below 1e-10.
+// metric that is not positive definite is made so, see [Regularise]. FindMode is meant for
+// [Frozen].At. The mode is that of the unconstrained parameters, like the log density. The climb
+// ends where the next step promises a gain below 1e-10.
 //
-// A density may be unbounded, as that of many hierarchical models, or the climb may get stuck. The
+// The density may be unbounded, as in many hierarchical models, or the climb may get stuck. The
 // result is then the first point from which a step promised no more than ½ per dimension, as far
 // from a mode as draws are, or else the last point; found is false.
 func FindMode(ctx context.Context, target *infer.Meter, m Metric, x []float64) (mode []float64, found bool, err error) {
@@ -83,7 +83,7 @@ func FindMode(ctx context.Context, target *infer.Meter, m Metric, x []float64) (
 			}
 		}
 		if !moved {
-			if gain < 1e-6 { // rounding of the log density hides what is left
+			if gain < 1e-6 { // rounding of the log density hides the remaining gain
 				return x, true, nil
 			}
 			break

@@ -21,8 +21,8 @@ type Wide struct {
 	Rank    int     // the number of vectors
 }
 
-// Len is the number of values that describe a metric: the elements of S; then for each Wide its
-// vectors, column by column, and their weights.
+// Len returns the number of values that describe a metric: the elements of S; then for each Wide
+// its vectors, column by column, and their weights.
 func (p Pattern) Len() int {
 	n := len(p.Rows)
 	for _, w := range p.Wide {
@@ -31,7 +31,7 @@ func (p Pattern) Len() int {
 	return n
 }
 
-// Rank is the number of vectors.
+// Rank returns the number of vectors.
 func (p Pattern) Rank() (n int) {
 	for _, w := range p.Wide {
 		n += w.Rank
@@ -48,18 +48,18 @@ type Sparse interface {
 	Elements(x, e []float64) error
 
 	// ElementsTraceGrad writes the gradient in x of tr(A·G(x)) to grad, for a constant symmetric A.
-	// a has the elements of A at the positions of S; in place of vectors and weights it has A·u at
-	// their columns and uᵀA·u.
+	// a has the elements of A at the positions of S. In place of each vector and its weight it has
+	// A·u at the vector's columns and uᵀA·u.
 	ElementsTraceGrad(x, a, grad []float64) error
 }
 
 // symbolic is the pattern of a Cholesky factor S = Pᵀ·L·Lᵀ·P, in an order in which it is sparse.
 type symbolic struct {
 	pattern Pattern
-	order   []int32 // of the rows of the factor
+	order   []int32 // order of the rows of the factor
 	place   []int32 // its inverse
-	start   []int32 // of the columns, in rows and among the values
-	rows    []int32 // by columns in ascending order, the diagonal first
+	start   []int32 // start of each column, in rows and among the values
+	rows    []int32 // by column: its rows in ascending order, the diagonal first
 	at      []int32 // by position of the pattern: its index among the values
 	work    float64 // multiplications of a factorisation
 }
@@ -75,8 +75,8 @@ func newSymbolic(p Pattern) *symbolic {
 		i, j := s.place[r], s.place[p.Cols[k]]
 		below[min(i, j)] = append(below[min(i, j)], max(i, j))
 	}
-	// A column has the rows of S, and those of the columns whose first row below the
-	// diagonal it is.
+	// A column has the rows of S. It also has the rows of each column whose first row below the
+	// diagonal is this column.
 	children := make([][]int32, d)
 	mark := make([]int32, d)
 	for j := range d {

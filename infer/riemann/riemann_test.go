@@ -31,7 +31,7 @@ func fromTarget(kind riemann.Kind, alpha float64) func(infer.LogDensity) (rieman
 
 func curved(t infer.LogDensity) (riemann.Metric, error) { return infertest.Curved{D: t.Dim()}, nil }
 
-// directions is a metric with [riemann.Directional], from the whole.
+// directions implements [riemann.Directional] by the whole metric.
 type directions struct {
 	tensor
 	square []float64
@@ -53,7 +53,7 @@ func (m directions) SquareGrad(x, u, grad []float64) error {
 	return m.TraceGrad(x, m.square, grad)
 }
 
-// along gives a metric directions.
+// along adds directions to a metric.
 func along(of func(infer.LogDensity) (riemann.Metric, error)) func(infer.LogDensity) (riemann.Metric, error) {
 	return func(t infer.LogDensity) (riemann.Metric, error) {
 		m, err := of(t)
@@ -75,7 +75,7 @@ func geometries() []geometry {
 	}
 }
 
-// each runs f from a point with momentum, under both modes solved to the end.
+// each runs f from a point with momentum, in both modes solved to convergence.
 func each(t *testing.T, f func(t *testing.T, h *riemann.Hamiltonian, z *infer.Point)) {
 	for _, g := range geometries() {
 		t.Run(g.name, func(t *testing.T) {
@@ -111,7 +111,8 @@ func step(t *testing.T, h infer.Hamiltonian, z *infer.Point, eps float64, n int)
 	}
 }
 
-// A step from one point to another, whatever that was, is a step of a copy.
+// TestStepFromTo checks that a step from one point to another does not depend on the contents of
+// the second, and equals a step of a copy of the first.
 func TestStepFromTo(t *testing.T) {
 	each(t, func(t *testing.T, h *riemann.Hamiltonian, z *infer.Point) {
 		want, from := clone(z), clone(z)
@@ -133,7 +134,7 @@ func clone(z *infer.Point) *infer.Point {
 	return w
 }
 
-// The gradients of tr(A·G) that all metrics give are those of differences.
+// TestTraceGrad compares the gradients of tr(A·G) of all metrics with differences.
 func TestTraceGrad(t *testing.T) {
 	for _, g := range geometries() {
 		m, err := g.metric(g.target)
@@ -154,7 +155,7 @@ func TestTraceGrad(t *testing.T) {
 		if err := infertest.CheckMetric(x, target.Hessian, target.HessianTraceGrad); err != nil {
 			t.Errorf("%v: Hessian: %v", target, err)
 		}
-		// It is the derivative of the gradient.
+		// The Hessian is the derivative of the gradient.
 		d := len(x)
 		h, plus, minus := make([]float64, d*d), make([]float64, d), make([]float64, d)
 		if err := target.Hessian(x, h); err != nil {
@@ -196,7 +197,7 @@ func (r rotating) HessianTraceGrad(x, a, grad []float64) error {
 	return nil
 }
 
-// SoftAbs at its limits: zero, equal, huge and opposite eigenvalues.
+// TestSoftAbs checks SoftAbs at its limits: zero, equal, huge and opposite eigenvalues.
 func TestSoftAbs(t *testing.T) {
 	for _, values := range [][2]float64{{0, 0}, {2, 2}, {2, 2 + 1e-9}, {-3, 3}, {1e-8, -1e-8}, {1e3, -5}, {0, 1}, {-400, -400.0001}} {
 		for _, alpha := range []float64{1, 50} {
@@ -233,7 +234,8 @@ func TestSoftAbs(t *testing.T) {
 	}
 }
 
-// Stepping back, and forward with the momentum reversed, both lead to the start.
+// TestStepIsReversible checks that a step back, and a step forward with the momentum reversed, both
+// lead to the start.
 func TestStepIsReversible(t *testing.T) {
 	each(t, func(t *testing.T, h *riemann.Hamiltonian, z *infer.Point) {
 		back, flipped := clone(z), clone(z)
@@ -259,7 +261,7 @@ func TestStepIsReversible(t *testing.T) {
 	})
 }
 
-// energyRatio is by what halving the step divides the worst energy error.
+// energyRatio returns the factor by which halving the step reduces the worst energy error.
 func energyRatio(t *testing.T, h infer.Hamiltonian, z *infer.Point) float64 {
 	worst := func(n int) (e float64) {
 		w := clone(z)
@@ -272,8 +274,8 @@ func energyRatio(t *testing.T, h infer.Hamiltonian, z *infer.Point) float64 {
 	return worst(64) / worst(128)
 }
 
-// The energy error is of second order: a wrong force, or one that forgets a
-// term, shows here.
+// TestEnergyErrorOrder checks that the energy error is of second order. A force that is wrong or
+// lacks a term shows here.
 func TestEnergyErrorOrder(t *testing.T) {
 	each(t, func(t *testing.T, h *riemann.Hamiltonian, z *infer.Point) {
 		if ratio := energyRatio(t, h, z); ratio < 3.8 || ratio > 4.2 {
@@ -282,7 +284,8 @@ func TestEnergyErrorOrder(t *testing.T) {
 	})
 }
 
-// The Jacobian of a step, by central differences, has determinant 1.
+// TestStepPreservesVolume checks that the Jacobian of a step, by central differences, has
+// determinant 1.
 func TestStepPreservesVolume(t *testing.T) {
 	each(t, func(t *testing.T, h *riemann.Hamiltonian, z *infer.Point) {
 		d := len(z.Position)
@@ -313,7 +316,8 @@ func TestStepPreservesVolume(t *testing.T) {
 	})
 }
 
-// With a constant metric the step is the leapfrog step, in both modes.
+// TestConstantMetric checks that with a constant metric the step is the leapfrog step, in both
+// modes.
 func TestConstantMetric(t *testing.T) {
 	target := infertest.Banana{B: 0.4, Sigma: 1.5}
 	g := []float64{2, 0.5, 0.5, 1}
@@ -351,7 +355,8 @@ func TestConstantMetric(t *testing.T) {
 	}
 }
 
-// The momentum has covariance G(x), the energy is H, and the velocity G⁻¹p.
+// TestMomentum checks that the momentum has covariance G(x), the energy is H, and the velocity is
+// G⁻¹p.
 func TestMomentum(t *testing.T) {
 	each(t, func(t *testing.T, h *riemann.Hamiltonian, z *infer.Point) {
 		d := len(z.Position)
@@ -405,8 +410,8 @@ func TestMomentum(t *testing.T) {
 	})
 }
 
-// Steps that cannot be solved fail and are counted, and show in the account of
-// rejections; the fixed number of iterations hides them.
+// TestFailures checks that steps whose equations cannot be solved fail and are counted, also among
+// the rejections. A fixed number of iterations hides such failures.
 func TestFailures(t *testing.T) {
 	target := infertest.Funnel{D: 3}
 	for _, mode := range []riemann.Mode{riemann.Reversible, riemann.Published} {
@@ -448,9 +453,9 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// With steps so coarse, and iterations so few, that many fail, and for either
-// reason, those that are taken lead back to where they came from. That no
-// invariance test sees: steps that do not are few.
+// TestTakenStepsReturn uses steps so coarse, and iterations so few, that many steps fail, for
+// either reason. The steps that do not fail must lead back to their start. Invariance tests would
+// not detect exceptions, because they are few.
 func TestTakenStepsReturn(t *testing.T) {
 	var all riemann.Counts
 	for i, g := range geometries() {
@@ -513,8 +518,8 @@ func TestTakenStepsReturn(t *testing.T) {
 	}
 }
 
-// Metrics that fail, or are not positive definite, make steps fail and nothing
-// worse; errors that are fatal end the run.
+// TestBadMetrics checks that metrics that fail, or are not positive definite, only make steps fail.
+// Errors that are fatal must end the run.
 func TestBadMetrics(t *testing.T) {
 	target := infertest.AR1(2, 0.5)
 	fatal := fmt.Errorf("broken: %w", infer.ErrFatal)
@@ -579,7 +584,7 @@ func TestBadMetrics(t *testing.T) {
 	}
 }
 
-// A step allocates nothing that grows with the number of steps.
+// TestStepDoesNotAllocate checks that allocations do not grow with the number of steps.
 func TestStepDoesNotAllocate(t *testing.T) {
 	each(t, func(t *testing.T, h *riemann.Hamiltonian, z *infer.Point) {
 		eps := 0.05
@@ -594,8 +599,8 @@ func TestStepDoesNotAllocate(t *testing.T) {
 	})
 }
 
-// A metric that is singular is frozen all the same: in directions that it does not
-// know it has a width of one, or that of rounding, whatever the units.
+// TestRegularise checks that a singular metric can be frozen. In directions that it does not
+// inform, the width must be one or, if rounding decides, large but finite, in any units.
 func TestRegularise(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -621,7 +626,8 @@ func TestRegularise(t *testing.T) {
 	}
 }
 
-// A mode that does not exist is not needed: a funnel grows without bound.
+// TestNoMode checks that FindMode returns a point even if there is no mode: the densities of the
+// slope and the funnel are unbounded.
 func TestNoMode(t *testing.T) {
 	funnel := infertest.Funnel{D: 4}
 	m, err := curved(funnel)

@@ -11,19 +11,18 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// DefaultAlpha is the hardness of SoftAbs: eigenvalues below about 1/DefaultAlpha are raised to
+// DefaultAlpha is the hardness of SoftAbs. Eigenvalues below about 1/DefaultAlpha are raised to
 // that, so that steps are no longer than a parameter of unit scale allows. With the 1e6 of
-// Betancourt's experiments the metric almost vanishes wherever a curvature changes its sign, as it
-// does between two modes and in every heavy tail; chains then get stuck there.
+// Betancourt's experiments the metric almost vanishes wherever a curvature changes its sign, as
+// between two modes and in every heavy tail; chains then get stuck there.
 const DefaultAlpha = 1
 
-// SoftAbs is Betancourt's metric ("A general metric for Riemannian manifold
-// Hamiltonian Monte Carlo", 2013): with H = Q diag(λ) Qᵀ the Hessian of the
-// negative log density, G = Q diag(λ coth(αλ)) Qᵀ. It is positive definite
-// wherever H exists.
+// SoftAbs is Betancourt's metric ("A general metric for Riemannian manifold Hamiltonian Monte
+// Carlo", 2013). With H = Q diag(λ) Qᵀ the Hessian of the negative log density, it is G = Q diag(λ
+// coth(αλ)) Qᵀ. It is positive definite wherever H exists.
 //
-// tr(A·G) has the derivative tr(Q(J∘QᵀAQ)Qᵀ·∂H), with J the divided differences
-// of λ coth(αλ), so the Hessian's TraceGrad is all it needs.
+// tr(A·G) has the derivative tr(Q(J∘QᵀAQ)Qᵀ·∂H), with J the divided differences of λ coth(αλ), so
+// it needs only the Hessian's TraceGrad.
 type SoftAbs struct {
 	hessian Hessian
 	dim     int
@@ -40,7 +39,7 @@ type SoftAbs struct {
 	eigen, compose, differentiate func(m []float64) bool
 }
 
-// NewSoftAbs returns the metric of a target's Hessian; alpha 0 is DefaultAlpha.
+// NewSoftAbs returns the metric of a target's Hessian; an alpha of 0 means DefaultAlpha.
 func NewSoftAbs(dim int, hessian Hessian, alpha float64) (*SoftAbs, error) {
 	if alpha == 0 {
 		alpha = DefaultAlpha
@@ -71,7 +70,7 @@ func (s *SoftAbs) await(run runner) { s.run = run }
 // Dim implements [Metric].
 func (s *SoftAbs) Dim() int { return s.dim }
 
-// symmetric is the view of s.vectors as input of the decomposition, which replaces it.
+// symmetric returns s.vectors as the input of the decomposition, which overwrites it.
 func (s *SoftAbs) symmetric() blas64.Symmetric {
 	return blas64.Symmetric{Uplo: blas.Lower, N: s.dim, Stride: s.dim, Data: s.vectors}
 }
@@ -86,7 +85,7 @@ func (s *SoftAbs) multiply(ta, tb blas.Transpose, a, b, c []float64) {
 
 var errEigen = errors.New("the Hessian has no finite eigenvalues")
 
-// decompose brings eigenvalues and vectors of -H(x) up to date.
+// decompose updates eigenvalues and eigenvectors of -H(x).
 func (s *SoftAbs) decompose(x []float64) error {
 	if s.valid && equal(s.at, x) {
 		return nil
@@ -163,8 +162,8 @@ func (s *SoftAbs) TraceGrad(x, a, grad []float64) error {
 	return s.hessian.HessianTraceGrad(x, s.product, grad)
 }
 
-// differentiated writes to s.product the matrix for which the derivative of the Hessian's trace
-// equals that of the metric's trace with a.
+// differentiated writes to s.product a matrix B. The derivative of tr(B·H) for the Hessian H equals
+// that of tr(A·G) for the metric, where A is a.
 func (s *SoftAbs) differentiated(a []float64) bool {
 	d := s.dim
 	s.multiply(blas.Trans, blas.NoTrans, s.vectors, a, s.tmp)
@@ -187,7 +186,7 @@ func (s *SoftAbs) differentiated(a []float64) bool {
 	return true
 }
 
-// softAbs is v coth(αv), with its limit 1/α at 0.
+// softAbs returns v coth(αv), with its limit 1/α at 0.
 func softAbs(v, alpha float64) float64 {
 	u := alpha * v
 	if math.Abs(u) < 1e-4 {
@@ -196,7 +195,7 @@ func softAbs(v, alpha float64) float64 {
 	return v / math.Tanh(u)
 }
 
-// softAbsSlope is the derivative of softAbs: coth u - u/sinh² u at u = αv.
+// softAbsSlope returns the derivative of softAbs: coth u - u/sinh² u at u = αv.
 func softAbsSlope(v, alpha float64) float64 {
 	u := alpha * v
 	switch a := math.Abs(u); {
@@ -209,8 +208,8 @@ func softAbsSlope(v, alpha float64) float64 {
 	return 1/math.Tanh(u) - u/(sh*sh)
 }
 
-// dividedDifference is (f(a) - f(b))/(a - b) for f = softAbs, the slope where
-// a and b are (almost) equal.
+// dividedDifference returns (f(a) - f(b))/(a - b) for f = softAbs, or the slope if a and b are
+// (almost) equal.
 func dividedDifference(a, b, alpha float64) float64 {
 	if math.Abs(a-b) <= 1e-6*(math.Abs(a)+math.Abs(b)+1/alpha) {
 		return 0.5 * (softAbsSlope(a, alpha) + softAbsSlope(b, alpha))

@@ -23,7 +23,7 @@ type sparse struct {
 	rank   int
 
 	elements []float64
-	column   []float64 // of a factorisation, d numbers, 0 between columns
+	column   []float64 // work space of a factorisation, d numbers, 0 between columns
 	link     []int32   // linked lists of columns that wait for a row
 	next     []int32   // by column: the index of that row
 	inverse  []float64 // elements of S⁻¹ in the pattern of the factor
@@ -101,7 +101,8 @@ func (s *sparse) factor(f []float64) (logDet float64, ok bool) {
 			if !(v >= 0) {
 				return 0, false
 			}
-			// A weight of 0 becomes one that adds nothing: ratios of the roots are needed.
+			// A weight of 0 is replaced by one that adds nothing, because ratios of the roots are
+			// needed.
 			root[first+i] = math.Sqrt(max(v, 1e-200))
 		}
 		e, first = e[w.Rank:], first+w.Rank
@@ -129,7 +130,7 @@ func (s *sparse) factor(f []float64) (logDet float64, ok bool) {
 	return logDet, true
 }
 
-// multiply writes aᵀ·b, of matrices of d rows, to the R×R matrix c.
+// multiply writes aᵀ·b to the R×R matrix c; a and b have d rows.
 func (s *sparse) multiply(ta blas.Transpose, a, b, c []float64) {
 	blas64.Gemm(ta, blas.NoTrans, 1, s.tall(a), s.tall(b), 0, s.ofRank(c))
 }
@@ -197,7 +198,7 @@ func (s *sparse) wait(c, k int32) {
 	s.link[c], s.link[i] = s.link[i], c
 }
 
-// forward solves L·z = b in place, of n right sides, those of one row together.
+// forward solves L·z = b in place for n right sides, whose numbers of one row are adjacent.
 func (s *sparse) forward(l, b []float64, n int) {
 	for j := range s.start[1:] {
 		first, last := s.start[j], s.start[j+1]
@@ -231,7 +232,7 @@ func (s *sparse) backward(l, b []float64, n int) {
 	}
 }
 
-// solve writes v = G⁻¹p.
+// solve writes G⁻¹p to v.
 func (s *sparse) solve(f, p, v []float64) {
 	l, _, y, c, root := s.parts(f)
 	z := s.rotated
@@ -253,7 +254,7 @@ func (s *sparse) solve(f, p, v []float64) {
 	}
 }
 
-// scale multiplies the small vector by the roots of the weights.
+// scale multiplies s.small by the roots of the weights.
 func (s *sparse) scale(root []float64) {
 	for i, w := range root {
 		s.small[i] *= w
@@ -285,7 +286,8 @@ func (s *sparse) momentum(rng *rand.Rand, f, p []float64) {
 	clear(z)
 }
 
-// norm is the norm of a momentum, √(pᵀG⁻¹p), or of a position, √(xᵀGx). It overwrites its argument.
+// norm returns the norm of a momentum, √(pᵀG⁻¹p), or of a position, √(xᵀGx). It overwrites its
+// argument.
 func (s *sparse) norm(f, x []float64, momenta bool) float64 {
 	l, u, y, c, root := s.parts(f)
 	z := s.rotated
@@ -319,7 +321,7 @@ func (s *sparse) norm(f, x []float64, momenta bool) float64 {
 	return math.Sqrt(sum)
 }
 
-// minPivot is the smallest pivot of S, to which the ridge is added.
+// minPivot returns the smallest pivot of S, to which the ridge is added.
 func (s *sparse) minPivot(f []float64) float64 {
 	l, diagonal, least := f[:len(s.rows)], s.column, 1.0
 	for k, i := range s.rows {
@@ -334,7 +336,7 @@ func (s *sparse) minPivot(f []float64) float64 {
 
 func (s *sparse) invert(f []float64, run runner) bool { return run.do(s.inverted, f) }
 
-// invertNow computes what force needs of G⁻¹.
+// invertNow computes the parts of G⁻¹ that force needs.
 func (s *sparse) invertNow(f []float64) bool {
 	l, _, y, c, root := s.parts(f)
 	s.selected(l)
@@ -359,10 +361,10 @@ func (s *sparse) invertNow(f []float64) bool {
 	return true
 }
 
-// selected computes the elements of S⁻¹ in the pattern of the factor (Takahashi's equations), each
-// column from those after it, which have all the elements that it needs.
+// selected computes the elements of S⁻¹ in the pattern of the factor (Takahashi's equations). Each
+// column is computed from later columns, which have all the elements that it needs.
 func (s *sparse) selected(l []float64) {
-	sum, where := s.column, s.link // where: places in the column + 1
+	sum, where := s.column, s.link // where: positions in the column, plus 1
 	clear(where)
 	for j := s.pattern.Dim - 1; j >= 0; j-- {
 		first, last := s.start[j], s.start[j+1]

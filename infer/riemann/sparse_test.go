@@ -10,14 +10,14 @@ import (
 	"github.com/ppl-lang/ppl/infer/infertest"
 )
 
-// mixed is a metric with a sparse part and vectors, in both forms: each element of the lower
-// triangle at a place, each weight and each element of a vector is a function of one coordinate.
+// mixed is a metric with a sparse part and vectors, in dense and sparse form. Each stored element
+// of the lower triangle, each weight and each element of a vector is a function of one coordinate.
 type mixed struct {
 	p Pattern
 	d int
 }
 
-// newMixed has some of the places beside the diagonal: a chain, an arrow, or any.
+// newMixed returns a metric with some elements off the diagonal: a chain, an arrow, or random ones.
 func newMixed(d int, shape string, wide ...Wide) mixed {
 	m := mixed{d: d, p: Pattern{Dim: d, Wide: wide}}
 	rng := rand.New(rand.NewPCG(3, 3))
@@ -35,7 +35,7 @@ func newMixed(d int, shape string, wide ...Wide) mixed {
 func (m mixed) Pattern() Pattern { return m.p }
 func (m mixed) Dim() int         { return m.d }
 
-// of is number k of the elements and its derivative by the coordinate that it depends on.
+// of returns element number k, its derivative, and the index of the coordinate that it depends on.
 func (m mixed) of(k int, x []float64) (v, dv float64, by int) {
 	by = k % m.d
 	s, c := math.Sincos(x[by] + float64(k))
@@ -91,7 +91,7 @@ func (m mixed) Metric(x, g []float64) error {
 	return nil
 }
 
-// TraceGrad is that of the dense form, by differences of fourth order.
+// TraceGrad differentiates the dense form, by differences of fourth order.
 func (m mixed) TraceGrad(x, a, grad []float64) error {
 	g, y := make([]float64, m.d*m.d), append([]float64(nil), x...)
 	trace := func(i int, h float64) float64 {
@@ -157,12 +157,13 @@ func allMixed() map[string]mixed {
 	}
 }
 
-// TestSparseIsDense: what is computed through a sparse factor is what the dense one gives.
+// TestSparseIsDense checks that computations with a sparse factor give the same results as with the
+// dense one.
 func TestSparseIsDense(t *testing.T) {
 	for name, m := range allMixed() {
 		for _, ridge := range []float64{0, 0.01} {
 			if ridge > 0 && len(m.p.Wide) > 0 {
-				continue // it is relative to the sparse part there
+				continue // there the ridge is relative to the sparse part
 			}
 			rng := rand.New(rand.NewPCG(7, 1))
 			s, full := newSparse(m, newSymbolic(m.p), ridge), newDense(m, ridge)
@@ -207,7 +208,7 @@ func TestSparseIsDense(t *testing.T) {
 	}
 }
 
-// Momenta of sparse geometries have the metric as their covariance.
+// TestSparseMomentum checks that the covariance of momenta of sparse geometries is the metric.
 func TestSparseMomentum(t *testing.T) {
 	m := allMixed()["two groups of vectors"]
 	s := newSparse(m, newSymbolic(m.p), 0)
@@ -243,8 +244,8 @@ func TestSparseMomentum(t *testing.T) {
 	}
 }
 
-// Exact-start invariance on sparse geometries, with steps so coarse that some fail, and steps
-// that lead back.
+// TestSparseInvariance tests sparse geometries from exact starts, with steps so coarse that some
+// fail. Steps that do not fail must lead back.
 func TestSparseInvariance(t *testing.T) {
 	for i, m := range []mixed{newMixed(5, "chain"), newMixed(4, "arrow", Wide{[]int32{0, 1, 3}, 2})} {
 		target := infertest.AR1(m.d, 0.5)
@@ -292,7 +293,8 @@ func TestSparseInvariance(t *testing.T) {
 	}
 }
 
-// The order of elimination keeps an arrow whose first row is full, and the grid of a field, sparse.
+// TestMinimumDegree checks that the order of elimination keeps two factors sparse: that of an arrow
+// whose first row is full, and that of the grid of a field.
 func TestMinimumDegree(t *testing.T) {
 	s := newSymbolic(newMixed(200, "arrow").p)
 	if n := len(s.rows); n > 600 {

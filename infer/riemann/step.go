@@ -8,7 +8,7 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// work is the work space of a step.
+// work is the memory that a step needs.
 type work struct {
 	half          []float64 // p at half of the step
 	returned      []float64 // the same, found on the way back
@@ -18,10 +18,10 @@ type work struct {
 	force         []float64 // gradient of ½ log|G| + ½ pᵀG⁻¹p
 	next          []float64 // of an iteration
 	delta         []float64
-	factor, other []float64 // of G at the start, and elsewhere
-	known         []float64 // of along.go, at the start
+	factor, other []float64 // factors of G, at the start and elsewhere
+	known         []float64 // values of settleAt, at the start
 	logDet        float64   // of the factor other
-	here          bool      // the factor other is that at the position found
+	here          bool      // other is the factor at the position found
 }
 
 func newWork(d, factor int) work {
@@ -88,7 +88,7 @@ func (h *Hamiltonian) step(z *infer.Point, eps float64) (outcome, error) {
 	if result, err := h.solvePosition(h.x0, h.half, h.factor, h.work.known, eps, z.Position, false); result != done || err != nil {
 		return result, err
 	}
-	if h.here { // its last evaluation was there
+	if h.here { // the last evaluation was at the new position
 		copy(h.factorOf(z), h.other)
 		*h.logDetOf(z) = h.work.logDet
 	} else {
@@ -124,8 +124,8 @@ func (h *Hamiltonian) step(z *infer.Point, eps float64) (outcome, error) {
 	return h.goBack(z, eps)
 }
 
-// goBack takes the step back from z and compares: the half-step momentum and
-// the position. (That p½ leads to p is what the first equation says.)
+// goBack makes the step back from z and compares the half-step momentum and the position. (The
+// first equation already says that p½ leads to p.)
 func (h *Hamiltonian) goBack(z *infer.Point, eps float64) (outcome, error) {
 	known := h.knownOf(z)
 	result, err := h.solveMomentum(z.Position, z.Momentum, z.Gradient, h.factorOf(z), known, -eps, h.returned)
@@ -146,7 +146,7 @@ func (h *Hamiltonian) goBack(z *infer.Point, eps float64) (outcome, error) {
 	return done, nil
 }
 
-// foresees reports whether single directions are used where this is known, see settleAt.
+// foresees reports whether single directions are used at a point with these values of settleAt.
 func (h *Hamiltonian) foresees(known []float64) bool { return h.along != nil && known[h.dim] == 1 }
 
 // forceAt computes h.force at x for momentum p; l is the factor of G(x).
@@ -169,13 +169,14 @@ func (h *Hamiltonian) inverted(l []float64) (bool, error) {
 	return ok, nil
 }
 
-// forceWith is forceAt where G(x)⁻¹ is known already.
+// forceWith is forceAt for an inverse G(x)⁻¹ that is already known.
 func (h *Hamiltonian) forceWith(x, p, l []float64) (outcome, error) {
 	h.solve(l, p, h.v)
 	return h.traceGrad(x, l, h.v, h.work.force)
 }
 
-// traceGrad writes the gradient in x of ½ log|G| + ½ pᵀG⁻¹p with v = G⁻¹p to force, likewise.
+// traceGrad writes the gradient in x of ½ log|G| + ½ pᵀG⁻¹p to force, given v = G⁻¹p. It needs the
+// inverse too.
 func (h *Hamiltonian) traceGrad(x, l, v, force []float64) (outcome, error) {
 	h.counts.TraceGrads++
 	start := time.Now()
@@ -190,8 +191,8 @@ func (h *Hamiltonian) traceGrad(x, l, v, force []float64) (outcome, error) {
 	return done, nil
 }
 
-// solveMomentum solves the first equation, at x with G = l lᵀ, for the momentum
-// at half of the step, by fixed-point iteration from p.
+// solveMomentum solves the first equation, at x with G = l lᵀ, for the half-step momentum, by
+// fixed-point iteration from p.
 func (h *Hamiltonian) solveMomentum(x, p, grad, l, known []float64, eps float64, half []float64) (outcome, error) {
 	force := h.forceAlong
 	if !h.foresees(known) {
@@ -224,10 +225,10 @@ func (h *Hamiltonian) solveMomentum(x, p, grad, l, known []float64, eps float64,
 	return unsolved, nil
 }
 
-// solvePosition solves the second equation from x, with G(x) = l lᵀ, and writes the new position
-// to y. It iterates from x or from the position that foresee predicts. On the way back, a
-// prediction equal to the start of the step is accepted without iteration: the start solves the
-// equation as exactly as the position that the step found.
+// solvePosition solves the second equation from x, with G(x) = l lᵀ, and writes the new position to
+// y. It iterates from x or from the position that foresee predicts. On the way back, it accepts a
+// prediction equal to the start of the step without iteration: the start solves the equation as
+// exactly as the position that the step found.
 func (h *Hamiltonian) solvePosition(x, half, l, known []float64, eps float64, y []float64, back bool) (outcome, error) {
 	h.solve(l, half, h.v0)
 	foreseen := false
@@ -242,7 +243,7 @@ func (h *Hamiltonian) solvePosition(x, half, l, known []float64, eps float64, y 
 	}
 	h.here = foreseen
 	if !foreseen {
-		for i := range y { // the first iteration, which knows G
+		for i := range y { // first iteration: G(x) is known
 			y[i] = x[i] + eps*h.v0[i]
 		}
 		if h.options.Mode == Reversible && h.near(y, x, l, h.options.Tolerance, false) {
@@ -281,7 +282,7 @@ func (h *Hamiltonian) solvePosition(x, half, l, known []float64, eps float64, y 
 	return unsolved, nil
 }
 
-// judge compares iteration k, h.next, with the one before.
+// judge compares the result of iteration k, h.next, with the previous one.
 func (h *Hamiltonian) judge(watch *contraction, before, l []float64, k int, momenta bool) (converged, hopeless bool) {
 	if h.options.Mode == Published {
 		return false, false
@@ -293,18 +294,18 @@ func (h *Hamiltonian) judge(watch *contraction, before, l []float64, k int, mome
 	return false, watch.hopeless(distance, limit, h.options.Iterations-1-k)
 }
 
-// rounding is how many units in the last place two results may differ by when
-// nothing but rounding tells them apart.
+// rounding is the relative difference of two results up to which rounding alone may be its cause:
+// 256 units in the last place.
 const rounding = 256 * 0x1p-52
 
-// near compares two momenta, or two positions, in units of the metric with
-// factor l.
+// near reports whether two momenta, or two positions, are close, in units of the metric with factor
+// l.
 func (h *Hamiltonian) near(a, b, l []float64, tolerance float64, momenta bool) bool {
 	distance, limit := h.distance(a, b, l, tolerance, momenta)
 	return distance <= limit
 }
 
-// distance is that of two momenta, or two positions, and what it may be.
+// distance returns the distance between two momenta, or two positions, and its limit.
 func (h *Hamiltonian) distance(a, b, l []float64, tolerance float64, momenta bool) (distance, limit float64) {
 	if h.dim == 0 {
 		return 0, 0
@@ -317,19 +318,19 @@ func (h *Hamiltonian) distance(a, b, l []float64, tolerance float64, momenta boo
 	return h.norm(l, h.delta, momenta), limit
 }
 
-// contraction watches the distances between iterates of a fixed-point iteration, so that one
-// that gets no closer ends, and does not evaluate the metric a hundred times for a step that fails.
-// Which steps fail remains a function of where they start.
+// contraction watches the distances between iterates of a fixed-point iteration. It ends an
+// iteration that gets no closer, so that a failing step does not evaluate the metric a hundred
+// times. Whether a step fails still depends only on where it starts.
 type contraction struct {
 	past [contractionSpan]float64
 	n    int
 }
 
-// contractionSpan is the number of iterations over which contraction is measured, after twice
-// as many.
+// contractionSpan is the number of iterations over which contraction is measured. The measurement
+// begins after twice as many iterations.
 const contractionSpan = 6
 
-// hopeless reports whether the limit is not in sight within so many iterations.
+// hopeless reports whether the limit is unlikely to be reached within the remaining iterations.
 func (c *contraction) hopeless(distance, limit float64, left int) bool {
 	at := &c.past[c.n%contractionSpan]
 	before := *at

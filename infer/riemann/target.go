@@ -7,90 +7,90 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// A target may have second derivatives to offer, by these optional interfaces.
-// They are aliases of interface literals, so that one that does not import
-// this package can satisfy them.
+// Optional interfaces of targets that provide second derivatives. They are aliases of interface
+// literals, so that a target that does not import this package can satisfy them.
 type (
-	// FisherMetric is the expected Fisher information of a model, plus what
-	// its priors contribute: positive definite, on the unconstrained scale.
+	// FisherMetric provides the expected Fisher information of a model, plus the contribution of
+	// its priors: positive definite, on the unconstrained scale.
 	FisherMetric = interface {
-		// FisherMetric writes the metric at x to g; FisherTraceGrad the
-		// gradient in x of tr(A·G(x)). See Metric.
+		// FisherMetric writes the metric at x to g. FisherTraceGrad writes the gradient in x of
+		// tr(A·G(x)). See Metric.
 		FisherMetric(x, g []float64) error
 		FisherTraceGrad(x, a, grad []float64) error
 	}
 
-	// SparseFisher is FisherMetric by the elements that may differ from 0, see [Pattern] and
-	// [Sparse]; with diagonal, by those of its diagonal alone. ok is false where so many may
-	// differ from 0 that it is of no use.
+	// SparseFisher provides FisherMetric by the elements that may be nonzero, see [Pattern] and
+	// [Sparse]; with diagonal, by the diagonal alone. ok is false if so many may be nonzero that
+	// this form is useless.
 	SparseFisher = interface {
 		FisherPattern(diagonal bool) (rows, cols []int32, wide [][]int32, ranks []int, ok bool, err error)
 		FisherElements(diagonal bool, x, e []float64) error
 		FisherElementsTraceGrad(diagonal bool, x, a, grad []float64) error
 
-		// FisherSingular is what MetricError says of Fisher, without preparing the whole.
+		// FisherSingular returns the error of MetricError for Fisher, without preparing the whole
+		// metric.
 		FisherSingular() error
 	}
 
-	// DirectionalFisher is FisherMetric along single directions, see [Directional]; without whole,
-	// what SparseFisher has of it.
+	// DirectionalFisher provides FisherMetric along single directions, see [Directional]; without
+	// whole, the part of it that SparseFisher has.
 	DirectionalFisher = interface {
 		FisherTimes(whole bool, x, u, product []float64) error
 		FisherSquareGrad(whole bool, x, u, grad []float64) error
 	}
 
-	// UserMetric is a metric that the target defines itself.
+	// UserMetric provides a metric that the target defines itself.
 	UserMetric = interface {
 		UserMetric(x, g []float64) error
 		UserMetricTraceGrad(x, a, grad []float64) error
 	}
 
-	// Hessian is the matrix of second derivatives of the log density.
+	// Hessian provides the matrix of second derivatives of the log density.
 	Hessian = interface {
-		// Hessian writes it at x to h; HessianTraceGrad writes the gradient
-		// in x of tr(A·H(x)) for a constant symmetric A.
+		// Hessian writes the matrix at x to h. HessianTraceGrad writes the gradient in x of
+		// tr(A·H(x)) for a constant symmetric A.
 		Hessian(x, h []float64) error
 		HessianTraceGrad(x, a, grad []float64) error
 	}
 )
 
-// MetricError is an optional interface of targets that cannot always provide
-// what their methods promise: it says why there is no metric of a kind, before a
-// run begins. It may take the time to prepare the metric.
+// MetricError is an optional interface of targets that cannot always provide the metrics of their
+// methods. It returns the reason why there is no metric of a kind, before a run begins. It may take
+// the time needed to prepare the metric.
 type MetricError = interface{ MetricError(kind string) error }
 
-// Uninformed is the optional interface of an error of MetricError: there is a
-// metric, but it is singular everywhere, as it does not know the parameters of these
-// places. It can be frozen, see [Freeze], or completed, see [Completed].
+// Uninformed is the optional interface of an error of MetricError. It means that there is a metric,
+// but that it is singular everywhere, because it has no information about the parameters with these
+// indices. It can be frozen, see [Freeze], or completed, see [Completed].
 type Uninformed = interface{ Uninformed() []int }
 
-// Kind names a metric that is made from what a target offers.
+// Kind names a metric made from the derivatives that a target provides.
 type Kind string
 
 // The kinds.
 const (
 	Fisher      Kind = "fisher"  // expected Fisher information
 	SoftAbsKind Kind = "softabs" // SoftAbs of the negative Hessian
-	User        Kind = "user"    // what the target itself defines
+	User        Kind = "user"    // the metric that the target defines itself
 )
 
-// Kinds lists them, the default first.
+// Kinds lists the kinds, the default first.
 func Kinds() []Kind { return []Kind{Fisher, SoftAbsKind, User} }
 
-// FromTarget makes a metric of what a target offers. alpha is that of SoftAbs,
-// 0 for its default. The error says what the target lacks.
+// FromTarget makes a metric from the derivatives that a target provides. alpha is the hardness of
+// SoftAbs, 0 for its default. The error says what the target lacks.
 func FromTarget(kind Kind, target infer.LogDensity, alpha float64) (Metric, error) {
 	return fromTarget(kind, target, alpha, false)
 }
 
-// ToFreeze is FromTarget of a metric to be frozen, which may be singular.
+// ToFreeze is FromTarget for a metric that will be frozen, which may be singular.
 func ToFreeze(kind Kind, target infer.LogDensity, alpha float64) (Metric, error) {
 	return fromTarget(kind, target, alpha, true)
 }
 
-// Completed is FromTarget of a metric that does not know some parameters: about them its
-// information is 1, as for a width of 1 on the unconstrained scale. (In all else it is
-// what it was: its rows of them are 0.)
+// Completed is FromTarget for a metric that may lack information about some parameters. It adds an
+// information of 1 about each of these, as for a width of 1 on the unconstrained scale. (Their rows
+// are 0 before, and nothing else changes.)
 func Completed(kind Kind, target infer.LogDensity, alpha float64) (Metric, error) {
 	m, err := ToFreeze(kind, target, alpha)
 	if err != nil {
@@ -116,8 +116,8 @@ func Completed(kind Kind, target infer.LogDensity, alpha float64) (Metric, error
 	return f.AsMetric(), nil
 }
 
-// along is the expected Fisher information of a target along single directions, plus 1 about
-// the parameters without.
+// along is the expected Fisher information of a target along single directions, plus 1 for each of
+// the parameters in without.
 type along struct {
 	target  DirectionalFisher
 	whole   bool
@@ -150,10 +150,10 @@ type (
 
 var _, _ Directional = wholeFisher{}, partlyFisher{}
 
-// SparseFromTarget makes a metric of the elements of a target's Fisher information that may
-// differ from 0, or, with diagonal, of its diagonal alone. About parameters that it does not
-// know its information is 1. ok is false if the target does not tell, or if too many elements
-// may differ from 0.
+// SparseFromTarget makes a metric from those elements of a target's Fisher information that may be
+// nonzero, or, with diagonal, from its diagonal alone. It adds an information of 1 about each
+// parameter that the target does not inform. ok is false if the target does not provide this form,
+// or if too many elements may be nonzero.
 func SparseFromTarget(target infer.LogDensity, diagonal bool) (m Sparse, ok bool, err error) {
 	inner := infer.Innermost(target)
 	t, ok := inner.(SparseFisher)
@@ -200,7 +200,7 @@ type sparseFisher struct {
 	target   SparseFisher
 	diagonal bool
 	pattern  Pattern
-	without  []int // elements of parameters that it does not know
+	without  []int // indices of parameters without information
 }
 
 func (f *sparseFisher) Pattern() Pattern { return f.pattern }
@@ -217,7 +217,7 @@ func (f *sparseFisher) ElementsTraceGrad(x, a, grad []float64) error {
 	return f.target.FisherElementsTraceGrad(f.diagonal, x, a, grad)
 }
 
-// SparseCost estimates the work of a step of [NewSparse] with a metric, relative to that of [New]
+// SparseCost estimates the work of a step of [NewSparse] with a metric, relative to a step of [New]
 // in as many dimensions.
 func SparseCost(p Pattern) float64 {
 	// A multiplication of the sparse factor was measured to take about four times as long.
@@ -243,10 +243,10 @@ func fromTarget(kind Kind, target infer.LogDensity, alpha float64, singular bool
 		return nil, fmt.Errorf("riemann: %w", err)
 	}
 	d := target.Dim()
-	if d == 0 { // nothing to have a metric of
+	if d == 0 { // there are no parameters
 		return Constant{}, nil
 	}
-	// The metric, the memory that it is computed in, a factor and what comes of it.
+	// The metric, its work space, a factor and the results of the factor.
 	if err := infer.CheckSquares(target, 4, "allow for more memory"); err != nil {
 		return nil, fmt.Errorf("riemann: %w", err)
 	}

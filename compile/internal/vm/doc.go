@@ -100,8 +100,8 @@
 //   - Machine code (package native) for all elementwise ops, on a machine with 30 to 70 other jobs,
 //     as minima of a few batches, so that only the ratios count: linear regressions of 1192 rows
 //     4.7 → 0.7 µs, hierarchical ones of 12573 rows 54 → 30, logistic ones of 3020 rows 80 → 27, a
-//     latent regression (2-pl) of 2000 answers 52 → 26. Consecutive blocks as one function: an ODE of
-//     two states 2.1 → 0.85 ms, a rate 211 → 85 ns. Steps of scans as one function, with short
+//     latent regression (2-pl) of 2000 answers 52 → 26. Consecutive blocks as one function: an ODE
+//     of two states 2.1 → 0.85 ms, a rate 211 → 85 ns. Steps of scans as one function, with short
 //     log_sum_exps taken apart so that they are scalar code: hidden Markov models 150 → 70 µs, 35 →
 //     13, dogs 41 → 10, ARMA 4.8 → 2.4.
 //

@@ -113,7 +113,7 @@ func (g *generator) fuse(bs []block, exchange bool) {
 			g.giveGradient(gradient)
 		}
 	})
-	// Blocks that Go runs may have functions of their own.
+	// Blocks that Go runs may have separate functions.
 	for i := range r.events {
 		if r.events[i].kind == runBlock {
 			g.blocks(r.events[i].b)
