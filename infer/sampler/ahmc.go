@@ -36,8 +36,8 @@ func ahmcRow() Row {
 	}
 }
 
-// tuneFlags declares the options of tuning, including the paper's constants and its variants. The
-// result is for Build.
+// tuneFlags declares the options of tuning, including the paper's constants and its variants. Build
+// uses the result.
 func tuneFlags(fs *flag.FlagSet, s *ahmc.Sampler) *validation {
 	b := &s.Box
 	fs.Float64Var(&b.MinStepSize, "min-stepsize", 0, "least step size to choose; 0: a twentieth of the largest")

@@ -54,7 +54,7 @@ func autoRow() Row {
 			return func() (infer.Sampler, error) {
 				made := *s
 				made.NoRefine = s.Refine == 0
-				made.Delta = 0 // and raised, unless it was given
+				made.Delta = 0 // and raised, unless the user gave it
 				fs.Visit(func(f *flag.Flag) {
 					if f.Name == "delta" {
 						made.Delta = s.Delta

@@ -14,8 +14,8 @@ import (
 
 // climb is a stage that moves a chain with a random start to the typical set, before its first
 // transition, by [optimize.FindTypical]. With a metric that depends on the position, steps far out
-// must be a hundred times shorter than within the typical set; trajectories of a given length have
-// a hundred times as many steps, and each costs many gradients. A climb takes about a hundred
+// must be a hundred times shorter than within the typical set. Trajectories of a given length then
+// have a hundred times as many steps, and each costs many gradients. A climb takes about a hundred
 // gradients.
 //
 // The density of a hierarchical model may be largest in the neck of a funnel, which has next to no
@@ -69,7 +69,7 @@ func (climb) Run(ctx context.Context, s *infer.State) error {
 			best, least = path[i], u
 		}
 	}
-	if !(least < first-0.5*d) { // the log density of draws is below that of a mode by half the dimension
+	if !(least < first-0.5*d) { // draws have a log density half the dimension below the mode's
 		return nil
 	}
 	if a.Draw != nil && &best[0] == &path[last][0] {
@@ -86,16 +86,16 @@ func (climb) Run(ctx context.Context, s *infer.State) error {
 		return err
 	}
 	if u, err := h.Potential(at); err != nil || math.IsInf(u, 1) {
-		at = best // there is no metric at the other points
+		at = best // the other points have no metric
 	}
 	copy(s.Point.Position, at)
 	return s.Hamiltonian.Reset(s.Point)
 }
 
-// relaxed makes transitions of NUTS with a Euclidean metric, at first that of the climb, and
-// returns where they lead from x, or x if there are none. A climb ends where the density has no
-// more than half the dimension to gain. If some directions are long and flat, that is far from
-// draws, and a metric may be almost singular there. A gradient is cheap compared with a step in a
+// relaxed makes transitions of NUTS from x with a Euclidean metric, at first that of the climb, and
+// returns the last position; x if there are no transitions. A climb ends when the density can gain
+// no more than half the dimension. If some directions are long and flat, that is far from draws,
+// and a metric may be almost singular there. A gradient is cheap compared with a step in a
 // position-dependent metric.
 func relaxed(ctx context.Context, s *infer.State, scale, x []float64) ([]float64, error) {
 	plan, err := nuts.Sampler{MaxDepth: relaxDepth}.Plan(s.Target, relaxTransitions)
@@ -118,7 +118,7 @@ func relaxed(ctx context.Context, s *infer.State, scale, x []float64) ([]float64
 	switch {
 	case errors.Is(err, infer.ErrInterrupted):
 		return nil, err
-	case err != nil: // no step size is right there; a final error will occur again
+	case err != nil: // no step size works there; a final error will occur again
 		return x, nil
 	}
 	return chain.Point.Position, nil

@@ -11,9 +11,9 @@ import (
 	"github.com/ppl-lang/ppl/infer/riemann"
 )
 
-// TestClimb: a chain that began at random far from where draws are comes to where their potential
-// is; one that was put somewhere, or has no more than draws have, stays, and so does one whose
-// density grows without bound where there is no mass, or whose geometry is another.
+// TestClimb checks which chains climb. A chain that began at random, far from where draws are, must
+// reach their potential. It must stay if its start was given, if it has the potential of draws, in
+// a funnel, or without a Riemannian geometry.
 func TestClimb(t *testing.T) {
 	const d = 20
 	far := func(x []float64) {
@@ -88,8 +88,8 @@ func TestClimb(t *testing.T) {
 	}
 }
 
-// TestRelaxed: from the mode, and from far out, transitions lead to where draws are, also where the
-// climb has told wrong scales.
+// TestRelaxed checks that transitions from the mode, and from far out, lead to the log density of
+// draws, even if the scales from the climb are wrong.
 func TestRelaxed(t *testing.T) {
 	const d = 40
 	target := infertest.AR1(d, 0.9)
@@ -129,8 +129,8 @@ func fisherOf(t *testing.T, target infer.LogDensity) riemann.Metric {
 	return m
 }
 
-// TestClimbFirst: only samplers whose metric moves climb, and not in the mode that begins as it
-// did.
+// TestClimbFirst checks that chains climb only with a metric that depends on the position, if there
+// is warm-up, and not in the mode Published.
 func TestClimbFirst(t *testing.T) {
 	for _, c := range []struct {
 		change func(r *Riemannian)

@@ -15,7 +15,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
-// Every sampler of the table, and options of all kinds, are what they were when they are read back.
+// TestEncode checks that every sampler of the table, with options of all kinds, is the same after
+// encoding and decoding.
 func TestEncode(t *testing.T) {
 	samplers := []infer.Sampler{
 		nuts.Sampler{MaxDepth: 7, MaxEnergyError: math.Inf(1), Adapt: warmup.Options{StepSize: 0.1, Metric: infer.Dense, StartBuffer: -1}},
@@ -42,7 +43,7 @@ func TestEncode(t *testing.T) {
 			t.Errorf("%s: %v, %v", text, got, err)
 			continue
 		}
-		// Functions cannot be compared: %+v writes their addresses, which are those of one literal.
+		// Functions cannot be compared: %+v prints their addresses, which are those of one literal.
 		if g, ok := s.(sampler.Geometric); ok {
 			if !reflect.DeepEqual(got.(sampler.Geometric).Riemannian, g.Riemannian) || reflect.TypeOf(got.(sampler.Geometric).Sampler) != reflect.TypeOf(g.Sampler) {
 				t.Errorf("%s: %+v, not %+v", text, got, s)
@@ -57,10 +58,11 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// own is a sampler of somebody else.
+// own is a sampler that is not in the table.
 type own struct{ nuts.Sampler }
 
-// What cannot be made again is nil; what another version has written is an error.
+// TestEncodePartial checks that a sampler that cannot be restored gives nil, and that data of
+// another version give an error.
 func TestEncodePartial(t *testing.T) {
 	for _, s := range []infer.Sampler{
 		own{}, nuts.Sampler{Hamiltonian: func(*infer.Meter) (infer.Hamiltonian, error) { return nil, nil }}, ahmc.Sampler{Reward: ahmc.SquaredJump{}},

@@ -14,7 +14,7 @@ import (
 type buffer struct{ p *int }
 
 func (b *buffer) String() string {
-	if b.p == nil { // package flag makes a zero value to compare with
+	if b.p == nil { // package flag compares defaults with a zero value
 		return ""
 	}
 	return strconv.Itoa(max(0, *b.p))
@@ -32,8 +32,8 @@ func (b *buffer) Set(s string) error {
 	return nil
 }
 
-// choose declares a flag that takes one of several words, the first of which
-// is the default. set is told the place of the word.
+// choose declares a flag that takes one of several words, the first of which is the default. set
+// receives the index of the word.
 func choose(fs *flag.FlagSet, name, usage string, words []string, set func(int)) {
 	fs.Var(&choice{words, set}, name, fmt.Sprintf("%s: %s (default %s)", usage, list(words), words[0]))
 }
@@ -57,7 +57,7 @@ func (c *choice) Set(word string) error {
 	return nil
 }
 
-// Choices are the words that the flag takes. Shells offer them.
+// Choices returns the words that the flag takes. Shells offer them for completion.
 func (c *choice) Choices() []string { return c.words }
 
 // list is "a, b or c".
@@ -68,8 +68,7 @@ func list(words []string) string {
 	return strings.Join(words, "")
 }
 
-// zero is the value of an option of which 0 is a value like any other, though it is not the
-// default.
+// zero is the value of an option for which 0 is an ordinary value and not the default.
 type zero struct{ flag.Getter }
 
 // withZero declares such an option.
@@ -79,8 +78,8 @@ func withZero(fs *flag.FlagSet, p *float64, name string, value float64, usage st
 	fs.Var(zero{own.Lookup(name).Value.(flag.Getter)}, name, usage)
 }
 
-// MeansDefault reports whether a text for an option says 0 where samplers take 0 for the
-// option's default, which is another number: it is not what was asked for.
+// MeansDefault reports whether the text 0 for an option would silently mean the option's default,
+// because samplers read 0 that way and the default is another number.
 func MeansDefault(f *flag.Flag, text string) bool {
 	if _, ok := f.Value.(zero); ok {
 		return false

@@ -13,11 +13,11 @@ import (
 	"github.com/ppl-lang/ppl/internal/short"
 )
 
-// Every sampler, from a far start and with the default options but for its
-// geometry, comes to targets whose distribution is known: the uniforms that an
-// exact draw gives have mean ½ and mean square ⅓, within five standard errors
-// (a false alarm every few million), and the chains agree. The seed is one with which they do: of
-// 80 runs of ahmc with rewards by autocorrelation 4 had an R-hat above 1.03, up to 1.08.
+// TestMoments runs every sampler from a far start, with default options except for its geometry, on
+// targets with known distribution. The uniforms that an exact draw gives must have mean ½ and mean
+// square ⅓, within five standard errors (a false alarm every few million), and the chains must
+// agree. The seed is one with which they do: of 80 runs of ahmc with rewards by autocorrelation 4
+// had an R-hat above 1.03, up to 1.08.
 func TestMoments(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -38,7 +38,7 @@ func TestMoments(t *testing.T) {
 			t.Fatal(err)
 		}
 		targets := []infertest.Exact{infertest.Banana{B: 0.2, Sigma: 1}}
-		// (A constant metric, frozen or not, is no match for the funnel.)
+		// (The funnel is too hard for a constant metric, frozen or not.)
 		if g, ok := s.(sampler.Geometric); !ok {
 			targets = append(targets, infertest.AR1(5, 0.8), infertest.LogGamma{D: 3, Shape: 2}, infertest.StudentT{D: 2, Nu: 5}, infertest.Bimodal{D: 2, Distance: 3})
 		} else if !g.Riemannian.Frozen {

@@ -19,35 +19,34 @@ import (
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
-// Riemannian is a choice of position-dependent geometry, made from what the
-// target offers (see riemann.FromTarget).
+// Riemannian is a choice of position-dependent geometry, made from the derivatives that the target
+// provides (see riemann.FromTarget).
 type Riemannian struct {
 	Kind    riemann.Kind // "": none, the geometry is Euclidean
-	Alpha   float64      // of SoftAbs; 0: its default
+	Alpha   float64      // hardness of SoftAbs; 0: its default
 	Default bool         // Kind was not chosen: where it cannot be had, SoftAbs is, see Settle
 	Options riemann.Options
 
-	// Form is what is computed of a metric that moves: all elements, those that may differ
-	// from 0, or the diagonal. "" is what costs least of the first two; the diagonal in more
-	// than denseDim dimensions where that costs too much.
+	// Form says which elements of a position-dependent metric are computed: all, those that may be
+	// nonzero, or the diagonal. "" means the cheaper of the first two or, in more than denseDim
+	// dimensions, the diagonal if both cost too much.
 	Form Form
 
-	// Frozen takes the metric at one point, where the chain is after the first
-	// transitions of warm-up, and keeps it: the geometry is Euclidean.
+	// Frozen takes the metric at one point, the chain's position after the first transitions of
+	// warm-up, and keeps it: the geometry is Euclidean.
 	Frozen bool
 
-	// At says where else to take it, before the first transition: "start", where
-	// the chain is then; "mode", see riemann.FindMode; "point", at Point. It implies
-	// Frozen.
+	// At is another place at which the metric is taken before the first transition: "start", the
+	// chain's start; "mode", see riemann.FindMode; "point", at Point. It implies Frozen.
 	At    string
 	Point []float64
 
-	// Matrix is the metric if Kind is [Matrix]: rows of a symmetric matrix, one
-	// after another. It is frozen.
+	// Matrix is the metric if Kind is [Matrix]: rows of a symmetric matrix, one after another. It
+	// is constant.
 	Matrix []float64
 }
 
-// Form is what is computed of a Fisher information.
+// Form says which elements of a Fisher information are computed.
 type Form string
 
 // The forms.
@@ -57,7 +56,7 @@ const (
 	Diagonal Form = "diagonal"
 )
 
-// Matrix is the kind of a constant metric that is given.
+// Matrix is the kind of a constant metric given by the user.
 const Matrix riemann.Kind = "matrix"
 
 // approach is the number of transitions, with the unit metric, before a metric
@@ -88,16 +87,16 @@ func (r Riemannian) metric(target *infer.Meter) (riemann.Metric, error) {
 
 // Limits of Settle.
 const (
-	// largest dimension in which SoftAbs, whose eigenvalues take as long as 30 factors, is
-	// anybody's default
+	// largest dimension in which SoftAbs, whose eigenvalues take as long as 30 factors, may be a
+	// default
 	settleDim    = 100
-	settlePoints = 5 // at which the metric must not be singular everywhere
+	settlePoints = 5 // number of points; the metric must not be singular at all of them
 )
 
-// Settle gives the kind of metric for a target. It is Kind, unless that is only a
-// default and cannot be had there, or is singular wherever it is tried: then
-// SoftAbs, and why says what is the matter with Kind. In many dimensions it is Kind with a
-// reason if there are parameters that the metric does not know: it is completed then.
+// Settle returns the kind of metric for a target. It is Kind, unless Kind is only a default and is
+// not available there, or is singular at all points tried. Then it is SoftAbs, and why is the
+// reason. In many dimensions it is always Kind; why is then not nil if the metric does not inform
+// some parameters, so that it will be completed.
 func (r Riemannian) Settle(target infer.LogDensity) (kind riemann.Kind, why error) {
 	d := target.Dim()
 	if !r.Default || d == 0 {
@@ -140,7 +139,8 @@ func (r Riemannian) Settle(target infer.LogDensity) (kind riemann.Kind, why erro
 	return riemann.SoftAbsKind, fmt.Errorf("the metric %q is singular for this model", r.Kind)
 }
 
-// hamiltonian is for the samplers' field of that name; nil if there is none.
+// hamiltonian returns a value for the samplers' field Hamiltonian; nil if the geometry is
+// Euclidean.
 func (r Riemannian) hamiltonian() func(*infer.Meter) (infer.Hamiltonian, error) {
 	if r.Kind == "" || r.frozen() {
 		return nil
@@ -162,12 +162,12 @@ func (r Riemannian) hamiltonian() func(*infer.Meter) (infer.Hamiltonian, error) 
 
 // Limits of SettleForm.
 const (
-	sparseDim  = 64   // dimension from which on a sparse factor is looked for
-	denseDim   = 2048 // up to which all elements are bearable
-	sparseCost = 0.5  // of a sparse factor, relative to a dense one, where it is worth it
+	sparseDim  = 64   // dimension from which a sparse factor is considered
+	denseDim   = 2048 // dimension up to which all elements may be computed
+	sparseCost = 0.5  // largest cost of a sparse factor, relative to a dense one
 )
 
-// SettleForm gives the form of the metric for a target, and the metric, unless it is dense.
+// SettleForm returns the form of the metric for a target, and the metric unless that is dense.
 func (r Riemannian) SettleForm(target infer.LogDensity) (Form, riemann.Sparse, error) {
 	d := target.Dim()
 	kind, _ := r.Settle(target)
@@ -178,7 +178,7 @@ func (r Riemannian) SettleForm(target infer.LogDensity) (Form, riemann.Sparse, e
 		return Dense, nil, nil
 	}
 	if t, ok := infer.Innermost(target).(riemann.SparseFisher); ok && !r.Default {
-		if err := t.FisherSingular(); err != nil { // what was asked for is not completed
+		if err := t.FisherSingular(); err != nil { // a metric that the user chose is not completed
 			return "", nil, err
 		}
 	}
@@ -204,15 +204,15 @@ func (r Riemannian) SettleForm(target infer.LogDensity) (Form, riemann.Sparse, e
 	return Diagonal, m, nil
 }
 
-// whole reports whether nothing was left out of a sparse metric for its size, or the whole would
-// be too large too.
+// whole reports whether a sparse metric has no elements left out because of its size, or whether
+// the dense metric would be too large too.
 func (r Riemannian) whole(target infer.LogDensity, d int) bool {
 	t, ok := infer.Innermost(target).(interface{ FisherLeaves(diagonal bool) bool })
 	return d > denseDim || !ok || !t.FisherLeaves(false)
 }
 
-// positive reports whether a metric is positive definite at any of a few points, without
-// what is of low rank in it. The points are the same for all chains of all runs.
+// positive reports whether a metric, without its low-rank part, is positive definite at any of a
+// few points. The points are the same for all chains of all runs.
 func positive(m riemann.Sparse, d int) bool {
 	rng := rand.New(rand.NewPCG(1, 1))
 	x := make([]float64, d)
@@ -227,14 +227,14 @@ func positive(m riemann.Sparse, d int) bool {
 	return false
 }
 
-// Geometric is a sampler on a Riemannian geometry, with what it was made of.
+// Geometric is a sampler on a Riemannian geometry, with the choice that it was made from.
 type Geometric struct {
 	infer.Sampler // hmc.Sampler, ahmc.Sampler or nuts.Sampler
 	Riemannian    Riemannian
 }
 
-// Squares implements [infer.Squares]: the metric, its factors and derivatives. A form that is
-// still to be settled takes no squares where there is no room for them.
+// Squares implements [infer.Squares]: it counts the metric, its factors and derivatives. A form
+// that is not settled yet does not count if there is no memory for dense matrices.
 func (g Geometric) Squares() int {
 	if r := g.Riemannian; r.Form == Dense || r.frozen() || r.Kind != riemann.Fisher {
 		return 12
@@ -247,7 +247,7 @@ func (g Geometric) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 	r := g.Riemannian
 	if !r.frozen() {
 		plan, err := g.Sampler.Plan(target, n)
-		// The mode Published begins as it did.
+		// The mode Published does not climb.
 		if err == nil && n > 0 && r.Options.Mode != riemann.Published {
 			plan.Stages = append([]infer.Stage{climb{}}, plan.Stages...)
 		}
@@ -286,7 +286,7 @@ func (r Riemannian) at() func(context.Context, *infer.Meter, riemann.Metric, []f
 	return nil
 }
 
-// Validate says what is wrong with the options.
+// Validate returns an error if an option is invalid.
 func (g Geometric) Validate() error {
 	if err := g.Riemannian.Options.Validate(); err != nil {
 		return err
@@ -300,10 +300,10 @@ func (g Geometric) Validate() error {
 	return nil
 }
 
-// of gives a sampler the geometry, by set, if there is one.
+// of passes the geometry, if there is one, to set, which makes a sampler with it.
 func (r Riemannian) of(set func(func(*infer.Meter) (infer.Hamiltonian, error)) infer.Sampler) (infer.Sampler, error) {
 	if err := (Geometric{Riemannian: r}).Validate(); err != nil {
-		return nil, err // also where there is no such metric
+		return nil, err // even if there is no such metric
 	}
 	s := set(r.hamiltonian())
 	if r.Kind != "" {
@@ -322,7 +322,7 @@ func (r Riemannian) keep(kind *infer.MetricKind, fixed *bool) {
 	}
 }
 
-// flags declares the options of the geometry, but for that of the metric.
+// flags declares the options of the geometry, except for the metric.
 func (r *Riemannian) flags(fs *flag.FlagSet) {
 	fs.Float64Var(&r.Alpha, "softabs-alpha", riemann.DefaultAlpha, "hardness of the metric softabs: curvatures below about 1/alpha are raised to that")
 	forms := []string{"auto", string(Dense), string(Sparse), string(Diagonal)}
@@ -366,7 +366,7 @@ func (r *Riemannian) setKind(s, can string) error {
 	if err := readJSON(s, can, &file); err != nil {
 		return err
 	}
-	// One matrix, or a list of one, as the command metric prints it.
+	// The file has one matrix, or a list of one, as the command metric prints it.
 	var rows [][]float64
 	if err := json.Unmarshal(file.Metric, &rows); err != nil {
 		var several [][][]float64
@@ -392,7 +392,7 @@ func (r *Riemannian) setKind(s, can string) error {
 	return nil
 }
 
-// readJSON reads the file s; can says what else s may be.
+// readJSON reads the file s. can describes the other valid values of s, for messages.
 func readJSON(s, can string, to any) error {
 	raw, err := readFile(s)
 	if err != nil {
@@ -407,8 +407,8 @@ func readJSON(s, can string, to any) error {
 	return nil
 }
 
-// readFile reads a file to its end, but no more than a metric of 4000 parameters takes:
-// it may be a device.
+// readFile reads a whole file, but no more than a metric of 4000 parameters takes, because it may
+// be a device.
 func readFile(path string) ([]byte, error) {
 	const longest = 1 << 29
 	in, err := os.Open(path)
@@ -423,7 +423,7 @@ func readFile(path string) ([]byte, error) {
 	return raw, err
 }
 
-// kindNames are the values of the option metric that mean a Riemannian geometry.
+// kindNames returns the values of the option metric that mean a Riemannian geometry.
 func kindNames() []string {
 	var names []string
 	for _, k := range riemann.Kinds() {

@@ -1,8 +1,7 @@
-// Package sampler is the table of samplers by name: what each is, which options
-// it has, and what it reports of a transition. Programs that let a user choose
-// (a command line, a service) loop over [Table]; to add a sampler, write a file
-// with its row and name it there. Go programs that know which sampler they want
-// use its package directly.
+// Package sampler is the table of samplers by name, with the options of each and its statistics of
+// a transition. Programs that let a user choose (a command line, a service) loop over [Table]. To
+// add a sampler, write a file with its row and name it there. Go programs that know which sampler
+// they want use its package directly.
 package sampler
 
 import (
@@ -19,18 +18,16 @@ type Row struct {
 	Name string // as a user writes it
 	Doc  string // a sentence
 
-	// Columns are its sampler statistics in the CSV files, in CmdStan's order
-	// and by CmdStan's names. lp__ and accept_stat__, which all samplers have,
-	// come before them; see [AllColumns].
+	// Columns are its sampler statistics in the CSV files, in CmdStan's order and with CmdStan's
+	// names. lp__ and accept_stat__, which all samplers have, come before them; see [AllColumns].
 	Columns []Column
 
-	// Options declares the sampler's options in fs: name, default, meaning.
-	// After the flags have been set, the returned function makes the sampler,
-	// or says what is wrong with them. Flags that CmdStan has too have its
-	// names, with - for _.
+	// Options declares the sampler's options in fs: name, default, meaning. After the flags have
+	// been set, the returned function makes the sampler, or returns an error. Flags that CmdStan
+	// has too have its names, with - for _.
 	Options func(fs *flag.FlagSet) Build
 
-	// Adapts says whether the sampler has any use for warm-up.
+	// Adapts reports whether the sampler uses warm-up.
 	Adapts bool
 }
 
@@ -58,7 +55,7 @@ func Table() []Row {
 	}
 }
 
-// Lookup returns the row of a name.
+// Lookup returns the row with a name.
 func Lookup(name string) (Row, bool) {
 	t := Table()
 	i := slices.IndexFunc(t, func(r Row) bool { return r.Name == name })
@@ -68,11 +65,11 @@ func Lookup(name string) (Row, bool) {
 	return t[i], true
 }
 
-// RowOf returns the row whose samplers are of the type of s.
+// RowOf returns the row whose samplers have the type of s.
 func RowOf(s infer.Sampler) (Row, bool) {
 	if g, ok := s.(Geometric); ok {
 		row, ok := RowOf(g.Sampler)
-		// Those that are separate samplers on a Riemannian geometry.
+		// Some are separate samplers on a Riemannian geometry.
 		if name := map[string]string{"hmc": "rmhmc", "ahmc": "armhmc"}[row.Name]; ok && name != "" && !g.Riemannian.Frozen {
 			return Lookup(name)
 		}
@@ -108,11 +105,11 @@ func (r Row) Default() (infer.Sampler, error) {
 	return r.Options(flag.NewFlagSet(r.Name, flag.ContinueOnError))()
 }
 
-// Restarts is the name of the column that only samplers with tempering have: the restarts from a
-// reference. A run with that column is checked for them.
+// Restarts is the name of a column that only samplers with tempering have: the number of restarts
+// from a reference. A run with that column is checked for restarts.
 const Restarts = "restarts__"
 
-// The columns that several samplers share.
+// Columns that several samplers share.
 var (
 	stepSizeColumn  = Column{Name: "stepsize__", Value: func(d *infer.Draw) float64 { return d.Stats.StepSize }}
 	treeDepthColumn = Column{Name: "treedepth__", Value: func(d *infer.Draw) float64 { return float64(d.Stats.TreeDepth) }}
@@ -128,8 +125,8 @@ var (
 	restartsColumn = Column{Name: Restarts, Value: func(d *infer.Draw) float64 { return float64(d.Stats.Restarts) }}
 )
 
-// adaptFlags declares the options of adaptation, which samplers with a constant
-// metric share, and of the geometry that they may have instead.
+// adaptFlags declares the options of adaptation shared by samplers with a constant metric, and
+// those of the geometry that they may have instead.
 func adaptFlags(fs *flag.FlagSet, o *warmup.Options, r *Riemannian) {
 	averagingFlags(fs, o)
 	o.Metric = infer.Diagonal
@@ -169,7 +166,7 @@ func dualFlags(fs *flag.FlagSet, a *warmup.Averaging, delta float64) {
 	fs.Float64Var(&a.T0, "t0", 10, "step size adaptation: damping of the first iterations")
 }
 
-// TypeOf is the type of a column of that name in files that have types: float64, int64 or
+// TypeOf returns the type of the column with that name in files that have types: float64, int64 or
 // bool.
 func TypeOf(name string) string {
 	switch name {

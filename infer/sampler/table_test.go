@@ -19,8 +19,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/sampler"
 )
 
-// Every sampler has a name, a doc, documented options, columns with names of
-// their own, and runs with its defaults.
+// TestTable checks that every sampler has a name, a doc, documented options and columns with unique
+// names, and runs with its defaults.
 func TestTable(t *testing.T) {
 	names := sampler.Names()
 	if len(slices.Compact(slices.Sorted(slices.Values(names)))) != len(names) {
@@ -71,7 +71,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// The defaults of the options are those of the packages.
+// TestDefaults checks that the defaults of the options are those of the packages.
 func TestDefaults(t *testing.T) {
 	for name, zero := range map[string]infer.Sampler{"nuts": nuts.Sampler{}, "hmc": hmc.Sampler{}, "ahmc": ahmc.Sampler{}, "nuts2011": nuts.Sampler2011{}} {
 		row, _ := sampler.Lookup(name)
@@ -123,8 +123,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// What an option of auto leaves to it is not what its default, given by hand, is; and 0 can be
-// asked for where it means something.
+// TestAutoOptions checks that auto distinguishes an option that was not given from one given with
+// its default value. It also checks that 0 can be given where it is an ordinary value.
 func TestAutoOptions(t *testing.T) {
 	row, _ := sampler.Lookup("auto")
 	for _, c := range []struct {
@@ -158,7 +158,7 @@ func TestAutoOptions(t *testing.T) {
 	}
 }
 
-// A model without parameters runs under every sampler.
+// TestNoParameters runs a model without parameters under every sampler.
 func TestNoParameters(t *testing.T) {
 	for _, row := range sampler.Table() {
 		s, err := row.Default()
@@ -178,8 +178,8 @@ func TestNoParameters(t *testing.T) {
 	}
 }
 
-// The Riemannian geometries can be chosen for every sampler that may have
-// them, and a target that offers nothing says what it lacks.
+// TestRiemannian checks that the Riemannian geometries can be chosen for every sampler that may
+// have them. A target without derivatives must give an error that says what it lacks.
 func TestRiemannian(t *testing.T) {
 	for _, c := range [][]string{
 		{"nuts", "-metric", "softabs", "-softabs-alpha", "10"}, {"nuts", "-metric", "fisher"}, {"hmc", "-metric", "fisher", "-steps", "5"},
@@ -239,8 +239,8 @@ func TestRiemannian(t *testing.T) {
 	}
 }
 
-// No sampler takes NaN for any number, nor a number that no run could be made
-// with, and what it refuses, it refuses before a run.
+// TestImpossibleOptions checks that no sampler accepts NaN for any number, nor a number with which
+// no run is possible. Errors must come before a run.
 func TestImpossibleOptions(t *testing.T) {
 	for _, row := range sampler.Table() {
 		names := flag.NewFlagSet(row.Name, flag.ContinueOnError)
@@ -289,8 +289,8 @@ func TestImpossibleOptions(t *testing.T) {
 	}
 }
 
-// TestImpossibleNumbers: every option that is a number has its limits, of which none
-// allows NaN, and a number beyond them is refused before a run, by the option's name.
+// TestImpossibleNumbers checks that every option that is a number has limits that exclude NaN. A
+// number beyond them must be refused before a run, with the option's name.
 func TestImpossibleNumbers(t *testing.T) {
 	for _, row := range sampler.Table() {
 		var names []string
@@ -310,12 +310,12 @@ func TestImpossibleNumbers(t *testing.T) {
 				fs.SetOutput(io.Discard)
 				build := row.Options(fs)
 				if fs.Parse([]string{"-" + name, bad}) != nil {
-					continue // not even a number of its kind
+					continue // not even a number of this kind
 				}
 				v, _ := strconv.ParseFloat(bad, 64)
 				ours := !strings.HasPrefix(name, "gp-") && name != "reward-maximum" && name != "ucb-delta" // those of package bayesopt
 				if ours && infer.CheckOption(name, v) == nil {
-					continue // it is large, but possible
+					continue // large, but possible
 				}
 				_, err := build()
 				if !ours && v > 0 && !math.IsInf(v, 0) && err == nil {

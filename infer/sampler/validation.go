@@ -11,16 +11,15 @@ import (
 	"github.com/ppl-lang/ppl/infer/ahmc"
 )
 
-// CrossValidated is a sampler that is tuned for predictions and lacks the folds
-// of the data, which only who knows the model can make: With gives it those. It
-// cannot run as it is.
+// CrossValidated is a sampler that is tuned for predictions and lacks the folds of the data. Only
+// code that knows the model can make these; With accepts them. Without folds it cannot run.
 type CrossValidated struct {
 	Rows  []string // names of data with a row for each observation
 	Folds int
 	With  func(folds []ahmc.Fold) infer.Sampler
 }
 
-// Plan implements [infer.Sampler] by an error.
+// Plan implements [infer.Sampler]; it always returns an error.
 func (CrossValidated) Plan(*infer.Meter, int) (infer.Plan, error) {
 	return infer.Plan{}, errors.New("sampler: cross-validation without folds")
 }
@@ -39,12 +38,12 @@ func (v *validation) flags(fs *flag.FlagSet) {
 	fs.IntVar(&v.leapfrogs, "fold-leapfrogs", 1000, "-reward predictive: integration steps per part and batch")
 }
 
-// names are those of the rows.
+// names returns the names of data in the option rows.
 func (v *validation) names() []string {
 	return strings.FieldsFunc(v.rows, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// check says what is wrong with the options, after what else is.
+// check returns err, or an error of these options if err is nil.
 func (v *validation) check(err error) error {
 	names := v.names()
 	switch {
@@ -65,7 +64,8 @@ func (v *validation) check(err error) error {
 	return infer.CheckOption("fold-leapfrogs", v.leapfrogs)
 }
 
-// of is the sampler that build makes, if need be one that lacks its folds.
+// of returns the sampler that build makes. If rewards by cross-validation were requested, the
+// sampler still lacks its folds.
 func (v *validation) of(s ahmc.Sampler, build func(ahmc.Sampler) infer.Sampler) infer.Sampler {
 	if !v.asked {
 		return build(s)

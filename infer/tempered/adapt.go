@@ -11,7 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
-// New makes the kernel of a ladder from what is known of the target, for samplers that switch to
+// New makes the kernel of a ladder from a description of the target, for samplers that switch to
 // tempering within a run. The stages of [Kernel.Stages] then adapt it. Options that are zero have
 // the defaults of Sampler.
 func New(rng *rand.Rand, target *infer.Meter, options Sampler, start Start) (*Kernel, error) {
@@ -25,16 +25,16 @@ func New(rng *rand.Rand, target *infer.Meter, options Sampler, start Start) (*Ke
 // The constants of adaptation.
 const (
 	firstFitted = 4 // first number of intervals of the fitted leg
-	firstBroad  = 6 // the same for the broad leg, at β = (i/n)^firstPower
+	firstBroad  = 6 // first number of intervals of the broad leg, at β = (i/n)^firstPower
 	firstPower  = 3 //
-	// share of warm-up, at its end, in which the schedule is learnt and no mode is searched for
+	// share of warm-up, at its end, in which the schedule is learnt and no modes are sought
 	scheduleShare = 0.1
 	tuneShare     = 0.1     // share of warm-up, at its end, in which only step sizes are adapted
 	minRound      = 20      // scans
 	keepFloats    = 4 << 20 // largest amount of numbers kept for draws of all levels
 	keepDraws     = 400     // largest number of draws kept per level
 	fitDraws      = 1000    // largest number of draws, of all chains, to which a reference is fitted
-	averageReach  = 2       // of step sizes in later rounds, see warmup.Averaging
+	averageReach  = 2       // reach of averaged step sizes in later rounds, see warmup.Averaging
 )
 
 // begin makes the first ladder.
@@ -101,8 +101,8 @@ func (k *Kernel) begin(rng *rand.Rand, start Start) error {
 	return nil
 }
 
-// place draws a point for a level from the fitted reference. If π is 0 at every attempt, it takes
-// the point given.
+// place draws a point for a level from the fitted reference. If the density of the target is 0 at
+// every attempt, it uses otherwise.
 func (k *Kernel) place(rng *rand.Rand, l *level, z *infer.Point, otherwise []float64) error {
 	for range 20 {
 		k.fitted.Sample(rng, z.Position)
@@ -153,7 +153,7 @@ func (k *Kernel) Stages(n int) []infer.Stage {
 	return append(stages, round{k, tune, false, learnSteps}, settle{k})
 }
 
-// learns says what a round learns besides step sizes.
+// learns says what a round learns in addition to step sizes.
 type learns int
 
 const (
@@ -202,7 +202,7 @@ func (k *Kernel) learn() {
 	}
 }
 
-// share is what a chain sends to the others after a round.
+// share is one chain's message to the others after a round.
 type share struct {
 	draws, scores [][]float64 // of the target
 	logs          []float64
@@ -210,13 +210,13 @@ type share struct {
 }
 
 // learnt is the fitted reference with which all chains continue. Found reports that it has modes
-// that no chain had before, about whose shapes little is known.
+// that no chain had before, whose shapes are poorly known.
 type learnt struct {
 	parts []Component
 	found bool
 }
 
-// learnReference fits a reference to the draws of all chains, beginning with the old one and the
+// learnReference fits a reference to the draws of all chains, starting from the old one and the
 // modes that the chains have found.
 func learnReference(old *Mixture, shares []any) learnt {
 	var all share
@@ -331,7 +331,7 @@ func (r round) Run(ctx context.Context, s *infer.State) error {
 		k.searched += k.target.Gradients() - begun - spent
 	}
 	combine := func(parts []any) any {
-		// In the last round a good reference stays, since the schedule is learnt for it.
+		// In the last round a good reference is kept, because the schedule is learnt for it.
 		if r.learns == learnSchedule && !k.found && !strange(k.fitted, parts) {
 			return learnt{}
 		}
@@ -351,7 +351,7 @@ func (r round) Run(ctx context.Context, s *infer.State) error {
 	return k.adapt(next.parts)
 }
 
-// settle is the stage that begins the counts for the draws.
+// settle is the stage that resets the counts before the draws.
 type settle struct{ k *Kernel }
 
 // Run implements [infer.Stage].
@@ -360,8 +360,8 @@ func (s settle) Run(context.Context, *infer.State) error {
 	return nil
 }
 
-// adapt makes a new ladder from the draws of a round. The fitted reference is a new one, unless
-// there are no components for it.
+// adapt makes a new ladder from the draws of a round. The fitted reference is made of the
+// components in next; if there are none, the old one is kept.
 func (k *Kernel) adapt(next []Component) error {
 	metrics := make([]infer.Metric, len(k.levels))
 	for i := range k.levels {
@@ -419,7 +419,7 @@ func (k *Kernel) adapt(next []Component) error {
 	for g, leg := range legs {
 		betas := equalise(leg.betas, leg.cumulative, leg.n)
 		for _, beta := range betas {
-			// The new level starts with what was learnt at the old level that is nearest on the
+			// The new level starts with the metric and step size of the nearest old level, on the
 			// scale of the barrier.
 			at := leg.places[nearestLevel(leg.betas, leg.cumulative, beta)]
 			if beta > 0 && old[at].beta == 0 && len(leg.places) > 1 {
@@ -457,7 +457,7 @@ func (k *Kernel) adapt(next []Component) error {
 	return nil
 }
 
-// nearestLevel is the index of the level nearest to β, by the barrier and then by β itself.
+// nearestLevel returns the index of the level nearest to β, by the barrier and then by β itself.
 func nearestLevel(betas, cumulative []float64, beta float64) int {
 	at := func(b float64) float64 {
 		for j := 1; j < len(betas); j++ {
@@ -476,8 +476,8 @@ func nearestLevel(betas, cumulative []float64, beta float64) int {
 	return best
 }
 
-// metricOf is the metric for the draws of a level. Since steps stay within modes, deviations are
-// taken from the component of the fitted reference nearest to each draw.
+// metricOf returns the metric learnt from the draws of a level. Since steps stay within modes,
+// deviations are taken from the component of the fitted reference nearest to each draw.
 func (k *Kernel) metricOf(i int) infer.Metric {
 	draws, scores := k.learning.draws[i], k.learning.scores[i]
 	now := k.levels[i].h.inner.Metric()

@@ -9,10 +9,11 @@ import (
 	"github.com/ppl-lang/ppl/infer/tempered"
 )
 
-// The barrier of the broad leg is that of the literature: between normal distributions about one
-// centre, the closed form of Predescu et al. (2003); between normal(-3, 1) and normal(3, 1), 3.15,
-// which Pigeons.jl has found. The sum of the rejections is smaller by a part that falls with the
-// square of the number of intervals: a tenth with two of them, which a seed must not lead to.
+// TestBarrier compares the barrier of the broad leg with the literature. Between normal
+// distributions with one centre it is the closed form of Predescu et al. (2003). Between normal(-3,
+// 1) and normal(3, 1) it is 3.15, found by Pigeons.jl. The sum of the rejections is smaller by a
+// part that falls with the square of the number of intervals: a tenth with two intervals, which no
+// seed may lead to.
 func TestBarrier(t *testing.T) {
 	mean, sd := func(d int, v float64) [][]float64 { return [][]float64{at(d, v)} }, math.Sqrt(0.1)
 	concentric := func(d float64) float64 {
@@ -21,7 +22,7 @@ func TestBarrier(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		target   *modes
-		at, want float64 // where the reference is; the barrier
+		at, want float64 // position of the reference; the barrier
 	}{
 		{"2 dimensions", &modes{shares: []float64{1}, means: mean(2, 0), sds: []float64{sd}}, 0, concentric(2)},
 		{"10 dimensions", &modes{shares: []float64{1}, means: mean(10, 0), sds: []float64{sd}}, 0, concentric(10)},

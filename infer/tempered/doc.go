@@ -1,11 +1,11 @@
 // Package tempered implements parallel tempering for targets with several modes: a ladder of
-// replicas between reference distributions, from which exact draws are made, and the target. It is
-// the non-reversible scheme of Syed, Bouchard-Côté, Deligiannidis and Doucet, "Non-reversible
-// parallel tempering: a scalable highly parallel MCMC scheme" (2022). A second leg has a fitted
-// reference, as in Surjanovic, Syed, Bouchard-Côté and Campbell, "Parallel tempering with a
-// variational reference" (2022).
+// replicas between reference distributions, which can be sampled exactly, and the target. It is the
+// non-reversible scheme of Syed, Bouchard-Côté, Deligiannidis and Doucet, "Non-reversible parallel
+// tempering: a scalable highly parallel MCMC scheme" (2022). A second leg has a fitted reference,
+// as in Surjanovic, Syed, Bouchard-Côté and Campbell, "Parallel tempering with a variational
+// reference" (2022).
 //
-//	sampler.go    Sampler: options and plan; Start: what a ladder begins with
+//	sampler.go    Sampler: options and plan; Start: the first ladder
 //	kernel.go     Kernel: replicas, levels; a transition: explore all, swap neighbours
 //	path.go       the density of a level, r^(1-β) π^β, and its Hamiltonian
 //	reference.go  Mixture, Component: mixtures of normal distributions
@@ -39,18 +39,18 @@
 //
 // # Warm-up
 //
-// First, climbs from random points look for modes ([optimize.FindTypical]); a short run of NUTS at
-// each gives a component of the first fitted reference. Then the density is evaluated at random
-// points and around the known modes. Where it is higher than these explain, climbs look for the
-// missing mode. This search may take a fifth of the gradients of warm-up, as a narrow mode attracts
-// few climbs. Then there are rounds of doubling length, see [Kernel.Stages]. After a round
+// First, climbs from random points look for modes ([optimize.FindTypical]). A short run of NUTS at
+// each mode gives a component of the first fitted reference. Then the density is evaluated at
+// random points and around the known modes. Where it is higher than the known modes explain, climbs
+// look for the missing mode. This search may take a fifth of the gradients of warm-up, as a narrow
+// mode attracts few climbs. Then there are rounds of doubling length, see [Kernel.Stages]. After a
+// round
 //
 //   - the rejection rates of the swaps give the communication barrier of each leg; a leg gets twice
 //     as many intervals as its barrier, spaced so that all swaps are rejected equally often;
 //   - each level's metric is learnt from its draws, within modes;
-//   - the fitted reference is fitted to the draws of the target; draws that no component explains
-//     make a new one, and so do the modes found by a search, as above, from the draws of all
-//     levels.
+//   - the fitted reference is fitted to the draws of the target. Draws that no component explains
+//     make a new one, and so do modes found by another search, from the draws of all levels.
 //
 // After warm-up nothing is adapted: all replicas together are a Markov chain, and the target is the
 // exact invariant distribution of the state at the target.

@@ -6,9 +6,9 @@ import "math"
 // reached, neighbours are joined, and batches become twice as long.
 const batches = 64
 
-// evidence accumulates what the estimate of the normalising constant needs: for each pair of
-// neighbours and each batch, the logarithms of the sums of both stepping-stone estimators and of
-// the bridge between them.
+// evidence accumulates the sums for the estimate of the normalising constant. For each pair of
+// neighbours and each batch it has the logarithms of the sums of both stepping-stone estimators and
+// of the bridge between them.
 type evidence struct {
 	pairs  int
 	length int     // scans of a full batch
@@ -25,7 +25,7 @@ type sum struct {
 
 func newEvidence(pairs int) evidence { return evidence{pairs: pairs, length: 1} }
 
-// begin prepares for the next scan.
+// begin prepares a scan.
 func (e *evidence) begin() {
 	if len(e.sums) > 0 && e.in < e.length {
 		return
@@ -52,16 +52,16 @@ func (s *sum) join(o sum) {
 	s.HalfHot, s.HalfCold = logAdd(s.HalfHot, o.HalfHot), logAdd(s.HalfCold, o.HalfCold)
 }
 
-// add enters the log ratios at the two levels of a pair.
+// add records the log ratios at the two levels of a pair.
 func (e *evidence) add(pair int, step, hot, cold float64) {
 	one := sum{step * hot, -step * cold, 0.5 * step * hot, -0.5 * step * cold}
 	e.sums[len(e.sums)-1][pair].join(one)
 }
 
-// end notes that all pairs of a scan have been added.
+// end records that all pairs of a scan have been added.
 func (e *evidence) end() { e.in++ }
 
-// logAdd is log(exp(a) + exp(b)).
+// logAdd returns log(exp(a) + exp(b)).
 func logAdd(a, b float64) float64 {
 	if a < b {
 		a, b = b, a
@@ -86,8 +86,9 @@ type Evidence struct {
 // of returns the estimate from pairs first to last-1.
 //
 // LogZ uses the geometric bridge between neighbours: E exp(½Δℓ) at the hotter level over E
-// exp(-½Δℓ) at the colder one. It is a stepping stone from both sides; its variance is finite where
-// that of a one-sided one may be infinite. The error comes from the variation between batches.
+// exp(-½Δℓ) at the colder one. It is a stepping stone from both sides. Its variance is finite even
+// where the variance of a one-sided one is infinite. The error comes from the variation between
+// batches.
 func (e *evidence) of(first, last int) Evidence {
 	none := math.NaN()
 	full := len(e.sums)
@@ -108,8 +109,8 @@ func (e *evidence) of(first, last int) Evidence {
 		out.Forward += t.Forward - math.Log(scans)
 		out.Backward -= t.Backward - math.Log(scans)
 	}
-	// The relative deviation of each batch from the whole, for the sums over all pairs together, so
-	// that variation common to all levels counts.
+	// The relative deviation of each batch from the whole. It uses the sums over all pairs
+	// together, so that variation common to all levels counts.
 	n, square := 0.0, 0.0
 	for b, row := range e.sums {
 		size := float64(e.length)

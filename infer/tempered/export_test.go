@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Redraw gives every replica an exact draw of its level, where target and references are normal
-// distributions with independent coordinates, and the one at the target the position given.
+// Redraw gives every replica an exact draw of its level, and the one at the target the position x.
+// Target and references must be normal distributions with independent coordinates.
 func (k *Kernel) Redraw(rng *rand.Rand, x []float64) {
 	d := len(x)
 	grad, at := make([]float64, d), make([]float64, d)
@@ -16,7 +16,7 @@ func (k *Kernel) Redraw(rng *rand.Rand, x []float64) {
 		if i == k.cold {
 			copy(z.Position, x)
 		} else {
-			// The log density is Σ b x - ½ a x², whose gradient tells a and b.
+			// The log density is Σ b x - ½ a x², whose gradients give a and b.
 			l.h.density.LogDensityGrad(at, grad)
 			b := append([]float64(nil), grad...)
 			for j := range at {
@@ -35,7 +35,8 @@ func (k *Kernel) Redraw(rng *rand.Rand, x []float64) {
 	}
 }
 
-// Check reports whether what every replica carries is what its level has at its position.
+// Check reports whether the values that each replica carries equal those of its level at its
+// position.
 func (k *Kernel) Check() bool {
 	for i, l := range k.levels {
 		z, fresh := k.replicas[i].point, newPoint(k.target.Dim())

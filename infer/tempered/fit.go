@@ -33,8 +33,8 @@ func kindOf(dim, n int) infer.MetricKind {
 	return infer.LowRank
 }
 
-// component fits a normal distribution to draws with scores; false if they are too few or no
-// distribution fits.
+// component fits a normal distribution to draws with scores. It returns false if there are too few
+// draws or no distribution fits.
 func component(draws, scores [][]float64) (infer.Metric, bool) {
 	if len(draws) < minPoints {
 		return infer.Metric{}, false
@@ -127,7 +127,8 @@ func moments(m infer.Metric, draws [][]float64, weights []float64) (infer.Metric
 		if to, err = whiten.NewMap(m); err != nil {
 			return m, false
 		}
-		// L second Lᵀ: L is applied to columns, which are rows by symmetry, and then to rows.
+		// L·second·Lᵀ: apply L to the columns, which equal the rows by symmetry, and then to the
+		// rows.
 		half, row := make([]float64, d*d), make([]float64, d)
 		for a := range d {
 			to.Forward(second[a*d:(a+1)*d], row)
@@ -162,15 +163,15 @@ func moments(m infer.Metric, draws [][]float64, weights []float64) (infer.Metric
 	return m, true
 }
 
-// refit fits a mixture to draws of the target, with their log densities and scores, beginning with
-// the components of an old one. Components without draws stay, with the least weight: they may be
-// modes that the draws have missed.
+// refit fits a mixture to draws of the target, with their log densities and scores, starting from
+// the components of an old one. Components without draws are kept, with the least weight: they may
+// be modes that the draws have missed.
 func refit(old *Mixture, draws, scores [][]float64, logs []float64) (*Mixture, error) {
 	parts := old.Components()
 	if new, ok := foreign(old, draws, scores); ok && len(parts) < maxComponents {
 		parts = append(parts, new)
 	}
-	base := make([]infer.Metric, len(parts)) // towards which shapes are shrunk
+	base := make([]infer.Metric, len(parts)) // shapes are shrunk towards these
 	for k := range parts {
 		base[k] = parts[k].Normal
 	}
@@ -293,8 +294,8 @@ func lift(parts []Component) {
 	}
 }
 
-// within returns the average metric within components: the mean of their covariances, or of their
-// variances if these are not all matrices.
+// within returns the average metric within components: the mean of their covariances or, if not all
+// have matrices, of their variances.
 func within(parts []Component) infer.Metric {
 	d := parts[0].Normal.Dim
 	total := 0.0
@@ -322,7 +323,7 @@ func within(parts []Component) infer.Metric {
 	return m
 }
 
-// variances are those of the coordinates of a normal distribution.
+// variances returns the variances of the coordinates of a normal distribution.
 func variances(m infer.Metric) []float64 {
 	out := make([]float64, m.Dim)
 	switch m.Kind {
@@ -353,7 +354,7 @@ func variances(m infer.Metric) []float64 {
 const (
 	broadBarrier = 5 // approximate barrier of the leg from the broad reference to a mode
 	broadFactor  = 3 // factor on the standard deviations of all modes together
-	broadRadius  = 3 // added to them: chains start within 2 of zero
+	broadRadius  = 3 // added to the standard deviations: chains start within 2 of zero
 )
 
 // widen returns a broad reference for modes: a normal distribution with independent coordinates

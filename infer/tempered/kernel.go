@@ -13,7 +13,7 @@ import (
 
 // Kernel is one ladder of replicas: a chain of parallel tempering. A transition is a scan: every
 // replica is explored at its level, then neighbours are swapped, even and odd pairs alternating.
-// The state of the chain is that of the replica at the target.
+// The state of the chain is the replica at the target.
 //
 // The levels form a row: the fitted reference, levels between it and the target, the target and, if
 // there is a broad reference, levels from the target to that one.
@@ -65,7 +65,7 @@ type level struct {
 	leapfrogs int
 }
 
-// pair has the counts for a level and the next one.
+// pair counts the swaps between a level and the next one.
 type pair struct {
 	rejected float64 // sum of the probabilities that a swap would be rejected
 }
@@ -96,9 +96,9 @@ func newKernel(o Sampler, target *infer.Meter) *Kernel {
 // ready reports whether the ladder exists.
 func (k *Kernel) ready() bool { return len(k.levels) > 0 }
 
-// Transition implements [infer.Kernel]. The Hamiltonian and the step size are ignored: each level
-// has its own. Stats are those of the transition at the target, except Leapfrogs, which counts
-// those of all levels.
+// Transition implements [infer.Kernel]. It ignores the Hamiltonian and the step size, because each
+// level has its own. Stats are those of the transition at the target, except for Leapfrogs, which
+// counts all levels.
 func (k *Kernel) Transition(rng *rand.Rand, _ infer.Hamiltonian, _ float64, z *infer.Point) (*infer.Point, infer.Info, error) {
 	var info infer.Info
 	if !k.ready() {
@@ -129,7 +129,7 @@ func (k *Kernel) Transition(rng *rand.Rand, _ infer.Hamiltonian, _ float64, z *i
 	return next, info, nil
 }
 
-// show copies the state at the target, as a point of any Hamiltonian.
+// show copies the state at the target to z, a point of any Hamiltonian.
 func (k *Kernel) show(z *infer.Point) {
 	from := k.replicas[k.cold].point
 	log, score := ofTarget(from)
@@ -140,7 +140,7 @@ func (k *Kernel) show(z *infer.Point) {
 	z.Cache = append(z.Cache[:0], from.Cache[:len(z.Position)]...)
 }
 
-// moveTo moves the replica at the target to z. It is there already unless other code has moved the
+// moveTo moves the replica at the target to z. It is already there unless other code has moved the
 // chain.
 func (k *Kernel) moveTo(z *infer.Point) error {
 	at := k.replicas[k.cold].point
@@ -177,8 +177,8 @@ func (k *Kernel) explore(rng *rand.Rand, i int) (info infer.Info, err error) {
 	return info, nil
 }
 
-// swap proposes to swap the replicas of every other pair of neighbours. It counts rejections of all
-// pairs, and restarts: replicas that have come to the target from a reference.
+// swap proposes to swap the replicas of every other pair of neighbours. It counts the rejections of
+// all pairs, and restarts: replicas that came to the target from a reference.
 func (k *Kernel) swap(rng *rand.Rand) {
 	n := len(k.levels)
 	k.ratio = k.ratio[:0]
@@ -198,12 +198,12 @@ func (k *Kernel) swap(rng *rand.Rand) {
 			log, _ := ofTarget(k.replicas[b].point)
 			rb = log - k.levels[a].reference.Log(k.replicas[b].point.Position)
 		}
-		// log of the ratio of the densities after the swap and before it
+		// log ratio of the densities after the swap to those before it
 		accept := 0.0
 		if !math.IsInf(ra, -1) {
 			accept = math.Exp(min(0, step*(ra-rb)))
 		}
-		if math.IsNaN(accept) { // both points are so far out that no reference has a density there
+		if math.IsNaN(accept) { // both points are so far out that all reference densities are 0
 			accept = 0
 		}
 		k.account[i].rejected += 1 - accept
@@ -239,7 +239,7 @@ func (k *Kernel) neighbours(i int) (hot, cold int) {
 	return i + 1, i
 }
 
-// leg returns the leg of pair i: 0 the fitted, 1 the broad.
+// leg returns the leg of pair i: 0 for the fitted one, 1 for the broad one.
 func (k *Kernel) leg(i int) int {
 	if i < k.cold {
 		return 0
@@ -247,7 +247,7 @@ func (k *Kernel) leg(i int) int {
 	return 1
 }
 
-// reset begins all counts anew.
+// reset restarts all counts.
 func (k *Kernel) reset() {
 	k.scans, k.restarts = 0, [2]int{}
 	k.account = make([]pair, len(k.levels)-1)
@@ -260,7 +260,7 @@ func (k *Kernel) reset() {
 	}
 }
 
-// rejections are the mean probabilities that swaps of neighbours are rejected.
+// rejections returns, for each pair of neighbours, the mean probability that a swap is rejected.
 func (k *Kernel) rejections() []float64 {
 	out := make([]float64, len(k.account))
 	for i, p := range k.account {
@@ -269,7 +269,7 @@ func (k *Kernel) rejections() []float64 {
 	return out
 }
 
-// rung describes a level to be made: its position on a leg, its metric and step size.
+// rung describes a level of a new ladder: its position on a leg, its metric and step size.
 type rung struct {
 	beta   float64
 	metric infer.Metric
@@ -277,7 +277,7 @@ type rung struct {
 }
 
 // build makes the ladder: rungs of the fitted leg from its reference up to the target, which is the
-// last of them, then those of the broad leg from the target down.
+// last of them, then rungs of the broad leg from the target down.
 func (k *Kernel) build(up, down []rung) error {
 	var levels []*level
 	add := func(reference *Mixture, r rung) error {
@@ -302,8 +302,8 @@ func (k *Kernel) build(up, down []rung) error {
 	return nil
 }
 
-// improvise makes a ladder for runs without warm-up: a normal distribution of unit variances
-// about the point where the chain is, and a few levels.
+// improvise makes a ladder for runs without warm-up: a reference with unit variances around the
+// chain's position, and a few levels.
 func (k *Kernel) improvise(rng *rand.Rand, x []float64) error {
 	d := len(x)
 	m := hmc.Identity(infer.Diagonal, d)

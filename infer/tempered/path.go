@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/hmc"
 )
 
-// annealed is the density of a level, r^(1-β) π^β, as an infer.LogDensity. It remembers log π and
-// its score at the point of its last evaluation.
+// annealed is the density of a level, r^(1-β) π^β, as an infer.LogDensity. It stores log π and its
+// score at the last point of evaluation.
 type annealed struct {
 	target    *infer.Meter
 	reference *Mixture
@@ -70,20 +70,20 @@ func newHamiltonian(target *infer.Meter, reference *Mixture, beta float64, metri
 	return &hamiltonian{density: a, inner: inner, dim: d}, nil
 }
 
-// newPoint is a point with room for the cache.
+// newPoint returns a point with memory for the cache.
 func newPoint(dim int) *infer.Point {
 	z := infer.NewPoint(dim)
 	z.Cache = make([]float64, 2*dim+1)
 	return z
 }
 
-// target gives log π and its score at a point that has been Reset or come from Step.
+// ofTarget returns log π and its score at a point that has been through Reset or Step.
 func ofTarget(z *infer.Point) (log float64, score []float64) {
 	d := len(z.Position)
 	return z.Cache[2*d], z.Cache[d : 2*d]
 }
 
-// view makes v the point that inner uses in place of z.
+// view makes v a view of z that inner can use.
 func (h *hamiltonian) view(v, z *infer.Point) *infer.Point {
 	if len(z.Cache) != 2*h.dim+1 {
 		z.Cache = make([]float64, 2*h.dim+1)
@@ -93,7 +93,7 @@ func (h *hamiltonian) view(v, z *infer.Point) *infer.Point {
 	return v
 }
 
-// take copies to z what inner has computed and what the density remembers.
+// take copies to z the results of inner and the values stored by the density.
 func (h *hamiltonian) take(z *infer.Point) {
 	z.LogDensity, z.Energy = h.z.LogDensity, h.z.Energy
 	copy(z.Cache[h.dim:], h.density.score)

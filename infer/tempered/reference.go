@@ -34,7 +34,7 @@ type part struct {
 	to       *whiten.Map
 	log      float64 // log weight plus the log of the normalising constant
 	mean     []float64
-	diagonal []float64   // Unit, Diagonal, LowRank: precision by coordinate, of LowRank S⁻²
+	diagonal []float64   // Unit, Diagonal: precision by coordinate; LowRank: S⁻²
 	dense    []float64   // Dense: the precision matrix
 	vectors  [][]float64 // LowRank: rows U
 	values   []float64   // LowRank: 1/Λ - 1
@@ -136,7 +136,8 @@ func (m *Mixture) Components() []Component {
 	return out
 }
 
-// at computes force at x, with the distance from the mean in y, and returns the log density.
+// at returns the log density at x. It writes the force at x to p.force, and uses y for the distance
+// from the mean.
 func (p *part) at(x, y []float64) float64 {
 	floats.SubTo(y, x, p.mean)
 	f := p.force
@@ -165,7 +166,7 @@ func (p *part) at(x, y []float64) float64 {
 	return p.log + 0.5*floats.Dot(f, y)
 }
 
-// Log is the log density at x.
+// Log returns the log density at x.
 func (m *Mixture) Log(x []float64) float64 {
 	for k := range m.parts {
 		m.logs[k] = m.parts[k].at(x, m.y)
@@ -173,7 +174,7 @@ func (m *Mixture) Log(x []float64) float64 {
 	return logSum(m.logs)
 }
 
-// LogGrad is Log, and writes the gradient.
+// LogGrad is Log that also writes the gradient.
 func (m *Mixture) LogGrad(x, grad []float64) float64 {
 	total := m.Log(x)
 	for i := range grad {
@@ -187,8 +188,7 @@ func (m *Mixture) LogGrad(x, grad []float64) float64 {
 	return total
 }
 
-// Shares writes to shares the probabilities of the components that x may come from, and returns
-// the log density.
+// Shares writes the probability of each component, given x, to shares, and returns the log density.
 func (m *Mixture) Shares(x, shares []float64) float64 {
 	total := m.Log(x)
 	for k, v := range m.logs {
@@ -227,7 +227,7 @@ func (m *Mixture) sampleHot(rng *rand.Rand, factor float64, x []float64) {
 	m.parts[k].to.Forward(m.x, x)
 }
 
-// logSum is the logarithm of the sum of the exponentials.
+// logSum returns the logarithm of the sum of the exponentials.
 func logSum(logs []float64) float64 {
 	if len(logs) == 1 {
 		return logs[0]

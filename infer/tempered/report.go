@@ -7,7 +7,7 @@ import (
 )
 
 // Barriers returns the communication barriers of the legs from the fitted and the broad reference,
-// by the rejections since warm-up; 0 for a missing leg.
+// computed from the rejections since warm-up; 0 for a missing leg.
 func (k *Kernel) Barriers() (fitted, broad float64) {
 	for i, r := range k.rejections() {
 		if k.leg(i) == 0 {
@@ -19,27 +19,27 @@ func (k *Kernel) Barriers() (fitted, broad float64) {
 	return fitted, broad
 }
 
-// Restarts returns the number of replicas that have reached the target since warm-up, having been
-// at a reference since they last were there, and the number of these from the broad reference.
+// Restarts returns the number of restarts since warm-up, which are arrivals of replicas from a
+// reference at the target, and the number of those from the broad reference.
 func (k *Kernel) Restarts() (all, broad int) {
 	return k.restarts[0] + k.restarts[1], k.restarts[1]
 }
 
-// Evidence returns the log integral of the target over the unconstrained space, by the fitted and
-// by the broad leg; NaN for a missing leg.
+// Evidence returns the log integral of the target over the unconstrained space, estimated from the
+// fitted and from the broad leg; NaN for a missing leg.
 func (k *Kernel) Evidence() (fitted, broad Evidence) {
 	fitted = k.evidence.of(0, k.cold)
 	broad = k.evidence.of(k.cold, len(k.levels)-1)
 	return fitted, broad
 }
 
-// Levels returns the number of levels, which is that of the replicas.
+// Levels returns the number of levels, which is also the number of replicas.
 func (k *Kernel) Levels() int { return len(k.levels) }
 
-// Searched is the number of gradients that searches for modes between rounds of warm-up have taken.
+// Searched returns the number of gradients used by searches for modes between rounds of warm-up.
 func (k *Kernel) Searched() int64 { return k.searched }
 
-// Reference is the fitted reference.
+// Reference returns the fitted reference.
 func (k *Kernel) Reference() *Mixture { return k.fitted }
 
 // Describe implements [infer.Describer].

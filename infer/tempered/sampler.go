@@ -24,7 +24,7 @@ type Sampler struct {
 	OneLeg    bool // no broad reference: modes that the fitted one misses are not found
 	Starts    int  // climbs from random points in search of modes, for each chain, before the quick climbs; 0: 16
 	Refreshes int  // transitions of each replica between swaps; 0: 1
-	Alone     bool // chains learn nothing from each other
+	Alone     bool // chains do not learn from each other
 
 	// Each level is explored by NUTS. MaxDepth bounds the doublings of its trees (0: 7); Delta is
 	// the target acceptance of its step sizes (0: 0.8); Refine is that of [nuts.Kernel] (0: 2,
@@ -75,11 +75,11 @@ func (s Sampler) Validate() error {
 }
 
 // Pooled implements [infer.Pooled]: chains share the modes that they have found and the fitted
-// reference. The positions of replicas are not shared.
+// reference, but not the positions of replicas.
 func (s Sampler) Pooled() bool { return !s.Alone }
 
-// Plan implements [infer.Sampler]. The Hamiltonian of the plan is that of the target, with the
-// diagonal metric that a run may start with; the ladder has its own.
+// Plan implements [infer.Sampler]. The plan's Hamiltonian is that of the target, with the diagonal
+// metric that a run may start with; the ladder has its own Hamiltonians.
 func (s Sampler) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 	if err := s.Validate(); err != nil {
 		return infer.Plan{}, err
@@ -99,7 +99,7 @@ func (s Sampler) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 	return infer.Plan{Hamiltonian: h, Kernel: k, Stages: stages, StepSize: 1}, nil
 }
 
-// tell is the stage that gives the Hamiltonian of the chain the metric and step size learnt at the
+// tell is a stage that sets the chain's Hamiltonian to the metric and step size learnt at the
 // target, for runs that start from these.
 type tell struct{ k *Kernel }
 
@@ -117,12 +117,12 @@ type Start struct {
 	// mode, with its mean. There must be at least one.
 	Modes []Component
 
-	// Broad is the reference of the other leg, which is never fitted. The zero value stands for one
-	// around all modes, see widen.
+	// Broad is the reference of the other leg, which is never fitted. The zero value means a
+	// reference around all modes, see widen.
 	Broad infer.Metric
 
-	// At is where the chain is. Half of the other replicas begin at Points, used in order; the
-	// rest, or all if there are none, begin at draws from Modes.
+	// At is the position of the chain. Half of the other replicas begin at Points, in order; the
+	// rest, or all if there are no Points, begin at draws from Modes.
 	At     []float64
 	Points [][]float64
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// saved is what SaveState writes. A kernel is not saved within a round of warm-up.
+// saved is the data that SaveState writes. A kernel is not saved within a round of warm-up.
 type saved struct {
 	Ready, Found  bool
 	Fitted, Broad []Component

@@ -4,8 +4,8 @@ import (
 	"math"
 )
 
-// barrier is the cumulative communication barrier Λ of a leg at its levels, 0 at the reference,
-// from the rejection rates between them: Λ(β_i) = Σ r_j, j < i.
+// barrier returns the cumulative communication barrier Λ of a leg at its levels, 0 at the
+// reference, from the rejection rates between them: Λ(β_i) = Σ r_j, j < i.
 func barrier(rejections []float64) []float64 {
 	out := []float64{0}
 	for _, r := range rejections {
@@ -14,8 +14,8 @@ func barrier(rejections []float64) []float64 {
 	return out
 }
 
-// intervals is the number of intervals between levels that suits a barrier: 2Λ. Half of the swaps
-// are rejected then, and round trips per replica are most frequent.
+// intervals returns the best number of intervals between levels for a barrier: 2Λ. Half of the
+// swaps are rejected then, and round trips per replica are most frequent.
 func intervals(barrier float64, most int) int {
 	return min(max(int(math.Ceil(2*barrier)), 1), most)
 }

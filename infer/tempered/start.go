@@ -26,10 +26,10 @@ var errNoLadder = errors.New("tempered: the stages of a ladder were run before i
 const (
 	climbs     = 100 // evaluations per climb, plus twice the root of the dimension
 	summits    = 30  // iterations from the end of a climb to the summit
-	localWarm  = 100 // transitions of NUTS at the end of a climb, in which it adapts
+	localWarm  = 100 // transitions of NUTS for adaptation, at the end of a climb
 	localDraws = 60  // draws from which a component is learnt, plus one per dimension up to maxDense
 	localDepth = 6
-	patience   = 6   // the search ends after this number of consecutive short runs that lead to known modes
+	patience   = 6   // consecutive short runs to known modes after which the search ends
 	scanned    = 250 // points at which the density is evaluated, per start
 	scanClimbs = 8   // climbs from the best of these points
 	ofGroup    = 2   // the largest number of climbs per group
@@ -39,12 +39,12 @@ const (
 	searchShare = 0.2 // share of warm-up's gradients for further search: half for points, half for climbs
 	usualLength = 8   // approximate gradients of a transition of NUTS
 
-	seekBest    = 8    // climbs after a round, from the draws that are explained least
+	seekBest    = 8    // climbs after a round, from the draws that are least explained
 	seekRuns    = 2    // short runs from draws that are not explained
 	foundWeight = 0.05 // weight of a component found in this way
 )
 
-// radii are those of the random points from which climbs begin, in this order.
+// radii are the radii of the random points from which climbs begin, in this order.
 var radii = []float64{2, 4, 1, 2, 8, 2, 16, 4, 2, 1, 32, 2, 8, 2, 64, 4}
 
 // local describes a mode: a normal distribution, and the log mass. The weight of the component is
@@ -56,7 +56,7 @@ type local struct {
 	logs  []float64 // log densities of the draws
 }
 
-// known describes what is known of the target: a mixture and its log mass.
+// known is a description of the target: a mixture and its log mass.
 type known struct {
 	m   *Mixture // nil: nothing is known
 	log float64
@@ -83,7 +83,7 @@ func knownOf(found []local) known {
 	return known{m, total}
 }
 
-// excess is the difference between a log density and that of the known mixture.
+// excess returns the log density minus that of the known mixture.
 func (w known) excess(x []float64, log float64) float64 {
 	if w.m == nil {
 		return math.Inf(1)
@@ -164,7 +164,7 @@ func (f search) Run(ctx context.Context, s *infer.State) error {
 	return s.Hamiltonian.Reset(s.Point)
 }
 
-// merged adds to the modes found those of another chain, without duplicates.
+// merged adds the modes found by another chain, without duplicates.
 func merged(found, others []local) []local {
 	out := slices.Clone(found)
 	for _, m := range others {
@@ -179,8 +179,8 @@ func merged(found, others []local) []local {
 	return out
 }
 
-// find looks for modes from random points, the chain's own first. If nothing is found, the error is
-// that of the chain's own start; other errors end the chain.
+// find looks for modes from random points, and from the chain's own start first. If it finds
+// nothing, it returns the error of the chain's own start; other errors end the chain.
 func (k *Kernel) find(ctx context.Context, rng *rand.Rand, first []float64) (found []local, err error) {
 	k.patience = patience
 	x := slices.Clone(first)
@@ -210,8 +210,8 @@ func (k *Kernel) find(ctx context.Context, rng *rand.Rand, first []float64) (fou
 	if len(found) == 0 {
 		return nil, failure
 	}
-	// A mode with a small region of attraction shows at points within it by more density than the
-	// known modes explain.
+	// A mode with a small region of attraction may still be found: at points within it the density
+	// exceeds that of the known modes.
 	add := func(more []local, err error) error {
 		found = append(found, more...)
 		return err
@@ -249,7 +249,7 @@ func (k *Kernel) find(ctx context.Context, rng *rand.Rand, first []float64) (fou
 	return found, err
 }
 
-// best removes and returns the lead with the largest excess of one of the groups; nil if there is
+// best removes and returns the lead with the largest excess of a random group; nil if there are
 // none.
 func best(rng *rand.Rand, groups *[][]lead) []float64 {
 	*groups = slices.DeleteFunc(*groups, func(g []lead) bool { return len(g) == 0 })
@@ -262,8 +262,8 @@ func best(rng *rand.Rand, groups *[][]lead) []float64 {
 	return x
 }
 
-// sphere returns the centre of modes, each with the same weight, and the root mean square distance
-// per coordinate of their draws from it.
+// sphere returns the common centre of the modes, each with the same weight, and the root mean
+// square distance of their draws from it, per coordinate.
 func sphere(found []local) (centre []float64, sd float64) {
 	d := found[0].Normal.Dim
 	n := float64(len(found))
@@ -285,8 +285,8 @@ func sphere(found []local) (centre []float64, sd float64) {
 	return centre, math.Sqrt(square)
 }
 
-// scan evaluates the density at n points, which draw writes, going through the groups in turn. It
-// returns the points with a positive excess, at most most per group, the largest excess first.
+// scan evaluates the density at n points, which draw writes, for each group alternately. It returns
+// the points with a positive excess, at most `most` per group, the largest excess first.
 func (k *Kernel) scan(w known, n, groups, most int, draw func(group int, x []float64)) ([][]lead, error) {
 	x := make([]float64, k.target.Dim())
 	out := make([][]lead, groups)
@@ -308,14 +308,15 @@ func (k *Kernel) scan(w known, n, groups, most int, draw func(group int, x []flo
 	return out, nil
 }
 
-// scanHot scans around the known modes, with each component widened by the roots of heats.
+// scanHot scans around the known modes, with the scale of each component multiplied by the roots of
+// heats.
 func (k *Kernel) scanHot(rng *rand.Rand, w known, n int) ([][]lead, error) {
 	return k.scan(w, n, len(heats), ofHeat, func(i int, x []float64) {
 		w.m.sampleHot(rng, math.Sqrt(heats[i]), x)
 	})
 }
 
-// heats are the factors of the variances.
+// heats are factors of the variances.
 var heats = []float64{2, 5, 10, 20, 50, 100, 200, 500, 1000}
 
 // quickClimbs climbs from the points that next returns, while there are gradients left.
@@ -337,10 +338,11 @@ func (k *Kernel) quickClimbs(ctx context.Context, rng *rand.Rand, w known, allow
 	return found, nil
 }
 
-// nearRadii are those of random points around the known modes, in their standard deviations.
+// nearRadii are the distances of random points from the known modes, in standard deviations of the
+// mode.
 var nearRadii = []float64{1, 2, 0.5, 4}
 
-// lead is a point from which a climb may find something new.
+// lead is a point from which a climb may find a new mode.
 type lead struct {
 	x      []float64
 	excess float64
@@ -395,7 +397,7 @@ func (k *Kernel) climb(ctx context.Context, rng *rand.Rand, x []float64, w known
 		k.patience--
 		mode, err := k.explored(ctx, rng, scale, x)
 		if err != nil || w.explainsMode(mode) {
-			return err // it has led to a known mode
+			return err // the climb led to a known mode
 		}
 		k.patience = patience
 		found = append(found, mode)
@@ -445,7 +447,7 @@ func (k *Kernel) quickClimb(ctx context.Context, rng *rand.Rand, x []float64, w 
 	return []local{mode}, nil
 }
 
-// logAt is the log density at a point.
+// logAt returns the log density at a point.
 func (k *Kernel) logAt(x []float64) (float64, error) {
 	return k.target.LogDensityGrad(x, k.work.Gradient)
 }
@@ -477,7 +479,7 @@ func (k *Kernel) explored(ctx context.Context, rng *rand.Rand, scale, x []float6
 	for i, v := range scale {
 		variance[i] = v * v
 	}
-	// If the metric cannot be used, the unit metric stays.
+	// If the metric cannot be used, the unit metric is kept.
 	_ = plan.Hamiltonian.(infer.Euclidean).SetMetric(infer.Metric{Kind: infer.Diagonal, Dim: len(x), Inverse: variance})
 	chain, err := infer.NewState(plan, k.target, rng, x)
 	if err != nil {
@@ -519,10 +521,10 @@ func (k *Kernel) explored(ctx context.Context, rng *rand.Rand, scale, x []float6
 	return m, nil
 }
 
-// seek looks for modes that the fitted reference misses, after a round that has taken spent
-// gradients. It climbs from draws of all levels and from points around the reference, first from
-// those that are explained least. It also makes short runs from cold draws that are not explained:
-// they may belong to a wide mode around the summit of a narrow one.
+// seek looks for modes that the fitted reference misses, after a round that used `spent` gradients.
+// It climbs from draws of all levels and from points around the reference, beginning with the least
+// explained ones. It also makes short runs from cold draws that are not explained: they may belong
+// to a wide mode around the summit of a narrow one.
 func (k *Kernel) seek(ctx context.Context, rng *rand.Rand, spent int64) (found []local, err error) {
 	k.patience = patience / 2
 	l := k.learning

@@ -8,12 +8,12 @@ import (
 	"github.com/ppl-lang/ppl/infer/hmc"
 )
 
-// modes is a mixture of normal distributions with independent coordinates, times a constant: its
-// shares, and its normalising constant, are exact.
+// modes is a mixture of normal distributions with independent coordinates, times a constant. The
+// shares of the modes and the normalising constant are known exactly.
 type modes struct {
 	shares []float64   // add up to 1
 	means  [][]float64 // by mode
-	sds    []float64   // of all coordinates of a mode
+	sds    []float64   // standard deviation of each mode, the same for all coordinates
 	logZ   float64
 }
 
@@ -55,7 +55,7 @@ func (m *modes) LogDensityGrad(x, grad []float64) (float64, error) {
 	return m.logZ + most + math.Log(sum), nil
 }
 
-// of is the mode that x is most likely from.
+// of returns the mode that x is most likely from.
 func (m *modes) of(x []float64) int {
 	best := 0
 	logs := m.logs(x)
@@ -67,7 +67,8 @@ func (m *modes) of(x []float64) int {
 	return best
 }
 
-// scattered draws so many modes in a dimension: means within radius, shares and scales that differ.
+// scattered draws a number of modes in a dimension: their means are within radius, and their shares
+// and scales differ.
 func scattered(rng *rand.Rand, count, dim int, radius float64) *modes {
 	m := &modes{logZ: 10 * rng.NormFloat64()}
 	total := 0.0
@@ -86,7 +87,7 @@ func scattered(rng *rand.Rand, count, dim int, radius float64) *modes {
 	return m
 }
 
-// plain is the Hamiltonian that a run makes beside the ladder.
+// plain returns the Hamiltonian that a run needs in addition to the ladder.
 func plain(target infer.LogDensity) (infer.Hamiltonian, error) {
 	return hmc.NewEuclidean(target, infer.Metric{Kind: infer.Diagonal})
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/tempered"
 )
 
-// mixtures are references of all kinds of covariance, in three dimensions.
+// mixtures returns references with all kinds of covariance, in three dimensions.
 func mixtures(t *testing.T) []*tempered.Mixture {
 	t.Helper()
 	unit := infer.Metric{Kind: infer.Unit, Dim: 3, Mean: []float64{1, 2, 3}}
@@ -35,8 +35,9 @@ func mixtures(t *testing.T) []*tempered.Mixture {
 	return out
 }
 
-// The gradient of a mixture is that of its log density, and its draws have an importance weight of
-// 1 on average against another normalised density: it is normalised too.
+// TestMixture checks the gradient of a mixture against its log density. It also checks that the
+// mixture is normalised: against another normalised density, its draws must have an importance
+// weight of 1 on average.
 func TestMixture(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	all := mixtures(t)
@@ -87,7 +88,7 @@ type replicate struct {
 	begun     *infer.Point
 }
 
-// Transition implements [infer.Kernel]. A point of another replicate begins anew.
+// Transition implements [infer.Kernel]. A point of another replicate starts a new ladder.
 func (r *replicate) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z *infer.Point) (*infer.Point, infer.Info, error) {
 	if z != r.begun {
 		var err error
@@ -110,8 +111,8 @@ func (r *replicate) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64,
 	return next, info, err
 }
 
-// A scan leaves the target, as the distribution of the state there, invariant, from replicas that
-// are exact draws of their levels.
+// TestInvariance checks that a scan leaves the target invariant as the distribution of the state
+// there, if all replicas start from exact draws of their levels.
 func TestInvariance(t *testing.T) {
 	target := infertest.NewNormal([]float64{0.5, -0.3}, [][]float64{{0.6, 0}, {0, 1.3}})
 	for _, oneLeg := range []bool{false, true} {
@@ -151,8 +152,8 @@ func drawn(t *testing.T, target infer.LogDensity, cfg infer.Config) ([]infer.Dra
 	return out, s.Report()
 }
 
-// A run that is resumed, from any of the snapshots taken between its stages and its draws, makes
-// the very draws of the run that was not.
+// TestResume checks that a run makes the same draws if it is resumed from any of its snapshots,
+// taken between stages and between draws.
 func TestResume(t *testing.T) {
 	m := scattered(rand.New(rand.NewPCG(3, 1)), 3, 2, 4)
 	cfg := infer.Config{Sampler: tempered.Sampler{Starts: 4}, Chains: 1, Warmup: 120, Draws: 40, Seed: 4, SnapshotEvery: -1}

@@ -11,7 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/internal/short"
 )
 
-// evidence is the estimate of a run.
+// evidence returns the estimate of a run.
 func evidence(r infer.Report) tempered.Evidence {
 	var kernels []map[string]float64
 	for _, c := range r.Chains {
@@ -21,7 +21,7 @@ func evidence(r infer.Report) tempered.Evidence {
 	return z
 }
 
-// at is a vector whose coordinates are all the same.
+// at returns a vector with equal coordinates.
 func at(d int, v float64) []float64 {
 	out := make([]float64, d)
 	for i := range out {
@@ -30,9 +30,9 @@ func at(d int, v float64) []float64 {
 	return out
 }
 
-// The shares of modes, and log Z, are the exact ones: modes of unequal masses and scales, in
-// few and in many dimensions; two scales about one centre; two modes whose heights say the
-// opposite of their masses.
+// TestShares compares the shares of modes, and log Z, with the exact values. Its targets have modes
+// of unequal masses and scales, in few and in many dimensions, two scales at one centre, and two
+// modes whose heights contradict their masses.
 func TestShares(t *testing.T) {
 	first := func(d int, v float64) []float64 {
 		x := make([]float64, d)
@@ -85,8 +85,8 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// A mode that no search can find, of a tenth of the other's width and far from it, is sampled if
-// a chain begins in it.
+// TestInitialValues checks that a mode that no search can find is sampled if a chain begins in it.
+// The mode has a tenth of the other's width and is far from it.
 func TestInitialValues(t *testing.T) {
 	m := &modes{shares: []float64{0.3, 0.7}, means: [][]float64{at(8, 0), at(8, -10)}, sds: []float64{1, 0.1}}
 	init := infer.At{Positions: [][]float64{at(8, 0.1), at(8, -10.05)}}
@@ -100,7 +100,7 @@ func TestInitialValues(t *testing.T) {
 	}
 }
 
-// regression is conjugate: y ~ normal(X b, 1), b ~ normal(0, s).
+// regression is a conjugate model: y ~ normal(X b, 1), b ~ normal(0, s).
 type regression struct {
 	x [][]float64
 	y []float64
@@ -128,8 +128,8 @@ func (r regression) LogDensityGrad(b, grad []float64) (float64, error) {
 	return log, nil
 }
 
-// evidence is exact: y ~ normal(0, I + s² X Xᵀ), one observation after the other by the Kalman
-// filter.
+// evidence returns the exact evidence of y ~ normal(0, I + s² X Xᵀ), one observation after the
+// other by the Kalman filter.
 func (r regression) evidence() float64 {
 	d := r.Dim()
 	mean, cov := make([]float64, d), make([][]float64, d)
@@ -169,7 +169,7 @@ type binomial struct{ k, n, a, b float64 }
 func (m binomial) Dim() int                       { return 1 }
 func (m binomial) CloneDensity() infer.LogDensity { return m }
 func (m binomial) LogDensityGrad(x, grad []float64) (float64, error) {
-	// log p and log (1-p); the Jacobian p (1-p) adds one to both exponents less one.
+	// log p and log (1-p). The Jacobian p (1-p) adds one to both exponents of the prior.
 	logP, logQ := -math.Log1p(math.Exp(-x[0])), -math.Log1p(math.Exp(x[0]))
 	p := math.Exp(logP)
 	grad[0] = (m.k+m.a)*(1-p) - (m.n-m.k+m.b)*p
@@ -184,8 +184,8 @@ func logBeta(a, b float64) float64 { return lgamma(a) + lgamma(b) - lgamma(a+b) 
 func choose(n, k float64) float64  { return lgamma(n+1) - lgamma(k+1) - lgamma(n-k+1) }
 func lgamma(x float64) float64     { v, _ := math.Lgamma(x); return v }
 
-// Of twenty models whose evidence is known, the intervals of two standard errors have it in at
-// least eighteen, and none is off by five.
+// TestEvidence estimates the known evidence of twenty models. At least eighteen must be within two
+// standard errors, and none may be off by five.
 func TestEvidence(t *testing.T) {
 	rng := rand.New(rand.NewPCG(20, 1))
 	type model struct {
