@@ -9,7 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// operandTypes are types of data, declared by the name that follows.
+// operandTypes are types of data. The name of a variable follows them in a declaration.
 var operandTypes = []string{
 	"int", "real", "complex", "vector[2]", "row_vector[2]", "matrix[2, 2]", "complex_vector[2]", "complex_row_vector[2]", "complex_matrix[2, 2]",
 	"array[2] int", "array[2] real", "array[2] complex", "array[2] vector[2]", "array[2] row_vector[2]", "array[2] matrix[2, 2]", "array[2] complex_vector[2]",
@@ -27,8 +27,8 @@ func TestAdviceWorks(t *testing.T) {
 		}
 		return errors
 	}
-	// By a text of the advice, what is written in the place of x op y; one of the
-	// alternatives between bars must be right.
+	// By text of the advice: the replacement of x op y. One of the alternatives between bars must
+	// be right.
 	operators := map[string]string{
 		"use .* for the product of elements, dot_product(x, y) for their sum": "x .* y & dot_product(x, y)",
 		"use .* for the product of elements":                                  "x .* y",

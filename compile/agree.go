@@ -107,7 +107,7 @@ type Agreement struct {
 // Wrong reports whether the two disagree by more than rounding explains.
 func (a *Agreement) Wrong() bool { return a.Verdict >= Differs }
 
-// Excess is the larger of the two differences, in units of its tolerance.
+// Excess returns the larger of the two differences, in units of its tolerance.
 func (a *Agreement) Excess() float64 {
 	e := 0.0
 	if a.Tolerance > 0 {
@@ -119,7 +119,8 @@ func (a *Agreement) Excess() float64 {
 	return e
 }
 
-// The errors that end an evaluation of the reference: the time is over, or a stop function asked.
+// Errors that end an evaluation of the reference: the time is over, or a stop function returned an
+// error.
 var (
 	errLong        = errors.New("the reference evaluation took longer than was allowed")
 	errInterrupted = errors.New("the comparison was interrupted")
@@ -252,14 +253,14 @@ func stopped(err error) bool {
 		errors.As(err, new(*ad.LimitError)) || errors.As(err, &fatal) && fatal.Fatal()
 }
 
-// solved is the tolerance that solvers add, relative to the sum of absolute values.
+// solved returns the tolerance that solvers add, relative to the sum of absolute values.
 func (c *agreeing) solved() float64 { return min(agreeSolver*c.solver, maxSolver) }
 
 // nearby bounds the difference of neighbouring solutions beyond their slope, relative to that sum.
 // A small move may change the number of steps.
 func (c *agreeing) nearby() float64 { return min(c.solver, maxSolverNoise) }
 
-// relative is the relative error allowed for a slope.
+// relative returns the relative error allowed for a slope.
 func (c *agreeing) relative() float64 {
 	return max(agreeSlope, min(solverSlope*c.solver, maxSolverSlope))
 }
@@ -311,8 +312,8 @@ func (c *agreeing) compare(x []float64, rng *rand.Rand) error {
 	if errWant != nil || math.Abs(lp-want.Density) > expected {
 		c.allowed = max(c.allowed, suspicious)
 	}
-	// Estimate how much rounding matters here. Roundings of coordinates that cancel, as in a - b,
-	// may also cancel at the points below, so the estimate starts from the gradient.
+	// Estimate how much rounding matters here. If roundings of coordinates cancel, as in a - b,
+	// they may also cancel at the points below. So the estimate starts from the gradient.
 	noise, rejected := 0.0, errWant
 	for i, v := range x {
 		noise += ulps * 0x1p-52 * max(1, math.Abs(v)) * math.Abs(grad[i])

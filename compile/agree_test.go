@@ -38,7 +38,7 @@ func agree(t *testing.T, m *compile.Model, seed uint64, points int) *compile.Agr
 			x[i] = radius * (2*rng.Float64() - 1)
 		}
 		allowed := time.Hour
-		if k > 0 { // far out the loops of some programs hardly end
+		if k > 0 { // far from the origin, loops of some programs hardly end
 			allowed = time.Second / 5
 		}
 		a, err := m.Agree(x, rng, allowed)
@@ -235,7 +235,7 @@ func TestFaultIsNoticed(t *testing.T) {
 	for _, c := range []struct {
 		fault   *planted.Fault
 		verdict compile.Verdict
-		without bool // the fault goes with its pass
+		without bool // the fault disappears with its pass
 	}{
 		{&planted.Fault{Pass: "deduplicate", Change: scaled(0.5)}, compile.Differs, true},
 		{&planted.Fault{Pass: "logarithms", Change: scaled(1 + 1e-6)}, compile.Differs, true},

@@ -77,7 +77,7 @@ func (o *outputs) compare(x []float64, rng *rand.Rand) error {
 	if err := stoppedOnly(errWant); err != nil {
 		return err
 	}
-	a.Tolerance = agreeSum // something was compared, though the time may end
+	a.Tolerance = agreeSum // something was compared, even if the time ends now
 	if err != nil || errWant != nil {
 		a.Verdict, a.Reason = Vague, errors.Join(err, errWant).Error()
 		if err != nil && errWant != nil || len(o.drawn) > 0 || o.solver > 0 {
@@ -158,7 +158,7 @@ func (o *outputs) beyondRounding(x []float64, rng *rand.Rand, got, want, toleran
 		if err != nil || errWant != nil || len(reference) != len(want) {
 			return nil, nil // the point lies on a boundary
 		}
-		factor := 1.0 // the farther points show jumps
+		factor := 1.0 // the farther points find jumps
 		if k%2 == 0 {
 			factor = agreeNoise
 		}

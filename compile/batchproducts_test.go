@@ -39,7 +39,7 @@ model { `
 		values := map[string]any{"N": n, "K": k, "X": matrix(1), "Z": matrix(1), "E": matrix(0.1), "y": y}
 		for _, c := range []struct {
 			spelling string
-			products int // with data that are left, before the density is differentiated
+			products int // remaining products with data, before the density is differentiated
 			joined   bool
 		}{
 			{"target += sum(sin(X * a) .* y);", 1, false},

@@ -15,13 +15,13 @@ import (
 // This file prepares tables: it converts columns of strings, such as yes and no, for variables that
 // count from 0, and counts rows and levels.
 
-// Coded returns the data as the program reads them. What a table lacks is counted if the
-// declarations of its columns determine it: the size of a column is the number of rows, the upper
-// bound of a factor the number of its levels. The levels of a column of strings count from 1.
-// Those of a column with two levels count from 0 if its variable is declared int<lower=0, upper=1>;
-// binary lists these variables. A column of strings for any other variable that counts from 0 is an
-// error. So are truth values, such as T and F, for a variable that is not declared to count from 0
-// or 1.
+// Coded returns the data as the program reads them. If the declarations of a table's columns
+// determine counts that the table lacks, these are added: the size of a column is the number of
+// rows, the upper bound of a factor the number of its levels. The levels of a column of strings
+// count from 1. Those of a column with two levels count from 0 if its variable is declared
+// int<lower=0, upper=1>; binary lists these variables. A column of strings for any other variable
+// that counts from 0 is an error. So are truth values, such as T and F, for a variable that is not
+// declared to count from 0 or 1.
 func (p *Program) Coded(d *data.Set) (coded *data.Set, binary []Binary, err error) {
 	tree, info := p.Syntax()
 	block := tree.Block(ast.Data)

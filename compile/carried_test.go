@@ -29,7 +29,7 @@ func TestCarriedArrays(t *testing.T) {
 		case "alignment.model", "triangle.model", "successes.model", "backwards.model":
 			long = 26 // tables of so many rows
 		case "convolution.model":
-			long = 80 // unrolled without any lanes it takes seconds to bind
+			long = 80 // without any lanes, the unrolled loop takes seconds to bind
 		}
 		for _, n := range []int{1, 2, 3, long} {
 			y, g := make([]float64, n), make([]int, n)

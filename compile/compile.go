@@ -151,7 +151,7 @@ func CompileContext(ctx context.Context, f *source.File, o Options) (*Program, d
 	go func() {
 		var r result
 		defer func() {
-			r.failure = recover() // for the caller, as if it had run there
+			r.failure = recover() // passed to the caller, as if it had occurred there
 			done <- r
 		}()
 		r.p, r.list = CompileWith(f, o)

@@ -14,9 +14,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// TestComposite compares programs with tuples and complex numbers with plain
-// ones that mean the same: log density, gradient and outputs. Sections list the
-// names of the numbers in their order, each with its name in the plain program.
+// TestComposite compares programs with tuples and complex numbers with equivalent plain programs:
+// log density, gradient and outputs. Sections list the names of the numbers in order, each with its
+// name in the plain program.
 func TestComposite(t *testing.T) {
 	files, err := filepath.Glob("testdata/composite/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -86,7 +86,7 @@ func comparePlain(t *testing.T, m, plain *Model, coordinates, outputs []int, rng
 	}
 }
 
-// pairs reads a section: the names that there are, in order, and the places of
+// pairs reads a section. It checks that it lists the names in order, and returns the indices of
 // their partners.
 func pairs(t *testing.T, section string, names, partners []string) []int {
 	var want []string
@@ -130,7 +130,7 @@ func bound(t *testing.T, name, text string, set *data.Set) *Model {
 	return m
 }
 
-// TestCompositeInits gives initial values of parameters with leaves.
+// TestCompositeInits gives initial values for parameters with several leaves.
 func TestCompositeInits(t *testing.T) {
 	m := bound(t, "m", `parameters {
   array[2] tuple(real<lower=1>, simplex[3]) a;

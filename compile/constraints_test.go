@@ -117,7 +117,7 @@ func TestConstraintFunctions(t *testing.T) {
 	}
 }
 
-// modelOf is a program bound with data that have no variables.
+// modelOf returns a program bound to empty data.
 func modelOf(t *testing.T, text string, o BindOptions) *Model {
 	t.Helper()
 	set, err := data.ParseJSON("data", []byte("{}"))

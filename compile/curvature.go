@@ -81,9 +81,9 @@ func (m *Model) within() *ad.Graph {
 	return g
 }
 
-// machineFor returns the model's machine for a program. The first call makes machine code, which
-// may take seconds, and asks meanwhile whether to stop. If it stops, the work continues in the
-// background for the next caller.
+// machineFor returns the model's machine for a program. The first call generates machine code,
+// which may take seconds; meanwhile it checks whether to stop. If it stops, the work continues in
+// the background for the next caller.
 func (m *Model) machineFor(p *vm.Program) (*vm.Machine, error) {
 	if m.curves == nil {
 		m.curves = map[*vm.Program]*vm.Machine{}

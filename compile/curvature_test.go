@@ -121,7 +121,7 @@ model {
 		"FisherTimes":      func(m *Model) error { return m.FisherTimes(true, x, x, grad) },
 		"FisherSquareGrad": func(m *Model) error { return m.FisherSquareGrad(false, x, x, grad) },
 	} {
-		m := boundText(t, text, map[string]any{"n": 60}) // anew: one plan serves others
+		m := boundText(t, text, map[string]any{"n": 60}) // a new model: clones share one plan
 		m.SetStop(func() error { return ended })
 		if err := plan(m); !errors.Is(err, ended) {
 			t.Errorf("%s goes on: %v", name, err)

@@ -139,7 +139,7 @@ func TestRandomModels(t *testing.T) {
 	}
 }
 
-// smallExamples are the programs of the examples with their data, cut to few rows.
+// smallExamples returns the programs of the examples with their data, reduced to few rows.
 func smallExamples(t testing.TB) (list [][2]string) {
 	t.Helper()
 	files, err := filepath.Glob("../examples/*/*.model")

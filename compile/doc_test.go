@@ -66,7 +66,7 @@ func readPage(t *testing.T, file string) string {
 	return string(bytes)
 }
 
-// comparePage reports that a page is not the wanted text, or writes it.
+// comparePage reports an error if a page differs from the wanted text, or writes the text.
 func comparePage(t *testing.T, file, want string) {
 	if want == readPage(t, file) {
 		return
@@ -94,7 +94,7 @@ func exampleData(t *testing.T) *data.Set {
 	return d
 }
 
-// fence matches the fenced block after a marker.
+// fence returns a regular expression for the fenced block after a marker.
 func fence(marker string) *regexp.Regexp {
 	return regexp.MustCompile("(?s)(<!-- " + marker + " -->\n```[a-z]*\n)(.*?)(```\n)")
 }
@@ -115,7 +115,7 @@ func putBlock(t *testing.T, doc, marker, text string) string {
 	})
 }
 
-// putTable puts the table after a marker in the place of the one there.
+// putTable replaces the table after a marker.
 func putTable(t *testing.T, doc, marker, text string) string {
 	begin := "<!-- " + marker + " -->\n"
 	head, rest, ok := strings.Cut(doc, begin)

@@ -10,8 +10,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// evaluate is the density with all constants and the gradient of a model at a point;
-// the error is that of binding or of the evaluation.
+// evaluate returns the density, with all constants, and the gradient of a model at a point. The
+// error is that of binding or of the evaluation.
 func evaluate(t *testing.T, text, json string, x ...float64) (float64, []float64, error) {
 	t.Helper()
 	prog, list := Compile(source.NewFile("ends.stan", text))
@@ -31,7 +31,8 @@ func evaluate(t *testing.T, text, json string, x ...float64) (float64, []float64
 	return lp, grad, err
 }
 
-// slicedModel begins models with what is sliced; zero is 0, which parameters decide.
+// slicedModel is the beginning of models with containers to slice. zero is 0, but depends on
+// parameters.
 const slicedModel = `data { int lo, hi; }
 parameters { real u; }
 model {
@@ -146,7 +147,7 @@ func TestSlicesOfNothing(t *testing.T) {
 	} {
 		for what, bounds := range map[string]string{"data": "lo", "a parameter decides": "(lo + zero)"} {
 			if what != "data" && strings.Contains(c.statement, ":") && strings.Contains(c.statement, "=") && !strings.HasPrefix(c.statement, "target") {
-				continue // sizes of what is assigned to
+				continue // these assignments check sizes, too
 			}
 			text := slicedModel + `  array[0, 4] real c;
   array[0] int none;
@@ -200,7 +201,7 @@ func TestEnds(t *testing.T) {
 		{"real p = t[1] - 1; target += log_mix(p, t[2], t[3]);", []float64{1, 2, 3}, 3, []float64{math.Expm1(-1), 0, 1}, ""},
 		{"real p = t[1]; target += log_mix(p, t[2], t[3]);", []float64{1, 2, 3}, 2, []float64{-math.Expm1(1), 1, 0}, ""},
 		{"vector[2] q = [t[1] - 1, 2 - t[1]]'; target += log_mix(q, t[2:3]);", []float64{1, 2, 3}, 3, []float64{math.Expm1(-1), 0, 1}, ""},
-		// Stan's density is not finite here, as its probabilities are 1 and 0.
+		// Stan's density is not finite here, because its probabilities are 1 and 0.
 		{"target += bernoulli_lpmf({0, 0, 1} | inv_logit(t[1]));", []float64{40, 0, 0}, -80, []float64{-2, 0, 0}, ""},
 		{"target += log(inv_logit(t[1]));", []float64{-800, 0, 0}, -800, []float64{1, 0, 0}, ""},
 	} {

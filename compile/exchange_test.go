@@ -27,7 +27,7 @@ model { `
 	values := map[string]any{"N": n, "M": few, "g": g, "h": h, "few": []int{1, 2, 3, 4, 5, 1}, "y": y, "z": y[:few]}
 	for _, c := range []struct {
 		spelling string
-		of       ad.OpCode // whose operands are looked at
+		of       ad.OpCode // the op whose operands are examined
 		elements int       // of the longest
 	}{
 		{"for (n in 1:N) target += y[n] * exp(a[g[n]]);", ad.OpExp, 5},
@@ -38,12 +38,12 @@ model { `
 		{"for (n in 1:N) target += y[n] * sum(exp(m[g[n]]));", ad.OpExp, 15},
 		{"for (n in 1:N) { array[3] real l; for (k in 1:3) l[k] = atan(q[g[n], k]) + y[n] * m[g[n], k]; target += log_sum_exp(l); }", ad.OpAtan, 5},
 		{"for (n in 1:N) target += normal_lpdf(y[n] | a[g[n]], exp(b[g[n]]));", ad.OpExp, 5},
-		// Elements that are not taken do not count, whatever they are.
+		// Elements that are not gathered do not count, whatever their values.
 		{"for (n in 1:N) target += y[n] * exp(u[g[n]]);", ad.OpExp, 5},
 		{"for (n in 1:N) target += y[n] * exp(u[2 + 2 * h[n]]) * sqrt(abs(u[2 * h[n]]));", ad.OpExp, 3},
 		{"for (n in 1:N) target += y[n] * exp(u[g[n] + (g[n] > 2)] / 100) * tgamma(1 + square(u[h[n]]));", ad.OpExp, 5},
 		{"for (n in 1:N) target += y[n] * exp(m[g[n], 2]) * exp(m[1 + h[n], 3]);", ad.OpExp, 5},
-		// Nor do those that only sides take that are not taken.
+		// Nor do elements that only untaken sides of conditionals gather.
 		{"for (n in 1:N) if (y[n] > r + 5) target += log(u[g[n] + 3]); else target += a[g[n]];", ad.OpLog, 100},
 		{"vector[N] l = log(u[g]); for (n in 1:N) if (y[n] > r + 5) target += l[n]; else target += a[g[n]];", ad.OpLog, 5},
 		{"for (n in 1:N) target += y[n] * (1 + square(a[g[n]])) ^ h[n];", ad.OpPow, 15},
@@ -75,13 +75,13 @@ model { `
 			for i := range x {
 				x[i] = rng.NormFloat64()
 			}
-			for i := range 3 { // elements of u that none of these takes, and some that few do
+			for i := range 3 { // elements of u that no case gathers, and some that few cases do
 				x[[]int{42 + 5, 42 + 6, 42 + 7}[i]] = []float64{0, 800, -800, math.Inf(1), math.NaN()}[(k+i)%5]
 			}
-			if k == 2 { // no side with a logarithm is taken, of which one would be infinite
+			if k == 2 { // no side with a logarithm is taken; one logarithm would be infinite
 				x[41], x[43] = 50, 0
 			}
-			if k > 2 { // an element that few or all rows take is at an end, or is no number
+			if k > 2 { // an element that few or all rows gather is at a limit, or is NaN
 				x[rng.IntN(10)] = []float64{800, -800, math.Inf(1), math.Inf(-1), math.NaN()}[k-3]
 			}
 			lp, err := at.LogDensityGrad(x, got)

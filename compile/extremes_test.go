@@ -13,15 +13,17 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// extremePoint is the arguments of a call, with its value and its derivatives by the reals.
+// extremePoint has the arguments of a call, its value, and its derivatives with respect to the real
+// arguments.
 type extremePoint struct {
 	args  []float64
 	value float64
 	grad  []float64
 }
 
-// extremeProgram is a program that adds up calls of a function of scalars: one call with scalars,
-// one with vectors, or calls in a loop. Its parameters are the real arguments, one after another.
+// extremeProgram returns a program that adds up calls of a function of scalars: one call with
+// scalars, one with vectors, or calls in a loop. Its parameters are the real arguments, one after
+// another.
 func extremeProgram(name, kinds, form string) string {
 	var d, p, args strings.Builder
 	isDensity := slices.ContainsFunc([]string{"_lpdf", "_lpmf", "cdf"}, func(s string) bool { return strings.HasSuffix(name, s) })
@@ -94,7 +96,8 @@ func TestExtremes(t *testing.T) {
 	}
 }
 
-// extremeExceptions has the functions that differ at some points, and why. It may only shrink.
+// extremeExceptions lists the functions that differ at some points, with the reasons. Do not add to
+// it.
 var extremeExceptions = map[string]string{
 	"beta_proportion_lpdf": addendsCancel,
 }
@@ -131,7 +134,7 @@ func compareExtremes(t *testing.T, name, kinds string, args [][]float64) {
 		}
 		return boundText(t, extremeProgram(name, kinds, form), values)
 	}
-	// at is the value and the gradient, by point, of a program that adds up points.
+	// at returns the value, and the gradient by point, of a program that adds up the points.
 	at := func(m *Model, points [][]float64) (value float64, grads [][]float64, err error) {
 		_, first := split(points[0])
 		x, grad := make([]float64, m.Dim()), make([]float64, m.Dim())

@@ -28,8 +28,8 @@ func bindSource(t *testing.T, text, json string) *Model {
 }
 
 // TestRejections checks that a failed argument check, reject and fatal_error return errors that
-// name the statement. Only that of fatal_error is fatal. The next evaluation must be right after
-// each.
+// name the statement. Only that of fatal_error is fatal. After each, the next evaluation must be
+// right.
 func TestRejections(t *testing.T) {
 	m := bindSource(t, `parameters { real x; }
 model {

@@ -13,7 +13,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// boundText binds a program to data.
+// boundText returns a program bound to data.
 func boundText(t testing.TB, text string, values map[string]any) *Model {
 	t.Helper()
 	return boundWith(t, text, values, BindOptions{})
@@ -41,7 +41,7 @@ func boundWith(t testing.TB, text string, values map[string]any, o BindOptions) 
 	return m
 }
 
-// metricAt is a metric at x.
+// metricAt returns a metric at x.
 func metricAt(t testing.TB, metric func(x, g []float64) error, x []float64) []float64 {
 	t.Helper()
 	g := make([]float64, len(x)*len(x))
@@ -166,8 +166,8 @@ func TestFisherLogistic(t *testing.T) {
 type fisherCase struct {
 	name, text string
 	data       map[string]any
-	left       []string // parts of what FisherLeftOut says
-	spread     float64  // of points, on the unconstrained scale; 0: 3
+	left       []string // expected parts of the report of FisherLeftOut
+	spread     float64  // spread of the points, on the unconstrained scale; 0: 3
 }
 
 func fisherCases() []fisherCase {
@@ -260,8 +260,8 @@ data { int N; vector[N] y; } parameters { real m; real<lower=0> s; } model { y ~
 	}
 }
 
-// TestFisherModels checks that metrics are positive definite at points near and far, the gradient
-// of the trace by differences, and the parts left out.
+// TestFisherModels checks metrics at points near and far: that they are positive definite, the
+// gradient of the trace by differences, and the parts left out.
 func TestFisherModels(t *testing.T) {
 	for _, c := range fisherCases() {
 		m := boundText(t, c.text, c.data)
@@ -570,8 +570,8 @@ model { `
 	}
 }
 
-// TestFisherUnmoved checks an outcome whose probability is 1 for all parameters, where the formula
-// for its information is infinite. It must contribute nothing to the metric or its derivative.
+// TestFisherUnmoved checks an outcome whose probability is 1 for all parameters. The formula for
+// its information gives infinity there. It must contribute nothing to the metric or its derivative.
 func TestFisherUnmoved(t *testing.T) {
 	const head = "data { array[3] int y; vector[3] n; } parameters { vector[3] a; } model { "
 	for _, text := range []string{

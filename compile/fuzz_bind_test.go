@@ -20,17 +20,17 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// What FuzzBind allows for. The budget of bytes does not count what Go's collector has
-// not freed; a machine that is loaded many times over is slow.
+// Limits of FuzzBind. The budget of bytes does not count garbage that Go's collector has not freed,
+// and a heavily loaded machine is slow.
 const (
 	fuzzMemory     = 64e6
 	fuzzStatements = 200_000
-	fuzzTime       = 2 * time.Second  // for which it is let go on
-	fuzzPatience   = 20 * time.Second // of processors, after which it does not end
-	fuzzHeap       = 1 << 30          // by which a process may grow at once
+	fuzzTime       = 2 * time.Second  // time after which an input is stopped
+	fuzzPatience   = 20 * time.Second // processor time after which an input counts as endless
+	fuzzHeap       = 1 << 30          // largest growth of the process in one input
 )
 
-// hostile are statements that ask for more than they get, and ways to recur.
+// hostile are statements that ask for too much, and recursions.
 var hostile = []string{
 	"while (1) { }", "{ vector[2147483647] h; }", "{ array[70000, 70000] int h; }", "for (h in 1:2147483647) { }",
 	"{ matrix[3000, 3000] h = rep_matrix(1, 3000, 3000); h = h * h; }", "{ vector[9] h; for (i in 1:2000000000) h[1 + i % 9] = i; }",
@@ -40,8 +40,8 @@ var hostile = []string{
 
 var anInteger = regexp.MustCompile(`\b\d+\b`)
 
-// vary changes a program at a few places: as package contest does, so that its meaning
-// is a little different, or so that it asks for more.
+// vary changes a program at a few places. It changes its meaning a little, as package contest does,
+// or makes it ask for more.
 func vary(text string, seed uint64) string {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	for n := seed % 4; n > 0; n-- {
@@ -66,7 +66,7 @@ func vary(text string, seed uint64) string {
 	return text
 }
 
-// seedPrograms are the programs of the repository with their data, of few rows.
+// seedPrograms returns the programs of the repository with their data, reduced to few rows.
 func seedPrograms(t testing.TB) (list [][2]string) {
 	for _, pattern := range []string{"testdata/found/*.model", "testdata/functions/*.model", "internal/bind/testdata/loops/*.model"} {
 		files, err := filepath.Glob(pattern)
@@ -90,7 +90,7 @@ func seedPrograms(t testing.TB) (list [][2]string) {
 func FuzzBind(f *testing.F) {
 	fuzzing := flag.Lookup("test.fuzz").Value.String() != ""
 	for i, p := range seedPrograms(f) {
-		if fuzzing || i%12 == 5 { // other tests have all of them as they are
+		if fuzzing || i%12 == 5 { // other tests run all of them unchanged
 			f.Add(p[0], p[1], uint64(i))
 		}
 	}
@@ -130,8 +130,8 @@ func FuzzBind(f *testing.F) {
 	})
 }
 
-// watch ends the process unless the function that it returns is called in time. Otherwise fuzzing
-// would wait for ever.
+// watch ends the process unless the returned function is called in time. Otherwise fuzzing would
+// wait forever.
 func watch(text, values string) (ended func()) {
 	begin, done := contest.ProcessorTime(), make(chan bool)
 	go func() {
@@ -151,8 +151,7 @@ func watch(text, values string) (ended func()) {
 	return func() { close(done) }
 }
 
-// evaluateAll calls what can be asked of a model, at a point, until ctx ends. What it
-// answers may be that the point is rejected.
+// evaluateAll calls all methods of a model at a point, until ctx ends. They may reject the point.
 func evaluateAll(ctx context.Context, m *compile.Model, seed uint64) {
 	if m.Dim() > 1_000_000 || len(m.OutputNames()) > 1_000_000 {
 		return
@@ -182,7 +181,7 @@ func evaluateAll(ctx context.Context, m *compile.Model, seed uint64) {
 	}
 }
 
-// heapOf is what the heap has taken from the system, in bytes; it never shrinks.
+// heapOf returns the number of bytes that the heap has taken from the system. It never shrinks.
 func heapOf() int64 {
 	var s runtime.MemStats
 	runtime.ReadMemStats(&s)

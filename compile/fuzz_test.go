@@ -12,7 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// sized are expressions whose sizes are data.
+// sized are expressions whose sizes come from data.
 var sized = []string{
 	"sum(to_array_1d(rep_array(1, N, I, K)))", "size(rep_array(rep_vector(1, N), I, K))", "sum(rep_matrix(0.5, N, I))",
 	"sum(rep_matrix(rep_vector(1, N), I))", "sum(rep_vector(a, N))", "sum(identity_matrix(N))", "sum(one_hot_vector(N, I))",
@@ -28,7 +28,7 @@ var sized = []string{
 	"sum(col(rep_matrix(a, N, I), K))", "max(rep_array(N, I))", "sum(cholesky_decompose(add_diag(rep_matrix(0, N, N), 1)))", "choose(N, I) * 1.0", "sum(csr_extract_w(rep_matrix(1, N, I)))",
 }
 
-// around are statements that hold one of them.
+// around are statements that contain one of these expressions.
 var around = []string{
 	"target += %s;", "vector[N] w = rep_vector(a, N); target += sum(w) + %s;", "array[N, I] int w; target += size(w) + %s;",
 	"matrix[N, I] w = rep_matrix(a, N, I); target += sum(w) + %s;", "for (i in N:I) target += a + %s;", "for (i in 1:N) for (j in 1:I) target += %s;",

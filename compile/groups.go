@@ -61,7 +61,7 @@ const (
 // group is a Group with the values that its effects depend on.
 type group struct {
 	Group
-	location, scale []element // location.ref is ad.None where there is none
+	location, scale []element // location.ref is ad.None if there is no location
 	depends         map[int]bool
 }
 
@@ -300,7 +300,7 @@ func (m *Model) groups(g *ad.Graph, x ad.Ref, statements []ad.Statement, calls [
 	names := m.UnconstrainedNames()
 	groups := m.centred(t, statements, calls, depends)
 	groups = append(groups, m.noncentred(t, x, statements, calls)...)
-	if len(t.others) > 0 { // their locations are new nodes
+	if len(t.others) > 0 { // locations of these groups are new nodes
 		dependence = g.Depends(x)
 	}
 	on := func(e element, f func(int)) {
@@ -365,7 +365,7 @@ func (m *Model) groups(g *ad.Graph, x ad.Ref, statements []ad.Statement, calls [
 				ready = append(ready, s)
 			}
 		}
-		if len(ready) == 0 { // a cycle: leave one of them as it is, preferably a non-centred one
+		if len(ready) == 0 { // a cycle: leave one of them unchanged, preferably a non-centred one
 			k := max(0, slices.IndexFunc(rest, func(s *group) bool { return !s.Centred }))
 			for _, i := range rest[k].Elements {
 				delete(site, i)
@@ -375,7 +375,8 @@ func (m *Model) groups(g *ad.Graph, x ad.Ref, statements []ad.Statement, calls [
 		}
 		levels, found = append(levels, ready), rest
 	}
-	// Longer dependences are recurrences. These keep their coordinates, from their first group on.
+	// Longer dependences are recurrences. Their groups keep the model's coordinates, from the first
+	// one on.
 	for k, l := range slices.Backward(levels) {
 		levels[k] = slices.DeleteFunc(l, func(s *group) bool {
 			drop := slices.ContainsFunc(found, func(o *group) bool {
@@ -419,7 +420,7 @@ func (m *Model) centred(t *tracer, statements []ad.Statement, calls []bind.Call,
 				place = u
 			}
 		}
-		if place.Total() != len(all) { // one variate, many densities
+		if place.Total() != len(all) { // one variate with many densities
 			continue
 		}
 		operand := func(a ad.Ref, e int) element {
@@ -464,7 +465,7 @@ func (m *Model) noncentred(t *tracer, x ad.Ref, statements []ad.Statement, calls
 			}
 		}
 	}
-	for k, p := range m.program.Parameters { // the coordinates of these are standard
+	for k, p := range m.program.Parameters { // coordinates of these parameters are standard
 		if p.Constraint.Kind == types.OffsetMultiplier && k < len(m.bound.Params) {
 			for e := range m.bound.Params[k].Size {
 				standard[m.offsets[k]+e] = "offset and multiplier"
@@ -508,7 +509,7 @@ func (m *Model) noncentred(t *tracer, x ad.Ref, statements []ad.Statement, calls
 	return groups
 }
 
-// add adds to the locations of effects the other terms of the sums that contain them.
+// add adds the other terms of the sums that contain effects to the locations of these effects.
 func (s *group) add(t *tracer, x ad.Ref, terms int) {
 	if terms == 0 {
 		return
@@ -528,7 +529,7 @@ func (s *group) add(t *tracer, x ad.Ref, terms int) {
 	}
 }
 
-// drop removes the effects for which which is true.
+// drop removes the effects for which the function returns true.
 func (s *group) drop(which func(k int) bool) {
 	var kept group
 	for k, i := range s.Elements {

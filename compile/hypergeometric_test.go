@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestHypergeometric compares with mpmath: values, and at three points the
-// gradient of a sum of all.
+// TestHypergeometric compares values with mpmath and, at three points, the gradient of the sum of
+// all values.
 func TestHypergeometric(t *testing.T) {
 	for _, c := range []struct {
 		call string
@@ -22,7 +22,7 @@ func TestHypergeometric(t *testing.T) {
 		{"hypergeometric_pFq({0.5, 2.0}, [1.5, 3.5]', 40)", 39175865060510.785},
 		{"hypergeometric_pFq({1.25}, [0.5]', 100)", 1.6653915251092602e+45},
 	} {
-		// As data, and as parameters would be.
+		// Once with data, and once with arguments that depend on parameters.
 		computed := strings.Replace(c.call, "(", "(0 * u + ", 1)
 		if strings.Contains(c.call, "({") {
 			computed = strings.Replace(c.call, ")", " + 0 * u)", 1)

@@ -14,10 +14,11 @@ import (
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
-// Impossible reports the first statement of the model that fails at every point. Either arguments
-// that depend on data alone are outside its domain, or its log density is -Inf. The error is nil if
-// there is no such statement. Bind can examine what a graph can hold. Of an interpreted log density
-// it therefore leaves out the statements that need the interpreter, and those that depend on them.
+// Impossible reports the first statement of the model that fails at every point: arguments that
+// depend on data alone are outside its domain, or its log density is -Inf. The error is nil if
+// there is no such statement. Only statements that a graph can hold are examined. For an
+// interpreted log density, statements that need the interpreter are left out, and those that depend
+// on them.
 //
 // Bind does not report it: a program without any possible point can still be evaluated.
 func (m *Model) Impossible() error {
@@ -125,7 +126,7 @@ func found(b *bind.Bound, set *data.Set, n *ad.Node, args [][]float64) []datum {
 			case len(shape) != 1:
 			case len(arg) > 1 && at < len(arg) && hasNumbers(arg, ints, reals):
 				element = at
-			case len(arg) == 1 && mentions(statement, v.Name): // the loop around it was unrolled
+			case len(arg) == 1 && mentions(statement, v.Name): // the surrounding loop was unrolled
 				element = only(arg[0], ints, reals)
 			}
 			if _, given := set.Get(v.Name); given && element >= 0 {

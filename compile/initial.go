@@ -27,7 +27,7 @@ func (m *Model) Unconstrain(d *data.Set) ([]float64, error) {
 			}
 		}
 	}
-	for _, name := range d.Names() { // other quantities of an earlier run may be given too
+	for _, name := range d.Names() { // other quantities of an earlier run are allowed
 		if near := diag.Nearest(name, known); near != "" && near != name && !slices.Contains(m.variables(), name) {
 			e := initial{m, d, name, ir.Var{}}.about("", -1, "there is no parameter `%s`", name)
 			e.Fix = "did you mean `" + near + "`?"
@@ -40,7 +40,7 @@ func (m *Model) Unconstrain(d *data.Set) ([]float64, error) {
 	var found diag.List
 	var leaves [][]float64
 	var at []initial
-	given := make([]bool, len(m.bound.Params)) // whether all parts of the parameter are given
+	given := make([]bool, len(m.bound.Params)) // all parts of the parameter are given
 	for i, declared := range ir.Declared(m.program.Parameters) {
 		p := &m.bound.Params[i]
 		given[i] = true
@@ -141,7 +141,7 @@ func (m *Model) noParameter(d *data.Set) error {
 // atRandom is the advice for values that are not known.
 const atRandom = "leave the parameter out to start it at random"
 
-// initial is an initial value of a parameter, or of a part of one.
+// initial is an initial value of a parameter, or of part of a parameter.
 type initial struct {
 	m    *Model
 	data *data.Set
@@ -149,7 +149,7 @@ type initial struct {
 	v    ir.Var
 }
 
-// about returns a diagnostic about an element of it; -1 means all of it.
+// about returns a diagnostic about an element of the value; -1 means the whole value.
 func (in initial) about(code diag.Code, element int, format string, args ...any) diag.Diagnostic {
 	return in.declared(diag.Errorf(code, in.data.Span(in.name, element), format, args...))
 }
@@ -163,7 +163,7 @@ func (in initial) fault(e *data.Error) diag.Diagnostic {
 	return in.declared(d)
 }
 
-// declared adds where the parameter is declared.
+// declared adds the position of the parameter's declaration.
 func (in initial) declared(d diag.Diagnostic) diag.Diagnostic {
 	if span := in.v.Span; span.IsValid() {
 		if !d.Span.IsValid() {

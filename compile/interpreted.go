@@ -28,8 +28,7 @@ func (m *Model) plain() (*interp.Model, error) {
 	return made.interpreter.model, made.interpreter.err
 }
 
-// Interpreted reports whether the log density is interpreted. The notes of Loops
-// say why.
+// Interpreted reports whether the log density is interpreted. The notes of Loops give the reasons.
 func (m *Model) Interpreted() bool { return m.density == nil }
 
 // split gives each parameter its part of x.
@@ -54,7 +53,7 @@ func (m *Model) record(x []float64, env *ad.Env) (*interp.Record, error) {
 	return r, nil
 }
 
-// interpretGrad is LogDensityGrad without a program.
+// interpretGrad is LogDensityGrad for a model without a compiled program.
 func (m *Model) interpretGrad(x, grad []float64) (lp float64, err error) {
 	defer ad.Recover(&err)
 	r, err := m.record(x, m.env)
@@ -75,7 +74,7 @@ func (m *Model) interpretGrad(x, grad []float64) (lp float64, err error) {
 	return r.Value, nil
 }
 
-// interpretOutputs is Constrain or Generate without a program.
+// interpretOutputs is Constrain or Generate for a model without a compiled program.
 func (m *Model) interpretOutputs(env *ad.Env, x, dst []float64, generated bool) error {
 	plain, err := m.plain()
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 func TestIntRule(t *testing.T) {
 	const inData, asGraph, interpreted = "data", "graph", "interpreted"
 	for _, c := range []struct {
-		name, text string // statements, of a real x that is 1 and an int n that is 100000
-		want       string // one of these words; "": they are fine
+		name, text string // statements on a real x, which is 1, and an int n, which is 100000
+		want       string // the error has one of these words; "": there is no error
 	}{
 		{"yule_simon_rng", "k = yule_simon_rng(0.0001 * x);", "an int of 32 bits"},
 		{"beta_neg_binomial_rng", "k = beta_neg_binomial_rng(1, 0.0001 * x, 1);", "an int of 32 bits"},
@@ -38,7 +38,7 @@ func TestIntRule(t *testing.T) {
 			switch by {
 			case inData:
 				text = "transformed data { real x = 1; int k = n; " + c.text + " }\nparameters { real y; }\nmodel { y ~ std_normal(); }"
-			case interpreted: // for a size that parameters decide
+			case interpreted: // a size that parameters decide
 				text = strings.Replace(text, "int k = n;", "int k = n; int s = x > 0.5 ? 2 : 1; { vector[s] v = rep_vector(x, s); }", 1)
 			}
 			text = "data { int n; }\n" + text

@@ -65,8 +65,8 @@ func TestKnownNumbers(t *testing.T) {
 			want, of = append(want, n.Val), append(of, e)
 		}
 	}
-	// Not known: /, %/% and % of 5 values by 0, a result out of range, the size of an
-	// array, and what begins with a division by 0.
+	// Not known: /, %/% and % of 5 values by 0, a result out of range, the size of an array, and an
+	// expression that begins with a division by 0.
 	if unknown != 3*5+3 {
 		t.Errorf("%d expressions are not known", unknown)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// laplaceModel has functions and data for calls.
+// laplaceModel has the functions and data for the calls.
 const laplaceModel = `functions {
   real normal_likelihood(vector theta, vector y, real s) { return normal_lpdf(y | theta, s); }
   real poisson_likelihood(vector theta, array[] int c, vector m) { return poisson_log_lpmf(c | theta + m); }
@@ -42,7 +42,7 @@ parameters { real<lower=0> a; real<lower=0> r; real<lower=0> s; real b; }
 
 var laplacePoint = []float64{0.1, 0.2, -0.3, 0.5}
 
-// laplaceValue is the value of an expression at a point, as a model evaluates it.
+// laplaceValue returns the value of an expression at a point, evaluated by a model.
 func laplaceValue(t *testing.T, expr string, at []float64) float64 {
 	t.Helper()
 	m := modelOf(t, laplaceModel+"model { target += "+expr+"; }", BindOptions{NoJacobian: true})
@@ -87,7 +87,7 @@ func TestLaplace(t *testing.T) {
 			"laplace_marginal_poisson_log_lpmf(c | each, " + m + ", 1, " + k + ")"},
 		{"laplace_marginal_neg_binomial_2_log_lpmf(many | index, s, " + m + ", 1, " + k + ")",
 			"laplace_marginal_neg_binomial_2_log_lpmf(many | index, rep_vector(s, N), " + m + ", 3, " + k + ")"},
-		// A precision of 1e9 is Poisson's, to 1e-7.
+		// With a precision of 1e9 the distribution is Poisson's, to 1e-7.
 		{"laplace_marginal_neg_binomial_2_log_lpmf(many | index, 1e9, " + m + ", 1, " + k + ")", "0 * s + laplace_marginal_poisson_log_lpmf(many | index, " + m + ", 1, " + k + ")"},
 		{"laplace_marginal(pairs, (c, s), 2, " + k + ")", "laplace_marginal(pairs, (c, s), 6, " + k + ")"},
 		{"laplace_marginal(student, (y, 4), 1, " + k + ")", "laplace_marginal_tol(student, (y, 4.0), 1, " + k + ", (y, 1e-12, 50, 1, 20, 1))"},
@@ -101,7 +101,7 @@ func TestLaplace(t *testing.T) {
 			t.Errorf("%s\nis %.14g, but\n%s\nis %.14g", c.got, got, c.want, want)
 		}
 	}
-	// A statement adds what the mass gives: it has no terms to drop.
+	// A statement with ~ adds the same as the mass function: there are no terms to drop.
 	m1 := modelOf(t, laplaceModel+"model { bits ~ laplace_marginal_bernoulli_logit(each, rep_vector(b, N), 1, "+k+"); }", BindOptions{NoJacobian: true})
 	v, err := m1.LogDensityGrad(laplacePoint, make([]float64, 4))
 	if want := laplaceValue(t, "laplace_marginal_bernoulli_logit_lpmf(bits | each, rep_vector(b, N), 1, "+k+")", laplacePoint); err != nil || v != want {
@@ -139,7 +139,7 @@ func TestLaplaceValue(t *testing.T) {
 		t.Errorf("%.15g, want %.15g", got, want)
 	}
 
-	// The distribution of draws is the approximation: mean and Cholesky factor.
+	// Draws come from the approximation: check the mean and the Cholesky factor.
 	m := modelOf(t, laplaceModel+`model {} generated quantities {
   tuple(vector[2], matrix[2, 2]) z = laplace_latent_solve(poisson_likelihood, `+call+`;
   vector[2] mean_of = rep_vector(0, 2);

@@ -61,7 +61,7 @@ func TestGreedyStatements(t *testing.T) {
 	}
 }
 
-// endless are statements that never end, or not before long.
+// endless are statements that never end, or only after very long.
 var endless = []string{
 	"int i = 0; while (1) i = 1 - i;",
 	"real s = 0; while (s < 1) s += 0;",
@@ -86,7 +86,7 @@ func TestInterruptedBind(t *testing.T) {
 			if !limited && !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("%s: %s\n%v", block, s, err)
 			}
-			// A bound that a busy machine keeps too; a binding that goes on takes minutes.
+			// The bound allows for a busy machine; a binding that is not stopped takes minutes.
 			if d := time.Since(begin); d > 30*time.Second {
 				t.Errorf("%s: %s: ended after %s", block, s, d)
 			}
@@ -161,7 +161,7 @@ model {
 	}
 }
 
-// leave is an error of someone who waits for what goes on.
+// leave is the error with which a caller stops waiting.
 type leave struct {
 	error
 	times *int
@@ -204,8 +204,8 @@ func TestShortSlices(t *testing.T) {
 	}
 }
 
-// TestLiveValues checks values that each fit the budget. They are refused if together they exceed
-// it, and accepted if each replaces the one before.
+// TestLiveValues checks values each of which fits the budget. They are refused if together they
+// exceed it, and accepted if each replaces the previous one.
 func TestLiveValues(t *testing.T) {
 	const megabyte = "rep_vector(1, 125000)"
 	many := func(text, between string, n int) string {
@@ -286,7 +286,7 @@ func TestDeepRecursion(t *testing.T) {
 	if _, err := m.LogDensityGrad([]float64{1}, []float64{0}); !errors.As(err, &r) || !r.Fatal() || r.Span.Begin().Line != 1 {
 		t.Error(err)
 	}
-	// What is right is evaluated: thousands of calls.
+	// A recursion that ends is evaluated: thousands of calls.
 	prog, list = Compile(source.NewFile("deep.model", "functions { real f(int n, real x) { if (n == 0) { return x; } else { return 0.5 * f(n - 1, x) + 1; } } }\nparameters { real x; }\nmodel { target += -square(f(9000, x)); }"))
 	if prog == nil {
 		t.Fatal(list)
@@ -332,8 +332,8 @@ model { target += k(k(k(a))); }`,
 	}
 }
 
-// TestSizeOfWhatIsFilled checks that a loop up to the size of the container that it fills needs
-// little memory, as a loop up to a written number does.
+// TestSizeOfWhatIsFilled checks a loop over the size of a container that it fills. It must need as
+// little memory as a loop up to a literal number.
 func TestSizeOfWhatIsFilled(t *testing.T) {
 	for _, text := range []string{
 		"parameters { real a; } model { vector[100000] x; for (i in 1:size(x)) x[i] = a * i; target += dot_self(x); }",
@@ -388,7 +388,7 @@ func TestNestedLoops(t *testing.T) {
 	}
 }
 
-// asked is a context that reports cancellation once Err has been called more than most times.
+// asked is a context that reports cancellation once Err has been called more than `most` times.
 type asked struct {
 	context.Context
 	times, most int
@@ -420,7 +420,7 @@ func TestInterruptedPasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if whole.times < 200 { // 243; 148 when most passes were not asked
+	if whole.times < 200 { // 243; it was 148 when most passes did not check
 		t.Errorf("binding is asked %d times whether to go on", whole.times)
 	}
 	for most := range whole.times {

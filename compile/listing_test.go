@@ -68,7 +68,7 @@ func TestListingIsTheSame(t *testing.T) {
 	}
 	for _, generator := range []struct {
 		made  func(seed uint64) proggen.Program
-		seeds []uint64 // that had two listings, or are said to have had them
+		seeds []uint64 // seeds that had two listings, or are suspected of it
 	}{
 		{made: proggen.NewModel, seeds: []uint64{31}},
 		{made: proggen.NewStatements},
@@ -106,7 +106,7 @@ func TestListingIsTheSame(t *testing.T) {
 	t.Logf("%d programs with those of posteriordb", programs)
 }
 
-// firstDifference is the first line in which two texts differ.
+// firstDifference returns the first line in which two texts differ.
 func firstDifference(a, b string) string {
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
 	for k := range min(len(x), len(y)) {

@@ -15,8 +15,9 @@ const DefaultStatements = 1_000_000_000
 // unknownMemory is the default limit for machines whose memory size is not known.
 const unknownMemory = 4 << 30
 
-// DefaultMemory is half of the memory in bytes that the machine has, or that limits on the process
-// or its control group allow. It is 4 GiB if this is not known, as on systems other than Linux.
+// DefaultMemory returns half of the memory, in bytes, that the machine has, or that limits on the
+// process or its control group allow. It returns 4 GiB if the amount is not known, as on systems
+// other than Linux.
 func DefaultMemory() int64 {
 	total := int64(math.MaxInt64)
 	for _, file := range append(groupLimits(), "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes") {

@@ -26,12 +26,12 @@ type BindOptions struct {
 	Seed       uint64       // seed of the random draws in transformed data
 	NoPropto   bool         // keep the terms that `~` drops
 	NoJacobian bool         // leave out the log Jacobians of the transforms
-	Print      func(string) // receives what print statements print; nil: dropped
+	Print      func(string) // receives the text of print statements; nil: dropped
 	MaxPrint   int64        // total bytes printed; 0: 64 MiB. At most 1 MiB per evaluation
 	Without    []string     // names of lowering passes to leave out; for developers
 	StanCompat string       // "2.32": the transforms of that Stan version; "": those of the newest
 
-	// Memory is the number of bytes that binding, or an evaluation of the model, may take; 0 is
+	// Memory is the number of bytes that binding, or an evaluation of the model, may take; 0 means
 	// DefaultMemory. It bounds the memory that sizes and loops ask for. It does not count garbage
 	// that Go's collector has not freed yet.
 	Memory int64
@@ -56,7 +56,7 @@ type Model struct {
 
 	impossible *Error // see Impossible
 
-	offsets []int // where each parameter begins in x
+	offsets []int // start of each parameter in x
 	dim     int
 	env     *ad.Env
 	drawing ad.Env // of Generate
@@ -85,7 +85,7 @@ func (p *Program) BindContext(ctx context.Context, d *data.Set, o BindOptions) (
 
 func (p *Program) bind(ctx context.Context, d *data.Set, o BindOptions, fault *planted.Fault) (m *Model, err error) {
 	var bound *bind.Bound
-	var graph *ad.Graph // the graph in work, to place an error
+	var graph *ad.Graph // current graph, to place an error
 	defer func() { err = placed(err, bound, graph) }()
 	defer ad.Recover(&err)
 	if d == nil {
@@ -179,9 +179,9 @@ func largest(g *ad.Graph, budget *ad.Budget) error {
 	return err
 }
 
-// Memory is the number of bytes that each clone needs to evaluate the log density. The program that
-// clones share is not counted. It is 0 if the log density is interpreted: its memory then depends
-// on the statements evaluated.
+// Memory returns the number of bytes that each clone needs to evaluate the log density. The program
+// that clones share is not counted. It is 0 if the log density is interpreted: its memory then
+// depends on the statements evaluated.
 func (m *Model) Memory() int64 {
 	if m.density == nil {
 		return 0
@@ -219,7 +219,7 @@ func placed(err error, bound *bind.Bound, g *ad.Graph) error {
 	err = bound.Limited(err, g)
 	var build *ad.BuildError
 	if !errors.As(err, &build) || build.Err != nil || int(build.Site) >= len(bound.Sites) {
-		return err // or the caller no longer waits for it
+		return err // or the caller has stopped waiting
 	}
 	return &Error{List: diag.List{diag.Errorf(diag.NotSupported, bound.Sites[build.Site], "this cannot be evaluated: %v", build)}}
 }
@@ -241,11 +241,11 @@ func (m *Model) SetWorkers(n int) {
 	}
 }
 
-// MemoryLimit is the number of bytes that a computation with the model may take. It implements
+// MemoryLimit returns the number of bytes that a computation with the model may take. It implements
 // infer.Limited.
 func (m *Model) MemoryLimit() int64 { return m.options.Memory }
 
-// Dim is the number of unconstrained parameters.
+// Dim returns the number of unconstrained parameters.
 func (m *Model) Dim() int { return m.dim }
 
 // LogDensityGrad computes the log density at the unconstrained point x and writes its gradient to
@@ -273,7 +273,8 @@ type Rejection struct {
 	Err  error
 }
 
-// Error is the message with the place: "sigma must be positive, but is -1 (model.stan:12:3)".
+// Error returns the message with its position: "sigma must be positive, but is -1
+// (model.stan:12:3)".
 func (r *Rejection) Error() string {
 	if at := r.Span.Begin(); r.Span.IsValid() {
 		return fmt.Sprintf("%v (%s, line %d, column %d)", r.Err, at.File, at.Line, at.Column)

@@ -9,8 +9,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Programs that cannot be evaluated are reported with their place, whatever stage finds the error.
-// Values that are too large are not reported as sizes that do not match.
+// TestErrorsHavePlaces checks that errors of programs that cannot be evaluated have a position, at
+// whatever stage they are found. Values that are too large must not be reported as sizes that do
+// not match.
 func TestErrorsHavePlaces(t *testing.T) {
 	for text, want := range map[string]string{
 		"parameters { real x; }\nmodel {\n  target += sum(rep_matrix(x, 2000000000, 2000000000));\n}": "t:3:17: error: this needs more than any computer's memory",

@@ -48,7 +48,7 @@ model { `
 			return [5]float64{u, 0, 2*u + 1, 1e6 * rng.NormFloat64(), 1e-6 * float64(i)}, 1e5 + u + 1e-3*rng.NormFloat64()
 		},
 	} {
-		for _, n := range []int{3, 40, 2500} { // few rows are left alone, many come in blocks
+		for _, n := range []int{3, 40, 2500} { // few rows do not change; many come in blocks
 			set, size := regression(t, n, row)
 			for i, spelling := range spellings {
 				for _, whole := range []bool{false, true} {
@@ -91,7 +91,7 @@ model { `
 	}
 }
 
-// regression makes data of n rows, and the sum of their squares.
+// regression makes data of n rows, and returns the sum of their squares.
 func regression(t *testing.T, n int, row func(i int) ([5]float64, float64)) (*data.Set, float64) {
 	var xs, ys []string
 	size := 0.0
@@ -111,7 +111,7 @@ func regression(t *testing.T, n int, row func(i int) ([5]float64, float64)) (*da
 	return set, size
 }
 
-// rows reports whether something that is computed has n elements or more.
+// rows reports whether any computed value has n elements or more.
 func rows(m *Model, n int) bool {
 	g := m.DensityGraph()
 	for i, live := range g.Live(g.Outputs, true) {
@@ -122,8 +122,8 @@ func rows(m *Model, n int) bool {
 	return false
 }
 
-// compareProjected compares at a point; what is added up is of the size of the squares
-// of the data over the variance.
+// compareProjected compares the models at a point. size is the size of the summed terms: the
+// squares of the data over the variance.
 func compareProjected(t *testing.T, what string, ms [2]*Model, at []float64, size float64) {
 	t.Helper()
 	g, want := make([]float64, 7), make([]float64, 7)

@@ -61,7 +61,7 @@ func TestDrawsDifferBetweenTrips(t *testing.T) {
 		if err := m.Generate([]float64{0.5}, rand.New(rand.NewPCG(1, 2)), values); err != nil {
 			t.Fatal(err)
 		}
-		// The elements of each trip, as text: those of one variable must differ.
+		// The elements of each iteration, as text: those of one variable must differ.
 		rows := map[string]map[string]string{} // by variable and trip
 		for i, name := range m.OutputNames() {
 			parts := strings.SplitN(name, ".", 3)

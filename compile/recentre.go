@@ -12,8 +12,8 @@ import (
 // This file reparametrises the effects of hierarchical models.
 //
 // Let θ ~ normal(μ, σ) be an effect whose location μ or scale σ depends on parameters. It can be
-// sampled as it is (centred), as (θ - μ)/σ (non-centred), or with the information of the data taken
-// out:
+// sampled as it is (centred), as (θ - μ)/σ (non-centred), or with the information of the data
+// removed:
 //
 //	θ = (Aμ + (S + Gμ)σ²)/D + uσ/√D,  D = A + Bσ².
 //
@@ -34,7 +34,7 @@ import (
 // no effect of their own statement, except in chains (recurrence.go). So the derivative of the
 // whole map is triangular with positive diagonal, and its log Jacobian is Σ (w log σ - ½ log D).
 // The map is exact, whatever else the program does with these parameters. The analysis here only
-// decides whether the map pays.
+// decides whether the map is worth its cost.
 
 // Recentring is the map between the coordinates u of sampling and those of the model.
 // It is not safe for concurrent use; clones are.
@@ -56,7 +56,7 @@ type Recentring struct {
 type mapping struct {
 	program *vm.Program
 	machine *vm.Machine
-	holds   bool // the machine's evidence is the one set by Hold
+	holds   bool // the machine has the evidence set by Hold
 }
 
 // run evaluates the mapping at x; a derivative also takes the vector gx.
@@ -140,7 +140,7 @@ func (r *Recentring) Clone() *Recentring {
 func (r *Recentring) Groups() []Group { return r.groups }
 
 // Levels returns the level of each effect: the length of the longest sequence of effects that it
-// may depend on, each depending on the one before. The effects of a chain count as one.
+// may depend on, each depending on the previous one. The effects of a chain count as one.
 func (r *Recentring) Levels() []int { return r.levels }
 
 // Elements returns the indices of the effects in the unconstrained point.
@@ -166,9 +166,9 @@ func (r *Recentring) Hold(evidence []float64) {
 	}
 }
 
-// minJoint is the number of effects from which map and log density become one program. This takes
-// as long as compiling the log density. It saves copying values between three programs, and results
-// that two of them compute twice.
+// minJoint is the least number of effects for which map and log density become one program. Making
+// it takes as long as compiling the log density. It saves copying values between three programs,
+// and results that two of them would compute twice.
 const minJoint = 500
 
 // Joint evaluates the log density of the model over u, including the log Jacobian of the map, and
@@ -396,8 +396,8 @@ type groupTerms struct {
 }
 
 // groupTerms returns the quantities of the formulas for groups. *done effects come before them, and
-// x has their values. Scales depend only on these. Locations in chains also depend on effects of
-// the groups; hear separates the two parts.
+// x has the values of these. Scales depend only on these. Locations in chains also depend on
+// effects of the groups; hear separates the two parts.
 func (r *Recentring) groupTerms(h, source *ad.Graph, groups []*group, x, evidence ad.Ref, done *int) groupTerms {
 	var e groupTerms
 	var scale []element
@@ -482,7 +482,7 @@ func collect(h, source *ad.Graph, x ad.Ref, elements []element) ad.Ref {
 // pick adds a vector of elements to h; elements without a node are 0. in maps a node to the
 // corresponding node of h.
 func pick(h *ad.Graph, elements []element, in func(r ad.Ref) ad.Ref) ad.Ref {
-	first := map[ad.Ref]int{ad.None: 0} // where its elements begin in the concatenation
+	first := map[ad.Ref]int{ad.None: 0} // start of each node's elements in the concatenation
 	all := []ad.Ref{h.ConstArray(ad.Type{Shape: []int{1}}, []float64{0})}
 	total := 1
 	table := make([]int32, len(elements))

@@ -123,7 +123,7 @@ func TestRecentring(t *testing.T) {
 					t.Fatal(err)
 				}
 				near(t, "there and back", back, u)
-				// The derivative, row by row.
+				// Compute the derivative, row by row.
 				none, row, ahead := make([]float64, d), make([]float64, d), make([]float64, d)
 				if err := r.Pull(u, evidence, none, none); err != nil { // the gradient of the log Jacobian alone
 					t.Fatal(err)
@@ -160,7 +160,7 @@ func TestRecentring(t *testing.T) {
 				if got, sign := mat.LogDet(whole); sign != 1 || math.Abs(got-jacobian) > 1e-12*(1+math.Abs(got))*10 {
 					t.Errorf("evidence %v: the log Jacobian is %v, but the derivative has the log determinant %v, sign %v", evidence, jacobian, got, sign)
 				}
-				// Scores go there and back too.
+				// Converting scores and converting them back must give the same scores.
 				gx, gu, again := make([]float64, d), make([]float64, d), make([]float64, d)
 				for i := range gx {
 					gx[i] = rng.NormFloat64()
@@ -176,7 +176,8 @@ func TestRecentring(t *testing.T) {
 					t.Fatal(err)
 				}
 				near(t, "as written", back, x)
-				// What is held is used again after other evidence, and a clone holds nothing of it.
+				// The evidence of Hold must still be used after calls with other evidence. A clone
+				// must not have it.
 				r.Hold(evidence)
 				_ = r.Clone()
 				for range 2 {
@@ -207,7 +208,7 @@ func TestRecentringOfEightSchools(t *testing.T) {
 		for j := range y {
 			d := a + b*tau*tau
 			theta := (a*mu+(c+follow*mu)*tau*tau)/d + u[2+j]*tau/math.Sqrt(d)
-			// The density of θ, that of the datum, and dθ/du.
+			// The density of θ, the density of the datum, and dθ/du.
 			want += normal(theta, mu, tau) - math.Log(tau) + normal(y[j], theta, s[j]) + math.Log(tau/math.Sqrt(d))
 		}
 		for _, text := range []string{schoolsCentred, schoolsNot} {
@@ -281,7 +282,7 @@ func TestRecentringWhitens(t *testing.T) {
 					t.Errorf("%s, log scale %v: the score of u = %v is %v", name, logScale, u[i], gu[i])
 				}
 			}
-			// The rest does not depend on u: neither does its gradient.
+			// The remaining factor does not depend on u, so its gradient does not either.
 			first := slices.Clone(gu[:2])
 			for i := 2; i < len(u); i++ {
 				u[i] = rng.NormFloat64()

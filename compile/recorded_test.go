@@ -19,7 +19,7 @@ var decided = []struct {
 	want             func(x []float64) float64
 }{
 	{
-		name: "slice after a while", // as brms writes the Conway–Maxwell–Poisson distribution
+		name: "slice after a while", // brms writes the Conway–Maxwell–Poisson distribution this way
 		text: `
 functions {
   real log_Z(real log_mu, real nu) {
@@ -210,7 +210,7 @@ model {
 		},
 	},
 	{
-		// A search that runs past the end is a rejection where parameters lead there.
+		// The search runs past the end at some parameter values, and is rejected there.
 		name: "a while loop past the end where parameters may lead",
 		text: `
 data { int K; array[K] real knots; array[2] real x; }
@@ -236,8 +236,8 @@ model {
 		},
 	},
 	{
-		// Sizes that do not match in branches that parameters decide are rejections
-		// there, and nothing elsewhere.
+		// Sizes that do not match, in branches that parameters decide, must be rejected only where
+		// the branch is taken.
 		name: "wrong sizes where parameters may lead",
 		text: `
 functions {
@@ -267,8 +267,7 @@ model {
 	},
 }
 
-// DecidedPrograms are the texts and the data of these programs, for tests from
-// outside the package.
+// DecidedPrograms returns the texts and the data of these programs, for tests outside the package.
 func DecidedPrograms() (list [][2]string) {
 	for _, c := range decided {
 		json := c.json
@@ -280,7 +279,7 @@ func DecidedPrograms() (list [][2]string) {
 	return list
 }
 
-// TestDecidedByParameters checks the log density of such programs, its first and second
+// TestDecidedByParameters checks the log density of these programs, its first and second
 // derivatives, and their outputs.
 func TestDecidedByParameters(t *testing.T) {
 	for _, c := range decided {
@@ -382,11 +381,11 @@ func TestInterpretedModel(t *testing.T) {
 	}
 }
 
-// explained is long enough for the clock of Windows, which moves once in some milliseconds.
+// explained is longer than a tick of the clock of Windows, which is some milliseconds.
 const explained = 50 * time.Millisecond
 
-// forwardIsLess checks that a log density without its gradient is explained as computing
-// something, and less than with it, on lines that stand in the whole too.
+// forwardIsLess checks the explanation of a log density without its gradient. It must contain some
+// work, but less than the whole, and only on lines that the explanation of the whole has too.
 func forwardIsLess(t *testing.T, m *Model, x []float64) {
 	t.Helper()
 	whole, err := m.Explain(x, explained)

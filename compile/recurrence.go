@@ -137,7 +137,7 @@ func (s *group) begin(o *group, t *tracer, x ad.Ref, on func(e element, f func(i
 	}
 }
 
-// hear adds to the evidence of each effect in a chain the evidence from the effects after it.
+// hear adds evidence from later effects in a chain to the evidence of each effect.
 func (e *groupTerms) hear(h, source *ad.Graph, x ad.Ref) {
 	n := len(e.elements)
 	at := func(v float64) ad.Ref {

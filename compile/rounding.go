@@ -56,7 +56,7 @@ func (m *Model) roundingOf(r *interp.Record, x []float64) (total float64, err er
 	for k := 0; k < len(parts); k += 2 {
 		for i, a := range parts[k] {
 			v := parts[k+1][i]
-			if a == 0 || math.IsInf(v, 0) { // nothing depends on it, or it has no digits to round
+			if a == 0 || math.IsInf(v, 0) { // no effect on the result, or no digits to round
 				continue
 			}
 			if !finite(a * v) {

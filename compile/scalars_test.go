@@ -67,7 +67,7 @@ func TestFunctionsOfNumbers(t *testing.T) {
 	}
 }
 
-// kindsOf are lists of kinds of n arguments: all combinations of few, of many
+// kindsOf returns lists of kinds of n arguments: all combinations if there are few arguments, else
 // those with ints first.
 func kindsOf(n int) [][]types.Type {
 	var out [][]types.Type
@@ -96,8 +96,7 @@ func fits(overloads []types.Overload, args []types.Type) bool {
 	return false
 }
 
-// callOf is a program whose generated quantity is a call with arguments in
-// variables.
+// callOf returns a program whose generated quantity is a call with its arguments in variables.
 func callOf(name string, kinds []types.Type, reals, ints []string) string {
 	var b strings.Builder
 	b.WriteString("transformed data {")
@@ -120,7 +119,7 @@ func callOf(name string, kinds []types.Type, reals, ints []string) string {
 	return b.String()
 }
 
-// same reports whether two numbers are equal but for rounding.
+// same reports whether two numbers are equal up to rounding.
 func same(a, b float64) bool {
 	return a == b || math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= 1e-13*math.Abs(b)
 }
@@ -130,7 +129,7 @@ type outcome struct {
 	err error
 }
 
-// bothWays evaluates a program; ok is false for one that is none.
+// bothWays evaluates a program in both ways; ok is false if it is not a valid program.
 func bothWays(t *testing.T, text string) (got, want outcome, ok bool) {
 	prog, list := Compile(source.NewFile("call.model", text))
 	if list.HasErrors() {

@@ -122,9 +122,9 @@ model {
 }
 
 // TestLevels compares the evaluators on loops whose iterations read results of earlier iterations
-// at irregular distances. There are products by index (with factors and derivatives that may be 0),
-// sums of exponentials and maxima by index, and trees. They are combined with sums, reads in
-// between, conditionals, and outer and inner loops.
+// at irregular distances: products by index (with factors and derivatives that may be 0), sums of
+// exponentials and maxima by index, and trees. These are combined with sums, reads in between,
+// conditionals, and outer and inner loops.
 func TestLevels(t *testing.T) {
 	const data = seriesData
 	const parameters = "parameters { real b; vector[5] a; }\nmodel {\n  b ~ normal(0, 1);\n  a ~ normal(0, 1);\n"
@@ -197,7 +197,7 @@ func TestLevels(t *testing.T) {
 
 const seriesData = "data { int<lower=0> N; vector[N] x; vector[N] y; array[N] int<lower=0, upper=3> k; array[N] int<lower=0, upper=1> d; }\n"
 
-// compareSeries compares the ways on programs with rows of data.
+// compareSeries compares the evaluators on programs with rows of data.
 func compareSeries(t *testing.T, texts map[string]string) {
 	for name, text := range texts {
 		seed := uint64(0)
@@ -205,7 +205,7 @@ func compareSeries(t *testing.T, texts map[string]string) {
 			for _, kind := range []string{"alike", "sorted", "blocks", "any"} {
 				seed++
 				if testing.Short() && n != 1 && n != 9 {
-					continue // about the length of a vector
+					continue // an error about the length of a vector
 				}
 				rng := rand.New(rand.NewPCG(seed, 1))
 				x, y, k, d := make([]float64, n), make([]float64, n), make([]int, n), make([]int, n)

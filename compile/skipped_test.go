@@ -10,8 +10,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// skipped are statements in a branch that parameters decide, which never end or ask for too much
-// with these data: binding must not run what no point asks for.
+// skipped are statements in a branch that parameters decide. With these data they never end or ask
+// for too much, so binding must not run them unless a point takes the branch.
 var skipped = []string{
 	"int n = 0; while (n < N) { if (n > 3) n += 1; target += 0.1; }",
 	"int n = 0; while (n < N) { if (n > 3) n += 1; } target += n;",

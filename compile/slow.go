@@ -7,8 +7,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
-// SlowLoops warns of loops that the log density evaluates one iteration after another, though they
-// are long and change arrays. Each says what to write instead.
+// SlowLoops returns warnings about loops that the log density evaluates one iteration after
+// another, although they are long and change arrays. Each warning says what to write instead.
 func (m *Model) SlowLoops() (list diag.List) {
 	for _, s := range m.bound.Stats.Slow {
 		d := diag.Diagnostic{

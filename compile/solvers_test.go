@@ -51,7 +51,7 @@ transformed parameters {
 			[4]float64{b * math.Cos(w/2), -b * w * math.Sin(w/2), b * math.Cos(2*w), -b * w * math.Sin(2*w)},
 			[4]float64{-b * math.Sin(w/2) / 4 / w, -b * (math.Sin(w/2) + w*math.Cos(w/2)/2) / 2 / w,
 				-b * math.Sin(2*w) / w, -b * (math.Sin(2*w) + 2*w*math.Cos(2*w)) / 2 / w}, 1e-6},
-		// At t = 0.4 and 40, as given by Hindmarsh for the rate 0.04.
+		// At t = 0.4 and 40, from Hindmarsh, for the rate 0.04.
 		{"{ array[2] vector[3] y = dae_tol(robertson, [1, 0, 0]', [-0.04, 0.04, 0]', 0, {0.4, 40}, 1e-8, 1e-12, 100000, 0.04 + (k - 0.7)); for (i in 1:2) x[i] = y[i, 2:3]; }",
 			[4]float64{3.386395e-5, 1.479402e-2, 9.185535e-6, 2.841638e-1}, [4]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN()}, 5e-7},
 	} {
@@ -61,7 +61,7 @@ transformed parameters {
 			if err := m.Constrain([]float64{k, b}, out); err != nil {
 				t.Fatalf("%s: %v", c.statement, err)
 			}
-			// x.1.1, x.2.1, x.1.2, x.2.2 follow on k, b and ts.
+			// x.1.1, x.2.1, x.1.2 and x.2.2 come after k, b and ts.
 			return []float64{out[4], out[6], out[5], out[7]}
 		}
 		got := at(k)
@@ -91,7 +91,7 @@ parameters { real k; real b; }
 model { target += sum(`+solver+`(f, [0, b]', 0, {60}, k)[1]); }`, BindOptions{})
 		for _, k := range short.Every(2, []float64{5, 50, 200, 500, 2000}) {
 			for _, b := range []float64{0, 1.3} {
-				if b == 0 && solver == "ode_bdf" { // its steps become long, and derivatives are right to 1e-3
+				if b == 0 && solver == "ode_bdf" { // its steps become long; derivatives are accurate to 1e-3
 					continue
 				}
 				// k / (k - 0.1) * b * (exp(-0.1 t) - exp(-k t)) + b * exp(-0.1 t)
@@ -257,7 +257,7 @@ model {
 	}
 	lp2, err := arrays.LogDensityGrad(x, by)
 	same("as arrays", lp2, by, err)
-	lp2 = x[2] // the Jacobian once, not for each
+	lp2 = x[2] // computes the Jacobian once, not for each
 	clear(by)
 	by[2] = 1
 	for s := range z {
@@ -383,7 +383,7 @@ model { target += v; }`
 		guess  []float64
 		scale  float64
 		point  int
-		want   float64 // the sum of the solution, of Stan 2.32.2; NaN if it rejects
+		want   float64 // the sum of the solution in Stan 2.32.2; NaN if Stan rejects
 	}
 	for _, c := range short.Every(4, []trial{
 		{1, []float64{5, -3}, 0.001, 2, 1.6919727075375737},

@@ -9,7 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// TestSpec checks every whole program of spec.md with the library, and runs the marked ones. A
+// TestSpec checks every complete program of spec.md with the library, and runs the marked ones. A
 // block `stan run` is bound to no data, and must print the text of the block `output` after it.
 func TestSpec(t *testing.T) {
 	text, err := os.ReadFile("../spec.md")

@@ -79,8 +79,8 @@ func TestStanTransforms(t *testing.T) {
 			if got := propto.ConstrainedNames(); !slices.Equal(got, slices.Concat(want.Params, want.Transformed)) {
 				t.Errorf("names %v", got)
 			}
-			// Stan names the numbers of arrays of several dimensions in another order
-			// than that in which they stand.
+			// Stan names the numbers of arrays of several dimensions in an order different from
+			// that of the numbers.
 			if got := slices.Sorted(slices.Values(propto.UnconstrainedNames())); !slices.Equal(got, slices.Sorted(slices.Values(want.Unconstrained))) {
 				t.Errorf("unconstrained names %v", got)
 			}
@@ -119,8 +119,8 @@ func TestStanTransforms(t *testing.T) {
 	}
 }
 
-// wayBack checks that the unconstrained point of a model's parameters, but for
-// the lengths of unit vectors, which values have lost, is x.
+// wayBack checks that the values of a model's parameters give back the unconstrained point x,
+// except for the lengths of unit vectors, which the values do not contain.
 func wayBack(t *testing.T, m *Model, x, values []float64) {
 	t.Helper()
 	given := map[string]any{}
@@ -152,7 +152,7 @@ func wayBack(t *testing.T, m *Model, x, values []float64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const tolerance = 1e-9 // values may be close to a bound
+	const tolerance = 1e-9 // lower accuracy: values may be close to a bound
 	for i, name := range m.UnconstrainedNames() {
 		if name[0] != 'u' && math.Abs(back[i]-x[i]) > tolerance {
 			t.Errorf("%s comes back as %v, not %v", name, back[i], x[i])
@@ -200,7 +200,7 @@ func TestUnconstrainedOrder(t *testing.T) {
 	if got := m.UnconstrainedNames(); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	// Each number moves a few elements only.
+	// Each number changes only a few elements.
 	moves := func(i int) []string {
 		x, at, moved := make([]float64, m.Dim()), make([]float64, len(m.ConstrainedNames())), make([]float64, len(m.ConstrainedNames()))
 		if err := m.Constrain(x, at); err != nil {

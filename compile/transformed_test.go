@@ -81,7 +81,7 @@ func TestMistakesInTransformedData(t *testing.T) {
 	for _, c := range []struct {
 		text  string
 		code  diag.Code
-		place string // the text that is underlined
+		place string // the underlined text
 		notes int
 	}{
 		{"vector[3] x = [1, 2]';", diag.SizeMismatch, "[1, 2]'", 0},

@@ -73,20 +73,20 @@ model {
 			t.Errorf("%s: log density %v though a variate is outside", outside, lp)
 		}
 	}
-	// One variate with many locations: each has its own probability.
+	// One variate with many locations: each location has its own probability.
 	a := density("1.5 ~ normal(b, s) T[0, 3];", in)
 	b := density("for (i in 1:N) 1.5 ~ normal(b[i], s) T[0, 3];", in)
 	if math.Abs(a-b) > 1e-12*math.Abs(b) {
 		t.Errorf("one variate: %v, one by one %v", a, b)
 	}
-	// The bounds of a density are no integers, whatever the variate is.
+	// Bounds of a density are reals, whatever the variate is.
 	if a, b := density("1 ~ normal(mu, s) T[0, ];", in), density("1.0 ~ normal(mu, s) T[0, ];", in); a != b {
 		t.Errorf("an integer as variate of a density: %v, as real %v", a, b)
 	}
 }
 
-// TestTruncatedAtTheEnd checks that a lower bound at the beginning of the support has no effect, on
-// derivatives either.
+// TestTruncatedAtTheEnd checks that a lower bound at the beginning of the support has no effect,
+// not even on derivatives.
 func TestTruncatedAtTheEnd(t *testing.T) {
 	in := parsed(t, `{"one": 1, "zero": 0, "low": [1, 1]}`)
 	density := func(statement string) (float64, []float64) {
@@ -154,7 +154,7 @@ func TestTruncatedFar(t *testing.T) {
 		{"400 ~ yule_simon(s * 30) T[300, 500]", -13.117843074589906, -8.533027894494325},
 		{"80 ~ gumbel(0, s) T[70, 90]", -7.4081818392516519, 7.4081876528029712},
 	} {
-		// With the constants that ~ drops: plus the normalised density, less the other.
+		// Add the constants that ~ drops: the normalised density minus the other one.
 		y, rest, _ := strings.Cut(c.statement, " ~ ")
 		dist, bounds, _ := strings.Cut(rest, " T[")
 		name, args, _ := strings.Cut(dist, "(")

@@ -69,7 +69,7 @@ func (p *Program) ValidatePasses(d *data.Set, point func(dim int) []float64) (ch
 		g.Output(r)
 	}
 	before = w.graph
-	var rest []string // passes on the loop nest, and those of the executor
+	var rest []string // names of passes on the loop nest, and of those in the executor
 	for _, pass := range passes.Table() {
 		if pass.Density == nil && pass.Graph == nil {
 			rest = append(rest, pass.Name)
@@ -86,7 +86,7 @@ func (p *Program) ValidatePasses(d *data.Set, point func(dim int) []float64) (ch
 		return nil, err
 	}
 	text := ""
-	for k := range len(rest) + 1 { // programs with one more of these passes each time
+	for k := range len(rest) + 1 { // programs, each with one more of these passes
 		w := &work{graph: g}
 		o := passes.Options{Without: rest[k:]}
 		if w.nest, err = passes.Run(g, o); err != nil {

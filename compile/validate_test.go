@@ -13,7 +13,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// sized reads a model with data of so many rows; 0: as they are.
+// sized returns a model with data of n rows; 0: all rows.
 func sized(t *testing.T, m contest.EverydayModel, n int) (text, values string) {
 	t.Helper()
 	text, values, err := m.Read("..")
@@ -48,7 +48,7 @@ func validate(t *testing.T, name, text, values string) (changed []string) {
 		if c.Changed {
 			changed = append(changed, c.Name)
 		}
-		// Sums are added up in another order; derivatives of solutions amplify that.
+		// Sums are computed in another order; derivatives of solutions amplify that.
 		if !(c.Value < 1e-11) || !(c.Gradient < 1e-9) {
 			t.Errorf("%s: pass %s changes the value by %.3g and the gradient by %.3g of what is added up", name, c.Name, c.Value, c.Gradient)
 		}
@@ -97,7 +97,7 @@ func TestPassesEarnTheirPlace(t *testing.T) {
 			t.Errorf("pass %s gains %g and is kept for %q: one of them is its reason", p.Name, p.Gain, p.Kept)
 		}
 		if p.Name == passes.MemoryPass || p.Name == passes.NativePass || p.Name == passes.PartsPass {
-			continue // they leave the listing as it is
+			continue // these do not change the listing
 		}
 		text, values := sized(t, models[i], contest.EverydayRows)
 		prog, list := compile.Compile(source.NewFile(p.Model, text))
