@@ -205,7 +205,7 @@ func compareSeries(t *testing.T, texts map[string]string) {
 			for _, kind := range []string{"alike", "sorted", "blocks", "any"} {
 				seed++
 				if testing.Short() && n != 1 && n != 9 {
-					continue // an error about the length of a vector
+					continue // 9 is about the length of a vector
 				}
 				rng := rand.New(rand.NewPCG(seed, 1))
 				x, y, k, d := make([]float64, n), make([]float64, n), make([]int, n), make([]int, n)
