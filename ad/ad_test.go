@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestScanGradient: x' = a x + s_t, out = Σ_t sin(x_t) + final², against finite
-// differences at orders 1 and 2.
+// TestScanGradient compares derivatives of orders 1 and 2 with finite differences, for x' = a x +
+// s_t and out = Σ_t sin(x_t) + final².
 func TestScanGradient(t *testing.T) {
 	const T = 7
 	build := func() (*Graph, Ref, Ref) {
@@ -28,7 +28,7 @@ func TestScanGradient(t *testing.T) {
 	checkOrders(t, build, T+2, 1e-7)
 }
 
-// TestScanLanes: a scan per lane equals the scans one by one.
+// TestScanLanes checks that a scan in lanes equals separate scans.
 func TestScanLanes(t *testing.T) {
 	build := func() (*Graph, Ref, Ref) {
 		body := NewGraph()
@@ -60,7 +60,7 @@ func TestIfGradient(t *testing.T) {
 	checkOrders(t, build, 4, 1e-6)
 }
 
-// TestSelectGuards: the branch not taken has an infinite partial derivative.
+// TestSelectGuards checks a select whose untaken side has an infinite partial derivative.
 func TestSelectGuards(t *testing.T) {
 	g := NewGraph()
 	in := g.Input(Type{Shape: []int{2}})
@@ -107,7 +107,8 @@ func TestMatMulLanes(t *testing.T) {
 	}
 }
 
-// A quadratic form with a symmetric constant and its derivative share one product.
+// TestQuadraticForm checks that a quadratic form with a symmetric constant and its derivative share
+// one product.
 func TestQuadraticForm(t *testing.T) {
 	for _, c := range []struct {
 		p        []float64
@@ -135,22 +136,22 @@ func TestQuadraticForm(t *testing.T) {
 	}
 }
 
-// TestUntaken: the infinite slope of a branch that a select does not take affects no derivative of
-// any order.
+// TestUntaken checks that the infinite slope of a side that a select does not take affects no
+// derivative of any order.
 func TestUntaken(t *testing.T) {
 	checkOrders(t, func() (*Graph, Ref, Ref) {
 		g := NewGraph()
 		in := g.Input(Type{Shape: []int{6}})
-		// log and sqrt at 0, for elements that are all below 50.
+		// log and sqrt at 0, for elements that are all below 50
 		low := g.Scale(0, in)
 		y := g.Select(g.Less(g.Const(50), in), g.Mul(g.Log(low), g.Sqrt(low)), g.Do(OpSin, nil, in))
 		return g, in, g.Sum(g.Square(y))
 	}, 6, 1e-6)
 }
 
-// checkOrders compares the gradient with central differences of the value and
-// the gradient of a random directional derivative with differences of the
-// gradient; forward mode must agree with both.
+// checkOrders compares the gradient with central differences of the value, and the gradient of a
+// random directional derivative with differences of the gradient. Forward mode must agree with
+// both.
 func checkOrders(t *testing.T, build func() (*Graph, Ref, Ref), n int, tol float64) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -207,8 +208,8 @@ func checkOrders(t *testing.T, build func() (*Graph, Ref, Ref), n int, tol float
 	}
 }
 
-// TestForwardStill: an infinite slope of an element that does not change in a direction affects
-// neither the direction's derivative nor other rows of the Hessian.
+// TestForwardStill checks an element whose slope is infinite but which does not change in a
+// direction. It must affect neither the derivative in that direction nor other rows of the Hessian.
 func TestForwardStill(t *testing.T) {
 	g := NewGraph()
 	in := g.Input(Type{Shape: []int{2}})
@@ -219,8 +220,8 @@ func TestForwardStill(t *testing.T) {
 	closeTo(t, "row", v[1][1:], []float64{math.Exp(0.5)}, 1e-15)
 }
 
-// TestForwardBroadcast: an elementwise op with a VJP rather than partials, which broadcasts one
-// argument.
+// TestForwardBroadcast checks an elementwise op that broadcasts one argument and has a VJP rather
+// than partials.
 func TestForwardBroadcast(t *testing.T) {
 	checkOrders(t, func() (*Graph, Ref, Ref) {
 		g := NewGraph()
@@ -230,8 +231,8 @@ func TestForwardBroadcast(t *testing.T) {
 	}, 3, 1e-6)
 }
 
-// TestInvLogitNearOne: expressions of 1 - y are differentiated with the rounded y. The derivative
-// of log(1 - y) is -y, also where y is rounded.
+// TestInvLogitNearOne checks that expressions of 1 - y are differentiated with the rounded y. The
+// derivative of log(1 - y) must be -y even where y is rounded.
 func TestInvLogitNearOne(t *testing.T) {
 	for _, x := range []float64{1, 20, 33.3, 35.9, 36.5} {
 		g := NewGraph()

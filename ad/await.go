@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// askEvery is the interval at which a caller that waits for long work asks whether to stop.
+// askEvery is the interval at which a caller that waits for long work checks whether to stop.
 const askEvery = 20 * time.Millisecond
 
-// Await runs f and returns its result. Every 20 ms meanwhile it calls stop; if that returns an
-// error, Await returns the error at once. f then continues to its end, in memory that nobody else
+// Await runs f and returns its result. Meanwhile it calls stop every 20 ms; if that returns an
+// error, Await returns the error at once. f then continues to its end, in memory that nothing else
 // may use, and its result is lost. A panic of f is passed to the caller. A nil stop never returns
 // an error.
 func Await[T any](stop func() error, f func() T) (value T, stopped error) {
@@ -51,7 +51,7 @@ func Await[T any](stop func() error, f func() T) (value T, stopped error) {
 	}
 }
 
-// Leave is called when work continues after its caller was stopped by an error of Env.Stop. Call
+// Leave must be called if work continues after its caller was stopped by an error of Env.Stop. Call
 // the result when that work is over. If the error has a method Leave of this signature, Leave calls
 // it, so that the code that stopped the run can wait for the end.
 func Leave(stop error) (ended func()) {

@@ -18,7 +18,8 @@ func (l *leave) Leave() (ended func()) {
 	return func() { l.heard <- "ended" }
 }
 
-// TestAwait: Await calls stop for work that does not call it; a panic reaches the caller.
+// TestAwait checks that Await calls stop for work that does not call it, and that a panic reaches
+// the caller.
 func TestAwait(t *testing.T) {
 	end, began := make(chan struct{}), make(chan struct{})
 	ended := &leave{errors.New("ended"), make(chan string, 2)}

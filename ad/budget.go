@@ -6,12 +6,12 @@ import (
 	"strconv"
 )
 
-// Budget bounds what building graphs may take: memory, and the statements of a program that are
-// evaluated meanwhile. It is shared by the graphs that one task builds, one after another; nil has
-// no bounds. Not safe for concurrent use.
+// Budget bounds the memory for building graphs, and the statements of a program that are evaluated
+// meanwhile. The graphs that one task builds share it, one after another; nil has no bounds. It is
+// not safe for concurrent use.
 type Budget struct {
-	// Stop, if not nil, is called now and then. If it returns an error, the work ends with an error
-	// that wraps it.
+	// Stop, if not nil, is called from time to time. If it returns an error, the work ends with an
+	// error that wraps it.
 	Stop func() error
 
 	memory, used     int64 // bytes
@@ -59,7 +59,7 @@ func (e *LimitError) Detail() string {
 	return "What a model takes is bounded, so that a mistake in it or in its data cannot take the whole machine."
 }
 
-// Fix says what the user can do.
+// Fix returns advice for the user.
 func (e *LimitError) Fix() string {
 	return "check the sizes and the loops here; if they are meant, allow more " + e.What
 }
@@ -77,8 +77,8 @@ func FormatBytes(n int64) string {
 	return strconv.FormatFloat(x, 'g', 3, 64) + " " + units[unit]
 }
 
-// Take requests this many bytes before they are allocated. The error is a *LimitError, or that of
-// Stop.
+// Take requests this many bytes before they are allocated. The error is a *LimitError, or the error
+// of Stop.
 func (b *Budget) Take(bytes int64) error {
 	if b == nil {
 		return nil
@@ -112,7 +112,7 @@ func (b *Budget) Ask() error {
 	return b.Stop()
 }
 
-// Left returns the memory and the statements that are left.
+// Left returns the remaining memory and statements.
 func (b *Budget) Left() (memory, statements int64) {
 	if b == nil {
 		return 0, 0
@@ -120,7 +120,7 @@ func (b *Budget) Left() (memory, statements int64) {
 	return b.memory - b.used, b.statements - b.done
 }
 
-// Used is the number of bytes taken so far, for a later call of Back.
+// Used returns the number of bytes taken so far, for a later call of Back.
 func (b *Budget) Used() int64 {
 	if b == nil {
 		return 0
@@ -128,7 +128,7 @@ func (b *Budget) Used() int64 {
 	return b.used
 }
 
-// Back returns what was taken since Used had this value.
+// Back gives back everything taken since Used returned this value.
 func (b *Budget) Back(used int64) {
 	if b != nil {
 		b.used = min(b.used, max(used, 0))
@@ -154,9 +154,8 @@ func (b *Budget) Step(cost int64) error {
 	return b.Steps(0)
 }
 
-// EvalNode is the function of that name; it ends early where Stop says so, and reports that. What
-// may take long is left behind then, at most askEvery later: it goes on in memory that nobody else
-// sees.
+// EvalNode is the function EvalNode, but stops within askEvery if Stop returns an error; ended
+// reports that. Long work then continues in the background, in memory that nothing else uses.
 func (b *Budget) EvalNode(n *Node, types []Type, args [][]float64, dst []float64) (err error, ended bool) {
 	if b == nil {
 		return evalNode(n, types, args, dst), false
@@ -164,7 +163,7 @@ func (b *Budget) EvalNode(n *Node, types []Type, args [][]float64, dst []float64
 	return evalWithin(b.Stop, n, types, args, dst)
 }
 
-// evalWithin is EvalNode of a budget with that Stop.
+// evalWithin is EvalNode for a budget with the given Stop.
 func evalWithin(stop func() error, n *Node, types []Type, args [][]float64, dst []float64) (err error, ended bool) {
 	if !long(n, types) {
 		return evalNode(n, types, args, dst), false
@@ -192,7 +191,7 @@ func long(n *Node, types []Type) bool {
 // Use makes the graph, and those created from it, take their memory from a budget.
 func (g *Graph) Use(b *Budget) { g.budget, g.taken = b, new(int64) }
 
-// Budget is the budget that the graph takes its memory from.
+// Budget returns the budget that the graph takes its memory from.
 func (g *Graph) Budget() *Budget { return g.budget }
 
 // Sibling returns an empty graph with the same budget.
@@ -250,7 +249,7 @@ func (g *Graph) take(bytes int64) {
 	}
 }
 
-// Taken is the number of bytes that the graph and its siblings have taken from their budget.
+// Taken returns the number of bytes that the graph and its siblings have taken from their budget.
 func (g *Graph) Taken() int64 {
 	if g.taken == nil {
 		return 0
@@ -266,7 +265,7 @@ func (g *Graph) GiveBack(bytes int64) {
 	}
 }
 
-// tables is the size in bytes of the tables of an index.
+// tables returns the size in bytes of the tables of an index.
 func (x Index) tables() (bytes int64) {
 	for _, d := range x.Dims {
 		bytes += 4 * int64(len(d.Table))
@@ -274,8 +273,8 @@ func (x Index) tables() (bytes int64) {
 	return bytes
 }
 
-// SizeOf is the number of elements of an array with that shape. If it does not fit into an int, it
-// is the largest int, so that bounds on it still hold.
+// SizeOf returns the number of elements of an array with that shape. If it does not fit into an
+// int, it returns the largest int, so that bounds on it still hold.
 func SizeOf(shape []int) int {
 	n := 1
 	for _, d := range shape {
@@ -287,7 +286,7 @@ func SizeOf(shape []int) int {
 	return n
 }
 
-// times is the product of two non-negative numbers, at most the largest int.
+// times returns the product of two non-negative numbers, or the largest int if that is smaller.
 func times(a, b int) int {
 	if b > 0 && a > math.MaxInt/b {
 		return math.MaxInt

@@ -54,8 +54,8 @@ func (g *Graph) readInParts(in Ref) bool {
 	return reads
 }
 
-// readInParts reports the same of the branches of a conditional, some of which may not use the
-// array at all.
+// readInParts reports whether all branches of a conditional use input k only to read elements of
+// it, or not at all.
 func readInParts(branches []*Graph, k int) bool {
 	reads := false
 	for _, b := range branches {
@@ -252,7 +252,7 @@ func (g *Graph) checkpointing(recalled []checkpoint) (to *Graph, unread []int) {
 func (g *Graph) checkpointed(recalled []checkpoint, all bool) (to *Graph, unread []int) {
 	instead := make(map[Ref]Ref, len(recalled))
 	lanes := map[Ref]bool{}          // nodes with lanes whose input has none
-	within := map[Ref][]checkpoint{} // by region that stays: its results that inputs provide
+	within := map[Ref][]checkpoint{} // by region that is kept: its results that inputs provide
 	for _, c := range recalled {
 		n := &g.Nodes[c.of]
 		if n.Op == OpUnlane {

@@ -7,7 +7,8 @@ import (
 	"sync"
 )
 
-// Ops on complex matrices, which have shape [2, n, n]: the real parts, then the imaginary parts.
+// This file: ops on complex matrices, which have shape [2, n, n]: the real parts, then the
+// imaginary parts.
 
 func complexOps() map[OpCode]Op {
 	return map[OpCode]Op{OpFourier: fourierOp(), OpEigen: eigenOp(), OpOrthonormal: orthonormalOp(), OpSchur: schurOp(), OpSchurAdjoint: schurAdjoint(), OpSchurTangent: schurTangent()}
@@ -204,7 +205,7 @@ func eigenOp() Op {
 				g.Sub(g.Sub(vAdj.im, g.Mul(v.im, along(norms))), g.Mul(mask, along(g.Div(phases, largest)))),
 			}
 			m := g.hMul(v, w)
-			// times the conjugate of F, which is (λj - λi)/|λj - λi|²
+			// Multiply by the conjugate of F, which is (λj - λi)/|λj - λi|².
 			f := pairs{g.Sub(along(values.re), down(values.re)), g.Sub(along(values.im), down(values.im))}
 			gap := g.Add(g.Square(f.re), g.Square(f.im))
 			inv := g.Select(g.Equal(gap, g.Const(0)), g.Const(0), g.Inv(gap))
@@ -224,7 +225,7 @@ func (g *Graph) solveH(v, m pairs) pairs {
 	below := func(a, b Ref) Ref {
 		return g.Reshape(g.Concat(g.Reshape(a, []int{n * n}), g.Reshape(b, []int{n * n})), []int{2 * n, n})
 	}
-	// The transpose of [Vr Vi; -Vi Vr]ᵀ, whose rows are columns of the blocks.
+	// left and right are the columns of the transpose of [Vr Vi; -Vi Vr]ᵀ.
 	left, right := below(v.re, v.im), below(g.Neg(v.im), v.re)
 	block := g.Concat(g.Reshape(g.Transpose(left), []int{2 * n * n}), g.Reshape(g.Transpose(right), []int{2 * n * n}))
 	y := g.Solve(g.Reshape(block, []int{2 * n, 2 * n}), below(m.re, m.im))

@@ -29,7 +29,7 @@ type regionReach struct {
 	carried       []bool  // by carried value: whether it is needed or becomes dependent
 }
 
-// spread marks nodes, and all that depends on them.
+// spread marks nodes, and all nodes that depend on them.
 func (d *reach) spread(wrt []Ref) {
 	for _, r := range wrt {
 		if int(r) < len(d.dep) {
@@ -64,7 +64,7 @@ func (d *reach) region(r Ref, n *Node) *regionReach {
 		if l := n.Layout(); l.Control == Chosen {
 			u.bodies = reaches(l.Bodies...)
 		} else {
-			u.bodies = reaches(l.Repeated()) // what a condition reads is not differentiated
+			u.bodies = reaches(l.Repeated()) // conditions are not differentiated
 		}
 		if d.regions == nil {
 			d.regions = map[Ref]*regionReach{}

@@ -2,9 +2,9 @@ package ad
 
 import "testing"
 
-// TestFoundValues: a region whose results depend on the input only through detached values has no
-// region in the derivative, while one that carries a number that depends on the input has one. The
-// derivative is that of the expressions made from the results.
+// TestFoundValues checks two loops. The derivative must have no region if a loop's results depend
+// on the input only through detached values. It must have one if the loop carries a number that
+// depends on the input. The derivative is then computed from expressions of the results.
 func TestFoundValues(t *testing.T) {
 	// halve is a graph that takes (y, x) to y/2 + d·x, where d is x detached or not.
 	halve := func(detached bool) *Graph {

@@ -28,7 +28,8 @@ type Check struct {
 	Name     string // "Scale parameter": what the argument is, as the message names it
 	Want     string // "positive": completes "must be …"
 
-	// Elements says which of the user's elements the argument has, the same in each lane; nil: all.
+	// Elements has the indices of the argument's elements among the user's elements, the same in
+	// each lane; nil: all.
 	Elements []int32
 }
 
@@ -65,8 +66,9 @@ type Requirement struct{ Wrong func(x []float64) string }
 // OpReject's first argument is its condition: if it is not 0, the evaluation is rejected (Fatal:
 // the run ends) with a *RejectError.
 //
-// With Where, the message is about a pair of elements of the first two values, the first pair for
-// which Where holds. These replace the values, and the part Which is their index.
+// With Where, the message is about a pair of elements of the first two values: the first pair for
+// which Where holds. The message then shows these elements instead of the values, and the part
+// Which shows their index.
 type Message struct {
 	Parts []MessagePart
 	Fatal bool
@@ -85,9 +87,10 @@ type MessagePart struct {
 // as [2,1]; for scalars it is empty.
 const Which = -2
 
-// Form says how the values of several arguments are written as one: an array with this number of
-// dimensions, which all of them have, whose elements are lists in parentheses, as Members say. A
-// Form without members is one argument; with Int its numbers are written as integers.
+// Form describes how the values of several arguments are written as one: as an array with this
+// number of dimensions, which all of them have. The elements of the array are lists in parentheses,
+// as described by Members. A Form without members is one argument; with Int its numbers are written
+// as integers.
 type Form struct {
 	Dims    int
 	Members []*Form
@@ -239,7 +242,8 @@ func (m *Message) format(types []Type, args [][]float64, lane int) string {
 	return b.String()
 }
 
-// pair finds the elements that a message with Where is about.
+// pair finds the first pair of elements for which Where holds. It returns their index and their
+// texts.
 func (m *Message) pair(types []Type, args [][]float64, lane int) (which string, text [2]string) {
 	var v [2][]float64
 	var shape []int
@@ -273,7 +277,7 @@ func (m *Message) pair(types []Type, args [][]float64, lane int) (which string, 
 	return which, text
 }
 
-// printed is an argument, or an element of one.
+// printed is an argument, or an element of an argument.
 type printed struct {
 	shape []int
 	v     []float64

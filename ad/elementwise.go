@@ -115,8 +115,8 @@ func elementwiseOps() map[OpCode]Op {
 				}
 				return x * y
 			},
-			// Where x is 0 because a branch was not taken, y's adjoint is 0 whatever adj is. The
-			// adjoint of x may be wrong there, but it ends at the select that made x 0.
+			// If x is 0 because a side was not taken, the adjoint of y is 0 whatever adj is. The
+			// adjoint of x may be wrong then, but it ends at the select that made x 0.
 			VJP: func(g *Graph, n *Node, _, adj Ref, need []bool) []Ref {
 				x, y := n.Args[0], n.Args[1]
 				return []Ref{g.Mul(adj, y), g.Do(OpMulGuarded, nil, x, adj)}
@@ -147,7 +147,7 @@ func elementwiseOps() map[OpCode]Op {
 			}},
 		OpFmod: {Name: "fmod", Class: Elementwise, Arity: 2, F2: math.Mod, Domain: positive,
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
-				// (x - out)/y is a whole number except for rounding; x/y may round to the next one.
+				// (x - out)/y is an integer except for rounding; x/y may round to the next one.
 				return []Ref{g.Const(1), g.Neg(g.Do(OpRound, nil, g.Div(g.Sub(a[0], out), a[1])))}
 			}},
 		OpFloor:  flat1("floor", math.Floor),
@@ -233,9 +233,9 @@ func elementwiseOps() map[OpCode]Op {
 				return []Ref{g.Exp(g.Neg(l)), g.Neg(g.Exp(g.Sub(d, l)))}
 			}},
 		OpLogAddExp: {Name: "log_sum_exp2", Class: Elementwise, Arity: 2, F2: kernel.LogAddExp, Domain: anyReal,
-			// inv_logit(x-y); equal infinities give 1/2 each rather than NaN. (A
-			// difference that is selected would do, but for second derivatives, which
-			// of equal numbers would be those of the constant.)
+			// The derivative is inv_logit(x-y); for equal infinities it is 1/2 each rather than
+			// NaN. (Selecting the difference would not do: for equal numbers, second derivatives
+			// would then be those of the constant.)
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
 				d := g.Do(OpDistance, nil, a[0], a[1])
 				return []Ref{g.Do(OpInvLogit, nil, d), g.Do(OpInvLogit, nil, g.Neg(d))}
@@ -248,9 +248,9 @@ func elementwiseOps() map[OpCode]Op {
 				return x - y
 			},
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref { return []Ref{g.Const(1), g.Const(-1)} }},
-		// The derivative uses the rounded value y. A program that goes on with 1 - y divides by it,
-		// and inv_logit(-x) in its place differs where y is nearly 1. (The derivative of log(1 - y)
-		// is -y, but would be -y/2 or -2y.)
+		// The derivative uses the rounded value y. A program that continues with 1 - y divides by
+		// it, and inv_logit(-x) in its place differs where y is nearly 1. (The derivative of log(1
+		// - y) is -y, but would become -y/2 or -2y.)
 		OpInvLogit: un("inv_logit", kernel.InvLogit,
 			func(g *Graph, x, y Ref) Ref { return g.Mul(y, g.Sub(g.Const(1), y)) }, anyReal),
 		OpLogInvLogit: un("log_inv_logit", func(x float64) float64 { return -kernel.Log1pExp(-x) },
@@ -274,7 +274,7 @@ func elementwiseOps() map[OpCode]Op {
 		OpAtan: un("atan", routines.Atan,
 			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Add(g.Const(1), g.Square(x))) }, anyReal),
 		OpAtan2: {Name: "atan2", Class: Elementwise, Arity: 2, F2: routines.Atan2, Domain: positive,
-			Factors: func(g *Graph, out Ref, a []Ref) [][]Ref { // the squares may be beyond the doubles
+			Factors: func(g *Graph, out Ref, a []Ref) [][]Ref { // the squares may overflow
 				r := g.Inv(g.Do(OpHypot, nil, a...))
 				return [][]Ref{{g.Mul(a[1], r), r}, {g.Mul(a[0], r), g.Neg(r)}}
 			}},

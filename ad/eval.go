@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// EvalNode computes one node without side effects, random numbers or sub-graphs: args and types are
-// those of its arguments, dst receives n.Type.Total() elements. It is the reference for every
+// EvalNode computes one node without side effects, random numbers or sub-graphs. args and types
+// belong to its arguments; dst receives n.Type.Total() elements. It is the reference for every
 // executor and may allocate.
 func EvalNode(n *Node, types []Type, args [][]float64, dst []float64) error {
 	return evalNode(n, types, args, dst)

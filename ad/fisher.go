@@ -99,7 +99,7 @@ func (g *Graph) FisherSquare(wrt, u Ref, statements []Statement) Ref {
 		case !moves:
 		case s.Whiten != nil:
 			for _, z := range s.Whiten(g, s.Args, t) {
-				if z != None { // what is the same in all lanes counts in each
+				if z != None { // a value that is the same in all lanes counts in each
 					add(Type{Shape: g.Type(z).Shape, Lanes: place.Lanes}, g.Square(z))
 				}
 			}
@@ -372,7 +372,7 @@ func (f *fisher) matrix(p *part) {
 	f.add(sum)
 }
 
-// plus adds t to sum, which is None as long as nothing was added.
+// plus adds t to sum, which is None as long as nothing has been added.
 func (g *Graph) plus(sum, t Ref) Ref {
 	if sum == None {
 		return t

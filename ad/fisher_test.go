@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The declarations that distributions will make, here by hand.
+// Declarations like those of distributions, written by hand for these tests.
 
 func normalInfo(g *Graph, a []Ref) [][]Ref { // y, mu, sigma
 	p := g.Inv(g.Square(a[2]))
@@ -42,9 +42,9 @@ func closeTo(t *testing.T, what string, got, want []float64, tol float64) {
 	}
 }
 
-// TestFisherLogistic: XᵀΛX plus the prior's precision, written with vectors and
-// as a loop; the Hessian of the log density, which for this link is the same;
-// and the Hessian by lanes and by a scan.
+// TestFisherLogistic compares the information of a logistic regression with XᵀΛX plus the prior's
+// precision, written with vectors and as a loop. For this link, the Hessian of the log density must
+// be the same, computed in lanes and by a scan.
 func TestFisherLogistic(t *testing.T) {
 	const N, D, tau = 30, 4, 2.5
 	rng := rand.New(rand.NewPCG(4, 4))
@@ -107,8 +107,8 @@ func TestFisherLogistic(t *testing.T) {
 	}
 }
 
-// TestFisherHierarchy: groups with a normal prior whose mean and scale are
-// parameters too, and Poisson counts; against the sums written out.
+// TestFisherHierarchy compares the information of a hierarchical model with the sums written out.
+// Groups have a normal prior whose mean and scale are parameters too, and Poisson counts.
 func TestFisherHierarchy(t *testing.T) {
 	const J, N = 3, 7
 	group := []int{0, 1, 2, 0, 1, 0, 2}
@@ -149,8 +149,8 @@ func TestFisherHierarchy(t *testing.T) {
 	}
 }
 
-// TestFisherGradient: the graph gives the gradient of a function of the metric, which Riemannian
-// samplers need.
+// TestFisherGradient checks that the graph gives the gradient of a function of the metric, which
+// Riemannian samplers need.
 func TestFisherGradient(t *testing.T) {
 	for _, laned := range []bool{false, true} {
 		checkOrders(t, func() (*Graph, Ref, Ref) {
@@ -170,7 +170,7 @@ func TestFisherGradient(t *testing.T) {
 	}
 }
 
-// TestHessianRegions: second derivatives through a scan, by lanes and by steps.
+// TestHessianRegions checks second derivatives through a scan, in lanes and in steps.
 func TestHessianRegions(t *testing.T) {
 	for _, laned := range []bool{false, true} {
 		g := NewGraph()
@@ -195,14 +195,14 @@ func TestHessianRegions(t *testing.T) {
 	}
 }
 
-// TestFisherLanes: a statement about a vector in each lane, whose lanes depend on few
-// columns each, is summed as a sparse matrix, and equals the sum of one statement a lane.
+// TestFisherLanes checks a statement about a vector in each lane, where each lane depends on few
+// columns. It must be summed as a sparse matrix, and equal the sum of one statement per lane.
 func TestFisherLanes(t *testing.T) {
 	const lanes, size = 40, 3
 	whiten := func(g *Graph, args, t []Ref) []Ref { return []Ref{g.Mul(t[0], g.Exp(args[0]))} }
 	vectors := func(g *Graph, in Ref) []Ref {
 		var of []Ref
-		for l := range lanes { // two that it alone has, and one that all have
+		for l := range lanes { // two that only this lane has, and one that all have
 			own := g.Slice(in, 1+l, []int{2})
 			of = append(of, g.Concat(g.Do(OpSin, nil, g.Mul(own, g.Slice(in, 0, nil))), g.Square(g.Slice(in, 0, []int{1}))))
 		}

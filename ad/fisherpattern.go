@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// A row is the set of elements, of a vector of n, that a value may depend on. It is a list in
-// ascending order while they are few, and n bits if these take less memory. Rows are shared, so
-// they are not modified once they are built.
+// row is the set of elements, of a vector of n, that a value may depend on. It is a list in
+// ascending order if there are few elements, and n bits if these take less memory. Rows are shared,
+// so they are not modified once they are built.
 type row struct {
 	few  []int32
 	bits []uint64
@@ -27,8 +27,8 @@ func (r row) each(f func(int)) {
 	}
 }
 
-// has reports whether r is known to contain all elements of o. It returns false where the answer
-// would take long.
+// has reports whether r is known to contain all elements of o. It returns false if the answer would
+// take long.
 func (r row) has(o row) bool {
 	if r.bits != nil {
 		return o.bits == nil && !slices.ContainsFunc(o.few, func(i int32) bool { return r.bits[i/64]>>(i%64)&1 == 0 })
@@ -107,8 +107,8 @@ func (r *growing) spread(words int) int {
 	return words
 }
 
-// A pattern has, for every element of a value, over all lanes, the set of elements of a vector that
-// it may depend on. A single row holds for all elements.
+// pattern has, for every element of a value, over all lanes, the set of elements of a vector that
+// it may depend on. A pattern with a single row has that row for all elements.
 type pattern []row
 
 // row returns the row of element e.

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Rows are made of others in any order, few and many, shared and not.
+// TestRows builds rows from other rows in any order, few and many, shared and not.
 func TestRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{1, 2, 63, 64, 65, 1000} {
@@ -40,8 +40,8 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// Memory for dependences grows with their number, not with the square of the number of elements:
-// for a million elements, the pattern would take 128 GB.
+// TestDependenceOfMany checks that memory for dependences grows with their number, not with the
+// square of the number of elements: for a million elements, that would be 128 GB.
 func TestDependenceOfMany(t *testing.T) {
 	const n = 1 << 20
 	g := NewGraph()
@@ -68,8 +68,8 @@ func TestDependenceOfMany(t *testing.T) {
 	}
 }
 
-// TestDependenceOfLanes: a value of one lane depends on that lane only, also through regions and
-// functions of whole arrays.
+// TestDependenceOfLanes checks that a value of one lane depends only on that lane, also through
+// regions and functions of whole arrays.
 func TestDependenceOfLanes(t *testing.T) {
 	const lanes, size = 3, 4
 	g := NewGraph()

@@ -7,8 +7,8 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// TestFoldedTables: the address of a table that was folded away, which identifies the table, is not
-// reused for another one.
+// TestFoldedTables checks an index table that was folded away. Its address, which identifies it,
+// must not be reused for another table.
 func TestFoldedTables(t *testing.T) {
 	g := ad.NewGraph()
 	data := make([]float64, 100)
@@ -37,7 +37,7 @@ func TestFoldedTables(t *testing.T) {
 	}
 }
 
-// TestEqualTables: index tables are identified by their content.
+// TestEqualTables checks that index tables are identified by their content.
 func TestEqualTables(t *testing.T) {
 	g := ad.NewGraph()
 	x := g.Input(ad.Type{Shape: []int{10}})
@@ -52,7 +52,7 @@ func TestEqualTables(t *testing.T) {
 	if r, s := g.Scatter(y, table(5), []int{10}), g.Scatter(y, table(5), []int{10}); r != s {
 		t.Errorf("scatters by equal tables are nodes %d and %d", r, s)
 	}
-	// A part of a table is another table, though it has the same address.
+	// Part of a table is a different table, although it has the same address.
 	long := []int32{1, 2, 3, 4, 0, 7, 7, 1}
 	whole := g.Gather(x, ad.Index{Dims: []ad.Dim{{N: 8, Table: long}}})
 	part := g.Gather(x, ad.Index{Dims: []ad.Dim{{N: 5, Table: long}}})

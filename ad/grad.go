@@ -20,7 +20,7 @@ type accrued struct {
 	included []bool // set by the rule if the adjoint that it returns includes refs
 }
 
-// backprop is Backprop. left says which of outs may belong to a side that was not taken; start has
+// backprop is Backprop. left says which of outs may belong to a side that was not taken. start has
 // adjoints of wrt to add to, None for 0.
 func (g *Graph) backprop(outs, seeds, wrt []Ref, left []bool, start []Ref) []Ref {
 	last := Ref(-1)
@@ -96,7 +96,7 @@ func (g *Graph) backprop(outs, seeds, wrt []Ref, left []bool, start []Ref) []Ref
 				adjs = row.VJP(g, n, Ref(i), adj[i], need)
 			}
 			for k, a := range adjs {
-				if included != nil && included[k] { // comes first, so that others are added to it
+				if included != nil && included[k] { // first, so that other terms are added to it
 					adj[n.Args[k]] = a
 				}
 			}

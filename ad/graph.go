@@ -14,11 +14,10 @@ type Ref int32
 // None is the absent Ref, for instance a partial derivative that is zero.
 const None Ref = -1
 
-// Type is the type of a node's value: an array of float64 with shape Shape,
-// row-major (last index fastest). Lanes is 0 for an ordinary value; N > 0 for
-// one value of that shape per lane of a loop over N iterations, stored lane
-// after lane. Every op maps over lanes: rules are written for one lane, and an
-// operand without lanes is the same for all of them.
+// Type is the type of a node's value: an array of float64 with shape Shape, row-major (last index
+// fastest). Lanes is 0 for an ordinary value. Lanes N > 0 means one value of that shape per lane of
+// a loop over N iterations, stored lane after lane. Every op maps over lanes: rules are written for
+// one lane, and an operand without lanes is the same for all of them.
 type Type struct {
 	Lanes int
 	Shape []int
@@ -30,10 +29,10 @@ const maxTotal = 1 << 30
 // Scalar is the type of a single number.
 var Scalar = Type{}
 
-// Size is the number of elements of one lane.
+// Size returns the number of elements of one lane.
 func (t Type) Size() int { return SizeOf(t.Shape) }
 
-// Total is the number of stored elements, over all lanes.
+// Total returns the number of stored elements, over all lanes.
 func (t Type) Total() int { return times(max(t.Lanes, 1), t.Size()) }
 
 // IsScalar reports whether one lane holds a single number of rank 0.
@@ -73,16 +72,16 @@ type Node struct {
 	Type Type // of the value; a region has none, only lanes: see Results
 	Args []Ref
 	Data []float64 // OpConst: the value, Type.Total() elements; never modified
-	Attr any       // what else the op needs: Index, *Scan, *If, *Check, …; immutable
+	Attr any       // further parameters of the op: Index, *Scan, *If, *Check, …; immutable
 	Site Site
 }
 
 // Graph is a static program over arrays: nodes in order of computation. Some are inputs, some
 // outputs, and some have side effects (argument checks, rejections, prints) that are carried out in
-// order. Graphs only grow; whoever executes a graph drops unused nodes. Building calls panic with
-// *BuildError on a mistake of the caller (a shape that does not fit); Recover turns that into an
-// error at a package's border. A graph is not safe for concurrent use while it is built; afterwards
-// it is immutable and can be shared.
+// order. Graphs only grow; executors skip unused nodes. Building methods panic with *BuildError on
+// a mistake of the caller (a shape that does not fit); Recover turns that into an error at a
+// package's border. A graph is not safe for concurrent use while it is built; afterwards it is
+// immutable and can be shared.
 type Graph struct {
 	Nodes       []Node
 	Inputs      []Ref
@@ -96,9 +95,9 @@ type Graph struct {
 	attrs  map[string]int32 // by key of an attribute: its number, from 1
 	key    []byte           // scratch memory of attrKey
 	types  []Type           // scratch memory of typeOf
-	room   []Ref            // for arguments of nodes to come
-	kept   []any            // attributes of what was folded
-	small  []float64        // for scalar constants to come
+	room   []Ref            // memory for arguments of nodes to come
+	kept   []any            // attributes of folded nodes
+	small  []float64        // memory for scalar constants to come
 	consts map[uint64]Ref   // scalar constants by bits
 	lower  map[int]Index    // of lower triangles, by size
 	tables tables           // index tables, each content stored once
@@ -107,7 +106,7 @@ type Graph struct {
 	eager    bool // whether all constants are folded, even large ones
 
 	uniform map[Ref]bool         // constant arrays of one repeated number
-	fills   map[uint64][]float64 // their storage, by bits; shared
+	fills   map[uint64][]float64 // storage of these arrays, by bits; shared
 }
 
 // NewGraph returns an empty graph.
@@ -158,10 +157,10 @@ func Recover(err *error) {
 	}
 }
 
-// SetSite sets the site of the nodes to come and returns the former one.
+// SetSite sets the site of later nodes and returns the previous one.
 func (g *Graph) SetSite(s Site) Site { old := g.site; g.site = s; return old }
 
-// Type is the type of r's value.
+// Type returns the type of r's value.
 func (g *Graph) Type(r Ref) Type { return g.Nodes[r].Type }
 
 // Const returns a scalar constant.
@@ -229,7 +228,7 @@ func (g *Graph) fill(t Type, v float64) Ref {
 	return r
 }
 
-// number is the number that all elements of a constant equal, if there is one.
+// number returns the number that all elements of a constant equal, if there is one.
 func (g *Graph) number(r Ref) (v float64, ok bool) {
 	n := &g.Nodes[r]
 	if n.Op != OpConst || len(n.Data) == 0 || len(n.Data) > 1 && !g.uniform[r] {
@@ -302,8 +301,8 @@ type nodeKey struct {
 // equal keys (for the same op and arguments) mean equal values.
 type Keyed interface{ AppendKey(b []byte) []byte }
 
-// attrKey is the number of an attribute's key. nodeKey has numbers instead of keys: graphs have
-// many nodes and few attributes, and keys without pointers are faster to look up.
+// attrKey returns the number of an attribute's key. nodeKey has numbers instead of keys: graphs
+// have many nodes and few attributes, and keys without pointers are faster to look up.
 func (g *Graph) attrKey(a Keyed) int32 {
 	g.key = a.AppendKey(g.key[:0])
 	k, ok := g.attrs[string(g.key)]
@@ -415,9 +414,9 @@ func (g *Graph) Do(op OpCode, attr any, args ...Ref) Ref {
 	return r
 }
 
-// folded is the constant that an op on constants is; None where it is not folded.
+// folded returns the value of an op on constants as a constant; None if it is not folded.
 func (g *Graph) folded(op OpCode, t Type, args []Ref, attr any) Ref {
-	n := &Node{Op: op, Type: t, Args: slices.Clone(args), Attr: attr} // args must not escape: callers have them on their stacks
+	n := &Node{Op: op, Type: t, Args: slices.Clone(args), Attr: attr} // args must not escape: callers keep them on their stacks
 	if g.inflates(n) {
 		return None
 	}
@@ -485,7 +484,7 @@ func (g *Graph) fold(n *Node) ([]float64, bool) {
 // which are frequent in derivatives.
 func (g *Graph) Eager() { g.eager = true }
 
-// typeOf is the type of op's value.
+// typeOf returns the type of op's value.
 func (g *Graph) typeOf(op OpCode, row *Op, attr any, args []Ref) Type {
 	var t Type
 	for _, a := range args {
@@ -536,7 +535,7 @@ func (g *Graph) typeOf(op OpCode, row *Op, attr any, args []Ref) Type {
 // simplify applies the identities that hold for every float64, NaN and
 // infinities included. 0·x is not 0 and is never rewritten.
 func (g *Graph) simplify(op OpCode, attr any, a []Ref) (Ref, bool) {
-	wide := func(keep, drop Ref) bool { // keep alone has the type of the result
+	wide := func(keep, drop Ref) bool { // keep alone determines the type of the result
 		return g.Nodes[drop].Type.Lanes == 0 && len(g.Nodes[drop].Type.Shape) == 0
 	}
 	switch op {
@@ -592,7 +591,7 @@ func (g *Graph) simplify(op OpCode, attr any, a []Ref) (Ref, bool) {
 			return g.Do(OpReshape, attr, n.Args[0]), true
 		}
 	case OpTake:
-		// Elements that were just written there.
+		// An element was just written at the position that is read.
 		if n := &g.Nodes[a[0]]; n.Op == OpReplace && n.Args[2] == a[1] && g.Type(a[1]).Total() == 1 && g.Type(n.Args[1]).Equal(g.typeOf(op, &table[op], attr, a)) {
 			return n.Args[1], true
 		}

@@ -45,12 +45,12 @@ func (g *Graph) Jacobian(out, wrt Ref, laned bool) Ref {
 	return g.directions([]Ref{out}, wrt, basis, laned, func(_ *Graph, t []Ref) []Ref { return t })[0]
 }
 
-// directions returns what then makes of the tangents of outs (None where they do not depend on
-// wrt), for each direction of wrt that is a row of seeds: one row of all elements over all lanes
-// per direction. then adds to the graph that it is given. The directions are lanes of one forward
-// sweep. If the sweep has its own lanes, or with laned the result of then has, they are the steps
-// of a scan. Either way the size of the graph does not grow with their number. What does not depend
-// on the inputs is computed at once.
+// directions computes the tangents of outs for each direction of wrt, which is a row of seeds, and
+// returns then's functions of them. A tangent is None if the output does not depend on wrt. Each
+// result has one row per direction, of all elements over all lanes. then adds to the graph that it
+// is given. The directions are lanes of one forward sweep. If the sweep has its own lanes or, with
+// laned, the result of then has, they are the steps of a scan. Either way the size of the graph
+// does not grow with their number. Values that do not depend on the inputs are computed at once.
 func (g *Graph) directions(outs []Ref, wrt, seeds Ref, laned bool, then func(h *Graph, t []Ref) []Ref) []Ref {
 	t := g.Type(wrt)
 	if t.Lanes > 0 {
@@ -119,9 +119,9 @@ func (g *Graph) jacobianBack(out, wrt Ref) Ref {
 	})[0]
 }
 
-// sweeps does one sweep over the graph per row of basis, as the steps of a scan; t is the type of a
-// row. A sweep is built in a copy of the graph, from which the body takes the new nodes; the rest
-// is captured. The results are flat, those of a step in a row.
+// sweeps makes one sweep over the graph per row of basis, as the steps of a scan; t is the type of
+// a row. A sweep is built in a copy of the graph, from which the body takes the new nodes; it
+// captures the others. The results are flat, one row per step.
 func (g *Graph) sweeps(basis Ref, t Type, sweep func(h *Graph, row Ref) []Ref) []Ref {
 	h := g.clone()
 	dir := h.Input(t)

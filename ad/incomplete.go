@@ -146,7 +146,7 @@ func incompleteOps() map[OpCode]Op {
 					slope = g.Add(slope, g.Div(v, x))
 				}
 				slope = g.Sub(slope, g.Const(1))
-				if g.isConst(v, 0) { // and cancels for large x, where it is -1/2x - 1/8x² - 1/8x³ - …
+				if g.isConst(v, 0) { // cancels for large x, where it is -1/2x - 1/8x² - 1/8x³ - …
 					const large = 1e4
 					i := g.Inv(g.Do(OpMax, nil, x, g.Const(large)))
 					far := g.Add(g.Const(0.125), g.Mul(i, g.Add(g.Const(0.125), g.Scale(25./128, i))))
@@ -173,7 +173,7 @@ func incompleteOps() map[OpCode]Op {
 				if need[1] {
 					g.fail(OpLogStudentCDFNu, noSecond)
 				}
-				// The derivative of the log density by ν.
+				// The derivative of the log density with respect to ν.
 				half, u := g.Scale(0.5, nu), g.Div(g.Square(t), nu)
 				h1 := g.Add(half, g.Const(0.5))
 				d := g.Scale(0.5, rise(g, half, g.Const(0.5)))

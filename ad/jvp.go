@@ -163,8 +163,8 @@ func (f *forward) node(r Ref, n *Node) {
 	}
 }
 
-// transposed applies the transpose of the op's VJP to the tangents: with
-// v = VJP(w), the tangent is the derivative of Σ v·tangent by w.
+// transposed applies the transpose of the op's VJP to the tangents: with v = VJP(w), the tangent is
+// the derivative of Σ v·tangent with respect to w.
 func (f *forward) transposed(r Ref, n *Node, row *Op, tans []Ref) Ref {
 	g, sub := f.g, f.g.Sibling()
 	sub.site = g.site

@@ -9,8 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel"
 )
 
-// Kernels of matrix ops, on row-major storage, without allocation. Routines of BLAS and LAPACK are
-// not used where they skip zeros, and so lose 0·NaN, or start goroutines.
+// This file: kernels of matrix ops, on row-major storage, without allocation. BLAS and LAPACK
+// routines are not used where they skip zeros, and so lose 0·NaN, or start goroutines.
 
 // finite reports whether x has no infinity and no NaN.
 func finite(x []float64) bool {
@@ -76,7 +76,7 @@ func triSolve(b, a []float64, n, cols int, t TriAttr, unit bool) {
 				i = n - 1 - k
 			}
 			row, x := a[i*n:(i+1)*n], b[i*cols:(i+1)*cols]
-			// The rows of X that a's row i, without its diagonal, goes with.
+			// The rows of X that correspond to row i of a, without its diagonal.
 			part, rest := row[:i], b[:i*cols]
 			if t.Upper {
 				part, rest = row[i+1:], b[(i+1)*cols:]
@@ -191,7 +191,7 @@ func solveLU(b, lu, pivots []float64, n, cols int, trans bool) {
 	}
 }
 
-// byBLAS implements kernel.RowLoops by BLAS where rows are long enough, with the same results.
+// byBLAS implements kernel.RowLoops by BLAS if rows are long enough, with the same results.
 type byBLAS struct{ kernel.PortableEigenLoops }
 
 // Less implements kernel.RowLoops.

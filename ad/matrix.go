@@ -141,17 +141,16 @@ func (g *Graph) Diagonal(a Ref) Ref {
 	return g.Gather(a, Index{Dims: []Dim{{N: n, Stride: n + 1}}})
 }
 
-// Lower is the lower triangle of a square matrix, with zeros above.
+// Lower returns the lower triangle of a square matrix, with zeros above.
 func (g *Graph) Lower(a Ref) Ref {
 	s := g.Type(a).Shape
 	ix := g.lowerIndex(s[0])
 	return g.Scatter(g.Gather(a, ix), ix, s)
 }
 
-// EigenSym returns the eigenvalues, in ascending order, and the eigenvectors, in
-// columns, of a symmetric matrix, of its lower triangle. The derivatives of
-// eigenvectors of equal eigenvalues, which do not exist, are taken to be 0
-// within their space.
+// EigenSym returns the eigenvalues, in ascending order, and the eigenvectors, in columns, of a
+// symmetric matrix. It reads the lower triangle. Eigenvectors of equal eigenvalues have no
+// derivatives; these are taken to be 0 within their space.
 func (g *Graph) EigenSym(a Ref) (values, vectors Ref) {
 	n := g.Type(a).Shape[0]
 	r := g.Do(OpEigenSym, nil, a)
@@ -437,7 +436,7 @@ func matrixOps() map[OpCode]Op {
 				return nil
 			},
 			Work: luWork,
-			// For a singular matrix this is NaN, although the derivative exists.
+			// For a singular matrix the result is NaN, although the derivative exists.
 			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 				return []Ref{g.Mul(g.Mul(adj, out), g.Transpose(g.Inverse(n.Args[0])))}
 			}},

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// randomMatrix is well conditioned; with spd symmetric positive definite.
+// randomMatrix returns a well-conditioned matrix; with spd, a symmetric positive definite one.
 func randomMatrix(rng *rand.Rand, n int, spd bool) []float64 {
 	a := make([]float64, n*n)
 	for i := range a {
@@ -25,8 +25,8 @@ func randomMatrix(rng *rand.Rand, n int, spd bool) []float64 {
 	return a
 }
 
-// TestMatrixValues: each op by the equation that defines it, at sizes around
-// the limits between kernels.
+// TestMatrixValues checks each op by the equation that defines it, at sizes around the limits
+// between kernels.
 func TestMatrixValues(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	for _, n := range []int{0, 1, 2, 5, 9, 17, 40} {
@@ -150,7 +150,8 @@ func TestMatrixValues(t *testing.T) {
 	}
 }
 
-// TestMatrixNaN: a NaN or an infinity times 0 is not lost, and no kernel panics on it.
+// TestMatrixNaN checks that NaN and infinities times 0 are not lost, and that no kernel panics on
+// them.
 func TestMatrixNaN(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	for _, n := range []int{2, 12, 20} {
@@ -163,7 +164,7 @@ func TestMatrixNaN(t *testing.T) {
 				g := NewGraph()
 				x := g.Input(Type{Shape: []int{n, n}})
 				args := []Ref{x}
-				if op.Row().Arity == 2 { // the identity has zeros where the other has not
+				if op.Row().Arity == 2 { // the identity has zeros where the other matrix has none
 					eye := make([]float64, n*n)
 					for i := range n {
 						eye[i*n+i] = 1
@@ -188,7 +189,7 @@ func TestMatrixNaN(t *testing.T) {
 	}
 }
 
-// TestNotPositive: the rejection says which op, and where.
+// TestNotPositive checks that a rejection names the op and the position.
 func TestNotPositive(t *testing.T) {
 	g := NewGraph()
 	x := g.Input(Type{Shape: []int{2, 2}})
@@ -201,7 +202,7 @@ func TestNotPositive(t *testing.T) {
 	}
 }
 
-// TestSingular: solves of singular systems give infinities or NaN, and no error.
+// TestSingular checks that solves of singular systems give infinities or NaN, and no error.
 func TestSingular(t *testing.T) {
 	g := NewGraph()
 	x := g.Input(Type{Shape: []int{2, 2}})
@@ -214,7 +215,7 @@ func TestSingular(t *testing.T) {
 	}
 }
 
-// TestMatrixAllocations: the kernels do not allocate.
+// TestMatrixAllocations checks that the kernels do not allocate.
 func TestMatrixAllocations(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 9))
 	const n = 40
@@ -243,8 +244,8 @@ func TestMatrixAllocations(t *testing.T) {
 	}
 }
 
-// TestUnclear: the adjoint of a factor is not set to 0 above the diagonal, because nothing reads it
-// there.
+// TestUnclear checks that the adjoint of a factor is not cleared above the diagonal, because
+// nothing reads it there.
 func TestUnclear(t *testing.T) {
 	const n = 4
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// bigExp is the exponential of an n×n matrix by its series at A/2ᵏ, squared k times, with 250 bits.
+// bigExp computes the exponential of an n×n matrix with 250 bits, by its series at A/2ᵏ, squared k
+// times.
 func bigExp(a []float64, n int) []float64 {
 	const prec, halvings, terms = 250, 16, 24
 	type matrix []*big.Float
@@ -57,9 +58,9 @@ func bigExp(a []float64, n int) []float64 {
 	return out
 }
 
-// TestMatrixExp compares exponentials and their derivatives of every order of approximant, and on
-// both sides of each bound between them and of the order from which BLAS multiplies, with high
-// precision.
+// TestMatrixExp compares exponentials and their derivatives with high precision. It covers every
+// order of approximant, both sides of each bound between them, and both sides of the order from
+// which BLAS multiplies.
 func TestMatrixExp(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	norms := []float64{1e-300, 1e-9, 3, 7, 20, 60}
@@ -85,7 +86,7 @@ func TestMatrixExp(t *testing.T) {
 				s := 0.0
 				for i := range n {
 					a[i*n+j], e[i*n+j] = rng.NormFloat64(), 1e6*rng.NormFloat64()
-					if k%3 == 2 && i > j { // triangular, as those of compartments
+					if k%3 == 2 && i > j { // triangular, as for compartment models
 						a[i*n+j] = 0
 					}
 					s += math.Abs(a[i*n+j])
@@ -124,7 +125,7 @@ func TestMatrixExp(t *testing.T) {
 			}
 		}
 	}
-	// NaN and infinities are not lost.
+	// NaN and infinities must not be lost.
 	for _, v := range []float64{math.NaN(), math.Inf(1)} {
 		a, dst := []float64{0, v, 0, 0}, make([]float64, 4)
 		matrixExp(dst, a, nil, nil, 2, make([]float64, matrixExpWork(2)))

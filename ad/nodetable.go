@@ -15,7 +15,7 @@ type nodeEntry struct {
 	used bool
 }
 
-// grow makes room for n nodes.
+// grow makes the table large enough for n nodes.
 func (t *nodeTable) grow(n int) {
 	size := 16
 	for 3*size < 4*n {
@@ -30,7 +30,7 @@ func (t *nodeTable) grow(n int) {
 	}
 }
 
-// place returns the entry with a key, or the free one where it belongs.
+// place returns the entry with a key, or the free entry where it belongs.
 func (t *nodeTable) place(k nodeKey) *nodeEntry {
 	const odd = 0x9e3779b97f4a7c15
 	h := (uint64(k.op)<<16 | uint64(k.n)) * odd

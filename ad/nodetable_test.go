@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A table of nodes is a map, whatever the keys and through growth and copies.
+// TestNodeTable checks that a table of nodes behaves like a map, for any keys and through growth
+// and copies.
 func TestNodeTable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var table nodeTable

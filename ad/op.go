@@ -1,6 +1,6 @@
 package ad
 
-// Class says how an op acts, and so which fields of its row are used.
+// Class describes how an op acts, and so which fields of its row are used.
 type Class uint8
 
 // The classes.
@@ -27,18 +27,18 @@ type Op struct {
 	F2 func(x, y float64) float64
 	F3 func(x, y, z float64) float64
 
-	// Partials returns, for an Elementwise op, the partial derivatives of the
-	// value with respect to each argument as expressions in the same ops; None
-	// where the derivative is 0 everywhere it exists.
+	// Partials returns, for an Elementwise op, the partial derivatives of the value with respect to
+	// each argument, as expressions in the same ops. A partial is None if the derivative is 0
+	// everywhere it exists.
 	Partials func(g *Graph, out Ref, a []Ref) []Ref
 
-	// Factors replaces Partials where a partial derivative may overflow although its product with
-	// the adjoint does not: it returns the factors of each, by which an adjoint is multiplied one
-	// after another.
+	// Factors replaces Partials if a partial derivative may overflow although its product with the
+	// adjoint does not. It returns the factors of each partial, by which an adjoint is multiplied
+	// one after another.
 	Factors func(g *Graph, out Ref, a []Ref) [][]Ref
 
-	// Shape is, for classes other than Elementwise, the type rule; with OwnLanes
-	// it decides about lanes too, otherwise lanes follow the arguments.
+	// Shape is, for classes other than Elementwise, the type rule. With OwnLanes it determines the
+	// lanes too; otherwise lanes follow the arguments.
 	Shape    func(args []Type, attr any) (Type, error)
 	OwnLanes bool
 
@@ -48,31 +48,30 @@ type Op struct {
 	Eval func(dst []float64, args [][]float64, types []Type, attr any, work []float64) error
 	Work func(args []Type, attr any) int
 
-	// Total marks Array ops whose Eval never returns an error. They need not be evaluated if nobody
-	// reads the value, and may be reordered with ops that may reject.
+	// Total marks Array ops whose Eval never returns an error. They need not be evaluated if
+	// nothing reads the value, and may be reordered with ops that may reject.
 	Total bool
 
-	// VJP returns the adjoints of the arguments (None where zero or where need
-	// is false), given the adjoint of the value. For ops whose rule is neither
-	// Partials nor Factors.
+	// VJP returns the adjoints of the arguments (None where zero or where need is false), given the
+	// adjoint of the value. It is for ops without Partials and Factors.
 	VJP func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref
 
 	// Adjoint is the rule of a Region. It returns the adjoints of its arguments (None where zero or
-	// where need is false), given those of its results, None where there is none. left marks those
-	// that may belong to a side of a choice that was not taken. r is the node. If the rule adds to
-	// an adjoint that an argument already has, it says so in sofar.
+	// where need is false), given those of its results, None where there is none. left marks
+	// adjoints that may belong to a side of a choice that was not taken. r is the node. If the rule
+	// adds to an adjoint that an argument already has, it sets sofar.included.
 	Adjoint func(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, sofar *accrued) []Ref
 
-	// Points are argument tuples at which the derivative tests evaluate the op,
-	// besides random ones; Domain maps a standard normal number to a sensible
-	// argument. Elementwise ops only.
+	// Points are argument tuples at which the derivative tests evaluate the op, in addition to
+	// random ones. Domain maps a standard normal number to a sensible argument. Both are for
+	// Elementwise ops only.
 	Points [][]float64
 	Domain func(arg int, z float64) float64
-	// Flat marks ops whose derivative is zero or undefined (comparisons, floor):
-	// they are not tested by differences.
+	// Flat marks ops whose derivative is zero or undefined (comparisons, floor). They are not
+	// tested by differences.
 	Flat bool
 
-	// Example is, for a Region, an expression of a vector of Size numbers for tests.
+	// Example is for a Region: an expression of a vector of Size numbers, for tests.
 	Size    int
 	Example func(g *Graph, x Ref) Ref
 }
@@ -139,7 +138,7 @@ const (
 	OpPow
 	OpFmod
 	OpFloor
-	OpDetach // the argument, taken as constant by derivatives
+	OpDetach // the argument; derivatives treat it as constant
 	OpSlope  // (x, d): 0, with derivative d with respect to x, for detached values
 	OpCeil
 	OpRound
@@ -215,11 +214,11 @@ const (
 	OpXLogY           // x log y, 0 where x is 0
 	OpPhiRatio        // φ(x)/Φ(x), the derivative of log Phi
 	OpPhiExcess       // x + φ(x)/Φ(x), positive
-	OpLogExpModTail   // (z, v): v²/2 - vz + log Phi(z-v), of the normal distribution with an exponential variate added
+	OpLogExpModTail   // (z, v): v²/2 - vz + log Phi(z-v), for a normal plus an exponential variate
 	OpExpModSlope     // (z, v): with t = z-v, t + φ(t)/Φ(t) where t < 0 and φ(t)/Φ(t) elsewhere; used by its derivatives
 	OpLogExpModCDF    // (z, v): log(Phi(z) - exp of that), its log distribution function
 	OpXLog1mY         // x log(1 - y), 0 where x is 0
-	OpLogGammaP       // (n, a, x): n-th derivative by a of log P(a, x), P the incomplete gamma function; n a constant
+	OpLogGammaP       // (n, a, x): n-th derivative of log P(a, x) by a, P the incomplete gamma function; n a constant
 	OpLogGammaQ       // the same of log Q(a, x)
 	OpLogPoisson      // (a, x): log of xᵃ exp(-x)/Γ(a+1)
 	OpLogBetaTerm     // (x, a, b): log of xᵃ (1-x)ᵇ/B(a, b)
@@ -230,14 +229,14 @@ const (
 	OpLogBetaIca      // its derivative by a
 	OpLogBetaIcb      // its derivative by b
 	OpLogFailuresPhi  // (μ, φ, n): derivative by φ of log I_x(φ, n) for x = φ/(φ+μ), with μ and n fixed
-	OpLogFailuresPhic // the same of log(1 - I_x(φ, n))
+	OpLogFailuresPhic // the same for log(1 - I_x(φ, n))
 	OpLogStudentCDF   // (t, ν): log distribution function of Student's distribution
 	OpLogStudentCDFNu // its derivative by ν
 	OpLogBesselI      // (v, x): log(exp(-x) I_v(x)), I the modified Bessel function
 	OpLogBesselIv     // its derivative by v
 	OpLogBesselK      // (v, x): log(exp(x) K_v(x)), K the modified Bessel function of the second kind
-	OpBesselJ         // (n, x): the Bessel function of the first kind; n a whole constant
-	OpBesselY         // (n, x): of the second kind
+	OpBesselJ         // (n, x): the Bessel function of the first kind; n a constant integer
+	OpBesselY         // (n, x): the Bessel function of the second kind
 	OpLambertW0       // the inverses of w exp(w): w ≥ -1
 	OpLambertWm1      // w ≤ -1
 	OpOwensT          // (h, a): Owen's T function
@@ -262,7 +261,7 @@ const (
 	OpMatMul
 	OpLogSumExp // over the last dimension
 	OpMaxOf     // over the last dimension
-	OpFirstMax  // the position, from 0, of the first of the greatest elements, over the last dimension
+	OpFirstMax  // position, from 0, of the first of the greatest elements, over the last dimension
 	OpOrder     // the positions, from 0, that sort a vector in ascending or descending order
 	OpTake      // (x, i): elements of x at the computed positions i, from 0
 	OpPut       // (v, i): zeros with the elements of v added at the positions i
@@ -282,10 +281,10 @@ const (
 	OpEigenSym // eigenvalues, then eigenvectors, one after the other
 	OpSVD      // singular values, then left singular vectors in columns, then right ones in rows
 
-	// complex numbers, whose real and imaginary parts are the first dimension
+	// complex numbers: the first dimension has the real and the imaginary part
 	OpFourier      // of the last dimension
 	OpEigen        // eigenvalues, eigenvectors, positions of their largest elements
-	OpOrthonormal  // columns that are orthonormal except for rounding
+	OpOrthonormal  // makes columns orthonormal that are so except for rounding
 	OpSchur        // T, then U
 	OpSchurAdjoint // (T and U, their adjoints): the adjoint of the matrix
 	OpSchurTangent // (T and U, the change of the matrix): the change of T and U

@@ -80,7 +80,7 @@ const shortPart = 16 // parts of this length are left to the insertion sort
 
 func (s *introsort) swap(i, j int) { s.at[i], s.at[j] = s.at[j], s.at[i] }
 
-// partitions sorts from lo to before hi, except within short parts.
+// partitions sorts the elements from lo up to, but excluding, hi, except within short parts.
 func (s *introsort) partitions(lo, hi, depth int) {
 	for ; hi-lo > shortPart; depth-- {
 		if depth == 0 {
@@ -94,7 +94,7 @@ func (s *introsort) partitions(lo, hi, depth int) {
 	}
 }
 
-// median exchanges the median of the elements at a, b and c with that at to.
+// median swaps the median of the elements at a, b and c with the element at to.
 func (s *introsort) median(to, a, b, c int) {
 	less := func(i, j int) bool { return s.less(s.at[i], s.at[j]) }
 	m := a
@@ -113,8 +113,8 @@ func (s *introsort) median(to, a, b, c int) {
 	s.swap(to, m)
 }
 
-// partition divides the elements from lo to before hi. It returns the index of the first element
-// that is not less than the pivot.
+// partition partitions the elements from lo up to, but excluding, hi. It returns the index of the
+// first element that is not less than the pivot.
 func (s *introsort) partition(lo, hi int, pivot float64) int {
 	for {
 		for s.less(s.at[lo], pivot) {
@@ -149,7 +149,7 @@ func (s *introsort) insert(n int) {
 	}
 }
 
-// heap sorts from lo to before hi as a heap.
+// heap sorts the elements from lo up to, but excluding, hi as a heap.
 func (s *introsort) heap(lo, hi int) {
 	h := s.at[lo:hi]
 	for top := (len(h) - 2) / 2; top >= 0; top-- {

@@ -40,8 +40,8 @@ func (g *Graph) Origins(r Ref) (arg, from []int32, ok bool) {
 	return arg, from, true
 }
 
-// Operand is the index of the element of an argument of type t, broadcast as in elementwise ops,
-// from which element e of a value of type to is computed.
+// Operand returns the index of an element of an argument. Element e of a value of type to is
+// computed from it, if the argument of type t is broadcast as in elementwise ops.
 func Operand(t, to Type, e int) int {
 	size := to.Size()
 	lane, k := e/max(1, size), e%max(1, size)
@@ -54,8 +54,8 @@ func Operand(t, to Type, e int) int {
 	return lane*t.Size() + k
 }
 
-// Depends finds on which of the n elements of wrt each element of a node may depend: the function
-// calls f with their indices.
+// Depends finds on which of the n elements of wrt each element of a node may depend. The returned
+// function calls f with their indices.
 func (g *Graph) Depends(wrt Ref) func(r Ref, element int, f func(i int)) {
 	d := g.dependence(wrt)
 	return func(r Ref, element int, f func(int)) {
@@ -65,9 +65,9 @@ func (g *Graph) Depends(wrt Ref) func(r Ref, element int, f func(i int)) {
 	}
 }
 
-// Zeros finds which elements of a node are 0 for all inputs, as far as the structure of the graph
-// shows, for instance those above the diagonal of a triangular matrix. The function returns nil if
-// none is known; its result must not be changed.
+// Zeros finds the elements of a node that are 0 for all inputs, as far as the structure of the
+// graph shows, for instance those above the diagonal of a triangular matrix. The returned function
+// returns nil if none is known; do not change its result.
 func (g *Graph) Zeros() func(r Ref) []bool {
 	known := map[Ref][]bool{}
 	var zeros func(r Ref) []bool

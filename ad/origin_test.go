@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The elements above the diagonal of a triangular matrix are known to be 0 through sums,
-// products and what moves elements, and others are not.
+// TestZeros checks that the elements above the diagonal of a triangular matrix are known to be 0,
+// through sums, products and moves of elements, and that others are not.
 func TestZeros(t *testing.T) {
 	g := NewGraph()
 	x := g.Input(Type{Shape: []int{3}})

@@ -228,7 +228,7 @@ func (s *Scan) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, 
 	seeds := make([]Ref, len(s.Body.Outputs))
 	histAdj := make([]Ref, s.Carries)
 	inputs := make([]Ref, len(n.Args)) // of the forward body, as values of the backward body
-	start := make([]Ref, len(n.Args))  // adjoints that steps add elements to
+	start := make([]Ref, len(n.Args))  // adjoints to which steps add elements
 	unread := make([]bool, s.Carries)  // arrays of which only kept elements are read
 	for i := range seeds {
 		seeds[i] = None
@@ -298,7 +298,7 @@ func (s *Scan) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, 
 	}
 	for i, a := range n.Args {
 		switch {
-		case i < s.Carries && unread[i]: // unread: any value of this type serves
+		case i < s.Carries && unread[i]: // not read: any value of this type will do
 			inputs[i] = capture(a)
 		case i >= s.Carries+s.Streams:
 			inputs[i] = capture(a)
@@ -306,7 +306,7 @@ func (s *Scan) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, 
 	}
 	back.Streams = len(streams)
 
-	// Pull back through one step.
+	// Pull adjoints back through one step.
 	outs := nb.Inline(s.Body, inputs, false)
 	var wrt, starts []Ref
 	for i := range n.Args {
@@ -399,7 +399,7 @@ func (f *If) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, so
 			args = append(args, g.Result(r, k))
 		}
 	}
-	var goesOn []int // arguments whose accumulated adjoints the branches add to
+	var goesOn []int // arguments whose accumulated adjoints the branches continue
 	for i := range n.Args {
 		if i > 0 && need[i] && sofar.goesOn(g, n, i) && readInParts([]*Graph{f.Then, f.Else}, i-1) {
 			goesOn = append(goesOn, i)
@@ -475,7 +475,7 @@ func (f *If) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, so
 	return res
 }
 
-// outputOrZero makes r an output of type t; None counts as 0.
+// outputOrZero makes r an output of type t, or zeros if r is None.
 func (g *Graph) outputOrZero(r Ref, t Type) {
 	if r == None {
 		r = g.Const(0)

@@ -2,8 +2,8 @@ package ad
 
 import "testing"
 
-// TestResultsLinear: taking a result of a region costs the same however many results the region
-// has. Scans may carry thousands of values. The test counts allocations.
+// TestResultsLinear checks that the cost of reading a result of a region does not depend on the
+// number of its results. Scans may carry thousands of values. The test counts allocations.
 func TestResultsLinear(t *testing.T) {
 	allocations := func(carries int) float64 {
 		g, body := NewGraph(), NewGraph()

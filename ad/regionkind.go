@@ -171,7 +171,7 @@ func (l *Layout) Parts() []Part {
 }
 
 // Part returns the origin of result i. It looks at runs only, so that code that asks for each
-// result of a large region in turn stays linear.
+// result of a large region takes linear time.
 func (l *Layout) Part(i int) (p Part, ok bool) {
 	for _, r := range l.Results {
 		if i >= 0 && i < r.N {

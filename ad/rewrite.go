@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// A Rewriter copies nodes of one graph to another. Inlining, passes that rebuild graphs, and
-// everything that takes graphs apart use it. Nodes are copied in order, with their sites. A hook
-// may replace nodes by other expressions, and sub-graphs by other graphs.
+// Rewriter copies nodes of one graph to another. Inlining, passes that rebuild graphs, and
+// everything that takes graphs apart use it. Nodes are copied in order, with their sites. Hooks may
+// replace nodes by other expressions, and sub-graphs by other graphs.
 type Rewriter struct {
 	From, To *Graph
 
-	// Node returns the counterpart of node r, which is n and not a constant. It gets its attribute,
-	// in which Body has replaced sub-graphs, and the counterparts of its arguments, which it may
-	// keep. The default is Same. It may return None if the counterpart is not needed, or Put it
+	// Node returns the counterpart of node r, which is n and not a constant. attr is its attribute,
+	// in which Body has replaced sub-graphs; args are the counterparts of its arguments, which it
+	// may keep. The default is Same. It may return None if the counterpart is not needed, or Put it
 	// itself.
 	Node func(r Ref, n *Node, attr any, args []Ref) Ref
 
@@ -24,8 +24,8 @@ type Rewriter struct {
 	// Outside returns the counterpart of a node that is read but not copied.
 	Outside func(r Ref) Ref
 
-	// Keep reports whether the counterpart of a node without side effects must run even if nobody
-	// reads it. Without it these are those of From's side effects.
+	// Keep reports whether the counterpart of a node without side effects must run even if nothing
+	// reads it. The default is the nodes in From's SideEffects.
 	Keep func(n *Node) bool
 
 	to   []Ref
@@ -239,7 +239,7 @@ func (g *Graph) Inline(body *Graph, inputs []Ref, effects bool) []Ref {
 
 func (g *Graph) inline(body *Graph, inputs, outputs []Ref, effects bool) []Ref {
 	w := NewRewriter(body, g)
-	w.PutAll(body.Inputs[:len(inputs)], inputs) // what reads no input needs none
+	w.PutAll(body.Inputs[:len(inputs)], inputs) // nodes that read no input need no lanes
 	w.Node = func(_ Ref, n *Node, attr any, args []Ref) Ref {
 		if n.Op == OpMatMul {
 			m := attr.(MatMulAttr)
@@ -255,8 +255,8 @@ func (g *Graph) inline(body *Graph, inputs, outputs []Ref, effects bool) []Ref {
 	return w.All(outputs)
 }
 
-// withoutSideEffects returns the graph for a second run of it, when its side effects have already
-// been carried out.
+// withoutSideEffects returns the graph for a second run, when its side effects have already been
+// carried out.
 func (g *Graph) withoutSideEffects() *Graph {
 	changed := len(g.SideEffects) > 0
 	var nodes []Node

@@ -162,7 +162,7 @@ func arrayOps() map[OpCode]Op {
 			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 				m, a, b := n.Attr.(MatMulAttr), n.Args[0], n.Args[1]
 				da, db := None, None
-				if need[0] { // C = A B: dA = dC Bᵀ; with A given as its transpose, dA = B dCᵀ
+				if need[0] { // C = A B: dA = dC Bᵀ; if A is given as its transpose, dA = B dCᵀ
 					if m.TransA {
 						da = g.matMul(b, adj, m.TransB, true)
 					} else {
@@ -241,7 +241,7 @@ func (g *Graph) Take(x, i Ref) Ref { return g.Do(OpTake, nil, x, i) }
 
 // Replace returns x with the elements of v at the positions i, which are computed numbers, counted
 // from 0 in x as a flat array. v and i have the same shape. Of several elements at one position,
-// the last one remains. A position outside x is ignored, so whoever builds the graph must check
+// the last one remains. Positions outside x are ignored, so the caller must add a check of
 // positions.
 func (g *Graph) Replace(x, v, i Ref) Ref { return g.Do(OpReplace, nil, x, v, i) }
 
@@ -342,9 +342,9 @@ func copyTo(dst, src []float64) {
 	}
 }
 
-// putBack returns the adjoint of the array of, whose elements at positions i have the adjoints adj.
-// Adjoints from several lanes of one array are added one lane after another: a copy of the array
-// for each lane would take lanes times its size.
+// putBack returns the adjoint of the array `of`, whose elements at positions i have the adjoints
+// adj. Adjoints from several lanes of one array are added one lane after another: a copy of the
+// array for each lane would take lanes times its size.
 func (g *Graph) putBack(adj, i, of Ref) Ref {
 	t := g.Type(of)
 	if lanes := max(g.Type(adj).Lanes, g.Type(i).Lanes); t.Lanes == 0 && lanes > 0 {

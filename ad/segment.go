@@ -8,8 +8,8 @@ import "math"
 // pass. This costs two more runs of the body. If either history is still too large, it is split
 // again.
 
-// long reports whether the derivative must not store the history. Arrays of which only the elements
-// read are kept count with these elements.
+// long reports whether the history is too long for the derivative to store. Of arrays that are only
+// read element by element, only the kept elements count.
 func (s *Scan) long(lanes int) bool {
 	size, elements, limit := 0, 0, s.Limit
 	for k, r := range s.Body.Outputs[:s.Carries] {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestSegments: a scan that is differentiated in segments has the same derivatives as one whose
+// TestSegments checks that a scan differentiated in segments has the same derivatives as one whose
 // history is stored, of both orders and modes, whichever results are read. It also covers lanes,
 // reverse scans, and segments that are segmented again.
 func TestSegments(t *testing.T) {
@@ -39,7 +39,7 @@ func TestSegments(t *testing.T) {
 		weights := g.ConstArray(Type{Shape: []int{T, 2}}, w)
 		out := g.Add(g.Sum(g.Mul(g.Kept(sc, 0), weights)), g.Sum(g.Square(g.Final(sc, 0))))
 		out = g.Add(out, g.SumOf(sc, 0))
-		if !laned { // otherwise the history is not read
+		if !laned { // otherwise nothing reads the history
 			out = g.Add(out, g.Sum(g.Square(g.Mul(weights, g.History(sc, 0)))))
 		}
 		return g, in, g.SumLanes(out)
@@ -69,8 +69,8 @@ func TestSegments(t *testing.T) {
 	}
 }
 
-// TestSegmentsStore: no value that is used in the derivative of a long scan is
-// as large as its history.
+// TestSegmentsStore checks that no value used in the derivative of a long scan is as large as its
+// history.
 func TestSegmentsStore(t *testing.T) {
 	const T, K = 10_000_000, 4
 	body := NewGraph()
@@ -80,7 +80,7 @@ func TestSegmentsStore(t *testing.T) {
 	in := g.Input(Type{Shape: []int{K, K}})
 	sc := g.DoScan(&Scan{Body: body, Carries: 1, Steps: T}, []Ref{in, in})
 	d := g.Grad(g.Sum(g.Final(sc, 0)), in)[0]
-	// Histories that somebody reads: all other parts of scans are not stored.
+	// Only histories that are read count: other parts of scans are not stored.
 	var largest func(g *Graph, outs []Ref) int
 	largest = func(g *Graph, outs []Ref) int {
 		most := 0

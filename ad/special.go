@@ -77,7 +77,8 @@ func specialOps() map[OpCode]Op {
 		OpInvPhi: points(un("inv_Phi", routines.InvPhi,
 			func(g *Graph, x, y Ref) Ref { return g.Scale(sqrt2Pi, g.Exp(g.Scale(0.5, g.Square(y)))) }, unit),
 			1e-3, 0.05, 0.0751, 0.5, 0.93),
-		// y(1-y), with 1-y as the value at -x, times the derivative of the argument.
+		// The derivative is y(1-y), with 1-y as the value at -x, times the derivative of the
+		// argument.
 		OpPhiApprox: un("Phi_approx", kernel.PhiApprox,
 			func(g *Graph, x, y Ref) Ref {
 				size := g.Do(OpMin, nil, g.Do(OpAbs, nil, x), g.Const(1e100)) // 0·∞ further out
@@ -195,7 +196,8 @@ func specialOps() map[OpCode]Op {
 
 // expModRatio returns exp(LogExpModTail(z, v)) divided by the distribution function, whose
 // logarithm is out. Far to the left, both logarithms are so large that their difference has few
-// digits. There it is h(z)/(h(z-v) - h(z)), h = φ/Φ, by three terms of its expansion for large -z.
+// digits. There the ratio is h(z)/(h(z-v) - h(z)) with h = φ/Φ, computed by three terms of its
+// expansion for large -z.
 func expModRatio(g *Graph, out, z, v Ref) Ref {
 	const far = -1000
 	left := g.Less(z, g.Const(far))

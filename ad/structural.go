@@ -101,7 +101,7 @@ func (ts *tables) table(t []int32) []int32 {
 	if ts.known[&t[0]] == len(t) {
 		return t
 	}
-	key := tableKey{n: len(t), hash: 14695981039346656037} // FNV, by numbers instead of bytes
+	key := tableKey{n: len(t), hash: 14695981039346656037} // FNV on numbers instead of bytes
 	for _, v := range t {
 		key.hash = (key.hash ^ uint64(uint32(v))) * 1099511628211
 	}

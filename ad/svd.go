@@ -120,10 +120,11 @@ func svdAdjoint(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 	return []Ref{sum}
 }
 
-// Orthonormal makes the columns of a complex matrix, which has at least as many rows, orthonormal.
-// It subtracts from each column its components along the columns before it. Where little is left,
-// it takes a vector orthogonal to them instead. Use it for columns that are orthonormal except for
-// rounding, or that rounding alone determines: derivatives are those of the columns as given.
+// Orthonormal makes the columns of a complex matrix orthonormal; the matrix has at least as many
+// rows as columns. It subtracts from each column its components along the previous columns. If
+// little remains, it takes a vector orthogonal to them instead. Use it for columns that are
+// orthonormal except for rounding, or that rounding alone determines: derivatives are those of the
+// columns as given.
 func (g *Graph) Orthonormal(re, im Ref) (outRe, outIm Ref) {
 	s := g.Type(re).Shape
 	x := g.parts(g.Do(OpOrthonormal, nil, g.together(pairs{re, im})), 0, s...)

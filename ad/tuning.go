@@ -9,8 +9,8 @@ package ad
 // 100,000 of 100.
 const DefaultHistory = 1 << 20
 
-// minSegmented is the number of steps up to which a scan is not cut into segments, since that would
-// not shorten its history.
+// minSegmented is the number of steps up to which a scan is not divided into segments, since that
+// would not shorten its history.
 const minSegmented = 4
 
 // keptPerCopied is the number of elements read from arrays that may be kept for each element of

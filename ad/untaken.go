@@ -39,7 +39,7 @@ type loopChoices struct {
 	body               choices
 }
 
-// mark marks outputs where left is set, and what follows from that.
+// mark marks outputs where left is set, and everything that follows from that.
 func (c *choices) mark(outs []Ref, left []bool) {
 	g, m := c.g, c.m
 	for k, r := range outs {
@@ -141,7 +141,7 @@ func (l *loopChoices) mark(n *Node, results []bool) []bool {
 	return l.ins
 }
 
-// times is the product of an adjoint and a factor in a rule.
+// times returns the product of an adjoint and a factor in a rule.
 func (g *Graph) times(adj, x Ref) Ref {
 	if g.guarding {
 		return g.Do(OpMulGuarded, nil, adj, x)
@@ -190,8 +190,8 @@ func (g *Graph) guardedVJP(n *Node, r, adj Ref, need []bool) []Ref {
 	return adjs
 }
 
-// maskedProduct is the matrix product with zeros in place of the rows of one argument and the
-// columns of the other that contribute to no element with an adjoint.
+// maskedProduct returns the matrix product with zeros in some rows of one argument and columns of
+// the other: those that contribute to no element with an adjoint.
 func (g *Graph) maskedProduct(n *Node, adj Ref) *Node {
 	attr, zero := n.Attr.(MatMulAttr), g.Const(0)
 	live := g.Do(OpNotEqual, nil, adj, zero)
@@ -203,7 +203,8 @@ func (g *Graph) maskedProduct(n *Node, adj Ref) *Node {
 			return
 		}
 		t, of := g.Type(a).Shape, g.Type(adj).Shape
-		// some says, by row or column of the product, whether any of its elements has an adjoint.
+		// some reports, by row or column of the product, whether any of its elements has an
+		// adjoint.
 		ix, size := Index{Dims: []Dim{{N: of[0], Stride: 1}, {N: of[1]}}}, of[0]
 		if !rows {
 			ix, size = Index{Dims: []Dim{{N: of[0]}, {N: of[1], Stride: 1}}}, of[1]

@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/internal/short"
 )
 
-// untakenSides are expressions of x and y that have no finite value, or no finite
-// derivative, at any x and y.
+// untakenSides are expressions of x and y that have no finite value, or no finite derivative, at
+// any x and y.
 var untakenSides = []struct {
 	name string
 	f    func(g *Graph, x, y Ref) Ref
@@ -75,10 +75,10 @@ var untakenSides = []struct {
 // taken is the side that is taken.
 func taken(g *Graph, x, y Ref) Ref { return g.Mul(g.Do(OpSin, nil, x), g.Exp(y)) }
 
-// never is false, which the graph does not know.
+// never returns a condition that is false, which the graph does not know.
 func never(g *Graph, x Ref) Ref { return g.Less(g.Const(100), x) }
 
-// conditional is the OpIf of two sides.
+// conditional adds an OpIf with two sides.
 func conditional(g *Graph, c Ref, then, els func(g *Graph, x, y Ref) Ref, args ...Ref) Ref {
 	f := &If{Then: NewGraph(), Else: NewGraph()}
 	for side, b := range []*Graph{f.Then, f.Else} {
@@ -91,9 +91,9 @@ func conditional(g *Graph, c Ref, then, els func(g *Graph, x, y Ref) Ref, args .
 	return g.Result(g.Do(OpIf, f, append([]Ref{c}, args...)...), 0)
 }
 
-// TestSidesNotTaken: a side of a choice that was not taken affects no derivative of first or second
-// order, in any mode, whatever it consists of. Adjoints that reach it are selected away before they
-// are multiplied with anything.
+// TestSidesNotTaken checks that a side of a choice that was not taken affects no derivative of
+// first or second order, in any mode, whatever it consists of. Adjoints that reach it must be
+// selected away before they are multiplied with anything.
 func TestSidesNotTaken(t *testing.T) {
 	forms := []struct {
 		name  string
@@ -147,7 +147,7 @@ func TestSidesNotTaken(t *testing.T) {
 			return g.SumLanes(g.Final(g.DoScan(someSteps(f), []Ref{x, g.ConstArray(Type{Shape: []int{4}}, []float64{0, 1, 0, 1}), y}), 0))
 		}},
 		{"stream of a scan", func(g *Graph, in Ref, f func(g *Graph, x, y Ref) Ref) Ref {
-			// What steps that take the other side read was computed before.
+			// Values read by steps that take the other side were computed before.
 			x, y := g.Lane(g.Slice(in, 0, []int{3})), g.Slice(in, 1, nil)
 			b := NewGraph()
 			c, z, k := b.Input(Scalar), b.Input(Scalar), b.Input(Scalar)
@@ -192,8 +192,8 @@ func TestSidesNotTaken(t *testing.T) {
 	}
 }
 
-// someSteps is a scan that takes the other side in steps whose stream is 0, and f in
-// none.
+// someSteps returns a scan whose steps take the other side if their stream is 0. None takes the
+// side f.
 func someSteps(f func(g *Graph, x, y Ref) Ref) *Scan {
 	b := NewGraph()
 	c, o, y := b.Input(Scalar), b.Input(Scalar), b.Input(Scalar)
@@ -201,8 +201,8 @@ func someSteps(f func(g *Graph, x, y Ref) Ref) *Scan {
 	return &Scan{Body: b, Carries: 1, Streams: 1, Steps: 4}
 }
 
-// someTrips is a loop of five trips that takes the other side in those with an even
-// number, and f in none.
+// someTrips returns a loop of five trips. Trips with an even number take the other side; none takes
+// the side f.
 func someTrips(f func(g *Graph, x, y Ref) Ref) *While {
 	cond, b := NewGraph(), NewGraph()
 	cond.Output(cond.Less(cond.Input(Scalar), cond.Const(5)))
@@ -215,8 +215,8 @@ func someTrips(f func(g *Graph, x, y Ref) Ref) *While {
 	return &While{Cond: cond, Body: b, Carries: 2, Snapshots: 2}
 }
 
-// TestSkippedSteps: a local value of skipped steps is NaN, and so are values computed from it, but
-// none is used. Published models of reinforcement learning have this form.
+// TestSkippedSteps checks a local value that is NaN in skipped steps, and values computed from it,
+// none of which is used. Published models of reinforcement learning have this form.
 func TestSkippedSteps(t *testing.T) {
 	for _, limit := range []int{0, 2} {
 		checkOrders(t, func() (*Graph, Ref, Ref) {
@@ -232,7 +232,7 @@ func TestSkippedSteps(t *testing.T) {
 			_ = pe
 			sc := g.DoScan(&Scan{Body: b, Carries: 2, Streams: 1, Outs: 1, Steps: 6, Limit: limit},
 				[]Ref{g.Slice(in, 0, nil), nan, g.ConstArray(Type{Shape: []int{6}}, []float64{0, 1, 0, 0, 1, 0}), g.Slice(in, 1, nil), g.Slice(in, 2, nil)})
-			// Lanes of all steps read the history; those that were skipped are left out.
+			// Lanes of all steps read the history; the skipped ones are left out.
 			errs := g.Lane(g.Result(sc, 3))
 			phis := g.Mul(g.Slice(in, 2, nil), errs)
 			ok := g.Equal(errs, errs)

@@ -253,11 +253,10 @@ func (w *While) adjoint(g *Graph, n *Node, r Ref, of []Ref, left, need []bool, _
 	return adjs
 }
 
-// backward adds the loop that carries a count from above 0 down, and the
-// adjoints. start returns, for a count less by 1, the carried values from which
-// run (in a separate graph, so that the adjoint of start ends there) makes the
-// trips to be pulled back through, and the adjoints of the history that enter
-// there. The results are the adjoints of the active initial values and of the
+// backward adds a loop that carries a count down to 0, and the adjoints. start returns, for the
+// count minus 1, the carried values from which run makes the trips to pull back through, and the
+// adjoints of the history that enter there. run builds these trips in a separate graph, so that the
+// adjoint of start ends there. The results are the adjoints of the active initial values and of the
 // needed captured ones.
 func (p *puller) backward(g *Graph, count Ref,
 	start func(b *Graph, q *puller, k Ref) (from, hist []Ref),
@@ -274,7 +273,7 @@ func (p *puller) backward(g *Graph, count Ref,
 			sums++
 		}
 	}
-	// What enters the loop does not change in it but for final.
+	// All values that enter the loop are constant in it, except final.
 	fixed := *p
 	fixed.final = nil
 	r := g.loop(carried, fixed.refs(), sums,
@@ -283,7 +282,7 @@ func (p *puller) backward(g *Graph, count Ref,
 			k := b.Sub(c[0], b.Const(1))
 			from, hist := start(b, fixed.at(v), k)
 
-			// The pull back, of k, from, the adjoints carried, and what is fixed.
+			// The pull back is a function of k, from, the carried adjoints and the fixed values.
 			pull := b.Sibling()
 			pull.site = b.site
 			args := append(append([]Ref{k}, from...), append(c[1:len(c):len(c)], v...)...)
@@ -344,7 +343,7 @@ func (p *puller) again(b *Graph, start, end Ref, from []Ref, sums int) Ref {
 		})
 }
 
-// finals are the carried values at the end of again's loop, the sums aside.
+// finals returns the carried values at the end of again's loop, without the sums.
 func (p *puller) finals(b *Graph, r Ref) []Ref {
 	outs := make([]Ref, p.w.Carries)
 	for i := range outs {

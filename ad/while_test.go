@@ -10,9 +10,8 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// sweep is a loop over the captured count: c' = sin(c)·a + b·m/10 with a sum of
-// cos(c), from c; what it gives is made of everything that a loop gives but its
-// number of trips.
+// sweep returns a loop over the captured count from c: c' = sin(c)·a + b·m/10, with a sum of
+// cos(c).
 func sweep(snapshots int) *While {
 	cond, body := NewGraph(), NewGraph()
 	m := cond.Input(Scalar)
@@ -41,8 +40,8 @@ func used(g *Graph, r Ref, w *While) Ref {
 	return g.Add(y, g.Sum(g.Mul(g.Square(h), g.ConstArray(Type{Shape: g.Type(h).Shape}, weights))))
 }
 
-// TestWhileGradient: first and second derivatives, of loops without trips, with
-// as many as there is room for, and with many more.
+// TestWhileGradient checks first and second derivatives of loops without trips, with as many as the
+// snapshots have rows, and with many more.
 func TestWhileGradient(t *testing.T) {
 	for _, trips := range []int{0, 1, 3, 4, 5, 8, 9, 11, 16, 17, 29} {
 		t.Run(fmt.Sprint(trips), func(t *testing.T) {
@@ -57,7 +56,7 @@ func TestWhileGradient(t *testing.T) {
 	}
 }
 
-// TestWhileLanes: each lane makes its own trips, one of them none.
+// TestWhileLanes checks that each lane makes its own trips, one of them none.
 func TestWhileLanes(t *testing.T) {
 	checkOrders(t, func() (*Graph, Ref, Ref) {
 		g := NewGraph()
@@ -69,7 +68,7 @@ func TestWhileLanes(t *testing.T) {
 	}, 9, 1e-6)
 }
 
-// TestWhileValues compares with the loop in Go, at default and small capacity.
+// TestWhileValues compares with a loop in Go, at default and small capacity.
 func TestWhileValues(t *testing.T) {
 	for _, snapshots := range []int{2, 6, DefaultSnapshots} {
 		for _, trips := range []int{0, 1, 2, 5, 7, 64, 65, 1000} {
@@ -88,7 +87,7 @@ func TestWhileValues(t *testing.T) {
 			for m := range trips {
 				past = append(past, c)
 				sum += routines.Cos(c[0]) + routines.Cos(c[1])
-				f := float64(m) // rounded in the order of the graph: the map is chaotic
+				f := float64(m) // rounded in the order of the graph, because the map is chaotic
 				c = [2]float64{routines.Sin(c[1])*1.5 + 0.01*(c[0]*f), routines.Sin(c[0])*1.5 + 0.01*(c[1]*f)}
 			}
 			stride := int(v[w.strideAt()][0])
@@ -101,7 +100,7 @@ func TestWhileValues(t *testing.T) {
 				}
 			}
 			if trips > 100 {
-				continue // values grow without bound; what is counted is checked
+				continue // values grow without bound; the counts are still checked
 			}
 			near("final[0]", v[w.finalAt(1)][0], c[0])
 			near("final[1]", v[w.finalAt(1)][1], c[1])
@@ -118,8 +117,8 @@ func TestWhileValues(t *testing.T) {
 	}
 }
 
-// TestWhileLong: the derivative of a fixed point after many trips, by the
-// implicit function theorem; the number of trips depends on the point.
+// TestWhileLong compares the derivative of a fixed point after many trips with the implicit
+// function theorem. The number of trips depends on the point.
 func TestWhileLong(t *testing.T) {
 	// c' = c + ε(cos(x) - c·x) converges slowly to cos(x)/x.
 	cond, body := NewGraph(), NewGraph()
@@ -146,7 +145,7 @@ func TestWhileLong(t *testing.T) {
 	}
 }
 
-// TestWhileNested: a loop in a conditional in a scan, and a loop in a loop.
+// TestWhileNested checks a loop in a conditional in a scan, and a loop in a loop.
 func TestWhileNested(t *testing.T) {
 	inner := func(b *Graph, x, a, count Ref) Ref {
 		w := sweep(4)
@@ -189,8 +188,8 @@ func TestWhileNested(t *testing.T) {
 	}, 2, 1e-6)
 }
 
-// TestWhileEffects: side effects happen in the order of the trips, and once, although the
-// derivative repeats the body. A rejection ends the loop.
+// TestWhileEffects checks that side effects happen in the order of the trips, and once, although
+// the derivative repeats the body. A rejection must end the loop.
 func TestWhileEffects(t *testing.T) {
 	build := func(limit float64) (*Graph, *strings.Builder, *Env) {
 		cond, body := NewGraph(), NewGraph()
@@ -201,7 +200,7 @@ func TestWhileEffects(t *testing.T) {
 		body.Print(&Message{Parts: []MessagePart{{Text: "!", Arg: -1}, {Arg: 0}}}, c)
 		body.Check(&Check{Set: Interval{Lo: math.Inf(-1), Hi: limit}, Function: "f", Name: "c", Want: "small"}, c)
 		body.Output(body.Add(c, body.Const(1)))
-		// The loop within a region whose repetition must be silent as well.
+		// The loop within a region: repeating the region must be silent as well.
 		outer := NewGraph()
 		in := outer.Input(Scalar)
 		r := outer.DoWhile(&While{Cond: cond, Body: body, Carries: 1, Snapshots: 2}, []Ref{in})
@@ -230,7 +229,7 @@ func TestWhileEffects(t *testing.T) {
 	}
 }
 
-// TestWhileStop: a loop that never ends is stopped.
+// TestWhileStop checks that a loop that never ends can be stopped.
 func TestWhileStop(t *testing.T) {
 	cond, body := NewGraph(), NewGraph()
 	cond.Input(Scalar)
@@ -250,7 +249,7 @@ func TestWhileStop(t *testing.T) {
 	}
 }
 
-// TestWhileTypes: a wrong type is reported with its name.
+// TestWhileTypes checks that a wrong type is reported with its name.
 func TestWhileTypes(t *testing.T) {
 	bad := map[string]func(w *While){
 		"snapshots": func(w *While) { w.Snapshots = 3 },
@@ -276,8 +275,8 @@ func TestWhileTypes(t *testing.T) {
 	}
 }
 
-// TestLoopsThatOnlySum: nothing that a loop carries has a derivative, only what
-// it adds up; nor does an array without elements that it carries along.
+// TestLoopsThatOnlySum checks loops in which no carried value has a derivative, only the sums, and
+// loops that carry an array without elements.
 func TestLoopsThatOnlySum(t *testing.T) {
 	body := func() *Graph {
 		b := NewGraph()
@@ -308,8 +307,8 @@ func TestLoopsThatOnlySum(t *testing.T) {
 	}
 }
 
-// loops are loops in one another, deepest inside: each makes trips until what it carries, with
-// a count, has been made so many steps.
+// loops returns nested loops, deepest inside. Each makes trips until the carried value, with a
+// count, has made the given number of steps.
 func loops(deep, trips, snapshots int) *While {
 	open := func() (b *Graph, m, x, a Ref) {
 		b = NewGraph()
@@ -327,8 +326,8 @@ func loops(deep, trips, snapshots int) *While {
 	return &While{Cond: cond, Body: body, Carries: 2, Snapshots: snapshots}
 }
 
-// TestWhileDeep: for loops nested more deeply than maxPulledTwice, derivatives do not grow by a
-// factor with each level.
+// TestWhileDeep checks that derivatives of loops nested more deeply than maxPulledTwice do not grow
+// by a factor with each level.
 func TestWhileDeep(t *testing.T) {
 	build := func(deep, trips int) (*Graph, Ref, Ref) {
 		g := NewGraph()
@@ -349,7 +348,7 @@ func TestWhileDeep(t *testing.T) {
 	}
 }
 
-// all is the number of nodes of a graph and of the regions in it.
+// all returns the number of nodes of a graph and of the regions in it.
 func all(g *Graph) int {
 	n := len(g.Nodes)
 	for i := range g.Nodes {
