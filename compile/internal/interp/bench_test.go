@@ -12,7 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// program lowers a program whose text is right.
+// lowered lowers a valid program.
 func lowered(t testing.TB, text string) *ir.Program {
 	t.Helper()
 	tree, list := lang.Parse(source.NewFile("test.model", text))

@@ -14,9 +14,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Data takes the variables of the data block from a set, runs the transformed data, and returns the
-// values of both. Option Propto is ignored. A user's mistake is returned as *Error, an error of
-// Stop as it is.
+// Data reads the variables of the data block from a set, runs the transformed data, and returns the
+// values of both. Option Propto is ignored. A user's mistake is returned as *Error; an error of
+// Stop is returned unchanged.
 func Data(prog *ir.Program, set *data.Set, o Options) (k *Known, err error) {
 	defer func() {
 		var e *Error
@@ -41,8 +41,8 @@ func Data(prog *ir.Program, set *data.Set, o Options) (k *Known, err error) {
 	return k, nil
 }
 
-// read takes a variable from the data and checks type, shape and bounds. all are the variables of
-// the data block.
+// read returns the function that reads a variable from the data and checks its type, shape and
+// bounds. all are the variables of the data block.
 func (s *scope) read(v *ir.Var, from *data.Set, all []*ir.Var) func(f *frame) {
 	sizes, store, find := s.sizes(v), set(v), s.check(v)
 	return func(f *frame) {
@@ -77,7 +77,7 @@ func (r *reading) declared() string {
 	return text
 }
 
-// about makes an error about an element of the data; -1: about all of them.
+// about returns an error about an element of the data; -1: about the whole variable.
 func (r *reading) about(code diag.Code, element int, format string, args ...any) *Error {
 	e := r.m.fail(r.set.Span(r.v.Name, element), code, format, args...)
 	if !e.Diagnostic.Span.IsValid() {
@@ -142,8 +142,8 @@ func (r *reading) missing() {
 	e.throw()
 }
 
-// counts returns a column of integers or levels for which the variable, a scalar, is the upper
-// bound but not the number of rows: it counts the levels. nil if there is none.
+// counts returns a column of integers or levels whose upper bound, but not its number of rows, is
+// the variable, a scalar: the variable is then the number of levels. nil if there is none.
 func (r *reading) counts() *ir.Var {
 	return r.column(func(w *ir.Var) bool {
 		v, _ := r.set.Get(w.Name)
@@ -162,7 +162,7 @@ func (r *reading) is(e ir.Expr) bool {
 	return ok && ref.Var == r.v
 }
 
-// column returns the first column of a table for which counted holds; nil if there is none.
+// column returns the first column of a table for which counted returns true; nil if there is none.
 func (r *reading) column(counted func(w *ir.Var) bool) *ir.Var {
 	if !r.set.Table() || r.v.Type.Kind != types.Int || len(r.shape) > 0 {
 		return nil
@@ -175,7 +175,8 @@ func (r *reading) column(counted func(w *ir.Var) bool) *ir.Var {
 	return nil
 }
 
-// counted reports a number of rows given where the number of levels is meant.
+// counted reports a value that is the number of rows, although the program expects the number of
+// levels.
 func (r *reading) counted(value *array) {
 	column := r.counts()
 	if column == nil || !slices.Contains(r.set.Reading().Counts, data.Count{Name: r.v.Name}) {

@@ -29,8 +29,9 @@ func (s *scope) sizes(v *ir.Var) func(f *frame) []int {
 	}
 }
 
-// Shape is the shape of a declared variable by its sizes. wrong is what is wrong with them, nil if
-// nothing is; diag.TooLarge is wrong in whichever way the declaration is evaluated.
+// Shape returns the shape of a declared variable, computed from its sizes. wrong describes an error
+// in the sizes, nil if there is none; diag.TooLarge is an error however the declaration is
+// evaluated.
 func Shape(v *ir.Var, size func(k int) int64) (shape []int, wrong *diag.Diagnostic) {
 	say := func(k int, code diag.Code, detail, format string, args ...any) ([]int, *diag.Diagnostic) {
 		d := diag.Errorf(code, v.Sizes[k].Span(), format, args...)
@@ -64,8 +65,8 @@ func Shape(v *ir.Var, size func(k int) int64) (shape []int, wrong *diag.Diagnost
 	return shape, nil
 }
 
-// violation is a number of a variable that is outside its declared bounds, or an
-// item (a vector or matrix) that is not of its declared type.
+// violation is a number outside the declared bounds of its variable, or an item (a vector or
+// matrix) that is not of its declared type.
 type violation struct {
 	element  int // the first number of an item
 	shape    []int

@@ -22,7 +22,7 @@ type Error struct {
 	stopped bool // by Options.Stop
 }
 
-// Error is the message with its place.
+// Error returns the message with its place.
 func (e *Error) Error() string {
 	at := e.Diagnostic.Span.Begin()
 	return fmt.Sprintf("line %d, column %d: %v", at.Line, at.Column, e.Err)
@@ -46,12 +46,12 @@ func (e *recursionError) Error() string { return e.text }
 // Fatal reports that the run must end.
 func (e *recursionError) Fatal() bool { return true }
 
-// fail makes an error; throw then ends the evaluation.
+// fail makes an error. Its method throw ends the evaluation.
 func (m *machine) fail(at source.Span, code diag.Code, format string, args ...any) *Error {
 	return m.blame(diag.Errorf(code, at, format, args...))
 }
 
-// blame is an error with the calls that are under way.
+// blame returns an error that lists the calls in progress.
 func (m *machine) blame(d diag.Diagnostic) *Error {
 	const shown = 3 // calls of a deep recursion are all alike
 	for i := len(m.calls) - 1; i >= max(0, len(m.calls)-shown); i-- {
@@ -71,7 +71,7 @@ func (e *Error) fix(format string, args ...any) *Error {
 	return e
 }
 
-// settings are those that the fix is about.
+// settings stores the names of the settings that the fix mentions.
 func (e *Error) settings(names ...string) *Error {
 	e.Diagnostic.Settings = names
 	return e
@@ -88,7 +88,7 @@ func (e *Error) throw() {
 	panic(e)
 }
 
-// rejected ends the evaluation with an error of an operation or a side effect.
+// rejected ends the evaluation because an operation or a side effect returned an error.
 func (m *machine) rejected(at source.Span, err error) {
 	e := m.fail(at, diag.Rejected, "%v", err).fix("fix the data, or the computation in transformed data")
 	e.Err = err
@@ -103,7 +103,7 @@ func LimitCode(limit *ad.LimitError) diag.Code {
 	return diag.TooLarge
 }
 
-// limited ends the evaluation with the error of a budget.
+// limited ends the evaluation because a budget is exhausted.
 func (m *machine) limited(at source.Span, err error) {
 	var limit *ad.LimitError
 	if !errors.As(err, &limit) {
@@ -116,7 +116,7 @@ func (m *machine) limited(at source.Span, err error) {
 	e.throw()
 }
 
-// caught stores the error that ended an evaluation.
+// caught recovers from the panic of an Error and stores the error.
 func caught(err *error) {
 	switch p := recover().(type) {
 	case nil:
@@ -136,7 +136,7 @@ func caught(err *error) {
 	}
 }
 
-// unknownDetail says why a function of the library needs a value.
+// unknownDetail explains why a library function needs the value of an argument.
 const unknownDetail = "It depends on parameters here, and the function decides by it what to compute."
 
 // catch converts an error of a library declaration into an error at the call.

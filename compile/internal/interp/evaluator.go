@@ -80,7 +80,7 @@ func (v *Evaluator) Set(x *ir.Var, n Number) {
 	}
 }
 
-// SetOperand sets the old value of the target of a compound assignment, ints.
+// SetOperand sets the old value of the target of a compound assignment to ints.
 func (v *Evaluator) SetOperand(n Number) {
 	if len(n.Shape) == 0 {
 		v.f.operand.int = n.Ints[0]

@@ -340,8 +340,8 @@ func (s *scope) call(e *ir.UserCall) (run func(f *frame) (r *result, ok bool), l
 	return run, levels
 }
 
-// passArgs stores an argument in the parameters that are its leaves. The caller keeps arrays: no
-// function changes its arguments.
+// passArgs returns a function that stores an argument in the parameters that are its leaves. Arrays
+// still belong to the caller: no function changes its arguments.
 func passArgs(at source.Span, params []*ir.Var, x expr) func(from, to *frame) {
 	id := params[0].ID
 	switch {

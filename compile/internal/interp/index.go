@@ -15,13 +15,15 @@ func allSingle(t types.Type, is []ir.Index) bool {
 	return len(is) == t.Rank() && !slices.ContainsFunc(is, func(i ir.Index) bool { return i.Kind != ir.IndexSingle })
 }
 
-// outOfRange ends the evaluation: index i, counted from 1, of a dimension with size elements.
+// outOfRange ends the evaluation because index i, counted from 1, is outside a dimension with size
+// elements.
 func (m *machine) outOfRange(at source.Span, i int64, size, dimension int, what string) {
 	message, detail, fix := IndexRange(i, size, dimension, what)
 	m.fail(at, diag.IndexRange, "%s", message).detailf("%s", detail).fix("%s", fix).throw()
 }
 
-// IndexRange returns the message for index i, counted from 1, of a dimension with size elements.
+// IndexRange returns the message for an index i, counted from 1, outside a dimension with size
+// elements.
 func IndexRange(i int64, size, dimension int, what string) (message, detail, fix string) {
 	message = fmt.Sprintf("index %d is out of range", i)
 	detail = fmt.Sprintf("%s has %d element%s in dimension %d; indices count from 1.", what, size, plural(size), dimension)
@@ -253,7 +255,8 @@ func spread(at []int, start, n int) []int {
 	return at
 }
 
-// cross extends positions by one dimension of size elements, of which pick selects n.
+// cross extends positions by one dimension with size elements, n of which are selected: pick
+// returns their indices.
 func cross(at []int, size, n int, pick func(j int) int) []int {
 	out := make([]int, 0, len(at)*n)
 	for _, a := range at {

@@ -62,7 +62,7 @@ type machine struct {
 	space   []float64   // the memory of the values
 }
 
-// density is a sum of addends of the log density.
+// density is a sum of terms of the log density.
 type density struct {
 	value     float64
 	magnitude float64  // sum of their absolute values
@@ -123,7 +123,7 @@ func newFrame(m *machine, n int) *frame {
 	return &frame{m: m, ints: make([]int64, n), reals: make([]float64, n), refs: absent(n), arrays: make([]*array, n), sizes: make([]int64, n), ref: ad.None}
 }
 
-// frameSize is the size of a frame by the number of its variables, in bytes.
+// frameSize returns the size, in bytes, of a frame with n variables.
 func frameSize(n int) int64 { return 256 + 36*int64(n) }
 
 // ask calls Stop.
@@ -139,9 +139,9 @@ func (m *machine) ask(at source.Span) {
 	}
 }
 
-// Memory is counted where it is held: by variables (keep, set), and by values that wait while
-// others are evaluated (hold). Intermediate values take no more than a few of these; those of other
-// sizes are checked (reserve).
+// Memory is counted in two places: for variables (keep, set), and for values that are kept while
+// others are evaluated (hold). Other intermediate values take no more memory than a few of these;
+// those of other sizes are checked (reserve).
 
 // take takes memory from the budget.
 func (m *machine) take(at source.Span, bytes int64) {

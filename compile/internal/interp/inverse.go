@@ -10,8 +10,8 @@ import (
 	"github.com/ppl-lang/ppl/stdlib/transform"
 )
 
-// initialTolerance is the tolerance for sums of initial values: they may have been written with six
-// digits, and the error does not matter.
+// initialTolerance is the tolerance for sums of initial values: users may write them with only six
+// digits, and an error of this size does not matter.
 const initialTolerance = 1e-4
 
 // Unconstrain returns the unconstrained numbers of each parameter for the values of their leaves,
@@ -22,7 +22,7 @@ func (m *Model) Unconstrain(leaves [][]float64) (x [][]float64, err error) {
 	return m.invert(leaves, 0)
 }
 
-// UnconstrainRounded is Unconstrain of values rounded to this number of significant digits, 0: not
+// UnconstrainRounded is Unconstrain for values rounded to this number of significant digits; 0: not
 // rounded. Values that violate their type only because of rounding are replaced by the nearest
 // valid ones; see [types.ConstraintKind.Settle]. It changes leaves.
 func (m *Model) UnconstrainRounded(leaves [][]float64, digits int) (x [][]float64, err error) {
@@ -41,7 +41,8 @@ type WrongValue struct {
 	Text    string  // after the name: is -1, but must be greater than 0
 }
 
-// Start is Unconstrain, and returns all values that violate their type.
+// Start is Unconstrain, but continues after a value that violates its type and returns all of
+// these.
 func (m *Model) Start(leaves [][]float64) (x [][]float64, wrong []WrongValue, err error) {
 	x, err = m.invertTo(leaves, 0, &wrong)
 	return x, wrong, err
@@ -50,7 +51,7 @@ func (m *Model) Start(leaves [][]float64) (x [][]float64, wrong []WrongValue, er
 // exactDigits is the number of significant digits that represent a number exactly.
 const exactDigits = 17
 
-// invert is Unconstrain; if digits is not 0, of values rounded to that number of digits.
+// invert is Unconstrain; if digits is not 0, the values are rounded to that number of digits.
 func (m *Model) invert(leaves [][]float64, digits int) (x [][]float64, err error) {
 	return m.invertTo(leaves, digits, nil)
 }
@@ -144,7 +145,7 @@ func inside(x, bound float64, digits int) float64 {
 }
 
 // roundedUp returns the distance from x to the largest number that rounds to x: half a unit of the
-// last digit. Above minus a power of ten it is a tenth of that.
+// last digit, or a tenth of that where x is minus a power of ten.
 func roundedUp(x float64, digits int) float64 {
 	if x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
 		return 0
@@ -200,8 +201,8 @@ func (l *leaf) unconstrain(f *frame, a *array) []float64 {
 	return out[0].reals
 }
 
-// arguments returns the arguments of a transform: numbers, and the bounds by their indices; -1:
-// there is none.
+// arguments returns the arguments of a transform: the numbers, followed by the bounds. lower and
+// upper are the indices of the bounds in args; -1: no such bound.
 func (l *leaf) arguments(f *frame, a *array) (args []*array, lower, upper int) {
 	args, lower, upper = []*array{a}, -1, -1
 	if l.lower != nil {

@@ -71,7 +71,7 @@ func (s *scope) library(e *ir.Call) expr {
 	return typed(e.Ty, levels, true, func(f *frame) *array { return run(f)[0] })
 }
 
-// ofShape applies a function of the shapes of its arguments.
+// ofShape evaluates a function that depends only on the shapes of its arguments.
 func (s *scope) ofShape(e *ir.Call, fn *stdlib.Func, args []expr) expr {
 	shapes := func(f *frame) []int64 {
 		var out [][]int
@@ -91,7 +91,7 @@ func (s *scope) ofShape(e *ir.Call, fn *stdlib.Func, args []expr) expr {
 	})
 }
 
-// ofInts applies a function of ints.
+// ofInts evaluates a function of ints.
 func ofInts(at source.Span, fn *stdlib.Func, args []expr) func(f *frame) int64 {
 	value := func(m *machine) int64 {
 		n, err := fn.Int(m.ints[:len(args)])
@@ -149,9 +149,9 @@ func (m *machine) eachInts(at source.Span, fn *stdlib.Func, args []*array) *arra
 	return out
 }
 
-// Ints applies a function of int scalars element by element. Each argument has one number, or one
-// for each element. It stops at the first error. x is scratch memory for one number of each
-// argument.
+// Ints applies a function of int scalars element by element. Each argument has either one number or
+// one number for each element. It stops at the first error. x is scratch memory with one number for
+// each argument.
 func Ints(fn *stdlib.Func, args [][]int64, x, out []int64) (err error) {
 	for k := range out {
 		for i, a := range args {
@@ -165,7 +165,7 @@ func Ints(fn *stdlib.Func, args [][]int64, x, out []int64) (err error) {
 	return nil
 }
 
-// call is a call of a function of more than numbers.
+// call is a call of a function that has arguments other than scalars.
 type call struct {
 	e      *ir.Call
 	fn     *stdlib.Func
@@ -174,7 +174,7 @@ type call struct {
 	plans  plans
 }
 
-// library evaluates a call of a library function for the leaves of its arguments.
+// library evaluates a call of a library function; args are the leaves of its arguments.
 func (m *machine) library(c *call, args []*array) []*array {
 	e := c.e
 	leaves := e.Ty.Leaves()

@@ -26,7 +26,7 @@ type Model struct {
 	checkTransformed, checkGenerated stmt
 }
 
-// parameter is a declared parameter, of one or several leaves.
+// parameter is a declared parameter with one or several leaves.
 type parameter struct {
 	size   int
 	leaves []leaf
@@ -43,8 +43,8 @@ type leaf struct {
 	constraint   *constraint
 }
 
-// constraint is the plan of a leaf's transform between bounds, which are constants of it: it is
-// made anew where parameters move them.
+// constraint caches the plan of a leaf's transform. The bounds are constants of the plan, so it is
+// rebuilt when parameters change them.
 type constraint struct {
 	mu     sync.Mutex
 	bounds [][]float64
@@ -71,7 +71,7 @@ func New(known *Known, o Options) (m *Model, err error) {
 	return m, nil
 }
 
-// parameter resolves the declaration of a parameter, whose sizes data decide.
+// parameter resolves the declaration of a parameter, whose sizes depend only on data.
 func (s *scope) parameter(f *frame, leaves []*ir.Var) parameter {
 	var p parameter
 	var free [][]int
@@ -118,8 +118,8 @@ type Record struct {
 	Sites []source.Span // of nodes, by ad.Site
 }
 
-// Record evaluates the log density at a point, with prints and rejections, and
-// records it.
+// Record evaluates the log density at a point, executes prints and rejections, and records the
+// computation.
 func (m *Model) Record(x [][]float64, env *ad.Env) (r *Record, err error) {
 	defer caught(&err)
 	rec := &recorder{g: ad.NewGraph(), sites: newSites()}
@@ -143,8 +143,8 @@ func (m *Model) Outputs(x [][]float64, env *ad.Env, generated bool) (out []float
 	return out, nil
 }
 
-// OutputVars evaluates Outputs with generated quantities, and returns the variable of each number
-// with the numbers.
+// OutputVars evaluates Outputs with generated quantities, and also returns the variable of each
+// number.
 func (m *Model) OutputVars(x [][]float64, env *ad.Env) (vars []*ir.Var, out []float64, err error) {
 	defer caught(&err)
 	all := m.numbers(m.outputs(x, env, true, nil), true)
@@ -155,8 +155,8 @@ func (m *Model) OutputVars(x [][]float64, env *ad.Env) (vars []*ir.Var, out []fl
 	return vars, out, nil
 }
 
-// RecordOutput is Record for some numbers of Outputs, with generated quantities, given by their
-// indices: the outputs of the graph.
+// RecordOutput is Record for some of the numbers that Outputs returns with generated quantities.
+// Their indices are places; they are the outputs of the graph.
 func (m *Model) RecordOutput(x [][]float64, env *ad.Env, places ...int) (r *Record, err error) {
 	defer caught(&err)
 	rec := &recorder{g: ad.NewGraph(), sites: newSites()}
@@ -196,7 +196,7 @@ func (m *Model) Parameters(x [][]float64, env *ad.Env) (out []float64, err error
 	return out, nil
 }
 
-// options are those of an evaluation.
+// options returns the options of an evaluation.
 func (m *Model) options(env *ad.Env) Options {
 	o := m.opts
 	o.Rand, o.Print, o.Stop = env.Rand, env.Print, env.Stop
@@ -217,8 +217,8 @@ func (m *Model) begin(o *Options, rec *recorder) *frame {
 }
 
 // Prefix evaluates the log density of the transforms of parameters and of the first statements of
-// the model block, as many as are done when the evaluation is stopped, see ad.Env. done is -1 if it
-// is stopped before them; the error is then that of the evaluation.
+// the model block, until the evaluation is stopped, see ad.Env. done is the number of statements
+// executed, or -1 if the evaluation is stopped before the first; err is then its error.
 func (m *Model) Prefix(x [][]float64, env *ad.Env) (done int, err error) {
 	defer caught(&err)
 	done = -1
@@ -304,8 +304,8 @@ func (l *leaf) constrain(f *frame, free *array) *array {
 	return out[0]
 }
 
-// at is the plan between the bounds that come first after the free numbers; nil if there is none,
-// and where the evaluation is recorded.
+// at returns the plan for args: the unconstrained numbers, followed by the bounds. nil if there is
+// none, or if the evaluation is recorded.
 func (c *constraint) at(m *machine, args []*array, build func(g *ad.Graph, a []ad.Ref) []ad.Ref) *plan {
 	if m.rec != nil {
 		return nil
@@ -338,8 +338,8 @@ func (c *constraint) at(m *machine, args []*array, build func(g *ad.Graph, a []a
 	return c.plan
 }
 
-// checkBounds rejects bounds between which nothing lies, and multipliers that are
-// not positive.
+// checkBounds rejects a lower bound that is not below the upper one, and multipliers that are not
+// positive.
 func (l *leaf) checkBounds(m *machine, args []*array, lower, upper int) {
 	v := l.v
 	reject := func(text string) {

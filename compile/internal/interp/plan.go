@@ -9,8 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// plans are the graphs of a library call by the shapes of its arguments: a repeated call is built
-// once for each.
+// plans are the graphs of a library call, by the shapes of its arguments: one graph is built for
+// each combination of shapes and used again.
 type plans struct {
 	mu   sync.Mutex
 	of   map[shapes]*plan
@@ -21,18 +21,18 @@ type plans struct {
 // argument has its number of dimensions.
 type shapes [6]int32
 
-// plan is a call's graph for arguments of some shapes, which are its inputs, with its operations in
-// order.
+// plan is the graph of a call for arguments of given shapes. The arguments are its inputs; its
+// operations are listed in order.
 type plan struct {
 	graph *ad.Graph
 	steps []step
 	total int // numbers computed
 }
 
-// maxPlans bounds the plans of a call: ragged slices have few lengths.
+// maxPlans bounds the number of plans of a call: ragged slices have few lengths.
 const maxPlans = 200
 
-// plan returns the plan of a call for arguments; nil if there is none.
+// plan returns the plan of a call for these arguments; nil if there is none.
 func (c *call) plan(m *machine, args []*array) *plan {
 	var key shapes
 	n := 0
@@ -68,8 +68,8 @@ func (c *call) plan(m *machine, args []*array) *plan {
 	return p
 }
 
-// newPlan builds a call on unknown values; nil if that is impossible. Sizes that do not fit are
-// left to the call itself, which reports them.
+// newPlan builds the graph of a call on unknown values; nil if that is impossible. Errors of sizes
+// are left to the call, which reports them.
 func (c *call) newPlan(m *machine, args []*array) *plan {
 	g, o := ad.NewGraph(), m.opts
 	g.Use(m.budget)
@@ -89,7 +89,8 @@ func (c *call) newPlan(m *machine, args []*array) *plan {
 	return planOf(g, outs)
 }
 
-// planOf is the plan of a graph with these outputs; nil if one of its operations is none of a plan.
+// planOf returns the plan of a graph with these outputs; nil if it contains an operation that plans
+// do not support.
 func planOf(g *ad.Graph, outs []ad.Ref) *plan {
 	g.Outputs = outs
 	p := &plan{graph: g}
@@ -117,8 +118,7 @@ func planOf(g *ad.Graph, outs []ad.Ref) *plan {
 	return p
 }
 
-// run evaluates the plan for arguments; with records, it becomes part of the
-// record.
+// run evaluates the plan for arguments. If records is set, it adds the plan to the record.
 func (p *plan) run(m *machine, at source.Span, args []*array, records bool) []*array {
 	g := p.graph
 	if n := len(g.Nodes) - len(m.values); n > 0 {
@@ -203,7 +203,7 @@ func (m *machine) inline(at source.Span, g *ad.Graph, args, out []*array) {
 	}
 }
 
-// step computes one value, checks some, or draws one.
+// step computes one value, carries out some checks, or draws one number.
 type step struct {
 	node  *ad.Node
 	row   *ad.Op
@@ -216,8 +216,8 @@ type step struct {
 // maxSteps bounds a list of steps: longer functions are rare and slow anyway.
 const maxSteps = 500
 
-// stepsOf lists the operations that a graph's outputs and effects need, in order;
-// ok is false if some are not allowed.
+// stepsOf lists the operations that a graph's outputs and effects need, in order; ok is false if
+// allowed returns false for one of them.
 func stepsOf(g *ad.Graph, allowed func(n *ad.Node) bool) (list []step, ok bool) {
 	live := g.Live(g.Outputs, true)
 	places := 0
@@ -249,7 +249,7 @@ func stepsOf(g *ad.Graph, allowed func(n *ad.Node) bool) (list []step, ok bool) 
 	return list, true
 }
 
-// attempt reports whether a declaration did without complaint.
+// attempt calls f; ok is false if f panics with an error about its arguments.
 func attempt(f func() []ad.Ref) (out []ad.Ref, ok bool) {
 	defer func() {
 		switch r := recover().(type) {
@@ -263,7 +263,7 @@ func attempt(f func() []ad.Ref) (out []ad.Ref, ok bool) {
 	return f(), true
 }
 
-// arguments describes the leaves of a call's arguments to a declaration. args are
+// arguments describes the leaves of a call's arguments for the function's declaration. args are
 // their values, nil if they are not known.
 func arguments(e *ir.Call, levels [][]ir.Level, args []*array, refs []ad.Ref) []stdlib.Arg {
 	out := make([]stdlib.Arg, 0, len(refs))

@@ -7,14 +7,13 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// recorder is the graph to which an evaluation adds what it computes from
-// parameters.
+// recorder is the graph to which an evaluation adds the values that it computes from parameters.
 type recorder struct {
 	g     *ad.Graph
 	sites *sites
 }
 
-// sites number the places of nodes.
+// sites gives the places of nodes in the program numbers.
 type sites struct {
 	spans []source.Span
 	of    map[source.Span]ad.Site
@@ -32,7 +31,7 @@ func (s *sites) site(at source.Span) ad.Site {
 	return id
 }
 
-// begin tells where the nodes to come belong.
+// begin sets the place to which the following nodes belong.
 func (r *recorder) begin(at source.Span) { r.g.SetSite(r.sites.site(at)) }
 
 // recorded describes how the elements of an array of reals were recorded. An array that was
@@ -44,11 +43,10 @@ type recorded struct {
 	written bool     // whether elements were assigned since whole was made
 }
 
-// unread marks an element whose node has not been asked for: it is part of
-// whole.
+// unread marks an element for which no node has been made yet: it is an element of whole.
 const unread ad.Ref = -2
 
-// absent are n elements that are constants.
+// absent returns the nodes of n elements that are constants.
 func absent(n int) []ad.Ref { return slices.Repeat([]ad.Ref{ad.None}, n) }
 
 func (r *recorded) clone() *recorded {
@@ -60,7 +58,7 @@ func (r *recorded) clone() *recorded {
 	return &c
 }
 
-// elements makes room for the nodes of n elements.
+// elements allocates the nodes of n elements.
 func (r *recorded) elements(n int) {
 	if r.refs != nil {
 		return
@@ -72,7 +70,7 @@ func (r *recorded) elements(n int) {
 	r.refs = slices.Repeat([]ad.Ref{none}, n)
 }
 
-// refAt is the node of an element, None if it is a constant.
+// refAt returns the node of an element, None if it is a constant.
 func (m *machine) refAt(a *array, i int) ad.Ref {
 	if a.rec == nil {
 		return ad.None
@@ -88,7 +86,7 @@ func (m *machine) refAt(a *array, i int) ad.Ref {
 	return r.refs[i]
 }
 
-// setRef says that an element has been assigned what was recorded as ref.
+// setRef records that ref, the node of a value, was assigned to an element.
 func (m *machine) setRef(a *array, i int, ref ad.Ref) {
 	if a.rec == nil {
 		if ref == ad.None {
@@ -101,7 +99,7 @@ func (m *machine) setRef(a *array, i int, ref ad.Ref) {
 	a.rec.written = true
 }
 
-// refOf is the node of a whole array, in its shape; None if it is a constant.
+// refOf returns the node of a whole array, in its shape; None if it is a constant.
 func (m *machine) refOf(a *array) ad.Ref {
 	r := a.rec
 	if r == nil {
@@ -127,7 +125,7 @@ func (m *machine) refOf(a *array) ad.Ref {
 	return r.whole
 }
 
-// partOf is how n elements of a, which place tells, were recorded.
+// partOf returns the record of n elements of a, whose positions place returns.
 func (m *machine) partOf(a *array, n int, place func(k int) int) *recorded {
 	if n == 0 {
 		return nil
@@ -157,7 +155,7 @@ func (m *machine) partOf(a *array, n int, place func(k int) int) *recorded {
 	return out
 }
 
-// shaped gives what was recorded of an array the array's shape.
+// shaped gives the recorded node of an array the array's shape.
 func (m *machine) shaped(a *array) *array {
 	if a.rec != nil && a.rec.whole != ad.None {
 		a.rec.whole = m.rec.g.Reshape(a.rec.whole, a.shape)
@@ -165,7 +163,7 @@ func (m *machine) shaped(a *array) *array {
 	return a
 }
 
-// operand is the node of a number: a constant if it was not recorded.
+// operand returns the node of a number: a constant if it was not recorded.
 func (m *machine) operand(x float64, r ad.Ref) ad.Ref {
 	if r == ad.None {
 		return m.rec.g.Const(x)
@@ -174,7 +172,7 @@ func (m *machine) operand(x float64, r ad.Ref) ad.Ref {
 }
 
 // compute builds values from args on a separate graph and evaluates it, including its side effects.
-// Recorded args are inputs of this graph, which then becomes part of the record. With plain,
+// Recorded args are inputs of this graph, which then becomes part of the record. If plain is set,
 // nothing is recorded.
 func (m *machine) compute(at source.Span, args []*array, plain bool, build func(g *ad.Graph, a []ad.Ref) []ad.Ref) []*array {
 	const statements = 64 // that a call takes the time of

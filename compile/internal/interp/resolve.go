@@ -11,8 +11,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// resolver makes functions of a program's statements and expressions, which run
-// on frames. The result is never changed and may be shared.
+// resolver converts a program's statements and expressions into functions that run on frames. The
+// result is never changed and may be shared.
 type resolver struct {
 	waiting   []func() // functions that are still to be resolved
 	resolving bool     // one is
@@ -21,15 +21,15 @@ type resolver struct {
 	calls     map[string]*function
 }
 
-// function is a user function for given autodiff levels of its arguments: Stan,
-// too, compiles a function anew for each of them.
+// function is a user function for given autodiff levels of its arguments. Stan, too, compiles a
+// function once for each combination of levels.
 type function struct {
 	of   *ir.Function
 	id   int
 	body stmt
 }
 
-// scope is where names and levels are looked up: the program's blocks, or one
+// scope is the context in which names and levels are looked up: the program's blocks, or one
 // function.
 type scope struct {
 	*resolver
@@ -44,7 +44,7 @@ func newResolver(prog *ir.Program, o *Options) *resolver {
 	return &resolver{prog: prog, opts: o, calls: map[string]*function{}}
 }
 
-// blocks is the scope of the program's blocks.
+// blocks returns the scope of the program's blocks.
 func (r *resolver) blocks(propto bool) *scope {
 	s := &scope{resolver: r, levels: make([]ir.Level, r.prog.NumVars), propto: propto}
 	for _, v := range slices.Concat(r.prog.Data, r.prog.TransformedDataVars, r.prog.Parameters) {
@@ -66,8 +66,8 @@ func (s *scope) function(of *ir.Function, levels []ir.Level, propto bool) *funct
 		inner.levels[p.ID] = levels[i]
 		inner.local = max(inner.local, levels[i])
 	}
-	// One after another, so that a long chain of functions takes no more of the stack
-	// than the deepest of them.
+	// The bodies are resolved one after another, so that a long chain of functions needs no more of
+	// the stack than the deepest of them.
 	s.waiting = append(s.waiting, func() { fn.body = inner.block(of.Body.Stmts) })
 	if s.resolving {
 		return fn
@@ -82,8 +82,8 @@ func (s *scope) function(of *ir.Function, levels []ir.Level, propto bool) *funct
 	return fn
 }
 
-// declaredLevel is the level of a variable that a statement brings into being:
-// that of its declaration, in a function that of the arguments of the call.
+// declaredLevel returns the level of a variable that a statement declares: the declared level, or
+// in a function the level of the arguments of the call.
 func (s *scope) declaredLevel(v *ir.Var) ir.Level {
 	if s.fn != nil && v.Type.Kind != types.Int {
 		return s.local
@@ -91,8 +91,8 @@ func (s *scope) declaredLevel(v *ir.Var) ir.Level {
 	return v.Level
 }
 
-// expr is an expression, resolved. Exactly one of int, real, list and leaves is
-// its own form, by its type; array is there for all simple types.
+// expr is a resolved expression. Exactly one of int, real, array and leaves is the main form,
+// depending on its type. array is also set for all other simple types.
 type expr struct {
 	levels []ir.Level // autodiff levels of its leaves
 	int    func(f *frame) int64
@@ -122,7 +122,7 @@ func ofLeaves(levels []ir.Level, fresh bool, f func(f *frame) []*array) expr {
 	return expr{levels: levels, fresh: fresh, leaves: f}
 }
 
-// typed gives a value that comes as an array the form of its type.
+// typed returns the expression whose value f computes as an array, in the main form of its type.
 func typed(t types.Type, levels []ir.Level, fresh bool, f func(f *frame) *array) expr {
 	switch {
 	case !isNumber(t):
@@ -137,7 +137,7 @@ func typed(t types.Type, levels []ir.Level, fresh bool, f func(f *frame) *array)
 	})
 }
 
-// parts are the leaves of a value, which is itself one if it is simple.
+// parts returns the function that computes the leaves of a value. A simple value is the only leaf.
 func (e expr) parts() func(f *frame) []*array {
 	if e.leaves != nil {
 		return e.leaves
@@ -145,7 +145,7 @@ func (e expr) parts() func(f *frame) []*array {
 	return func(f *frame) []*array { return []*array{e.array(f)} }
 }
 
-// own is a value that the one who asks may keep and change.
+// own returns the function that computes a value that the caller may keep and change.
 func (e expr) own() func(f *frame) *array {
 	if e.fresh {
 		return e.array
@@ -153,7 +153,7 @@ func (e expr) own() func(f *frame) *array {
 	return func(f *frame) *array { return e.array(f).clone() }
 }
 
-// ownParts are leaves of that kind.
+// ownParts returns the function that computes leaves that the caller may keep and change.
 func (e expr) ownParts() func(f *frame) []*array {
 	parts := e.parts()
 	if e.fresh {
@@ -168,8 +168,7 @@ func (e expr) ownParts() func(f *frame) []*array {
 	}
 }
 
-// highest are the levels of values of which one is chosen, or that stand side by
-// side.
+// highest returns the levels of a value that is one of es, or contains all of them.
 func highest(es []expr, leaves int) []ir.Level {
 	out := make([]ir.Level, leaves)
 	for _, e := range es {
@@ -180,8 +179,8 @@ func highest(es []expr, leaves int) []ir.Level {
 	return out
 }
 
-// uniform are the levels of the value of a function: that of its arguments, but
-// ints have no derivatives.
+// uniform returns the levels of a function's value: the highest level of the arguments, but ints
+// have no derivatives.
 func uniform(t types.Type, args []expr) []ir.Level {
 	level := ir.Data
 	for _, a := range args {
@@ -198,7 +197,7 @@ func uniform(t types.Type, args []expr) []ir.Level {
 	return out
 }
 
-// settle makes ints of data level and gives both parts of a complex number one.
+// settle sets the level of ints to data, and gives both parts of a complex number the same level.
 func settle(t types.Type, levels []ir.Level) []ir.Level {
 	out := slices.Clone(levels)
 	for k, leaf := range t.Leaves() {
@@ -213,11 +212,11 @@ func settle(t types.Type, levels []ir.Level) []ir.Level {
 	return out
 }
 
-// addsToTarget reports whether a function adds to the log density itself, and so goes by the
+// addsToTarget reports whether a function adds to the log density, so that its level depends on the
 // statement that calls it.
 func addsToTarget(fn *ir.Function) bool { return strings.HasSuffix(fn.Name, "_lp") }
 
-// keep stores a value in a variable of that type, which it then belongs to.
+// keep stores a value in a variable of its type, which owns it from then on.
 func keep(at source.Span, v *ir.Var) func(f *frame, a *array) {
 	if isNumber(v.Type) {
 		return set(v)
@@ -226,7 +225,7 @@ func keep(at source.Span, v *ir.Var) func(f *frame, a *array) {
 	return func(f *frame, a *array) { f.keep(at, id, a) }
 }
 
-// set stores a value, which somebody else keeps, in a variable of that type.
+// set stores a value in a variable of its type; something else owns the value.
 func set(v *ir.Var) func(f *frame, a *array) {
 	id := v.ID
 	switch {
@@ -238,7 +237,7 @@ func set(v *ir.Var) func(f *frame, a *array) {
 	return func(f *frame, a *array) { f.reals[id], f.refs[id] = a.reals[0], f.m.refOf(a) }
 }
 
-// get is the value of a variable as an array, which belongs to the variable.
+// get returns the value of a variable as an array. The variable owns it.
 func get(v *ir.Var) func(f *frame) *array {
 	id := v.ID
 	switch {

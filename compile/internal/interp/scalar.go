@@ -20,8 +20,8 @@ type program struct {
 	whole bool // the value is an int
 }
 
-// program makes the program of a call; nil if the function needs more than
-// numbers, or wants to know them.
+// program returns the program of a call; nil if the function has arguments other than numbers, or
+// needs their values when it is built.
 func (s *scope) program(e *ir.Call, fn *stdlib.Func, args []expr) *program {
 	g := ad.NewGraph()
 	c := &call{e: e, fn: fn}
@@ -56,8 +56,8 @@ func (s *scope) program(e *ir.Call, fn *stdlib.Func, args []expr) *program {
 	return p
 }
 
-// plan lists the operations that the graph's output and effects need; false if
-// some are not of numbers.
+// plan lists the operations that the graph's output and effects need; false if some are not
+// operations on scalars.
 func (p *program) plan() bool {
 	g := p.graph
 	out := g.Outputs[0]
@@ -79,7 +79,7 @@ func (p *program) plan() bool {
 	return ok && g.Type(out).Equal(ad.Scalar)
 }
 
-// expr is a call of the program.
+// expr returns the expression that calls the program.
 func (p *program) expr(e *ir.Call, args []expr, level ir.Level) expr {
 	values := make([]func(*frame) float64, len(args))
 	for i, a := range args {
@@ -98,7 +98,7 @@ func (p *program) expr(e *ir.Call, args []expr, level ir.Level) expr {
 	return ofReal(level, run)
 }
 
-// number is an int as a real.
+// number converts an int to a real.
 func number(a expr) func(f *frame) float64 {
 	return func(f *frame) float64 {
 		n := a.int(f)
@@ -107,8 +107,8 @@ func number(a expr) func(f *frame) float64 {
 	}
 }
 
-// single is a program of one operation, whose operands are the arguments, each
-// once, or literals; nil if it is none.
+// single returns the function of a program with one operation, whose operands are literals and all
+// of the arguments, each once and in order; nil for other programs.
 func (p *program) single(at source.Span, args []expr, values []func(*frame) float64) func(f *frame) float64 {
 	st := p.steps[max(0, len(p.steps)-1):]
 	if len(st) == 0 || st[0].row.Class != ad.Elementwise || st[0].to != p.out {
@@ -181,7 +181,7 @@ func (p *program) single(at source.Span, args []expr, values []func(*frame) floa
 	}
 }
 
-// binary is an operation on two numbers; arithmetic needs no call.
+// binary returns an operation on two numbers; arithmetic operations need no call.
 func binary(op ad.OpCode, fn func(x, y float64) float64, x, y func(*frame) float64, record func(f *frame, args ...ad.Ref)) func(f *frame) float64 {
 	operands := func(f *frame) (a, b float64) {
 		a = x(f)
@@ -220,8 +220,8 @@ func binary(op ad.OpCode, fn func(x, y float64) float64, x, y func(*frame) float
 	}
 }
 
-// run evaluates the program. The numbers stand in a part of the machine's stack,
-// since arguments may run programs, too.
+// run evaluates the program. The numbers are in a part of the machine's stack, since evaluating the
+// arguments may run other programs.
 func (p *program) run(f *frame, at source.Span, values []func(*frame) float64) float64 {
 	m := f.m
 	base := len(m.numbers)
@@ -263,7 +263,7 @@ func (p *program) run(f *frame, at source.Span, values []func(*frame) float64) f
 	return out
 }
 
-// record adds the program's operations on numbers that were recorded.
+// record adds the program's operations to the record.
 func (p *program) record(m *machine, at source.Span, v []float64, refs []ad.Ref) ad.Ref {
 	m.rec.begin(at)
 	var args [3]ad.Ref
@@ -289,7 +289,7 @@ func (p *program) record(m *machine, at source.Span, v []float64, refs []ad.Ref)
 	return refs[p.out]
 }
 
-// act carries out an effect.
+// act carries out a side effect.
 func (m *machine) act(at source.Span, st *step, v []float64) {
 	if c, ok := st.node.Attr.(*ad.Check); ok && c.Set.Contains(v[st.args[0]]) {
 		return
@@ -320,7 +320,7 @@ func (m *machine) draw(at source.Span, st *step, v []float64) float64 {
 	return d.Draw(m.opts.Rand, list)
 }
 
-// errNoRandom is a draw where there is no generator.
+// errNoRandom is the error of a draw without a random generator.
 type errNoRandom string
 
 func (e errNoRandom) Error() string { return string(e) + "_rng needs a random number generator" }

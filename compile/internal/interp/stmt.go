@@ -12,7 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// signal is how a statement ends.
+// signal describes how a statement ended.
 type signal uint8
 
 const (
@@ -22,10 +22,10 @@ const (
 	returns // the value is in frame.result
 )
 
-// stmt is a statement, resolved.
+// stmt is a resolved statement.
 type stmt func(f *frame) signal
 
-// does is a statement that never jumps.
+// does returns a statement that never jumps.
 func does(f func(f *frame)) stmt {
 	return func(fr *frame) signal {
 		f(fr)
@@ -142,7 +142,7 @@ func (s *scope) declare(st *ir.Declare) func(f *frame) {
 		}
 	case st.Init == nil:
 		return func(f *frame) {
-			// The array of an earlier execution is nobody else's.
+			// The array of an earlier execution is used only by this variable.
 			if shape, old := sizes(f), f.arrays[id]; old == nil || !slices.Equal(shape, old.shape) {
 				f.keep(declared, id, unset(v.Type, shape))
 			} else {
@@ -343,8 +343,8 @@ func (s *scope) loop(st *ir.For) stmt {
 	}
 }
 
-// forEach goes through the elements of an array or a vector, or the numbers of a
-// matrix by columns.
+// forEach iterates over the elements of an array or a vector, or over the numbers of a matrix by
+// columns.
 func (s *scope) forEach(st *ir.ForEach) stmt {
 	over := s.expr(st.Over)
 	s.levels[st.Var.ID] = over.levels[0]
@@ -418,7 +418,7 @@ func (s *scope) returns(st *ir.Return) stmt {
 	}
 }
 
-// effect prints or rejects.
+// effect resolves a print or reject statement.
 func (s *scope) effect(at source.Span, op ad.OpCode, args []ir.Expr, fatal bool) func(f *frame) {
 	m := &ad.Message{Fatal: fatal}
 	var parts []func(*frame) []*array

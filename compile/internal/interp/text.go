@@ -31,10 +31,10 @@ func plural(n int) string {
 	return "s"
 }
 
-// plainly is a number as it is written in data.
+// plainly formats a number as it is written in data.
 func plainly(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// typeText is a declared type with its sizes: "vector[3]", "array[2, 3] int".
+// typeText formats a declared type with its sizes: "vector[3]", "array[2, 3] int".
 func typeText(t types.Type, shape []int) string {
 	list := func(s []int) string {
 		out := ""
@@ -56,12 +56,12 @@ func typeText(t types.Type, shape []int) string {
 	return elem
 }
 
-// ItemName names an element of an array of vectors or matrices: theta[2,1].
+// ItemName returns the name of an element of an array of vectors or matrices: theta[2,1].
 func ItemName(v *ir.Var, shape []int, i int) string {
 	return elementName(v.Name, shape[:v.Type.Dims], i)
 }
 
-// elementName names an element, in row-major order, of what has that shape.
+// elementName returns the name of element i, in row-major order, of a value with that shape.
 func elementName(name string, shape []int, i int) string {
 	if len(shape) == 0 {
 		return name

@@ -20,7 +20,7 @@ type array struct {
 
 func intArray(n int64) *array { return &array{ints: []int64{n}} }
 
-// realArray is a number that was recorded as r.
+// realArray returns a number that was recorded as r.
 func realArray(x float64, r ad.Ref) *array {
 	a := &array{reals: []float64{x}}
 	if r != ad.None {
@@ -29,12 +29,12 @@ func realArray(x float64, r ad.Ref) *array {
 	return a
 }
 
-// count is the number of elements of a shape.
+// count returns the number of elements of a shape.
 func count(shape []int) int {
 	return ad.SizeOf(shape)
 }
 
-// bytes is what the numbers take, and how they were recorded.
+// bytes returns the memory of the numbers and of their record.
 func (a *array) bytes() int64 {
 	n := 8 * int64(len(a.ints)+len(a.reals))
 	if a.rec != nil {
@@ -45,7 +45,7 @@ func (a *array) bytes() int64 {
 
 func (a *array) isInt() bool { return a.ints != nil }
 
-// floats are the numbers as reals; they are not to be changed.
+// floats returns the numbers as reals; they must not be changed.
 func (a *array) floats() []float64 {
 	if !a.isInt() {
 		return a.reals
@@ -61,7 +61,7 @@ func toReals(ints []int64) []float64 {
 	return out
 }
 
-// unset is the content of a variable that has been assigned nothing.
+// unset returns the content of a variable that has not been assigned.
 func unset(t types.Type, shape []int) *array {
 	a := &array{shape: shape}
 	if t.Kind == types.Int {
@@ -73,7 +73,7 @@ func unset(t types.Type, shape []int) *array {
 	return a
 }
 
-// clear makes an array what it was before anything was assigned.
+// clear resets an array to the content of a variable that has not been assigned.
 func (a *array) clear() {
 	for i := range a.ints {
 		a.ints[i] = math.MinInt32
@@ -84,14 +84,14 @@ func (a *array) clear() {
 	a.rec = nil
 }
 
-// clone is a copy that somebody else may own.
+// clone returns a copy.
 func (a *array) clone() *array {
 	b := *a
 	b.ints, b.reals, b.rec = slices.Clone(a.ints), slices.Clone(a.reals), a.rec.clone()
 	return &b
 }
 
-// part copies n elements from position at on.
+// part copies n elements, beginning at position at.
 func (m *machine) part(a *array, at, n int, shape []int) *array {
 	out := &array{shape: shape}
 	if a.isInt() {
@@ -125,8 +125,8 @@ func (m *machine) gather(a *array, places []int, shape []int) *array {
 	return m.shaped(out)
 }
 
-// put stores the elements of b at positions of a, which place tells by their
-// number, in order: where a position occurs twice, the last stays.
+// put stores element k of b at position place(k) of a, in order. Where a position occurs twice, the
+// last element remains.
 func (m *machine) put(a, b *array, place func(k int) int) {
 	if a.isInt() {
 		for k, x := range b.ints {
@@ -144,7 +144,7 @@ func (m *machine) put(a, b *array, place func(k int) int) {
 	}
 }
 
-// stack joins arrays of one shape to one that has a dimension more.
+// stack joins arrays of one shape into one array with an additional first dimension.
 func (m *machine) stack(t types.Type, shape []int, parts []*array) *array {
 	n := count(shape)
 	out := &array{shape: append([]int{len(parts)}, shape...)}
@@ -170,7 +170,7 @@ func (m *machine) stack(t types.Type, shape []int, parts []*array) *array {
 	return out
 }
 
-// columnMajor are the positions of the numbers of a matrix by columns.
+// columnMajor returns the positions of the numbers of a matrix by columns.
 func columnMajor(shape []int) []int {
 	rows, cols := shape[0], shape[1]
 	out := make([]int, 0, rows*cols)
@@ -182,7 +182,7 @@ func columnMajor(shape []int) []int {
 	return out
 }
 
-// isNumber reports whether values of a type are one number: complex ones are two.
+// isNumber reports whether values of a type are one number: complex numbers are two.
 func isNumber(t types.Type) bool {
 	return t.Dims == 0 && (t.Kind == types.Int || t.Kind == types.Real)
 }

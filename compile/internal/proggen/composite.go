@@ -13,7 +13,7 @@ func (g *gen) composite() bool {
 	)
 }
 
-// tupleLocal declares a tuple; its members become variables.
+// tupleLocal declares a tuple. Later statements use its members as variables.
 func (g *gen) tupleLocal() bool {
 	if g.off[Tuples] {
 		return false
@@ -61,7 +61,7 @@ func (g *gen) tupleLocal() bool {
 	return true
 }
 
-// unpack assigns to two variables at once; the values may read both.
+// unpack assigns a tuple to two variables at once; the values on the right may read both variables.
 func (g *gen) unpack() bool {
 	if g.off[Tuples] {
 		return false
@@ -128,7 +128,7 @@ func (g *gen) tupleArray() bool {
 	return true
 }
 
-// complexState writes a recurrence of a complex number, whose parts can be read afterwards.
+// complexState writes a recurrence of a complex number. Later statements can read its parts.
 func (g *gen) complexState() bool {
 	s := among(g, g.sizeN(), g.sizeT(), g.sizeK())
 	if g.off[Complex] || !g.fits(s.n) {
@@ -154,7 +154,7 @@ func (g *gen) complexState() bool {
 	return true
 }
 
-// declareParts makes the parts of a complex number readable.
+// declareParts declares the parts of a complex number as variables.
 func (g *gen) declareParts(name string) {
 	for _, f := range []string{"get_real", "get_imag"} {
 		g.declare(variable{name: f + "(" + name + ")", kind: reals, bound: 64, level: g.stage != inData, ready: true, fixed: true})
@@ -189,7 +189,7 @@ func (g *gen) complexVector() bool {
 	return true
 }
 
-// complexReal makes a real from complex numbers.
+// complexReal makes a real expression from complex numbers.
 func (g *gen) complexReal(depth int, out *expr) bool {
 	if g.off[Complex] {
 		return false

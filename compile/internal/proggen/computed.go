@@ -61,7 +61,7 @@ func (g *gen) computedLoop() bool {
 	return true
 }
 
-// toTolerance iterates until a step is small, as solvers do.
+// toTolerance writes an iteration that continues until its step is small, as in solvers.
 func (g *gen) toTolerance() bool {
 	const trips = 12
 	if !g.fits(trips) {
@@ -88,8 +88,8 @@ func (g *gen) toTolerance() bool {
 	return true
 }
 
-// inWhile writes, with probability p, statements into the body of a while loop of about the given
-// number of trips. The caller ends the loop by forEnd.
+// inWhile begins a loop of the given number of trips. With probability p, it puts statements into a
+// while loop of about that number of trips in its body. The caller ends the loop by forEnd.
 func (g *gen) inWhile(trips int, p float64) {
 	g.costs = append(g.costs, g.cost)
 	g.cost *= trips
@@ -103,8 +103,8 @@ func (g *gen) inWhile(trips int, p float64) {
 	g.release(m, false)
 }
 
-// shrinking writes a while loop over arbitrary statements. It runs until a number, which at least
-// halves in every trip, is small.
+// shrinking writes a while loop with arbitrary statements in its body. It runs until a number is
+// small; every trip at least halves that number.
 func (g *gen) shrinking() bool {
 	const trips = 4
 	if !g.fits(2 * trips) {
@@ -159,7 +159,7 @@ func (g *gen) newton(f *function) {
 	g.close()
 }
 
-// position writes a loop whose iterations advance an int depending on data.
+// position writes a loop in which an int advances in those iterations that data select.
 func (g *gen) position() bool {
 	n := g.sizeN()
 	v := g.some(func(v *variable) bool { return v.is(vectors, 0) && v.dims[0].text == n.text })

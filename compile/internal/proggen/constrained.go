@@ -6,8 +6,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// constrainedType is a type that parameters may have. The limit bounds the absolute value of an
-// element, while unconstrained numbers are within ±1.2 and sizes are at most 4.
+// constrainedType is a type that parameters may have. limit is the largest absolute value of an
+// element when unconstrained numbers are within ±1.2 and sizes are at most 4.
 type constrainedType struct {
 	keyword string
 	kind    kind
@@ -16,7 +16,7 @@ type constrainedType struct {
 	high    bool // a matrix with at least as many rows as columns
 }
 
-// narrower has limits below the usual one for types whose elements have no bounds.
+// narrower lists smaller limits, for types whose elements are not bounded.
 var narrower = map[types.ConstraintKind]float64{
 	types.Ordered: 12, types.PositiveOrdered: 14, types.SumToZeroVector: 2.1, types.SumToZeroMatrix: 3.6, types.CholeskyFactorCov: 3.4,
 }
@@ -40,8 +40,8 @@ func constrainedTypes() []constrainedType {
 	return all
 }
 
-// constrainedParameters declares a few parameters of constrained types, alone
-// and in arrays, some of them empty.
+// constrainedParameters declares a few parameters of constrained types: single ones and arrays,
+// some of them empty.
 func (g *gen) constrainedParameters() {
 	if !g.on(Constrained) {
 		return
@@ -67,7 +67,7 @@ func (g *gen) constrainedParameters() {
 }
 
 // constrainedValue declares a transformed parameter or generated quantity with a constrained type,
-// which is checked.
+// whose constraint is checked.
 func (g *gen) constrainedValue() {
 	if !g.on(Constrained) || !g.chance(0.4) {
 		return

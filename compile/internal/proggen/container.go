@@ -19,7 +19,7 @@ func (g *gen) someSize() size {
 	return among(g, g.sizeN(), g.sizeK(), g.sizeK(), g.sizeT(), g.sizeJ(), lit(3))
 }
 
-// sequence makes an expression of type vector or, with row, row_vector.
+// sequence makes an expression of type vector or, if row is set, row_vector.
 func (g *gen) sequence(s size, depth int, row bool) expr {
 	kd, other := vectors, rows
 	if row {
@@ -142,7 +142,8 @@ func kindName(k kind) string {
 	return [...]string{"int", "real", "vector", "row_vector", "matrix"}[k]
 }
 
-// part makes a piece of a longer sequence, or elements selected by an int array.
+// part makes an expression for a part of a longer sequence, or for elements selected by an int
+// array.
 func (g *gen) part(s size, kd kind, out *expr) bool {
 	v := g.some(func(v *variable) bool { return v.is(kd, 0) && v.dims[0].n >= s.n })
 	if v == nil {
@@ -172,7 +173,7 @@ func (g *gen) part(s size, kd kind, out *expr) bool {
 	return true
 }
 
-// lineOf makes a row or column of a matrix.
+// lineOf makes an expression for a row or column of a matrix.
 func (g *gen) lineOf(s size, row bool, out *expr) bool {
 	along := 0
 	if row {

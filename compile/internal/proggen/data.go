@@ -7,15 +7,17 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// chooseSizes fixes the values of the sizes that data declare. Loops over N are evaluated in lanes
-// everywhere, those over T only if they are outermost, those over K and J rarely. L may be 0.
+// chooseSizes chooses the values of the sizes that are declared as data. The compiler evaluates all
+// loops over N in lanes, loops over T only if they are outermost, and loops over K and J rarely. L
+// may be 0.
 func (g *gen) chooseSizes() {
 	g.data["N"], g.data["T"] = g.between(17, 21), g.between(4, 8)
 	g.data["K"], g.data["J"] = g.between(2, 3), g.between(2, 5)
 	g.data["L"] = g.between(0, 2)
 }
 
-// global returns a size that the data declare; functions do not see its name.
+// global returns a size that is declared as data. In functions it returns its value, because its
+// name is not in scope there.
 func (g *gen) global(name string) size {
 	n := g.data[name].(int)
 	if g.stage == inFunction && g.fn != nil {
@@ -62,7 +64,7 @@ func (g *gen) nested(shape []int, bound float64) any {
 	return out
 }
 
-// dataBlock declares data, mostly from a fixed list, with values.
+// dataBlock declares data, mostly from a fixed list, and generates their values.
 func (g *gen) dataBlock() {
 	n, t, k, j := g.sizeN(), g.sizeT(), g.sizeK(), g.sizeJ()
 	for _, name := range []string{"N", "T", "K", "J", "L"} {
@@ -152,8 +154,8 @@ func declaration(v *variable, constraint string) string {
 	return s + " " + v.name
 }
 
-// parameterBlock declares parameters. Programs are evaluated at unconstrained numbers within ±1.2,
-// which gives the bounds.
+// parameterBlock declares parameters. Their bounds are computed for unconstrained numbers within
+// ±1.2, at which programs are evaluated.
 func (g *gen) parameterBlock() {
 	n, t, k, j := g.sizeN(), g.sizeT(), g.sizeK(), g.sizeJ()
 	add := func(p float64, name string, kd kind, array, dims []size, constraint string, bound float64) {

@@ -1,7 +1,7 @@
 package proggen
 
-// discreteTemplates are hidden states, dynamic programming, mixtures, censoring, and families with
-// atoms.
+// discreteTemplates are templates for hidden states, dynamic programming, mixtures, censoring, and
+// distributions with atoms.
 var discreteTemplates = []template{
 	{name: "forward algorithm", text: `
 array[@N] vector[@K] $g;

@@ -30,8 +30,8 @@ type drawing struct {
 	taste
 }
 
-// taste says which kinds of statements and variables a program favours. Programs with few kinds
-// take fast paths of the compiler that programs with all kinds leave.
+// taste decides which kinds of statements and variables are frequent in a program. The compiler
+// evaluates programs with few kinds in fast ways that it cannot use for programs with all kinds.
 type taste struct {
 	small   bool     // one loop over rows, with simple statements
 	wild    bool     // NaN, infinities and rejections occur
@@ -88,7 +88,7 @@ type container struct {
 	known  bool     // does not depend on parameters
 }
 
-// routine is a function that may be called.
+// routine is a function that statements may call.
 type routine struct {
 	name   string
 	style  style
@@ -97,8 +97,8 @@ type routine struct {
 	cost   int
 }
 
-// maxTrips bounds the iterations of loops in one another, maxDepth the blocks. After
-// maxLines lines there are no further loops and conditionals in loops.
+// maxTrips is the maximum number of iterations of nested loops together, maxDepth that of nested
+// blocks. After maxLines lines, loops contain no further loops and conditionals.
 const (
 	maxTrips = 2500
 	maxDepth = 7
@@ -174,7 +174,7 @@ func (d *drawing) values() {
 	}
 	d.data["y"], d.data["x"], d.data["X"] = y[0], y[1], matrix
 	d.data["k"], d.data["g"], d.data["b"], d.data["L"] = ints[0], ints[1], ints[2], ints[3]
-	// Segments of rows, one for each of K.
+	// Segments of rows, one for each of the K groups.
 	from, to := make([]int, k), make([]int, k)
 	for i := range k {
 		from[i] = d.between(1, n)
@@ -314,7 +314,7 @@ func (d *drawing) close() {
 	d.line("}")
 }
 
-// otherwise continues with another branch.
+// otherwise begins another branch.
 func (d *drawing) otherwise(head string) {
 	d.indent--
 	d.line("} %s", head)
@@ -331,8 +331,8 @@ func (d *drawing) number(size string) int {
 	return n
 }
 
-// region writes variables, loops over rows that change and read them, and terms from their final
-// values.
+// region writes variables, loops over rows that change and read them, and terms that use their
+// final values.
 func (d *drawing) region() {
 	d.open("{")
 	mark := len(d.vars)
@@ -381,8 +381,8 @@ func (d *drawing) rowBody() {
 	d.use(d.vars[mark:])
 }
 
-// use makes variables that go out of scope affect the result: as terms, or through a variable that
-// stays in scope.
+// use makes the result depend on variables that go out of scope: it adds terms, or assigns to a
+// variable that stays in scope.
 func (d *drawing) use(list []container) {
 	for _, p := range list {
 		if p.fixed || d.chance(0.3) {

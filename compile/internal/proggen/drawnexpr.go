@@ -105,7 +105,7 @@ func (d *drawing) int(depth int) string {
 	return a()
 }
 
-// condition compares ints and data if known is set, otherwise reals.
+// condition compares ints and data if known is set, and otherwise reals.
 func (d *drawing) condition(depth int, known bool) string {
 	if depth > 0 && d.chance(0.2) {
 		return fmt.Sprintf("(%s %s %s)", d.condition(depth-1, known), among(d, "&&", "||"), d.condition(depth-1, known))
@@ -182,7 +182,7 @@ func (d *drawing) real(depth int) string {
 	return fmt.Sprintf("(%s + 0.1339)", a())
 }
 
-// part makes a number from a part of a container.
+// part makes a number from a part of a container: an element, a sum, …
 func (d *drawing) part(p *container) string {
 	i := d.index(p.size[0], 1)
 	last := p.size[len(p.size)-1]
@@ -347,7 +347,7 @@ func (d *drawing) matrix(r, c string, depth int) string {
 	return fmt.Sprintf("rep_matrix(%s, %s, %s)", d.real(depth-1), r, c)
 }
 
-// value makes an expression of the type of p, with small numbers.
+// value makes an expression of the type of p whose numbers are small.
 func (d *drawing) value(p container, depth int) string {
 	if p.arrays > 0 {
 		elem := p

@@ -15,7 +15,7 @@ func shape(p container) string {
 	return text + drawnKinds[p.kind]
 }
 
-// style says which arguments a drawn function gets.
+// style is a kind of functions, which differ in their arguments.
 type style uint8
 
 const (
@@ -25,7 +25,7 @@ const (
 	ofJob                  // what map_rect gives
 )
 
-// function writes a function and keeps it for calls.
+// function writes a function, which later statements may call.
 func (d *drawing) function() {
 	r := routine{name: d.name("F"), style: among(d, ofNumbers, ofNumbers, ofNumbers, ofRow, ofRow, ofRow, ofRow, ofSlice, ofJob), cost: 4}
 	outer := *d

@@ -435,7 +435,7 @@ func (d *drawing) assignMatrix(p container) bool {
 
 // ---- terms ----
 
-// add adds a number to the log density, or to the variable that replaces it.
+// add adds a number to the log density, or to the variable that is used in its place.
 func (d *drawing) add(e string) {
 	if d.sink != "" {
 		d.line("%s += %s;", d.sink, e)

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// family is a kind of data or parameters whose name contains their sizes: yN is a vector[N], gNK an
-// array[N] of ints in 1:K. Only those that a program mentions are declared.
+// family is a kind of data or parameters whose names contain their sizes: yN is a vector[N], gNK an
+// array[N] of ints in 1:K. A program declares only those that it mentions.
 type family struct {
 	prefix string
 	sizes  int    // letters of sizes in the name

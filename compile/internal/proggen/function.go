@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// function is a user function. Arguments are within argBound, and results within bound. Containers
-// have the sizes for which the function was made.
+// function is a user function. If its arguments are within argBound, its results are within bound.
+// The sizes of its container arguments are fixed.
 type function struct {
 	name   string
 	kind   funcKind
@@ -284,8 +284,8 @@ func (g *gen) smallInt(lo, hi int) string {
 	return fmt.Sprint(g.between(lo, hi))
 }
 
-// callable draws a function that the function being written may call. It is an earlier one, so that
-// every recursion ends.
+// callable draws a function that the function being written may call. It is always an earlier one,
+// so that there is no endless recursion.
 func (g *gen) callable(ok func(f *function) bool) *function {
 	var list []*function
 	for _, f := range g.funcs {

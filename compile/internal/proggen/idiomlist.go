@@ -1,6 +1,6 @@
 package proggen
 
-// idioms returns the pieces of everyday Stan that NewIdioms combines.
+// idioms returns the fragments of everyday Stan that NewIdioms combines.
 func idioms() []idiom {
 	return []idiom{
 		{name: "function of arrays in a function", funcs: `

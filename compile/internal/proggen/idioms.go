@@ -33,8 +33,9 @@ type idiom struct {
 // idiomWork is the maximum total number of rows of all idioms of a program.
 const idiomWork = 1300
 
-// NewIdioms makes the program of a seed from one to three pieces of everyday Stan in the model
-// block, transformed parameters or generated quantities. Data and expressions are those of NewRows.
+// NewIdioms makes the program of a seed from one to three fragments of everyday Stan in the model
+// block, transformed parameters or generated quantities. Its data and expressions are generated as
+// in NewRows.
 func NewIdioms(seed uint64) Program {
 	d := &rowing{page: newPage(seed, 0x8a5cd789635d2dff), size: map[string]int{}, used: map[string]bool{}, cost: 1}
 	list := idioms()
@@ -53,9 +54,9 @@ func NewIdioms(seed uint64) Program {
 	return b.program(d, seed)
 }
 
-// NewManyIdioms makes the program of a seed from count pieces of everyday Stan that Stan 2.32
-// supports and that no tolerance ends. Where possible, the result of each is a transformed
-// parameter. Use it if each program takes long to compile, as with real Stan.
+// NewManyIdioms makes the program of a seed from count fragments of everyday Stan that Stan 2.32
+// supports and that contain no loop ended by a tolerance. Where possible, the result of each is a
+// transformed parameter. Use it if compiling a program takes long, as with real Stan.
 func NewManyIdioms(seed uint64, count int) Program {
 	d := &rowing{page: newPage(seed, 0x4cf5ad432745937f), size: map[string]int{}, used: map[string]bool{}, cost: 1}
 	d.idiomSizes(0)
@@ -82,7 +83,8 @@ func (d *rowing) idiomSizes(most int) {
 // idiomBlocks are the blocks of a program under construction.
 type idiomBlocks struct{ functions, known, transformed, model, generated []string }
 
-// add adds a piece to transformed parameters (0), generated quantities (1) or the model block (2).
+// add adds a fragment to transformed parameters (0), generated quantities (1) or the model block
+// (2).
 func (b *idiomBlocks) add(d *rowing, m idiom, where int) {
 	if strings.Contains(m.text, " ~ ") || strings.Contains(m.text, "_lp(") {
 		where = 2 // statements of the model block

@@ -1,8 +1,9 @@
 package proggen
 
-// linkTemplates read and write elements at indices that depend on earlier statements or parameters,
-// and carry more than one number: trees, linked lists, rings, arrays in loops with an unknown
-// number of trips. Links are followed only while they decrease, so that mutants end too.
+// linkTemplates are templates whose loops read and write elements at indices that earlier
+// statements or parameters determine, and that carry more than one number from one iteration to the
+// next: trees, linked lists, rings, arrays in loops with an unknown number of trips. Links are
+// followed only as long as they decrease, so that mutated programs also end.
 var linkTemplates = []template{
 	{name: "tree by parents", text: `
 vector[@N] $v;

@@ -11,7 +11,7 @@ import (
 // maxModelWork bounds the statements that a program made by NewModel executes.
 const maxModelWork = 1500
 
-// NewModel makes the program of a seed from the templates of the tables, nested and combined at
+// NewModel makes the program of a seed from the templates of all tables, nested and combined at
 // random.
 func NewModel(seed uint64) Program { return newModel(seed, nil) }
 
@@ -34,7 +34,7 @@ func newModel(seed uint64, sizes []int) Program {
 	w.drawSizes()
 	if sizes != nil {
 		n := sizes[w.rng.IntN(len(sizes))]
-		// One size alone: a matrix of which both are large takes the interpreter minutes.
+		// Only one size is large: with a large matrix, the interpreter takes minutes.
 		w.sizes[sizeNames[w.rng.IntN(len(sizeNames))]], w.limit = n, 4*n
 	}
 	var model, transformed, generated, known []string
@@ -68,9 +68,9 @@ func newModel(seed uint64, sizes []int) Program {
 	return w.program(seed, [][]string{known, transformed, model, generated})
 }
 
-// NewFunctions makes one program with count random functions. Its transformed parameter f has their
-// values, each times the data array on. The log density is the sum of f, so that one gradient is
-// the sum of the gradients of all functions.
+// NewFunctions makes one program with count random functions. Its transformed parameter f contains
+// their values, each multiplied by the data array on. The log density is the sum of f, so that a
+// single gradient is the sum of the gradients of all functions.
 func NewFunctions(seed uint64, count int) Program {
 	w := newWriter(seed)
 	w.only, w.rejects = true, false
@@ -131,8 +131,8 @@ func (w *writer) drawSizes() {
 	}
 }
 
-// region writes a block of templates whose terms are added to sink. known: there are no parameters
-// yet; inner: it is the body of a function.
+// region writes a block of templates whose terms are added to sink. If known is set, there are no
+// parameters yet; if inner is set, it is the body of a function.
 func (w *writer) region(sink string, known, inner bool) []string {
 	outer := *w
 	w.lines, w.scope, w.blocks, w.cost = nil, nil, nil, 1

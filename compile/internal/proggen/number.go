@@ -48,7 +48,7 @@ func (g *gen) scaled(e expr, limit float64) expr {
 
 // ---- indices ----
 
-// index makes an int expression in 1..n for n = s.n.
+// index makes an int expression with values in 1..s.n.
 func (g *gen) index(s size, depth int) index {
 	var cands []func() index
 	weigh := func(w int, f func() index) {
@@ -223,7 +223,7 @@ func (g *gen) cond() string {
 
 // ---- reals ----
 
-// leaf makes a real that is not computed.
+// leaf makes a real expression without operators: a variable, an element or a literal.
 func (g *gen) leaf() expr {
 	var out expr
 	g.pick(
@@ -351,7 +351,7 @@ func (g *gen) real(depth int) expr {
 	return g.scaled(out, maxBound)
 }
 
-// reduction makes a real from a container.
+// reduction makes a real expression from a container.
 func (g *gen) reduction(depth int, out *expr) bool {
 	s := g.someSize()
 	n := float64(s.n)

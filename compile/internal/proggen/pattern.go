@@ -2,8 +2,8 @@ package proggen
 
 import "fmt"
 
-// pattern writes a group of statements as they occur in models and that evaluators of loops handle
-// specially.
+// pattern writes a group of statements that is frequent in models and for which the compiler has
+// special evaluators of loops.
 func (g *gen) pattern() bool {
 	ps := []func() bool{
 		g.fillVector, g.fillVector, g.scalarState, g.vectorRecurrence, g.vectorRecurrence, g.backward, g.privateTemporary, g.privateTemporary,
@@ -16,7 +16,7 @@ func (g *gen) pattern() bool {
 	return one(g, ps)()
 }
 
-// steady writes a loop over all of s whose body always runs to its end.
+// steady writes a loop over all of s whose body has no jumps.
 func (g *gen) steady(i, from, to string, lo, hi int, body func()) {
 	g.withoutJumps(func() { g.inLoop(i, from, to, lo, hi, true, body) })
 }
@@ -27,7 +27,7 @@ func (g *gen) over() (s size, ok bool) {
 	return s, g.fits(3 * s.n)
 }
 
-// extras writes further statements into a pattern's loop, seldom.
+// extras sometimes writes further statements into a pattern's loop.
 func (g *gen) extras() {
 	if g.chance(0.35) {
 		g.statement()
@@ -214,7 +214,8 @@ func (g *gen) antiDependence() bool {
 	return true
 }
 
-// forwardChain writes a loop that reads what an earlier statement wrote in an earlier iteration.
+// forwardChain writes a loop that reads a value that an earlier statement wrote in an earlier
+// iteration.
 func (g *gen) forwardChain() bool {
 	s, ok := g.over()
 	if !ok {
@@ -331,7 +332,7 @@ func (g *gen) intTable() bool {
 	return true
 }
 
-// raggedSums runs over parts of a vector of different lengths.
+// raggedSums writes loops over parts of a vector that have different lengths.
 func (g *gen) raggedSums() bool {
 	j := g.sizeJ()
 	if g.off[Ragged] || g.stage == inFunction || !g.fits(j.n*4) {
@@ -368,7 +369,7 @@ func (g *gen) raggedSums() bool {
 	return true
 }
 
-// raggedSlices runs over slices of few different lengths.
+// raggedSlices writes loops over slices that have few different lengths.
 func (g *gen) raggedSlices() bool {
 	n := g.sizeN()
 	if g.off[Ragged] || g.stage == inFunction || !g.fits(n.n*4) {

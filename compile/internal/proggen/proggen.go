@@ -118,8 +118,7 @@ func New(seed uint64, off ...Feature) Program {
 	return Program{Seed: seed, Text: g.text(), Data: string(values)}
 }
 
-// chooseFeatures switches off features that make loops sequential, in most
-// programs.
+// chooseFeatures switches off features that make loops sequential. It does so in most programs.
 func (g *gen) chooseFeatures() {
 	for _, f := range []struct {
 		Feature

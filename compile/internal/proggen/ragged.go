@@ -1,7 +1,7 @@
 package proggen
 
-// raggedTemplates run over parts of data: with running positions, at offsets, scattered and
-// gathered.
+// raggedTemplates are templates of loops over parts of data: with running positions, at offsets,
+// scattered and gathered.
 var raggedTemplates = []template{
 	{name: "running position", text: `
 int $pos = 1;

@@ -37,7 +37,7 @@ type rowing struct {
 	used     map[string]bool
 }
 
-// rowState is a variable that loops over rows change and that is read afterwards.
+// rowState is a variable that loops over rows change and that later statements read.
 type rowState struct {
 	name string
 	kind kind   // reals, ints, vectors
@@ -100,7 +100,7 @@ func NewRows(seed uint64) Program {
 	return d.program(seed, functions, nil, transformed, model, generated)
 }
 
-// rowFamilies are the data and parameters by name: those that a program mentions are declared.
+// rowFamilies are the data and parameters by name. A program declares those that it mentions.
 var rowFamilies = []struct {
 	name, text, arg string
 	param           bool
@@ -168,7 +168,7 @@ var rowFamilies = []struct {
 	{"pi1", "simplex[3] pi1", "vector", true, nil},
 }
 
-// filled returns a text with its arguments, of which it need not mention all.
+// filled formats a text with its arguments; it need not use all of them.
 func filled(text, first string, more ...any) string {
 	return fmt.Sprintf(text+"%.0[1]s", append([]any{first}, more...)...)
 }
@@ -275,7 +275,7 @@ func (d *rowing) whole(lo, hi int) []int {
 
 func (d *rowing) positions(most int) []int { return d.whole(1, max(1, most)) }
 
-// lengths divides the rows among the groups; the rest belongs to none.
+// lengths divides the rows among the groups; the remaining rows belong to none.
 func (d *rowing) lengths() []int {
 	out, left := make([]int, d.size["K"]), d.size["N"]
 	each, same := left/len(out), d.chance(0.3)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// ---- parts: variables, loops, what is read in the end ----
+// ---- regions: variables, loops, uses of the final values ----
 
 func (d *rowing) part(sink string, sampling bool) []string {
 	d.lines, d.state, d.sink, d.sampling, d.row = nil, nil, sink, sampling, ""
@@ -400,7 +400,7 @@ func (d *rowing) at(size string) string {
 
 // ---- expressions ----
 
-// leaf makes a number of the row.
+// leaf makes a number that depends on the row.
 func (d *rowing) leaf() string {
 	if len(d.locals) > 0 && d.chance(0.3) {
 		return one(d, d.locals)

@@ -74,7 +74,7 @@ func (v *variable) all() []size { return append(append([]size{}, v.array...), v.
 
 func (v *variable) is(k kind, arrays int) bool { return v.kind == k && len(v.array) == arrays }
 
-// on reports whether programs may have a feature.
+// on reports whether programs may contain a feature.
 func (g *gen) on(f Feature) bool { return !g.off[f] }
 
 // ---- text ----
@@ -98,7 +98,7 @@ func (g *gen) close() {
 
 // ---- scopes ----
 
-// mark remembers what is in scope and assigned.
+// mark records which variables are in scope, and which of them are assigned.
 type mark struct {
 	vars  int
 	ready []bool
@@ -112,7 +112,8 @@ func (g *gen) mark() mark {
 	return m
 }
 
-// release leaves a scope; keep tells that its statements have run for certain.
+// release leaves a scope. If keep is set, its statements certainly run, so that variables that they
+// assigned stay assigned.
 func (g *gen) release(m mark, keep bool) {
 	g.vars = g.vars[:m.vars]
 	if !keep {

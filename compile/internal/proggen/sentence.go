@@ -10,7 +10,8 @@ import (
 
 // ---- expressions ----
 
-// atom makes a number that is in scope; with data, one that does not depend on parameters.
+// atom makes a number from variables in scope; if data is set, one that does not depend on
+// parameters.
 func (w *writer) atom(data bool) string {
 	if w.bare { // arguments and local variables only
 		if e := w.readable(realEntry); e != nil && w.chance(0.8) {
@@ -90,7 +91,7 @@ func (w *writer) readable(kind entryKind) *entry {
 	return last
 }
 
-// at writes an index, in 1 to the size.
+// at writes an index whose value is between 1 and the size.
 func (w *writer) at(i *entry) string {
 	switch {
 	case i.lo > 1 && w.chance(0.3):
@@ -169,7 +170,7 @@ func (w *writer) expr(depth int, data bool) string {
 	return w.atom(data)
 }
 
-// product makes a sum usable as a factor.
+// product puts parentheses around a sum, so that it can be used as a factor.
 func product(s string) string {
 	if strings.ContainsAny(s, " -?") {
 		return "(" + s + ")"
@@ -193,7 +194,7 @@ func (w *writer) scale() string {
 	return "(0.5 + square(" + w.atom(false) + "))"
 }
 
-// share makes an expression between 0 and 1.
+// share makes an expression with values between 0 and 1.
 func (w *writer) share() string {
 	if w.data || w.bare || w.chance(0.2) {
 		return pickOne(w, "0.3", "0.8")
@@ -201,7 +202,7 @@ func (w *writer) share() string {
 	return pickOne(w, "pr", "pr", "inv_logit("+w.atom(false)+")", "inv_logit("+w.expr(1, false)+")")
 }
 
-// cond makes a condition; with data, one that does not depend on parameters.
+// cond makes a condition; if data is set, one that does not depend on parameters.
 func (w *writer) cond(depth int, data bool) string {
 	if depth > 0 && w.chance(0.25) {
 		a, b := w.cond(depth-1, data), w.cond(depth-1, data)
@@ -437,7 +438,7 @@ func (w *writer) assignment() {
 	}
 }
 
-// jump leaves an iteration, the loop or the function.
+// jump writes a statement that leaves the iteration, the loop or the function.
 func (w *writer) jump() {
 	continues, breaks := w.jumps()
 	var list []string
@@ -475,7 +476,7 @@ func (w *writer) vectorExpr(s string) string {
 	return pickOne(w, list...)
 }
 
-// vector declares a vector, perhaps a copy of another, or changes one at once.
+// vector declares a vector, perhaps as a copy of another, or changes all of one.
 func (w *writer) vector() {
 	if v := w.readable(vectorEntry); v != nil && w.chance(0.6) {
 		s, name := v.size, v.name

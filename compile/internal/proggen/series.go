@@ -1,6 +1,6 @@
 package proggen
 
-// seriesTemplates are time series, filters and difference equations.
+// seriesTemplates are templates for time series, filters and difference equations.
 var seriesTemplates = []template{
 	{name: "local level, missing rows", text: `
 real $s = @e;

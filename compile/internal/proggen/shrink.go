@@ -34,7 +34,7 @@ type shrinker struct {
 
 func (s *shrinker) text() string { return strings.Join(s.lines, "\n") + "\n" }
 
-// try adopts the lines if the program fails with them too.
+// try keeps the lines if the program with them still fails.
 func (s *shrinker) try(lines []string) bool {
 	text := strings.Join(lines, "\n") + "\n"
 	if s.tried[text] || time.Now().After(s.end) {
@@ -48,11 +48,11 @@ func (s *shrinker) try(lines []string) bool {
 	return true
 }
 
-// step marks the lines without which a while loop may not end.
+// step marks lines without which a while loop may be endless.
 const step = " // step"
 
-// loops returns the while loops over several lines: their heads, each with the lines that its end
-// depends on.
+// loops returns the while loops of more than one line: each head, with the lines on which the end
+// of the loop depends.
 func (s *shrinker) loops() map[string]string {
 	out := map[string]string{}
 	for i, line := range s.lines {
@@ -113,7 +113,7 @@ func (s *shrinker) statement(i int) int {
 	return end
 }
 
-// without returns the lines with those from i to j replaced.
+// without returns the lines with those from i to j replaced by others.
 func (s *shrinker) without(i, j int, by ...string) []string {
 	out := append([]string{}, s.lines[:i]...)
 	out = append(out, by...)

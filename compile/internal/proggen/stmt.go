@@ -30,7 +30,7 @@ func (g *gen) statements(n int) {
 	}
 }
 
-// adds reports whether statements may add to the log density here.
+// adds reports whether statements here may add to the log density.
 func (g *gen) adds() bool {
 	return g.stage == inModel || g.fn != nil && g.fn.kind == lpFunc
 }
@@ -100,7 +100,7 @@ func (g *gen) intsHere() bool { return g.stage != inTransformed || g.depth > 1 }
 
 const localBound = 4
 
-// newVariable chooses a type.
+// newVariable chooses a type and a name for a variable.
 func (g *gen) newVariable() *variable {
 	n, t, k, j := g.sizeN(), g.sizeT(), g.sizeK(), g.sizeJ()
 	any := func() size { return among(g, n, n, t, k, k, j, lit(3)) }
@@ -124,7 +124,7 @@ func (g *gen) newVariable() *variable {
 	return v
 }
 
-// local declares a variable with an initial value.
+// local declares a local variable with an initial value.
 func (g *gen) local() bool {
 	if g.intsHere() && g.on(IntLocals) && g.chance(0.25) {
 		s := among(g, g.sizeN(), g.sizeK(), g.sizeT(), g.sizeJ())
@@ -290,8 +290,8 @@ func (g *gen) assignWhole(v *variable) {
 	}
 }
 
-// unlike makes an expression that does not mention v: indices of an assigned variable must not
-// mention it.
+// unlike makes an expression that does not mention v; f makes it. The indices of an assigned
+// variable must not mention the variable.
 func (g *gen) unlike(v *variable, f func() string) string {
 	ready := v.ready
 	v.ready = false
@@ -322,15 +322,15 @@ func (g *gen) assignPart(v *variable) {
 	g.line("%s = %s;", place, e.text)
 }
 
-// places chooses indices into the variable in rest, and replaces it there by what they select.
-// repeated is set for int arrays that may name an element twice.
+// places chooses indices into the variable rest, and replaces rest by the part that they select. It
+// sets repeated if an index is an int array that may contain an element twice.
 func (g *gen) places(rest *variable, repeated *bool) string {
 	var at []string
 	for len(rest.array) > 0 {
 		at = append(at, g.index(rest.array[0], 2).text)
 		rest.array = rest.array[1:]
 	}
-	// slice is an index that keeps the dimension, and the size that is left.
+	// slice returns an index that keeps the dimension, and the size of the selection.
 	slice := func(s size) (string, size) {
 		if by := g.some(func(x *variable) bool { return x.is(ints, 1) && x.array[0].n > 0 && x.lo >= 1 && x.hi <= s.n }); by != nil && g.chance(0.4) {
 			*repeated = true
@@ -465,8 +465,8 @@ func (g *gen) forEnd() {
 	g.close()
 }
 
-// inLoop writes a loop with the given body. certain says that it runs at least once. complete
-// reports that all of the body runs in every iteration.
+// inLoop writes a loop with the given body. certain: it runs at least once. complete reports
+// whether all of the body runs in every iteration.
 func (g *gen) inLoop(i, from, to string, lo, hi int, certain bool, body func()) (complete bool) {
 	m := g.mark()
 	jumped := g.jumped
@@ -480,7 +480,7 @@ func (g *gen) inLoop(i, from, to string, lo, hi int, certain bool, body func()) 
 	return complete
 }
 
-// withoutJumps runs f and keeps it from writing jumps in its loops.
+// withoutJumps runs f and prevents it from writing jumps in its loops.
 func (g *gen) withoutJumps(f func()) {
 	outer := g.noJumps
 	g.noJumps = true

@@ -37,7 +37,7 @@ type template struct {
 	text  string
 }
 
-// helper is a user function of so many reals.
+// helper is a user function with a number of real arguments.
 type helper struct {
 	name string
 	args int
@@ -63,7 +63,7 @@ const (
 	intEntry
 )
 
-// block is a block of braces under way.
+// block is a block in braces that is being written.
 type block struct {
 	scope   int
 	cost    int
@@ -126,7 +126,7 @@ var (
 
 func (w *writer) indent() int { return len(w.blocks) }
 
-// put writes a line and takes note of what it declares.
+// put writes a line and records its declarations.
 func (w *writer) put(line string) {
 	line = strings.TrimSpace(line)
 	if line == "" {
@@ -138,7 +138,7 @@ func (w *writer) put(line string) {
 	w.write(line)
 }
 
-// write is put of a line whose block, if it ends one, has been left.
+// write is put for a line that ends no block, or whose block has been left already.
 func (w *writer) write(line string) {
 	w.work += w.cost
 	w.lines = append(w.lines, strings.Repeat("  ", w.indent())+line)
@@ -287,7 +287,7 @@ type copy struct {
 	size  map[byte]string // of @N, @K, @M
 }
 
-// snapshot and restore undo what does not fit.
+// snapshot is a state of the writer; restore returns to it.
 type snapshot struct {
 	lines, funcs, helpers, scope, blocks, patterns, work, cost int
 	saved                                                      []entry
@@ -303,7 +303,7 @@ func (w *writer) restore(s snapshot) {
 	w.work, w.cost, w.helpers = s.work, s.cost, w.helpers[:s.helpers]
 }
 
-// insert writes a copy of a template, if it fits in what may be executed.
+// insert writes a copy of a template, unless the program would then execute too many statements.
 func (w *writer) insert(t *template) bool {
 	if strings.Contains(t.kinds, "l") && !w.inLoop() || strings.Contains(t.kinds, "p") && w.data || strings.Contains(t.kinds, "t") && w.sink != "target" {
 		return false
@@ -330,7 +330,7 @@ func (w *writer) insert(t *template) bool {
 	return true
 }
 
-// mentionsParameters reports whether the lines from one on do.
+// mentionsParameters reports whether the lines, beginning with line from, mention parameters.
 func (w *writer) mentionsParameters(from int) bool {
 	for _, name := range mentioned(strings.Join(w.lines[from:], "\n")) {
 		if f, _, _ := familyOf(name); f.param {
@@ -340,7 +340,7 @@ func (w *writer) mentionsParameters(from int) bool {
 	return false
 }
 
-// chooseSizes draws the names of sizes, mostly different ones, such that loops
+// chooseSizes draws the names of the sizes of this copy, mostly different ones, such that loops
 // over them are not too long.
 func (c *copy) chooseSizes() {
 	w, room := c.w, 4*(c.w.limit-c.w.work)/5
@@ -387,7 +387,7 @@ func (c *copy) functions(text string) {
 
 var dollar = regexp.MustCompile(`\$([a-z]+)`)
 
-// name is the text with names of this copy.
+// name replaces the holes for names by names of this copy.
 func (c *copy) name(text string) string {
 	return dollar.ReplaceAllStringFunc(text, func(s string) string {
 		key := s[1:]
@@ -487,8 +487,8 @@ func (c *copy) expand(text string) string {
 	return out.String()
 }
 
-// braces is what is between the braces at the beginning of s, and the length
-// with them.
+// braces returns the text between the braces at the beginning of s, and its length including the
+// braces.
 func braces(s string) (inner string, n int) {
 	depth := 0
 	for k := range s {
@@ -504,8 +504,7 @@ func braces(s string) (inner string, n int) {
 	panic("proggen: a brace is not closed: " + s)
 }
 
-// alternatives are the parts between bars that stand in no brackets; " || " is
-// an operator.
+// alternatives returns the parts between bars outside brackets; " || " is an operator.
 func alternatives(s string) []string {
 	var out []string
 	depth, from := 0, 0
