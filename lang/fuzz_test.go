@@ -11,9 +11,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// FuzzParse looks for texts on which the parser panics, gives impossible spans,
-// or accepts what printing does not reproduce. The seeds are all programs of the
-// tests: whole ones, those with errors, and the examples of the codes.
+// FuzzParse looks for texts on which the parser panics, gives impossible spans, or accepts a
+// program that changes when printed and parsed again. The seeds are all programs of the tests:
+// valid ones, those with errors, and the examples of the codes.
 func FuzzParse(f *testing.F) {
 	for _, g := range good(f) {
 		f.Add(g.Text)

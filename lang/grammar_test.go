@@ -16,11 +16,10 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// The grammar in spec.md is held against the parser from both sides: what the
-// parser reads can be derived from the grammar, and what is derived at random is
-// read by the parser.
+// The grammar in spec.md and the parser are compared in both directions: the grammar derives every
+// program that the parser accepts, and the parser accepts random derivations of the grammar.
 
-// rule is a piece of the grammar.
+// rule is a node of the grammar.
 type rule struct {
 	kind string // seq, alt, opt, many, lit, ref
 	text string // of lit and ref
@@ -87,7 +86,7 @@ func readGrammar(t *testing.T) ebnf {
 	return g
 }
 
-// terminals are the rules that stand for tokens.
+// terminals are the rules that match single tokens.
 var terminals = map[string]*regexp.Regexp{
 	"name":      regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`),
 	"type_name": regexp.MustCompile(`^(int|real|complex|(complex_)?(vector|row_vector|matrix)` + constrained() + `)$`),
@@ -138,7 +137,7 @@ func (r *recogniser) derives(text string) bool {
 	return slices.Contains(r.ref("program", 0), len(r.toks))
 }
 
-// ref gives the places where a rule that begins at a place can end.
+// ref returns the positions at which a rule can end that begins at position at.
 func (r *recogniser) ref(name string, at int) []int {
 	if rx := terminals[name]; rx != nil {
 		if at < len(r.toks) && rx.MatchString(r.toks[at]) && !(name == "name" && (r.keywords[r.toks[at]] || terminals["type_name"].MatchString(r.toks[at]))) {
@@ -223,7 +222,7 @@ func TestGrammarDerives(t *testing.T) {
 		}
 		for _, d := range list.Errors() {
 			switch d.Code {
-			case "E0100", "E0101", "E0102", "E0103", "E0113", "E0114", "E0130": // not of the grammar's form
+			case "E0100", "E0101", "E0102", "E0103", "E0113", "E0114", "E0130": // other errors
 				bad++
 				if r.derives(f.Text) {
 					t.Errorf("%s can be derived, but gives %s", f.Name, d)
@@ -256,7 +255,7 @@ func TestGrammarDerives(t *testing.T) {
 	}
 }
 
-// constrained are the constrained types, as alternatives of a regular expression.
+// constrained returns the constrained types, as alternatives of a regular expression.
 func constrained() (out string) {
 	for _, k := range types.ConstrainedTypes() {
 		out += "|" + k.String()
@@ -264,11 +263,11 @@ func constrained() (out string) {
 	return out
 }
 
-// beyond are the codes of what the grammar leaves open.
+// beyond lists the codes for rules that the grammar does not express.
 var beyond = map[string]bool{"E0109": true, "E0112": true, "E0124": true, "E0125": true, "E0126": true, "E0127": true, "E0131": true, "E0132": true, "E0133": true, "E0134": true}
 
-// TestGrammarParses: texts derived from the grammar at random parse, except for rules that the
-// grammar leaves open.
+// TestGrammarParses checks that random derivations of the grammar parse, except for rules that the
+// grammar does not express.
 func TestGrammarParses(t *testing.T) {
 	g := readGrammar(t)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -295,7 +294,7 @@ func TestGrammarParses(t *testing.T) {
 			}
 		case "alt":
 			k := x.kids[rng.IntN(len(x.kids))]
-			if depth > 40 { // the first that is a token
+			if depth > 40 { // choose the first alternative that is a token
 				for _, c := range x.kids {
 					if len(c.kids) == 1 && (c.kids[0].kind == "lit" || words[c.kids[0].text] != nil) {
 						k = c

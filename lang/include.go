@@ -12,14 +12,14 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// maxIncludes is the largest number of files that are put into one.
+// maxIncludes is the maximum number of included files.
 const maxIncludes = 1000
 
-// maxWithin is the largest depth of files that include each other.
+// maxWithin is the maximum depth of nested includes.
 const maxWithin = 100
 
-// expand replaces #include lines by the text of the included files. The spans of the result lead to
-// the files from which the text came. Together the files have at most limit bytes.
+// expand replaces #include lines by the text of the included files. The spans of the result refer
+// to the original files. Together the files have at most limit bytes.
 func expand(f *source.File, include func(name string) (*source.File, error), limit int64) (*source.File, diag.List) {
 	e := &expansion{include: include, left: limit - int64(len(f.Text))}
 	e.file(f, nil)
@@ -34,7 +34,7 @@ type expansion struct {
 	parts   []source.Span
 	list    diag.List
 	count   int
-	left    int64 // bytes that may still be included
+	left    int64 // number of bytes that may still be included
 }
 
 func (e *expansion) file(f *source.File, within []string) {
@@ -47,7 +47,7 @@ func (e *expansion) file(f *source.File, within []string) {
 	e.parts = append(e.parts, source.Span{File: f, Start: from, End: len(f.Text)})
 }
 
-// one includes what a line names.
+// one includes the file that a line names.
 func (e *expansion) one(span source.Span, within []string) {
 	fail := func(fix, format string, args ...any) *diag.Diagnostic {
 		d := diag.Errorf(diag.Include, span, format, args...)
@@ -89,8 +89,8 @@ func (e *expansion) one(span source.Span, within []string) {
 	e.file(f, append(within, name))
 }
 
-// IncludeName is the file that an #include line names: #include a.stan, with or
-// without <> or quotes. What follows is a comment.
+// IncludeName returns the file that an #include line names: #include a.stan, with or without <> or
+// quotes. The rest of the line is a comment.
 func IncludeName(line string) string {
 	name := strings.TrimSpace(strings.TrimPrefix(line, "#include"))
 	for _, q := range []string{"<>", `""`} {
@@ -105,12 +105,12 @@ func IncludeName(line string) string {
 	return name
 }
 
-// IncludeFrom finds included files in folders, in their order. It is for
-// [Options.Include].
+// IncludeFrom returns a function for [Options.Include], which finds files in the folders, in this
+// order.
 //
-// A program may come from someone else, so it reaches nothing but regular files
-// of at most limit bytes (0: [source.DefaultLimit]) in these folders and below
-// them, wherever ".." and symbolic links would lead.
+// A program may come from an untrusted user. Therefore it can include only regular files of at most
+// limit bytes (0: [source.DefaultLimit]) in and below these folders, even by ".." and symbolic
+// links.
 func IncludeFrom(limit int64, folders ...string) func(name string) (*source.File, error) {
 	return func(name string) (*source.File, error) {
 		for _, folder := range folders {
@@ -127,17 +127,17 @@ func IncludeFrom(limit int64, folders ...string) func(name string) (*source.File
 	}
 }
 
-// notFound says in which folders there is no file.
+// notFound is the error for a missing file. It lists the folders that were searched.
 type notFound []string
 
 func (e notFound) Error() string        { return "there is no such file in " + strings.Join(e, ", ") }
 func (e notFound) Is(target error) bool { return target == fs.ErrNotExist }
 
-// errOutside reports an included file that a program may not reach.
+// errOutside is the error for a file outside the allowed folders.
 var errOutside = errors.New("it lies outside the folder of the program and the include paths")
 
-// readWithin reads a file in one of the folders, symbolic links followed. A path that leads out of
-// the folders gives the same error whether the file exists or not.
+// readWithin reads a file in one of the folders, after following symbolic links. A path that leads
+// out of the folders gives the same error whether the file exists or not.
 func readWithin(folders []string, path string, limit int64) (string, error) {
 	if _, _, ok := within(folders, path, filepath.Abs); !ok {
 		return "", errOutside
@@ -156,8 +156,7 @@ func readWithin(folders []string, path string, limit int64) (string, error) {
 	if !ok {
 		return "", errOutside
 	}
-	// From here on no link leads out of the folder, even one that has just been
-	// put there.
+	// From here on, no link leads out of the folder, even if it was just created.
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return "", plain(err)
@@ -167,7 +166,7 @@ func readWithin(folders []string, path string, limit int64) (string, error) {
 	if err != nil {
 		return "", plain(err)
 	}
-	if !info.Mode().IsRegular() { // opening a pipe may wait for ever
+	if !info.Mode().IsRegular() { // opening a pipe may block forever
 		return "", errors.New("it is not a regular file")
 	}
 	in, err := root.Open(rel)
@@ -178,8 +177,8 @@ func readWithin(folders []string, path string, limit int64) (string, error) {
 	return source.ReadAll(in, "it", limit)
 }
 
-// within finds the folder in which a path lies, and its place in there, both in
-// the form that resolve gives them.
+// within finds the folder that contains a path, and the path relative to it. resolve converts both
+// before they are compared.
 func within(folders []string, path string, resolve func(string) (string, error)) (folder, rel string, ok bool) {
 	path, err := resolve(path)
 	if err != nil {
@@ -197,7 +196,7 @@ func within(folders []string, path string, resolve func(string) (string, error))
 	return "", "", false
 }
 
-// plain is an error of the system without the name of the call.
+// plain returns a system error without the name of the system call.
 func plain(err error) error {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		return pe.Err

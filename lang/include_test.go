@@ -68,7 +68,7 @@ func TestIncludeStaysInside(t *testing.T) {
 				t.Errorf("%s: %q: the message tells of the file: %v", folder, name, err)
 			}
 		}
-		// Whether there is a file outside is not told.
+		// The error does not reveal whether the file outside exists.
 		_, there := include("../secret.stan")
 		_, absent := include("../absent.stan")
 		if there.Error() != absent.Error() || errors.Is(absent, fs.ErrNotExist) {
@@ -77,7 +77,7 @@ func TestIncludeStaysInside(t *testing.T) {
 	}
 }
 
-// TestIncludeBounded checks the limit on the length of the text if a few files include each other.
+// TestIncludeBounded checks the limit on the total length if a few files include each other.
 func TestIncludeBounded(t *testing.T) {
 	include := func(name string) (*source.File, error) {
 		var level int
@@ -102,8 +102,8 @@ func TestIncludeBounded(t *testing.T) {
 	}
 }
 
-// FuzzInclude looks for texts that include each other on which reading panics or
-// does not end, messages have impossible places, or a name leads out of the folder.
+// FuzzInclude looks for texts that include each other for which reading panics or does not end,
+// messages have impossible positions, or a name leads out of the folder.
 func FuzzInclude(f *testing.F) {
 	f.Add("#include a\nmodel { #include b\n}", "parameters { real x; }\n", "x ~ normal(0, 1);", "../secret")
 	f.Add("#include <a>\n", "#include b\n", "#include \"a\"\n", "a/../../secret")
@@ -119,7 +119,7 @@ func FuzzInclude(f *testing.F) {
 			f.Fatal(err)
 		}
 	}
-	_ = os.Symlink(dir, filepath.Join(inside, "up")) // where there are symbolic links
+	_ = os.Symlink(dir, filepath.Join(inside, "up")) // if the system has symbolic links
 	fromFolder := lang.IncludeFrom(0, inside)
 	f.Fuzz(func(t *testing.T, text, a, b, name string) {
 		if file, err := fromFolder(name); err == nil && file.Text != "b" {

@@ -10,9 +10,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/internal/legacy"
 )
 
-// upgrade rewrites the functions of older versions in a tree. What is written
-// otherwise in older versions (arrays, <-, comments) the parser has upgraded. The
-// list holds a warning for each change.
+// upgrade rewrites the functions of older versions in a tree. The parser has already upgraded other
+// old syntax (arrays, <-, comments). The list has a warning for each change.
 func upgrade(f *ast.File, known func(string) bool) (*ast.File, diag.List) {
 	defined := map[string]bool{}
 	u := &upgrader{own: map[string]string{}, noted: map[string]bool{}, known: func(name string) bool { return defined[name] || known(name) }}
@@ -30,8 +29,8 @@ func upgrade(f *ast.File, known func(string) bool) (*ast.File, diag.List) {
 	return u.tree(f).(*ast.File), u.list
 }
 
-// rename gives names that are reserved today an underscore, and more if there is
-// such a name already.
+// rename appends an underscore to names that are reserved now, and more underscores if the result
+// is already in use.
 func rename(f *ast.File) *ast.File {
 	taken := map[string]bool{}
 	var reserved []string // in order of the text
@@ -63,7 +62,7 @@ func rename(f *ast.File) *ast.File {
 	}).(*ast.File)
 }
 
-// nameOf is the name that a node is; "" for others.
+// nameOf returns the name if a node is one; "" for other nodes.
 func nameOf(n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.Ident:
@@ -74,7 +73,7 @@ func nameOf(n ast.Node) string {
 	return ""
 }
 
-// named is a name with another text.
+// named returns the node with another name.
 func named(n ast.Node, name string) ast.Node {
 	switch n := n.(type) {
 	case *ast.Ident:
@@ -87,8 +86,8 @@ func named(n ast.Node, name string) ast.Node {
 
 type upgrader struct {
 	own   map[string]string // the program's densities by their old names
-	plain map[string]bool   // functions in _jacobian that do not add to the Jacobian
-	noted map[string]bool   // the names, today, of densities whose definition has a warning
+	plain map[string]bool   // functions named _jacobian that do not add to the Jacobian
+	noted map[string]bool   // new names of densities whose definition already has a warning
 	known func(string) bool
 	list  diag.List
 }
@@ -99,7 +98,7 @@ func (u *upgrader) note(n ast.Node, was, is string) {
 	u.list.Add(d)
 }
 
-// nameToday is the name of a function that is defined as a density NAME_log or as a
+// nameToday returns the current name of a function that is defined as a density NAME_log, or as a
 // distribution function NAME_cdf_log or NAME_ccdf_log; "" for others.
 func nameToday(d *ast.FunctionDecl) string {
 	base, ok := strings.CutSuffix(d.Name.Name, "_log")
@@ -118,9 +117,10 @@ func nameToday(d *ast.FunctionDecl) string {
 	return base + "_lpdf"
 }
 
-// plainJacobians are functions whose names end in _jacobian, from the time before `jacobian +=`.
-// Today a function with such a name may be called only where parameters are transformed, so these
-// are renamed. A function is not one of them if it adds to the Jacobian, or calls one that does.
+// plainJacobians finds functions named _jacobian that were written before `jacobian +=` existed.
+// Now functions with this suffix may be called only where parameters are transformed, so these
+// functions are renamed. Functions that add to the Jacobian, or call one that does, keep their
+// names.
 func plainJacobians(functions *ast.Block) map[string]bool {
 	jacobian := func(name string) bool { return strings.HasSuffix(name, "_jacobian") && name != "_jacobian" }
 	plain := map[string]bool{}
@@ -144,7 +144,7 @@ func plainJacobians(functions *ast.Block) map[string]bool {
 		}, nil)
 		return found
 	}
-	for more := true; more; { // until nothing calls what has been found to adjust
+	for more := true; more; { // repeat until no more functions are found that add to the Jacobian
 		more = false
 		for _, d := range list {
 			if plain[d.Name.Name] && adjusts(d) {
@@ -156,13 +156,13 @@ func plainJacobians(functions *ast.Block) map[string]bool {
 	return plain
 }
 
-// tree is a tree as it is written today. A call that is a statement is looked at
-// with the statement, as what replaces it may be no call.
+// tree returns a tree in current syntax. A call that is a statement is rewritten with its
+// statement, because its replacement may not be a call.
 func (u *upgrader) tree(n ast.Node) ast.Node {
 	return ast.Rewrite(n, func(n ast.Node) bool { _, call := n.(*ast.CallStmt); return !call }, u.node)
 }
 
-// node rewrites a node in today's syntax, after its children have been rewritten.
+// node rewrites a node in current syntax, after its children have been rewritten.
 func (u *upgrader) node(n ast.Node) ast.Node {
 	if name := nameOf(n); u.plain[name] {
 		u.note(n, name, name+"_")
@@ -171,7 +171,7 @@ func (u *upgrader) node(n ast.Node) ast.Node {
 	switch n := n.(type) {
 	case *ast.FunctionDecl:
 		if now := nameToday(n); now != "" {
-			if !u.noted[now] { // a forward declaration and the definition are one change
+			if !u.noted[now] { // report a forward declaration and its definition only once
 				u.note(&n.Name, n.Name.Name, now)
 			}
 			u.noted[now] = true
@@ -198,13 +198,14 @@ func (u *upgrader) node(n ast.Node) ast.Node {
 	return n
 }
 
-// isLP reports the variable by which programs once added to the target.
+// isLP reports whether an expression is lp__, by which programs once added to the target.
 func isLP(e ast.Expr) bool {
 	v, ok := e.(*ast.VarExpr)
 	return ok && v.Name == "lp__"
 }
 
-// addedToLP is e of an expression lp__ + e, however long e is; nil for other expressions.
+// addedToLP returns e for an expression lp__ + e, where e may be a long sum; nil for other
+// expressions.
 func addedToLP(e ast.Expr) ast.Expr {
 	b, ok := e.(*ast.Binary)
 	switch {
@@ -220,7 +221,7 @@ func addedToLP(e ast.Expr) ast.Expr {
 	return &ast.Binary{Base: b.Base, Op: b.Op, OpPos: b.OpPos, X: x, Y: b.Y}
 }
 
-// conditional are the suffixes of functions that are called with a bar after the variate.
+// conditional lists the suffixes of functions that are called with a bar after the variate.
 var conditional = []string{"_lpdf", "_lpmf", "_lupdf", "_lupmf", "_cdf", "_lcdf", "_lccdf"}
 
 func (u *upgrader) call(e *ast.CallExpr) ast.Expr {

@@ -9,7 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Options of [ParseWith]. The zero value is what Parse does.
+// Options are the options of [ParseWith]. The zero value gives the behaviour of Parse.
 type Options struct {
 	// KeepIncludes reads #include lines as comments instead of refusing them.
 	KeepIncludes bool
@@ -18,8 +18,8 @@ type Options struct {
 	// refused. The error completes "cannot include NAME: …".
 	Include func(name string) (*source.File, error)
 
-	// SkipMissing leaves out what an #include line names but Include does not find,
-	// and reads the rest: for tools that work with programs which are being written.
+	// SkipMissing ignores #include lines for which Include finds no file, for tools that work with
+	// unfinished programs.
 	SkipMissing bool
 
 	// Legacy accepts the syntax of older versions of Stan, with a warning for each place. Known
@@ -27,17 +27,17 @@ type Options struct {
 	Legacy bool
 	Known  func(name string) bool
 
-	// MaxBytes bounds the length of the text together with the files that it
-	// includes; 0: [source.DefaultLimit].
+	// MaxBytes is the maximum length of the text together with its included files; 0:
+	// [source.DefaultLimit].
 	MaxBytes int64
 
-	// Rename gives variables and functions other names where theirs are reserved
-	// today, which in legacy syntax they need not be.
+	// Rename gives variables and functions other names if theirs are reserved now. In legacy
+	// syntax, such names are allowed.
 	Rename bool
 }
 
-// Recovered reports whether a tree with these parser errors is worth checking: its blocks are the
-// ones that the user meant, and File.Lost lists the text that is missing in them.
+// Recovered reports whether a tree with these parser errors is worth checking. Its blocks are then
+// those that the user meant, and File.Lost lists the text that the tree lacks.
 func Recovered(list diag.List) bool {
 	for _, d := range list {
 		switch d.Code {
@@ -49,10 +49,10 @@ func Recovered(list diag.List) bool {
 	return true
 }
 
-// Parse reads a program. The tree is never nil: where the list has errors, it
-// lacks the statements that could not be read, so that a tool can still work
-// with the rest, but check must not be asked about it. Diagnostics are in order
-// of place. A file that is no text gives a single one.
+// Parse parses a program. The tree is never nil. If the list has errors, the tree lacks the
+// statements that could not be parsed. Tools can still use the rest, but do not pass the tree to
+// check. Diagnostics are in the order of their positions. A file that is not text gives a single
+// diagnostic.
 func Parse(f *source.File) (*ast.File, diag.List) { return ParseWith(f, Options{}) }
 
 // ParseWith is Parse with options.

@@ -38,7 +38,7 @@ func parseLegacy(f *source.File) diag.List {
 
 const libraryNames = "normal_lpdf normal_lcdf normal_lccdf normal_cdf poisson_lpmf lmultiply abs log"
 
-// Errors that swallow the comments by which errtest expects them.
+// TestErrorsAtLineEnds checks errors that would swallow errtest's comments.
 func TestErrorsAtLineEnds(t *testing.T) {
 	tests := []struct{ src, want string }{
 		{"model {\n x = 1; /* open", "t:2:9: error: this comment is never closed [E0107]"},
@@ -93,7 +93,8 @@ func TestRendered(t *testing.T) {
 	}
 }
 
-// In legacy mode new words can be names, and keep them: the data have them too.
+// TestOldNames checks that, in legacy mode, words that are reserved now can be names. They keep
+// their names, because the data have them too.
 func TestOldNames(t *testing.T) {
 	f := source.NewFile("t", "data {\n  vector<lower=0>[2] offset;\n}\nmodel {\n  real array;\n  array <- offset[1];\n}\n")
 	tree, list := lang.ParseWith(f, lang.Options{Legacy: true})
@@ -221,7 +222,7 @@ func TestLiterals(t *testing.T) {
 	}
 }
 
-// good lists programs that parse: our own and the examples of the repository.
+// good lists valid programs: those of the tests and the examples of the repository.
 func good(t testing.TB) []*source.File {
 	var out []*source.File
 	for _, pattern := range []string{"testdata/good/*.model", "../examples/*/*.model"} {
@@ -240,7 +241,7 @@ func good(t testing.TB) []*source.File {
 	return out
 }
 
-// checkTree checks what holds of every program that parses.
+// checkTree checks properties that every valid program has.
 func checkTree(tree *ast.File) error {
 	if err := checkSpans(tree); err != nil {
 		return err
@@ -259,8 +260,8 @@ func checkTree(tree *ast.File) error {
 	return nil
 }
 
-// checkSpans checks that spans lie in their parents' and that what is called a
-// name covers its text.
+// checkSpans checks that spans lie within their parents' spans, and that the span of a name covers
+// its text.
 func checkSpans(tree *ast.File) (err error) {
 	stack := []source.Span{tree.Span()}
 	ast.Inspect(tree, func(n ast.Node) bool {
@@ -321,7 +322,7 @@ model {
 	}
 }
 
-// TestHostile checks that no input makes the parser slow or makes it crash.
+// TestHostile checks that no input makes the parser slow or crash.
 func TestHostile(t *testing.T) {
 	const n = 5000
 	inputs := map[string]string{}
@@ -348,8 +349,8 @@ func TestHostile(t *testing.T) {
 		if len(diags) > 100 {
 			t.Errorf("%s: %d errors", name, len(diags))
 		}
-		// Typically 20 ms, on a machine that does much else a hundred times that;
-		// what is worse than linear in n takes minutes.
+		// Parsing takes 20 ms, or a hundred times that on a busy machine. If it were not linear in
+		// n, it would take minutes.
 		if d := time.Since(start); d > 30*time.Second {
 			t.Errorf("%s: took %v", name, d)
 		}
@@ -384,19 +385,19 @@ func TestTooDeep(t *testing.T) {
 	}
 }
 
-// TestManyStrings checks that a line of many strings is read once, not once for each string.
+// TestManyStrings checks that a line with many strings is read once, not once for each string.
 func TestManyStrings(t *testing.T) {
 	began := time.Now()
 	if len(parse(source.NewFile("m", "model { "+strings.Repeat(`"`, 2_000_000)))) == 0 {
 		t.Fatal("accepted")
 	}
-	if d := time.Since(began); d > 20*time.Second { // minutes, if each looks for the end of the line
+	if d := time.Since(began); d > 20*time.Second { // minutes if quadratic
 		t.Error(d)
 	}
 }
 
 // TestBidiControls checks the warning about characters that change the direction of text, in
-// comments and strings. Other characters must not be warned about.
+// comments and strings. Other characters must not give a warning.
 func TestBidiControls(t *testing.T) {
 	controls := "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 	for _, c := range controls {

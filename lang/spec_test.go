@@ -15,7 +15,7 @@ import (
 // specBlock is a fenced code block of spec.md.
 type specBlock struct {
 	line int    // of its first line of code
-	info string // what stands after the opening fence
+	info string // the text after the opening fence
 	text string
 }
 
@@ -46,15 +46,14 @@ func specBlocks(t *testing.T) []specBlock {
 	return out
 }
 
-// TestSpec parses every program of spec.md. The info string of a code block says
-// what it is:
+// TestSpec parses every program in spec.md. The info string of a code block says what it is:
 //
 //	stan                  a whole program
-//	stan fragment=BLOCK   the inside of a block, its name written with hyphens
+//	stan fragment=BLOCK   the inside of a block, whose name is written with hyphens
 //	stan run              a whole program, which a test of package compile runs
-//	output                what the program before it prints
+//	output                the output of the preceding program
 //
-// A comment `// error=CODE` in it says that it is refused with that code alone.
+// A comment `// error=CODE` in it says that the program must give an error with exactly that code.
 func TestSpec(t *testing.T) {
 	blocks := specBlocks(t)
 	if len(blocks) < 15 {
@@ -89,8 +88,8 @@ func TestSpec(t *testing.T) {
 	}
 }
 
-// TestSpecReservedWords checks that the lists of reserved words in the specification are those of
-// the parser. It must refuse these as names, and no other words of the text.
+// TestSpecReservedWords compares the lists of reserved words in the specification with the parser.
+// It must refuse these words as names, and no other words of the specification.
 func TestSpecReservedWords(t *testing.T) {
 	text, err := os.ReadFile("../spec.md")
 	if err != nil {

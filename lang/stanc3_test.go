@@ -12,10 +12,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// The external suite: the test programs of stanc3, Stan's own compiler, which
-// are read where they lie and are no part of this repository.
-// PPL_STANC3 names the directory that holds its good and bad folders
-// (test/integration of a checkout).
+// The test programs of stanc3, Stan's own compiler, are not part of this repository. PPL_STANC3
+// names the directory with its folders good and bad (test/integration in a checkout).
 
 // stanc3 calls visit with each program of a folder of the suite.
 func stanc3(t *testing.T, folder string, visit func(path string, f *source.File)) {
@@ -62,8 +60,8 @@ func TestStanc3Good(t *testing.T) {
 	}
 }
 
-// TestStanc3Bad checks that syntax errors of stanc3 are errors here too. Errors that it finds later
-// are not, except for rules that our parser checks.
+// TestStanc3Bad checks that syntax errors of stanc3 are also errors here. Errors that stanc3 finds
+// after parsing must not be, except for rules that our parser checks.
 func TestStanc3Bad(t *testing.T) {
 	kinds := map[string]string{} // by path
 	counts := map[string]int{}
@@ -93,12 +91,12 @@ func TestStanc3Bad(t *testing.T) {
 	t.Log(counts)
 }
 
-// early are the codes that ppl's parser gives for mistakes that stanc3 finds later: reserved names
-// and removed functions.
+// early lists the codes that ppl's parser gives for mistakes that stanc3 finds only later: reserved
+// names and removed functions.
 var early = map[string]bool{"E0112": true, "E0123": true}
 
-// readExpected reads which kind of error stanc3 reports for the programs of a
-// folder from its file of expected output.
+// readExpected reads, from a folder's file of expected output, the kind of error that stanc3
+// reports for each program.
 func readExpected(dir string, kinds map[string]string) {
 	file, err := os.Open(filepath.Join(dir, "stanc.expected"))
 	if err != nil {

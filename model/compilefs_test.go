@@ -8,7 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// A model is compiled from a file system, with what it includes from next to it.
+// TestCompileFS compiles a model from a file system. It includes a file that is found relative to
+// the model.
 func TestCompileFS(t *testing.T) {
 	files := fstest.MapFS{
 		"models/coin.stan":      {Data: []byte("functions {\n#include lib/twice.stan\n}\nparameters { real x; }\nmodel { x ~ normal(twice(1), 1); }\n")},
@@ -28,7 +29,7 @@ func TestCompileFS(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// Texts that are given come first.
+	// Texts in Included take precedence over files.
 	o := model.CompileOptions{Included: map[string]string{"lib/twice.stan": "real twice(real x) { return 3 * x; }"}}
 	m, err = model.CompileFSContext(t.Context(), files, "models/coin.stan", o)
 	if err != nil || !strings.Contains(m.Included()["lib/twice.stan"], "3 * x") {

@@ -9,29 +9,30 @@ import (
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
-// Derived is a model that was derived from another one: its generated
-// quantities are the log likelihood of each observation, or replicated data. It
-// has the parameters of the other and takes the same data, so that
-// fit.Generate computes them at the draws of a fit of that one.
+// Derived is a model that was derived from another one. Its generated quantities are, for instance,
+// the log likelihood of each observation, or replicated data. It has the parameters of the original
+// model and takes the same data, so fit.Generate can compute them from the draws of the original's
+// fit.
 type Derived struct {
 	*Model
 	Outputs []predict.Output // its generated quantities
 	Left    []predict.Left   // statements on data from which nothing could be derived
 
-	// Summaries are what Outputs depend on and the model computes from all rows of columns.
+	// Summaries are values that Outputs depend on and that the model computes from all rows of data
+	// columns.
 	Summaries []predict.Summary
 
 	// Known gives the names in a fit of parameters with other names; see [predict.Derived].
 	Known map[string]string
 
-	// Scaled lists the statements on parameters that a model of the kind predict.TopLevel has, and
-	// Unscaled those that it lacks.
+	// Scaled lists the statements about parameters that a model of the kind predict.TopLevel keeps,
+	// Unscaled those that it leaves out.
 	Scaled, Unscaled []string
 }
 
-// Derive derives from the statements on data, y ~ dist(…) and the like, a model
-// that computes their log likelihood or draws the data anew; see package
-// predict. An error says why nothing can be derived.
+// Derive derives a model from the statements about data, such as y ~ dist(…). The derived model
+// computes their log likelihood, or draws the data again; see package predict. The error says why
+// nothing can be derived.
 func (m *Model) Derive(kind predict.Kind) (*Derived, error) {
 	return m.DeriveWith(kind, predict.Options{})
 }
@@ -51,24 +52,24 @@ func (m *Model) DeriveWith(kind predict.Kind, o predict.Options) (*Derived, erro
 	}, nil
 }
 
-// DeriveReplicated derives the model that draws the data again, for data that may lack the
-// variables to be drawn.
+// DeriveReplicated derives the model that draws the data again. The data may lack the variables to
+// be drawn.
 func (m *Model) DeriveReplicated(values *data.Set) (*Derived, error) {
 	return m.DeriveFor(values, predict.Replicated, predict.Options{})
 }
 
-// DeriveFor is [Model.DeriveWith] for data that may lack the observations, for the kinds that
-// compute something for each of them.
+// DeriveFor is [Model.DeriveWith] for data that may lack the observations, for kinds that compute
+// something for each of them.
 func (m *Model) DeriveFor(values *data.Set, kind predict.Kind, o predict.Options) (*Derived, error) {
 	o.Unknown = m.notGiven(values, kind)
 	return m.DeriveWith(kind, o)
 }
 
-// NotGiven lists the variables that a model draws, the variates of its statements
-// on data, and that a set does not have.
+// NotGiven lists the variables that a model draws, in its statements about data, and that a data
+// set does not have.
 func (m *Model) NotGiven(set *data.Set) []string { return m.notGiven(set, predict.Replicated) }
 
-// notGiven is NotGiven for the variables that the outputs of a kind are about.
+// notGiven is NotGiven for any kind of derived model.
 func (m *Model) notGiven(set *data.Set, kind predict.Kind) []string {
 	var out []string
 	if m.Err() != nil || set == nil {
@@ -86,9 +87,9 @@ func (m *Model) notGiven(set *data.Set, kind predict.Kind) []string {
 	return out
 }
 
-// SummarisedError says that a model computes something from all rows of a variable of the data,
-// such as a mean that it subtracts. Other rows give it another value than it has in the fit, so
-// that the coefficients of the fit do not apply.
+// SummarisedError says that a model computes a summary from all rows of a data variable, such as a
+// mean that it subtracts. For other rows the summary differs from its value in the fit, so the
+// fit's coefficients do not apply.
 type SummarisedError struct{ Summary predict.Summary }
 
 // Error implements error.
@@ -98,9 +99,9 @@ func (e *SummarisedError) Error() string {
 		e.Summary.Text, at.File, at.Line, strings.Join(e.Summary.Of, ", "))
 }
 
-// Comparable returns a [SummarisedError] if outputs for values do not have the meaning that they
-// have for the data of a fit: a summary is computed from variables that differ between the two, or
-// that are among changed. Without fitted, all of them differ.
+// Comparable returns a [SummarisedError] if outputs for values have another meaning than for the
+// fitted data. That is so if a summary is computed from variables that differ between the two data
+// sets, or that are among changed. If fitted is nil, all variables differ.
 func (d *Derived) Comparable(fitted, values *data.Set, changed ...string) error {
 	for _, s := range d.Summaries {
 		for _, name := range s.Of {
@@ -112,7 +113,7 @@ func (d *Derived) Comparable(fitted, values *data.Set, changed ...string) error 
 	return nil
 }
 
-// sameValues reports a variable with the same values in two sets.
+// sameValues reports whether a variable has the same values in two data sets.
 func sameValues(a, b *data.Set, name string) bool {
 	if a == b || a == nil || b == nil {
 		return a == b

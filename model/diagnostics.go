@@ -14,9 +14,8 @@ import (
 // ErrNoContext says that a context is nil.
 var ErrNoContext = errors.New("ppl: there is no context; context.Background() is one that never ends")
 
-// Diagnostics takes an error of this package apart into messages with places,
-// which diag.Render shows with the lines of the source. It returns nil for an
-// error that has no such parts.
+// Diagnostics returns the messages in an error of this package, with their positions. diag.Render
+// prints them with the lines of the source. It returns nil for an error without messages.
 func Diagnostics(err error) diag.List {
 	var compileError *compile.Error
 	if errors.As(err, &compileError) {

@@ -1,7 +1,6 @@
 // Package model compiles models and binds them to data. A [Model] is a program in Stan's language
-// that was compiled once and knows no data. [Model.Bind] makes a [Posterior] from it: a log
-// density over unconstrained parameters with its gradient, which the samplers of package infer
-// take as it is.
+// that was compiled without data. [Model.Bind] makes a [Posterior] from it: a log density over
+// unconstrained parameters with its gradient, which the samplers of package infer accept.
 //
 //	m, err := model.CompileFile("eight_schools.model")
 //	posterior, err := m.Bind(map[string]any{"J": 8, "y": y, "sigma": sigma})
@@ -10,10 +9,10 @@
 //
 // # Map
 //
-//	model.go        Compile, Bind: texts and data to models and posteriors
-//	posterior.go    Posterior: log density, gradient, the way back to constrained values
-//	derive.go       models that are derived from the text of another one, by package predict
+//	model.go        Compile, Bind: from texts and data to models and posteriors
+//	posterior.go    Posterior: log density, gradient, constrained values
+//	derive.go       models derived from another one's text, by package predict
 //	diagnostics.go  errors with positions in the source
 //
-// What is sampled from a posterior is in package fit.
+// Package fit samples posteriors.
 package model

@@ -11,7 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// message is what a user sees of an error of Bind: summary, details and advice.
+// message returns the parts of an error of Bind that users see: summary, details and advice.
 func message(err error) string {
 	if err == nil {
 		return "no error"
@@ -46,7 +46,7 @@ model {
 }
 `
 
-// Mistakes in Go values are reported in terms of Go.
+// TestGoData checks that mistakes in Go values are described in terms of Go.
 func TestGoData(t *testing.T) {
 	type upper struct {
 		N int
@@ -58,7 +58,7 @@ func TestGoData(t *testing.T) {
 		want   []string
 	}{
 		{"floats for an array of int", map[string]any{"n": 2, "y": []float64{0, 1}}, []string{"`y` is declared as array[2] int", "[]float64", "make it a []int"}},
-		{"float for an int", map[string]any{"n": 2.0, "y": []int{0, 1}}, nil}, // as encoding/json decodes it
+		{"float for an int", map[string]any{"n": 2.0, "y": []int{0, 1}}, nil}, // encoding/json
 		{"vector for an array of int", map[string]any{"n": 2, "y": mat.NewVecDense(2, nil)}, []string{"*mat.VecDense", "make it a []int"}},
 		{"half in a list", map[string]any{"n": 2, "y": []any{1, 0.5}}, []string{"y[2]", "0.5"}},
 		{"fields", upper{N: 2, Y: []int{0, 1}}, []string{"no variable `N`", "did you mean `n`?", "`ppl:\"n\"`"}},
@@ -96,7 +96,7 @@ func TestGoData(t *testing.T) {
 			}
 		}
 	}
-	// A set and a file may have more than a model asks for.
+	// Data sets and files may have variables that the model does not declare.
 	set, err := model.ReadData(upper{})
 	if err != nil {
 		t.Fatal(err)
@@ -114,8 +114,8 @@ func TestGoData(t *testing.T) {
 	}
 }
 
-// Data that no parameters can explain are an error of Bind, with the value, the index and the
-// statement.
+// TestImpossibleData checks that Bind refuses data that no parameter values can explain. The error
+// has the value, the index and the statement.
 func TestImpossibleData(t *testing.T) {
 	trials := func(statement string) string {
 		return `
@@ -148,7 +148,7 @@ model {
 		{"p ~ normal(0, x[2]);", []int{3, 2}, []int{1, 2}, []float64{1, 0}, []string{"positive, but is 0"}},
 		{"x[1] ~ normal(p, 1) T[0, ];", []int{3, 2}, []int{1, 2}, []float64{-1, 0}, []string{"-Inf"}},
 		{"x ~ normal(p, 1); if (N < 3) reject(\"too few: \", N);", []int{3, 2}, []int{1, 2}, []float64{-1, 0}, []string{"too few: 2"}},
-		// What parameters decide is not for Bind.
+		// Bind must not refuse data if parameters decide whether they are possible.
 		{"if (p > 0.5) y ~ binomial(n, p);", []int{3, 3}, []int{5, 1}, []float64{1, 1}, nil},
 		{"x ~ uniform(p, 2);", []int{3, 2}, []int{1, 2}, []float64{0.2, 0.3}, nil},
 		{"y ~ binomial(n, p);", []int{3, 3}, []int{3, 0}, []float64{1, 1}, nil},

@@ -7,9 +7,9 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// TestMarginalImpossible: hmm_marginal has derivatives by probabilities that are 0, where a step
-// leaves so little of the likelihood that it is computed with logarithms. The figures are those of
-// Stan 2.32.2.
+// TestMarginalImpossible computes the derivatives of hmm_marginal with respect to probabilities
+// that are 0, where the likelihood becomes so small that it is computed with logarithms. The
+// expected values are from Stan 2.32.2.
 func TestMarginalImpossible(t *testing.T) {
 	m, err := model.Compile("m.stan", `functions {
   // 0 with the derivative 1

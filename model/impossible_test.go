@@ -7,9 +7,9 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Bind refuses data that no parameters make possible also where the statement is in a loop that
-// carries a value, in a branch that data decide, or in a function; a branch that parameters decide
-// may never be taken.
+// TestImpossibleInLoops checks that Bind refuses data that no parameter values make possible, also
+// in a loop that carries a value, in a branch that data decide, and in a function. It must not
+// refuse them in a branch that parameters decide, which may never be taken.
 func TestImpossibleInLoops(t *testing.T) {
 	const n = 300
 	count, y := make([]int, n), make([]int, n)
@@ -44,8 +44,9 @@ model { a ~ normal(0, 1); real z = 0; for (i in 1:N) { z = sin(z) + a; `+c.body+
 	}
 }
 
-// Bind refuses such data also if the log density is interpreted, since another statement needs the
-// interpreter. It does not if the statement depends on one that does.
+// TestImpossibleInterpreted checks that Bind refuses such data also if the log density is
+// interpreted because another statement requires it. It must not refuse them if the statement
+// depends on such a statement.
 func TestImpossibleInterpreted(t *testing.T) {
 	const prefix = `functions {
   real halves(real x) { return abs(x) < 0.1 ? 0 : 1 + halves(x / 2); }

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/mistakes.txt anew")
 
-// right is a model without mistakes, of which each mistake below changes one place.
+// right is a model without mistakes. Each mistake below changes one place of it.
 const right = `functions {
   real half_square(real z) {
     return 0.5 * square(z);
@@ -77,13 +77,13 @@ const rightData = `{
 }
 `
 
-// mistake is one change that a beginner makes, and what they do after reading the message.
+// mistake is a change that a beginner might make, and their correction after reading the message.
 type mistake struct {
 	name string
-	old  string // text of the right model or data, which occurs once
+	old  string // part of the right model or data, which occurs once
 	new  string // what is written instead
 	code string // of the first message
-	then string // what help says to write instead of new; "" where it carries the edit
+	then string // the text that help advises instead of new; "" if it has an edit
 }
 
 var inModels = []mistake{
@@ -296,12 +296,12 @@ var inData = []mistake{
 	{"list of Python", "[1, 2, 2]", "(1, 2, 2)", "E0617", "[1, 2, 2]"},
 }
 
-// plainReplacement is help that gives the exact text to write, so that editors must offer it.
+// plainReplacement matches help that gives the exact text to write, which must come with an edit.
 var plainReplacement = regexp.MustCompile("^(write `[^`…]*`|did you mean `[^`]*`\\?)$")
 
-// TestMistakes makes each mistake, and follows the help of its first message literally: the
-// edits of all messages where there are some, else what the table says. What comes out must be
-// right. The messages are kept in testdata/mistakes.txt, to be read.
+// TestMistakes makes each mistake, and follows the help of its first message literally: it applies
+// the edits of all messages, or else the change in the table. The result must have no errors. The
+// messages are stored in testdata/mistakes.txt for review.
 func TestMistakes(t *testing.T) {
 	var shown strings.Builder
 	check := func(text string) diag.List { return compile.Check(source.NewFile("m.stan", text), compile.Options{}) }
@@ -379,7 +379,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// applied is a text after the edits of all diagnostics.
+// applied returns a text after the edits of all diagnostics.
 func applied(text string, list diag.List) string {
 	var edits []diag.Edit
 	for _, d := range list {

@@ -21,21 +21,21 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Model is a compiled model that knows no data yet. It is immutable and may be
-// bound any number of times, concurrently too.
+// Model is a compiled model without data. It is immutable and may be bound any number of times,
+// also concurrently.
 type Model struct {
 	name     string
 	program  *compile.Program
 	warnings diag.List
 	options  CompileOptions
-	texts    []sourceText // its own, then those that it includes
+	texts    []sourceText // the model's text, then those that it includes
 }
 
-// sourceText is a text of a model, under the name by which it is asked for.
+// sourceText is a text of a model, with the name by which #include refers to it.
 type sourceText struct{ Name, Text string }
 
-// Compile compiles a model. Messages show the name, usually that of a file. The error has
-// everything that is wrong with the text, see [Diagnostics].
+// Compile compiles a model. Messages show the name, usually that of a file. The error has all
+// errors in the text, see [Diagnostics].
 func Compile(name, text string) (*Model, error) {
 	return CompileContext(context.Background(), name, text, CompileOptions{})
 }
@@ -43,32 +43,31 @@ func Compile(name, text string) (*Model, error) {
 // CompileOptions are options of [CompileContext] and [CompileFileContext]. The zero value is the
 // default.
 type CompileOptions struct {
-	// IncludePaths are the folders in which the files of #include lines are
-	// looked for, in this order. Only regular files in and below them can be
-	// included, also by way of ".." and symbolic links.
+	// IncludePaths are the folders that are searched for the files of #include lines, in this
+	// order. Only regular files in and below them can be included, even by ".." or symbolic links.
 	IncludePaths []string
 
-	// Included are texts of #include lines by the names that these have, which come
-	// before those of files.
+	// Included has texts for #include lines, by the names in these lines. They take precedence over
+	// files.
 	Included map[string]string
 
-	// Legacy reads the syntax of older versions of Stan, such as real x[N], as
-	// what replaced it, with a warning for each place.
+	// Legacy accepts the syntax of older versions of Stan, such as real x[N], with a warning for
+	// each place.
 	Legacy bool
 
-	// MaxSource bounds the bytes of the text together with the files that it
-	// includes; 0: a megabyte.
+	// MaxSource is the maximum number of bytes of the text together with its included files; 0: one
+	// megabyte.
 	MaxSource int64
 }
 
-// CompileContext is [Compile] with options, that returns when ctx ends; the error then
-// wraps its cause.
+// CompileContext is [Compile] with options. It returns when ctx ends; the error then wraps the
+// cause.
 func CompileContext(ctx context.Context, name, text string, o CompileOptions) (*Model, error) {
 	return compileText(ctx, name, text, o, o.include(nil))
 }
 
-// include finds the texts of #include lines: in Included, then by first if it is not nil, then in
-// files. It is nil if no text can be included.
+// include returns a function that finds the texts of #include lines: in Included, then by first if
+// it is not nil, then in files. It returns nil if no text can be included.
 func (o *CompileOptions) include(first func(string) (*source.File, error)) func(string) (*source.File, error) {
 	var finders []func(string) (*source.File, error)
 	if o.Included != nil {
@@ -98,7 +97,7 @@ func (o *CompileOptions) include(first func(string) (*source.File, error)) func(
 	}
 }
 
-// compileText compiles a text and keeps it, with what it includes.
+// compileText compiles a text, and stores it in the model with the texts that it includes.
 func compileText(ctx context.Context, name, text string, o CompileOptions, include func(string) (*source.File, error)) (*Model, error) {
 	if ctx == nil {
 		return nil, ErrNoContext
@@ -126,14 +125,14 @@ func compileText(ctx context.Context, name, text string, o CompileOptions, inclu
 	return m, nil
 }
 
-// CompileFile compiles the model in a file. Files of #include lines are looked
-// for in the same folder.
+// CompileFile compiles the model in a file. It looks for files of #include lines in the same
+// folder.
 func CompileFile(path string) (*Model, error) {
 	return CompileFileContext(context.Background(), path, CompileOptions{})
 }
 
-// CompileFileContext is [CompileFile] with options, that returns when ctx ends; the error
-// then wraps its cause. Include paths are searched after the folder of the file.
+// CompileFileContext is [CompileFile] with options. It returns when ctx ends; the error then wraps
+// the cause. It searches include paths after the folder of the file.
 func CompileFileContext(ctx context.Context, path string, o CompileOptions) (*Model, error) {
 	text, err := source.ReadFile(path, o.MaxSource)
 	if err != nil {
@@ -143,15 +142,15 @@ func CompileFileContext(ctx context.Context, path string, o CompileOptions) (*Mo
 	return CompileContext(ctx, path, text, o)
 }
 
-// CompileFS is [CompileFile] of a file in a file system, such as an embed.FS. Files of #include
-// lines are looked for next to it.
+// CompileFS is [CompileFile] for a file in a file system, such as an embed.FS. It looks for files
+// of #include lines in the same folder.
 func CompileFS(files fs.FS, name string) (*Model, error) {
 	return CompileFSContext(context.Background(), files, name, CompileOptions{})
 }
 
-// CompileFSContext is [CompileFS] with options, that returns when ctx ends; the error then wraps
-// its cause. Texts in Included come before files, and folders of IncludePaths after those next to
-// the model.
+// CompileFSContext is [CompileFS] with options. It returns when ctx ends; the error then wraps the
+// cause. Texts in Included take precedence over files. The folders of IncludePaths are searched
+// after the model's folder.
 func CompileFSContext(ctx context.Context, files fs.FS, name string, o CompileOptions) (*Model, error) {
 	if files == nil {
 		return nil, errors.New("ppl: there is no file system")
@@ -177,7 +176,7 @@ func CompileFSContext(ctx context.Context, files fs.FS, name string, o CompileOp
 	}))
 }
 
-// Options say how the model was compiled.
+// Options returns the options with which the model was compiled.
 func (m *Model) Options() CompileOptions {
 	if m == nil {
 		return CompileOptions{}
@@ -185,7 +184,7 @@ func (m *Model) Options() CompileOptions {
 	return m.options
 }
 
-// Program is the compiled program, for packages that derive from it.
+// Program returns the compiled program, for packages that derive from it.
 func (m *Model) Program() *compile.Program {
 	if m == nil {
 		return nil
@@ -193,8 +192,8 @@ func (m *Model) Program() *compile.Program {
 	return m.program
 }
 
-// Included are the texts of the #include lines of the model, by the names in them:
-// for [CompileOptions.Included].
+// Included returns the texts of the model's #include lines, by the names in these lines, for
+// [CompileOptions.Included].
 func (m *Model) Included() map[string]string {
 	all := map[string]string{}
 	if m.Err() != nil {
@@ -206,7 +205,7 @@ func (m *Model) Included() map[string]string {
 	return all
 }
 
-// Text is the source text, without what it includes.
+// Text returns the source text, without included texts.
 func (m *Model) Text() string {
 	if m.Err() != nil {
 		return ""
@@ -214,7 +213,7 @@ func (m *Model) Text() string {
 	return m.texts[0].Text
 }
 
-// Name is the name that the model was compiled under.
+// Name returns the name that was given to Compile.
 func (m *Model) Name() string {
 	if m == nil {
 		return ""
@@ -222,8 +221,7 @@ func (m *Model) Name() string {
 	return m.name
 }
 
-// Warnings are remarks of the compiler about a text without errors. They are
-// shown by diag.Render.
+// Warnings returns the compiler's warnings. diag.Render prints them.
 func (m *Model) Warnings() diag.List {
 	if m == nil {
 		return nil
@@ -231,7 +229,7 @@ func (m *Model) Warnings() diag.List {
 	return m.warnings
 }
 
-// Err is nil for a model that [Compile] has made, and an error for a nil or zero one.
+// Err returns nil for a model that [Compile] has made, and an error for a nil or zero model.
 func (m *Model) Err() error {
 	if m == nil || m.program == nil {
 		return errors.New("ppl: there is no model; Compile makes one, if its error is nil")
@@ -242,12 +240,12 @@ func (m *Model) Err() error {
 // JSON is data in Stan's JSON format, for [Model.Bind].
 type JSON []byte
 
-// DataFile is the name of a file with data in any of the formats that the command
-// ppl reads, by its name or text: JSON, CSV, R's dump format, each also compressed
-// by gzip; for [Model.Bind]. Counts are variables that a CSV file lacks: N, the
-// number of its rows, or J=school, that of the levels of a column. As, if not nil, are
-// data that were read before, such as those of fit.Fit.Data: a CSV file is read as they
-// were, the levels of a factor numbered as there, and the same is counted.
+// DataFile names a file with data, for [Model.Bind]. The format is that of the command ppl: JSON,
+// CSV, or R's dump format, each also compressed by gzip. The name or the content decides which.
+// Counts defines variables that a CSV file lacks: N is the number of rows, J=school the number of
+// levels of a column. As, if not nil, are data that were read before, for instance by fit.Fit.Data:
+// a CSV file is read in the same way, with the same numbers for the levels of a factor and the same
+// counts.
 type DataFile struct {
 	Path   string
 	Counts []string
@@ -256,22 +254,22 @@ type DataFile struct {
 
 // BindOptions are options of [Model.BindContext]. The zero value is the default.
 type BindOptions struct {
-	// Seed of random numbers that are drawn in transformed data.
+	// Seed is the random seed for transformed data.
 	Seed uint64
 
-	// NoPropto keeps the constant terms that a statement with ~ drops.
+	// NoPropto keeps the constant terms that statements with ~ drop.
 	NoPropto bool
 
-	// NoJacobian leaves out the log Jacobians of the transforms of constrained
-	// parameters: the density over constrained values at the given point.
+	// NoJacobian leaves out the log Jacobians of the transforms of constrained parameters. The
+	// result is the density of the constrained values at the given point.
 	NoJacobian bool
 
-	// Print receives what print statements print, one call per statement,
-	// without the line break. Calls do not overlap. nil: nothing is printed.
+	// Print receives the output of print statements, one call per statement, without the line
+	// break. Calls do not overlap. nil: nothing is printed.
 	Print func(string)
 
-	// MaxPrint is the largest number of bytes passed to Print, clones included; 0: 64 MiB. One
-	// evaluation may print a megabyte. Output that is cut off ends with a note.
+	// MaxPrint is the maximum number of bytes passed to Print, clones included; 0: 64 MiB. One
+	// evaluation may print 1 MiB. Truncated output ends with a note.
 	MaxPrint int64
 
 	// StanCompat selects the transforms of an older version of Stan, for comparisons: "2.32", whose
@@ -279,21 +277,20 @@ type BindOptions struct {
 	// density over them differ. "" selects the newest.
 	StanCompat string
 
-	// Memory is the number of bytes that binding, and an evaluation of the posterior by one chain,
-	// may take. A request beyond it is refused with the line that makes it. 0: half of the memory
-	// of the machine, or of the control group of the process.
+	// Memory is the maximum number of bytes for binding, and for an evaluation of the posterior by
+	// one chain. A larger request is refused with the line that makes it. 0: half of the memory of
+	// the machine, or of the control group of the process.
 	Memory int64
 
-	// Statements is the largest number of statements of the model that may run while it is bound,
-	// as in transformed data, and for the generated quantities of a draw if these are interpreted.
-	// It ends loops that would never end. A statement of the model block counts as a hundred, each
-	// time that it is written out: in each iteration of an unrolled loop, and in each call of a
-	// function. 0: a thousand million.
+	// Statements is the maximum number of statements that may run during binding, for instance in
+	// transformed data, and for one draw of interpreted generated quantities. It ends infinite
+	// loops. A statement of the model block counts as a hundred each time that it is written out:
+	// in each iteration of an unrolled loop, and in each call of a function. 0: a thousand million.
 	Statements int64
 
-	// AllowImpossible binds data that rule out every value of the parameters, such as a
-	// binomial count above its number of trials, which are an error otherwise. It is for
-	// posteriors that are evaluated rather than sampled, where a rejection is an answer.
+	// AllowImpossible binds data that no parameter values can explain, such as a binomial count
+	// above its number of trials. Otherwise they are an error. Set it if you evaluate the posterior
+	// instead of sampling it, and accept a rejection as an answer.
 	AllowImpossible bool
 
 	// Without leaves out passes of the compiler, by name, to study the compiler. Results do not
@@ -325,8 +322,8 @@ func (m *Model) Bind(values any) (*Posterior, error) {
 	return m.BindContext(context.Background(), values, BindOptions{})
 }
 
-// BindContext is [Model.Bind] with options. It ends early, within some 50 ms, when ctx
-// does; the error then wraps its cause. The posterior does not depend on ctx.
+// BindContext is [Model.Bind] with options. It returns about 50 ms after ctx ends; the error then
+// wraps the cause. The posterior does not depend on ctx.
 func (m *Model) BindContext(ctx context.Context, values any, o BindOptions) (*Posterior, error) {
 	if err := m.Err(); err != nil {
 		return nil, err
@@ -366,10 +363,10 @@ func (m *Model) BindContext(ctx context.Context, values any, o BindOptions) (*Po
 	return &Posterior{name: m.name, model: m, values: set, options: o, bound: bound}, nil
 }
 
-// ReadData makes a set of data from anything that [Model.Bind] accepts. Bind accepts the set too.
+// ReadData converts anything that [Model.Bind] accepts to a data set, which Bind also accepts.
 func ReadData(values any) (*data.Set, error) { return readData(values, 0) }
 
-// readData is ReadData within so many bytes of memory; 0: the default.
+// readData is ReadData with a memory limit in bytes; 0: the default.
 func readData(values any, memory int64) (*data.Set, error) {
 	o := data.Options{Memory: compile.MemoryOr(memory)}
 	switch v := values.(type) {
@@ -386,7 +383,7 @@ func readData(values any, memory int64) (*data.Set, error) {
 	return data.FromGoWith(values, o)
 }
 
-// declaredNames are the names of variables, of a tuple its own.
+// declaredNames returns the names of variables. A tuple has one name.
 func declaredNames(vars []*ir.Var) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, leaves := range ir.Declared(vars) {
@@ -397,9 +394,9 @@ func declaredNames(vars []*ir.Var) iter.Seq[string] {
 	}
 }
 
-// known refuses a key of a map of Go, or a field of a struct with numbers, that is no declared
-// name: it is a slip of the pen, as such values are written for a model. Files, and sets that were
-// read before, are often for several models, as in Stan.
+// known returns an error if a key of a Go map, or a numeric field of a struct, is not a declared
+// name. Such values are made for one model, so this is a mistake. Files and data sets are often
+// used for several models, as in Stan.
 func known(values any, set *data.Set, declared []*ir.Var, message string) error {
 	t := reflect.TypeOf(values)
 	for t != nil && t.Kind() == reflect.Pointer && t != reflect.TypeFor[*data.Set]() {
@@ -413,7 +410,7 @@ func known(values any, set *data.Set, declared []*ir.Var, message string) error 
 	}
 	for _, name := range set.Names() {
 		if set.Fault(name) != nil {
-			continue // of a struct: a text, say, which is no data of any model
+			continue // a struct's field that cannot be data, such as a text
 		}
 		found := false
 		for _, leaves := range ir.Declared(declared) {
@@ -450,5 +447,5 @@ func serial(f func(string)) func(string) {
 	}
 }
 
-// Version is the version of this module, as far as the build knows it.
+// Version returns the version of this module, as far as the build knows it.
 func Version() string { return buildinfo.Read().Version }

@@ -33,7 +33,7 @@ func bound(t *testing.T, text string, values any, o model.BindOptions) *model.Po
 	return p
 }
 
-// near compares numbers relative to the greater of 1 and want.
+// near compares numbers relative to want, or absolutely if want is below 1.
 func near(got, want float64) bool {
 	return got == want || math.Abs(got-want) <= 1e-12*max(1, math.Abs(want))
 }
@@ -53,7 +53,7 @@ model {
 }
 `
 
-// A model knows its name, its text and its warnings. Errors of a text are listed with their places.
+// TestCompile checks a model's name, text and warnings, and that errors are listed with positions.
 func TestCompile(t *testing.T) {
 	m := compiled(t, line)
 	if m.Name() != "m.stan" || m.Text() != line || len(m.Warnings()) != 0 || len(m.Included()) != 0 || m.Err() != nil || m.Program() == nil {
@@ -97,7 +97,8 @@ func TestCompileOptions(t *testing.T) {
 	}
 }
 
-// Texts to include come from a map, then from folders; a model keeps them.
+// TestInclude checks that included texts come from a map, then from folders, and that the model
+// keeps them.
 func TestInclude(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -117,7 +118,7 @@ func TestInclude(t *testing.T) {
 	if in := m.Included(); len(in) != 2 || in["priors.stan"] != priors || in["data.stan"] != "data { int N; }" {
 		t.Errorf("included: %q", in)
 	}
-	// What was included is enough to compile the text again, without the files.
+	// The included texts are enough to compile the text again, without the files.
 	if _, err := model.CompileContext(t.Context(), "m", m.Text(), model.CompileOptions{Included: m.Included()}); err != nil {
 		t.Error(err)
 	}
@@ -129,8 +130,8 @@ func TestInclude(t *testing.T) {
 	}
 }
 
-// The log density and its gradient at sizes 0, 1 and 2, against the formula:
-// a ~ N(0, 2), yₙ ~ N(a xₙ, s), s = exp(u) with Jacobian u.
+// TestSizes compares the log density and its gradient at sizes 0, 1 and 2 with the formula: a ~
+// N(0, 2), yₙ ~ N(a xₙ, s), s = exp(u) with Jacobian u.
 func TestSizes(t *testing.T) {
 	m := compiled(t, line)
 	x, y := []float64{0.5, -2}, []float64{1.25, 3}
@@ -159,7 +160,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// Parameters of sizes 0, 1 and 2, and none at all.
+// TestSizesOfParameters checks parameters of sizes 0, 1 and 2, and models without parameters.
 func TestSizesOfParameters(t *testing.T) {
 	m := compiled(t, "data { int N; } parameters { vector[N] v; array[N] real<lower=0> w; } model { v ~ std_normal(); w ~ exponential(1); }")
 	for n := range 3 {
@@ -178,7 +179,7 @@ func TestSizesOfParameters(t *testing.T) {
 	}
 }
 
-// What is wrong with data is said with the name of the variable, or its element.
+// TestWrongData checks that errors about data name the variable or its element.
 func TestWrongData(t *testing.T) {
 	m := compiled(t, `data {
   int<lower=0> N;
@@ -228,7 +229,7 @@ model { x ~ normal(a, 1); }
 			t.Errorf("%s = %v: %v, without %q", c.name, c.value, err, c.want)
 		}
 	}
-	// Of a text the place is known.
+	// For a JSON text, the error has the position.
 	_, err := m.Bind(model.JSON("{\"N\": 2,\n \"x\": [1, \"a\"]}"))
 	if list := model.Diagnostics(err); len(list) == 0 || list[0].Span.Begin().Line != 2 {
 		t.Errorf("%v: %+v", err, list)
@@ -238,7 +239,7 @@ model { x ~ normal(a, 1); }
 	}
 }
 
-// The same data in each of the forms give the same log density.
+// TestFormsOfData checks that the same data in each form give the same log density.
 func TestFormsOfData(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -295,8 +296,8 @@ func TestFormsOfData(t *testing.T) {
 	}
 }
 
-// A context that has ended ends compiling and binding, with its cause; the posterior does not
-// depend on the context. Without a context nothing begins.
+// TestCancellation checks that compiling and binding end when the context does, with its cause. The
+// posterior must not depend on the context. A nil context is an error.
 func TestCancellation(t *testing.T) {
 	cause := errors.New("the cause")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -327,7 +328,8 @@ func TestCancellation(t *testing.T) {
 	}
 }
 
-// A loop that parameters end may be stopped; the statements while binding are limited.
+// TestStop checks that an endless loop over parameters can be stopped, and that the number of
+// statements during binding is limited.
 func TestStop(t *testing.T) {
 	enough := errors.New("enough")
 	p := bound(t, "parameters { real a; } model { real s = 1; while (s > 0) s += 1 + square(a); target += s; }", nil, model.BindOptions{})
@@ -343,7 +345,8 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// Options of binding: constants, Jacobians, seeds, printing, memory, passes.
+// TestBindOptions checks the options of binding: constants, Jacobians, seeds, printing, memory,
+// passes.
 func TestBindOptions(t *testing.T) {
 	at := []float64{0.5}
 	density := func(text string, o model.BindOptions) float64 {

@@ -15,10 +15,10 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// TestMutants checks models of the repository with one token deleted, two neighbours swapped,
-// or a name misspelt by one letter. No message is without a place, and none of the mutations
-// gives more than three errors. PPL_MUTANTS=2000 makes as many; the test then
-// prints how often the first error is on the line of the mutation, or the next one.
+// TestMutants checks models of the repository with one token deleted, two neighbours swapped, or a
+// name misspelt by one letter. Each message must have a position, and no mutation may give more
+// than three errors. PPL_MUTANTS=2000 makes that many mutants; the test then prints how often the
+// first error is on the mutated line, or the next one.
 func TestMutants(t *testing.T) {
 	n := 120
 	if s := os.Getenv("PPL_MUTANTS"); s != "" {

@@ -8,8 +8,9 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// An error in a program with tuples in one another is found with work that grows no faster than the
-// square of their depth: types are as long as they are deep, and a message may hold one of each.
+// TestNestedTuples checks that finding an error in a program with nested tuples takes at most
+// quadratic work in the depth. The text of a type is as long as it is deep, and a message may
+// contain a type for each level.
 func TestNestedTuples(t *testing.T) {
 	nested := func(depth int) (typ, value string) {
 		return strings.Repeat("tuple(", depth) + "real" + strings.Repeat(", real)", depth),
@@ -60,7 +61,7 @@ func TestNestedTuples(t *testing.T) {
 		}
 		work(50) // what is done once
 		few, many := work(150), work(600)
-		if growth := many / few; growth > 20 { // four times as deep: 16 of a square, 64 of a cube
+		if growth := many / few; growth > 20 { // depth × 4: 16 if quadratic, 64 if cubic
 			t.Errorf("%s: %.3g bytes at a depth of 150, %.3g at 600: %.1f times as many", name, few, many, growth)
 		}
 	}

@@ -10,15 +10,13 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// Posterior is a model bound to data: a log density over an unconstrained
-// space, with its gradient and the way back to the model's own quantities.
+// Posterior is a model bound to data: a log density over an unconstrained space, with its gradient,
+// and functions that compute the model's own quantities.
 //
-// It satisfies infer.LogDensity, infer.Cloner and infer.Generator, so the
-// samplers of package infer take it as it is. Any number of goroutines may sample
-// one at the same time, as each run evaluates clones; its methods are for one goroutine
-// at a time. Of a nil Posterior, and of one
-// that Bind has not made, methods return errors, and nothing where they return no
-// error.
+// It implements infer.LogDensity, infer.Cloner and infer.Generator, so the samplers of package
+// infer accept it. Any number of goroutines may sample it at the same time, because each run
+// evaluates clones. Only one goroutine at a time may call its methods. Methods of a nil Posterior,
+// and of one that Bind has not made, return errors, or nothing if they have no error result.
 type Posterior struct {
 	name    string
 	model   *Model
@@ -37,7 +35,8 @@ var (
 	_ infer.Recentrer  = (*compile.Model)(nil) // what Clone returns
 )
 
-// Err is nil for a posterior that [Model.Bind] has made, and an error for a nil or zero one.
+// Err returns nil for a posterior that [Model.Bind] has made, and an error for a nil or zero
+// posterior.
 func (p *Posterior) Err() error {
 	if p == nil || p.bound == nil {
 		return errors.New("ppl: there is no posterior; Model.Bind makes one, if its error is nil")
@@ -45,7 +44,7 @@ func (p *Posterior) Err() error {
 	return nil
 }
 
-// at is what is wrong with a point to evaluate.
+// at returns an error if x is not a valid point to evaluate.
 func (p *Posterior) at(x []float64) error {
 	if err := p.Err(); err != nil {
 		return err
@@ -56,7 +55,7 @@ func (p *Posterior) at(x []float64) error {
 	return nil
 }
 
-// Dim is the number of unconstrained parameters.
+// Dim returns the number of unconstrained parameters.
 func (p *Posterior) Dim() int {
 	if p.Err() != nil {
 		return 0
@@ -64,18 +63,18 @@ func (p *Posterior) Dim() int {
 	return p.bound.Dim()
 }
 
-// LogDensity is the log density at the unconstrained point x. See
-// [Posterior.LogDensityGrad] for its errors.
+// LogDensity returns the log density at the unconstrained point x. See [Posterior.LogDensityGrad]
+// for its errors.
 func (p *Posterior) LogDensity(x []float64) (float64, error) {
 	return p.LogDensityGrad(x, make([]float64, p.Dim()))
 }
 
-// LogDensityGrad computes the log density at the unconstrained point x, up to a
-// constant, and writes its gradient to grad; both slices have length Dim. Log
-// Jacobians of transforms are included. A value of -Inf means that x has no
-// probability; an error that the model rejects x (an argument outside its
-// domain, a reject statement). It does not allocate. A loop that parameters end may go
-// on for ever: [Posterior.SetStop] bounds that, as in
+// LogDensityGrad computes the log density at the unconstrained point x, up to a constant, and
+// writes its gradient to grad. Both slices have length Dim. Log Jacobians of transforms are
+// included. A value of -Inf means that x has probability zero. An error means that the model
+// rejects x: an argument is outside its domain, or a reject statement ran. LogDensityGrad does not
+// allocate. A loop whose end depends on parameters may never end; limit it by [Posterior.SetStop],
+// as in
 //
 //	p.SetStop(func() error { return context.Cause(ctx) })
 func (p *Posterior) LogDensityGrad(x, grad []float64) (float64, error) {
@@ -88,9 +87,9 @@ func (p *Posterior) LogDensityGrad(x, grad []float64) (float64, error) {
 	return p.bound.LogDensityGrad(x, grad)
 }
 
-// MemoryLimit is the number of bytes that computations with the posterior may take, see
-// [BindOptions]. It implements infer.Limited: dense metrics and Hessians of very many parameters
-// are refused before they are made.
+// MemoryLimit returns the memory limit in bytes for computations with the posterior, see
+// [BindOptions]. It implements infer.Limited: samplers refuse dense metrics and Hessians that would
+// exceed it.
 func (p *Posterior) MemoryLimit() int64 {
 	if p.Err() != nil {
 		return 0
@@ -106,8 +105,8 @@ func (p *Posterior) CloneDensity() infer.LogDensity {
 	return p.bound.Clone()
 }
 
-// Recentring implements [infer.Recentrer]: other coordinates for group-level terms of hierarchical
-// models, nil if the model has none.
+// Recentring implements [infer.Recentrer]: it returns other coordinates for group-level terms of
+// hierarchical models, or nil if the model has none.
 func (p *Posterior) Recentring() (infer.Recentring, error) {
 	if err := p.Err(); err != nil {
 		return nil, err
@@ -115,7 +114,7 @@ func (p *Posterior) Recentring() (infer.Recentring, error) {
 	return p.bound.Recentring()
 }
 
-// Clone returns a copy for another goroutine. Clones share the program, and the data, but no memory
+// Clone returns a copy for another goroutine. Clones share the program and the data, but no memory
 // that evaluations write to.
 func (p *Posterior) Clone() *Posterior {
 	if p.Err() != nil {
@@ -126,8 +125,8 @@ func (p *Posterior) Clone() *Posterior {
 	return &c
 }
 
-// With is a copy whose log density is computed by another compiled program of the same model and
-// data.
+// With returns a copy that computes the log density by another compiled program of the same model
+// and data.
 func (p *Posterior) With(program *compile.Model) *Posterior {
 	if p.Err() != nil {
 		return p
@@ -137,7 +136,7 @@ func (p *Posterior) With(program *compile.Model) *Posterior {
 	return &c
 }
 
-// Name is that of the model.
+// Name returns the model's name.
 func (p *Posterior) Name() string {
 	if p.Err() != nil {
 		return ""
@@ -145,7 +144,7 @@ func (p *Posterior) Name() string {
 	return p.name
 }
 
-// Model is what was bound; nil if there is no posterior.
+// Model returns the model that was bound; nil for a nil posterior.
 func (p *Posterior) Model() *Model {
 	if p.Err() != nil {
 		return nil
@@ -153,7 +152,7 @@ func (p *Posterior) Model() *Model {
 	return p.model
 }
 
-// Data is what the model was bound to; nil if there is no posterior.
+// Data returns the data that the model was bound to; nil for a nil posterior.
 func (p *Posterior) Data() *data.Set {
 	if p.Err() != nil {
 		return nil
@@ -161,7 +160,7 @@ func (p *Posterior) Data() *data.Set {
 	return p.values
 }
 
-// Options say how the model was bound.
+// Options returns the options with which the model was bound.
 func (p *Posterior) Options() BindOptions {
 	if p.Err() != nil {
 		return BindOptions{}
@@ -169,9 +168,9 @@ func (p *Posterior) Options() BindOptions {
 	return p.options
 }
 
-// Compiled is the compiled model at these data, for authors of samplers: it has second derivatives,
-// the metrics of Riemannian samplers, and the parts of the density. Like the Posterior it is used
-// by one goroutine at a time. It is nil if there is no posterior.
+// Compiled returns the compiled model with these data, for authors of samplers. It has second
+// derivatives, the metrics of Riemannian samplers, and the parts of the density. Only one goroutine
+// at a time may use it. It is nil for a nil posterior.
 func (p *Posterior) Compiled() *compile.Model {
 	if p.Err() != nil {
 		return nil
@@ -179,8 +178,7 @@ func (p *Posterior) Compiled() *compile.Model {
 	return p.bound
 }
 
-// Unwrap implements [infer.Wrapper]: samplers look for derivatives in what Compiled
-// returns.
+// Unwrap implements [infer.Wrapper], so that samplers find the derivatives that Compiled offers.
 func (p *Posterior) Unwrap() infer.LogDensity {
 	if p.Err() != nil {
 		return nil
@@ -188,8 +186,8 @@ func (p *Posterior) Unwrap() infer.LogDensity {
 	return p.bound
 }
 
-// SetStop makes evaluations call stop now and then, and end with an error that wraps its result: a
-// loop whose end depends on parameters may run for ever. fit.Sample calls SetStop.
+// SetStop makes evaluations call stop regularly, and end with an error that wraps its result,
+// because a loop whose end depends on parameters may never end. fit.Sample calls SetStop.
 func (p *Posterior) SetStop(stop func() error) {
 	if p.Err() == nil {
 		p.bound.SetStop(stop)
@@ -205,7 +203,7 @@ func (p *Posterior) SetWorkers(n int) {
 	}
 }
 
-// UnconstrainedNames names the coordinates of points: mu, theta.1, …
+// UnconstrainedNames returns the names of the unconstrained coordinates: mu, theta.1, …
 func (p *Posterior) UnconstrainedNames() []string {
 	if p.Err() != nil {
 		return nil
@@ -213,8 +211,8 @@ func (p *Posterior) UnconstrainedNames() []string {
 	return p.bound.UnconstrainedNames()
 }
 
-// ConstrainedNames names what [Posterior.Constrain] computes: parameters, then
-// transformed parameters.
+// ConstrainedNames returns the names of the values that [Posterior.Constrain] computes: parameters,
+// then transformed parameters.
 func (p *Posterior) ConstrainedNames() []string {
 	if p.Err() != nil {
 		return nil
@@ -222,8 +220,8 @@ func (p *Posterior) ConstrainedNames() []string {
 	return p.bound.ConstrainedNames()
 }
 
-// Constrain computes parameters and transformed parameters at the unconstrained
-// point x. An error says that one of them violates its declaration.
+// Constrain computes parameters and transformed parameters at the unconstrained point x. The error
+// says which of them violates its declaration.
 func (p *Posterior) Constrain(x []float64) ([]float64, error) {
 	if err := p.at(x); err != nil {
 		return nil, err
@@ -242,9 +240,8 @@ func (p *Posterior) OutputNames() []string {
 	return p.bound.OutputNames()
 }
 
-// Generate computes what OutputNames names at the unconstrained point x and writes
-// it to dst, which has their number of elements. Generated quantities draw their
-// random numbers from rng.
+// Generate computes the values of OutputNames at the unconstrained point x and writes them to dst,
+// which must have the same length. Generated quantities take their random numbers from rng.
 func (p *Posterior) Generate(x []float64, rng *rand.Rand, dst []float64) error {
 	if err := p.at(x); err != nil {
 		return err
@@ -258,9 +255,8 @@ func (p *Posterior) Generate(x []float64, rng *rand.Rand, dst []float64) error {
 	return p.bound.Generate(x, rng, dst)
 }
 
-// Unconstrain finds the unconstrained point of parameters that are given as
-// data are given to [Model.Bind]. Coordinates of parameters that are not given
-// are NaN.
+// Unconstrain computes the unconstrained point for parameters, given in the forms that [Model.Bind]
+// accepts for data. Coordinates of missing parameters are NaN.
 func (p *Posterior) Unconstrain(values any) ([]float64, error) {
 	if err := p.Err(); err != nil {
 		return nil, err
@@ -275,8 +271,8 @@ func (p *Posterior) Unconstrain(values any) ([]float64, error) {
 	return p.bound.Unconstrain(set)
 }
 
-// InitAt starts chains at the given parameters, and those not given at random
-// within radius on the unconstrained scale. It is for fit.Options.Init.
+// InitAt returns initial values for chains, for fit.Options.Init. Missing parameters start at
+// random within radius on the unconstrained scale.
 func (p *Posterior) InitAt(values any, radius float64) (infer.Init, error) {
 	x, err := p.Unconstrain(values)
 	if err != nil {
@@ -285,7 +281,7 @@ func (p *Posterior) InitAt(values any, radius float64) (infer.Init, error) {
 	return infer.At{Positions: [][]float64{x}, Radius: radius}, nil
 }
 
-// ParameterNames names the values of the parameters alone, the first of
+// ParameterNames returns the names of the parameters' values, the first of
 // [Posterior.ConstrainedNames].
 func (p *Posterior) ParameterNames() []string {
 	if p.Err() != nil {
@@ -294,7 +290,7 @@ func (p *Posterior) ParameterNames() []string {
 	return p.bound.ParameterNames()
 }
 
-// GeneratedNames names the generated quantities, the last of
+// GeneratedNames returns the names of the generated quantities, the last of
 // [Posterior.OutputNames].
 func (p *Posterior) GeneratedNames() []string {
 	if p.Err() != nil {
@@ -303,10 +299,9 @@ func (p *Posterior) GeneratedNames() []string {
 	return p.bound.GeneratedNames()
 }
 
-// UnconstrainValues finds the unconstrained point, of length Dim, of parameters
-// that are given by their values in the order of [Posterior.ParameterNames]. A
-// value on the edge of its bounds has an infinite coordinate, one outside of
-// them NaN.
+// UnconstrainValues computes the unconstrained point, of length Dim, for parameter values in the
+// order of [Posterior.ParameterNames]. A value on its bound has an infinite coordinate, one outside
+// its bounds NaN.
 func (p *Posterior) UnconstrainValues(values []float64) ([]float64, error) {
 	if err := p.Err(); err != nil {
 		return nil, err
@@ -316,8 +311,8 @@ func (p *Posterior) UnconstrainValues(values []float64) ([]float64, error) {
 }
 
 // UnconstrainRounded is [Posterior.UnconstrainValues] for values rounded to this number of
-// significant digits, as in files of draws; 0: they are exact. A value that violates its constraint
-// by rounding alone is replaced by the nearest that does not.
+// significant digits, as in files of draws; 0: they are exact. If a value violates its constraint
+// only because of rounding, the nearest valid value replaces it.
 func (p *Posterior) UnconstrainRounded(values []float64, digits int) ([]float64, error) {
 	if err := p.Err(); err != nil {
 		return nil, err

@@ -34,7 +34,8 @@ generated quantities {
 }
 `
 
-// Names are those of CmdStan's files, the first index fastest. A simplex of 3 has 2 coordinates.
+// TestNames checks that names are those in CmdStan's files, with the first index fastest. A simplex
+// of 3 has 2 coordinates.
 func TestNames(t *testing.T) {
 	for n := range 3 {
 		p := bound(t, quantities, map[string]any{"N": n}, model.BindOptions{})
@@ -64,7 +65,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Points lead to values and values back to points, by names and in order.
+// TestPointsAndValues converts points to values and back, by names and in order.
 func TestPointsAndValues(t *testing.T) {
 	p := bound(t, quantities, map[string]any{"N": 1}, model.BindOptions{})
 	x := []float64{math.Log(3), 0.5, -1.5, 0.25, -0.75}
@@ -93,14 +94,14 @@ func TestPointsAndValues(t *testing.T) {
 	same("exact", y, err)
 	y, err = p.Unconstrain(map[string]any{"s": v[0], "b": [][]float64{{v[1]}, {v[2]}}, "p": v[3:6]})
 	same("by name", y, err)
-	// Those that are not given are NaN; those of an initial point are then drawn.
+	// Coordinates of missing parameters are NaN; in an initial point they are random.
 	if y, err = p.Unconstrain(map[string]any{"s": 3}); err != nil || !near(y[0], x[0]) || !math.IsNaN(y[1]) || !math.IsNaN(y[4]) {
 		t.Errorf("one of them: %v, %v", y, err)
 	}
 	if at, err := p.InitAt(map[string]any{"s": 3}, 1.5); err != nil || at.(infer.At).Radius != 1.5 || !near(at.(infer.At).Positions[0][0], x[0]) {
 		t.Errorf("initial point: %v, %v", at, err)
 	}
-	// On the edge of its bounds a value is infinitely far away; outside there is no point.
+	// A value on its bound has an infinite coordinate; one outside has none.
 	v[0] = 0
 	if y, err := p.UnconstrainValues(v[:6]); err != nil || !math.IsInf(y[0], -1) {
 		t.Errorf("on the edge: %v, %v", y, err)
@@ -116,7 +117,7 @@ func TestPointsAndValues(t *testing.T) {
 	}
 }
 
-// Generated quantities depend on the point and the random numbers alone.
+// TestGenerate checks that generated quantities depend only on the point and the random numbers.
 func TestGenerate(t *testing.T) {
 	p := bound(t, quantities, map[string]any{"N": 2}, model.BindOptions{})
 	x := make([]float64, p.Dim())
@@ -140,7 +141,7 @@ func TestGenerate(t *testing.T) {
 	}
 }
 
-// A point of another length is an error, of each method that takes one.
+// TestWrongLengths checks that each method that takes a point refuses one of another length.
 func TestWrongLengths(t *testing.T) {
 	p := bound(t, quantities, map[string]any{"N": 0}, model.BindOptions{})
 	d := p.Dim()
@@ -157,8 +158,8 @@ func TestWrongLengths(t *testing.T) {
 	}
 }
 
-// Where the model rejects a point the error says at which statement; the next point is not
-// affected.
+// TestRejection checks that the error for a rejected point names the statement, and that the next
+// point is not affected.
 func TestRejection(t *testing.T) {
 	p := bound(t, "parameters { real a; }\nmodel {\n  if (a > 1) reject(\"a is \", a);\n  target += normal_lpdf(0 | 0, a);\n}", nil, model.BindOptions{})
 	for a, line := range map[float64]int{2: 3, -1: 4} {
@@ -174,7 +175,7 @@ func TestRejection(t *testing.T) {
 	}
 }
 
-// Clones compute the same at the same time, and nothing of an evaluation is allocated.
+// TestClones checks that clones compute the same values at the same time, without allocating.
 func TestClones(t *testing.T) {
 	p := bound(t, quantities, map[string]any{"N": 2}, model.BindOptions{})
 	at := func(k int) []float64 {
@@ -209,7 +210,8 @@ func TestClones(t *testing.T) {
 	}
 }
 
-// Without a model or a posterior each method returns an error or nothing, and none panics.
+// TestNothing checks that all methods of nil and zero models and posteriors return an error or
+// nothing, and that none panics.
 func TestNothing(t *testing.T) {
 	for _, subject := range []any{(*model.Model)(nil), new(model.Model), (*model.Posterior)(nil), new(model.Posterior)} {
 		v := reflect.ValueOf(subject)
@@ -233,7 +235,8 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// Models derived from statements on data: the log likelihood of each observation, and new data.
+// TestDerive derives the log likelihood of each observation, and new data, from statements about
+// data.
 func TestDerive(t *testing.T) {
 	m := compiled(t, line)
 	values := map[string]any{"N": 2, "x": []float64{1, 2}, "y": []float64{1, 3}}

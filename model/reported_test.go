@@ -8,9 +8,9 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// TestReportedKinds has programs of the kinds that public reports found wrong in other programs:
-// tails of gradients, approximations whose derivative is another's, arrays of which one element
-// counts, and data without elements. Figures are those of mpmath.
+// TestReportedKinds checks cases that public reports found wrong in other programs: gradients in
+// tails, approximations whose derivative does not match, arrays of which only one element counts,
+// and empty data. The expected values are from mpmath.
 func TestReportedKinds(t *testing.T) {
 	e25 := math.Exp(-25)
 	for _, c := range []struct {
@@ -71,7 +71,7 @@ func TestReportedKinds(t *testing.T) {
 			near("the gradient", got[i], want)
 		}
 	}
-	// Elements that are missing are no elements that there are none of.
+	// Missing elements are an error; they are not an empty array.
 	m, err := model.Compile("m.stan", "data { int n; array[n, n] real x; } parameters { real m; } model { m ~ normal(0, 1); }")
 	if err != nil {
 		t.Fatal(err)

@@ -8,10 +8,10 @@ type Node interface{ Span() source.Span }
 // Base carries the span of a node; it is embedded in every one.
 type Base struct{ Pos source.Span }
 
-// Span returns where the node stands.
+// Span returns the node's position in the source.
 func (b Base) Span() source.Span { return b.Pos }
 
-// Ident is a name where it is written.
+// Ident is an occurrence of a name.
 type Ident struct {
 	Base
 	Name string
@@ -43,10 +43,10 @@ type File struct {
 	Base
 	Source *source.File
 	Blocks []*Block // in source order
-	// Comments in source order; no node refers to them, nor do their texts.
+	// Comments lists the comments in source order. Nodes do not refer to them.
 	Comments []Comment
-	// Lost are the pieces of text that the parser could not understand. No node represents them,
-	// and Equal ignores them.
+	// Lost lists the parts of the text that the parser could not understand. No node represents
+	// them, and Equal ignores them.
 	Lost []source.Span
 }
 
@@ -73,9 +73,9 @@ type Block struct {
 
 // ---- Types as written ----
 
-// TypeExpr is a type as written in a declaration, an argument list or a result:
-// `array[N] vector<lower=0>[K]`. For unsized types (function arguments) the
-// size expressions are absent and Unsized is true.
+// TypeExpr is a type as written in a declaration, an argument list or a result: `array[N]
+// vector<lower=0>[K]`. For unsized types (function arguments) it has no size expressions, and
+// Unsized is true.
 type TypeExpr struct {
 	Base
 	Unsized   bool
@@ -102,8 +102,8 @@ type Stmt interface {
 }
 
 type (
-	// VarDecl declares one variable, with an optional initial value. A
-	// declaration of several names is lowered to several VarDecl that share Type.
+	// VarDecl declares one variable, with an optional initial value. A declaration of several names
+	// becomes several VarDecls that share Type.
 	VarDecl struct {
 		Base
 		Type *TypeExpr
@@ -187,7 +187,7 @@ type (
 		Base
 		Args []Expr
 	}
-	// Reject ends the evaluation: this point, or with Fatal the whole run.
+	// Reject ends the evaluation at this point or, if Fatal is set, the whole run.
 	Reject struct {
 		Base
 		Fatal bool

@@ -11,7 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// everything parses the program that has every form of the syntax.
+// everything parses a program that uses all of the syntax.
 func everything(t *testing.T) *ast.File {
 	t.Helper()
 	text, err := os.ReadFile("../testdata/good/everything.model")
@@ -52,8 +52,8 @@ func reachable(v reflect.Value, into map[ast.Node]bool) {
 	}
 }
 
-// TestInspectComplete: Inspect visits every node, every node type is in the test program, and the
-// calls before and after a node are balanced.
+// TestInspectComplete checks that Inspect visits every node, that the test program has every node
+// type, and that there is a call after each node for each call before it.
 func TestInspectComplete(t *testing.T) {
 	tree := everything(t)
 	want := map[ast.Node]bool{}

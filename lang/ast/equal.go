@@ -6,8 +6,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Equal reports whether two trees mean the same: they may differ in spans, comments and source
-// files only. It is for tests and tools, and is slow.
+// Equal reports whether two trees mean the same. They may differ only in spans, comments and source
+// files. Equal is slow; it is for tests and tools.
 func Equal(a, b Node) bool { return equal(reflect.ValueOf(a), reflect.ValueOf(b)) }
 
 func equal(a, b reflect.Value) bool {
@@ -44,7 +44,7 @@ func equal(a, b reflect.Value) bool {
 			}
 		}
 		return true
-	case reflect.Float64: // bit for bit: a literal is never NaN
+	case reflect.Float64: // compare exactly: a literal is never NaN
 		return a.Float() == b.Float()
 	}
 	return a.Interface() == b.Interface()

@@ -1,6 +1,6 @@
 package ast
 
-// Levels of operators, weakest first; see the grammar.
+// Levels of operators, weakest first; see the grammar in spec.md.
 const (
 	levelCond    = 1
 	levelSum     = 6
@@ -9,8 +9,8 @@ const (
 	levelPrimary = 11
 )
 
-// Strength is how strongly an operator of two operands binds: the greater, the
-// stronger. Operators of one strength form a chain.
+// Strength returns the binding strength of a binary operator; a larger number binds more strongly.
+// Operators of the same strength form a chain.
 func Strength(op string) int {
 	switch op {
 	case "||":
@@ -33,7 +33,7 @@ func Strength(op string) int {
 	return levelPrimary
 }
 
-// level is how strongly the outermost operator of e binds.
+// level returns the binding strength of an expression's outermost operator.
 func level(e Expr) int {
 	switch e := e.(type) {
 	case *Cond:
@@ -48,9 +48,8 @@ func level(e Expr) int {
 	return levelPrimary
 }
 
-// Parenthesise is n with parentheses around those operands that its text would otherwise
-// take apart, such as the sum in (a + b) * c: trees that no parser made may lack
-// them. It looks at n only, not further down.
+// Parenthesise adds the parentheses around operands of n that its text needs, such as those of the
+// sum in (a + b) * c. Trees that no parser made may lack them. It does not look at deeper nodes.
 func Parenthesise(n Node) Node {
 	switch n := n.(type) {
 	case *Unary:
@@ -92,7 +91,7 @@ func Parenthesise(n Node) Node {
 	return n
 }
 
-// atLeast is an expression that binds at least that strongly.
+// atLeast adds parentheses to an expression unless it binds at least this strongly.
 func atLeast(want int, e Expr) Expr {
 	if e == nil || level(e) >= want {
 		return e

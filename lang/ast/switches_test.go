@@ -16,11 +16,11 @@ import (
 )
 
 // fewSwitched is the number of node types from which on a type switch must be listed in the
-// documentation of the package.
+// package's documentation.
 const fewSwitched = 4
 
-// switching returns the functions whose type switches have at least fewSwitched node types of one
-// of the two packages.
+// switching returns the functions with type switches over at least fewSwitched node types of one of
+// the two packages.
 func switching(t *testing.T, root string) map[string]bool {
 	const module = "github.com/ppl-lang/ppl/"
 	trees := map[string]bool{"lang/ast": true, "compile/ir": true}
@@ -68,8 +68,7 @@ func switching(t *testing.T, root string) map[string]bool {
 	return out
 }
 
-// most finds the largest number of node types, of the package with the most, in the switches of a
-// function.
+// most returns the largest number of node types of one package in the type switches of a function.
 func most(body goast.Node, imported map[string]string, pkg string) int {
 	seen := map[string]map[string]bool{}
 	goast.Inspect(body, func(n goast.Node) bool {
@@ -126,8 +125,8 @@ func receiver(d *goast.FuncDecl) string {
 	return ""
 }
 
-// Functions with a switch over many types of nodes are listed in the documentation of the
-// package, with what they say of each; what only descends goes by Inspect.
+// TestSwitches checks that functions with a switch over many node types are listed in the package's
+// documentation. Functions that only descend should use Inspect.
 func TestSwitches(t *testing.T) {
 	text, err := os.ReadFile("doc.go")
 	if err != nil {

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Inspect visits n and the nodes below it in the order of the source text: pre is
-// called before the children of a node, which are skipped if it returns false,
-// and post after them (also when they were skipped). Either may be nil.
+// Inspect visits n and the nodes below it in source order. It calls pre before the children of a
+// node, which it skips if pre returns false, and post after them, even if they were skipped. Both
+// may be nil.
 //
-// Identifiers that are part of a node (the name of a declaration, the function
-// of a call) are visited as *Ident. A type that several declarations share is
-// visited with each. Comments are not visited. Nothing is below nil.
+// Identifiers that are part of a node (the name of a declaration, the function of a call) are
+// visited as *Ident. A type that several declarations share is visited with each. Comments are not
+// visited. If n is nil, nothing is visited.
 func Inspect(n Node, pre func(Node) bool, post func(Node)) {
 	if n != nil {
 		c := cursor{pre: pre, post: post}
@@ -19,7 +19,7 @@ func Inspect(n Node, pre func(Node) bool, post func(Node)) {
 	}
 }
 
-// Children gives the nodes directly below n in the order of the source text.
+// Children returns the nodes directly below n in source order.
 func Children(n Node) iter.Seq[Node] {
 	return func(yield func(Node) bool) {
 		done := false
@@ -28,13 +28,12 @@ func Children(n Node) iter.Seq[Node] {
 	}
 }
 
-// Map is n with f applied to each of its children. Nodes are immutable: n itself is
-// returned if f changes no child, else a copy that shares the children that stay and
-// has the position of n.
+// Map returns n with f applied to each of its children. Nodes are immutable: if f changes no child,
+// Map returns n itself. Otherwise it returns a copy that has the position of n and shares the
+// unchanged children.
 //
-// A child is replaced by a node that fits its place: an expression by an
-// expression, an identifier by an identifier. An optional child is removed by nil,
-// and so is an element of a list.
+// f must return a node that can replace the child: an expression for an expression, an identifier
+// for an identifier. It may return nil to remove an optional child or an element of a list.
 func Map(n Node, f func(Node) Node) Node {
 	var now []Node
 	changed := false
@@ -75,8 +74,8 @@ func Rewrite(n Node, pre func(Node) bool, post func(Node) Node) Node {
 	return visit(n)
 }
 
-// Targets gives the variables that an assignment to lhs changes: of x[i] it is x,
-// and of a tuple they are those of its members. The indices are only read.
+// Targets returns the variables that an assignment to lhs changes: for x[i] it is x, and for a
+// tuple the variables of its members. It omits indices, which are only read.
 func Targets(lhs Expr) iter.Seq[*VarExpr] {
 	return func(yield func(*VarExpr) bool) {
 		done := false
@@ -90,7 +89,7 @@ func Targets(lhs Expr) iter.Seq[*VarExpr] {
 	}
 }
 
-// Unparen is an expression without the parentheses around it.
+// Unparen returns an expression without enclosing parentheses.
 func Unparen(e Expr) Expr {
 	for {
 		p, ok := e.(*Paren)
@@ -101,10 +100,9 @@ func Unparen(e Expr) Expr {
 	}
 }
 
-// cursor goes over the children of a node: it visits them, or stores others in their
-// places.
+// cursor iterates over the children of a node. It visits or replaces them.
 type cursor struct {
-	child func(Node) // nil: pre and post, with the nodes below
+	child func(Node) // nil: call pre and post, and visit the nodes below
 	pre   func(Node) bool
 	post  func(Node)
 
@@ -125,15 +123,15 @@ func (c *cursor) visit(n Node) {
 	}
 }
 
-// next is the node to store in place of the next child.
+// next returns the node that replaces the next child.
 func (c *cursor) next() Node {
 	n := c.now[0]
 	c.now = c.now[1:]
 	return n
 }
 
-// own is the node whose children the cursor may store: n itself if nothing is written, otherwise a
-// copy.
+// own returns the node whose children the cursor may replace: n itself if it only visits, otherwise
+// a copy.
 func own[N any](c *cursor, n *N) *N {
 	if !c.write {
 		return n
@@ -142,7 +140,7 @@ func own[N any](c *cursor, n *N) *N {
 	return &m
 }
 
-// The places of children, one method for each of their types.
+// The fields for children, one method for each of their types.
 
 func (c *cursor) expr(p *Expr) {
 	switch {
@@ -164,7 +162,7 @@ func (c *cursor) stmt(p *Stmt) {
 	}
 }
 
-// store is a node as what its place holds; ok is false if the place becomes empty.
+// store converts a node to the type of its field; ok is false if the field becomes empty.
 func store[N any](n Node) (out N, ok bool) {
 	if n == nil {
 		return out, false
@@ -186,7 +184,7 @@ func part[T any, P interface {
 	}
 }
 
-// exprs visits a list; the sizes of types that are not written are nil and stay so.
+// exprs visits a list of expressions. The sizes of unsized types are nil and stay nil.
 func (c *cursor) exprs(p *[]Expr) {
 	if c.write {
 		rewriteList(c, p, func(e Expr) bool { return e == nil })
@@ -222,7 +220,7 @@ func rewriteList[N Node](c *cursor, p *[]N, empty func(N) bool) {
 	*p = out
 }
 
-// name visits an identifier, which is a part of its node.
+// name visits an identifier that is stored in its node.
 func (c *cursor) name(p *Ident) {
 	if c.write {
 		*p = *c.next().(*Ident)

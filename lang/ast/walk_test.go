@@ -12,7 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// fill gives children to every field of a node that can hold some, and returns them.
+// fill sets every field of a node that can hold children, and returns them.
 func fill(v reflect.Value) (children []ast.Node) {
 	samples := map[reflect.Type]func() ast.Node{
 		reflect.TypeFor[ast.Expr]():  func() ast.Node { return &ast.VarExpr{} },
@@ -44,7 +44,7 @@ func fill(v reflect.Value) (children []ast.Node) {
 	return children
 }
 
-// nodeTypes are the types of nodes in the test program, which has all of them.
+// nodeTypes returns the node types in the test program, which has all of them.
 func nodeTypes(t *testing.T) []reflect.Type {
 	seen := map[reflect.Type]bool{}
 	ast.Inspect(everything(t), func(n ast.Node) bool { seen[reflect.TypeOf(n).Elem()] = true; return true }, nil)
@@ -56,8 +56,7 @@ func nodeTypes(t *testing.T) []reflect.Type {
 	return out
 }
 
-// No field of a node that holds children is forgotten, when they are visited and when they
-// are replaced.
+// TestChildren checks that visiting and replacing reach every field that holds children.
 func TestChildren(t *testing.T) {
 	for _, typ := range nodeTypes(t) {
 		v := reflect.New(typ)
@@ -103,8 +102,8 @@ func parsed(t *testing.T, text string) *ast.File {
 	return tree
 }
 
-// A rewritten tree shares what has not changed, keeps positions, and leaves the original
-// as it was.
+// TestRewrite checks that a rewritten tree shares unchanged nodes and keeps positions, and that the
+// original is unchanged.
 func TestRewrite(t *testing.T) {
 	const text = "transformed data { array[n] real a, b; } model { x[1] = f(y + 2 | z); if (c) print(y); else { } ; }"
 	tree := parsed(t, text)
@@ -164,7 +163,7 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// A tree whose leaves are all replaced by copies is an equal tree, with no node of the
+// TestRewriteAll replaces all leaves by copies. The result must be equal, without any node of the
 // original.
 func TestRewriteAll(t *testing.T) {
 	tree := everything(t)

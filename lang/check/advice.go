@@ -7,16 +7,16 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Advice is given only if the program that follows it has the right types: the universe is
-// asked. TestAdviceWorks, in package compile, follows all of it.
+// Advice is given only if the advised program has the right types, which the universe decides.
+// TestAdviceWorks, in package compile, follows every piece of advice.
 
-// value is the type that a function of the library gives for arguments of such types.
+// value returns the result type of a library function for arguments of these types.
 func (c *checker) value(name string, args ...types.Type) (types.Type, bool) {
 	_, m, fail := types.Resolve(c.universe.Lookup(name), args)
 	return m.Result, fail == nil
 }
 
-// gives reports whether a function gives what can be used as a type.
+// gives reports whether the result of a function can be used as a type.
 func (c *checker) gives(to types.Type, name string, args ...types.Type) bool {
 	result, ok := c.value(name, args...)
 	if ok {
@@ -25,7 +25,7 @@ func (c *checker) gives(to types.Type, name string, args ...types.Type) bool {
 	return ok
 }
 
-// conversion advises how to make a value of one type from another; "" if there is no way.
+// conversion describes how to convert a value from one type to another; "" if that is impossible.
 func (c *checker) conversion(from, to types.Type) string {
 	if from.Kind == types.Tuple && from.Dims == 0 {
 		brackets := map[types.Kind]string{types.Vector: "[a, b]'", types.RowVector: "[a, b]"}[to.Kind]
@@ -85,7 +85,7 @@ func (c *checker) conversion(from, to types.Type) string {
 	return ""
 }
 
-// operatorAdvice is advice for operands that are often confused.
+// operatorAdvice returns advice for operands that are often confused.
 func (c *checker) operatorAdvice(op string, x, y types.Type) string {
 	op = strings.TrimSuffix(op, "=")
 	takes := func(op string, x, y types.Type) bool {
@@ -137,7 +137,8 @@ func (c *checker) operatorAdvice(op string, x, y types.Type) string {
 	return ""
 }
 
-// repeats reports whether copies of a vector and a matrix can be operands.
+// repeats reports whether copies of a vector form a matrix that is a valid operand with the other
+// one.
 func (c *checker) repeats(op string, v, other types.Type) bool {
 	copies, ok := c.value("rep_matrix", v, types.IntType)
 	if ok {

@@ -9,8 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// assignable reports a value of type from where type to is expected. What completes the sentence
-// "VALUE of type T …".
+// assignable reports an error if a value of type from is used for type to. what completes the
+// sentence "VALUE of type T …".
 func (c *checker) assignable(at ast.Node, from, to types.Type, what string, notes ...diag.Note) {
 	if from.Kind == types.Invalid || to.Kind == types.Invalid {
 		return
@@ -31,7 +31,7 @@ func (c *checker) assignable(at ast.Node, from, to types.Type, what string, note
 	}
 }
 
-// helpFrom makes a help of a sentence.
+// helpFrom converts a sentence to the form of a help text.
 func helpFrom(sentence string) string {
 	if sentence == "" {
 		return ""
@@ -39,8 +39,8 @@ func helpFrom(sentence string) string {
 	return strings.ToLower(sentence[:1]) + strings.TrimSuffix(sentence[1:], ".")
 }
 
-// converts adds to a diagnostic about an expression the edits that its advice describes: a
-// call around it, a transpose after it, or the braces of an array.
+// converts adds the edits for an advised conversion to a diagnostic about an expression: a call
+// around it, a transpose after it, or the braces of an array.
 func converts(d *diag.Diagnostic, e ast.Expr, to types.Type) {
 	inside := ast.Unparen(e)
 	if row, ok := inside.(*ast.RowVectorExpr); ok && to.Dims == 1 && to.Kind != types.Tuple {
@@ -61,7 +61,7 @@ func converts(d *diag.Diagnostic, e ast.Expr, to types.Type) {
 	}
 }
 
-// density reports `theta = normal(0, 1)`, which is meant to be `theta ~ normal(0, 1)`.
+// density reports `theta = normal(0, 1)`, where `theta ~ normal(0, 1)` was meant.
 func (c *checker) density(s *ast.Assign) (ok bool) {
 	call, ok := s.RHS.(*ast.CallExpr)
 	if !ok || s.Op != "=" || !c.inLP() || c.exists(call.Func.Name) || !c.exists(call.Func.Name+"_lpdf") && !c.exists(call.Func.Name+"_lpmf") {
@@ -142,8 +142,8 @@ func (c *checker) untyped(s *ast.Assign) bool {
 	return true
 }
 
-// store checks the types of an assignment; those of tuples member by member,
-// where both sides are written out.
+// store checks the types of an assignment. Tuples are checked member by member if both sides are
+// tuple expressions.
 func (c *checker) store(lhs ast.Expr, lt types.Type, rhs ast.Expr, rt types.Type) {
 	l, ok1 := lhs.(*ast.TupleExpr)
 	r, ok2 := ast.Unparen(rhs).(*ast.TupleExpr)
@@ -213,7 +213,7 @@ func (c *checker) lvalue(e ast.Expr) types.Type {
 	return types.Type{}
 }
 
-// writable reports variables that may not be assigned to here.
+// writable reports an assignment to a variable that must not be assigned here.
 func (c *checker) writable(e ast.Expr, v *Var) bool {
 	var why, fix string
 	_, isParam := v.Decl.(*ast.Param)

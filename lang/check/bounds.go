@@ -7,8 +7,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// reach is an interval that contains all values of a number, as far as the program text shows. A
-// bound that only the data determine is NaN.
+// reach is an interval that contains all values of a number, as far as the program text determines
+// it. A bound that depends on data is NaN.
 type reach struct{ lo, hi float64 }
 
 var (
@@ -20,13 +20,13 @@ var (
 func (r reach) bounded() bool { return !math.IsInf(r.lo, 0) && !math.IsInf(r.hi, 0) }
 
 // leaves reports whether some values are certainly outside a set of numbers, below or above. A
-// closed end of a declared interval does not count if an open set lacks only that end: a parameter
-// never is on its bound.
+// closed end of a declared interval does not count if the set lacks only that end, because a
+// parameter never equals its bound.
 func (r reach) leaves(c types.Constraint) (below, above bool) {
 	return r.lo < c.Lo, r.hi > c.Hi
 }
 
-// bounds is the interval of the elements of a variable, from its declaration.
+// bounds returns the interval of the elements of a variable, from its declaration.
 func (v *Var) bounds() reach {
 	if v.Constraint.Structured() {
 		lo, hi := v.Constraint.Range()
@@ -52,9 +52,9 @@ func (v *Var) bounds() reach {
 	return r
 }
 
-// reach is the interval of the elements of an expression, from the program text: parameters have
-// their bounds; sums and products with an unbounded parameter are unbounded. Other functions are
-// not analysed here.
+// reach returns the interval of the elements of an expression, from the program text. Parameters
+// have their bounds. Sums and products with an unbounded parameter are unbounded. Other functions
+// are not analysed.
 func (c *checker) reach(e ast.Expr) reach {
 	e = ast.Unparen(e)
 	if x, ok := constant(e); ok {
@@ -80,7 +80,7 @@ func (c *checker) reach(e ast.Expr) reach {
 			return unknown
 		}
 		for _, p := range [][2]ast.Expr{{e.X, e.Y}, {e.Y, e.X}} {
-			// A number that is 0 makes a product with it no less 0.
+			// A product with a number that is 0 is 0, so it may be bounded.
 			if zero, ok := constant(p[1]); ok && zero == 0 && e.Op != "+" && e.Op != "-" {
 				return unknown
 			}
@@ -92,8 +92,8 @@ func (c *checker) reach(e ast.Expr) reach {
 	return unknown
 }
 
-// meaning is the initial value of a variable that an expression is, if nothing
-// else is ever assigned to it and its declaration promises nothing.
+// meaning returns the initial value of a variable, if the variable is never assigned again and its
+// declaration has no constraint.
 func (c *checker) meaning(e ast.Expr) ast.Expr {
 	u, ok := ast.Unparen(e).(*ast.VarExpr)
 	if !ok {
@@ -110,7 +110,7 @@ func (c *checker) meaning(e ast.Expr) ast.Expr {
 	return d.Init
 }
 
-// independent reports whether two expressions share no variable other than data, as far as the text
+// independent reports whether two expressions share no variable except data, as far as the text
 // shows.
 func (c *checker) independent(x, y ast.Expr) bool {
 	in := map[*Var]bool{}
@@ -120,8 +120,8 @@ func (c *checker) independent(x, y ast.Expr) bool {
 	return !common
 }
 
-// variables calls f with the variables, other than data, on which an expression depends, directly
-// or through the variables from which its own are computed.
+// variables calls f with the variables, except data, on which an expression depends, also through
+// other variables.
 func (c *checker) variables(e ast.Expr, f func(*Var)) {
 	for u := range variablesIn(e) {
 		if v := c.info.Uses[u]; v != nil && v.Level == Param {

@@ -57,7 +57,7 @@ func (c *checker) args(es []ast.Expr) (out []TypeLevel, ok bool) {
 	return out, ok
 }
 
-// result is the type and level of a resolved call.
+// result returns the type and level of a resolved call.
 func result(call *Call, args []TypeLevel) TypeLevel {
 	out := TypeLevel{Type: call.Match.Result}
 	for _, a := range args {
@@ -87,7 +87,8 @@ func (c *checker) resolve(at ast.Node, name string, cands []types.Overload, es [
 	return r.call(normalised(name))
 }
 
-// anyInvalid reports whether the type of a candidate is unknown, so that the call cannot be judged.
+// anyInvalid reports whether the type of a candidate is unknown, so that the call cannot be
+// checked.
 func anyInvalid(cands []types.Overload) bool {
 	for _, cand := range cands {
 		if f, ok := cand.(*Func); ok && f.invalid {
@@ -106,9 +107,9 @@ func split(args []TypeLevel) (ts []types.Type, param []bool) {
 	return ts, param
 }
 
-// noOverload reports arguments that fit no overload, or several equally well.
-// With one candidate the message is about the argument, else about the call.
-// The first skip arguments are not in the parentheses: the variate before ~.
+// noOverload reports that the arguments match no overload, or several equally well. If there is one
+// candidate, the message is about the argument, else about the call. The first skip arguments are
+// not in the parentheses, such as the variate before ~.
 func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types.Type, skip int, fail *types.Failure) {
 	if fail.Ambiguous {
 		d := diag.Errorf(diag.AmbiguousCall, at.Span(), "the call %s(%s) is ambiguous", name, typeList(ts[skip:]))
@@ -119,7 +120,7 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 	functors := c.functorNotes(es)
 	fail = relevant(fail, ts)
 	best := fail.Candidates[0]
-	// Only one form takes that number of arguments, so it is the one that is meant.
+	// Only one overload takes this number of arguments, so assume that it is meant.
 	single := len(fail.Candidates) == 1 || fail.Candidates[1].Fault.Count > 0 || fail.Candidates[1].Fault.Want == types.NoArguments
 	if single && best.Fault.Count == 0 && best.Fault.Arg < len(es) && best.Fault.Want != types.NoArguments {
 		d := diag.Errorf(diag.BadArguments, es[best.Fault.Arg].Span(), "%s of %s must be %s, but is %s",
@@ -153,7 +154,7 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 			inTuple(&d, es[best.Fault.Arg], best.Fault.Type, ts[best.Fault.Arg])
 		}
 		if arg := es[best.Fault.Arg]; skip == 0 && !forwards && arg.Span().Begin().Line != at.Span().Begin().Line {
-			// The call is what the message is about; the place is in a note.
+			// The message is about the whole call; a note has the position of the argument.
 			d.Span = at.Span()
 			d.Related = slices.Insert(d.Related, 0, note(arg, argument(name, best.Fault.Arg, skip)+" is here"))
 		}
@@ -179,7 +180,8 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 	c.diags.Add(withCandidates(d, fail, ts))
 }
 
-// argumentNames lists the names and meanings of a function's arguments; "" if they are not known.
+// argumentNames lists the names and descriptions of a function's arguments; "" if they are not
+// known.
 func argumentNames(name string, skip int, o types.Overload) string {
 	p, ok := typed(o).(interface{ Parameters() []string })
 	if !ok || len(p.Parameters()) == 0 {
@@ -194,8 +196,8 @@ func argumentNames(name string, skip int, o types.Overload) string {
 	return lead + strings.Join(p.Parameters(), "; ")
 }
 
-// exchanged finds two arguments of a call that would fit if they were exchanged; ok is false if
-// there is no such pair, or more than one.
+// exchanged finds two arguments that would fit if they were swapped; ok is false if there is no
+// such pair, or more than one.
 func exchanged(fail *types.Failure, ts []types.Type) (i, j int, ok bool) {
 	var overloads []types.Overload
 	for _, cand := range fail.Candidates {
@@ -218,8 +220,7 @@ func exchanged(fail *types.Failure, ts []types.Type) (i, j int, ok bool) {
 	return i, j, found == 1
 }
 
-// inTuple makes a message about a tuple one about the member that is wrong, where
-// the tuple is written out.
+// inTuple narrows a message about a tuple expression to the member that is wrong.
 func inTuple(d *diag.Diagnostic, e ast.Expr, want, is types.Type) {
 	t, ok := ast.Unparen(e).(*ast.TupleExpr)
 	if !ok || want.Kind != types.Tuple || len(want.Members) != len(t.Elems) {
@@ -234,8 +235,7 @@ func inTuple(d *diag.Diagnostic, e ast.Expr, want, is types.Type) {
 	}
 }
 
-// relevant leaves the complex forms out where no argument is complex and there
-// are others.
+// relevant omits overloads for complex numbers if no argument is complex and there are others.
 func relevant(fail *types.Failure, ts []types.Type) *types.Failure {
 	if slices.ContainsFunc(ts, func(t types.Type) bool { return t.Scalar() == types.Complex }) {
 		return fail
@@ -252,8 +252,8 @@ func relevant(fail *types.Failure, ts []types.Type) *types.Failure {
 	return out
 }
 
-// functorNotes adds notes with the types of the functions that are passed, since they determine the
-// other arguments.
+// functorNotes returns notes with the types of the functions that are passed, because they
+// determine the other arguments.
 func (c *checker) functorNotes(es []ast.Expr) []diag.Note {
 	var out []diag.Note
 	for _, e := range es {
@@ -264,8 +264,7 @@ func (c *checker) functorNotes(es []ast.Expr) []diag.Note {
 	return out
 }
 
-// onlyCount reports that every candidate takes n arguments, another number than
-// the call has.
+// onlyCount reports whether every candidate takes n arguments, and the call has another number.
 func onlyCount(fail *types.Failure) (n int, ok bool) {
 	n = fail.Candidates[0].Fault.Count
 	for _, cand := range fail.Candidates {
@@ -286,7 +285,8 @@ func countOf(n int) string {
 	return fmt.Sprintf("%d arguments", n)
 }
 
-// argument names the i-th argument, counted from 0, without the first skip ones.
+// argument describes the i-th argument, counted from 0, in a message. The first skip arguments do
+// not count.
 func argument(name string, i, skip int) string {
 	if _, suffix := SplitSuffix(name); i == 0 && (TakesBar(suffix) || skip > 0) {
 		return "the variate"
@@ -294,7 +294,7 @@ func argument(name string, i, skip int) string {
 	return fmt.Sprintf("argument %d", i+1-skip)
 }
 
-// wanted is the type that the argument of a fault should have.
+// wanted returns the type that the argument of a fault should have.
 func wanted(f types.Fault) string {
 	if f.Want != "" {
 		return f.Want
@@ -302,7 +302,7 @@ func wanted(f types.Fault) string {
 	return f.Type.String()
 }
 
-// shown is the largest number of candidates that a message lists.
+// shown is the maximum number of candidates that a message lists.
 const shown = 5
 
 // withCandidates adds the candidates to a message: those of the library to the detail, the user's
@@ -341,8 +341,8 @@ func typeList(ts []types.Type) string {
 	return strings.Join(s, ", ")
 }
 
-// callRules checks what the suffix of a called name requires: the bar, and the blocks in which such
-// functions may be called.
+// callRules checks the rules for functions whose names have a suffix: the bar, and the blocks in
+// which they may be called.
 func (c *checker) callRules(e *ast.CallExpr) {
 	name := e.Func.Name
 	_, suffix := SplitSuffix(name)
@@ -385,7 +385,7 @@ func (c *checker) callRules(e *ast.CallExpr) {
 	}
 }
 
-// between is what separates the first two of several arguments.
+// between returns the text between the first two arguments.
 func between(args []ast.Expr) source.Span {
 	if len(args) < 2 {
 		return source.Span{}
@@ -393,7 +393,7 @@ func between(args []ast.Expr) source.Span {
 	return source.Span{File: args[0].Span().File, Start: args[0].Span().End, End: args[1].Span().Start}
 }
 
-// brief is the text of a part of the program, or other if it is long.
+// brief returns the text of a part of the program, or other if it is long.
 func brief(at source.Span, other string) string {
 	if s := at.Text(); len(s) <= 40 && !strings.Contains(s, "\n") {
 		return s
@@ -401,7 +401,7 @@ func brief(at source.Span, other string) string {
 	return other
 }
 
-// unnormalisedRules reports densities without constants where they mean nothing.
+// unnormalisedRules reports densities without constant terms in places where these are not allowed.
 func (c *checker) unnormalisedRules(at ast.Node, name string) {
 	inDensity := c.fn != nil && (c.fn.Suffix == "_lpdf" || c.fn.Suffix == "_lpmf")
 	if c.block != ast.Model && !inDensity {
@@ -432,8 +432,8 @@ func (c *checker) callStmt(s *ast.CallStmt) {
 	}
 }
 
-// operator resolves an operator. Its node is where the call is recorded, pos
-// the operator itself.
+// operator resolves an operator. node is the node for which the call is recorded, pos the position
+// of the operator.
 func (c *checker) operator(node ast.Node, op string, e ast.Expr, pos source.Span, xs ...TypeLevel) TypeLevel {
 	for _, x := range xs {
 		if x.Type.Kind == types.Invalid {

@@ -1,14 +1,13 @@
-// Package check decides what a syntax tree means: which variable or function
-// every name is, the type and level of every expression, the overload of every
-// call. It reports whatever the language forbids and goes on, so that one run
-// shows several independent mistakes; an expression that could not be typed has
-// the type Invalid, on which nothing further is reported.
+// Package check determines the meaning of a syntax tree: the variable or function for every name,
+// the type and level of every expression, the overload for every call. It reports every violation
+// of the language's rules and continues, so that one run shows several independent mistakes. An
+// expression that could not be typed has the type Invalid, about which nothing more is reported.
 //
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 //
 //	check.go    entry, Info, blocks
 //	scope.go    scopes, declarations of names, unknown names
-//	foreign.go  names that other languages have
+//	foreign.go  names from other languages
 //	decl.go     declarations: types, sizes, bounds, initial values
 //	stmt.go     statements
 //	assign.go   assignments
@@ -19,15 +18,15 @@
 //	func.go     user functions
 //	warn.go     warnings about programs without errors
 //	known.go    the values of expressions that are known before a run
-//	bounds.go   the values that parameters and expressions can have
-//	domains.go  warnings of what leaves the domains of distributions
-//	pedantic.go warnings of what is often meant, given on demand
+//	bounds.go   the possible values of parameters and expressions
+//	domains.go  warnings about arguments outside the domains of distributions
+//	pedantic.go warnings about code that is often intended, given on request
 //	flow.go     which statements end a function, unreachable ones
 //	functor.go  functions as arguments
 //	tuple.go    tuples: members, levels, unpacking
 //
-// The checker knows the grammar's operators and statements but no library
-// function: names are looked up in the caller's [Universe].
+// The checker knows the grammar's operators and statements, but no library function: it looks up
+// names in the caller's [Universe].
 package check
 
 import (
@@ -41,26 +40,23 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Universe is the library: the names that a program may use without declaring
-// them. Functions have their names; operators are "operator+", "operator-",
-// "operator*", "operator'", "operator!", "operator==" and so on, unary and
-// binary told apart by the number of arguments; densities, distribution
-// functions and generators have their suffix, as in normal_lpdf. Names with
-// _lupdf and _lupmf are not looked up: they are the _lpdf and _lpmf with some
-// terms dropped.
+// Universe is the library: the names that a program may use without declaring them. Operators are
+// named "operator+", "operator-", "operator*", "operator'", "operator!", "operator==" and so on;
+// the number of arguments distinguishes unary and binary operators. Densities, distribution
+// functions and generators have their suffix, as in normal_lpdf. Names with _lupdf and _lupmf are
+// not looked up: they are the _lpdf and _lpmf without some terms.
 type Universe interface {
-	// Lookup returns the overloads of a name; none if it is unknown. The checker
-	// keeps the very values, so that a caller finds its own declarations in
-	// [Call.Overload].
+	// Lookup returns the overloads of a name; none if it is unknown. The checker stores the same
+	// values in [Call.Overload], so that callers can identify their declarations.
 	Lookup(name string) []types.Overload
 	// Names lists all names, in any order, for did-you-mean.
 	Names() iter.Seq[string]
 }
 
-// Level is the autodiff level of an expression, by declaration and not by
-// value: what was declared in the parameters, transformed parameters or model
-// block, or is an argument of a function, is of level Param unless it is an
-// integer. In the generated quantities everything is data.
+// Level is the autodiff level of an expression. It depends on declarations, not on values.
+// Variables that are declared in the parameters, transformed parameters or model block, and
+// arguments of functions, have level Param unless they are integers. In the generated quantities
+// everything is data.
 type Level uint8
 
 // The levels.
@@ -69,10 +65,9 @@ const (
 	Param
 )
 
-// Info holds the facts about the nodes of a checked tree. Of a program with
-// errors it is incomplete.
+// Info has the facts about the nodes of a checked tree. It is incomplete for a program with errors.
 type Info struct {
-	Types map[ast.Expr]TypeLevel // every expression but strings
+	Types map[ast.Expr]TypeLevel // all expressions except strings
 	Uses  map[*ast.VarExpr]*Var  // the variable that a name refers to
 	Defs  map[ast.Node]*Var      // by VarDecl, For, ForEach and Param: the variable declared
 	Calls map[ast.Node]*Call     // by CallExpr, Unary, Binary, Tilde and compound Assign
@@ -82,15 +77,13 @@ type Info struct {
 	// kind Function.
 	Functors map[*ast.VarExpr]*Func
 
-	// Truncations are the calls that normalise a truncated distribution, by the
-	// bound and the suffix of the function.
+	// Truncations are the calls that normalise a truncated distribution.
 	Truncations map[TruncationCall]*Call
 }
 
-// TruncationCall names one of the calls that a truncation needs: dist_lcdf or
-// dist_lccdf of a bound and the distribution's arguments, or elements of those
-// that are containers: between two bounds every element has a probability of its
-// own.
+// TruncationCall identifies a call that a truncation needs: dist_lcdf or dist_lccdf of a bound and
+// the distribution's arguments. If arguments are containers, it is called with their elements,
+// because between two bounds each element has its own probability.
 type TruncationCall struct {
 	Bound   ast.Expr
 	Suffix  string
@@ -100,10 +93,10 @@ type TruncationCall struct {
 // TypeLevel is the type and the autodiff level of an expression.
 type TypeLevel struct {
 	Type  types.Type
-	Level Level // of a tuple: the highest of its members
+	Level Level // for a tuple, the highest of its members
 
-	// Members are those of a tuple expression, each with its own level; nil
-	// where the levels of a tuple follow from the types of its members.
+	// Members are the types and levels of a tuple expression's members. nil: the levels follow from
+	// the members' types.
 	Members []TypeLevel
 }
 
@@ -112,7 +105,7 @@ type Var struct {
 	Name       string
 	Type       types.Type
 	Level      Level
-	Block      ast.BlockKind        // where it is declared; Functions for locals and parameters of functions
+	Block      ast.BlockKind        // of its declaration; Functions: within a function
 	Global     bool                 // declared at the top level of a block other than model
 	Loop       bool                 // a loop variable: read-only
 	Constraint types.ConstraintKind // as declared
@@ -123,8 +116,7 @@ type Var struct {
 	stored bool // an assignment changes it
 }
 
-// Call is a resolved call: of a library function or operator, or of a user
-// function.
+// Call is a resolved call of a library function, an operator, or a user function.
 type Call struct {
 	Name     string         // as looked up: operator+, normal_lpdf
 	Overload types.Overload // what the Universe returned; nil for user functions
@@ -141,31 +133,31 @@ type checker struct {
 	scope    *scope
 	funcs    map[string][]*Func // user functions by name
 	declared map[*ast.TypeExpr]types.Type
-	missing  map[string]bool // codes with names already reported as unknown
-	lost     []source.Span   // text that is not in the tree
+	missing  map[string]bool // codes and names that were already reported as unknown
+	lost     []source.Span   // text that the tree lacks
 	lostName map[string]bool // the names in it
 
-	elsewhere map[string]*elsewhere // for messages on names that are not visible
+	elsewhere map[string]*elsewhere // for messages about names that are not visible
 
-	likelihoods []likelihood // to be looked at when all is checked
+	likelihoods []likelihood // checked after everything else
 
 	block ast.BlockKind // the block being checked
-	node  *ast.Block    // and its tree; nil within functions
+	node  *ast.Block    // the tree of the block; nil within functions
 	fn    *Func         // the function being checked; nil outside
 	loops int           // depth of loops
-	ints  bool          // an int is wanted, so that int division is meant
+	ints  bool          // an int is expected, so int division is intended
 	sizes bool          // within the size of a top-level declaration
 }
 
-// maxErrors bounds the errors reported for one program.
+// maxErrors is the maximum number of errors reported for one program.
 const maxErrors = 100
 
-// Check resolves and types a program. The Info is complete if the list has no
-// errors. The tree is not changed. Warnings include those whose codes are
-// [diag.Code.Pedantic], for the caller to drop.
+// Check resolves and types a program. The Info is complete if the list has no errors. The tree is
+// not changed. Warnings include those whose codes are [diag.Code.Pedantic], which the caller may
+// drop.
 //
-// A tree from which the parser has lost statements can be checked too, if
-// lang.Recovered says so: nothing is then said about names that occur in them.
+// A tree from which the parser has lost statements can also be checked, if lang.Recovered says so.
+// Check then reports nothing about names that occur in the lost statements.
 func Check(f *ast.File, u Universe) (*Info, diag.List) {
 	c := &checker{
 		universe: u,
@@ -204,9 +196,9 @@ func Check(f *ast.File, u Universe) (*Info, diag.List) {
 	return c.info, c.diags
 }
 
-// After checks a tree for which the parser has reported the list, errors included, and adds its own
-// errors. An error at a place that the list names already is the same mistake and is left out. The
-// errors are meaningful if lang.Recovered approves of the tree; the Info is useful for any tree.
+// After checks a tree for which the parser has reported the list, and adds its own errors. It omits
+// an error at a position that is already in the list, because it is the same mistake. The errors
+// are meaningful if lang.Recovered accepts the list; the Info is useful for any tree.
 func After(f *ast.File, list diag.List, u Universe) (*Info, diag.List) {
 	info, more := Check(f, u)
 	type place struct {
@@ -226,17 +218,17 @@ func After(f *ast.File, list diag.List, u Universe) (*Info, diag.List) {
 	return info, list
 }
 
-// order returns the blocks in the order of the language. The parser has
-// reported those that are written twice or out of order; all are checked, in
-// the right order, so that disorder does not make names unknown.
+// order returns the blocks in the order of the language. The parser has reported duplicate blocks
+// and wrong order. All blocks are checked, in the right order, so that the wrong order does not
+// make names unknown.
 func order(f *ast.File) []*ast.Block {
 	blocks := slices.Clone(f.Blocks)
 	slices.SortStableFunc(blocks, func(a, b *ast.Block) int { return int(a.Kind) - int(b.Kind) })
 	return blocks
 }
 
-// checkBlock checks one block. Variables of the top level stay in scope in later blocks, except
-// those of the model block. The parser has checked that data and parameters have declarations only.
+// checkBlock checks one block. Its top-level variables stay in scope in later blocks, except those
+// of the model block. The parser has checked that data and parameters contain only declarations.
 func (c *checker) checkBlock(b *ast.Block) {
 	c.block, c.node = b.Kind, b
 	switch b.Kind {
@@ -263,7 +255,7 @@ func (c *checker) checkBlock(b *ast.Block) {
 
 var nameRx = regexp.MustCompile(`[A-Za-z][A-Za-z0-9_]*`)
 
-// lostNames takes the names in lost text as reported: they may be declared there.
+// lostNames marks the names in lost text as reported, because they may be declared there.
 func (c *checker) lostNames() {
 	for _, s := range c.lost {
 		for _, name := range nameRx.FindAllString(s.Text(), -1) {
@@ -275,12 +267,12 @@ func (c *checker) lostNames() {
 	}
 }
 
-// losesFrom reports whether text within a span is lost.
+// losesFrom reports whether lost text begins within a span.
 func (c *checker) losesFrom(s source.Span) bool {
 	return slices.ContainsFunc(c.lost, func(l source.Span) bool { return s.Start <= l.Start && l.Start < s.End })
 }
 
-// report adds a diagnostic with detail, fix and notes; "" leaves out the former.
+// report adds a diagnostic with detail, fix and notes. Detail and fix may be "".
 func (c *checker) report(d diag.Diagnostic, detail, fix string, notes ...diag.Note) {
 	d.Detail = detail
 	if fix != "" {
@@ -294,7 +286,7 @@ func (c *checker) report(d diag.Diagnostic, detail, fix string, notes ...diag.No
 	c.diags.Add(d)
 }
 
-// before and after are the empty spans at the ends of a node, where an edit inserts.
+// before and after return the empty spans at the ends of a node, for insertions.
 func before(n ast.Node) source.Span {
 	s := n.Span()
 	s.End = s.Start
@@ -307,7 +299,7 @@ func after(n ast.Node) source.Span {
 	return s
 }
 
-// note is a remark on the place of a node.
+// note returns a note at the position of a node.
 func note(n ast.Node, message string) diag.Note {
 	return diag.Note{Span: n.Span(), Message: message}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// checkFile parses and checks, the latter only if the text is in form.
+// checkFile parses a program, and checks it if it has no syntax errors.
 func checkFile(f *source.File) diag.List {
 	tree, diags := lang.Parse(f)
 	if diags.HasErrors() {

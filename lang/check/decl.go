@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// varDecl checks a declaration and brings the variable into scope. Global is set for variables of
-// the top level of a block.
+// varDecl checks a declaration and brings the variable into scope. global is set for declarations
+// at the top level of a block.
 func (c *checker) varDecl(d *ast.VarDecl, global bool) {
 	t, seen := c.declared[d.Type]
 	kind := ConstraintOf(d.Type)
@@ -43,8 +43,7 @@ func (c *checker) varDecl(d *ast.VarDecl, global bool) {
 	c.assignable(d.Init, o.Type, v.Type, "cannot be the initial value of "+quote(v.Name), note(&v.Ident, "declared as "+v.Type.String()))
 }
 
-// declLevel is the level of a variable of type t that is declared in the
-// present block.
+// declLevel returns the level of a variable of type t that is declared in the current block.
 func (c *checker) declLevel(t types.Type) Level {
 	switch c.block {
 	case ast.Functions, ast.Parameters, ast.TransformedParameters, ast.Model:
@@ -55,7 +54,7 @@ func (c *checker) declLevel(t types.Type) Level {
 	return Data
 }
 
-// discrete reports a type that holds integers only.
+// discrete reports whether a type contains only integers.
 func discrete(t types.Type) bool {
 	for _, m := range t.Members {
 		if !discrete(m) {
@@ -65,7 +64,7 @@ func discrete(t types.Type) bool {
 	return t.Kind == types.Int || t.Kind == types.Tuple
 }
 
-// holdsInt reports integers in a type, also within tuples.
+// holdsInt reports whether a type contains integers, also within tuples.
 func holdsInt(t types.Type) bool {
 	for _, m := range t.Members {
 		if holdsInt(m) {
@@ -97,14 +96,14 @@ func (c *checker) sizeExprs(t *ast.TypeExpr) {
 	}
 }
 
-// size checks a size expression, which is nil if it is not written.
+// size checks a size expression. It may be nil, if the size is missing.
 func (c *checker) size(e ast.Expr, what string) {
 	if e != nil {
 		c.intExpr(e, what)
 	}
 }
 
-// typeOf is the type that is written, apart from sizes.
+// typeOf returns the type of a type expression, without its sizes.
 func (c *checker) typeOf(t *ast.TypeExpr) types.Type {
 	var out types.Type
 	if _, ct, ok := types.ConstrainedType(t.Elem); ok {
@@ -129,8 +128,8 @@ func (c *checker) typeOf(t *ast.TypeExpr) types.Type {
 	return out
 }
 
-// ConstraintOf is the kind of constraint that is written; that of a tuple is
-// with its members.
+// ConstraintOf returns the constraint in a type expression. For a tuple, the members have the
+// constraints.
 func ConstraintOf(t *ast.TypeExpr) types.ConstraintKind {
 	if k, _, ok := types.ConstrainedType(t.Elem); ok {
 		return k
@@ -146,8 +145,8 @@ func ConstraintOf(t *ast.TypeExpr) types.ConstraintKind {
 	return types.Unconstrained
 }
 
-// bounds checks <lower=…, upper=…> and <offset=…, multiplier=…>. A bound is a scalar or has exactly
-// the type of the variable.
+// bounds checks <lower=…, upper=…> and <offset=…, multiplier=…>. A bound must be a scalar or have
+// exactly the type of the variable.
 func (c *checker) bounds(t *ast.TypeExpr, vt types.Type) {
 	for i, m := range t.Members {
 		if i < len(vt.Members) {
@@ -199,7 +198,7 @@ func (c *checker) noValues(t *ast.TypeExpr) {
 	c.diags.Add(d)
 }
 
-// boundName is what a bound is called in messages.
+// boundName returns the name of a bound in messages.
 func boundName(kind string) string {
 	if kind == "lower" || kind == "upper" {
 		return kind + " bound"
@@ -217,7 +216,7 @@ func mentions(e ast.Expr, name string) bool {
 	return false
 }
 
-// variablesIn gives the uses of variables in an expression.
+// variablesIn returns the uses of variables in an expression.
 func variablesIn(e ast.Expr) iter.Seq[*ast.VarExpr] {
 	return func(yield func(*ast.VarExpr) bool) {
 		done := false

@@ -12,25 +12,24 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Warnings of arguments that the domains of distributions exclude. What the
-// domains are the library says, argument by argument.
+// Warnings about arguments outside the domains of distributions. The library declares the domain of
+// each argument.
 
-// Domains may be implemented by the densities, distribution functions and
-// generators of a Universe: what each argument must be, the variate first where
-// there is one.
+// Domains may be implemented by the densities, distribution functions and generators of a Universe.
+// It returns the domain of each argument, the variate first if there is one.
 type Domains interface{ Domains() []types.Domain }
 
 // use is an argument of a call of a distribution.
 type use struct {
 	dist    string // the name without suffix
 	variate bool
-	arg     int // from 1, the variate not counted
+	arg     int // from 1, not counting the variate
 	domain  types.Domain
 	e       ast.Expr
 	typ     types.Type // that the call wants
 }
 
-// domains looks at all calls of distributions.
+// domains checks all calls of distributions.
 func (c *checker) domains(f *ast.File) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -73,7 +72,7 @@ func (c *checker) domainsOf(n ast.Node, name string, args []ast.Expr, density, c
 	}
 }
 
-// is names the argument: "the scale parameter of normal".
+// is describes the argument: "the scale parameter of normal".
 func (u use) is() string {
 	switch {
 	case u.variate:
@@ -84,8 +83,8 @@ func (u use) is() string {
 	return fmt.Sprintf("argument %d of %s", u.arg, u.dist)
 }
 
-// numberWarning warns of constants outside the domain of an argument, and of
-// parameters that can leave it.
+// numberWarning warns about constants outside the domain of an argument, and about parameters that
+// can leave it.
 func (c *checker) numberWarning(u use) {
 	if x, ok := constant(u.e); ok {
 		if !u.domain.In.Contains(x) {
@@ -108,7 +107,7 @@ func (c *checker) numberWarning(u use) {
 		d = diag.Warnf(code, u.e.Span(), "%s must be %s, but the parameter `%s` need not be", u.is(), u.domain.In, v.Name)
 		d.Detail = "Points where it is not are rejected, which the sampler meets again and again."
 	case u.variate:
-		return // a sum may have a distribution
+		return // a sum may have its own distribution
 	default:
 		d = diag.Warnf(code, u.e.Span(), "%s must be %s, but this need not be", u.is(), u.domain.In)
 		d.Detail = "Points where it is not are rejected, which the sampler meets again and again."
@@ -129,7 +128,7 @@ func (c *checker) numberWarning(u use) {
 	c.diags.Add(d)
 }
 
-// within is how the numbers of a variable are declared to be in a set.
+// within returns the bounds to declare, so that the values of a variable are in a set.
 func (v *Var) within(in types.Constraint) string {
 	lo, hi := "", ""
 	if d, ok := v.Decl.(*ast.VarDecl); ok {
@@ -157,8 +156,8 @@ func (v *Var) within(in types.Constraint) string {
 	return "<lower=" + lo + ", upper=" + hi + ">"
 }
 
-// declareWith is the edit that declares a variable with other bounds; nil unless it is declared
-// alone, with both bounds or without bounds.
+// declareWith returns the edit that declares a variable with other lower and upper bounds. It
+// returns nil if the declaration has several names, or a constraint of another kind.
 func (v *Var) declareWith(bounds string) []diag.Edit {
 	d, ok := v.Decl.(*ast.VarDecl)
 	if !ok || v.Constraint != types.Unconstrained && v.Constraint != types.LowerUpper || d.Type.Elem == "tuple" {
@@ -189,7 +188,8 @@ func (v *Var) declareWith(bounds string) []diag.Edit {
 	return []diag.Edit{{Span: at, Text: bounds}}
 }
 
-// link names the function to apply to an unbounded expression, such as exp for a positive argument.
+// link returns the function to apply to an unbounded expression, such as exp for a positive
+// argument.
 func (c *checker) link(u use) string {
 	for _, suffix := range []string{"_log", "_logit"} {
 		name := u.dist + suffix
@@ -206,8 +206,8 @@ func (c *checker) link(u use) string {
 	return ""
 }
 
-// uniformWarning warns of a parameter that can leave the interval on which it is
-// uniform: the support is given by the arguments.
+// uniformWarning warns about a parameter that can leave the interval of its uniform distribution,
+// which the arguments define.
 func (c *checker) uniformWarning(s *ast.Tilde) {
 	v := c.parameter(s.Variate)
 	if v == nil || s.Dist.Name != "uniform" || len(s.Args) != 2 || s.Trunc != nil || v.Constraint.Structured() {
@@ -234,9 +234,9 @@ func (c *checker) uniformWarning(s *ast.Tilde) {
 	c.diags.Add(d)
 }
 
-// structureWarning warns of a parameter that is declared without the structure
-// that an argument must have: a matrix for a covariance matrix, a vector for a
-// simplex, a Cholesky factor for the matrix of which it is the factor.
+// structureWarning warns about a parameter that is declared without the structure that an argument
+// must have: a matrix for a covariance matrix, a vector for a simplex, a Cholesky factor for the
+// matrix that it is the factor of.
 func (c *checker) structureWarning(u use) {
 	v := c.parameter(u.e)
 	want := u.domain.In.Kind
@@ -273,7 +273,7 @@ func (c *checker) structureWarning(u use) {
 	c.diags.Add(d)
 }
 
-// equalities warns of reals that parameters decide and that are asked to be equal.
+// equalities warns about tests for equality of reals that depend on parameters.
 func (c *checker) equalities(f *ast.File) {
 	for _, b := range f.Blocks {
 		if b.Kind != ast.TransformedParameters && b.Kind != ast.Model {

@@ -11,8 +11,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// expr types an expression and records the result. Problems are reported; the
-// type is then Invalid.
+// expr types an expression and records the result. After reporting an error it returns the type
+// Invalid.
 func (c *checker) expr(e ast.Expr) TypeLevel {
 	o := c.untypedExpr(e)
 	if o.Type.Kind == types.Void {
@@ -27,7 +27,7 @@ func (c *checker) expr(e ast.Expr) TypeLevel {
 	return o
 }
 
-// invalid is the type of what could not be typed.
+// invalid is the type of expressions that could not be typed.
 var invalid = TypeLevel{}
 
 func (c *checker) untypedExpr(e ast.Expr) TypeLevel {
@@ -88,13 +88,13 @@ func (c *checker) untypedExpr(e ast.Expr) TypeLevel {
 
 // varExpr resolves the use of a name as a value.
 func (c *checker) varExpr(e *ast.VarExpr) TypeLevel {
-	if e.Name == "" { // what the parser could not read
+	if e.Name == "" { // the parser could not read it
 		return invalid
 	}
 	v := c.lookup(e.Name)
 	if v == nil {
 		if c.lostName[e.Name] || c.missing[string(diag.UnknownVariable)+e.Name] {
-			return invalid // declared in text that could not be read, or reported before
+			return invalid // declared in lost text, or already reported
 		}
 		if c.exists(e.Name) {
 			c.firstTime(diag.UnknownVariable, e.Name)
@@ -124,7 +124,7 @@ func (c *checker) varExpr(e *ast.VarExpr) TypeLevel {
 	return TypeLevel{Type: v.Type, Level: level}
 }
 
-// takesNothing reports a function without parameters.
+// takesNothing reports whether a function has no parameters.
 func takesNothing(o types.Overload) bool {
 	_, ok := o.Match(nil)
 	return ok
@@ -136,7 +136,7 @@ func (c *checker) intExpr(e ast.Expr, what string) {
 	o := c.wanting(true, e)
 	if o.Type.Kind != types.Invalid && !o.Type.Equal(types.IntType) {
 		if c.sizes && c.diags[before:].HasErrors() {
-			return // a size that depends on a parameter is said to do so
+			return // another message says that the size depends on a parameter
 		}
 		detail := ""
 		if o.Type.Equal(types.RealType) {
@@ -153,8 +153,7 @@ func (c *checker) intExpr(e ast.Expr, what string) {
 	}
 }
 
-// condition checks the condition of a statement: an int, or a real, which is true unless
-// it is 0.
+// condition checks the condition of a statement: an int or a real, which is true unless it is 0.
 func (c *checker) condition(e ast.Expr, of string) {
 	o := c.wanting(true, e)
 	if o.Type.Kind != types.Invalid && !truth(o.Type) {
@@ -162,11 +161,11 @@ func (c *checker) condition(e ast.Expr, of string) {
 	}
 }
 
-// truth reports whether values of a type are true or false.
+// truth reports whether values of a type can be conditions.
 func truth(t types.Type) bool { return t.Equal(types.IntType) || t.Equal(types.RealType) }
 
-// declareAsInt advises to declare a variable of reals that e is or indexes, where
-// an int is wanted, with integers.
+// declareAsInt advises, if an int is required, to declare the real variable that e is or indexes
+// with integers.
 func (c *checker) declareAsInt(d *diag.Diagnostic, e ast.Expr) {
 	e = ast.Unparen(e)
 	as := "int"
@@ -189,7 +188,7 @@ func (c *checker) declareAsInt(d *diag.Diagnostic, e ast.Expr) {
 	d.Fix = "declare " + quote(v.Name) + " as " + as
 }
 
-// wanting types an expression in a place that wants an int, or not.
+// wanting types an expression. ints is set if an int is expected.
 func (c *checker) wanting(ints bool, e ast.Expr) TypeLevel {
 	outer := c.ints
 	c.ints = ints
@@ -276,11 +275,11 @@ func (c *checker) rowVectorExpr(e *ast.RowVectorExpr) TypeLevel {
 	return out
 }
 
-// binary types x op y and warns of what is often meant otherwise.
+// binary types x op y, and warns about common mistakes.
 func (c *checker) binary(e *ast.Binary) TypeLevel {
 	x, y := c.expr(e.X), c.expr(e.Y)
 	if e.Op == "&&" || e.Op == "||" {
-		// These do not evaluate both sides, so they are no functions.
+		// && and || do not always evaluate the right side, so they are not library functions.
 		for _, side := range []struct {
 			e ast.Expr
 			o TypeLevel

@@ -5,11 +5,11 @@ import (
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
-// outcome is how control leaves a statement.
+// outcome describes how control leaves a statement.
 type outcome uint8
 
 const (
-	goesOn outcome = iota // control may reach what follows
+	goesOn outcome = iota // control may reach the next statement
 	ends                  // every path returns or rejects
 	breaks                // some path leaves a loop
 )
@@ -54,7 +54,7 @@ func flow(s ast.Stmt) outcome {
 	return goesOn
 }
 
-// flowList is the flow of a sequence; statements after an escape are ignored.
+// flowList is flow for a sequence; statements after an escape are ignored.
 func flowList(ss []ast.Stmt) outcome {
 	out := goesOn
 	for _, s := range ss {
@@ -71,13 +71,13 @@ func flowList(ss []ast.Stmt) outcome {
 	return out
 }
 
-// forever reports a condition that is a literal other than 0.
+// forever reports whether a condition is a literal other than 0.
 func forever(e ast.Expr) bool {
 	l, ok := e.(*ast.IntLit)
 	return ok && l.Value != 0
 }
 
-// escapes reports the statements after which nothing in their list is run.
+// escapes reports whether the following statements in the same list never run.
 func escapes(s ast.Stmt) bool {
 	switch s.(type) {
 	case *ast.Return, *ast.Reject, *ast.Break, *ast.Continue:
@@ -86,7 +86,7 @@ func escapes(s ast.Stmt) bool {
 	return false
 }
 
-// unreachable warns of a statement that follows an escape.
+// unreachable warns about a statement after an escape.
 func (c *checker) unreachable(ss []ast.Stmt) {
 	for i, s := range ss {
 		if i > 0 && escapes(ss[i-1]) {

@@ -9,11 +9,11 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Names that people bring along from BUGS, R, Python and from how they say it.
-// Each list maps the name to advice; that of a distribution or function of the
-// program comes first, so that these matter only where a name is unknown.
+// Names that users bring from BUGS, R, Python and everyday language. Each list maps the name to
+// advice. Names that the program or the library defines take precedence, so these lists matter only
+// for unknown names.
 
-// foreignDistributions are what follows ~ in other languages, and its name here.
+// foreignDistributions maps names of distributions in other languages to their names in this one.
 var foreignDistributions = table(`
 	normal: dnorm norm gaussian gauss gaus normal_sd n
 	uniform: dunif unif
@@ -46,14 +46,14 @@ var foreignDistributions = table(`
 	lkj_corr_cholesky: lkjcholesky lkj_cholesky lkjcorrcholesky
 `)
 
-// halves are distributions on one side of 0, which arise by a bound.
+// halves lists one-sided distributions, which are written with a bound.
 var halves = table(`
 	normal: half_normal halfnormal truncated_normal truncnorm truncnormal
 	cauchy: half_cauchy halfcauchy
 	student_t: half_student_t halfstudentt half_t halft
 `)
 
-// foreignFunctions are names of functions in other languages, and what to write.
+// foreignFunctions maps names of functions in other languages to advice.
 var foreignFunctions = table(`
 	num_elements(x), or size(x) for the first dimension of an array: length len numel
 	rows(x): nrow nrows
@@ -121,7 +121,7 @@ var foreignFunctions = table(`
 	block(x, i, j, m, n), or x[i:j, k:l]: submatrix
 `)
 
-// foreignValues are names of values in other languages, and what to write.
+// foreignValues maps names of values in other languages to advice.
 var foreignValues = table(`
 	1: TRUE True true
 	0: FALSE False false
@@ -130,8 +130,7 @@ var foreignValues = table(`
 	target(): lp__ log_prob logp
 `)
 
-// table reads lines "today: name name …" into a map from name to today, when it
-// is first asked for.
+// table parses lines "today: name name …" into a map from name to today, at its first use.
 func table(text string) func() map[string]string {
 	return sync.OnceValue(func() map[string]string {
 		out := map[string]string{}
@@ -146,7 +145,7 @@ func table(text string) func() map[string]string {
 	})
 }
 
-// foreign finds a name in a list, also if it is written with capitals.
+// foreign finds a name in a list. It also finds a name that is written in capitals.
 func foreign(list func() map[string]string, name string) (string, bool) {
 	if today, ok := list()[name]; ok {
 		return today, true
@@ -155,8 +154,7 @@ func foreign(list func() map[string]string, name string) (string, bool) {
 	return today, ok
 }
 
-// otherDistribution is advice on the name of a distribution of another language,
-// or "".
+// otherDistribution returns advice about the name of a distribution from another language, or "".
 func otherDistribution(name string) string {
 	if today, ok := foreign(foreignDistributions, name); ok {
 		advice := "write " + quote(today)
@@ -171,7 +169,7 @@ func otherDistribution(name string) string {
 	return ""
 }
 
-// otherFunction is advice on the name of a function of another language, or "".
+// otherFunction returns advice about the name of a function from another language, or "".
 func otherFunction(name string) string {
 	if today, ok := foreign(foreignFunctions, name); ok {
 		return "write " + today
@@ -179,8 +177,8 @@ func otherFunction(name string) string {
 	return ""
 }
 
-// replacement is the change that advice such as "write mean(x)" or "write `1`" describes,
-// where only the name changes; nil for other advice.
+// replacement returns the edit for advice such as "write mean(x)" or "write `1`", if only the name
+// changes; nil for other advice.
 func replacement(at source.Span, advice string) []diag.Edit {
 	m := onlyName.FindStringSubmatch(advice)
 	if m == nil {
@@ -191,7 +189,7 @@ func replacement(at source.Span, advice string) []diag.Edit {
 
 var onlyName = regexp.MustCompile("^write (?:`([^`]+)`|([a-zA-Z0-9_]+)\\([a-z](?:, [a-z])*\\))$")
 
-// otherValue is advice on the name of a value in another language, or "".
+// otherValue returns advice about the name of a value from another language, or "".
 func otherValue(name string) string {
 	if today, ok := foreignValues()[name]; ok {
 		return "write " + quote(today)

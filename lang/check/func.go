@@ -9,8 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Func is a user-defined function: one signature of its name. It is an
-// Overload, so that user and library functions are resolved together.
+// Func is a user-defined function: one of the signatures of its name. It implements Overload, so
+// that user and library functions are resolved together.
 type Func struct {
 	*types.FuncType
 	Name    string
@@ -19,14 +19,14 @@ type Func struct {
 	Forward *ast.FunctionDecl // the forward declaration, or nil
 	Params  []*Var            // of the definition
 	invalid bool              // an argument or the result has type Invalid
-	clashes bool              // another declaration for the same arguments is reported
+	clashes bool              // it was reported to have the same arguments as another
 }
 
 // String is the signature.
 func (f *Func) String() string { return f.Name + f.FuncType.String() }
 
-// functionsBlock declares all functions, so that they may call one another in
-// any order, then checks their bodies.
+// functionsBlock first declares all functions, so that they may call one another in any order, and
+// then checks their bodies.
 func (c *checker) functionsBlock(b *ast.Block) {
 	bodies := map[*ast.FunctionDecl]*Func{}
 	for _, s := range b.Stmts {
@@ -49,8 +49,8 @@ func (c *checker) functionsBlock(b *ast.Block) {
 	}
 }
 
-// declareFunc enters the signature of a declaration. The result is nil if the
-// signature is taken already.
+// declareFunc records the signature of a declaration. It returns nil if the signature already
+// exists.
 func (c *checker) declareFunc(d *ast.FunctionDecl) *Func {
 	ft := &types.FuncType{Result: c.typeOf(d.Result)}
 	params := make([]types.Type, len(d.Params))
@@ -111,8 +111,7 @@ func (c *checker) declareFunc(d *ast.FunctionDecl) *Func {
 	return f
 }
 
-// sameDataOnly reports whether two functions of the same arguments mark the same
-// ones as data.
+// sameDataOnly reports whether two functions with the same arguments mark the same ones as data.
 func sameDataOnly(f, g *types.FuncType) bool {
 	for i := range f.Params {
 		if f.Params[i].DataOnly != g.Params[i].DataOnly {
@@ -122,7 +121,7 @@ func sameDataOnly(f, g *types.FuncType) bool {
 	return true
 }
 
-// sameParams reports whether two functions take the same arguments, data or not.
+// sameParams reports whether two functions take the same arguments, whether marked as data or not.
 func sameParams(f, g *types.FuncType) bool {
 	if len(f.Params) != len(g.Params) {
 		return false
@@ -135,7 +134,7 @@ func sameParams(f, g *types.FuncType) bool {
 	return true
 }
 
-// suffixRules checks that a function has the form that the suffix of its name requires.
+// suffixRules checks that a function has the form that its suffix requires.
 func (c *checker) suffixRules(f *Func, d *ast.FunctionDecl) {
 	if !TakesBar(f.Suffix) || Unnormalised(f.Name) {
 		return
@@ -169,8 +168,8 @@ func (c *checker) funcBody(f *Func, d *ast.FunctionDecl) {
 		f.Params = append(f.Params, v)
 		c.declare(v)
 	}
-	// The body is not a separate scope: its variables cannot have the names of
-	// the arguments in any case.
+	// The body is not a separate scope, since its variables must not have the names of the
+	// arguments anyway.
 	c.stmts(d.Body.Stmts)
 	if f.Result.Kind != types.Void && f.Result.Kind != types.Invalid && flow(d.Body) != ends && !c.losesFrom(d.Span()) {
 		end := d.Body.Span()

@@ -9,8 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// argument types an argument of a call, which may be a function of the user's.
-// A function with several forms has the type of the first; choose tries all.
+// argument types an argument of a call, which may be a user function. A function with several
+// signatures gets the type of the first; choose tries all.
 func (c *checker) argument(e ast.Expr) TypeLevel {
 	fs := c.functor(e)
 	if fs == nil {
@@ -28,7 +28,7 @@ func (c *checker) argument(e ast.Expr) TypeLevel {
 	return TypeLevel{Type: functionType(fs[0])}
 }
 
-// functor returns the functions that an argument may name; nil if it names no function.
+// functor returns the functions that an argument may name; nil if it does not name a function.
 func (c *checker) functor(e ast.Expr) []*Func {
 	v, ok := ast.Unparen(e).(*ast.VarExpr)
 	if !ok || c.lookup(v.Name) != nil {
@@ -46,10 +46,10 @@ type resolution struct {
 	overload types.Overload
 	match    types.Match
 	fail     *types.Failure
-	functors map[*ast.VarExpr]*Func // the forms chosen of functions as arguments
+	functors map[*ast.VarExpr]*Func // the chosen signatures of functions as arguments
 }
 
-// call makes the record of a resolved call.
+// call returns the record of a resolved call.
 func (r resolution) call(name string) *Call {
 	call := &Call{Name: name, Overload: r.overload, Match: r.match}
 	if f, ok := r.overload.(*Func); ok {
@@ -58,12 +58,11 @@ func (r resolution) call(name string) *Call {
 	return call
 }
 
-// maxForms bounds the combinations of forms of functions as arguments that are
-// tried.
+// maxForms is the maximum number of combinations of signatures to try for functions as arguments.
 const maxForms = 100
 
-// choose picks the overload of a call. Where arguments are functions with
-// several forms, it picks these too.
+// choose selects the overload of a call. If arguments are functions with several signatures, it
+// selects these too.
 func (c *checker) choose(cands []types.Overload, es []ast.Expr, args []TypeLevel) resolution {
 	ts, params := split(args)
 	for i, e := range es {
@@ -118,9 +117,8 @@ func (c *checker) choose(cands []types.Overload, es []ast.Expr, args []TypeLevel
 	return best
 }
 
-// varies reports integers whose value depends on parameters although their type has no derivatives,
-// such as a > 2; they are not data. The result of a function of integers counts as data, as in
-// Stan.
+// varies reports whether an integer depends on parameters, such as a > 2. Its type has no
+// derivatives, but it is not data. The result of a function of integers counts as data, as in Stan.
 func (c *checker) varies(e ast.Expr) bool {
 	o := c.info.Types[e]
 	if o.Level == Param {
@@ -144,7 +142,7 @@ func (c *checker) varies(e ast.Expr) bool {
 	return false
 }
 
-// record enters the functions that were chosen as arguments.
+// record records the signatures that were chosen for functions as arguments.
 func (c *checker) record(r resolution) {
 	for v, f := range r.functors {
 		c.info.Functors[v] = f
@@ -152,7 +150,7 @@ func (c *checker) record(r resolution) {
 	}
 }
 
-// takesFunction reports a library function with a function as an argument.
+// takesFunction reports whether a library function has a function as an argument.
 func takesFunction(o types.Overload) bool {
 	switch typed(o).(type) {
 	case types.HigherOrder, types.ReduceSum, types.Laplace:
@@ -162,8 +160,8 @@ func takesFunction(o types.Overload) bool {
 	return ok && len(f.Params) > 0 && f.Params[0].Kind == types.Function
 }
 
-// functorRules checks what the types of functional arguments do not show: the suffix of the
-// function, and data within tuples.
+// functorRules checks rules for functional arguments that types do not express: the function's
+// suffix, and data within tuples.
 func (c *checker) functorRules(r resolution, es []ast.Expr, args []TypeLevel) bool {
 	_, reduces := typed(r.overload).(types.ReduceSum)
 	for i, e := range es {
@@ -191,7 +189,7 @@ func (c *checker) functorRules(r resolution, es []ast.Expr, args []TypeLevel) bo
 			c.likelihoods = append(c.likelihoods, likelihood{f, v})
 		}
 		solves := strings.Contains(l.Name, "_solve")
-		// The arguments of the function are the members of the tuple that follows.
+		// The function's last arguments are the members of the following tuple.
 		lead := len(f.FuncType.Params) - len(args[i+1].Type.Members)
 		for k := range args[i+1].Type.Members {
 			if args[i+1].member(k).Level != Param {
@@ -212,7 +210,7 @@ func (c *checker) functorRules(r resolution, es []ast.Expr, args []TypeLevel) bo
 	}
 	if l, ok := typed(r.overload).(types.Laplace); ok && l.Tol {
 		last := len(args) - 1
-		for k := 1; k < len(args[last].Type.Members); k++ { // the initial guess may vary
+		for k := 1; k < len(args[last].Type.Members); k++ { // except the initial guess
 			if at := elemOf(es[last], k); args[last].member(k).Level == Param {
 				c.report(diag.Errorf(diag.BadArguments, at.Span(), "what controls the solver of %s must be data", l.Name),
 					"Of the control arguments only the initial guess may depend on parameters.", "")
@@ -223,7 +221,7 @@ func (c *checker) functorRules(r resolution, es []ast.Expr, args []TypeLevel) bo
 	return true
 }
 
-// elemOf is the k-th member of a tuple that is written out, else the tuple.
+// elemOf returns the k-th member of a tuple expression; for another expression, the expression.
 func elemOf(e ast.Expr, k int) ast.Expr {
 	if t, ok := ast.Unparen(e).(*ast.TupleExpr); ok {
 		return t.Elems[k]
@@ -231,15 +229,14 @@ func elemOf(e ast.Expr, k int) ast.Expr {
 	return e
 }
 
-// likelihood is a function whose third derivatives the Laplace approximation takes, and the place
-// where it is passed.
+// likelihood is a function that the Laplace approximation differentiates three times, and the
+// position where it is passed.
 type likelihood struct {
 	f  *Func
 	at *ast.VarExpr
 }
 
-// firstOrder are the library functions without higher derivatives, in addition to those that take
-// functions.
+// firstOrder lists library functions without higher derivatives, besides those that take functions.
 var firstOrder = map[string]bool{"hmm_marginal": true, "hmm_hidden_state_prob": true}
 
 // checkLikelihoods reports likelihoods that call a function without higher derivatives, directly or
@@ -275,7 +272,7 @@ func (c *checker) checkLikelihoods() {
 	}
 }
 
-// typed is the overload itself where it comes with a text.
+// typed returns the overload inside a types.Written; other overloads are returned unchanged.
 func typed(o types.Overload) types.Overload {
 	if w, ok := o.(types.Written); ok {
 		return w.Overload

@@ -12,9 +12,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// FuzzCheck looks for programs on which the checker panics or gives impossible
-// spans, trees from which the parser has lost statements included. The seeds are
-// the programs of the tests and the examples of the codes.
+// FuzzCheck looks for programs on which the checker panics or gives impossible spans, including
+// trees from which the parser has lost statements. The seeds are the programs of the tests and the
+// examples of the codes.
 func FuzzCheck(f *testing.F) {
 	names, _ := filepath.Glob("testdata/*.ppl")
 	more, _ := filepath.Glob("../testdata/*/*.model")

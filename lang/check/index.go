@@ -6,8 +6,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// indices types the expressions within indices; ok is false if one is Invalid
-// or no index.
+// indices types the expressions within indices; ok is false if one is Invalid or cannot be an
+// index.
 func (c *checker) indices(is []ast.Index) (ok bool) {
 	ok = true
 	bound := func(e ast.Expr) {
@@ -54,13 +54,13 @@ func (c *checker) isSingle(i ast.Index) bool {
 	return ok && c.info.Types[s.X].Type.Dims == 0
 }
 
-// indexed is the type of a value of type t under indices, which are good if ok.
-// It reports too many indices.
+// indexed returns the type of a value of type t after indexing. ok says whether the indices are
+// valid. It reports too many indices.
 func (c *checker) indexed(e *ast.IndexExpr, t types.Type, ok bool) (types.Type, bool) {
 	if !ok {
 		return types.Type{}, false
 	}
-	// Array dimensions that an index keeps come before those of the rest.
+	// Array dimensions that an index keeps come first.
 	keep := 0
 	u := t
 	is := e.Indices
@@ -109,7 +109,7 @@ func (c *checker) indexed(e *ast.IndexExpr, t types.Type, ok bool) (types.Type, 
 	return u.Array(keep), true
 }
 
-// tooMany says how many indices a type takes.
+// tooMany describes how many indices a type takes.
 func tooMany(t types.Type) string {
 	switch n := t.Rank(); n {
 	case 0:

@@ -7,36 +7,35 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Number is a number that is known before the program runs.
+// Number is a number that is known before a run.
 type Number struct {
 	Real bool
 	Int  int64   // the value unless Real
 	Val  float64 // the value
 }
 
-// IntNumber is a known int.
+// IntNumber returns a known int.
 func IntNumber(i int64) Number { return Number{Int: i, Val: float64(i)} }
 
-// RealNumber is a known real.
+// RealNumber returns a known real.
 func RealNumber(x float64) Number { return Number{Real: true, Val: x} }
 
-// Known returns the values of variables that are known, such as data; ok is false for others. With
-// nil no variable is known.
+// Known returns the values of known variables, such as data; ok is false for others. If it is nil,
+// no variable is known.
 type Known func(v *ast.VarExpr) (n Number, ok bool)
 
-// Folder may be implemented by functions of a [Universe] that give an int of ints. The
-// error says why there is no result.
+// Folder may be implemented by functions of a [Universe] that compute an int from ints. The error
+// says why there is no result.
 type Folder interface {
 	OfInts(args []int64) (int64, error)
 }
 
-// Number is the value of a numeric expression; ok is false if it is not known or does not exist,
-// such as an integer division by zero. If info is nil, the values of calls are unknown.
+// Number returns the value of a numeric expression. ok is false if the value is not known, or does
+// not exist, as in a division of integers by zero. If info is nil, the values of calls are unknown.
 //
-// This is the one evaluator for values that are known before a program runs. Warnings, the shapes
-// that editors show, and made-up data use it. Binding works on the IR and knows the elements of
-// arrays: package compile/internal/known evaluates there, for all iterations of a loop. Both use
-// the rule for ints of package types.
+// Warnings, the shapes that editors show, and simulated data use this evaluator. Binding works on
+// the IR and knows the elements of arrays: package compile/internal/known evaluates there, for all
+// iterations of a loop. Both use the rule for ints in package types.
 func (info *Info) Number(e ast.Expr, known Known) (n Number, ok bool) {
 	switch e := e.(type) {
 	case *ast.IntLit:
@@ -56,7 +55,7 @@ func (info *Info) Number(e ast.Expr, known Known) (n Number, ok bool) {
 		}
 	case *ast.Binary:
 		if x, ok := info.Number(e.X, known); ok {
-			// The right side of these is not evaluated if the left decides.
+			// The right side is not evaluated if the left side decides.
 			if e.Op == "&&" && x.Val == 0 || e.Op == "||" && x.Val != 0 {
 				return numberOf(x.Val != 0), true
 			}
@@ -79,7 +78,7 @@ func (info *Info) Number(e ast.Expr, known Known) (n Number, ok bool) {
 	return n, false
 }
 
-// call is the value of a function of the library of ints.
+// call returns the value of a library function of ints.
 func (info *Info) call(e *ast.CallExpr, known Known) (n Number, ok bool) {
 	if info == nil || info.Calls[e] == nil {
 		return n, false
@@ -165,7 +164,7 @@ func binaryNumber(op string, x, y Number) (Number, bool) {
 	return IntNumber(i), err == nil
 }
 
-// constant is the value of an expression that consists of numbers alone.
+// constant returns the value of an expression that consists of literals.
 func constant(e ast.Expr) (x float64, ok bool) {
 	n, ok := (*Info)(nil).Number(e, nil)
 	return n.Val, ok

@@ -11,14 +11,13 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Warnings about code that is often a mistake but is also often meant. Their codes are pedantic,
-// and callers drop them unless the user asks for them.
+// Warnings about code that is often a mistake but also often intended. Their codes are pedantic.
+// Callers drop them unless the user asks for them.
 
-// wide is the length of an interval from which on a uniform distribution on it is
-// called very wide.
+// wide is the length from which on the interval of a uniform distribution is called very wide.
 const wide = 100
 
-// pedantic looks at a whole program that has no errors.
+// pedantic checks a whole program that has no errors.
 func (c *checker) pedantic(f *ast.File) {
 	m := f.Block(ast.Model)
 	p := f.Block(ast.Parameters)
@@ -39,18 +38,18 @@ func (c *checker) pedantic(f *ast.File) {
 	}
 }
 
-// tracer knows which parameters each variable is computed from, and which statements of the model
+// tracer records from which parameters each variable is computed, and which statements of the model
 // give a distribution to a parameter.
 type tracer struct {
 	c     *checker
 	from  map[*Var]map[*Var]bool
-	own   map[*Var]bool         // has a distribution, or a term of the target with it alone
+	own   map[*Var]bool         // parameters with a distribution, or alone in a term of the target
 	used  map[*Var]bool         // is mentioned
-	terms map[*Var]bool         // is in the target outside of densities
-	tilde map[*Var][]*ast.Tilde // with the whole parameter as variate, outside of conditions
+	terms map[*Var]bool         // parameters in terms of the target that are not densities
+	tilde map[*Var][]*ast.Tilde // distributions of the whole parameter, outside conditions
 }
 
-// of are the parameters that an expression is computed from.
+// of returns the parameters from which an expression is computed.
 func (t *tracer) of(e ast.Expr) map[*Var]bool {
 	out := map[*Var]bool{}
 	for u := range variablesIn(e) {
@@ -68,7 +67,7 @@ func (t *tracer) of(e ast.Expr) map[*Var]bool {
 	return out
 }
 
-// trace goes through the statements of a block in order.
+// trace processes the statements of a block in order.
 func (t *tracer) trace(b *ast.Block) {
 	if t.own == nil {
 		t.own, t.used, t.terms, t.tilde = map[*Var]bool{}, map[*Var]bool{}, map[*Var]bool{}, map[*Var][]*ast.Tilde{}
@@ -124,15 +123,15 @@ func (t *tracer) trace(b *ast.Block) {
 	})
 }
 
-// distributed takes the parameters of a variate as ones with a distribution.
+// distributed records that the parameters of a variate have a distribution.
 func (t *tracer) distributed(variate ast.Expr) {
 	for p := range t.of(variate) {
 		t.own[p] = true
 	}
 }
 
-// term records what a term of the target says: the variates of its densities have a distribution,
-// and so has every parameter that occurs outside of densities.
+// term processes a term of the target. The variates of its densities have a distribution, and so
+// has every parameter that occurs outside densities.
 func (t *tracer) term(e ast.Expr) {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.CallExpr:
@@ -160,7 +159,7 @@ func (t *tracer) term(e ast.Expr) {
 	}
 }
 
-// calls takes what a function that adds to the target is given as distributed.
+// calls records that the arguments of functions that add to the target have a distribution.
 func (t *tracer) calls(e *ast.CallExpr) {
 	if _, suffix := SplitSuffix(e.Func.Name); suffix == "_lp" {
 		for _, a := range e.Args {
@@ -169,7 +168,7 @@ func (t *tracer) calls(e *ast.CallExpr) {
 	}
 }
 
-// priors looks at the parameters one by one.
+// priors checks each parameter.
 func (c *checker) priors(b *ast.Block, t *tracer) {
 	for _, s := range b.Stmts {
 		v := c.info.Defs[s]
@@ -211,7 +210,7 @@ func (c *checker) priors(b *ast.Block, t *tracer) {
 	}
 }
 
-// likely is a usual prior for numbers with these bounds.
+// likely returns a usual prior for numbers with these bounds.
 func likely(r reach) string {
 	if r.lo == 0 && math.IsInf(r.hi, 1) {
 		return "exponential(1)"
@@ -219,11 +218,10 @@ func likely(r reach) string {
 	return "normal(0, 1)"
 }
 
-// jumps are functions of the library that jump.
+// jumps lists library functions with jumps.
 var jumps = []string{"step", "int_step", "floor", "ceil", "round", "trunc"}
 
-// decisions looks at conditions on parameters, and at variates that are not linear
-// in them.
+// decisions checks conditions on parameters, and variates that are not linear in parameters.
 func (c *checker) decisions(b *ast.Block, t *tracer) {
 	condition := func(e ast.Expr) {
 		if of := t.of(e); len(of) > 0 {
@@ -257,8 +255,8 @@ func (c *checker) decisions(b *ast.Block, t *tracer) {
 	}, nil)
 }
 
-// product reports whether an expression multiplies or divides parameters by each other, or takes a
-// power of them. Functions of one argument have their own warning.
+// product reports whether an expression multiplies or divides parameters by each other, or raises
+// one to a power. Functions of one argument have their own warning.
 func (c *checker) product(e ast.Expr, t *tracer) bool {
 	found := false
 	ast.Inspect(e, func(n ast.Node) bool {
@@ -280,7 +278,7 @@ func (c *checker) product(e ast.Expr, t *tracer) bool {
 	return found
 }
 
-// first is the name of the parameter that is declared first.
+// first returns the name of the parameter that is declared first.
 func first(of map[*Var]bool) string {
 	return slices.MinFunc(slices.Collect(maps.Keys(of)), func(v, w *Var) int { return cmp.Compare(v.Ident.Span().Start, w.Ident.Span().Start) }).Name
 }

@@ -13,10 +13,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// scope is a region of the program in which names are declared. A name that is
-// visible cannot be declared again, so that no variable hides another. A
-// variable may have the name of a function: library functions can be called all
-// the same, but it hides a function of the user.
+// scope is a region of the program in which names are declared. A visible name cannot be declared
+// again, so no variable hides another. A variable may have the name of a function. A library
+// function can still be called then, but the variable hides a user function.
 type scope struct {
 	outer *scope
 	vars  map[string]*Var
@@ -65,8 +64,8 @@ func (c *checker) functionNames() iter.Seq[string] {
 }
 
 // declare brings a variable into the innermost scope and records it as the definition of its
-// declaration. It reports a name that may not be declared; the variable then exists nevertheless,
-// unless it would hide another.
+// declaration. It reports a name that may not be declared. The variable then still exists, unless
+// it would hide another.
 func (c *checker) declare(v *Var) {
 	c.info.Defs[v.Decl] = v
 	c.checkName(v.Ident)
@@ -84,8 +83,8 @@ func (c *checker) declare(v *Var) {
 	c.scope.vars[v.Name] = v
 }
 
-// checkName reports names that may not be declared, beyond the reserved words
-// that the parser refuses.
+// checkName reports names that may not be declared, besides the reserved words, which the parser
+// refuses.
 func (c *checker) checkName(id ast.Ident) {
 	if Unnormalised(id.Name) {
 		c.report(diag.Errorf(diag.ReservedName, id.Span(), "names cannot end in _lupdf or _lupmf"),
@@ -93,8 +92,8 @@ func (c *checker) checkName(id ast.Ident) {
 	}
 }
 
-// firstTime reports whether an unknown name has not been reported before. A missing declaration is
-// one mistake, however often the name is used.
+// firstTime reports whether an unknown name was not reported before. A missing declaration is one
+// mistake, no matter how often the name is used.
 func (c *checker) firstTime(code diag.Code, name string) bool {
 	key := string(code) + name
 	if c.missing[key] {
@@ -104,7 +103,7 @@ func (c *checker) firstTime(code diag.Code, name string) bool {
 	return true
 }
 
-// unknownVariable reports a name that is no visible variable, once.
+// unknownVariable reports, once, a name that is not a visible variable.
 func (c *checker) unknownVariable(n ast.Node, name string) {
 	other := c.elsewhere[name]
 	if other != nil && other.at.Start == n.Span().Start {
@@ -112,7 +111,7 @@ func (c *checker) unknownVariable(n ast.Node, name string) {
 	}
 	key := name
 	if other != nil && !c.lostName[name] {
-		key += " in " + c.where() // each place has its own reason
+		key += " in " + c.where() // the reason depends on the place
 	}
 	if !c.firstTime(diag.UnknownVariable, key) {
 		return
@@ -153,9 +152,9 @@ func (c *checker) unknownVariable(n ast.Node, name string) {
 	c.diags.Add(d)
 }
 
-// endedLoop is the variable of the last loop over a name that ends before a node in the same block
-// or function; nil if there is no such loop. The search takes time, so it stops after many
-// messages.
+// endedLoop returns the variable of the last loop over a name that ends before a node in the same
+// block or function; nil if there is no such loop. The search takes time, so it is skipped after
+// many messages.
 func (c *checker) endedLoop(name string, n ast.Node) *source.Span {
 	if len(c.diags) > maxErrors {
 		return nil
@@ -188,12 +187,11 @@ func (c *checker) endedLoop(name string, n ast.Node) *source.Span {
 type elsewhere struct {
 	at    source.Span
 	block ast.BlockKind
-	top   bool // not within braces, nor a local variable of the model
+	top   bool // neither within braces nor local to the model
 }
 
-// findDeclarations lists the variables of the blocks, for messages on names that
-// are not visible: the first of each name, those that a whole block sees before
-// others.
+// findDeclarations collects the variables of the blocks, for messages about names that are not
+// visible. It keeps the first for each name, and prefers those that are visible in a whole block.
 func (c *checker) findDeclarations(f *ast.File) {
 	for _, b := range f.Blocks {
 		if b.Kind == ast.Functions {
@@ -216,7 +214,7 @@ func (c *checker) findDeclarations(f *ast.File) {
 	}
 }
 
-// notVisible says why a variable that is declared somewhere cannot be used here.
+// notVisible describes why a variable that is declared elsewhere cannot be used here.
 func (c *checker) notVisible(name string, n ast.Node, v *elsewhere) (summary, detail, fix string) {
 	later := v.at.Start > n.Span().Start
 	switch {
@@ -242,8 +240,8 @@ func (c *checker) notVisible(name string, n ast.Node, v *elsewhere) (summary, de
 	return quote(name) + " is not declared", c.blockAfter(), "declare it before this line"
 }
 
-// nearest is diag.Nearest, as long as there are few messages: to look for names
-// takes time.
+// nearest is diag.Nearest, but is skipped after many messages, because searching for names takes
+// time.
 func (c *checker) nearest(name string, candidates iter.Seq[string]) string {
 	if len(c.diags) > maxErrors {
 		return ""
@@ -251,8 +249,8 @@ func (c *checker) nearest(name string, candidates iter.Seq[string]) string {
 	return diag.Nearest(name, candidates)
 }
 
-// blockAfter is a remark on what is visible, for blocks where this is a common
-// misunderstanding.
+// blockAfter returns a remark on which variables are visible, for blocks where this is often
+// misunderstood.
 func (c *checker) blockAfter() string {
 	switch c.block {
 	case ast.Functions:
@@ -263,7 +261,7 @@ func (c *checker) blockAfter() string {
 	return "A variable must be declared before its use, in this block or an earlier one."
 }
 
-// unknownFunction reports a call of something that is no function, once.
+// unknownFunction reports, once, a call of something that is not a function.
 func (c *checker) unknownFunction(id ast.Ident) {
 	if v := c.lookup(id.Name); v != nil {
 		c.report(diag.Errorf(diag.CalledVariable, id.Span(), "`%s` is a variable, not a function", id.Name),
@@ -298,7 +296,7 @@ func (c *checker) unknownFunction(id ast.Ident) {
 	c.diags.Add(d)
 }
 
-// otherSuffix advises on the name of a density that exists with another suffix, or of a
+// otherSuffix returns advice about the name of a density that exists with another suffix, or of a
 // distribution without a suffix. It returns the edit if the right name is certain, and "" if it has
 // no advice.
 func (c *checker) otherSuffix(id ast.Ident) (advice string, edits []diag.Edit) {
@@ -336,8 +334,8 @@ func (c *checker) otherSuffix(id ast.Ident) (advice string, edits []diag.Edit) {
 // exists reports whether a function of that name is known.
 func (c *checker) exists(name string) bool { return len(c.candidates(name)) > 0 }
 
-// candidates are the overloads that a name may refer to: the user's first.
-// _lupdf and _lupmf are those of _lpdf and _lpmf.
+// candidates returns the overloads for a name, the user's first. For _lupdf and _lupmf they are
+// those of _lpdf and _lpmf.
 func (c *checker) candidates(name string) []types.Overload {
 	name = normalised(name)
 	if len(c.funcs[name]) == 0 {
@@ -352,11 +350,11 @@ func (c *checker) candidates(name string) []types.Overload {
 
 func quote(s string) string { return "`" + s + "`" }
 
-// suffixes that mean something in the name of a function. Longer ones first,
-// where one ends like another.
+// suffixes lists the suffixes with a meaning in names of functions, longer ones first where one
+// ends like another.
 var suffixes = []string{"_lupdf", "_lupmf", "_lpdf", "_lpmf", "_lccdf", "_lcdf", "_cdf", "_rng", "_jacobian", "_lp"}
 
-// SplitSuffix takes the meaningful suffix off a function's name.
+// SplitSuffix splits a meaningful suffix from a function's name.
 func SplitSuffix(name string) (base, suffix string) {
 	for _, s := range suffixes {
 		if b, ok := strings.CutSuffix(name, s); ok && b != "" {
@@ -366,8 +364,7 @@ func SplitSuffix(name string) (base, suffix string) {
 	return name, ""
 }
 
-// TakesBar reports whether a function of that suffix is called with a bar
-// after the first argument.
+// TakesBar reports whether functions with a suffix are called with a bar after the first argument.
 func TakesBar(suffix string) bool {
 	switch suffix {
 	case "_lpdf", "_lpmf", "_lupdf", "_lupmf", "_lcdf", "_lccdf", "_cdf":
@@ -376,12 +373,12 @@ func TakesBar(suffix string) bool {
 	return false
 }
 
-// Unnormalised reports the names that drop constant terms.
+// Unnormalised reports whether a name means a density that drops constant terms.
 func Unnormalised(name string) bool {
 	return strings.HasSuffix(name, "_lupdf") || strings.HasSuffix(name, "_lupmf")
 }
 
-// normalised is the name of the density that keeps all terms.
+// normalised returns the name of the density that keeps all terms.
 func normalised(name string) string {
 	if Unnormalised(name) {
 		n := len(name)

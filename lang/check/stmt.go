@@ -6,7 +6,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// stmts checks a list of statements in the present scope.
+// stmts checks a list of statements in the current scope.
 func (c *checker) stmts(ss []ast.Stmt) {
 	for _, s := range ss {
 		c.stmt(s)
@@ -94,7 +94,7 @@ func (c *checker) forEach(s *ast.ForEach) {
 	case o.Type.Kind == types.Invalid:
 	case o.Type.Dims > 0:
 		elem, _ = o.Type.Elem()
-	case o.Type.Scalar() == types.Real && o.Type.Rank() > 0: // all elements of a matrix, not its rows
+	case o.Type.Scalar() == types.Real && o.Type.Rank() > 0: // all elements of a matrix
 		elem = types.Type{Kind: o.Type.Scalar()}
 	default:
 		d := diag.Errorf(diag.NotIterable, s.Over.Span(), "cannot loop over %s", o.Type)
@@ -113,7 +113,7 @@ func (c *checker) inLP() bool {
 	return c.block == ast.Model || c.fn != nil && c.fn.Suffix == "_lp"
 }
 
-// addsToTarget reports a use of the target where it does not exist.
+// addsToTarget reports an error if the target does not exist here.
 func (c *checker) addsToTarget(n ast.Node, what string) (ok bool) {
 	if !c.inLP() {
 		d := diag.Errorf(diag.NoTarget, n.Span(), "%s is not allowed in %s", what, c.where())
@@ -125,7 +125,7 @@ func (c *checker) addsToTarget(n ast.Node, what string) (ok bool) {
 	return true
 }
 
-// addsJacobian reports a change of the Jacobian where it does not exist.
+// addsJacobian reports an error if the Jacobian does not exist here.
 func (c *checker) addsJacobian(n ast.Node, what string) {
 	if !(c.block == ast.TransformedParameters || c.fn != nil && c.fn.Suffix == "_jacobian") {
 		c.report(diag.Errorf(diag.NoTarget, n.Span(), "%s is not allowed in %s", what, c.where()),
@@ -133,7 +133,7 @@ func (c *checker) addsJacobian(n ast.Node, what string) {
 	}
 }
 
-// where names the place being checked, for messages.
+// where describes the current place, for messages.
 func (c *checker) where() string {
 	if c.fn != nil {
 		return "the function " + quote(c.fn.Name)

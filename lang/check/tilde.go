@@ -11,8 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// tilde checks y ~ dist(args): dist_lpdf or dist_lpmf of (y, args) without
-// constant terms.
+// tilde checks y ~ dist(args), which is dist_lpdf or dist_lpmf of (y, args) without constant terms.
 func (c *checker) tilde(s *ast.Tilde) {
 	es := append([]ast.Expr{s.Variate}, s.Args...)
 	args, ok := c.args(es)
@@ -86,8 +85,8 @@ func (c *checker) tilde(s *ast.Tilde) {
 	}
 }
 
-// badDistribution reports arguments that neither the density nor the mass
-// function of a distribution takes.
+// badDistribution reports arguments that match neither the density nor the mass function of a
+// distribution.
 func (c *checker) badDistribution(s *ast.Tilde, es []ast.Expr, args []TypeLevel, pdf, pmf []types.Overload) {
 	cands := pdf
 	if len(cands) == 0 {
@@ -107,8 +106,7 @@ func (c *checker) badDistribution(s *ast.Tilde, es []ast.Expr, args []TypeLevel,
 	c.noOverload(&s.Dist, s.Dist.Name, es, ts, 1, fail)
 }
 
-// truncation checks that the distribution functions exist which normalise what
-// is left between the bounds.
+// truncation checks that the distribution functions exist that normalise a truncated distribution.
 func (c *checker) truncation(s *ast.Tilde, args []TypeLevel) {
 	if v := args[0].Type; !elementwise(v) {
 		d := diag.Errorf(diag.NoTruncation, s.Variate.Span(), "variates of type %s cannot be truncated", v)
@@ -116,7 +114,7 @@ func (c *checker) truncation(s *ast.Tilde, args []TypeLevel) {
 		c.diags.Add(d)
 		return
 	}
-	elements := []TypeLevel(nil) // of the arguments, if some are containers
+	elements := []TypeLevel(nil) // elements of the arguments, if some are containers
 	if s.Trunc.Lower != nil && s.Trunc.Upper != nil && slices.ContainsFunc(args[1:], func(a TypeLevel) bool { return !a.Type.IsScalar() }) {
 		for _, a := range args {
 			if elem, ok := a.Type.Elem(); ok {
@@ -163,8 +161,7 @@ var untransformed = map[string]string{
 	"neg_binomial_2_log": "neg_binomial_2(exp(…), phi)",
 }
 
-// elementwise reports whether a type is a number or consists of numbers along
-// one index, or is a matrix.
+// elementwise reports whether a type is a scalar, a list of scalars, or a matrix.
 func elementwise(t types.Type) bool {
 	elem, ok := t.Elem()
 	return !ok || elem.IsScalar() || t.Kind == types.Matrix && t.Dims == 0
@@ -189,8 +186,7 @@ func (c *checker) truncationCall(s *ast.Tilde, key TruncationCall, cands []types
 	return false
 }
 
-// declaredAt is a note on the declaration of a variable that an expression is
-// or indexes.
+// declaredAt returns a note at the declaration of the variable that an expression is or indexes.
 func (c *checker) declaredAt(e ast.Expr) diag.Note {
 	for {
 		switch x := e.(type) {
@@ -209,8 +205,7 @@ func (c *checker) declaredAt(e ast.Expr) diag.Note {
 	}
 }
 
-// unknownDistribution reports a name for which there is neither _lpdf nor _lpmf,
-// once.
+// unknownDistribution reports, once, a name for which there is neither _lpdf nor _lpmf.
 func (c *checker) unknownDistribution(s *ast.Tilde) {
 	name := s.Dist.Name
 	if !c.firstTime(diag.UnknownDistribution, name) {

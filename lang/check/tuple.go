@@ -8,7 +8,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// member is the i-th member of a tuple, from 0.
+// member returns the i-th member of a tuple, from 0.
 func (o TypeLevel) member(i int) TypeLevel {
 	if o.Members != nil {
 		return o.Members[i]
@@ -74,18 +74,18 @@ func (c *checker) tupleLvalue(e *ast.TupleExpr) types.Type {
 	return t
 }
 
-// stored is the target of an assignment: a variable or a member of one. Elements are not
-// distinguished.
+// stored is the target of an assignment: a variable or a member of a tuple variable. Elements are
+// not distinguished.
 type stored struct {
 	at   ast.Expr
 	name string
 	path string // .1.2 of members
 }
 
-// unpacking reports assignments to a tuple that read or write a variable twice at
-// once: an index of the left side that depends on a variable assigned to, and
-// members that are stored in one place. A single place may have any index, as
-// indices are evaluated before anything is stored.
+// unpacking reports tuple assignments whose result would depend on the order of evaluation: an
+// index on the left side depends on a variable that is assigned, or two members are stored in the
+// same place. A single target may have any index, because indices are evaluated before the
+// assignment.
 func (c *checker) unpacking(s *ast.Assign) {
 	if _, ok := s.LHS.(*ast.TupleExpr); !ok {
 		return

@@ -10,10 +10,10 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Warnings about programs without errors. Each is given only where it is
-// certain, so that a warning is always worth reading.
+// Warnings about programs without errors. Each is given only if it is certain, so that a warning is
+// always worth reading.
 
-// warnings looks at a whole program that has no errors.
+// warnings checks a whole program that has no errors.
 func (c *checker) warnings(f *ast.File) {
 	c.unused()
 	c.stores(f)
@@ -29,8 +29,8 @@ func (c *checker) warnings(f *ast.File) {
 	c.pedantic(f)
 }
 
-// unused warns of variables whose value is never read: local ones, and transformed data, which are
-// not printed.
+// unused warns about variables whose value is never read: local variables, and transformed data,
+// which are not output.
 func (c *checker) unused() {
 	for _, v := range c.info.Defs {
 		if _, ok := v.Decl.(*ast.VarDecl); !ok || v.read || v.Global && v.Block != ast.TransformedData {
@@ -40,7 +40,7 @@ func (c *checker) unused() {
 	}
 }
 
-// stores finds the variables that assignments change.
+// stores finds the variables that are assigned.
 func (c *checker) stores(f *ast.File) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		if s, ok := n.(*ast.Assign); ok {
@@ -54,7 +54,7 @@ func (c *checker) stores(f *ast.File) {
 	}, nil)
 }
 
-// unassigned warns of scalars that are read but never given a value.
+// unassigned warns about scalars that are read but never assigned.
 func (c *checker) unassigned() {
 	for _, v := range c.info.Defs {
 		d, ok := v.Decl.(*ast.VarDecl)
@@ -69,8 +69,8 @@ func (c *checker) unassigned() {
 	}
 }
 
-// unusedParameters warns of parameters that neither the model nor the
-// transformed parameters mention, and that have no bounds to be uniform within.
+// unusedParameters warns about parameters without bounds that neither the model nor the transformed
+// parameters use. Within two bounds, such a parameter has a uniform distribution.
 func (c *checker) unusedParameters(f *ast.File) {
 	p, m := f.Block(ast.Parameters), f.Block(ast.Model)
 	if p == nil || m == nil {
@@ -100,7 +100,7 @@ func (c *checker) unusedParameters(f *ast.File) {
 	}
 }
 
-// modelWarnings looks at the distribution statements of the model.
+// modelWarnings checks the distribution statements of the model.
 func (c *checker) modelWarnings(f *ast.File, b *ast.Block) {
 	adjusted := map[string]bool{} // variables in terms that are added to the target
 	for _, b := range f.Blocks {
@@ -124,7 +124,7 @@ func (c *checker) modelWarnings(f *ast.File, b *ast.Block) {
 	}, nil)
 }
 
-// parameter is the parameter that an expression is or indexes, or nil.
+// parameter returns the parameter that an expression is or indexes, or nil.
 func (c *checker) parameter(e ast.Expr) *Var {
 	for {
 		switch x := ast.Unparen(e).(type) {
@@ -141,14 +141,14 @@ func (c *checker) parameter(e ast.Expr) *Var {
 	}
 }
 
-// nonlinear are functions of one argument for which a density needs the
-// Jacobian of the change of variables.
+// nonlinear lists functions of one argument for which a density needs the Jacobian of the change of
+// variables.
 var nonlinear = []string{"log", "exp", "sqrt", "square", "inv", "inv_sqrt", "inv_square", "logit", "inv_logit", "log10", "log2",
 	"log1p", "log1m", "expm1", "cbrt", "exp2", "Phi", "inv_Phi", "tanh", "atanh", "sinh", "asinh", "inv_cloglog"}
 
-// jacobianWarning warns of f(x) ~ … with a nonlinear f of a parameter x, where
-// f(x) may be the initial value of a transformed parameter, unless something of
-// either is added to the target.
+// jacobianWarning warns about f(x) ~ … for a nonlinear f of a parameter x. f(x) may be the initial
+// value of a transformed parameter. It gives no warning if a term with either variable is added to
+// the target.
 func (c *checker) jacobianWarning(s *ast.Tilde, adjusted map[string]bool) {
 	f := ast.Unparen(s.Variate)
 	var related []diag.Note
@@ -187,7 +187,7 @@ func (c *checker) jacobianWarning(s *ast.Tilde, adjusted map[string]bool) {
 	c.diags.Add(d)
 }
 
-// deprecated are functions that Stan will remove, and what to call instead.
+// deprecated lists functions that Stan will remove, and their replacements.
 var deprecated = map[string]string{
 	"integrate_ode":         "ode_rk45",
 	"integrate_ode_rk45":    "ode_rk45",
@@ -199,7 +199,7 @@ var deprecated = map[string]string{
 	"lkj_cov_lpdf":          "lkj_corr with a distribution of the scales",
 }
 
-// deprecation warns of a call of a function that will go, once.
+// deprecation warns, once, about a call of a function that will be removed.
 func (c *checker) deprecation(at source.Span, name string) {
 	now, ok := deprecated[name]
 	if !ok || len(c.funcs[name]) > 0 || !c.firstTime(diag.DeprecatedForm, name) {

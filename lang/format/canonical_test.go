@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Parentheses that change nothing are taken out; what is left means the same. The bounds of
-// a type take no comparison or choice without them.
+// TestParenthesesOut removes redundant parentheses. The result must mean the same. The bounds of a
+// type need parentheses around comparisons and conditional expressions.
 func TestParenthesesOut(t *testing.T) {
 	const text = `
 data {

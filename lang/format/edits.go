@@ -7,7 +7,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Edits are the changes, line by line, that give a file another text.
+// Edits returns line-by-line edits that change a file to another text.
 func Edits(f *source.File, text string) []diag.Edit {
 	var out []diag.Edit
 	at := 0
@@ -49,8 +49,8 @@ type Line struct {
 	Before, After int
 }
 
-// Lines compares texts a and b: it keeps the longest common subsequence of lines between their
-// common beginning and end.
+// Lines compares texts a and b line by line. It skips their common beginning and end, and keeps the
+// longest common subsequence of the lines between.
 func Lines(a, b string) []Line {
 	x, y := splitLines(a), splitLines(b)
 	lo := 0
@@ -62,8 +62,8 @@ func Lines(a, b string) []Line {
 		hi++
 	}
 	n, m := len(x)-lo-hi, len(y)-lo-hi
-	// common[i][j] is the length for x[lo+i:], y[lo+j:]. Very long texts are
-	// replaced as a whole.
+	// common[i][j] is the length of the longest common subsequence of x[lo+i:] and y[lo+j:]. Very
+	// long texts are replaced as a whole.
 	var common [][]int
 	if n*m <= 10_000_000 {
 		common = make([][]int, n+1)

@@ -1,15 +1,15 @@
-// Package format lays programs out in the one canonical form of package printer.
-// Comments stay where they are, up to one empty line is kept between statements, and
-// nothing else of the layout matters.
+// Package format formats programs in the canonical layout of package printer. It keeps the
+// positions of comments and up to one empty line between statements, and ignores the rest of the
+// layout.
 //
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 //
-//	format.go    Source, With: text to text
-//	canonical.go what With takes out of a tree, and puts into it
-//	edits.go     what changes from one text to another, line by line
+//	format.go    Source, With: format a text
+//	canonical.go parentheses that With removes, and braces that it adds
+//	edits.go     differences between two texts, line by line
 //
-// The formatted program has the same tree (ast.Equal), and formatting it again
-// changes nothing; tests hold both over every program at hand.
+// The formatted program has the same tree (ast.Equal), and formatting it again changes nothing.
+// Tests check both for all available programs.
 package format
 
 import (
@@ -20,25 +20,25 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Options say how a program is laid out, and what is rewritten. The zero value is what
-// Source does.
+// Options say how to format a program, and what to rewrite. The zero value gives the behaviour of
+// Source.
 type Options struct {
-	Width int // columns that lines keep to where they can; 0: 80
+	Width int // maximum line width, if possible; 0: 80
 
 	// Known reports whether the library has a function. If it is not nil, the syntax of older
 	// versions of Stan is rewritten.
 	Known func(name string) bool
 
-	Parentheses bool // take out parentheses that change nothing
+	Parentheses bool // remove redundant parentheses
 	Braces      bool // put single statements of loops and conditionals into braces
 
-	// Include finds the files of #include lines, whose texts replace them. nil: the lines
+	// Include finds the files of #include lines, which are replaced by their texts. nil: the lines
 	// are kept.
 	Include func(name string) (*source.File, error)
 }
 
-// Source formats a program. Where the list has errors, the program could not be
-// read and the text is empty. #include lines are kept as they are.
+// Source formats a program. If the list has errors, the program could not be parsed and the text is
+// empty. #include lines are kept.
 func Source(f *source.File) (string, diag.List) { return With(f, Options{}) }
 
 // Upgrade formats a program and rewrites the syntax of older versions of Stan; known reports
@@ -47,8 +47,8 @@ func Upgrade(f *source.File, known func(name string) bool) (string, diag.List) {
 	return With(f, Options{Known: known})
 }
 
-// With formats a program. The list holds a warning for each change of older syntax, or
-// errors: then the text is empty.
+// With formats a program. The list has a warning for each change of older syntax, or errors; then
+// the text is empty.
 func With(f *source.File, o Options) (string, diag.List) {
 	tree, list := lang.ParseWith(f, lang.Options{
 		KeepIncludes: o.Include == nil, Include: o.Include,
@@ -60,8 +60,8 @@ func With(f *source.File, o Options) (string, diag.List) {
 	return settled(canonical(tree, o), o), list
 }
 
-// settled formats a tree until formatting again changes nothing: the place of a comment can depend
-// on the line breaks around it, which formatting changes.
+// settled formats a tree until formatting again changes nothing, because the position of a comment
+// can depend on the surrounding line breaks, which formatting changes.
 func settled(tree *ast.File, o Options) string {
 	text := laidOut(tree, o)
 	if len(tree.Comments) == 0 {
@@ -70,7 +70,7 @@ func settled(tree *ast.File, o Options) string {
 	for range rounds {
 		again, list := lang.ParseWith(source.NewFile(tree.Source.Name, text), lang.Options{KeepIncludes: true})
 		if list.HasErrors() {
-			return text // a defect, which tests would show
+			return text // a fault here, which tests would find
 		}
 		next := laidOut(again, o)
 		if next == text {
@@ -81,7 +81,7 @@ func settled(tree *ast.File, o Options) string {
 	return text
 }
 
-// rounds is the largest number of times that a program is formatted; one is nearly always enough.
+// rounds is the maximum number of times that a program is formatted; one is nearly always enough.
 const rounds = 8
 
 func laidOut(f *ast.File, o Options) string {

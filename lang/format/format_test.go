@@ -20,8 +20,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// problem checks what formatting promises for a program; "" if it holds. ok is
-// false for programs that cannot be read.
+// problem checks the guarantees of formatting for a program; it returns "" if they hold. ok is
+// false if the program cannot be parsed.
 func problem(f *source.File) (wrong string, ok bool) {
 	tree, list := lang.ParseWith(f, lang.Options{KeepIncludes: true})
 	if list.HasErrors() {
@@ -48,7 +48,7 @@ func problem(f *source.File) (wrong string, ok bool) {
 	return "", true
 }
 
-// comments are the comments of a tree, without the layout of their lines.
+// comments returns the comments of a tree, without the layout of their lines.
 func comments(f *ast.File) []string {
 	var out []string
 	for _, c := range f.Comments {
@@ -86,7 +86,8 @@ func programs(t *testing.T, root string, visit func(*source.File)) {
 	}
 }
 
-// TestGolden compares with the layout in testdata; upgrade.txtar is upgraded.
+// TestGolden compares formatted programs with the results in testdata. It also upgrades
+// upgrade.txtar.
 func TestGolden(t *testing.T) {
 	names, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(names) == 0 {
@@ -128,8 +129,8 @@ func TestRepository(t *testing.T) {
 	}
 }
 
-// TestStanc3 formats the good programs of stanc3's test suite; PPL_STANC3 names
-// its folder test/integration.
+// TestStanc3 formats the valid programs of stanc3's test suite. PPL_STANC3 names its folder
+// test/integration.
 func TestStanc3(t *testing.T) {
 	root := os.Getenv("PPL_STANC3")
 	if root == "" {
@@ -159,8 +160,8 @@ func TestStanc3(t *testing.T) {
 
 var boundary = regexp.MustCompile(`"[^"\n]*"|//[^\n]*|/\*(?s:.*?)\*/|#[^\n]*|\b|[(){}\[\];,]`)
 
-// TestCommentsAnywhere puts comments between random tokens of programs: formatting loses none, and
-// formatting its result changes nothing.
+// TestCommentsAnywhere inserts comments between random tokens of programs. Formatting must keep all
+// of them, and formatting the result must change nothing.
 func TestCommentsAnywhere(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	kinds := []string{"/* c%d */", " // c%d\n", "\n// c%d\n", "\n/* c%d */\n", "/* c%d\n   d */", "/* a%d *//* b */"}
@@ -194,8 +195,9 @@ func TestCommentsAnywhere(t *testing.T) {
 	})
 }
 
-// Functions that compute a Jacobian were named so before the suffix meant
-// something; those that adjust one, or call one that does, are of today.
+// TestOldJacobians checks functions with the suffix _jacobian. Older programs used it for functions
+// that compute a Jacobian; these are renamed. Functions that add to the Jacobian, or call one that
+// does, use the suffix in its current meaning.
 func TestOldJacobians(t *testing.T) {
 	const text = `functions {
   real old_jacobian(real x) {

@@ -11,9 +11,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// FuzzFormat looks for programs that formatting changes, that lose comments, or
-// that formatting again changes, and for old programs on which upgrading
-// panics.
+// FuzzFormat looks for programs whose meaning formatting changes, that lose comments, or that
+// change when formatted again, and for old programs on which upgrading panics.
 func FuzzFormat(f *testing.F) {
 	names, _ := filepath.Glob("testdata/*.*")
 	more, _ := filepath.Glob("../testdata/*/*.model")

@@ -6,11 +6,11 @@ import (
 	"github.com/ppl-lang/ppl/lang/ast"
 )
 
-// start and end of a comment in the source.
+// start and end return the offsets of a comment in the source.
 func start(c ast.Comment) int { return c.Pos.Start }
 func end(c ast.Comment) int   { return c.Pos.End }
 
-// next is the first comment that is not written yet and begins before pos.
+// next returns the first comment that is not written yet and begins before pos.
 func (p *printer) next(pos int) (ast.Comment, bool) {
 	if len(p.comments) > 0 && start(p.comments[0]) < pos {
 		return p.comments[0], true
@@ -21,12 +21,12 @@ func (p *printer) next(pos int) (ast.Comment, bool) {
 // take marks the next comment as written.
 func (p *printer) take() { p.comments = p.comments[1:] }
 
-// column is where a comment begins on its line, in bytes.
+// column returns the column at which a comment begins on its line, in bytes.
 func (p *printer) column(c ast.Comment) int {
 	return start(c) - (strings.LastIndexByte(p.src[:start(c)], '\n') + 1)
 }
 
-// body is the text of a comment as it is written.
+// body returns the text of a comment to write.
 func (p *printer) body(c ast.Comment) doc {
 	if s := p.src[start(c):end(c)]; strings.Contains(s, "\n") {
 		return verbatim{s, p.column(c)}
@@ -34,7 +34,7 @@ func (p *printer) body(c ast.Comment) doc {
 	return text(p.line(c))
 }
 
-// line is a comment of one line; those that began with # begin with //.
+// line returns the text of a one-line comment; # becomes //.
 func (p *printer) line(c ast.Comment) string {
 	s := strings.TrimRight(p.src[start(c):end(c)], " \t\r")
 	if rest, ok := strings.CutPrefix(s, "#"); ok && !strings.HasPrefix(s, "#include") {
@@ -43,10 +43,10 @@ func (p *printer) line(c ast.Comment) string {
 	return s
 }
 
-// lineComment reports a comment that ends its line: // or #.
+// lineComment reports whether a comment ends its line: // or #.
 func (p *printer) lineComment(c ast.Comment) bool { return !strings.HasPrefix(p.src[start(c):], "/*") }
 
-// endsLine reports whether nothing but blanks follows a comment on its line.
+// endsLine reports whether only blanks follow a comment on its line.
 func (p *printer) endsLine(c ast.Comment) bool {
 	for i := end(c); i < len(p.src); i++ {
 		switch p.src[i] {
@@ -60,8 +60,7 @@ func (p *printer) endsLine(c ast.Comment) bool {
 	return true
 }
 
-// lastOnLine reports whether nothing but blanks and other comments follows a
-// comment on its line.
+// lastOnLine reports whether only blanks and other comments follow a comment on its line.
 func (p *printer) lastOnLine(c ast.Comment) bool {
 	for i := 0; i < len(p.comments); i++ {
 		if start(p.comments[i]) < start(c) {
@@ -77,20 +76,18 @@ func (p *printer) lastOnLine(c ast.Comment) bool {
 	return p.endsLine(c)
 }
 
-// followsCode reports whether there is something other than blanks before a
-// comment on its line.
+// followsCode reports whether something other than blanks precedes a comment on its line.
 func (p *printer) followsCode(c ast.Comment) bool {
 	return strings.TrimLeft(p.src[start(c)-p.column(c):start(c)], " \t") != ""
 }
 
-// sameLine reports whether no line break is between two offsets.
+// sameLine reports whether there is no line break between two offsets.
 func (p *printer) sameLine(from, to int) bool {
 	return from <= to && !strings.Contains(p.src[from:to], "\n")
 }
 
-// leaf is a token of an expression or head of a statement with the comments
-// around it: those before it that are not written yet, and those after it that
-// end its line.
+// leaf writes a token of an expression, or the head of a statement. It includes the preceding
+// comments that are not written yet, and the following comments that end the line.
 func (p *printer) leaf(pos int, s string) doc {
 	before := p.before(pos)
 	after := p.after(pos + len(s))
@@ -123,10 +120,10 @@ func (p *printer) before(pos int) doc {
 	return out
 }
 
-// after writes the comments that follow a token or operand. It writes those that end the line, also
-// behind an operator or a comma; of the others, those that follow directly. Comments after a
-// closing bracket belong to the construct that ends there, and comments after a statement belong to
-// the statement.
+// after writes the comments that follow a token or operand. It writes those that end the line, even
+// after an operator or a comma. Of the others, it writes those that follow directly. Comments after
+// a closing bracket belong to the construct that ends there, and comments after a statement belong
+// to the statement.
 func (p *printer) after(pos int) doc {
 	var out concat
 	for len(p.comments) > 0 {
@@ -157,8 +154,8 @@ func (p *printer) after(pos int) doc {
 	return out
 }
 
-// own writes the comments before pos, each on a separate line; those that are
-// followed by code on their line stay before it. Empty lines are kept.
+// own writes the comments before pos, each on a separate line. A comment that is followed by code
+// on its line stays before that code. Empty lines are kept.
 func (p *printer) own(pos int) {
 	for {
 		c, ok := p.next(pos)
@@ -177,7 +174,7 @@ func (p *printer) own(pos int) {
 	}
 }
 
-// beside writes the comments before pos that are on the same line as the text written last, such as
+// beside writes the comments before pos that are on the same line as the last written text, such as
 // the head of a loop.
 func (p *printer) beside(pos int) {
 	for {
@@ -190,8 +187,8 @@ func (p *printer) beside(pos int) {
 	}
 }
 
-// blank keeps an empty line before what begins at pos, if there is one in the
-// source and something is written before it in the block.
+// blank keeps an empty line before the text at pos, if the source has one and something precedes it
+// in the block.
 func (p *printer) blank(pos int) {
 	if p.top || p.noSource || p.last > pos {
 		p.top = false
@@ -202,9 +199,8 @@ func (p *printer) blank(pos int) {
 	}
 }
 
-// trailing writes the comments that follow a statement on its line, before pos,
-// which is where the next thing begins. Closes says that this is the end of a
-// block, to which no comment belongs.
+// trailing writes the comments that follow a statement on its line, before pos, where the next text
+// begins. closes is set at the end of a block, to which no comment belongs.
 func (p *printer) trailing(from, pos int, closes bool) {
 	for {
 		c, ok := p.next(pos)

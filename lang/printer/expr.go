@@ -61,7 +61,7 @@ func (p *printer) bound(b *ast.Bound) doc {
 	return concat{p.leaf(b.Pos.Start, b.Kind), text("="), p.expr(b.Value)}
 }
 
-// sizes writes the sizes of a type, on further lines where one does not hold them.
+// sizes writes the sizes of a type, on several lines if necessary.
 func (p *printer) sizes(list []ast.Expr) doc {
 	var out fill
 	for i, e := range list {
@@ -74,8 +74,8 @@ func (p *printer) sizes(list []ast.Expr) doc {
 	return nest{out, continued}
 }
 
-// list writes expressions in brackets: on one line, else on their own line
-// within the brackets, else on a line each.
+// list writes expressions in brackets: on one line, or else on one line within the brackets, or
+// else one per line.
 func (p *printer) list(open string, list []ast.Expr, close string) doc {
 	if len(list) == 0 {
 		return text(open + close)
@@ -90,8 +90,7 @@ func (p *printer) list(open string, list []ast.Expr, close string) doc {
 	return group{concat{text(open), nest{concat{soft{}, group{items}}, level}, soft{}, text(close)}}
 }
 
-// literal writes the elements of an array or row vector, as many on a line as
-// fit.
+// literal writes the elements of an array or row vector, with as many on a line as fit.
 func (p *printer) literal(open string, list []ast.Expr, close string) doc {
 	if len(list) == 0 {
 		return text(open + close)
@@ -105,7 +104,7 @@ func (p *printer) literal(open string, list []ast.Expr, close string) doc {
 			items = append(items, d)
 		}
 	}
-	if breaks(items) { // comments: the last of them cannot come before the bracket
+	if breaks(items) { // comments that end their line, also the last one
 		return group{concat{text(open), nest{concat{soft{}, items}, level}, soft{}, text(close)}}
 	}
 	return concat{text(open), nest{items, level}, text(close)}
@@ -167,7 +166,7 @@ func (p *printer) expr(e ast.Expr) doc {
 		dot := "."
 		switch e.X.(type) {
 		case *ast.IntLit, *ast.RealLit, *ast.ImagLit:
-			dot = " ." // no tuple, but 0 .5 is not 0.5
+			dot = " ." // no tuple, but 0 .5 must not become 0.5
 		}
 		return concat{p.expr(e.X), text(dot + strconv.Itoa(e.Member))}
 	case *ast.ArrayExpr:
@@ -206,8 +205,8 @@ func (p *printer) call(e *ast.CallExpr) doc {
 	return concat{name, group{concat{text("("), nest{concat{soft{}, group{items}}, level}, soft{}, text(")")}}}
 }
 
-// binary writes a chain of operators of one strength, a line for each operand if
-// they do not fit on one.
+// binary writes a chain of operators of the same strength, with one operand per line if they do not
+// fit on one.
 func (p *printer) binary(e *ast.Binary) doc {
 	var chain func(e ast.Expr, strength int) concat
 	chain = func(x ast.Expr, strength int) concat {
@@ -218,7 +217,7 @@ func (p *printer) binary(e *ast.Binary) doc {
 		b = complete(p, b)
 		out := chain(b.X, strength)
 		before := p.before(b.OpPos.Start)
-		// What follows the operator on its line ends the line before it.
+		// A comment after the operator goes to the end of the preceding line.
 		after := p.after(b.OpPos.Start + len(b.Op))
 		return append(out, after, soft{" "}, before, text(b.Op+" "), p.operand(b.Y))
 	}

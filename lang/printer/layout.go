@@ -6,44 +6,43 @@ import (
 	"unicode/utf8"
 )
 
-// doc is a piece of text whose line breaks are not decided yet, after Wadler,
-// "A prettier printer" (2003), with fills and suffixes of lines as later
-// printers have them.
+// doc is a piece of text whose line breaks are not decided yet, after Wadler, "A prettier printer"
+// (2003). As in later printers, it can have fills, and suffixes of lines.
 type doc interface{}
 
 type (
 	text   string
 	concat []doc
-	// nest indents what breaks within it by n columns.
+	// nest indents the lines after breaks within it by n columns.
 	nest struct {
 		d doc
 		n int
 	}
-	// group is written on one line if it fits, else all its soft lines break.
+	// group is written on one line if it fits; otherwise all its soft lines break.
 	group struct{ d doc }
-	// fill breaks its soft lines one by one, each only if the next item does not
-	// fit. Items and separators alternate.
+	// fill breaks each of its soft lines only if the next item does not fit. Items and separators
+	// alternate.
 	fill []doc
-	// soft is a line break in a broken group, else flat.
+	// soft is a line break in a broken group, and otherwise the text flat.
 	soft struct{ flat string }
-	// hard is a line break that also breaks the groups around it.
+	// hard is a line break that also breaks the enclosing groups.
 	hard struct{}
-	// suffix is a comment that goes to the end of the line that is being
-	// written. With breaks, the groups around it are broken.
+	// suffix is a comment that is written at the end of the current line. If breaks is set, it
+	// breaks the enclosing groups.
 	suffix struct {
 		s      string
 		breaks bool
 	}
-	// inline is a comment within a line. If comments wait for the end of the line, it waits behind
-	// them. A blank separates it from the text that it leads or follows.
+	// inline is a comment within a line. If other comments wait for the end of the line, it follows
+	// them. A blank separates it from the text that it precedes or follows.
 	inline struct {
 		s     string
 		leads bool
 	}
-	// comment is a comment that ends its line. It comes after the suffixes of the line.
+	// comment is a comment that ends its line. It follows the suffixes of the line.
 	comment struct{ d doc }
-	// verbatim is a comment of several lines whose first line began at column from; the other lines
-	// keep their distance from it.
+	// verbatim is a comment of several lines whose first line began at column from. The other lines
+	// keep their indentation relative to it.
 	verbatim struct {
 		s    string
 		from int
@@ -51,21 +50,21 @@ type (
 )
 
 const (
-	standard  = 80 // columns that lines keep to where they can, if nothing else is asked for
+	standard  = 80 // default maximum line width
 	level     = 2  // indentation of blocks and of the contents of brackets
-	continued = 4  // indentation of the rest of a statement
+	continued = 4  // indentation of the continuation lines of a statement
 )
 
 // writer lays docs out.
 type writer struct {
-	width   int // columns that lines keep to where they can
+	width   int // maximum line width, if possible
 	b       []byte
 	col     int
-	pending []string // suffixes of the present line
+	pending []string // suffixes of the current line
 	indent  int
 }
 
-// newline ends the line; the indentation comes with the next text.
+// newline ends the line. The indentation is written with the next text.
 func (w *writer) newline(indent int) {
 	for i, s := range w.pending {
 		if i > 0 && !strings.HasPrefix(w.pending[i-1], "/*") {
@@ -84,7 +83,7 @@ func (w *writer) newline(indent int) {
 	w.col, w.indent = 0, indent
 }
 
-// trim takes blanks off the end of the line.
+// trim removes blanks at the end of the line.
 func (w *writer) trim() {
 	w.b = bytes.TrimRight(w.b, " ")
 }
@@ -102,7 +101,7 @@ func (w *writer) write(s string) {
 	w.col += utf8.RuneCountInString(s)
 }
 
-// lay writes a doc; flat says that soft lines do not break.
+// lay writes a doc. If flat is set, soft lines do not break.
 func (w *writer) lay(d doc, indent int, flat bool) {
 	switch d := d.(type) {
 	case nil:
@@ -170,7 +169,7 @@ func (w *writer) lay(d doc, indent int, flat bool) {
 	}
 }
 
-// at is the column of the next text.
+// at returns the column of the next text.
 func (w *writer) at(indent int) int {
 	if w.col == 0 {
 		return max(w.indent, indent)
@@ -201,7 +200,7 @@ func (w *writer) verbatim(d verbatim) {
 	}
 }
 
-// breaks reports whether a doc holds a line break that is not to be decided.
+// breaks reports whether a doc contains a forced line break.
 func breaks(d doc) bool {
 	switch d := d.(type) {
 	case concat:
@@ -234,7 +233,7 @@ func fits(d doc, room int) bool {
 	return ok
 }
 
-// measure gives the room that is left after a flat doc.
+// measure returns the columns that are left after a flat doc.
 func measure(d doc, room int) (int, bool) {
 	all := func(ds []doc) (int, bool) {
 		for _, x := range ds {

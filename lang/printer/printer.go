@@ -1,18 +1,18 @@
-// Package printer writes syntax trees as text, in one canonical layout: two blanks of
-// indentation, blanks around operators, lines of at most 80 columns where that is
-// possible. It is the only printer of the language.
+// Package printer writes syntax trees as text, in one canonical layout: indentation by two blanks,
+// blanks around operators, lines of at most 80 columns if possible. It is the only printer of the
+// language.
 //
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 //
 //	printer.go   File, with the comments of its source; String, Line, Commented: trees
-//	             that have no source, or whose source does not matter
-//	layout.go    documents whose line breaks are decided by what fits
+//	             without a source, or whose source does not matter
+//	layout.go    documents whose line breaks depend on the available width
 //	stmt.go      blocks, declarations, statements
 //	expr.go      expressions and types
-//	comments.go  where comments go
+//	comments.go  positions of comments
 //
-// Its switches over the types of statements and expressions say how each is written;
-// everything else that goes over trees does so by package ast.
+// Its switches over the types of statements and expressions define how each is written. All other
+// traversals of trees use package ast.
 package printer
 
 import (
@@ -22,14 +22,14 @@ import (
 	"github.com/ppl-lang/ppl/lang/ast"
 )
 
-// Options say how a file is laid out. The zero value is the canonical layout.
+// Options configure the layout of a file. The zero value is the canonical layout.
 type Options struct {
-	Width  int  // columns that lines keep to where they can; 0: 80
-	Braces bool // every block has braces, also one that was made of a single statement
+	Width  int  // maximum line width, if possible; 0: 80
+	Braces bool // put braces around all bodies, even those that are single statements
 }
 
-// File writes a file that was parsed without errors, with its comments, and with at
-// most one of the empty lines between its statements.
+// File formats a file that was parsed without errors, with its comments. It keeps at most one empty
+// line between statements.
 func File(f *ast.File, o Options) string {
 	if o.Width <= 0 {
 		o.Width = standard
@@ -43,18 +43,18 @@ func File(f *ast.File, o Options) string {
 	return out
 }
 
-// String is the text of a tree, without comments and without a final line break.
-// The tree need not have been parsed: parentheses and braces are added where its
-// meaning needs them. Parsing the text of a file gives an equal tree.
+// String returns the text of a tree, without comments and without a final line break. The tree need
+// not have been parsed: String adds the parentheses and braces that its meaning needs. Parsing the
+// text of a file gives an equal tree.
 func String(n ast.Node) string { return bare(n, standard, nil) }
 
-// Line is the text of a tree in one line, as messages quote it.
+// Line returns the text of a tree in one line, to quote it in messages.
 func Line(n ast.Node) string {
 	return strings.Join(strings.Fields(bare(n, math.MaxInt, nil)), " ")
 }
 
-// Commented is String with comments: those that before gives for a statement are
-// written before it, each on a line.
+// Commented is String with comments: those that before returns for a statement are written before
+// it, each on its own line.
 func Commented(n ast.Node, before func(ast.Stmt) []string) string { return bare(n, standard, before) }
 
 func bare(n ast.Node, width int, before func(ast.Stmt) []string) string {
@@ -63,7 +63,7 @@ func bare(n ast.Node, width int, before func(ast.Stmt) []string) string {
 	return strings.TrimRight(string(p.w.b), "\n")
 }
 
-// complete is a node with the parentheses that its text needs; those of a source are
+// complete returns a node with the parentheses that its text needs. In a parsed tree, they are
 // separate nodes.
 func complete[N ast.Node](p *printer, n N) N {
 	if p.noSource {
@@ -87,16 +87,16 @@ func endsInIf(s ast.Stmt) bool {
 	return false
 }
 
-// printer writes statement after statement; each is one doc.
+// printer writes one statement after another; each is one doc.
 type printer struct {
 	src      string
-	comments []ast.Comment // those not written yet, in order
+	comments []ast.Comment // comments that are not written yet, in order
 	w        writer
 	depth    int // of nested blocks
-	last     int // end of the source that has been written, for empty lines
+	last     int // end of the written source, to find empty lines
 	top      bool
 
-	addsBraces bool // bodies that have none get braces
+	addsBraces bool // add braces to bodies that have none
 
 	noSource bool // positions mean nothing
 	note     func(ast.Stmt) []string
@@ -133,7 +133,7 @@ func (p *printer) node(n ast.Node) {
 
 func (p *printer) indent() int { return level * p.depth }
 
-// out lays out a doc on the line that has begun.
+// out writes a doc on the current line.
 func (p *printer) out(ds ...doc) {
 	for _, d := range ds {
 		p.w.lay(d, p.indent(), false)

@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/printer"
 )
 
-// TestPrintAddsParentheses: trees that no parser makes are printed with the parentheses and braces
-// that keep their meaning.
+// TestPrintAddsParentheses prints trees that no parser makes. They must get the parentheses and
+// braces that keep their meaning.
 func TestPrintAddsParentheses(t *testing.T) {
 	v := func(name string) ast.Expr { return &ast.VarExpr{Name: name} }
 	bin := func(op string, x, y ast.Expr) ast.Expr { return &ast.Binary{Op: op, X: x, Y: y} }
@@ -77,8 +77,8 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// TestLineAndCommented: messages show a long statement on one line, and comments precede their
-// statements.
+// TestLineAndCommented prints a long statement on one line, as in messages, and statements with
+// preceding comments.
 func TestLineAndCommented(t *testing.T) {
 	var sum ast.Expr = &ast.VarExpr{Name: "a_long_name_of_a_variable"}
 	for range 4 {

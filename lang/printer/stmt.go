@@ -28,12 +28,12 @@ func (p *printer) program(f *ast.File) {
 	}
 }
 
-// openBrace finds the brace of a block whose name begins at pos.
+// openBrace returns the offset of the brace of a block whose name begins at pos.
 func (p *printer) openBrace(pos int) int {
 	for i := pos; i < len(p.src); i++ {
 		for len(p.comments) > 0 && start(p.comments[0]) <= i && i < end(p.comments[0]) {
 			i = end(p.comments[0])
-			// Comments within a block's name follow its brace.
+			// A comment within a block's name, which has two words, is written after its brace.
 			return p.braceAfter(i)
 		}
 		if p.src[i] == '{' {
@@ -79,7 +79,7 @@ func (p *printer) braces(open, stop int, list []ast.Stmt) {
 func (p *printer) opening(open, first int) {
 	for {
 		c, ok := p.next(first)
-		// Comments between the head and the brace come here too.
+		// Comments between the head and the brace are also written here.
 		if !ok || start(c) > open && (!p.sameLine(open, start(c)) || !p.endsLine(c)) {
 			return
 		}
@@ -104,7 +104,7 @@ func (p *printer) newlineIn(list []ast.Stmt, stop int) {
 	}
 }
 
-// stmts writes statements, each on its line; stop is where the block ends.
+// stmts writes statements, each on its line. stop is the end of the block.
 func (p *printer) stmts(list []ast.Stmt, stop int) {
 	for i := 0; i < len(list); {
 		n := 1
@@ -146,7 +146,7 @@ func declared(list []ast.Stmt, d *ast.VarDecl) int {
 	return n
 }
 
-// nested writes the statement that a head governs.
+// nested writes the body of a loop or conditional.
 func (p *printer) nested(s ast.Stmt) {
 	if b, ok := s.(*ast.BlockStmt); ok && p.braced(b) {
 		p.out(text(" "))
@@ -172,16 +172,15 @@ func (p *printer) nested(s ast.Stmt) {
 	p.depth--
 }
 
-// braced reports whether a statement is a block, or must get braces, rather than a declaration of
-// several variables.
+// braced reports whether a BlockStmt is written with braces. The parser also uses it for a
+// declaration of several variables, which has none.
 func (p *printer) braced(b *ast.BlockStmt) bool {
 	return p.noSource || p.addsBraces || b.Pos.Start < len(p.src) && p.src[b.Pos.Start] == '{'
 }
 
 func (p *printer) block(b *ast.BlockStmt) { p.braces(b.Pos.Start, b.Pos.End, b.Stmts) }
 
-// stmt writes one statement, which is several nodes if it declares several
-// variables.
+// stmt writes one statement. It consists of several nodes if it declares several variables.
 func (p *printer) stmt(list []ast.Stmt) {
 	pos := list[0].Span().Start
 	word := func(s string) doc { return p.leaf(pos, s) }
@@ -261,8 +260,8 @@ func (p *printer) truncation(t *ast.Truncation) doc {
 	return append(d, text("]"))
 }
 
-// value is the right side of an assignment. A chain of operators begins on the next line if it does
-// not fit after the left side; other expressions break within their brackets.
+// value returns the right side of an assignment. A chain of operators begins on the next line if it
+// does not fit after the left side. Other expressions break within their brackets.
 func (p *printer) value(e ast.Expr) doc {
 	d := p.expr(e)
 	switch e.(type) {
@@ -276,14 +275,14 @@ func (p *printer) ifStmt(s *ast.If) {
 	p.out(p.leaf(s.Pos.Start, "if"), text(" ("), nest{p.expr(s.Cond), continued}, text(")"))
 	then := s.Then
 	if s.Else != nil && p.noSource && endsInIf(then) {
-		// No source text gives this tree: the else would join the inner if.
+		// No source text gives this tree, because the else would belong to the inner if.
 		then = &ast.BlockStmt{Stmts: []ast.Stmt{then}}
 	}
 	p.nested(then)
 	if s.Else == nil {
 		return
 	}
-	// Comments between the branches come after the first branch, or on their own lines before else.
+	// Comments between the branches follow the first branch, or are on their own lines before else.
 	word := 0
 	if !p.noSource {
 		from := s.Then.Span().End

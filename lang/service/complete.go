@@ -26,19 +26,19 @@ const (
 	CompleteFile
 )
 
-// Completion is something that may be written at a place.
+// Completion is a text that may be inserted at a position.
 type Completion struct {
 	Kind    CompletionKind
 	Label   string
 	Detail  string // one line, such as a type
-	Snippet string // what is inserted, with ${1:placeholders}; the label if empty
+	Snippet string // text to insert, with ${1:placeholders}; "": the label
 	Library string // name to look up for documentation; may be empty
 	Rank    int    // lower ones come first
 	Replace source.Span
 }
 
-// Complete lists what may be written at a place, the end of the typed text. Editors filter the list
-// by the word before the place, which the completion replaces.
+// Complete lists the texts that may be inserted at a position, which is the end of the typed text.
+// Editors filter the list by the word before the position, which the completion replaces.
 func (s *Snapshot) Complete(f *source.File, offset int, files func(prefix string) []string) []Completion {
 	st := s.situation(f, offset)
 	if st.want == includePath {
@@ -99,7 +99,7 @@ func (c *completer) blocks() {
 	c.add(Completion{Kind: CompleteKeyword, Label: "#include", Snippet: "#include ${1:file.stan}", Rank: 9})
 }
 
-// types offers the types of declarations. Constrained ones are for the top level.
+// types offers types for declarations. Constrained types are only for the top level.
 func (c *completer) types(rank int) {
 	local := c.within != nil && (c.within.Kind == ast.Model || c.within.Kind == ast.Functions)
 	for _, name := range grammar.TypeNames() {
@@ -123,7 +123,7 @@ func (c *completer) words(rank int, words ...string) {
 	}
 }
 
-// statementWords are the words that begin statements in a block.
+// statementWords returns the words that begin statements in a block.
 func statementWords(b *ast.Block) []string {
 	words := []string{
 		"for (${1:n} in 1:${2:N}) {\n  $0\n}", "while (${1:condition}) {\n  $0\n}", "if (${1:condition}) {\n  $0\n}", "else {\n  $0\n}",
@@ -146,7 +146,7 @@ func (c *completer) variables(at, rank int) {
 	}
 }
 
-// calls offers functions; for statements those without a result alone.
+// calls offers functions; for statements, only those without a result.
 func (c *completer) calls(rank int, statements bool) {
 	seen := map[string]bool{}
 	for _, f := range c.Info.Funcs {
@@ -181,7 +181,7 @@ func (c *completer) calls(rank int, statements bool) {
 	}
 }
 
-// allowed reports whether functions of a suffix may be called in the block.
+// allowed reports whether functions with a suffix may be called in the block.
 func (c *completer) allowed(suffix string) bool {
 	k := c.within.Kind
 	switch suffix {
@@ -195,7 +195,7 @@ func (c *completer) allowed(suffix string) bool {
 	return true
 }
 
-// distributions offers what may stand after ~.
+// distributions offers the distributions that may follow ~.
 func (c *completer) distributions() {
 	seen := map[string]bool{}
 	for _, f := range c.Info.Funcs {
@@ -225,7 +225,7 @@ func (c *completer) distributions() {
 	}
 }
 
-// callSnippet is the call of a library function with placeholders, leaving out the first
+// callSnippet returns a call of a library function with placeholders, without the first skip
 // arguments.
 func (c *completer) callSnippet(name string, skip int) string {
 	o := c.options.Library.Lookup(name)[0]
@@ -268,7 +268,7 @@ func includePaths(at source.Span, files func(prefix string) []string) []Completi
 	return out
 }
 
-// declared is the type of a variable as it was declared, on one line.
+// declared returns the type of a variable as it was declared, on one line.
 func declared(v *check.Var) string {
 	switch d := v.Decl.(type) {
 	case *ast.VarDecl:

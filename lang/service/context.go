@@ -9,33 +9,33 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// expectation is what can be written at a place, as far as the tokens before it determine.
+// expectation is the kind of text that is allowed at a position, judged by the preceding tokens.
 type expectation uint8
 
 const (
-	nothing      expectation = iota // within comments, strings, numbers; where a new name is written
+	nothing      expectation = iota // within comments, strings and numbers, and for a new name
 	blockHeader                     // outside of all blocks
 	statement                       // at the beginning of a statement or declaration
 	declaration                     // at the beginning of a declaration, where statements are not allowed
 	function                        // at the beginning of the definition of a function
 	typeName                        // a type
-	parameter                       // of a function being defined
+	parameter                       // of a function that is being defined
 	boundName                       // lower, upper, offset, multiplier
 	distribution                    // after ~
 	expression
 	includePath
 )
 
-// situation is a place with the tokens before it.
+// situation is a position and the tokens before it.
 type situation struct {
 	want    expectation
 	word    source.Span     // the typed part of the word, up to its end
 	tokens  []grammar.Token // before the word, without comments
 	within  *ast.Block      // nil outside
-	include source.Span     // of the path on an #include line
+	include source.Span     // the path on an #include line
 }
 
-// situation finds what is expected at a place.
+// situation analyses a position.
 func (s *Snapshot) situation(f *source.File, offset int) situation {
 	ts := s.fileTokens(f)
 	at, ok := s.at(f, offset)
@@ -56,7 +56,7 @@ func (s *Snapshot) situation(f *source.File, offset int) situation {
 	}
 	n := tokensBefore(ts, st.word.Start)
 	if n > 0 && ts[n-1].Span.End > st.word.Start && ts[n-1].Kind != grammar.CommentText {
-		return st // within a token that is no word
+		return st // within a token that is not a word
 	}
 	for _, t := range ts[:n] {
 		if t.Kind != grammar.CommentText && t.Kind != grammar.IncludeLine {
@@ -67,7 +67,7 @@ func (s *Snapshot) situation(f *source.File, offset int) situation {
 	return st
 }
 
-// pathOf is the part of an #include line that names the file.
+// pathOf returns the file name in an #include line.
 func pathOf(t grammar.Token) source.Span {
 	text := t.Span.Text()
 	i := min(len("#include"), len(text))
@@ -83,7 +83,8 @@ func pathOf(t grammar.Token) source.Span {
 
 func includeName(t grammar.Token) string { return lang.IncludeName(t.Span.Text()) }
 
-// before is the i-th token before the word, comments left out; the zero Token if there are fewer.
+// before returns the i-th token before the word, not counting comments; the zero Token if there are
+// fewer.
 func (st *situation) before(i int) grammar.Token {
 	if i < 1 || i > len(st.tokens) {
 		return grammar.Token{}
@@ -135,8 +136,8 @@ func (st *situation) expected() expectation {
 	return expression
 }
 
-// inBody reports, within the functions block, whether the place is in a function's
-// body: two braces are open.
+// inBody reports, for a position in the functions block, whether it is in a function's body: two
+// braces are open.
 func (st *situation) inBody() bool {
 	depth := 0
 	for _, t := range st.tokens {
@@ -147,7 +148,7 @@ func (st *situation) inBody() bool {
 			depth--
 		}
 	}
-	own := 0 // the block's own brace, if it is in this file
+	own := 0 // the brace of the block, if it is in this file
 	for i, t := range st.tokens {
 		if t.Span.Text() == "functions" && i+1 < len(st.tokens) && st.tokens[i+1].Span.Text() == "{" {
 			own = 1
@@ -156,8 +157,8 @@ func (st *situation) inBody() bool {
 	return depth > own
 }
 
-// opener is the innermost open bracket before the place with the word before it, such as "foo("; ""
-// if no bracket of the statement is open.
+// opener returns the innermost open bracket before the position with the preceding word, such as
+// "foo("; "" if no bracket of the statement is open.
 func (st *situation) opener() string {
 	depth := 0
 	for i := 1; ; i++ {
@@ -176,8 +177,8 @@ func (st *situation) opener() string {
 	}
 }
 
-// matching is the distance, in tokens, to the bracket that the token at i closes; 0 if no bracket
-// matches.
+// matching returns the distance, in tokens, to the bracket that the token at i closes; 0 if there
+// is no such bracket.
 func (st *situation) matching(i int) int {
 	depth := 0
 	for ; ; i++ {
@@ -194,20 +195,20 @@ func (st *situation) matching(i int) int {
 	}
 }
 
-// arrayEnds reports array[…] before the place.
+// arrayEnds reports whether array[…] precedes the position.
 func (st *situation) arrayEnds() bool {
 	i := st.matching(1)
 	return i > 0 && st.before(i+1).Span.Text() == "array"
 }
 
-// headerEnds reports for (…), if (…) or while (…) before the place.
+// headerEnds reports whether for (…), if (…) or while (…) precedes the position.
 func (st *situation) headerEnds() bool {
 	i := st.matching(1)
 	word := st.before(i + 1).Span.Text()
 	return i > 0 && (word == "for" || word == "if" || word == "while")
 }
 
-// boundsOpen reports that the bounds of a type are open: TYPE<… without > after.
+// boundsOpen reports whether the bounds of a type are open: TYPE<… without > after.
 func (st *situation) boundsOpen() bool {
 	depth := 0
 	for i := 1; ; i++ {
@@ -232,7 +233,7 @@ func (st *situation) boundsOpen() bool {
 	}
 }
 
-// inType reports that the statement so far is the beginning of a declaration.
+// inType reports whether the statement so far is the beginning of a declaration.
 func (st *situation) inType() bool {
 	for i := 1; ; i++ {
 		t := st.before(i)

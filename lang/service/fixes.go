@@ -9,14 +9,14 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Fix is a change that an editor offers.
+// Fix is an edit that an editor offers.
 type Fix struct {
 	Title       string
 	Diagnostics []diag.Diagnostic // that it fixes
 	Edits       []diag.Edit
 }
 
-// Fixes are the changes that the diagnostics in a part of a file offer.
+// Fixes returns the edits that the diagnostics in a part of a file offer.
 func (s *Snapshot) Fixes(f *source.File, start, end int) []Fix {
 	var out []Fix
 	for _, d := range s.Diagnostics {
@@ -28,7 +28,7 @@ func (s *Snapshot) Fixes(f *source.File, start, end int) []Fix {
 	return out
 }
 
-// title is what a fix does: the help of the diagnostic, or for a question the answer.
+// title describes a fix: by the help of the diagnostic or, if that is a question, by the answer.
 func title(d diag.Diagnostic) string {
 	if strings.HasPrefix(d.Fix, "did you mean") && len(d.Edits) == 1 {
 		return "Write `" + d.Edits[0].Text + "`"
@@ -39,8 +39,8 @@ func title(d diag.Diagnostic) string {
 	return strings.ToUpper(d.Fix[:1]) + d.Fix[1:]
 }
 
-// FixAll fixes all errors of a file that offer a change, as far as these do not
-// overlap; ok is false if there are fewer than two.
+// FixAll applies the edits of all errors in a file, unless they overlap; ok is false if there are
+// fewer than two.
 func (s *Snapshot) FixAll(f *source.File) (fix Fix, ok bool) {
 	fix.Title = "Fix all that can be fixed"
 	for _, d := range s.Diagnostics {
@@ -55,11 +55,11 @@ func (s *Snapshot) FixAll(f *source.File) (fix Fix, ok bool) {
 	return fix, len(fix.Diagnostics) > 1
 }
 
-// older are the diagnostics of syntax that Upgrade rewrites.
+// older lists the codes for syntax that Upgrade rewrites.
 var older = []diag.Code{diag.OldArraySyntax, diag.ArrowAssign, diag.HashComment, diag.IncrementLogProb, diag.RemovedFunction}
 
-// Upgrade rewrites a file in today's syntax; ok is false if the file has no older syntax, or cannot
-// be read even as older syntax.
+// Upgrade rewrites a file in current syntax. ok is false if the file has no older syntax, or cannot
+// be parsed even as older syntax.
 func (s *Snapshot) Upgrade(f *source.File) (fix Fix, ok bool) {
 	for _, d := range s.Diagnostics {
 		if d.Span.File == f && slices.Contains(older, d.Code) {
@@ -78,9 +78,8 @@ func (s *Snapshot) Upgrade(f *source.File) (fix Fix, ok bool) {
 	return fix, true
 }
 
-// Format lays a file out by small edits, so that unchanged text stays in place. With the span of a
-// part of the file, only the lines in it change. ok is false if the file cannot be read as a
-// program.
+// Format formats a file by small edits, which leave unchanged text alone. With part, only the lines
+// in that span change. ok is false if the file cannot be parsed.
 func (s *Snapshot) Format(f *source.File, part *source.Span) (edits []diag.Edit, ok bool) {
 	if s.options.Functions {
 		return nil, false

@@ -9,8 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Hint is a text that an editor shows after a place without it being part of the
-// program.
+// Hint is a text that an editor shows after a position, but which is not part of the program.
 type Hint struct {
 	File *source.File
 	At   int
@@ -20,17 +19,17 @@ type Hint struct {
 // HintRange selects the expressions that get hints.
 type HintRange uint8
 
-// The ranges. HintResults gives the types and shapes of values that are assigned or given to
-// distributions, if they have parts and are more than a name or number. HintExpressions adds all
-// expressions within these, and numbers that are computed from containers.
+// The ranges. HintResults selects values that are assigned or given to distributions, if they are
+// not scalars and more than a name or number. HintExpressions adds all expressions within these,
+// and numbers that are computed from containers.
 const (
 	HintResults HintRange = iota
 	HintExpressions
 )
 
-// Hints are the types and shapes of expressions of a file, and, where data are known, the
-// sizes of variables and the values of ints. Of expressions that end at the same place
-// there is a hint for the largest.
+// Hints returns the types and shapes of expressions in a file. If data are known, it adds the sizes
+// of variables and the values of integers. Of several expressions that end at the same position,
+// only the largest gets a hint.
 func (s *Snapshot) Hints(f *source.File, which HintRange) []Hint {
 	var out []Hint
 	taken := map[int]bool{}
@@ -41,7 +40,8 @@ func (s *Snapshot) Hints(f *source.File, which HintRange) []Hint {
 			out = append(out, Hint{f, end.End, text})
 		}
 	}
-	// single reports whether a hint on a number is useful: the number is computed from containers.
+	// single reports whether a hint about a scalar is useful, because it is computed from
+	// containers.
 	single := func(e ast.Expr) bool {
 		var of []ast.Expr
 		switch e := e.(type) {

@@ -12,14 +12,14 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Hover describes the text at a place, in Markdown.
+// Hover is the description of the text at a position, in Markdown.
 type Hover struct {
 	Text string
 	Span source.Span
 }
 
-// Hover describes the name, type, operator or expression at a place, and explains what
-// diagnostics say there; ok is false if there is nothing to say.
+// Hover describes the name, type, operator or expression at a position, and explains the codes of
+// diagnostics there. ok is false if there is nothing to describe.
 func (s *Snapshot) Hover(f *source.File, offset int) (h Hover, ok bool) {
 	var parts []string
 	if t, found := s.token(f, offset); found && t.Kind == grammar.CommentText {
@@ -49,7 +49,7 @@ func (s *Snapshot) Hover(f *source.File, offset int) (h Hover, ok bool) {
 	return h, h.Text != ""
 }
 
-// explanation is the text of a code.
+// explanation formats the explanation of a code.
 func explanation(e diag.Explanation) string {
 	out := fmt.Sprintf("**%s**: %s", e.Code, e.Title)
 	if e.Text != "" {
@@ -66,7 +66,7 @@ func explanation(e diag.Explanation) string {
 
 func code(text string) string { return "```stan\n" + strings.TrimRight(text, "\n") + "\n```" }
 
-// describe is the text about a symbol.
+// describe returns the description of a symbol.
 func (s *Snapshot) describe(sym Symbol) string {
 	switch {
 	case sym.Var != nil:
@@ -137,7 +137,8 @@ func (s *Snapshot) describeVar(v *check.Var) string {
 	return out
 }
 
-// commentAbout is the comment after a declaration on its line, or on the lines right before it.
+// commentAbout returns the comment after a declaration on its line, or on the lines right before
+// it.
 func (s *Snapshot) commentAbout(n ast.Node) string {
 	at := n.Span().Origin()
 	f := at.File
@@ -163,7 +164,7 @@ func (s *Snapshot) commentAbout(n ast.Node) string {
 	return strings.Join(above, " ")
 }
 
-// commentText is the text of a comment without its signs.
+// commentText returns the text of a comment without its delimiters.
 func commentText(c string) string {
 	if body, ok := strings.CutPrefix(c, "/*"); ok {
 		var lines []string
@@ -216,7 +217,7 @@ func (s *Snapshot) other(f *source.File, offset int) (text string, span source.S
 	return "", span
 }
 
-// Documentation is the library's documentation of a name, in Markdown.
+// Documentation formats the library's documentation of a name, in Markdown.
 func Documentation(doc types.Documentation) string {
 	var b strings.Builder
 	if d := doc.Distribution; d != nil {
@@ -242,7 +243,7 @@ func Documentation(doc types.Documentation) string {
 			if i < len(doc.Functions)-1 {
 				b.WriteString(" · ")
 			}
-			continue // the other functions of a distribution: their names suffice
+			continue // for a distribution's other functions, their names are enough
 		}
 		for _, t := range f.Texts {
 			if t.Text != "" && (doc.Distribution == nil || f.Name != doc.Distribution.Name+"_lpdf" && f.Name != doc.Distribution.Name+"_lpmf") {

@@ -11,14 +11,14 @@ import (
 // OutlineKind is the kind of an [Outline].
 type OutlineKind uint8
 
-// The kinds of what an outline lists.
+// The kinds of items in an outline.
 const (
 	OutlineBlock OutlineKind = iota
 	OutlineFunction
 	OutlineVariable
 )
 
-// Outline is a block, function or variable with what it contains.
+// Outline is a block, function or variable with the items that it contains.
 type Outline struct {
 	Kind       OutlineKind
 	Name       string
@@ -27,7 +27,7 @@ type Outline struct {
 	Inner      []Outline
 }
 
-// Outlines lists the blocks of a file and what they declare.
+// Outlines lists the blocks of a file and their declarations.
 func (s *Snapshot) Outlines(f *source.File) []Outline {
 	var out []Outline
 	for _, b := range s.Tree.Blocks {
@@ -49,7 +49,7 @@ func (s *Snapshot) Outlines(f *source.File) []Outline {
 	return out
 }
 
-// lastByte is the origin of the last byte of a span.
+// lastByte returns the origin of the last byte of a span.
 func lastByte(p source.Span) source.Span {
 	return source.Span{File: p.File, Start: max(p.Start, p.End-1), End: p.End}.Origin()
 }
@@ -81,14 +81,14 @@ func outlined(st ast.Stmt, f *source.File) (o Outline, ok bool) {
 
 func setSpan(o *Outline, s source.Span) bool { o.Span = s; return true }
 
-// Fold is a part of a text that can be folded away, from the end of its first line to
-// the last line.
+// Fold is a part of a text that an editor can fold, from the end of its first line to its last
+// line.
 type Fold struct {
 	Span    source.Span
 	Comment bool
 }
 
-// Folds are the parts between braces, and comments of several lines.
+// Folds returns the parts between braces, and comments of several lines.
 func (s *Snapshot) Folds(f *source.File) []Fold {
 	var out []Fold
 	var open []int

@@ -31,7 +31,7 @@ func (s *Snapshot) path(at int) []ast.Node {
 	return out
 }
 
-// token is the token of a file that contains an offset, or that ends there if no token begins
+// token returns the token of a file that contains an offset, or that ends there if no token begins
 // there; ok is false between tokens.
 func (s *Snapshot) token(f *source.File, offset int) (t grammar.Token, ok bool) {
 	ts := s.fileTokens(f)
@@ -45,13 +45,13 @@ func (s *Snapshot) token(f *source.File, offset int) (t grammar.Token, ok bool) 
 	return t, false
 }
 
-// tokensBefore is the number of tokens that begin before an offset.
+// tokensBefore returns the number of tokens that begin before an offset.
 func tokensBefore(ts []grammar.Token, offset int) int {
 	n, _ := slices.BinarySearchFunc(ts, offset, func(t grammar.Token, at int) int { return t.Span.Start - at })
 	return n
 }
 
-// word is the span of the name or keyword around an offset, or the empty span at the offset.
+// word returns the span of the name or keyword around an offset, or the empty span at the offset.
 func (s *Snapshot) word(f *source.File, offset int) source.Span {
 	if t, ok := s.token(f, offset); ok && (t.Kind == grammar.Identifier || t.Kind == grammar.Keyword || t.Kind == grammar.TypeName) {
 		return t.Span

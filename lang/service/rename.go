@@ -13,7 +13,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Renameable is the name at a place if it can be renamed; otherwise the error gives the reason.
+// Renameable returns the name at a position if it can be renamed; otherwise the error gives the
+// reason.
 func (s *Snapshot) Renameable(f *source.File, offset int) (source.Span, error) {
 	sym, ok := s.symbolAt(f, offset)
 	switch {
@@ -25,9 +26,9 @@ func (s *Snapshot) Renameable(f *source.File, offset int) (source.Span, error) {
 	return sym.Span, nil
 }
 
-// Rename gives the variable or function at a place another name. It is refused where
-// the program would then mean something else or have errors: the renamed program is
-// checked, and every name in it must refer to what it referred to before.
+// Rename renames the variable or function at a position. It is refused if the program would then
+// have errors or another meaning: the renamed program is checked, and every name in it must refer
+// to the same declaration as before.
 func (s *Snapshot) Rename(f *source.File, offset int, name string) ([]diag.Edit, error) {
 	if _, err := s.Renameable(f, offset); err != nil {
 		return nil, err
@@ -45,7 +46,7 @@ func (s *Snapshot) Rename(f *source.File, offset int, name string) ([]diag.Edit,
 			if now != suffix {
 				return nil, fmt.Errorf("the name must end as before, in %q, which decides what the function may do", suffix)
 			}
-		} else { // the name of a distribution, without suffix
+		} else { // the name of a distribution, without its suffix
 			full = name + suffix
 		}
 	}
@@ -70,9 +71,9 @@ func (s *Snapshot) Rename(f *source.File, offset int, name string) ([]diag.Edit,
 	return edits, nil
 }
 
-// renamedCall is how a function is written at a place when its name changes from old
-// to now: in full, without its suffix in distribution statements, or as the density
-// that drops terms.
+// renamedCall returns the new text of a function's name when its name changes from old to now. The
+// text may be the full name, the name without its suffix in a distribution statement, or the name
+// of the density that drops terms.
 func renamedCall(at, old, now string) string {
 	if at == old {
 		return now
@@ -84,7 +85,7 @@ func renamedCall(at, old, now string) string {
 	return base
 }
 
-// unharmed checks the program with the edits applied.
+// unharmed checks that the program with the edits applied has no errors and the same meaning.
 func (s *Snapshot) unharmed(edits []diag.Edit, old, name string) error {
 	changed := map[*source.File]*source.File{}
 	for _, f := range s.files {
@@ -117,8 +118,8 @@ func (s *Snapshot) unharmed(edits []diag.Edit, old, name string) error {
 	return nil
 }
 
-// bindings lists, for all names in the order of the text, the number of the declaration
-// to which each refers, 0 for names of the library.
+// bindings lists, for all names in the order of the text, the number of the declaration to which
+// each refers; 0 for names of the library.
 func (s *Snapshot) bindings() []int {
 	numbers := map[ast.Node]int{}
 	declared := func(n ast.Node) int {
@@ -153,7 +154,7 @@ func (s *Snapshot) bindings() []int {
 	return out
 }
 
-// Apply is the text of a file with those edits that are in it. Edits do not overlap.
+// Apply returns the text of a file after those edits that are in it. Edits must not overlap.
 func Apply(f *source.File, edits []diag.Edit) string {
 	var own []diag.Edit
 	for _, e := range edits {

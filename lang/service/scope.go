@@ -5,8 +5,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/check"
 )
 
-// visible lists the variables that may be used at an offset of the whole program, those
-// declared last first.
+// visible lists the variables that may be used at an offset of the whole program, in reverse order
+// of declaration.
 func (s *Snapshot) visible(at int) []*check.Var {
 	b := s.block(at)
 	if b == nil {
@@ -47,7 +47,7 @@ func (s *Snapshot) visible(at int) []*check.Var {
 	return out
 }
 
-// visibility collects what is visible at a place.
+// visibility collects the variables that are visible at a position.
 type visibility struct {
 	info *check.Info
 	at   int
@@ -60,7 +60,8 @@ func (v *visibility) add(n ast.Node) {
 	}
 }
 
-// stmts enters the statement around the place; what is declared before it is visible.
+// stmts enters the statement around the position. Variables that are declared before it are
+// visible.
 func (v *visibility) stmts(list []ast.Stmt) {
 	for _, st := range list {
 		p := st.Span()
@@ -103,7 +104,7 @@ func (v *visibility) loop(n ast.Node, header ast.Expr, body ast.Stmt) {
 	}
 }
 
-// inner enters a statement within another if the place is in it.
+// inner enters a nested statement if the position is in it.
 func (v *visibility) inner(st ast.Stmt) {
 	if st == nil {
 		return

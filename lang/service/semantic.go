@@ -7,7 +7,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// TokenType is what a token is, for highlighting.
+// TokenType is the kind of a token, for highlighting.
 type TokenType uint8
 
 // The types of tokens.
@@ -24,8 +24,7 @@ const (
 	TokenInclude
 )
 
-// TokenTypeNames are the names of the types as the Language Server Protocol has them,
-// by their values.
+// TokenTypeNames are the names of the types in the Language Server Protocol, by their values.
 var TokenTypeNames = []string{"keyword", "type", "number", "string", "comment", "operator", "variable", "parameter", "function", "macro"}
 
 // TokenModifiers is a set of modifiers.
@@ -42,16 +41,15 @@ const (
 // TokenModifierNames are the names of the modifiers, by their bits.
 var TokenModifierNames = []string{"declaration", "readonly", "defaultLibrary", "modelParameter"}
 
-// SemanticToken is a token with what it means. Tokens do not overlap; a comment may be
-// of several lines.
+// SemanticToken is a token with its meaning. Tokens do not overlap. A comment may have several
+// lines.
 type SemanticToken struct {
 	Span      source.Span
 	Type      TokenType
 	Modifiers TokenModifiers
 }
 
-// SemanticTokens are the tokens of a file in their order, brackets and separators left
-// out.
+// SemanticTokens returns the tokens of a file in order, without brackets and separators.
 func (s *Snapshot) SemanticTokens(f *source.File) []SemanticToken {
 	names := s.names(f)
 	ts := s.fileTokens(f)
@@ -97,7 +95,7 @@ func (s *Snapshot) SemanticTokens(f *source.File) []SemanticToken {
 	return out
 }
 
-// names finds what the names in a file mean, by their offsets.
+// names returns the meanings of the names in a file, by their offsets.
 func (s *Snapshot) names(f *source.File) map[int]SemanticToken {
 	out := map[int]SemanticToken{}
 	put := func(span source.Span, t TokenType, m TokenModifiers) {

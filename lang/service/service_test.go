@@ -17,7 +17,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// library is the small library of the checker's tests with documentation.
+// library is the small library of the checker's tests, with documentation.
 type library struct{ checktest.Library }
 
 func (l library) Describe(name string) (types.Documentation, bool) {
@@ -34,7 +34,7 @@ func (l library) Describe(name string) (types.Documentation, bool) {
 	return doc, len(doc.Functions) > 0
 }
 
-// marked takes the cursor ‸ out of a text.
+// marked removes the cursor ‸ from a text, and returns its position.
 func marked(t *testing.T, text string) (*source.File, int) {
 	t.Helper()
 	before, after, ok := strings.Cut(text, "‸")
@@ -115,7 +115,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// tail is the line with the cursor.
+// tail returns the line with the cursor.
 func tail(text string) string {
 	for line := range strings.Lines(text) {
 		if strings.Contains(line, "‸") {
@@ -154,7 +154,7 @@ func TestHover(t *testing.T) {
 		{program("  for (n in 1:N‸) target += n;"), "number of observations"},
 		{program("  for (n in 1:N) target += n‸;"), "loop variable"},
 		{program("  alhpa‸ ~ normal(0, 1);"), "E0201"},
-		{program("  target += alpha + sigm‸a"), "real<lower=0> sigma"}, // in a statement that is not ended
+		{program("  target += alpha + sigm‸a"), "real<lower=0> sigma"}, // unfinished statement
 		{program("  y ~ normal(beta, exp‸( "), "about exp"},
 		{"data { sim‸plex[3] p; }", "simplex"},
 	} {
@@ -219,7 +219,7 @@ func TestReferences(t *testing.T) {
 func TestRename(t *testing.T) {
 	for _, c := range []struct {
 		text, name string
-		want       string // in the renamed program, or the error after !
+		want       string // part of the renamed program; after "!", of the error
 	}{
 		{program("  alp‸ha ~ normal(0, 1);"), "a", "  a ~ normal(0, 1);"},
 		{program("  real z = alpha; alp‸ha ~ normal(z, 1);"), "z", "!z"},
@@ -324,7 +324,8 @@ func TestFunctionsFile(t *testing.T) {
 	}
 }
 
-// TestFixes applies each fix to the documented example: the diagnostic that offered it is gone.
+// TestFixes applies each fix to the documented example. The diagnostic that offered it must
+// disappear.
 func TestFixes(t *testing.T) {
 	offered := map[diag.Code]bool{}
 	for _, e := range diag.Explanations() {
@@ -371,7 +372,7 @@ func TestFolds(t *testing.T) {
 	}
 }
 
-// everything asks every question at a place; nothing may panic or leave the text.
+// everything calls all functions for a position. None may panic or return a span outside the text.
 func everything(t testing.TB, s *service.Snapshot, f *source.File, at int) {
 	inside := func(what string, span source.Span) {
 		if span.File == f && (span.Start < 0 || span.Start > span.End || span.End > len(f.Text)) {
@@ -400,7 +401,7 @@ func everything(t testing.TB, s *service.Snapshot, f *source.File, at int) {
 	s.Fixes(f, at, at)
 }
 
-// all asks every question about a whole file.
+// all calls all functions for a whole file.
 func all(s *service.Snapshot, f *source.File) {
 	s.FixAll(f)
 	s.Upgrade(f)
@@ -411,7 +412,7 @@ func all(s *service.Snapshot, f *source.File) {
 	s.Hints(f, service.HintExpressions)
 }
 
-// programs are the programs of the repository.
+// programs returns the programs of the repository.
 func programs(t testing.TB) []string {
 	var out []string
 	err := filepath.WalkDir(filepath.Join("..", ".."), func(name string, d fs.DirEntry, err error) error {
@@ -439,8 +440,8 @@ func programs(t testing.TB) []string {
 	return out
 }
 
-// Half-written programs: prefixes of all programs of the repository, with and without
-// what follows the cursor's line.
+// TestPrefixes analyses unfinished programs: prefixes of all programs of the repository, with and
+// without the lines after the cursor.
 func TestPrefixes(t *testing.T) {
 	texts := programs(t)
 	if len(texts) < 100 {
@@ -448,7 +449,7 @@ func TestPrefixes(t *testing.T) {
 	}
 	step := 0
 	for _, text := range short.Every(4, texts) {
-		// Of long programs not all prefixes are tried, and other ones of each.
+		// Of long programs, only some prefixes are tried, at different offsets.
 		for n := step % 7; n <= len(text); n += 1 + len(text)/4 {
 			step++
 			f := source.NewFile("m.stan", text[:n])
@@ -458,7 +459,7 @@ func TestPrefixes(t *testing.T) {
 			if step%16 == 0 {
 				all(s, f)
 			}
-			cut := strings.IndexByte(text[n:], '\n') // the rest of the line is missing
+			cut := strings.IndexByte(text[n:], '\n') // omit the rest of the cursor's line
 			if cut >= 0 && step%3 == 0 {
 				f := source.NewFile("m.stan", text[:n]+text[n+cut:])
 				everything(t, analyse(f), f, n)

@@ -9,16 +9,16 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// size is one size of a shape: an expression of the program, or a text alone, with the
-// number that it is if that is known.
+// size is one size of a shape: an expression of the program, or only a text, with its value if that
+// is known.
 type size struct {
 	text  string
 	known bool
 	n     int64
 }
 
-// shape is the sizes of a value, those of arrays before those of vectors and matrices; empty for a
-// number.
+// shape is the list of the sizes of a value, those of arrays before those of vectors and matrices;
+// empty for a scalar.
 type shape []size
 
 func (sh shape) text() string {
@@ -29,7 +29,7 @@ func (sh shape) text() string {
 	return "[" + strings.Join(parts, ", ") + "]"
 }
 
-// typed is a type with a shape as a declaration has it: array[N] vector[K].
+// typed returns a type with a shape in the form of a declaration: array[N] vector[K].
 func (sh shape) typed(t types.Type) string {
 	if len(sh) != t.Rank() {
 		return t.String()
@@ -45,7 +45,7 @@ func (sh shape) typed(t types.Type) string {
 	return out
 }
 
-// numbers is the shape with its sizes as numbers; ok is false if one is not known.
+// numbers returns the shape with the values of its sizes; ok is false if one is not known.
 func (s *Snapshot) numbers(sh shape) (shape, bool) {
 	out := make(shape, len(sh))
 	for i, d := range sh {
@@ -57,7 +57,7 @@ func (s *Snapshot) numbers(sh shape) (shape, bool) {
 	return out, true
 }
 
-// best is the shape in numbers if these are known, else as it is.
+// best returns the shape with the values of its sizes if they are known, else unchanged.
 func (s *Snapshot) best(sh shape) shape {
 	if n, ok := s.numbers(sh); ok {
 		return n
@@ -65,14 +65,14 @@ func (s *Snapshot) best(sh shape) shape {
 	return sh
 }
 
-// size is the size that an expression gives.
+// size returns the size that an expression defines.
 func (s *Snapshot) size(e ast.Expr) size {
 	n, ok := s.Info.Number(e, s.known(s.ints()))
 	return size{text: strings.Join(strings.Fields(e.Span().Text()), " "), known: ok && !n.Real, n: n.Int}
 }
 
-// varShape is the shape of a variable in terms of the sizes of its declaration; ok is
-// false for arguments of functions, which have none.
+// varShape returns the shape of a variable in terms of the sizes in its declaration; ok is false
+// for arguments of functions, which have none.
 func (s *Snapshot) varShape(v *check.Var) (shape, bool) {
 	switch d := v.Decl.(type) {
 	case *ast.VarDecl:
@@ -103,8 +103,7 @@ func (s *Snapshot) varShape(v *check.Var) (shape, bool) {
 	return nil, v.Type.IsScalar()
 }
 
-// shape is the shape of an expression; ok is false if it does not follow from
-// declarations.
+// shape returns the shape of an expression; ok is false if it does not follow from declarations.
 func (s *Snapshot) shape(e ast.Expr) (sh shape, ok bool) {
 	t := s.Info.Types[e].Type
 	if t.Kind == types.Invalid || t.Kind == types.Tuple || t.Kind == types.Function {
@@ -161,7 +160,7 @@ func (s *Snapshot) binaryShape(e *ast.Binary) (shape, bool) {
 	matrices := tx.Rank() > 0 && ty.Rank() > 0
 	switch {
 	case e.Op == "*" && matrices && okX && okY:
-		// [.., k] * [k, ..]: vectors are columns, row vectors rows.
+		// [.., k] * [k, ..]: vectors are columns, row vectors are rows.
 		var sh shape
 		if len(x) == 2 || tx.Kind == types.Vector {
 			sh = append(sh, x[0])
@@ -213,7 +212,7 @@ func (s *Snapshot) indexShape(e *ast.IndexExpr) (shape, bool) {
 	return append(sh, x[len(e.Indices):]...), true
 }
 
-// rangeSize is the number of elements that a range selects of a dimension.
+// rangeSize returns the number of elements that a range selects from a dimension of size of.
 func (s *Snapshot) rangeSize(r *ast.Range, of size) (size, bool) {
 	to := of
 	if r.To != nil {
@@ -233,9 +232,9 @@ func (s *Snapshot) rangeSize(r *ast.Range, of size) (size, bool) {
 	return size{}, false
 }
 
-// shapeRules are functions whose arguments determine the shape of the result. Each letter or number
-// pair is a size: "2" is the value of the second argument, "1.0" the first size of the first
-// argument, "1" alone with "=" the shape of the first.
+// shapeRules lists functions whose arguments determine the shape of the result. Each letter or
+// number pair is a size: "2" is the value of the second argument, "1.0" the first size of the first
+// argument. "=" is the shape of the first argument.
 var shapeRules = map[string]string{
 	"rep_vector": "2", "rep_row_vector": "2", "rep_matrix": "2 3", "rep_array": "2", "zeros_vector": "1", "ones_vector": "1",
 	"zeros_row_vector": "1", "ones_row_vector": "1", "zeros_array": "1", "ones_array": "1", "identity_matrix": "1 1",
@@ -290,8 +289,8 @@ func (s *Snapshot) callShape(e *ast.CallExpr) (shape, bool) {
 	return nil, false
 }
 
-// elementwise reports a function that also takes numbers alone and then gives a number:
-// of containers, it gives what has their shape.
+// elementwise reports whether a function also takes scalars and then returns a scalar. For
+// containers its result has their shape.
 func (s *Snapshot) elementwise(name string, n int) bool {
 	args := make([]types.Type, n)
 	for i := range args {
@@ -305,8 +304,8 @@ func (s *Snapshot) elementwise(name string, n int) bool {
 	return false
 }
 
-// knownInts are the variables whose values follow from the data: those of the data
-// block, and those that are given once from such.
+// knownInts returns the values of variables that follow from the data: those in the data block, and
+// those that are assigned once from such values.
 func (s *Snapshot) knownInts() map[*check.Var]int64 {
 	out := map[*check.Var]int64{}
 	for _, v := range s.Info.Defs {
@@ -344,7 +343,7 @@ func (s *Snapshot) knownInts() map[*check.Var]int64 {
 	return out
 }
 
-// known are the values of ints by the variables that are used.
+// known converts values of variables to the form that the checker takes.
 func (s *Snapshot) known(ints map[*check.Var]int64) check.Known {
 	return func(v *ast.VarExpr) (check.Number, bool) {
 		n, ok := ints[s.Info.Uses[v]]

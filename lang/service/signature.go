@@ -9,30 +9,30 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Signature is one form of the function that is called.
+// Signature is one signature of a function that is called.
 type Signature struct {
 	Label      string
 	Text       string // what it computes
 	Parameters []SignatureParameter
 }
 
-// SignatureParameter is a parameter by its place in the label.
+// SignatureParameter is the position of a parameter in the label.
 type SignatureParameter struct {
 	Start, End int // bytes of the label
 	Text       string
 }
 
-// Signatures are the forms of the call around a place, the one that fits what is
-// written first, and the number of the argument that the place is in.
+// Signatures are the signatures for the call around a position, with the best match for the typed
+// arguments first, and the number of the current argument.
 type Signatures struct {
 	Forms    []Signature
 	Argument int
 }
 
-// maxForms is the largest number of forms shown of a function.
+// maxForms is the maximum number of signatures shown for a function.
 const maxForms = 12
 
-// SignatureHelp describes the call around a place; ok is false outside of calls.
+// SignatureHelp describes the call around a position; ok is false outside calls.
 func (s *Snapshot) SignatureHelp(f *source.File, offset int) (help Signatures, ok bool) {
 	if t, found := s.token(f, offset); found && t.Kind == grammar.CommentText && t.Span.Start < offset && offset < t.Span.End {
 		return help, false
@@ -54,7 +54,7 @@ func (s *Snapshot) SignatureHelp(f *source.File, offset int) (help Signatures, o
 				continue
 			}
 			if ts[i-1].Kind != grammar.Identifier {
-				depth = 0 // a parenthesis around a part of an argument
+				depth = 0 // parentheses within an argument
 				help.Argument = 0
 				continue
 			}
@@ -72,7 +72,7 @@ func (s *Snapshot) SignatureHelp(f *source.File, offset int) (help Signatures, o
 	return help, false
 }
 
-// argument counts the commas and bars up to an offset that are within no bracket.
+// argument counts the commas and bars before an offset that are not in inner brackets.
 func argument(ts []grammar.Token, offset int) int {
 	n, depth := 0, 0
 	for _, t := range ts {
@@ -93,7 +93,7 @@ func argument(ts []grammar.Token, offset int) int {
 	return n
 }
 
-// forms are the signatures of a name; of a distribution after ~ without the variate.
+// forms returns the signatures of a name; for a distribution after ~, without the variate.
 func (s *Snapshot) forms(name string, tilde bool) []Signature {
 	var out []Signature
 	full := name
@@ -147,7 +147,7 @@ func (s *Snapshot) forms(name string, tilde bool) []Signature {
 	return out
 }
 
-// splitForm takes the text of an overload apart: NAME(A, B | C) => RESULT.
+// splitForm splits the text of an overload into its parts: NAME(A, B | C) => RESULT.
 func splitForm(form string) (args []string, result string, ok bool) {
 	open := strings.IndexByte(form, '(')
 	if open < 0 {
@@ -176,7 +176,7 @@ func splitForm(form string) (args []string, result string, ok bool) {
 	return nil, "", false
 }
 
-// named puts the names of arguments after their types, where they are known.
+// named appends the names of arguments to their types, if they are known.
 func named(args []string, about []types.ArgumentDoc) []string {
 	if len(args) != len(about) {
 		return args
@@ -188,7 +188,7 @@ func named(args []string, about []types.ArgumentDoc) []string {
 	return out
 }
 
-// signature writes a label with the places of its parameters.
+// signature writes a label, and records where it contains the parameters.
 func signature(name string, args []string, skip int, result string, tilde bool, about []types.ArgumentDoc) Signature {
 	var b strings.Builder
 	b.WriteString(name + "(")
@@ -217,7 +217,7 @@ func signature(name string, args []string, skip int, result string, tilde bool, 
 	return sig
 }
 
-// argumentText is what an argument is and must be.
+// argumentText describes an argument and its allowed values.
 func argumentText(a types.ArgumentDoc) string {
 	text := a.Is
 	if a.Must.Text != "" {

@@ -17,8 +17,8 @@ import (
 // Library is the library of functions, with its documentation.
 type Library interface {
 	check.Universe
-	// Describe is the documentation of a function, an operator such as "+", or a
-	// distribution; ok is false if there is no such name.
+	// Describe returns the documentation of a function, an operator such as "+", or a distribution;
+	// ok is false if there is no such name.
 	Describe(name string) (doc types.Documentation, ok bool)
 }
 
@@ -30,20 +30,19 @@ type Options struct {
 	// *source.File for the same text, as long as the text has not changed.
 	Include func(name string) (*source.File, error)
 
-	// Functions says that the text is the inside of a functions block, as files are
-	// that are named NAME.stanfunctions.
+	// Functions says that the text is the inside of a functions block, as in files named
+	// NAME.stanfunctions.
 	Functions bool
 
-	// Ints are the integers that the data give, by the names of data variables: with
-	// them, hints show sizes as numbers. Nil if no data are known.
+	// Ints has the values of integers in the data, by name. With them, hints show sizes as numbers.
+	// nil: no data are known.
 	Ints map[string]int64
 }
 
-// Snapshot is one version of a program, analysed. It is immutable and safe for
-// concurrent use.
+// Snapshot is an analysed version of a program. It is immutable and safe for concurrent use.
 type Snapshot struct {
 	File        *source.File // the text of the document
-	Tree        *ast.File    // of the whole program, with what it includes
+	Tree        *ast.File    // the whole program, with included files
 	Info        *check.Info
 	Diagnostics diag.List // each in the file from which its text came
 
@@ -56,7 +55,7 @@ type Snapshot struct {
 	ints   func() map[*check.Var]int64
 }
 
-// Analyse parses and checks a program and never fails.
+// Analyse parses and checks a program. It never fails.
 func Analyse(f *source.File, o Options) *Snapshot {
 	s := &Snapshot{File: f, options: o, tokens: map[*source.File][]grammar.Token{}}
 	text := f
@@ -64,7 +63,7 @@ func Analyse(f *source.File, o Options) *Snapshot {
 		before, after := source.NewFile("", "functions {\n"), source.NewFile("", "\n}\n")
 		text = source.Assemble(f.Name, []source.Span{whole(before), whole(f), whole(after)})
 	}
-	missing := false // whether something included was not found
+	missing := false // whether an included file was not found
 	include := func(name string) (*source.File, error) {
 		if o.Include == nil {
 			missing = true
@@ -91,7 +90,7 @@ func Analyse(f *source.File, o Options) *Snapshot {
 		s.Info, _ = check.Check(tree, o.Library)
 	}
 	if missing {
-		// What the file would have declared is not known.
+		// The missing file may declare these names.
 		list = slices.DeleteFunc(list, func(d diag.Diagnostic) bool {
 			return d.Code == diag.UnknownVariable || d.Code == diag.UnknownFunction || d.Code == diag.UnknownDistribution
 		})
@@ -113,8 +112,8 @@ const errNoFolder = plainError("it is not known where to look for files")
 
 func whole(f *source.File) source.Span { return source.Span{File: f, End: len(f.Text)} }
 
-// withoutIncludes is the list without errors about missing files: the rest of the program can still
-// be checked.
+// withoutIncludes returns the list without errors about missing files, because the rest of the
+// program can still be checked.
 func withoutIncludes(list diag.List) diag.List {
 	var out diag.List
 	for _, d := range list {
@@ -125,7 +124,7 @@ func withoutIncludes(list diag.List) diag.List {
 	return out
 }
 
-// placed gives a diagnostic the places in the files from which its text came.
+// placed converts the spans of a diagnostic to the files from which the text came.
 func (s *Snapshot) placed(d diag.Diagnostic) diag.Diagnostic {
 	d.Span = s.origin(d.Span)
 	d.Related = slices.Clone(d.Related)
@@ -136,7 +135,7 @@ func (s *Snapshot) placed(d diag.Diagnostic) diag.Diagnostic {
 	for i := range d.Edits {
 		at := d.Edits[i].Span.Origin()
 		if !slices.Contains(s.files, at.File) {
-			d.Edits = nil // in text that is no file's
+			d.Edits = nil // the text does not come from a file
 			break
 		}
 		d.Edits[i].Span = at
@@ -144,8 +143,8 @@ func (s *Snapshot) placed(d diag.Diagnostic) diag.Diagnostic {
 	return d
 }
 
-// origin is the span in the file from which the text came; messages without a file are placed at
-// the start of the document.
+// origin converts a span to the file from which the text came. Text without a file gives the start
+// of the document.
 func (s *Snapshot) origin(span source.Span) source.Span {
 	span = span.Origin()
 	if !slices.Contains(s.files, span.File) {
@@ -154,15 +153,15 @@ func (s *Snapshot) origin(span source.Span) source.Span {
 	return span
 }
 
-// Files are the files of the program, the document first.
+// Files returns the files of the program, the document first.
 func (s *Snapshot) Files() []*source.File { return s.files }
 
-// at is the offset in the whole program of a place in one of its files.
+// at converts an offset in one of the files to an offset in the whole program.
 func (s *Snapshot) at(f *source.File, offset int) (int, bool) {
 	return s.whole.Placed(f, max(0, min(offset, len(f.Text))))
 }
 
-// fileTokens are the tokens of one of the files.
+// fileTokens returns the tokens of one of the files.
 func (s *Snapshot) fileTokens(f *source.File) []grammar.Token {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,8 +173,8 @@ func (s *Snapshot) fileTokens(f *source.File) []grammar.Token {
 	return ts
 }
 
-// block is the program block around an offset of the whole program; nil outside all blocks. Text
-// after a block that is not closed belongs to it.
+// block returns the program block around an offset of the whole program; nil outside all blocks.
+// Text after an unclosed block belongs to it.
 func (s *Snapshot) block(at int) *ast.Block {
 	var last *ast.Block
 	for _, b := range s.Tree.Blocks {

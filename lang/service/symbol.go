@@ -11,18 +11,18 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Symbol is what a name refers to: a variable, a function of the program, or a name of
-// the library. One of the three is set.
+// Symbol is what a name refers to: a variable, a function of the program, or a name of the library.
+// One of these three fields is set.
 type Symbol struct {
 	Var     *check.Var
 	Func    string // full name of a function of the program, such as foo_lpdf
 	Library string // name as the library describes it
 
-	Span source.Span // the name at the place, in its file
+	Span source.Span // the name at the position, in its file
 }
 
-// symbolAt finds what a name at a place refers to; ok is false if there is no name, or
-// if it refers to nothing.
+// symbolAt returns what the name at a position refers to; ok is false if there is no name, or if it
+// refers to nothing.
 func (s *Snapshot) symbolAt(f *source.File, offset int) (sym Symbol, ok bool) {
 	at, placed := s.at(f, offset)
 	if placed {
@@ -31,7 +31,7 @@ func (s *Snapshot) symbolAt(f *source.File, offset int) (sym Symbol, ok bool) {
 			return sym, true
 		}
 	}
-	// The statement may not be in the tree.
+	// The tree may lack the statement, so look at the word alone.
 	w := s.word(f, offset)
 	name := w.Text()
 	if name == "" || !placed {
@@ -55,7 +55,7 @@ func (s *Snapshot) symbolAt(f *source.File, offset int) (sym Symbol, ok bool) {
 	return sym, false
 }
 
-// nodeSymbol is the symbol of the innermost node of a path.
+// nodeSymbol returns the symbol of the innermost node of a path.
 func (s *Snapshot) nodeSymbol(path []ast.Node) (sym Symbol, ok bool) {
 	if len(path) < 2 {
 		return sym, false
@@ -87,7 +87,7 @@ func (s *Snapshot) nodeSymbol(path []ast.Node) (sym Symbol, ok bool) {
 	return sym, false
 }
 
-// called is the symbol of the name in a call or a distribution statement.
+// called returns the symbol for the name in a call or a distribution statement.
 func (s *Snapshot) called(call ast.Node, name *ast.Ident) (sym Symbol, ok bool) {
 	sym.Span = name.Span()
 	if c := s.Info.Calls[call]; c != nil && c.Func != nil {
@@ -118,8 +118,8 @@ func (s *Snapshot) inLibrary(name string) bool {
 	return false
 }
 
-// userFunction is the full name of the program's function for a name: the name itself, or that of
-// the density of a distribution; "" if there is no such function.
+// userFunction returns the full name of the program's function for a name: the name itself, or the
+// density of a distribution; "" if there is no such function.
 func (s *Snapshot) userFunction(name string) string {
 	for _, f := range s.Info.Funcs {
 		if f.Name == name || f.Name == name+"_lpdf" || f.Name == name+"_lpmf" {
@@ -129,7 +129,7 @@ func (s *Snapshot) userFunction(name string) string {
 	return ""
 }
 
-// functions are the program's functions of a name.
+// functions returns the program's functions with a name.
 func (s *Snapshot) functions(name string) []*check.Func {
 	var out []*check.Func
 	for _, f := range s.Info.Funcs {
@@ -140,8 +140,8 @@ func (s *Snapshot) functions(name string) []*check.Func {
 	return out
 }
 
-// Definition lists the places where the name at a place is declared: a function may have several.
-// It is nil for names of the library. On an #include line it is the file.
+// Definition lists the declarations of the name at a position; a function may have several. It is
+// nil for names of the library. On an #include line it is the file.
 func (s *Snapshot) Definition(f *source.File, offset int) []source.Span {
 	if t, ok := s.token(f, offset); ok && t.Kind == grammar.IncludeLine && s.options.Include != nil {
 		if found, err := s.options.Include(includeName(t)); err == nil {
@@ -171,8 +171,8 @@ type Reference struct {
 	Written     bool // assigned to, or declared
 }
 
-// References are all places of the name at a place, in all files of the program, in
-// their order; a file that is included twice counts once.
+// References returns all occurrences of the name at a position, in all files of the program, in
+// order. A file that is included twice counts once.
 func (s *Snapshot) References(f *source.File, offset int) []Reference {
 	sym, ok := s.symbolAt(f, offset)
 	if !ok {
@@ -228,7 +228,8 @@ func (s *Snapshot) references(sym Symbol) []Reference {
 	return out
 }
 
-// VariableAt is the variable that the name at a place refers to; nil if it refers to no variable.
+// VariableAt returns the variable that the name at a position refers to; nil if it does not refer
+// to a variable.
 func (s *Snapshot) VariableAt(f *source.File, offset int) *check.Var {
 	sym, _ := s.symbolAt(f, offset)
 	return sym.Var

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Plain is the ASCII text for a character that looks like it, as keyboards for Chinese and
-// Japanese, word processors and web pages write it: , for ，and - for −.
+// Plain returns the ASCII text for a character that looks like it. Keyboards for Chinese and
+// Japanese, word processors and web pages use such characters: , for ，and - for −.
 func Plain(r rune) (string, bool) {
 	if r >= '！' && r <= '～' {
 		return string(r - '！' + '!'), true
@@ -15,16 +15,15 @@ func Plain(r rune) (string, bool) {
 	return plain, ok
 }
 
-// lookalikes are characters that look like ASCII ones and are not in a block of Unicode in the
-// order of ASCII.
+// lookalikes lists characters that look like ASCII characters, outside the Unicode block that has
+// them in ASCII order.
 var lookalikes = map[rune]string{
 	'‘': "'", '’': "'", '´': "'", '“': `"`, '”': `"`, '„': `"`, '«': `"`, '»': `"`, '「': `"`, '」': `"`,
 	'−': "-", '–': "-", '—': "-", '×': "*", '·': "*", '∼': "~", '˜': "~", '≤': "<=", '≥': ">=", '≠': "!=",
 	'、': ",", '。': ".", '【': "[", '】': "]", '\u00a0': " ", '\u200b': " ", '\u3000': " ",
 }
 
-// PlainText replaces the characters of a text that look like ASCII ones. It reports whether
-// there were any.
+// PlainText replaces all characters that look like ASCII ones. It reports whether there were any.
 func PlainText(text string) (string, bool) {
 	var b strings.Builder
 	found := false
@@ -42,7 +41,7 @@ func PlainText(text string) (string, bool) {
 	return b.String(), found
 }
 
-// UTF16 reports whether a text is in UTF-16: it begins with its mark, or half of the bytes
+// UTF16 reports whether a text is in UTF-16: it begins with a byte order mark, or half of the bytes
 // at its beginning are zero.
 func UTF16(text string) bool {
 	if strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") {

@@ -8,12 +8,11 @@ import (
 	"strings"
 )
 
-// DefaultLimit is the length in bytes of the longest text that is read where no
-// other limit is given. Checking takes up to a second and a gigabyte of memory per
-// megabyte of source; people write programs of kilobytes.
+// DefaultLimit is the default limit on the length of a text in bytes. Checking takes up to a second
+// and a gigabyte of memory per megabyte of source, while typical programs have kilobytes.
 const DefaultLimit = 1 << 20
 
-// TooLongError says that a text is longer than the limit.
+// TooLongError says that a text exceeds the limit.
 type TooLongError struct {
 	Name  string
 	Limit int64 // bytes
@@ -23,7 +22,7 @@ func (e *TooLongError) Error() string {
 	return fmt.Sprintf("%s is longer than %s", e.Name, Bytes(e.Limit))
 }
 
-// Bytes writes a number of bytes for people: 512 MiB.
+// Bytes formats a number of bytes for people: 512 MiB.
 func Bytes(n int64) string {
 	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
 	v := float64(n)
@@ -34,9 +33,8 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%.4g %s", v, units[0])
 }
 
-// ReadAll reads a text to its end, once: from a pipe nothing can be read again.
-// A text of more than limit bytes (0: [DefaultLimit]) is a *[TooLongError]; no
-// more than that is read of it.
+// ReadAll reads a text to its end. It reads only once, since a pipe cannot be read again. A text of
+// more than limit bytes (0: [DefaultLimit]) gives a *[TooLongError], and the rest is not read.
 func ReadAll(in io.Reader, name string, limit int64) (string, error) {
 	if limit <= 0 {
 		limit = DefaultLimit
@@ -60,8 +58,8 @@ func ReadAll(in io.Reader, name string, limit int64) (string, error) {
 	return b.String(), nil
 }
 
-// ReadFile is [ReadAll] of the file at path, which may be a pipe or a device. An
-// error of the system is a *[os.PathError].
+// ReadFile is [ReadAll] for the file at path, which may be a pipe or a device. System errors are of
+// type *[os.PathError].
 func ReadFile(path string, limit int64) (string, error) {
 	in, err := os.Open(path)
 	if err != nil {

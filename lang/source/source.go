@@ -19,8 +19,8 @@ type File struct {
 	Name  string // as the user wrote it; shown in messages
 	Text  string
 	lines []int  // byte offset of the start of each line
-	runes []int  // characters before each block of bytes
-	parts []part // of a text that was assembled from several files
+	runes []int  // number of characters before each block of bytes
+	parts []part // set if the text was assembled from several files
 }
 
 // part is a piece of text that comes from another file.
@@ -29,8 +29,8 @@ type part struct {
 	from  Span
 }
 
-// Assemble joins pieces of files into one text. Positions in it are those of the files from which
-// the pieces came.
+// Assemble joins pieces of files into one text. Positions in the result refer to the original
+// files.
 func Assemble(name string, pieces []Span) *File {
 	var b strings.Builder
 	var parts []part
@@ -43,21 +43,21 @@ func Assemble(name string, pieces []Span) *File {
 	return f
 }
 
-// Origin is the file and the offset from which the text at an offset came: the file itself unless
-// it was assembled.
+// Origin returns the file and the offset from which the text at an offset came. Unless f was
+// assembled, that is f itself.
 func (f *File) Origin(offset int) (*File, int) {
 	if len(f.parts) == 0 {
 		return f, offset
 	}
 	offset = max(0, min(offset, len(f.Text)))
 	i := sort.Search(len(f.parts), func(i int) bool { return f.parts[i].start > offset }) - 1
-	// At a seam between parts, the part that begins there counts, unless none does.
+	// At a boundary between parts, use the part that begins there, if there is one.
 	p := f.parts[i]
 	return p.from.File.Origin(p.from.Start + offset - p.start)
 }
 
-// Origin is the span in the file from which its text came; a span over a seam
-// ends at the end of its first file's part.
+// Origin returns the span in the file from which the text came. A span over several parts ends at
+// the end of the first.
 func (s Span) Origin() Span {
 	if s.File == nil || len(s.File.parts) == 0 {
 		return s
@@ -66,8 +66,8 @@ func (s Span) Origin() Span {
 	return Span{f, start, min(start+s.End-s.Start, len(f.Text))}
 }
 
-// Placed is the offset in f, which was assembled, of the text at an offset of another file; ok is
-// false if f does not contain that text. If a part occurs several times, the first counts.
+// Placed returns the offset in f, which was assembled, of the text at an offset of another file; ok
+// is false if f does not contain that text. If a part occurs several times, the first counts.
 func (f *File) Placed(of *File, offset int) (at int, ok bool) {
 	if f == of {
 		return offset, true
@@ -77,7 +77,8 @@ func (f *File) Placed(of *File, offset int) (at int, ok bool) {
 		if !ok || at < p.from.Start || at > p.from.End {
 			continue
 		}
-		// At a seam within one file, as around an #include line, the part that begins there counts.
+		// At a boundary within one file, as around an #include line, use the part that begins
+		// there.
 		if at == p.from.End && slices.ContainsFunc(f.parts[i+1:], func(q part) bool { return q.from.File == p.from.File && q.from.Start == at }) {
 			continue
 		}
@@ -86,7 +87,7 @@ func (f *File) Placed(of *File, offset int) (at int, ok bool) {
 	return 0, false
 }
 
-// NewFile indexes the lines of text.
+// NewFile returns a File, with an index of its lines.
 func NewFile(name, text string) *File {
 	f := &File{Name: name, Text: text, lines: []int{0}}
 	n := 0
@@ -105,9 +106,9 @@ func NewFile(name, text string) *File {
 	return f
 }
 
-// runeBlock is the number of bytes in a block whose characters are counted in advance. The column
-// of a place is then found without reading its line from the start, which matters for a program of
-// one line with a message in every statement.
+// runeBlock is the number of bytes in a block whose characters are counted in advance. So the
+// column of a position is found without reading its line from the start. This matters for a long
+// program on a single line with many messages.
 const runeBlock = 256
 
 func startsRune(b byte) bool { return b&0xC0 != 0x80 }
@@ -124,14 +125,14 @@ func (f *File) runesBefore(offset int) int {
 	return n
 }
 
-// Position is a human-readable place: line and column count from 1, the column
-// in characters (not bytes).
+// Position is a human-readable position. Line and column count from 1, the column in characters,
+// not bytes.
 type Position struct {
 	File         string
 	Line, Column int
 }
 
-// Position converts a byte offset, which is clamped to the text.
+// Position converts a byte offset. Offsets outside the text are clamped.
 func (f *File) Position(offset int) Position {
 	if len(f.parts) > 0 {
 		f, offset = f.Origin(offset)
@@ -142,8 +143,8 @@ func (f *File) Position(offset int) Position {
 	return Position{File: f.Name, Line: line + 1, Column: col}
 }
 
-// Line returns the text of a line (counted from 1) without its line break; an
-// absent line is empty.
+// Line returns the text of a line, counted from 1, without its line break. It is empty if there is
+// no such line.
 func (f *File) Line(n int) string {
 	if n < 1 || n > len(f.lines) {
 		return ""
@@ -155,8 +156,8 @@ func (f *File) Line(n int) string {
 	return strings.TrimSuffix(f.Text[f.lines[n-1]:end], "\r")
 }
 
-// LineStart is the byte offset of the first character of a line (counted from
-// 1); that of an absent line is the end of the text.
+// LineStart returns the byte offset of the first character of a line, counted from 1. If there is
+// no such line, it is the end of the text.
 func (f *File) LineStart(n int) int {
 	if n < 1 || n > len(f.lines) {
 		return len(f.Text)
@@ -164,8 +165,8 @@ func (f *File) LineStart(n int) int {
 	return f.lines[n-1]
 }
 
-// Span is the half-open byte range [Start, End) of File. The zero Span is
-// "nowhere": nodes made by the compiler rather than read from source.
+// Span is the half-open byte range [Start, End) of File. The zero Span has no position, as for
+// nodes that the compiler makes.
 type Span struct {
 	File       *File
 	Start, End int
@@ -174,7 +175,7 @@ type Span struct {
 // IsValid reports whether the span lies in a file.
 func (s Span) IsValid() bool { return s.File != nil }
 
-// Begin is the position of the first character; the zero Position if invalid.
+// Begin returns the position of the first character; the zero Position if the span is invalid.
 func (s Span) Begin() Position {
 	if s.File == nil {
 		return Position{}
@@ -182,7 +183,7 @@ func (s Span) Begin() Position {
 	return s.File.Position(s.Start)
 }
 
-// Text is the source text that the span covers.
+// Text returns the source text that the span covers.
 func (s Span) Text() string {
 	if s.File == nil {
 		return ""
@@ -190,7 +191,7 @@ func (s Span) Text() string {
 	return s.File.Text[s.Start:s.End]
 }
 
-// Join is the smallest span that covers both; an invalid span is ignored.
+// Join returns the smallest span that covers both; it ignores an invalid span.
 func Join(a, b Span) Span {
 	switch {
 	case !a.IsValid() || a.File != b.File && !b.IsValid():

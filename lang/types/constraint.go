@@ -5,10 +5,9 @@ import (
 	"math"
 )
 
-// Constraint is a set of values: the check of an argument, the support of a
-// distribution. An interval of the reals, or, with Kind at least Ordered, a
-// set of vectors or matrices. It is comparable. The zero Constraint contains
-// nothing; use the rows below.
+// Constraint is a set of values: the domain of an argument, or the support of a distribution. It is
+// an interval of the reals or, if Kind is at least Ordered, a set of vectors or matrices. It is
+// comparable. The zero Constraint is empty; use the variables below.
 type Constraint struct {
 	Text           string // completes "must be …", as in Stan's messages
 	Kind           ConstraintKind
@@ -17,8 +16,7 @@ type Constraint struct {
 	NaN            bool    // whether NaN passes (only in Any)
 }
 
-// The constraints of arguments. Any lets everything pass, NaN too; the others
-// refuse NaN.
+// The constraints of arguments. Any contains all numbers, NaN too; the others exclude NaN.
 var (
 	Any                = Constraint{Text: "a number", Lo: negInf, Hi: posInf, NaN: true}
 	NotNaN             = Constraint{Text: "not nan", Lo: negInf, Hi: posInf}
@@ -43,38 +41,37 @@ var (
 	CholeskyCov        = Structure(CholeskyFactorCov)
 )
 
-// Structure is the set of the values of a constrained type.
+// Structure returns the set of the values of a constrained type.
 func Structure(k ConstraintKind) Constraint {
 	return Constraint{Text: k.Text(), Kind: k, Lo: negInf, Hi: posInf}
 }
 
-// Between is the closed interval [lo, hi].
+// Between returns the closed interval [lo, hi].
 func Between(lo, hi float64) Constraint {
 	return Constraint{Text: fmt.Sprintf("in the interval [%g, %g]", lo, hi), Lo: lo, Hi: hi}
 }
 
-// AtLeast is the interval [lo, ∞].
+// AtLeast returns the interval [lo, ∞].
 func AtLeast(lo float64) Constraint {
 	return Constraint{Text: fmt.Sprintf("greater than or equal to %g", lo), Lo: lo, Hi: posInf}
 }
 
-// AtMost is the interval [-∞, hi].
+// AtMost returns the interval [-∞, hi].
 func AtMost(hi float64) Constraint {
 	return Constraint{Text: fmt.Sprintf("less than or equal to %g", hi), Lo: negInf, Hi: hi}
 }
 
-// Domain is what a distribution asks of one of its arguments; the zero In asks
-// nothing.
+// Domain is the domain of an argument of a distribution. A zero In means no restriction.
 type Domain struct {
 	Is string // what the argument is, as in "Scale parameter"; may be empty
 	In Constraint
 }
 
-// String completes a sentence such as "sigma must be …".
+// String returns the text that completes a sentence such as "sigma must be …".
 func (c Constraint) String() string { return c.Text }
 
-// Structured reports whether the constraint is on a vector or matrix as a
-// whole, so that Contains alone cannot decide it.
+// Structured reports whether the constraint is about a whole vector or matrix, so that Contains
+// alone cannot decide it.
 func (c Constraint) Structured() bool { return c.Kind.Structured() }
 
 // Contains reports whether a scalar is in the set; for a Structured constraint, whether an element

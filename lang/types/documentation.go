@@ -3,8 +3,8 @@ package types
 // Documentation is the library's documentation of a name.
 type Documentation struct {
 	Name string
-	// Distribution is set for the name of a distribution and for functions that
-	// were derived from one.
+	// Distribution is set for the name of a distribution, and for functions that were derived from
+	// one.
 	Distribution *DistributionDoc
 	Functions    []FunctionDoc
 }
@@ -24,18 +24,18 @@ type DistributionDoc struct {
 type ArgumentDoc struct {
 	Name string
 	Is   string     // what it is, such as "scale parameter"
-	Must Constraint // what it must be; Text is empty if anything goes
+	Must Constraint // its domain; Text is empty if there is no restriction
 }
 
-// FunctionDoc describes a function by its texts, each with the forms it is about.
+// FunctionDoc describes a function. Each of its texts applies to some of its signatures.
 type FunctionDoc struct {
 	Name  string
 	Texts []TextDoc
 }
 
-// TextDoc is what several forms of a function compute.
+// TextDoc describes what some signatures of a function compute.
 type TextDoc struct {
 	Text     string
-	Forms    []string // as Overload.String has them
+	Forms    []string // as returned by Overload.String
 	Examples []string // calls with their values
 }

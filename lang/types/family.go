@@ -2,18 +2,17 @@ package types
 
 import "strings"
 
-// Elementwise is a function of scalars that is applied to every element of its
-// arguments. Args are the element kinds (Int, Real or Complex) of the
-// arguments, Result that of the result.
+// Elementwise is a function of scalars that is applied to every element of its arguments. Args are
+// the element kinds (Int, Real or Complex) of the arguments, Result that of the result.
 //
-// Each argument is a scalar or the one common container of the call: a vector,
-// a row_vector, a matrix, or an array of any depth of these or of scalars.
-// Integer containers exist as arrays only; beside a vector or matrix they have
-// its rank, so that ldexp takes (matrix, array[,] int).
+// Each argument is a scalar, or a container with the same shape as the others: a vector, a
+// row_vector, a matrix, or an array of any depth of these or of scalars. Containers of integers
+// exist only as arrays. With a vector or matrix, they must have its rank, so that ldexp takes
+// (matrix, array[,] int).
 //
-// Where Real is wanted, int containers are accepted and promoted. Stan lists
-// int forms of most such functions, so that passing an int is not a promotion
-// that counts in resolution; Strict is for those of which it lists none.
+// Where Real is expected, int containers are accepted and promoted. Stan lists signatures with int
+// for most such functions, so passing an int does not count as a promotion in resolution. Strict is
+// for functions without such signatures.
 type Elementwise struct {
 	Name    string
 	Args    []Kind
@@ -22,18 +21,18 @@ type Elementwise struct {
 	NoArray bool // no arrays, as in fma
 }
 
-// Unary is an elementwise function of one real.
+// Unary returns an elementwise function of one real.
 func Unary(name string) Elementwise {
 	return Elementwise{Name: name, Args: []Kind{Real}, Result: Real}
 }
 
-// Binary is an elementwise function of two reals.
+// Binary returns an elementwise function of two reals.
 func Binary(name string) Elementwise {
 	return Elementwise{Name: name, Args: []Kind{Real, Real}, Result: Real}
 }
 
-// as is the type with the same shape and another element kind; ok is false if that type does not
-// exist (an int vector) or if the elements are not numbers.
+// as returns the type with the same shape and another element kind; ok is false if that type does
+// not exist (an int vector) or if the elements are not numbers.
 func (t Type) as(elem Kind) (Type, bool) {
 	u := Type{Dims: t.Dims}
 	switch t.Kind {
@@ -55,13 +54,12 @@ func (t Type) as(elem Kind) (Type, bool) {
 	return u, elem != Int
 }
 
-// WithElem is the type of the same shape whose elements are of the given scalar
-// kind: array[] vector with Complex is array[] complex_vector. ok is false where
-// there is no such type.
+// WithElem returns the type of the same shape whose elements are of the given scalar kind: array[]
+// vector with Complex is array[] complex_vector. ok is false if there is no such type.
 func (t Type) WithElem(elem Kind) (u Type, ok bool) { return t.as(elem) }
 
-// Scalar is the kind of the numbers in a type: Int, Real or Complex; Invalid for
-// types that hold others than numbers of one kind.
+// Scalar returns the kind of the numbers in a type: Int, Real or Complex; Invalid for types that do
+// not consist of numbers of one kind.
 func (t Type) Scalar() Kind {
 	switch t.Kind {
 	case Int, Real, Complex:
@@ -97,7 +95,7 @@ func (e Elementwise) Match(args []Type) (Match, bool) {
 		if p.IsScalar() {
 			continue
 		}
-		// The shape is compared without its kind of number.
+		// Compare the shapes without the kind of number.
 		q, _ := p.as(Real)
 		s := &shape
 		if e.Args[i] == Int {
@@ -122,16 +120,16 @@ func (e Elementwise) Match(args []Type) (Match, bool) {
 		}
 	}
 	m.Result, _ = shape.as(e.Result)
-	// A real and an int form of one call differ in cost: (int, array[] real)
-	// is listed, (array[] int, array[] real) is a promotion of the first.
+	// Signatures with real and int differ in cost: Stan lists (int, array[] real), while (array[]
+	// int, array[] real) is a promotion.
 	if !e.Strict {
 		m.Promotions += mixed(args, e.Args)
 	}
 	return m, true
 }
 
-// mixed counts the int containers that occur together with a real container: Stan lists the forms
-// of equal containers and of a scalar with a container, but no mixed ones.
+// mixed counts the int containers that occur together with a real container. Stan lists signatures
+// with equal containers and with a scalar and a container, but no mixed ones.
 func mixed(args []Type, kinds []Kind) int {
 	ints, reals := 0, 0
 	for i, a := range args {
@@ -150,7 +148,7 @@ func mixed(args []Type, kinds []Kind) int {
 	return ints
 }
 
-// want describes what argument i may be.
+// want describes the allowed types of argument i.
 func (e Elementwise) want(i int) string {
 	switch {
 	case e.Args[i] == Int:
@@ -193,15 +191,15 @@ func (e Elementwise) String() string {
 	return b.String()
 }
 
-// Set is the set of types that one argument of a Vectorised function may have.
-// The name is that of Stan's manual.
+// Set is the set of types that an argument of a Vectorised function may have. Its name is that in
+// Stan's manual.
 type Set struct {
 	Name  string
 	Types []Type
 }
 
-// Reals, Ints and Vectors are the sets that vectorised functions take.
-// AnyReals also lists the int forms, as random number generators do.
+// Reals, Ints and Vectors are the argument types of vectorised functions. AnyReals also has the int
+// types, as random number generators do.
 var (
 	Reals    = Set{"reals", []Type{RealType, VectorType, RowVectorType, RealType.Array(1)}}
 	AnyReals = Set{"reals", []Type{RealType, VectorType, RowVectorType, RealType.Array(1), IntType, IntType.Array(1)}}
@@ -209,10 +207,10 @@ var (
 	Vectors  = Set{"vectors", []Type{VectorType, RowVectorType, VectorType.Array(1), RowVectorType.Array(1)}}
 )
 
-// Just is the set of one type.
+// Just returns the set of one type.
 func Just(t Type) Set { return Set{t.String(), []Type{t}} }
 
-// OneOf is a set that is written out.
+// OneOf returns the set of these types.
 func OneOf(ts ...Type) Set {
 	names := make([]string, len(ts))
 	for i, t := range ts {
@@ -221,30 +219,29 @@ func OneOf(ts ...Type) Set {
 	return Set{strings.Join(names, "|"), ts}
 }
 
-// Vectorised is a function each of whose arguments has, independently of the
-// others, one of a set of types: densities, distribution functions, random
-// number generators. A density has Result real whatever the arguments; a
-// generator has Each, the type of one draw, and gives an array of draws as soon
-// as an argument is a container (of Vectors: an array).
+// Vectorised is a function each of whose arguments may have any type of a set, independently of the
+// other arguments: a density, distribution function, or random number generator. A density has
+// Result real for all arguments. A generator has Each, the type of one draw, and returns an array
+// of draws if an argument is a container (for Vectors: an array).
 type Vectorised struct {
 	Name   string
 	Args   []Set
-	Result Type // of densities; Kind Invalid if Each is set
+	Result Type // for densities; Kind Invalid if Each is set
 	Each   Type // of generators
 }
 
-// Density is a log density, log mass or (log) distribution function.
+// Density returns a log density, log mass or (log) distribution function.
 func Density(name string, args ...Set) Vectorised {
 	return Vectorised{Name: name, Args: args, Result: RealType}
 }
 
-// Generator is a random number generator whose single draw has type each.
+// Generator returns a random number generator whose single draw has type each.
 func Generator(name string, each Type, args ...Set) Vectorised {
 	return Vectorised{Name: name, Args: args, Each: each}
 }
 
-// Match implements Overload. Int arguments of a set that lists int are promoted
-// to real all the same if the set has real too, at no cost.
+// Match implements Overload. An int argument is promoted to real at no cost if the set has real,
+// even if it also has int.
 func (v Vectorised) Match(args []Type) (Match, bool) {
 	if len(args) != len(v.Args) {
 		return wrongCount(len(v.Args))
@@ -276,7 +273,7 @@ func (v Vectorised) Match(args []Type) (Match, bool) {
 	return m, true
 }
 
-// has reports whether the set holds t.
+// has reports whether the set contains t.
 func (s Set) has(t Type) bool {
 	for _, u := range s.Types {
 		if u.Equal(t) {
@@ -286,8 +283,8 @@ func (s Set) has(t Type) bool {
 	return false
 }
 
-// many reports whether an argument of type a asks for several draws: a
-// container where the set has a scalar, an array where it has vectors.
+// many reports whether an argument of type a asks for several draws: a container if the set has
+// scalars, an array if it has vectors.
 func (s Set) many(a Type) bool {
 	if len(s.Types) < 2 {
 		return false
@@ -338,7 +335,7 @@ func (v Vectorised) String() string {
 	return b.String()
 }
 
-// Computed is a family given by a function: for forms with a type variable,
+// Computed is a family of overloads that a function defines, for signatures with a type variable,
 // such as append_array(array[] T, array[] T) => array[] T. Fit must be pure.
 type Computed struct {
 	Form string // for messages

@@ -2,10 +2,10 @@ package types
 
 import "fmt"
 
-// fits reports whether the function can be called with arguments of the types
-// want, n in number at least, and gives result. Types must be equal: what a
-// library function passes on is not promoted. A parameter that the caller only
-// promises to depend on parameters cannot be marked data.
+// fits reports whether the function can be called with arguments of types want and up to n in
+// total, and returns result. Types must be equal, because arguments that a library function passes
+// on are not promoted. If the caller's argument may depend on parameters, the parameter must not be
+// marked data.
 func (f *FuncType) fits(want []Param, n int, result Type) bool {
 	if len(f.Params) < len(want) || len(f.Params) > n || !f.Result.Equal(result) {
 		return false
@@ -19,13 +19,13 @@ func (f *FuncType) fits(want []Param, n int, result Type) bool {
 	return true
 }
 
-// HigherOrder is a library function whose first argument is a function that
-// takes some arguments from the library and further ones, of any number and
-// type, from the caller: ode_rk45(f, y0, t0, ts, …) calls f(t, y, …).
+// HigherOrder is a library function whose first argument is a function. That function takes some
+// arguments from the library, and any further ones from the caller: ode_rk45(f, y0, t0, ts, …)
+// calls f(t, y, …).
 type HigherOrder struct {
 	Name   string
-	Func   FuncType // what is passed first: its leading parameters and its result
-	Args   []Param  // the arguments between the function and those passed on
+	Func   FuncType // the first argument: its leading parameters and its result
+	Args   []Param  // arguments between the function and those that it gets
 	Result Type
 }
 
@@ -43,13 +43,13 @@ func (h HigherOrder) Match(args []Type) (Match, bool) {
 	return matchTyped(params, h.Result, args)
 }
 
-// matchTyped is matchParams for parameters some of which are marked data.
+// matchTyped is matchParams for parameters of which some are marked data.
 func matchTyped(params []Param, result Type, args []Type) (Match, bool) {
 	ft := FuncType{Params: params, Result: result}
 	return ft.Match(args)
 }
 
-// leading is the text of a function type that may have more parameters.
+// leading returns the text of a function type that may have more parameters.
 func (h HigherOrder) leading(t Type) string {
 	s := t.String()
 	cut := len(") => ") + len(h.Func.Result.String())
@@ -69,8 +69,8 @@ func (h HigherOrder) String() string {
 	return s + ", …) => " + h.Result.String()
 }
 
-// ReduceSum is the type of reduce_sum: a function of a slice of an array, its
-// ends, and further arguments; the array, an int, and these arguments.
+// ReduceSum is the type of reduce_sum. Its arguments are a function, an array, an int, and further
+// arguments. The function takes a slice of the array, the slice's ends, and the further arguments.
 type ReduceSum struct{ Name string }
 
 // Match implements Overload.
@@ -98,11 +98,11 @@ func (r ReduceSum) String() string {
 	return r.Name + "((array[] T, int, int, …) => real, array[] T, int, …) => real"
 }
 
-// Laplace is the type of the functions of the embedded Laplace approximation.
-// Each takes what makes the likelihood (a function of the latent vector with a
-// tuple of further arguments, or the arguments of a built-in likelihood), the
-// size of the blocks of the Hessian, the covariance function with a tuple of
-// its arguments, and, with Tol, a tuple that controls the solver.
+// Laplace is the type of the functions of the embedded Laplace approximation. Each takes four
+// groups of arguments: the likelihood (a function of the latent vector with a tuple of further
+// arguments, or the arguments of a built-in likelihood); the block size of the Hessian; the
+// covariance function with a tuple of its arguments; and, with Tol, a tuple that controls the
+// solver.
 type Laplace struct {
 	Name   string
 	Built  []Type // the arguments of a built-in likelihood; nil for a function
@@ -110,8 +110,8 @@ type Laplace struct {
 	Result Type
 }
 
-// LaplaceControl is the type of the tuple that controls the solver: initial
-// guess, tolerance, steps, solver, line search, whether to fall through.
+// LaplaceControl is the type of the tuple that controls the solver: initial guess, tolerance,
+// steps, solver, line search, and whether to try the next solver on failure.
 var LaplaceControl = Type{Kind: Tuple, Members: []Type{VectorType, RealType, IntType, IntType, IntType, IntType}}
 
 // Match implements Overload.
@@ -140,8 +140,8 @@ func (l Laplace) Match(args []Type) (Match, bool) {
 		cost += k
 		return true
 	}
-	// call checks that the function at i can be called with lead and the members
-	// of the tuple that follows it.
+	// call checks that the function at i can be called with lead and the members of the following
+	// tuple.
 	call := func(i int, lead []Param, result Type, want string) bool {
 		f := args[i].Func
 		if args[i].Kind != Function || !f.fits(lead, len(f.Params), result) {
@@ -198,16 +198,16 @@ func (l Laplace) String() string {
 	return s + ") => " + l.Result.String()
 }
 
-// Written is a form of a library function whose meaning is a text in the language
-// itself, made for the functions and types of a call: see ir.Lower.
+// Written is an overload whose implementation is Stan source that is made for the functions and
+// types of a call: see ir.Lower.
 type Written struct {
 	Overload
 	Name, Text string
 	Doc        string // what it computes
-	Lead       int    // the number of arguments that the text passes to the function; -1: all
+	Lead       int    // number of arguments that the source passes to the function; -1: all
 
-	// Tolerance is the relative error at which a solver ends, unless its arguments named rtol,
-	// atol, relative, absolute or tolerance set another one; 0 for functions that are exact up to
+	// Tolerance is the relative error at which a solver ends, unless an argument named rtol, atol,
+	// relative, absolute or tolerance sets another one. It is 0 for functions that are exact up to
 	// rounding.
 	Tolerance float64
 }

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// The rule for ints, of the checker, of editors and of all evaluators. An int that comes from
-// outside has 32 bits, as Stan's have: literals, data, and draws of generators. Arithmetic is exact
-// up to ±2⁵³, to which float64 holds ints exactly; a result beyond is an error, whether the
-// operands are known before the program runs or not.
+// The rule for ints, for the checker, editors and all evaluators. An int from outside has 32 bits,
+// as in Stan: literals, data, and draws of generators. Arithmetic is exact up to ±2⁵³, up to which
+// float64 represents integers exactly. A larger result is an error, whether the operands are known
+// before a run or not.
 
-// MaxInt bounds the results of integer arithmetic.
+// MaxInt is the largest result of integer arithmetic.
 const MaxInt = 1 << 53
 
 // Constraints on ints, with the words of messages.
@@ -21,13 +21,13 @@ var (
 	Int32    = Constraint{Text: "an int of 32 bits", Lo: math.MinInt32, Hi: math.MaxInt32}
 )
 
-// What messages call a number that is not in IntRange.
+// The words of messages for a number that is not in IntRange.
 const (
 	IntResult   = "the result"
 	IntOverflow = "integer overflow: " + IntResult // of arithmetic
 )
 
-// notInt is the error of a result that is not in range, in the words of a failed check.
+// notInt returns the error for a result that is not in range, in the words of a failed check.
 func notInt(x float64) error {
 	what := IntOverflow
 	if math.IsNaN(x) {
@@ -60,7 +60,7 @@ func MulInts(x, y int64) (int64, error) {
 	return x * y, nil
 }
 
-// DivInts is x / y, rounded toward zero as in C.
+// DivInts returns x / y, rounded toward zero as in C.
 func DivInts(x, y int64) (int64, error) {
 	if y == 0 {
 		return 0, fmt.Errorf("%d is divided by zero", x)
@@ -68,7 +68,7 @@ func DivInts(x, y int64) (int64, error) {
 	return x / y, nil
 }
 
-// RemInts is the remainder of x / y.
+// RemInts returns the remainder of x / y.
 func RemInts(x, y int64) (int64, error) {
 	if y == 0 {
 		return 0, fmt.Errorf("%d is divided by zero", x)
@@ -76,7 +76,7 @@ func RemInts(x, y int64) (int64, error) {
 	return x % y, nil
 }
 
-// WholeInt is the int that a function computed as a real.
+// WholeInt converts the result of a function that computes an int as a real.
 func WholeInt(x float64) (int64, error) {
 	if !(math.Abs(x) <= MaxInt) {
 		return 0, notInt(x)

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// What other packages read of the table of constrained types.
+// The interface of the table of constrained types for other packages.
 
 var plainNames = [...]string{Unconstrained: "unconstrained", LowerUpper: "lower/upper", OffsetMultiplier: "offset/multiplier"}
 
-// ConstrainedTypes are the kinds of the constrained types, in the order of the table.
+// ConstrainedTypes returns the kinds of the constrained types, in the order of the table.
 func ConstrainedTypes() []ConstraintKind {
 	var ks []ConstraintKind
 	for k := Ordered; k < numConstraints; k++ {
@@ -18,8 +18,8 @@ func ConstrainedTypes() []ConstraintKind {
 	return ks
 }
 
-// ConstrainedType is the constraint and the plain type that a keyword such as
-// simplex declares; ok is false if the keyword names no constrained type.
+// ConstrainedType returns the constraint and the plain type for a keyword such as simplex; ok is
+// false if the keyword does not name a constrained type.
 func ConstrainedType(keyword string) (k ConstraintKind, t Type, ok bool) {
 	for k := Ordered; k < numConstraints; k++ {
 		if row := k.row(); row.keyword == keyword {
@@ -29,14 +29,14 @@ func ConstrainedType(keyword string) (k ConstraintKind, t Type, ok bool) {
 	return Unconstrained, Type{}, false
 }
 
-// Structured reports whether the constraint is a constrained type: one on a vector
-// or matrix as a whole. The methods below, apart from String, are for these alone.
+// Structured reports whether the constraint is a constrained type, which constrains a whole vector
+// or matrix. The methods below, except String, are only for these.
 func (k ConstraintKind) Structured() bool { return k >= Ordered }
 
-// row is the row of a constrained type.
+// row returns the table row of a constrained type.
 func (k ConstraintKind) row() *structure { return &structures[k] }
 
-// String is the keyword of the constrained type, where there is one.
+// String returns the keyword of the constrained type, if there is one.
 func (k ConstraintKind) String() string {
 	if !k.Structured() {
 		return plainNames[k]
@@ -44,8 +44,7 @@ func (k ConstraintKind) String() string {
 	return k.row().keyword
 }
 
-// Function is the stem of the functions NAME_constrain, NAME_jacobian and
-// NAME_unconstrain.
+// Function returns the stem of the functions NAME_constrain, NAME_jacobian and NAME_unconstrain.
 func (k ConstraintKind) Function() string {
 	if f := k.row().function; f != "" {
 		return f
@@ -53,11 +52,11 @@ func (k ConstraintKind) Function() string {
 	return k.row().keyword
 }
 
-// Type is the plain type of a value, VectorType or MatrixType.
+// Type returns the plain type of a value, VectorType or MatrixType.
 func (k ConstraintKind) Type() Type { return k.row().typ }
 
-// Sizes is the smallest and largest number of sizes that a declaration has. A
-// matrix that is declared with one size is square.
+// Sizes returns the minimum and maximum number of sizes in a declaration. A matrix that is declared
+// with one size is square.
 func (k ConstraintKind) Sizes() (min, max int) {
 	if s := k.row().sizes; s.max > 0 {
 		return s.min, s.max
@@ -66,7 +65,7 @@ func (k ConstraintKind) Sizes() (min, max int) {
 	return n, n
 }
 
-// Declaration is the type as it is declared, such as simplex[K].
+// Declaration returns the type as it is declared, such as simplex[K].
 func (k ConstraintKind) Declaration() string {
 	if _, max := k.Sizes(); max == 2 {
 		return k.String() + "[M, N]"
@@ -80,16 +79,16 @@ func (k ConstraintKind) Square() bool { return k.row().typ.Rank() == 2 && k.row(
 // High reports whether values have at least as many rows as columns.
 func (k ConstraintKind) High() bool { return k.row().high }
 
-// Range is the smallest interval that contains every element of every value.
+// Range returns the smallest interval that contains every element of every value.
 func (k ConstraintKind) Range() (lo, hi float64) { return k.row().lo, k.row().hi }
 
-// Is is "a simplex", or what else a value is.
+// Is returns the name of a value with its article, such as "a simplex".
 func (k ConstraintKind) Is() string { return k.row().is }
 
 // Values describes the set in the words of spec.md.
 func (k ConstraintKind) Values() string { return k.row().values }
 
-// Within reports whether each value of type k is one of type wider.
+// Within reports whether each value of type k is also of type wider.
 func (k ConstraintKind) Within(wider ConstraintKind) bool {
 	for ; k != wider; k = k.row().special {
 		if !k.Structured() {
@@ -102,22 +101,22 @@ func (k ConstraintKind) Within(wider ConstraintKind) bool {
 // Factor reports whether values are Cholesky factors.
 func (k ConstraintKind) Factor() bool { return k.row().factor }
 
-// Example turns random numbers, positive ones where Range is, into a value of that
-// shape, in place.
+// Example converts random numbers, which must be positive if Range is, to a value of that shape, in
+// place.
 func (k ConstraintKind) Example(shape []int, x []float64) { k.row().example(shape, x) }
 
-// Short is a value with two elements in each dimension and few digits.
+// Short returns a value with two elements in each dimension and few digits.
 func (k ConstraintKind) Short() []float64 { return slices.Clone(k.row().short) }
 
-// Tolerance is the largest deviation of sums, norms and symmetric elements in values declared with
-// a constrained type; it is Stan's.
+// Tolerance is the maximum deviation of sums, norms and symmetric elements in values of constrained
+// types, as in Stan.
 const Tolerance = 1e-8
 
-// Text completes "must be …" for a constrained type.
+// Text returns the text that completes "must be …" for a constrained type.
 func (k ConstraintKind) Text() string { return k.row().text }
 
-// WrongSize describes what is wrong with the sizes of a value of a constrained type: it completes
-// "a simplex …", or is empty.
+// WrongSize describes what is wrong with the sizes of a value of a constrained type. The text
+// completes "a simplex …", or is empty.
 func (k ConstraintKind) WrongSize(shape []int) string {
 	for i, least := range k.row().minSizes {
 		switch {
@@ -135,8 +134,9 @@ func (k ConstraintKind) WrongSize(shape []int) string {
 }
 
 // Wrong describes what is wrong with a value of a constrained type with this shape and these
-// elements by rows: it completes "must be …, but …", or is empty. work has the length of x. Sums,
-// norms and symmetric elements may deviate by tol, which is Tolerance for all but initial values.
+// elements by rows. The text completes "must be …, but …", or is empty. work has the length of x.
+// Sums, norms and symmetric elements may deviate by tol, which is Tolerance except for initial
+// values.
 func (k ConstraintKind) Wrong(shape []int, x, work []float64, tol float64) string {
 	return k.row().wrong(shape, x, work, tol)
 }

@@ -12,20 +12,21 @@ const (
 	ImagPart
 )
 
-// Leaf is one of the simple values that a value of a composite type consists of.
+// Leaf is one of the simple values that form a value of a composite type.
 type Leaf struct {
-	Type Type  // with the array dimensions of all that is around it
+	Type Type  // with the array dimensions of all enclosing types
 	Path []int // the members that lead to it, from 1
 	Part ComplexPart
 }
 
-// Leaves are the leaves of a type in order: members from first to last, real
-// before imaginary parts. A simple type is its own leaf.
+// Leaves returns the leaves of a type in order: members from first to last, real before imaginary
+// parts. A simple type is its own leaf.
 func (t Type) Leaves() []Leaf {
 	return t.leaves(make([]Leaf, 0, t.NumLeaves()), nil, 0)
 }
 
-// leaves appends the leaves of a member of something with so many more array dimensions.
+// leaves appends the leaves of a member. dims is the number of array dimensions of the enclosing
+// types.
 func (t Type) leaves(out []Leaf, path []int, dims int) []Leaf {
 	switch {
 	case t.Kind == Tuple:
@@ -41,7 +42,7 @@ func (t Type) leaves(out []Leaf, path []int, dims int) []Leaf {
 	return append(out, Leaf{Type: t.Array(dims), Path: slices.Clone(path)})
 }
 
-// NumLeaves is the number of leaves.
+// NumLeaves returns the number of leaves.
 func (t Type) NumLeaves() int {
 	switch {
 	case t.Kind == Tuple:
@@ -56,10 +57,10 @@ func (t Type) NumLeaves() int {
 	return 1
 }
 
-// Composite reports a type whose values are several leaves.
+// Composite reports whether values of a type have several leaves.
 func (t Type) Composite() bool { return t.Kind == Tuple || t.Scalar() == Complex }
 
-// LeafRange is the range of the leaves of a tuple that those of its member i are.
+// LeafRange returns the range of member i's leaves among the leaves of a tuple.
 func (t Type) LeafRange(i int) (from, to int) {
 	for k, m := range t.Members {
 		n := m.NumLeaves()

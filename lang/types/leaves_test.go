@@ -3,7 +3,7 @@ package types
 import "testing"
 
 // TestLeavesOfDeepTuples checks that the cost of the leaves of a nested tuple is proportional to
-// their number: each takes one allocation, however deep it is.
+// their number: each takes one allocation, independently of its depth.
 func TestLeavesOfDeepTuples(t *testing.T) {
 	for _, depth := range []int{0, 1, 2, 100, 200, 800} {
 		left, right := RealType, RealType

@@ -2,35 +2,35 @@ package types
 
 import "strings"
 
-// Match is how one overload fits a call, or where it fails to.
+// Match describes how one overload fits a call, or why it does not.
 type Match struct {
 	Params     []Type // the types to which the arguments are promoted
-	Result     Type   // Kind Void if the call has no value
-	Promotions int    // cost of the promotions in Stan's count; Resolve prefers less
-	DataOnly   []bool // arguments that may not depend on parameters; nil if all may
-	Fault      Fault  // where the overload does not fit, set when it does not
+	Result     Type   // Kind Void if the call returns no value
+	Promotions int    // cost of the promotions by Stan's count; Resolve minimises it
+	DataOnly   []bool // arguments that must not depend on parameters; nil if all may
+	Fault      Fault  // why the overload does not fit
 }
 
-// Fault says why an overload does not fit. It is a value rather than a text so
-// that overloads that are merely tried cost nothing.
+// Fault says why an overload does not fit. It is a value instead of a text, so that trying an
+// overload is cheap.
 type Fault struct {
 	Arg   int    // index of the first argument that does not fit, unless Count is set
-	Type  Type   // what that argument should be; Kind Invalid if Want says it
-	Want  string // what that argument should be, in words
-	Count int    // if > 0: number of arguments wanted, and the call has another
+	Type  Type   // the expected type of that argument; Kind Invalid if Want is set
+	Want  string // the expected type of that argument, in words
+	Count int    // if > 0: the expected number of arguments, which differs from the call's
 }
 
-// Overload is one declared form of a library function, or a family of forms.
-// Implementations are immutable and safe for concurrent use. Match does not
-// keep args; the slices of a Match are not to be modified.
+// Overload is one signature of a library function, or a family of signatures. Implementations are
+// immutable and safe for concurrent use. Match does not keep args. Callers must not modify the
+// slices of a Match.
 type Overload interface {
 	// Match reports whether the argument types fit, and how.
 	Match(args []Type) (Match, bool)
-	// String is the form shown in messages: "exp(T) => T, T any real container".
+	// String returns the form shown in messages: "exp(T) => T, T any real container".
 	String() string
 }
 
-// rank orders the scalar kinds by promotion; 0 for the other kinds.
+// rank orders the scalar kinds by promotion. It is 0 for other kinds.
 func (k Kind) rank() int {
 	switch k {
 	case Int:
@@ -43,7 +43,7 @@ func (k Kind) rank() int {
 	return 0
 }
 
-// complexKind is the complex version of a vector or matrix kind, else Invalid.
+// complexKind returns the complex version of a vector or matrix kind, else Invalid.
 func (k Kind) complexKind() Kind {
 	switch k {
 	case Vector:
@@ -56,9 +56,9 @@ func (k Kind) complexKind() Kind {
 	return Invalid
 }
 
-// Promotable reports whether a value of type from may stand where type to is
-// wanted: int to real, real to complex, also within arrays, and members of
-// tuples; n is the number of steps (0 if equal).
+// Promotable reports whether a value of type from can be used where type to is expected: int for
+// real, real for complex, also within arrays, and members of tuples. n is the number of steps, 0 if
+// the types are equal.
 func Promotable(from, to Type) (n int, ok bool) {
 	if from.Dims != to.Dims {
 		return 0, false
@@ -86,8 +86,8 @@ func Promotable(from, to Type) (n int, ok bool) {
 	return 0, false
 }
 
-// Unify is the least type to which both may be promoted: what {a, b} holds and
-// what c ? a : b gives.
+// Unify returns the least type to which both can be promoted: the element type of {a, b}, and the
+// type of c ? a : b.
 func Unify(a, b Type) (Type, bool) {
 	if _, ok := Promotable(a, b); ok {
 		return b, true
@@ -109,12 +109,12 @@ func Unify(a, b Type) (Type, bool) {
 	return Type{}, false
 }
 
-// Fixed is a plain signature: these parameter types, this result.
+// Fixed is a single signature, with these parameter types and this result.
 type Fixed struct {
 	Name     string
 	Params   []Type
 	Result   Type
-	DataOnly []bool // parameters that take data only; nil if there are none
+	DataOnly []bool // parameters that accept only data; nil if there are none
 }
 
 // Match implements Overload.
@@ -122,7 +122,7 @@ func (f Fixed) Match(args []Type) (Match, bool) {
 	return matchParams(f.Params, f.Result, f.DataOnly, args)
 }
 
-// matchParams fits arguments to a list of parameter types.
+// matchParams matches arguments with a list of parameter types.
 func matchParams(params []Type, result Type, dataOnly []bool, args []Type) (Match, bool) {
 	if len(args) != len(params) {
 		return wrongCount(len(params))
@@ -138,11 +138,11 @@ func matchParams(params []Type, result Type, dataOnly []bool, args []Type) (Matc
 	return m, true
 }
 
-// NoArguments is the Want of the Fault of a function that takes no arguments.
+// NoArguments is Fault.Want for a function that takes no arguments.
 const NoArguments = "no arguments"
 
-// wrongCount is the failure of an overload that takes n arguments. A function
-// of no arguments has Want instead, as Count 0 says nothing.
+// wrongCount returns the fault of an overload that takes n arguments. For a function without
+// arguments it sets Want, because a Count of 0 means nothing.
 func wrongCount(n int) (Match, bool) {
 	if n == 0 {
 		return Match{Fault: Fault{Want: NoArguments}}, false
@@ -186,5 +186,5 @@ func (f *FuncType) Match(args []Type) (Match, bool) {
 	return matchParams(params, f.Result, dataOnly, args)
 }
 
-// String is the function type as written in signatures.
+// String returns the function type as written in signatures.
 func (f *FuncType) String() string { return Type{Kind: Function, Func: f}.String() }

@@ -4,17 +4,17 @@ import "fmt"
 
 // Failure says why a call could not be resolved.
 type Failure struct {
-	Ambiguous  bool        // several candidates fit equally well: Candidates are these
-	Candidates []Candidate // otherwise all, the nearest first
+	Ambiguous  bool        // several candidates fit equally well; Candidates lists these
+	Candidates []Candidate // unless Ambiguous: all, those that nearly fit first
 }
 
-// Candidate is an overload that a call did not resolve to.
+// Candidate is an overload that does not fit a call, or not uniquely.
 type Candidate struct {
 	Overload Overload
 	Fault    Fault
 }
 
-// Explain says in words why a candidate does not fit a call with these argument types.
+// Explain describes why a candidate does not fit a call with these argument types.
 func (c Candidate) Explain(args []Type) string {
 	f := c.Fault
 	switch {
@@ -44,15 +44,14 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Resolve picks the overload that fits the argument types with the fewest
-// promotions, as Stan counts them. On failure the Overload is nil and the
-// Failure is not.
+// Resolve selects the overload that fits the argument types with the fewest promotions, by Stan's
+// count. If it fails, the Overload is nil and the Failure is not.
 func Resolve(cands []Overload, args []Type) (Overload, Match, *Failure) {
 	return ResolveLevels(cands, args, nil)
 }
 
-// ResolveLevels is Resolve for arguments some of which depend on parameters: param[i] is set for
-// them. Such an argument does not fit a data-only parameter.
+// ResolveLevels is Resolve for arguments of which some depend on parameters: param[i] is set for
+// these. Such an argument does not fit a data-only parameter.
 func ResolveLevels(cands []Overload, args []Type, param []bool) (Overload, Match, *Failure) {
 	var best Overload
 	var match Match
@@ -70,7 +69,7 @@ func ResolveLevels(cands []Overload, args []Type, param []bool) (Overload, Match
 	if ties == 1 {
 		return best, match, nil
 	}
-	// Only now is it worth while to collect what did not fit.
+	// Collect the faults only now, since that is expensive.
 	fail := &Failure{Ambiguous: ties > 1}
 	for _, c := range cands {
 		m, ok := matchLevels(c, args, param)
@@ -82,11 +81,11 @@ func ResolveLevels(cands []Overload, args []Type, param []bool) (Overload, Match
 	return nil, Match{}, fail
 }
 
-// NotData is the Want of the Fault of an argument that depends on parameters
-// where only data will do.
+// NotData is Fault.Want for an argument that depends on parameters where only data are allowed.
 const NotData = "data"
 
-// matchLevels is Match that also refuses parameters where only data will do.
+// matchLevels is Match that also refuses arguments that depend on parameters where only data are
+// allowed.
 func matchLevels(c Overload, args []Type, param []bool) (Match, bool) {
 	m, ok := c.Match(args)
 	if !ok || m.DataOnly == nil {

@@ -2,12 +2,11 @@ package types
 
 import "math"
 
-// Settle changes a value of a constrained type, of that shape and elements by rows, which
-// was rounded to a relative error of rounding, such that it is of its type again:
-// elements that are equal after rounding become ordered, sums and norms become exact, a matrix
-// becomes positive definite. It changes elements by no more than rounding did, times the
-// number of elements at most. A value that is further off stays as it is. work has as many
-// elements as x.
+// Settle corrects a value of a constrained type that was rounded with the given relative error, so
+// that it satisfies its type again. Elements that became equal become ordered, sums and norms
+// become exact, a matrix becomes positive definite. Settle changes elements at most by the rounding
+// error times the number of elements. A value that is further off stays unchanged. The value has
+// this shape and its elements by rows. work has as many elements as x.
 func (k ConstraintKind) Settle(shape []int, x, work []float64, rounding float64) {
 	r := rounding + 0x1p-52*float64(1+len(x))
 	if settle := k.row().settle; settle != nil {
@@ -25,8 +24,8 @@ func each(of lines, s []int, x []float64, r float64, settle func(line)) {
 
 func (l line) set(i int, v float64) { l.x[l.from+i*l.stride] = v }
 
-// settleOrder puts an element that is not above the one before it, by no more than
-// rounding, next above it.
+// settleOrder handles an element that is below or equal to its predecessor by no more than
+// rounding: it becomes the next number above it.
 func settleOrder(x []float64, r float64) {
 	for i := 1; i < len(x); i++ {
 		if x[i] <= x[i-1] && x[i-1]-x[i] <= 2*r*max(math.Abs(x[i]), math.Abs(x[i-1])) {
@@ -67,9 +66,9 @@ func settleZero(l line) {
 	}
 }
 
-// settlePositive makes a matrix symmetric, and positive definite by shrinking the elements
-// off its diagonal. Rounding moves the least eigenvalue of the correlations by no more than
-// their number times the relative error.
+// settlePositive makes a matrix symmetric, and positive definite by shrinking its off-diagonal
+// elements. Rounding changes the smallest eigenvalue of the correlations by at most their number
+// times the relative error.
 func settlePositive(n int, x, work []float64, r float64) {
 	for i := range n {
 		for j := range i {
@@ -100,8 +99,8 @@ func settlePositive(n int, x, work []float64, r float64) {
 	}
 }
 
-// definite reports whether a matrix is positive definite, and so clearly that every way of
-// factorising it finds that.
+// definite reports whether a matrix is positive definite by such a margin that every factorisation
+// succeeds.
 func definite(n int, x, work []float64) bool {
 	if notPositive(n, x, work, math.Inf(1)) != "" {
 		return false

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSettle checks that a value that violates its type by rounding is changed by as little and
+// TestSettle checks that a value that violates its type by rounding is changed by as little, and
 // then satisfies the type. Valid values, and those further off, must not change.
 func TestSettle(t *testing.T) {
 	third := 0.33333333

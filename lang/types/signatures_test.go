@@ -22,7 +22,7 @@ func readSignatures(t *testing.T) map[string][]Overload {
 	return lib
 }
 
-// universe is all types with up to seven array dimensions, as far as Stan's list goes.
+// universe returns all types with up to maxDims array dimensions.
 func universe(maxDims int, complexToo bool) []Type {
 	kinds := []Kind{Int, Real, Vector, RowVector, Matrix}
 	if complexToo {
@@ -37,9 +37,9 @@ func universe(maxDims int, complexToo bool) []Type {
 	return ts
 }
 
-// TestFamiliesAgainstStan compares families with Stan's list: on every tuple of
-// argument types, the family and the list must agree on whether the call is
-// legal, on the type of its result, and on the number of promotions.
+// TestFamiliesAgainstStan compares families with Stan's list. For every combination of argument
+// types, both must agree on whether the call is legal, on its result type, and on the number of
+// promotions.
 func TestFamiliesAgainstStan(t *testing.T) {
 	sigs := readSignatures(t)
 	type family []Overload
@@ -101,7 +101,7 @@ func TestFamiliesAgainstStan(t *testing.T) {
 				t.Fatal("not in the list")
 			}
 			arity := len(cands[0].(Fixed).Params)
-			// All tuples of types are tried, of fewer types where there are many arguments.
+			// Try all combinations of types, with fewer types if there are many arguments.
 			ts := universe(7, true)
 			switch {
 			case arity == 2 && len(cands) > 60:
@@ -127,7 +127,7 @@ func TestFamiliesAgainstStan(t *testing.T) {
 				got, gm, gf := Resolve(fam, args)
 				switch {
 				case wf != nil && wf.Ambiguous:
-					// Families may settle what Stan's list leaves ambiguous.
+					// Families may resolve calls that are ambiguous in Stan's list.
 				case (want == nil) != (got == nil):
 					bad++
 					t.Errorf("%v: list %v, family %v (%v)", args, want, got, gf)

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// ConstraintKind names a declared constraint: the check of a data value, the
-// transform of a parameter.
+// ConstraintKind is the kind of a declared constraint, which defines the check of a data value and
+// the transform of a parameter.
 type ConstraintKind uint8
 
-// The constraints. LowerUpper takes one or both bounds, OffsetMultiplier one or
-// both of its arguments. From Ordered on they are constrained types.
+// The constraints. LowerUpper has one or both bounds, OffsetMultiplier one or both of its
+// arguments. From Ordered on they are constrained types.
 const (
 	Unconstrained ConstraintKind = iota
 	LowerUpper
@@ -32,30 +32,30 @@ const (
 	numConstraints // the number of constraints; not a constraint
 )
 
-// structure is a row of the table of constrained types: all that depends on the
-// type, apart from its map from unconstrained numbers (a row in stdlib/transform).
+// structure is a row of the table of constrained types. It has everything that depends on the type,
+// except its transform (a row in stdlib/transform).
 type structure struct {
 	keyword  string // of the declaration
-	function string // the stem of NAME_constrain; "": the keyword
+	function string // stem of NAME_constrain; "": the keyword
 	typ      Type   // VectorType or MatrixType
-	// sizes is the number of sizes that a declaration may have; 0: those of typ.
+	// sizes is the allowed number of sizes in a declaration; 0: that of typ.
 	sizes    sizes
-	minSizes []int // the smallest size of each dimension; nil: 0
+	minSizes []int // the minimum size of each dimension; nil: 0
 	high     bool  // at least as many rows as columns
-	// lo and hi are the smallest interval that contains every element.
+	// lo and hi are the ends of the smallest interval that contains every element.
 	lo, hi  float64
 	text    string         // completes "must be …"
-	is      string         // a value, with its article
+	is      string         // name of a value, with its article
 	values  string         // the set, for the table in spec.md
-	special ConstraintKind // a wider type of which this one is a special case; 0: no such type
+	special ConstraintKind // a more general type of which this one is a special case; 0: none
 	factor  bool           // a Cholesky factor
-	// wrong describes what is wrong with a vector or matrix of this shape, elements by rows; it
-	// completes "must be …, but …". The elements must not be NaN. work has the length of x; tol is
-	// the largest deviation of sums.
+	// wrong describes what is wrong with a vector or matrix of this shape, with elements by rows.
+	// The text completes "must be …, but …". No element may be NaN. work has the length of x; tol
+	// is the maximum deviation of sums.
 	wrong func(shape []int, x, work []float64, tol float64) string
-	// settle undoes rounding by a relative error of r; see Settle. nil: nothing to do.
+	// settle corrects rounding with a relative error of r; see Settle. nil: it is not needed.
 	settle func(shape []int, x, work []float64, r float64)
-	// example makes a value of random numbers, positive ones if lo is 0, in place.
+	// example converts random numbers, which must be positive if lo is 0, to a value, in place.
 	example func(shape []int, x []float64)
 	// short is a value with two elements in each dimension, for documentation.
 	short []float64

@@ -14,12 +14,12 @@ func TestStructures(t *testing.T) {
 		kind  ConstraintKind
 		shape []int
 		x     []float64
-		want  string // part of the reason; "" for a member
+		want  string // part of the reason; "" if the value is valid
 	}{
 		{Ordered, []int{3}, []float64{-1, 0, 2}, ""},
 		{Ordered, []int{3}, []float64{1, 1, 2}, "element 2 is 1, and the one before 1"},
 		{Ordered, []int{3}, []float64{1, nan, 2}, "element 2 is NaN"},
-		{Ordered, []int{1}, []float64{nan}, ""}, // as in Stan: nothing is compared
+		{Ordered, []int{1}, []float64{nan}, ""}, // as in Stan, a single element is not compared
 		{PositiveOrdered, []int{2}, []float64{0, 2}, ""},
 		{PositiveOrdered, []int{2}, []float64{-1, 2}, "element 1 is -1"},
 		{PositiveOrdered, []int{2}, []float64{3, 2}, "element 2 is 2"},
@@ -79,7 +79,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestKeywords: every constrained type has a separate row, found by its keyword.
+// TestKeywords checks that every constrained type has its own row, which its keyword finds.
 func TestKeywords(t *testing.T) {
 	for k := Ordered; k < numConstraints; k++ {
 		got, typ, ok := ConstrainedType(k.String())

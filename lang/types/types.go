@@ -1,22 +1,25 @@
-// Package types holds the types of the language, signatures and promotion, and
-// constraints.
+// Package types has the types of the language, function signatures and promotion, and constraints.
 //
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 //
-// A [Type] is unsized: sizes are values, known only when data are bound. An
-// [Overload] says which argument types a function takes; families of overloads
-// ([Elementwise] functions, [Vectorised] densities and generators) are one
-// Overload, never lists, and [Resolve] picks the one that fits a call. A
-// [Constraint] is at once the check of an argument, the support of a
+// A [Type] is unsized: sizes are values, known only when data are bound. An [Overload] defines
+// which argument types a function takes. A family of overloads (of [Elementwise] functions, or
+// [Vectorised] densities and generators) is one Overload, not a list. [Resolve] selects the one
+// that fits a call. A [Constraint] serves as the domain of an argument, the support of a
 // distribution and the bound of a parameter.
 //
-// types.go: types. overload.go: overloads and promotion. family.go: families.
-// leaves.go: the simple values that tuples and complex numbers consist of.
-// functor.go: functions that take functions. resolve.go: overload resolution.
-// constraint.go: constraints on arguments. structure.go: the table of constrained types;
-// kind.go: what other packages read of it; wrong.go: checks of values; settle.go: values that
-// were rounded.
-// documentation.go: what the library says of its names.
+//	types.go          types
+//	overload.go       overloads and promotion
+//	family.go         families
+//	leaves.go         the simple values that form tuples and complex numbers
+//	functor.go        functions that take functions
+//	resolve.go        overload resolution
+//	constraint.go     constraints on arguments
+//	structure.go      the table of constrained types
+//	kind.go           the table's interface for other packages
+//	wrong.go          checks of values
+//	settle.go         correction of rounded values
+//	documentation.go  the library's documentation of its names
 package types
 
 import "strings"
@@ -44,11 +47,10 @@ const (
 var kindNames = [...]string{"invalid", "void", "int", "real", "complex", "vector", "row_vector", "matrix",
 	"complex_vector", "complex_row_vector", "complex_matrix", "tuple", "function"}
 
-// String is the keyword of the kind.
+// String returns the keyword of the kind.
 func (k Kind) String() string { return kindNames[k] }
 
-// Type is an unsized type: Dims array dimensions over an element kind. Types
-// are values and are compared with Equal.
+// Type is an unsized type: an element kind with Dims array dimensions. Compare types with Equal.
 type Type struct {
 	Kind    Kind
 	Dims    int    // number of array dimensions
@@ -79,12 +81,11 @@ var (
 	MatrixType    = Type{Kind: Matrix}
 )
 
-// Array is the type with n more array dimensions.
+// Array returns the type with n more array dimensions.
 func (t Type) Array(n int) Type { t.Dims += n; return t }
 
-// Elem is the type of one element of an array, or of x[i] for one index: an
-// element of a vector is real, a row of a matrix is a row_vector. ok is false
-// where the type cannot be indexed.
+// Elem returns the type of one element of an array, or of x[i] with one index: an element of a
+// vector is real, a row of a matrix is a row_vector. ok is false if the type cannot be indexed.
 func (t Type) Elem() (e Type, ok bool) {
 	if t.Dims > 0 {
 		t.Dims--
@@ -103,7 +104,7 @@ func (t Type) Elem() (e Type, ok bool) {
 	return Type{}, false
 }
 
-// Rank is the number of indices that reach a scalar.
+// Rank returns the number of indices that select a scalar.
 func (t Type) Rank() int {
 	switch t.Kind {
 	case Vector, RowVector, ComplexVector, ComplexRowVector:
@@ -114,7 +115,7 @@ func (t Type) Rank() int {
 	return t.Dims
 }
 
-// IsScalar reports int, real or complex without array dimensions.
+// IsScalar reports whether the type is int, real or complex without array dimensions.
 func (t Type) IsScalar() bool {
 	return t.Dims == 0 && (t.Kind == Int || t.Kind == Real || t.Kind == Complex)
 }
@@ -142,7 +143,7 @@ func (t Type) Equal(u Type) bool {
 	return true
 }
 
-// String writes the type as in a function signature: array[,] vector.
+// String returns the type as in a function signature: array[,] vector.
 func (t Type) String() string {
 	var b strings.Builder
 	if t.Dims > 0 {

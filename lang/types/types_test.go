@@ -63,10 +63,10 @@ func TestUnify(t *testing.T) {
 	}
 }
 
-// TestResolve checks that fewer promotions win, that ties are ambiguous, that
-// failures are explained, and that the very overload is returned.
+// TestResolve checks that fewer promotions are preferred, that ties are ambiguous, that failures
+// are explained, and that Resolve returns the same Overload value.
 func TestResolve(t *testing.T) {
-	type declared struct { // as stdlib embeds overloads
+	type declared struct { // stdlib embeds overloads in this way
 		Overload
 		doc string
 	}
@@ -101,7 +101,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestFamilies checks the signatures of families, and promotions that Stan's list does not show.
+// TestFamilies checks the signatures of families, and promotions that Stan's list does not have.
 func TestFamilies(t *testing.T) {
 	for _, c := range []struct {
 		o    Overload

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Checks of values of constrained types, and examples of them.
+// Checks of values of constrained types, and examples of such values.
 
 func number(x float64) string { return fmt.Sprintf("%.10g", x) }
 
@@ -63,7 +63,7 @@ func (l line) sum() float64 {
 	return sum
 }
 
-// elements is "its elements" or what else the elements are called.
+// elements returns how messages name the elements, such as "its elements".
 func (l line) elements() string {
 	switch l.of {
 	case rowsOf:
@@ -74,7 +74,7 @@ func (l line) elements() string {
 	return "its elements"
 }
 
-// place is the index of element i.
+// place returns the index of element i, for messages.
 func (l line) place(i int) string {
 	switch l.of {
 	case rowsOf:
@@ -127,8 +127,8 @@ func notFactor(s []int, x []float64) string {
 	return ""
 }
 
-// notPositive looks for symmetry to within tol and, by the pivots of the
-// factorisation L D Lᵀ, for positive definiteness.
+// notPositive checks that a matrix is symmetric to within tol and positive definite, by the pivots
+// of the factorisation L D Lᵀ.
 func notPositive(n int, x, work []float64, tol float64) string {
 	for i := range n {
 		for j := range i + 1 {
@@ -140,7 +140,7 @@ func notPositive(n int, x, work []float64, tol float64) string {
 	if n == 1 && !(x[0] > Tolerance) {
 		return "it is " + number(x[0])
 	}
-	// work holds L below the diagonal and D on it.
+	// work contains L below the diagonal and D on it.
 	for j := range n {
 		d := x[j*n+j]
 		for k := range j {
@@ -185,7 +185,7 @@ func exampleZero(l line) {
 	}
 }
 
-// exampleIdentity is the same for all random numbers: it is easy to read.
+// exampleIdentity returns the identity matrix for all random numbers, because it is easy to read.
 func exampleIdentity(shape []int, x []float64) {
 	clear(x)
 	for i := range min(shape[0], shape[1]) {

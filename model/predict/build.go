@@ -6,8 +6,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/ast"
 )
 
-// This file: nodes of the derived program. They have no positions, and no parentheses:
-// the printer adds those that are needed.
+// This file: constructors for nodes of the derived program. The nodes have no positions and no
+// parentheses; the printer adds the parentheses that are needed.
 
 func literal(n int64) ast.Expr {
 	if n < 0 {
@@ -26,12 +26,12 @@ func call(function string, args ...ast.Expr) ast.Expr {
 	return &ast.CallExpr{Func: ast.Ident{Name: function}, Args: args}
 }
 
-// given is a call of a density or distribution function: function(x | args).
+// given returns a call of a density or distribution function: function(x | args).
 func given(function string, x ast.Expr, args []ast.Expr) ast.Expr {
 	return &ast.CallExpr{Func: ast.Ident{Name: function}, Args: append([]ast.Expr{x}, args...), Bar: true}
 }
 
-// indexed is x[indices], or x without indices.
+// indexed returns x[indices], or x if there are no indices.
 func indexed(x ast.Expr, indices []ast.Index) ast.Expr {
 	if len(indices) == 0 {
 		return x
@@ -50,7 +50,7 @@ func declare(t *ast.TypeExpr, name string, init ast.Expr) ast.Stmt {
 	return &ast.VarDecl{Type: t, Name: ast.Ident{Name: name}, Init: init}
 }
 
-// loop is for (i in 1:to) { body }.
+// loop returns for (i in 1:to) { body }.
 func loop(i string, to ast.Expr, body []ast.Stmt) ast.Stmt {
 	return &ast.For{Var: ast.Ident{Name: i}, From: literal(1), To: to, Body: &ast.BlockStmt{Stmts: body}}
 }

@@ -18,48 +18,48 @@ type emitter struct {
 	kind     Kind
 	findings map[ast.Stmt]finding
 	left     []Left
-	order    []ast.Stmt // those with findings, as they are in the model
-	doubt    error      // why the prior is not known
+	order    []ast.Stmt // statements with findings, in the order of the model
+	doubt    error      // why the prior cannot be determined
 
 	variables []*check.Var // that outputs are about
 	dims      map[*check.Var]int
 	names     map[*check.Var]string
 	observed  map[*check.Var][]string
-	unknown   map[*check.Var]bool     // variables of the data that are not given
-	vectors   map[*check.Var]ast.Expr // sizes of the vectors that outputs have for each observation
+	unknown   map[*check.Var]bool     // data variables that are not given
+	vectors   map[*check.Var]ast.Expr // sizes of the vectors of outputs for an observation
 	plans     map[planKey]plan
 	known     map[string]string // see Derived
-	grows     bool              // only parameters that grow are drawn
-	joint     string            // one of these whose elements cannot be drawn one by one
-	now       rename            // names that have changed, in what is being written
+	grows     bool              // draw only parameters that have grown
+	joint     string            // a grown parameter whose elements cannot be drawn one by one
+	now       rename            // renamed variables in the statement being written
 
 	used      map[string]bool // names
 	functions []ast.Stmt      // more of them
 	comments  map[ast.Stmt]string
-	scaled    []string // statements of TopLevel, and those that are not
+	scaled    []string // statements that TopLevel keeps; unscaled: the others
 	unscaled  []string
 	truncated map[string]string
 }
 
 type planKey struct {
 	at    ast.Stmt
-	value ast.Expr // of the variate, or of the addend
+	value ast.Expr // the variate or the addend
 }
 
-// plan is how a term is computed.
+// plan describes how to compute a term.
 type plan struct {
-	dist     string // of single observations; "" if function is called as it is
+	dist     string // distribution of single observations; "" to call function unchanged
 	function string
 	args     []argument
-	each     bool   // there are several observations, each with its own value
-	split    []bool // the arguments that have an element for each observation, if each
+	each     bool   // there are several observations, each with its value
+	split    []bool // if each: which arguments have an element per observation
 	random   string // generator
 	moments  moments
 
 	transposed bool // what is drawn has to be
 }
 
-// candidates are the forms of a function.
+// candidates returns the overloads of a function.
 func (e *emitter) candidates(name string) []types.Overload {
 	out := stdlib.Language().Lookup(name)
 	for _, f := range e.info.Funcs {
@@ -70,7 +70,7 @@ func (e *emitter) candidates(name string) []types.Overload {
 	return out
 }
 
-// resolve finds the result of a call; ok is false if there is no such form.
+// resolve returns the result type of a call; ok is false if no overload fits.
 func (e *emitter) resolve(name string, args []types.Type) (types.Type, bool) {
 	_, m, fail := types.Resolve(e.candidates(name), args)
 	if fail != nil {
@@ -79,15 +79,15 @@ func (e *emitter) resolve(name string, args []types.Type) (types.Type, bool) {
 	return m.Result, true
 }
 
-// plan says how a term is computed, or why it cannot be.
+// plan decides how to compute a term. If that is impossible, it returns the reason.
 func (e *emitter) plan(t *term) (reason string) {
 	if e.kind.isPrior() {
-		return "" // only whether there is such a term matters
+		return "" // it matters only whether such a term exists
 	}
 	return e.planWith(t, e.kind)
 }
 
-// planWith is plan for a kind of program.
+// planWith is plan for a kind of derived program.
 func (e *emitter) planWith(t *term, kind Kind) (reason string) {
 	if e.plans == nil {
 		e.plans, e.observed = map[planKey]plan{}, map[*check.Var][]string{}
@@ -132,7 +132,7 @@ func (e *emitter) planWith(t *term, kind Kind) (reason string) {
 	if p.each {
 		observation = elem
 	}
-	// The dimensions of the variable that one observation takes together.
+	// The number of the variable's dimensions that form one observation.
 	together := observation.Rank()
 	if t.place.flat != "" {
 		together = 0
@@ -163,11 +163,11 @@ func (e *emitter) planWith(t *term, kind Kind) (reason string) {
 	return ""
 }
 
-// dimensions returns the number of dimensions of a variable without the free ones of its place, of
-// which it keeps keep.
+// dimensions returns the number of dimensions of a variable, of whose free dimensions in the place
+// only keep count.
 func dimensions(p *place, keep int) int { return p.v.Type.Rank() - len(p.free()) + keep }
 
-// lower notes that observations of a variable have at most so many dimensions.
+// lower records that observations of a variable have at most this number of dimensions.
 func (e *emitter) lower(v *check.Var, dims int) {
 	if e.kind.predicts() {
 		e.dims[v] = v.Type.Rank()
@@ -178,9 +178,8 @@ func (e *emitter) lower(v *check.Var, dims int) {
 	}
 }
 
-// split says which arguments have an element for each observation of type elem:
-// as many as the function takes. ok is false if it takes the variate only as a
-// whole.
+// split returns which arguments have an element for each observation of type elem: as many as the
+// function accepts. ok is false if the function accepts the variate only as a whole.
 func (e *emitter) split(function string, elem types.Type, args []argument) (split []bool, ok bool) {
 	var containers []int
 	for i, a := range args {
@@ -220,7 +219,7 @@ func (e *emitter) split(function string, elem types.Type, args []argument) (spli
 
 // ---- The derived program ----
 
-// program is the derived program, with generated quantities that are the model block.
+// program returns the derived program, whose generated quantities are made from the model block.
 func (e *emitter) program(o Options) (*ast.File, error) {
 	e.outputs()
 	model := &ast.BlockStmt{Stmts: e.stmts(e.model)}
@@ -238,8 +237,8 @@ func (e *emitter) program(o Options) (*ast.File, error) {
 	return f, nil
 }
 
-// file is a program of some blocks of the model and a last one, if that is not nil, with additions:
-// more functions, and the variables of the data that are not given and therefore no longer data.
+// file returns a program of some of the model's blocks, then last, if that is not nil. It adds the
+// new functions, and removes data variables that are not given from the data block.
 func (e *emitter) file(last *ast.Block, kinds ...ast.BlockKind) *ast.File {
 	blocks := map[ast.BlockKind][]ast.Stmt{}
 	for _, b := range e.tree.Blocks {
@@ -269,7 +268,7 @@ func (e *emitter) file(last *ast.Block, kinds ...ast.BlockKind) *ast.File {
 	return f
 }
 
-// text is the text of a derived program.
+// text returns the text of a derived program.
 func (e *emitter) text(f *ast.File) string {
 	return printer.Commented(f, func(s ast.Stmt) []string {
 		if c := e.comments[s]; c != "" {
@@ -279,7 +278,7 @@ func (e *emitter) text(f *ast.File) string {
 	}) + "\n"
 }
 
-// outputs names the outputs.
+// outputs chooses the names of the outputs.
 func (e *emitter) outputs() {
 	e.now = rename{}
 	for _, v := range e.variables {
@@ -303,7 +302,7 @@ func (e *emitter) outputs() {
 	}
 }
 
-// declarations declares the outputs.
+// declarations returns the declarations of the outputs.
 func (e *emitter) declarations() (out []ast.Stmt) {
 	for _, v := range e.variables {
 		sizes := sizesOf(v.Decl.(*ast.VarDecl).Type, v.Type)
@@ -341,7 +340,7 @@ func (e *emitter) declarations() (out []ast.Stmt) {
 	return out
 }
 
-// sizesOf lists the sizes of a declared variable, outermost first.
+// sizesOf returns the sizes of a declared variable, outermost first.
 func sizesOf(t *ast.TypeExpr, plain types.Type) []ast.Expr {
 	sizes := slices.Concat(t.ArrayDims, t.Sizes)
 	if n := len(t.Sizes); n == 1 && plain.Kind == types.Matrix { // cov_matrix[K]
@@ -350,12 +349,12 @@ func sizesOf(t *ast.TypeExpr, plain types.Type) []ast.Expr {
 	return sizes
 }
 
-// typeExpr is a type with its sizes.
+// typeExpr returns a type with its sizes.
 func typeExpr(t types.Type, sizes []ast.Expr) *ast.TypeExpr {
 	return &ast.TypeExpr{ArrayDims: sizes[:t.Dims], Elem: t.Kind.String(), Sizes: sizes[t.Dims:]}
 }
 
-// stmts are the statements that replace statements of the model.
+// stmts returns the statements that replace statements of the model.
 func (e *emitter) stmts(list []ast.Stmt) (out []ast.Stmt) {
 	for _, s := range list {
 		out = append(out, e.stmt(s)...)
@@ -363,7 +362,7 @@ func (e *emitter) stmts(list []ast.Stmt) (out []ast.Stmt) {
 	return out
 }
 
-// stmt is the statement that replaces a statement of the model.
+// stmt returns the statements that replace a statement of the model.
 func (e *emitter) stmt(s ast.Stmt) []ast.Stmt {
 	switch s := s.(type) {
 	case *ast.BlockStmt:
@@ -402,7 +401,7 @@ func (e *emitter) stmt(s ast.Stmt) []ast.Stmt {
 	}).(ast.Stmt)}
 }
 
-// term is what a term has become.
+// term returns the statements that compute a term.
 func (e *emitter) term(t *term) []ast.Stmt {
 	out := e.logDensity
 	switch {

@@ -14,30 +14,30 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// The names of expected values and linear predictors end so.
+// The suffixes of the names of expected values and linear predictors.
 const (
 	meanSuffix = "_mean"
 	linkSuffix = "_link"
 )
 
-// moments is how the expected value or the linear predictor of an observation is computed.
+// moments describes how to compute the expected value or the linear predictor of an observation.
 type moments struct {
 	formula  ast.Expr // in the names of the parameters, and y
 	params   []stdlib.Param
-	function string // of the model's own, instead of a formula
+	function string // a function of the model, instead of a formula
 
-	truncated bool // the formula is that of the whole distribution, which is truncated
-	vector    bool // it has several elements for one category
+	truncated bool // the distribution is truncated; the formula is for the whole one
+	vector    bool // the value is a vector, for instance of the categories' probabilities
 	exp       bool // the logarithm of the observation is normal
 }
 
-// inverseLinks are the functions that models apply to linear predictors.
+// inverseLinks are inverse link functions, which models apply to linear predictors.
 var inverseLinks = map[string]bool{
 	"exp": true, "inv_logit": true, "Phi": true, "Phi_approx": true, "inv_cloglog": true, "square": true, "inv": true, "log1p_exp": true,
 }
 
-// distribution is the name of the distribution of a term, and whether the term is a density or, for
-// expected values, the probability of a censored observation, which has the same distribution.
+// distribution returns the name of a term's distribution. ok is true if the term is a density or,
+// for expected values, the probability of a censored observation, which has the same distribution.
 func (t *term) distribution(kind Kind) (dist string, ok bool) {
 	if dist, ok := density(t.function); ok {
 		return dist, t.whole
@@ -50,8 +50,8 @@ func (t *term) distribution(kind Kind) (dist string, ok bool) {
 	return "", false
 }
 
-// planExpected says how the mean or the linear predictor of the observations of a term is computed,
-// or why it cannot be.
+// planExpected decides how to compute the mean or the linear predictor of a term's observations. If
+// that is impossible, it returns the reason.
 func (e *emitter) planExpected(t *term, p *plan, dist string, kind Kind) (reason string) {
 	v := t.place.v
 	for _, c := range e.under[t.at] {
@@ -124,7 +124,8 @@ func (e *emitter) planExpected(t *term, p *plan, dist string, kind Kind) (reason
 	return ""
 }
 
-// given records where the distribution of observations depends on observed values of the variable.
+// given records whether the distribution of observations depends on observed values of the same
+// variable.
 func (e *emitter) given(t *term) {
 	e.observedBy(t)
 	v := t.place.v
@@ -135,19 +136,19 @@ func (e *emitter) given(t *term) {
 	}
 }
 
-// reserved are the names of parameters that are words of the language.
+// reserved matches names of parameters that are keywords of the language.
 var reserved = regexp.MustCompile(`\b(lower|upper)\b`)
 
-// formula parses an expression of package stdlib. Parameters that are words of the language get
-// other names.
+// formula parses an expression of package stdlib. Parameters whose names are keywords get other
+// names.
 func formula(text string, params []stdlib.Param) ast.Expr {
 	text = "generated quantities { real x = " + reserved.ReplaceAllString(text, "${1}_") + "; }"
 	tree, _ := lang.Parse(source.NewFile("formula", text)) // a test parses all of them
 	return tree.Blocks[0].Stmts[0].(*ast.VarDecl).Init
 }
 
-// filled is a formula with arguments in place of the parameters. Integers become reals, as their
-// division would be that of integers.
+// filled returns the formula with arguments instead of parameters. Integers become reals, because
+// the language divides integers without remainder.
 func (m *moments) filled(variate ast.Expr, args []ast.Expr, whole []bool) ast.Expr {
 	values := map[string]ast.Expr{"y": variate}
 	for i, p := range m.params {
@@ -172,8 +173,8 @@ func asReal(x ast.Expr) ast.Expr {
 	return binary("*", &ast.RealLit{Text: "1.0"}, x)
 }
 
-// stripLink takes the linear predictor out of an argument such as inv_logit(eta): eta itself, as
-// logit(inv_logit(eta)) has lost digits.
+// stripLink replaces the formula by the linear predictor inside an argument: eta for
+// inv_logit(eta). Computing logit(inv_logit(eta)) would lose digits.
 func (e *emitter) stripLink(t *term, p *plan) {
 	link, ok := ast.Unparen(p.moments.formula).(*ast.CallExpr)
 	if !ok || len(link.Args) != 1 || link.Func.Name != "log" && link.Func.Name != "logit" {
@@ -196,16 +197,16 @@ func (e *emitter) stripLink(t *term, p *plan) {
 	}
 }
 
-// categories is the number of elements of a vector, as an expression of the sizes that variables
-// are declared with: sizes of outputs may not depend on parameters.
+// categories returns the number of elements of a vector, as an expression of the sizes in
+// declarations, because sizes of outputs may not depend on parameters.
 func (e *emitter) categories(x ast.Expr, t *term) (size ast.Expr, ok bool) {
-	if x == nil { // of plain: row n of data times a matrix of coefficients
+	if x == nil { // from plain: a row of the data times a matrix of coefficients
 		return e.extent(t.args[len(t.args)-1], 1)
 	}
 	return e.extent(x, 0)
 }
 
-// extent is the size of dimension k of an expression.
+// extent returns the size of dimension k of an expression.
 func (e *emitter) extent(x ast.Expr, k int) (size ast.Expr, ok bool) {
 	switch x := ast.Unparen(x).(type) {
 	case *ast.VarExpr:
@@ -215,7 +216,7 @@ func (e *emitter) extent(x ast.Expr, k int) (size ast.Expr, ok bool) {
 			}
 		}
 	case *ast.IndexExpr:
-		d := 0 // the dimension of the variable that is dimension k of its part
+		d := 0 // the variable's dimension that is dimension k of the part
 		for i, y := range x.Indices {
 			if _, all := y.(*ast.All); all && k == 0 {
 				return e.extent(x.X, i)
@@ -250,10 +251,10 @@ func (e *emitter) extent(x ast.Expr, k int) (size ast.Expr, ok bool) {
 	return nil, false
 }
 
-// elementwise are functions whose results have the sizes of their arguments.
+// elementwise lists functions whose results have the sizes of their arguments.
 var elementwise = map[string]bool{"softmax": true, "log_softmax": true, "exp": true, "log": true, "inv_logit": true, "cumulative_sum": true}
 
-// declared is the only declaration of a variable with this name; nil if there are several.
+// declared returns the declaration of the variable with this name; nil if there are several.
 func (e *emitter) declared(name string) *ast.VarDecl {
 	var found *ast.VarDecl
 	for n, v := range e.info.Defs {
@@ -269,7 +270,7 @@ func (e *emitter) declared(name string) *ast.VarDecl {
 	return found
 }
 
-// local reports an expression with variables that are not global.
+// local reports whether an expression uses variables that are not global.
 func (e *emitter) local(x ast.Expr) bool {
 	found := false
 	ast.Inspect(x, func(n ast.Node) bool {
@@ -285,7 +286,7 @@ func (e *emitter) local(x ast.Expr) bool {
 	return found
 }
 
-// declareExpected declares the output of a variable with these sizes.
+// declareExpected returns the declaration of a variable's output with these sizes.
 func (e *emitter) declareExpected(v *check.Var, name string, sizes []ast.Expr) ast.Stmt {
 	if k := e.vectors[v]; k != nil {
 		return declare(&ast.TypeExpr{ArrayDims: sizes, Elem: types.VectorType.Kind.String(), Sizes: []ast.Expr{k}}, name, nil)
@@ -297,7 +298,7 @@ func (e *emitter) declareExpected(v *check.Var, name string, sizes []ast.Expr) a
 	return declare(typeExpr(t, sizes), name, nil)
 }
 
-// expect are the statements that compute the outputs of a term's observations.
+// expect returns the statements that compute the outputs for a term's observations.
 func (e *emitter) expect(t *term) []ast.Stmt {
 	p := e.plans[planKey{t.at, t.variate}]
 	name, rank := e.names[t.place.v], t.place.v.Type.Rank()
@@ -311,7 +312,7 @@ func (e *emitter) expect(t *term) []ast.Stmt {
 	}
 	return e.each(t, &p, func(i, variate ast.Expr, args []ast.Expr) []ast.Stmt {
 		whole := make([]bool, len(args))
-		var of types.Type // of the argument that is the value, if it is one
+		var of types.Type // type of the argument that is the value, if any
 		for k, a := range p.args {
 			at := a.typ
 			if p.each && p.split[k] {
@@ -343,7 +344,7 @@ func (e *emitter) expect(t *term) []ast.Stmt {
 	})
 }
 
-// truncatedMean is the call of a function that computes the mean of a truncated distribution.
+// truncatedMean returns a call of a function that computes the mean of a truncated distribution.
 func (e *emitter) truncatedMean(t *term, p *plan, dist string, args []ast.Expr) ast.Expr {
 	key := dist + meanSuffix
 	if e.truncated == nil {
@@ -363,7 +364,7 @@ func (e *emitter) truncatedMean(t *term, p *plan, dist string, args []ast.Expr) 
 	return call(e.truncated[key], append([]ast.Expr{lower, upper}, args...)...)
 }
 
-// meanOf is the mean of a distribution of numbers, in p1, p2 and so on.
+// meanOf returns the mean of a distribution of numbers, as an expression of p1, p2 and so on.
 func meanOf(dist string) string {
 	m, _ := stdlib.MomentsOf(dist)
 	text := m.Mean
@@ -383,8 +384,9 @@ const normalTruncatedMean = `
   }
 `
 
-// Without an upper bound, and with few values below the lower one, the mean follows from the whole
-// distribution's. Otherwise the masses between the bounds are added up, until they no longer count.
+// Without an upper bound, and with few values below the lower one, the mean follows from the mean
+// of the whole distribution. Otherwise the probabilities between the bounds are added up until they
+// are negligible.
 const discreteTruncatedMean = `
   real NAME(PARAMS) {
     int lo = max(least, LEAST);

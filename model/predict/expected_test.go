@@ -9,8 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
-// expectations are models with the expected values and linear predictors that one would write by
-// hand; "" where there are none, for the reason in left.
+// expectations lists models with their expected values and linear predictors, written by hand. If
+// these are "", left has the reason why they cannot be derived.
 var expectations = []struct{ name, head, values, model, mean, link, left string }{
 	{name: "lines", model: "y ~ normal(mu, sigma);", mean: "vector[N] y_mean = rep_vector(mu, N);", link: "vector[N] y_link = rep_vector(mu, N);"},
 	{name: "loops and counts", model: "for (n in 1:N) { real eta = mu + y[n]; k[n] ~ poisson(exp(eta)); }",
@@ -90,7 +90,8 @@ func TestExpected(t *testing.T) {
 	}
 }
 
-// The means of truncated counts equal sums of the masses of the values between the bounds.
+// TestExpectedTruncatedCounts compares the means of truncated counts with sums over the values
+// between the bounds.
 func TestExpectedTruncatedCounts(t *testing.T) {
 	for _, c := range []struct {
 		call, bounds string
@@ -110,7 +111,8 @@ func TestExpectedTruncatedCounts(t *testing.T) {
 	}
 }
 
-// Elements of a series need those before them.
+// TestExpectedWithoutValues checks that expected values of a series are refused without its values,
+// on which they depend.
 func TestExpectedWithoutValues(t *testing.T) {
 	p := compiled(t, head+"model { for (n in 2:N) y[n] ~ normal(mu * y[n - 1], sigma); k ~ poisson(sigma); }")
 	if _, err := predict.Derive(p, predict.Expected, predict.Options{Unknown: []string{"y"}}); err == nil || !strings.Contains(err.Error(), "depends (line") {

@@ -9,13 +9,13 @@ import (
 type argument struct {
 	expr ast.Expr
 	typ  types.Type
-	// elem gives the argument for observation i where there is no expression for all of
-	// them together; typ is then that of an array of them.
+	// elem returns the argument for observation i, if no expression covers all observations. typ is
+	// then the type of an array of these.
 	elem func(i ast.Expr) ast.Expr
 }
 
-// linear maps the distributions with a linear predictor to the plain ones: dist_glm(x, alpha, beta,
-// rest) is dist(alpha + x * beta, rest). The number is that of the arguments before x.
+// linear maps distributions with a linear predictor to those without: dist_glm(x, alpha, beta,
+// rest) is dist(alpha + x * beta, rest). before is the number of arguments before x.
 var linear = map[string]struct {
 	dist   string
 	before int
@@ -27,9 +27,9 @@ var linear = map[string]struct {
 	"neg_binomial_2_log_glm": {"neg_binomial_2_log", 0},
 }
 
-// plain returns, for a distribution with covariates, that of single observations with its
-// arguments; other distributions stay as they are. ok is false if observations have no separate
-// distribution, such as a number with a matrix of covariates.
+// plain converts a distribution with covariates to the distribution of single observations, with
+// its arguments. It returns other distributions unchanged. ok is false if observations have no
+// separate distribution, such as a number with a matrix of covariates.
 func plain(dist string, variate types.Type, args []argument) (string, []argument, bool) {
 	scalar := variate.IsScalar()
 	if l, ok := linear[dist]; ok && len(args) >= l.before+3 {
@@ -66,8 +66,8 @@ func plain(dist string, variate types.Type, args []argument) (string, []argument
 	return dist, args, true
 }
 
-// generator is the call that draws a variate of a distribution given its arguments.
-// variate is the observation, for its sizes.
+// generator returns the call that draws a variate from a distribution. variate is the observation,
+// for its sizes.
 func generator(dist string, variate ast.Expr, args []ast.Expr) ast.Expr {
 	switch dist {
 	case "multinomial", "multinomial_logit", "dirichlet_multinomial":

@@ -11,15 +11,15 @@ import (
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
-// A form is a model of which generated quantities are written by hand too.
+// A form is a model whose generated quantities are also written by hand.
 type form struct {
 	name   string
 	head   string   // the program without model block and generated quantities
 	model  string   // block
-	logLik string   // generated quantities; "" if there are none
+	logLik string   // generated quantities written by hand; "" if there are none
 	yRep   string   // likewise
-	left   []string // parts of the reasons why something is left of the log likelihood
-	unrep  []string // likewise of replicated data
+	left   []string // parts of the expected reasons in Left for the log likelihood
+	unrep  []string // the same for replicated data
 	given  []string // why replicates depend on what was observed
 	values string
 }
@@ -170,7 +170,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// unset is same, but elements that are not assigned by hand are not compared.
+// unset is same, but does not compare elements that the program written by hand does not assign.
 func unset(t *testing.T, d *predict.Derived, byHand *compile.Program, values string) {
 	t.Helper()
 	names, got := generated(t, d.Program, values)
@@ -194,8 +194,8 @@ func unset(t *testing.T, d *predict.Derived, byHand *compile.Program, values str
 	}
 }
 
-// The prior is the model without what it says about data: each program has the
-// log density of the one written by hand.
+// TestPriorPrograms compares the log density of the derived prior, the model without its statements
+// about data, with that of a program written by hand.
 func TestPriorPrograms(t *testing.T) {
 	for _, c := range []struct{ name, model, prior, refused string }{
 		{"plain", "mu ~ normal(0, 1); a ~ normal(mu, y[1]); for (n in 1:N) { real m = mu; y[n] ~ normal(m, sigma); } sigma ~ exponential(1) T[0.1, ];",

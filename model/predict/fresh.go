@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/ast"
 )
 
-// namesOf are all names of a program, except in its generated quantities, which a derived program
-// does not have: of functions, their arguments, variables, loops.
+// namesOf returns all names in a program: of functions, their arguments, variables and loops. It
+// skips generated quantities, which a derived program does not keep.
 func namesOf(tree *ast.File) map[string]bool {
 	used := map[string]bool{}
 	for _, b := range tree.Blocks {
@@ -29,12 +29,12 @@ func namesOf(tree *ast.File) map[string]bool {
 	return used
 }
 
-// fresh is a name that neither the program nor the library has. Every name that a derived
-// program declares beyond those of its model comes from here.
+// fresh returns a name that neither the program nor the library uses. Every new name in a derived
+// program comes from here.
 func (e *emitter) fresh(name string) string { return e.freshEnding(name, "") }
 
-// freshEnding is a fresh name with a suffix that determines its use, such as _rng for a function
-// that draws.
+// freshEnding returns a fresh name with a suffix that determines its use, such as _rng for a
+// function that draws.
 func (e *emitter) freshEnding(name, ending string) string {
 	for n := name; ; n += "_" {
 		if strings.HasSuffix(n, "__") {
@@ -47,8 +47,8 @@ func (e *emitter) freshEnding(name, ending string) string {
 	}
 }
 
-// scope runs write, after which the names that it made may be used again: it writes a block, or
-// a function, in which alone they are declared.
+// scope calls write, which writes a block or a function. Afterwards the names that it declared may
+// be used again.
 func (e *emitter) scope(write func()) {
 	before := maps.Clone(e.used)
 	write()
@@ -58,8 +58,7 @@ func (e *emitter) scope(write func()) {
 	}
 }
 
-// renamed is a tree in which local names are fresh. The order of locals decides which names
-// they get.
+// renamed returns a tree with fresh names for locals. Their order decides which names they get.
 func (e *emitter) renamed(tree *ast.File, locals []string) *ast.File {
 	to := map[string]string{}
 	for _, l := range locals {

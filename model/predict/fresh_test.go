@@ -11,8 +11,8 @@ import (
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
-// TestNamesAreFresh gives variables, a loop's and a function's, of a model every name that
-// programs derived from it declare, and derives again.
+// TestNamesAreFresh gives each name that derived programs declare to variables of the model, of a
+// loop and of a function, and derives again.
 func TestNamesAreFresh(t *testing.T) {
 	const model = `functions {
   real shifted(real FUNARG, real by) { return FUNARG + by; }
@@ -41,7 +41,7 @@ model {
 	derived := func(text string) (all []string) {
 		p, _ := compile.Compile(source.NewFile("model.stan", text))
 		if p == nil {
-			return nil // the name is not allowed there
+			return nil // the name is not allowed in this place
 		}
 		for _, kind := range kinds {
 			d, err := predict.Derive(p, kind, predict.Options{})
@@ -63,7 +63,7 @@ model {
 	}
 	tried := 0
 	for k, name := range names {
-		// Each name in two places: all of them in all places take four seconds.
+		// Try each name in two places; trying all places takes four seconds.
 		for _, place := range []string{places[k%len(places)], places[(k/len(places)+k+1)%len(places)]} {
 			if derived(strings.ReplaceAll(model, place, name)) != nil {
 				tried++

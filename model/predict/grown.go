@@ -11,20 +11,20 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// This file: parameters with more elements than a fit has, such as effects of new groups. They are
-// local variables of the derived program. Their known elements are the parameters of the fit; the
-// others are drawn by the statements of the model about them, each given those before it.
+// This file: parameters with more elements than a fit has, such as effects of new groups. In the
+// derived program they are local variables. Their known elements are the parameters of the fit. The
+// model's statements about them draw the others, each given those before it.
 
-// Grown is a parameter that has other sizes with the data at hand than in the fit.
+// Grown is a parameter that has other sizes with the current data than in the fit.
 type Grown struct {
 	Name  string
 	Shape []int // in the fit
-	// Known has, for each dimension, the number of positions that the fit's elements fill, from the
-	// first; -1 where the sizes agree.
+	// Known has, for each dimension, the number of leading positions that the fit's elements fill;
+	// -1 if the sizes agree.
 	Known []int
 }
 
-// NewLevels is how elements that a fit does not have are found.
+// NewLevels is the way to choose elements that a fit does not have.
 type NewLevels string
 
 // The ways.
@@ -33,10 +33,10 @@ const (
 	MeanNewLevels   NewLevels = "mean"   // its mean at each draw
 )
 
-// ErrNoPopulation says that the model does not say how further elements of a parameter arise.
+// ErrNoPopulation says that the model has no distribution for further elements of a parameter.
 var ErrNoPopulation = errors.New("the model does not say how further elements arise")
 
-// growing prepares the parameters that grow: grown are those, by variable.
+// growing returns the parameters that grow, by variable.
 func growing(info *check.Info, all []Grown) map[*check.Var]*Grown {
 	out := map[*check.Var]*Grown{}
 	for i := range all {
@@ -49,9 +49,9 @@ func growing(info *check.Info, all []Grown) map[*check.Var]*Grown {
 	return out
 }
 
-// grow rewrites generated quantities for parameters that grow: before their last statement, the
-// model block, it declares and fills these parameters, and computes the transformed parameters.
-// known is the parameters block, with the elements of the fit.
+// grow rewrites generated quantities for parameters that grow. Before their last statement, which
+// is the model block, it declares and fills these parameters, and computes the transformed
+// parameters. known is the parameters block, with the elements of the fit.
 func (e *emitter) grow(quantities *ast.Block, all []Grown, how NewLevels) (known *ast.Block, names map[string]string, err error) {
 	grown := growing(e.info, all)
 	names = map[string]string{}
@@ -103,7 +103,8 @@ func (e *emitter) grow(quantities *ast.Block, all []Grown, how NewLevels) (known
 	return known, names, nil
 }
 
-// locals are the statements of a block as those of a local one: declarations have no constraints.
+// locals converts the statements of a block to those of a local block, whose declarations have no
+// constraints.
 func (e *emitter) locals(stmts []ast.Stmt) (out []ast.Stmt) {
 	for _, s := range stmts {
 		if d, ok := s.(*ast.VarDecl); ok && e.info.Defs[s] != nil {
@@ -115,8 +116,8 @@ func (e *emitter) locals(stmts []ast.Stmt) (out []ast.Stmt) {
 	return out
 }
 
-// drawNew is a block that gives values to the elements that are not known: the model block with its
-// statements about parameters that grow.
+// drawNew returns a block that assigns the unknown elements: the part of the model block about
+// parameters that grow.
 func (e *emitter) drawNew(grown map[*check.Var]*Grown, how NewLevels) (ast.Stmt, error) {
 	kind := Replicated
 	if how == MeanNewLevels {
@@ -161,7 +162,7 @@ func (e *emitter) drawNew(grown map[*check.Var]*Grown, how NewLevels) (ast.Stmt,
 	return &ast.BlockStmt{Stmts: append(before, stmts...)}, nil
 }
 
-// mentions reports whether what is left is a statement about a variable.
+// mentions reports whether a statement in Left is about a variable.
 func (e *emitter) mentions(l Left, v *check.Var) bool {
 	for _, s := range e.order {
 		if s.Span() == l.Span {
@@ -171,7 +172,7 @@ func (e *emitter) mentions(l Left, v *check.Var) bool {
 	return false
 }
 
-// transformedBefore are the statements of transformed parameters that the distributions of new
+// transformedBefore returns the statements of transformed parameters that the distributions of new
 // elements need. They must not depend on these elements.
 func (e *emitter) transformedBefore(needed []ast.Expr, grown map[*check.Var]*Grown) (out []ast.Stmt, err error) {
 	b := e.tree.Block(ast.TransformedParameters)
@@ -202,8 +203,8 @@ func (e *emitter) transformedBefore(needed []ast.Expr, grown map[*check.Var]*Gro
 	return out, nil
 }
 
-// bounded is the truncation of a distribution to the bounds of a parameter that grows, if it has
-// values beyond them.
+// bounded truncates the distribution of a parameter that grows to the parameter's bounds, if it has
+// values outside.
 func (e *emitter) bounded(t *term) {
 	d, ok := t.place.v.Decl.(*ast.VarDecl)
 	if !ok || t.trunc != nil || t.function == "" || e.grown[t.place.v] == nil {
@@ -220,8 +221,8 @@ func (e *emitter) bounded(t *term) {
 	}
 }
 
-// unlessKnown is a statement that gives a value to an element of a variable, but only where the fit
-// does not have the element.
+// unlessKnown makes a statement that assigns an element conditional: it runs only if the fit does
+// not have the element.
 func (e *emitter) unlessKnown(v *check.Var, at []ast.Index, s ast.Stmt) ast.Stmt {
 	g := e.grown[v]
 	if g == nil {

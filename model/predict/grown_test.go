@@ -8,14 +8,14 @@ import (
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
-// growths are models whose fit has fewer elements of a parameter than the data, with the program
-// that one would write by hand: its parameters are those of the fit.
+// growths lists models for data with more elements of a parameter than the fit, each with a program
+// written by hand, whose parameters are those of the fit.
 var growths = []struct {
 	name, head, model string // the program
 	values            string
 	grown             predict.Grown
-	params, hand      string // parameters and generated quantities by hand
-	mean              string // instead, for the means; "" where that is not compared
+	params, hand      string // parameters and generated quantities written by hand
+	mean              string // the same for means; "" to skip
 	refused           string
 }{
 	{name: "centred", head: "data { int N; int J; array[N] int g; vector[N] y; } parameters { real mu; real<lower=0> tau; vector[J] u; }",
@@ -70,8 +70,8 @@ var growths = []struct {
 		values: `{"J": 3, "y": [0, 1, 2]}`, grown: predict.Grown{Name: "u", Shape: []int{2}, Known: []int{2}}, refused: "u"},
 }
 
-// Elements that a fit does not have are drawn as a program by hand draws them, given the elements
-// that it has; where the model does not say how, the reason is reported.
+// TestGrown compares the drawn new elements, given the known ones, with a program written by hand.
+// If the model has no distribution for them, the reason must be reported.
 func TestGrown(t *testing.T) {
 	for _, c := range growths {
 		p := compiled(t, c.head+" model { "+c.model+" }")

@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// logDensity are the statements that add a term to the log likelihood of its
-// observations, or count it.
+// logDensity returns the statements that add a term to the log likelihood of its observations, or
+// count it.
 func (e *emitter) logDensity(t *term) []ast.Stmt {
 	op := "+="
 	if t.negative && e.kind == LogLikelihood {
@@ -31,9 +31,8 @@ func (e *emitter) logDensity(t *term) []ast.Stmt {
 	})
 }
 
-// each is a loop over the observations of a term, or what body gives alone if
-// there is one only. body is given the number of the observation, its variate and
-// its arguments.
+// each returns a loop over the observations of a term, or only the result of body if there is one
+// observation. body gets the number of the observation, its variate and its arguments.
 func (e *emitter) each(t *term, p *plan, body func(i, variate ast.Expr, args []ast.Expr) []ast.Stmt) (out []ast.Stmt) {
 	argsOf := func(i ast.Expr) []ast.Expr {
 		var out []ast.Expr
@@ -61,7 +60,7 @@ func (e *emitter) each(t *term, p *plan, body func(i, variate ast.Expr, args []a
 	return out
 }
 
-// density is the log density of one observation.
+// density returns the log density of one observation.
 func (e *emitter) density(t *term, p *plan, variate ast.Expr, args []ast.Expr) ast.Expr {
 	value := given(p.function, variate, args)
 	if t.trunc == nil {
@@ -92,11 +91,11 @@ func (e *emitter) density(t *term, p *plan, variate ast.Expr, args []ast.Expr) a
 	return &ast.Cond{Cond: outside, Then: call("negative_infinity"), Else: value}
 }
 
-// discrete reports a distribution of integers.
+// discrete reports whether a density is that of a distribution of integers.
 func discrete(function string) bool { return strings.HasSuffix(function, "_lpmf") }
 
-// distOf is the declaration of a distribution of the library; nil if it is not
-// one of a single number.
+// distOf returns the library's declaration of a distribution; nil if it is not a distribution of
+// single numbers.
 func distOf(function string) *stdlib.Dist {
 	for _, o := range stdlib.Language().Lookup(function) {
 		if f, ok := o.(*stdlib.Func); ok && f.Dist != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/ppl-lang/ppl/stdlib/stdlibtest"
 )
 
-// noMean are the distributions without a mean, and noVariance those with one but without a
-// variance, and why.
+// noMean lists distributions without a mean, and noVariance those with a mean but without a
+// variance, with the reasons.
 var (
 	noMean = map[string]string{
 		"cauchy": "its integral does not exist",
@@ -24,7 +24,7 @@ var (
 	noVariance = map[string]string{"von_mises": "of an angle: that of its cosine and sine is something else"}
 )
 
-// support is the interval on which the distribution has its mass.
+// support returns the interval in which the distribution has its probability.
 func support(d *stdlib.Dist, p []float64) (lo, hi float64) {
 	c := d.Support
 	if c == (types.Constraint{}) {
@@ -47,8 +47,8 @@ func support(d *stdlib.Dist, p []float64) (lo, hi float64) {
 	return lo, hi
 }
 
-// integrated computes total mass, mean and variance from the density alone: by sums, or by the
-// trapezoidal rule in a variable in which the integrand dies out at both ends.
+// integrated computes total probability, mean and variance from the density alone. It uses sums, or
+// the trapezoidal rule after a substitution that makes the integrand vanish at both ends.
 func integrated(t *testing.T, d *stdlib.Dist, p []float64) (total, mean, variance float64) {
 	t.Helper()
 	lo, hi := support(d, p)
@@ -75,11 +75,11 @@ func integrated(t *testing.T, d *stdlib.Dist, p []float64) (total, mean, varianc
 				y, weights = append(y, lo+(hi-lo)*u), append(weights, step*(hi-lo)*u/(1+math.Exp(x)))
 			case !math.IsInf(lo, 0):
 				y, weights = append(y, lo+math.Exp(x)), append(weights, step*math.Exp(x))
-			default: // both sides of the location, where the density may have a corner
+			default: // integrate each side of the location, where the density may have a kink
 				y, weights = append(y, centre+math.Exp(x), centre-math.Exp(x)), append(weights, step*math.Exp(x), step*math.Exp(x))
 			}
 		}
-		for i := len(y) - 1; i >= 0; i-- { // rounded to an end: nothing is left of the weight
+		for i := len(y) - 1; i >= 0; i-- { // rounded to an end, where the weight is 0
 			if y[i] <= lo || y[i] >= hi || y[i] == centre && math.IsInf(lo, 0) {
 				y, weights = slices.Delete(y, i, i+1), slices.Delete(weights, i, i+1)
 			}
@@ -99,8 +99,8 @@ func integrated(t *testing.T, d *stdlib.Dist, p []float64) (total, mean, varianc
 	return total, mean, variance
 }
 
-// argumentsOf draws parameters at which the moments exist, and the sums and integrals above lose
-// nothing at the ends of the support.
+// argumentsOf draws parameters for which the moments exist, and for which the sums and integrals
+// lose nothing at the ends of the support.
 func argumentsOf(rng *rand.Rand, d *stdlib.Dist) []float64 {
 	if d.Name == "uniform" || d.Name == "discrete_range" {
 		lo := float64(rng.IntN(9) - 4)
@@ -126,15 +126,15 @@ func argumentsOf(rng *rand.Rand, d *stdlib.Dist) []float64 {
 	return p
 }
 
-// Means and variances in the table equal sums and integrals of the density, which knows nothing of
-// them, at random parameters; where the moments do not exist, the formulas say so.
+// TestMomentsAgainstDensities compares the means and variances in the table with sums and integrals
+// of the density, at random parameters. If a moment does not exist, the formula must say so.
 func TestMomentsAgainstDensities(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	words := regexp.MustCompile(`\b(lower|upper)\b`)
 	type point struct {
 		d       *stdlib.Dist
 		p       []float64
-		without bool // parameters at which there is no variance
+		without bool // these parameters have no variance
 	}
 	var points []point
 	var b strings.Builder

@@ -6,38 +6,38 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// This file: which elements of which variable a variate consists of.
+// This file: the elements of a variable that a variate consists of.
 
-// place is the elements of a variable of the data that a variate consists of.
+// place describes the elements of a data variable that form a variate.
 type place struct {
 	v       *check.Var
-	indices []index // one for each dimension of v, but the last ones may be missing
+	indices []index // for each dimension of v; the last may be missing
 
 	// flat is the order in which two dimensions were flattened into one: by
 	// columns (to_vector of a matrix) or by rows (to_array_1d of an array).
 	flat string // "", "columns", "rows"
 
-	// The variate is of(the elements), of being a function with an inverse; both
-	// are "" where it is the elements themselves.
+	// The variate is of(elements) for an invertible function of. Both are "" if it is the elements
+	// themselves.
 	of, inverse string
 }
 
 // index is one of the indices of a place.
 type index struct {
 	single bool // one element, given by a
-	many   bool // the elements of an array of integers, a
+	many   bool // the elements selected by a, an array of integers
 	a, b   ast.Expr
 }
 
-// inverses are the functions of data whose inverse is known, for variates such
-// as log(y). They act on each element.
+// inverses maps invertible functions of data to their inverses, for variates such as log(y). They
+// act elementwise.
 var inverses = map[string]string{
 	"log": "exp", "exp": "log", "sqrt": "square", "logit": "inv_logit", "inv_logit": "logit",
 	"inv": "inv", "log1p": "expm1", "log10": "exp10", "inv_Phi": "Phi", "Phi": "inv_Phi", "cbrt": "pow3",
 }
 
-// placeOf finds out which elements of a variable of the data an expression is;
-// nil if it is nothing of the kind.
+// placeOf returns the elements of a data variable that an expression consists of; nil if it does
+// not consist of such elements.
 func (a *analysis) placeOf(e ast.Expr) *place {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.VarExpr:
@@ -49,7 +49,7 @@ func (a *analysis) placeOf(e ast.Expr) *place {
 		if p == nil || p.of != "" || p.flat != "" {
 			return nil
 		}
-		// An index of a selection: only single elements may come before it.
+		// Indexing a selection: the preceding indices must select single elements.
 		for _, x := range p.indices {
 			if !x.single {
 				return nil
@@ -83,7 +83,7 @@ func (a *analysis) index(x ast.Index) index {
 	return index{}
 }
 
-// placeOfCall knows the functions that select or rearrange elements.
+// placeOfCall handles functions that select or rearrange elements.
 func (a *analysis) placeOfCall(e *ast.CallExpr) *place {
 	if len(e.Args) == 0 || a.info.Calls[e] == nil || a.info.Calls[e].Func != nil {
 		return nil
@@ -134,8 +134,7 @@ func (a *analysis) placeOfCall(e *ast.CallExpr) *place {
 	return nil
 }
 
-// free are the dimensions of the variable along which the place has several
-// elements, in order.
+// free returns the dimensions of the variable along which the place has several elements, in order.
 func (p *place) free() []int {
 	var out []int
 	for d := range p.v.Type.Rank() {
@@ -146,8 +145,8 @@ func (p *place) free() []int {
 	return out
 }
 
-// unit reports a place that a term of any form may be about: one element, or all
-// elements with the same first indices, such as a row.
+// unit reports whether a term of any form may be about the place: one element, or all elements with
+// the same leading indices, such as a row.
 func (p *place) unit() bool {
 	singles := 0
 	for _, x := range p.indices {
@@ -159,9 +158,9 @@ func (p *place) unit() bool {
 	return p.flat == "" && (singles > 0 || p.v.Type.Rank() == 0)
 }
 
-// at are the indices of element i of the place along its first dimension, for a variable of dims
-// dimensions. i is nil for a place of one element, or whose elements are taken together. Further
-// dimensions with several elements are selected as the place selects them.
+// at returns the indices of element i of the place along its first free dimension, for a variable
+// of dims dimensions. i is nil if the place has one element, or its elements are taken together.
+// Other dimensions are selected as in the place.
 func (p *place) at(r rename, i ast.Expr, dims int) []ast.Index {
 	if p.flat != "" {
 		sizes := sizesOf(p.v.Decl.(*ast.VarDecl).Type, p.v.Type)
@@ -207,7 +206,7 @@ func (p *place) at(r rename, i ast.Expr, dims int) []ast.Index {
 	return out
 }
 
-// same reports whether two places are the same elements as they are written.
+// same reports whether two places are written with the same indices.
 func (p *place) same(q *place) bool {
 	at := func(p *place) ast.Node {
 		return &ast.IndexExpr{X: variable(p.v.Name), Indices: p.at(nil, nil, len(p.indices))}

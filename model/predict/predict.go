@@ -18,60 +18,58 @@ type Kind int
 
 // The kinds.
 const (
-	// LogLikelihood computes the log density of each observation at a draw: for
-	// a variable y of the data that is a variate, log_lik (log_lik_y, if several
-	// are), with the dimensions of y but those that a multivariate distribution
-	// takes together. Several statements on an observation add up. Densities
-	// keep their constant terms.
+	// LogLikelihood computes the log density of each observation at a draw. For a data variable y
+	// that is a variate, the output is log_lik (log_lik_y if there are several such variables). It
+	// has the dimensions of y except those that a multivariate distribution takes together. The
+	// densities of several statements about an observation are added. Densities keep their constant
+	// terms.
 	LogLikelihood Kind = iota
 
-	// Terms counts the statements on each observation: variables like those of
-	// LogLikelihood, with _terms at the end of their names. Where it is 0 there is
-	// no such observation. It is the same for all draws unless parameters decide
-	// which statements run.
+	// Terms counts the statements about each observation, in variables like those of LogLikelihood
+	// with the suffix _terms. A count of 0 means that there is no such observation. The counts are
+	// the same for all draws unless parameters decide which statements run.
 	Terms
 
 	// Replicated draws the data again: for a variable y, y_rep, with y's type and sizes. Elements
-	// that no statement draws are those of y.
+	// that no statement draws are copied from y.
 	Replicated
 
-	// Expected computes the mean of each observation: for a variable y, y_mean, with y's type and
-	// sizes, of reals. Where y is a category, y_mean has the vector of the probabilities of all
-	// categories. Elements about which no statement says anything are NaN.
+	// Expected computes the mean of each observation: for a variable y, y_mean, a real variable
+	// with y's sizes. If y is a category, y_mean has the vector of the probabilities of all
+	// categories. Elements that no statement is about are NaN.
 	Expected
 
-	// LinearPredictor computes the location of each observation on the scale of linear predictors,
-	// such as the log odds of a binary y: y_link, with the sizes of Expected.
+	// LinearPredictor computes the linear predictor of each observation, such as the log odds of a
+	// binary y: y_link, with the sizes of Expected.
 	LinearPredictor
 
-	// Prior is the model without what it says about data. It has the parameters
-	// and no generated quantities; its posterior is the prior.
+	// Prior is the model without its statements about data. It has the parameters and no generated
+	// quantities; its posterior is the prior.
 	Prior
 
-	// TopLevel is Prior with only those priors whose arguments are not parameters. Priors of
-	// standardised effects, which a scale multiplies, are left out too. It holds what is known
-	// before the data, without the distributions of populations.
+	// TopLevel is Prior with only those priors whose arguments are not parameters. It also leaves
+	// out priors of standardised effects, which a scale parameter multiplies. What remains is the
+	// knowledge before the data, without the distributions of populations.
 	TopLevel
 
-	// Forward has no parameters: its generated quantities are those of the model,
-	// drawn from their priors in the order of dependence.
+	// Forward has no parameters. Its generated quantities are the model's parameters, each drawn
+	// from its prior after those that it depends on.
 	Forward
 )
 
-// isPrior reports the kinds whose program is a model of the parameters alone.
+// isPrior reports whether the derived program is a model of the parameters alone.
 func (k Kind) isPrior() bool { return k == Prior || k == TopLevel || k == Forward }
 
-// predicts reports the kinds that compute something for each observation from its distribution.
+// predicts reports whether the kind computes something for each observation from its distribution.
 func (k Kind) predicts() bool { return k == Replicated || k == Expected || k == LinearPredictor }
 
 // Options of [Derive]. The zero value is the default.
 type Options struct {
-	// Unknown are variables of the data that are not given, only drawn: of them
-	// only the sizes matter.
+	// Unknown lists data variables that are not given but drawn. Only their sizes matter.
 	Unknown []string
 
-	// Grown are parameters with more elements than the fit has, for [Replicated], [Expected] and
-	// [LinearPredictor]. NewLevels is how the others are found.
+	// Grown lists parameters with more elements than the fit has, for [Replicated], [Expected] and
+	// [LinearPredictor]. NewLevels is the way to choose the other elements.
 	Grown     []Grown
 	NewLevels NewLevels
 }
@@ -83,16 +81,16 @@ type Derived struct {
 	Outputs []Output
 	Left    []Left
 
-	// Summaries are what the outputs depend on and the model computes from all rows of columns, for
-	// [Replicated], [Expected] and [LinearPredictor].
+	// Summaries are values that the outputs depend on and that the model computes from all rows of
+	// data columns, for [Replicated], [Expected] and [LinearPredictor].
 	Summaries []Summary
 
-	// Known gives the names in the fit of parameters that have other names in the program, as they
-	// are the known elements of parameters that have grown.
+	// Known has the names in the fit of parameters that the program renames, because they are only
+	// the known elements of parameters that have grown.
 	Known map[string]string
 
-	// Scaled are the statements of [TopLevel], and Unscaled what else the model says about
-	// parameters alone.
+	// Scaled lists the statements that [TopLevel] keeps, Unscaled the model's other statements
+	// about parameters alone.
 	Scaled, Unscaled []string
 }
 
@@ -100,34 +98,32 @@ type Derived struct {
 type Output struct {
 	Name     string // such as log_lik or y_rep
 	Variable string // that it is about
-	Data     bool   // the variable is one of the data block, and not computed from these
+	Data     bool   // the variable is in the data block, and not computed from it
 	Dims     int    // number of dimensions of Name
 
-	// Observed are the reasons why a replicated variable is drawn given its observed values, and
-	// not independently of them: an earlier computation of the model also uses it.
+	// Observed has the reasons why a replicated variable is drawn given its observed values, and
+	// not independently of them: an earlier computation of the model also uses these values.
 	Observed []string
 }
 
-// Left is a statement about data from which nothing could be derived, wholly or
-// in part.
+// Left is a statement about data from which nothing, or only a part, could be derived.
 type Left struct {
-	Span   source.Span // in the program that the derived one comes from
+	Span   source.Span // position in the original program
 	Text   string      // the statement
 	Reason string
 }
 
-// String is "`y ~ …` (model.stan, line 3): reason".
+// String returns "`y ~ …` (model.stan, line 3): reason".
 func (l Left) String() string {
 	at := l.Span.Begin()
 	return fmt.Sprintf("`%s` (%s, line %d): %s", l.Text, at.File, at.Line, l.Reason)
 }
 
-// ErrUnderivable says that no statement on data says how they arise.
+// ErrUnderivable says that no statement defines the distribution of data.
 var ErrUnderivable = errors.New("nothing can be derived")
 
-// Derive derives a program. An error says why nothing can be derived: there is
-// no statement on data, or the model block computes with what generated
-// quantities do not have, such as target().
+// Derive derives a program. The error says why nothing can be derived: no statement is about data,
+// or the model block uses something that generated quantities do not have, such as target().
 func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 	tree, info := p.Syntax()
 	e := &emitter{
@@ -261,8 +257,8 @@ func (e *emitter) possible() error {
 	return nil
 }
 
-// gather finds out about all statements, and the variables that the outputs are
-// about, in order of their declaration.
+// gather analyses all statements, and collects the variables that the outputs are about, in the
+// order of their declarations.
 func (e *emitter) gather() {
 	e.findings = map[ast.Stmt]finding{}
 	for _, s := range e.model {
@@ -306,7 +302,7 @@ func (e *emitter) gather() {
 	slices.SortFunc(e.variables, func(a, b *check.Var) int { return a.Ident.Pos.Start - b.Ident.Pos.Start })
 }
 
-// clear decides about parts of statements that may be about parameters or data.
+// clear decides whether statements that are unclear count as prior or as statements about data.
 func (e *emitter) clear() {
 	for _, s := range e.order {
 		f := e.findings[s]

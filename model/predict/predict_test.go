@@ -14,8 +14,7 @@ import (
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
-// generated computes the generated quantities of a program at a point that the
-// seed gives.
+// generated computes the generated quantities of a program at a fixed random point.
 func generated(t *testing.T, p *compile.Program, values string) ([]string, []float64) {
 	t.Helper()
 	set, err := data.ParseJSON("data", []byte(values))
@@ -60,7 +59,7 @@ func derive(t *testing.T, p *compile.Program, kind predict.Kind) *predict.Derive
 	return d
 }
 
-// same compares what is derived with what is written by hand.
+// same compares the outputs of a derived program with those of a program written by hand.
 func same(t *testing.T, d *predict.Derived, byHand *compile.Program, values string) {
 	t.Helper()
 	names, got := generated(t, d.Program, values)
@@ -76,15 +75,15 @@ func same(t *testing.T, d *predict.Derived, byHand *compile.Program, values stri
 	}
 }
 
-// A family is one distribution with models whose generated quantities are
-// written by hand, in the words of its manual and not by what derives them.
+// A family is a distribution with models whose generated quantities are written by hand, from the
+// manual of the distribution and independently of the code under test.
 type family struct {
 	name       string // of the distribution
 	y          string // its declaration
-	args       string // in y ~ name(args), all of y together
-	each       string // the arguments of observation i, or "": all of y is one
-	rng        string // the generator's call; "": name_rng(each); "-": there is none
-	perElement string // density of an observation, if it has another name
+	args       string // in y ~ name(args), for all of y
+	each       string // arguments of observation i; "": all of y is one observation
+	rng        string // call of the generator; "": name_rng(each); "-": there is none
+	perElement string // density of one observation, if its name differs
 }
 
 var families = []family{

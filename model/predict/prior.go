@@ -12,8 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// priorProgram is the program of the prior: the model without what it says
-// about data.
+// priorProgram returns the program of the prior: the model without its statements about data.
 func (e *emitter) priorProgram() *ast.File {
 	var model *ast.Block
 	if e.tree.Block(ast.Model) != nil {
@@ -22,7 +21,7 @@ func (e *emitter) priorProgram() *ast.File {
 	return e.file(model, ast.Functions, ast.Data, ast.TransformedData, ast.Parameters, ast.TransformedParameters)
 }
 
-// priorStmt is a statement that adds to the target, without what it says about data.
+// priorStmt returns the part of a statement about parameters alone.
 func (e *emitter) priorStmt(s ast.Stmt) []ast.Stmt {
 	if e.kind == TopLevel {
 		return e.topStmt(s)
@@ -37,7 +36,7 @@ func (e *emitter) priorStmt(s ast.Stmt) []ast.Stmt {
 		if len(f.terms) == 0 && len(f.left) == 0 {
 			break
 		}
-		// Those addends of a sum that are about parameters alone.
+		// Keep the addends of the sum that are about parameters alone.
 		var out []ast.Stmt
 		for _, p := range addends(s.Value, false, nil) {
 			var one finding
@@ -64,10 +63,9 @@ func (p part) added() ast.Stmt {
 	return &ast.TargetPlus{Value: value}
 }
 
-// forwardProgram is a program without parameters whose generated quantities are the parameters of
-// the model, drawn from their priors in an order in which each comes after those that its prior
-// depends on. If that is impossible, reason says why, and the prior must be sampled like any
-// density.
+// forwardProgram returns a program without parameters. Its generated quantities are the parameters
+// of the model, each drawn from its prior after those that the prior depends on. If that is
+// impossible, it returns the reason, and the prior must be sampled like any density.
 func (e *emitter) forwardProgram() (f *ast.File, reason string) {
 	block := e.tree.Block(ast.Parameters)
 	if block == nil || len(block.Stmts) == 0 {
@@ -177,7 +175,7 @@ func (e *emitter) forwardProgram() (f *ast.File, reason string) {
 	return e.file(last, ast.Functions, ast.Data, ast.TransformedData), ""
 }
 
-// brief is the beginning of a statement, as messages quote it.
+// brief returns the beginning of a statement, to quote in messages.
 func brief(n ast.Node) string {
 	s := printer.Line(n)
 	if len(s) > 60 {
@@ -186,7 +184,7 @@ func brief(n ast.Node) string {
 	return s
 }
 
-// adds reports a statement that adds to the target, on whatever.
+// adds reports whether a statement adds to the target.
 func (e *emitter) adds(s ast.Stmt) bool {
 	found := false
 	ast.Inspect(s, func(n ast.Node) bool {
@@ -203,7 +201,7 @@ func (e *emitter) adds(s ast.Stmt) bool {
 	return found
 }
 
-// wholeParameter is the parameter whose value is the whole variate; nil if there is none.
+// wholeParameter returns the parameter whose value is the whole variate; nil if there is none.
 func (e *emitter) wholeParameter(variate ast.Expr) *check.Var {
 	switch x := ast.Unparen(variate).(type) {
 	case *ast.VarExpr:
@@ -221,7 +219,7 @@ func (e *emitter) wholeParameter(variate ast.Expr) *check.Var {
 }
 
 // uniform returns "" if the prior of a parameter without a statement is uniform between two bounds,
-// and else why it is not.
+// and otherwise the reason why it is not.
 func (e *emitter) uniform(v *check.Var) (reason string) {
 	bounds := boundsOf(v)
 	if v.Constraint != types.LowerUpper || bounds["lower"] == nil || bounds["upper"] == nil || v.Type.Rank() > 1 {
@@ -260,7 +258,8 @@ func boundsOf(v *check.Var) map[string]ast.Expr {
 	return bounds
 }
 
-// drawParameter draws a parameter from its prior; a reason if that is not possible.
+// drawParameter returns statements that draw a parameter from its prior, or the reason why that is
+// impossible.
 func (e *emitter) drawParameter(v *check.Var, s *ast.Tilde) (out []ast.Stmt, reason string) {
 	resolved := e.info.Calls[s]
 	t := term{at: s, place: &place{v: v}, function: resolved.Name, user: resolved.Func != nil, variate: s.Variate, args: s.Args, trunc: s.Trunc, whole: true}
@@ -333,14 +332,13 @@ func drawn(function, dist string, k types.ConstraintKind) bool {
 	})
 }
 
-// synthetic reports an expression that no checker has seen.
+// synthetic reports whether an expression was made here, so that the checker has not seen it.
 func (e *emitter) synthetic(x ast.Expr) bool {
 	_, ok := e.info.Types[x]
 	return !ok
 }
 
-// inside reports whether the support of a distribution lies within bounds that
-// are numbers.
+// inside reports whether the support of a distribution lies within bounds, which must be literals.
 func inside(support, variate types.Constraint, bound map[string]ast.Expr) bool {
 	if support.Text == "" {
 		support = variate
@@ -358,7 +356,7 @@ func inside(support, variate types.Constraint, bound map[string]ast.Expr) bool {
 	return true
 }
 
-// number is the value of an expression that consists of numbers alone.
+// number returns the value of an expression that consists of literals.
 func number(e ast.Expr) (float64, bool) {
 	n, ok := (*check.Info)(nil).Number(e, nil)
 	return n.Val, ok

@@ -11,8 +11,8 @@ import (
 
 // Priors describes the distributions that a model gives to its parameters.
 type Priors struct {
-	// Without are the parameters without a prior density and without bounds on both sides: only the
-	// data confine them.
+	// Without lists the parameters without a prior density and without bounds on both sides. Only
+	// the data confine them.
 	Without []string
 
 	// Logistic is set if the probabilities of observed categories are modelled on the logit scale,
@@ -20,8 +20,8 @@ type Priors struct {
 	Logistic bool
 }
 
-// PriorsOf looks for the parameters of a program that have no prior: that are not
-// the variate, or part of it, of any density.
+// PriorsOf finds the parameters of a program that have no prior: that are not in the variate of any
+// density.
 func PriorsOf(p *compile.Program) Priors {
 	tree, info := p.Syntax()
 	a := analyse(tree, info, nil)
@@ -81,7 +81,7 @@ func PriorsOf(p *compile.Program) Priors {
 	return out
 }
 
-// logistic are distributions of categories with logits for arguments.
+// logistic lists distributions of categories that take logits.
 var logistic = map[string]bool{
 	"bernoulli_logit": true, "bernoulli_logit_glm": true, "binomial_logit": true, "binomial_logit_glm": true,
 	"categorical_logit": true, "categorical_logit_glm": true, "ordered_logistic": true, "ordered_logistic_glm": true,

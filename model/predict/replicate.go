@@ -10,7 +10,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// planRandom says how observations of a term are drawn, or why they cannot be.
+// planRandom decides how to draw the observations of a term. If that is impossible, it returns the
+// reason.
 func (e *emitter) planRandom(t *term, p *plan, dist string, observation types.Type) (reason string) {
 	v := t.place.v
 	for _, c := range e.under[t.at] {
@@ -65,7 +66,7 @@ func (e *emitter) planRandom(t *term, p *plan, dist string, observation types.Ty
 	return ""
 }
 
-// byHand are the distributions whose generators take other arguments than the density, see
+// byHand lists distributions whose generators take other arguments than the density, see
 // [generator].
 var byHand = map[string]string{
 	"multinomial": "multinomial_rng", "multinomial_logit": "multinomial_logit_rng", "dirichlet_multinomial": "dirichlet_multinomial_rng",
@@ -74,8 +75,8 @@ var byHand = map[string]string{
 	"multi_gp": "multi_normal_rng", "multi_gp_cholesky": "multi_normal_cholesky_rng",
 }
 
-// observedBy records where the arguments of a term depend on the observed values of the same
-// variable and not on those that are drawn.
+// observedBy records whether the arguments of a term depend on observed values of the same variable
+// that are not drawn before.
 func (e *emitter) observedBy(t *term) {
 	v := t.place.v
 	is := func(u *check.Var) bool { return u == v }
@@ -105,8 +106,7 @@ func (e *emitter) observedBy(t *term) {
 						note(fmt.Sprintf("%s is computed from %s in the %s block", u.Name, v.Name, u.Block))
 					}
 				case e.directly(s.value, is):
-					// In the same iteration of the same loop, earlier statements are computed
-					// first.
+					// In the same iteration of the same loop, earlier statements run first.
 					if len(loops) == 0 || !slices.Contains(e.loops[s.at], loops[len(loops)-1]) {
 						note(fmt.Sprintf("%s is computed from %s before it is drawn", u.Name, v.Name))
 					}
@@ -123,10 +123,10 @@ func (e *emitter) observedBy(t *term) {
 	}
 }
 
-// draw are the statements that draw the observations of a term.
+// draw returns the statements that draw the observations of a term.
 func (e *emitter) draw(t *term) (out []ast.Stmt) {
 	p := e.plans[planKey{t.at, t.variate}]
-	// A second time, with the names of the variables that have been drawn.
+	// Convert the arguments again, now with the names of the variables that have been drawn.
 	dist, _ := density(t.function)
 	args := make([]argument, len(t.args))
 	for i, a := range t.args {

@@ -6,13 +6,13 @@ import (
 	"github.com/ppl-lang/ppl/lang/ast"
 )
 
-// This file: what of the model stays in the derived program, with some of its names changed.
+// This file: parts of the model that stay in the derived program, with some names changed.
 
-// rename is what a tree has in place of the variables of some names.
+// rename maps names of variables to their new names.
 type rename map[string]string
 
-// expr is an expression with the names changed; nil of nil. Densities without their
-// constant terms, which generated quantities may not call, become whole ones.
+// expr returns an expression with the names changed; nil for nil. Densities without constant terms,
+// which generated quantities may not call, become complete densities.
 func (r rename) expr(e ast.Expr) ast.Expr {
 	if e == nil {
 		return nil
@@ -24,7 +24,7 @@ func (r rename) expr(e ast.Expr) ast.Expr {
 func (r rename) node(n ast.Node) ast.Node {
 	return ast.Rewrite(n, func(n ast.Node) bool {
 		c, ok := n.(*ast.CallExpr)
-		return !ok || !ofSizes[c.Func.Name] // what has changed its name has not changed its sizes
+		return !ok || !ofSizes[c.Func.Name] // renaming a variable does not change its sizes
 	}, func(n ast.Node) ast.Node {
 		switch n := n.(type) {
 		case *ast.VarExpr:
@@ -42,7 +42,7 @@ func (r rename) node(n ast.Node) ast.Node {
 	})
 }
 
-// normalised is the name of a density with all of its terms.
+// normalised returns the name of a density with all of its terms.
 func normalised(name string) string {
 	if base, ok := strings.CutSuffix(name, "_lupdf"); ok {
 		return base + "_lpdf"
@@ -53,8 +53,8 @@ func normalised(name string) string {
 	return name
 }
 
-// density parts the name of a density into that of its distribution and its
-// suffix.
+// density returns the name of the distribution in the name of a density. ok is false for other
+// functions.
 func density(name string) (dist string, ok bool) {
 	name = normalised(name)
 	for _, s := range []string{"_lpdf", "_lpmf"} {
@@ -65,8 +65,8 @@ func density(name string) (dist string, ok bool) {
 	return "", false
 }
 
-// conditional reports a density or distribution function: its first argument is
-// the variate.
+// conditional reports whether a function is a density or distribution function, whose first
+// argument is the variate.
 func conditional(name string) bool {
 	if _, ok := density(name); ok {
 		return true

@@ -11,16 +11,16 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Summary is an expression of a model that summarises columns of the data over all rows, such as
-// mean(x), and that distributions of observations depend on. New rows give it another value, so
-// that (x - mean(x)) no longer means what it meant in the fit.
+// Summary is an expression of a model that summarises data columns over all rows, such as mean(x),
+// and that distributions of observations depend on. New rows give it another value. Then (x -
+// mean(x)) no longer means what it meant in the fit.
 type Summary struct {
 	Span source.Span
 	Text string
-	Of   []string // the variables of the data that are summarised
+	Of   []string // the data variables that are summarised
 }
 
-// summarised are functions whose value depends on all elements of the first argument.
+// summarised lists functions whose value depends on all elements of the first argument.
 var summarised = map[string]bool{
 	"mean": true, "sd": true, "variance": true, "sum": true, "prod": true, "min": true, "max": true, "quantile": true,
 	"norm1": true, "norm2": true, "log_sum_exp": true, "dot_self": true, "columns_dot_self": true, "crossprod": true,
@@ -29,7 +29,7 @@ var summarised = map[string]bool{
 	"svd": true, "svd_U": true, "svd_V": true, "singular_values": true,
 }
 
-// products are functions that summarise if both arguments are columns of the data.
+// products lists functions that summarise if both arguments are data columns.
 var products = map[string]bool{"dot_product": true, "columns_dot_product": true}
 
 // summariser finds the summaries that terms depend on.
@@ -37,12 +37,12 @@ type summariser struct {
 	*emitter
 	rows   map[string]bool // the first sizes of the outputs, as text
 	seen   map[*check.Var]bool
-	params map[*check.Func][]int // the parameters of functions that their bodies summarise
+	params map[*check.Func][]int // the parameters that a function's body summarises
 	found  []Summary
 }
 
-// summaries lists the summaries on which the distributions of observations depend and, with priors,
-// those of parameters.
+// summaries lists the summaries on which the distributions of observations depend. With priors, it
+// includes those that the distributions of parameters depend on.
 func (e *emitter) summaries(priors bool) []Summary {
 	s := &summariser{emitter: e, rows: map[string]bool{}, seen: map[*check.Var]bool{}, params: map[*check.Func][]int{}}
 	if b := e.tree.Block(ast.Functions); b != nil {
@@ -71,7 +71,7 @@ func (e *emitter) summaries(priors bool) []Summary {
 	return s.found
 }
 
-// firstSize is the text of a variable's first size; "" if it has none.
+// firstSize returns the text of a variable's first size; "" if it has none.
 func firstSize(v *check.Var) string {
 	d, ok := v.Decl.(*ast.VarDecl)
 	if !ok || v.Type.Rank() == 0 {
@@ -83,7 +83,7 @@ func firstSize(v *check.Var) string {
 	return ""
 }
 
-// walk looks for summaries in what a node depends on.
+// walk looks for summaries in everything that a node depends on.
 func (s *summariser) walk(n ast.Node) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		if c, ok := n.(*ast.CallExpr); ok && ofSizes[c.Func.Name] {
@@ -112,7 +112,8 @@ func (s *summariser) walk(n ast.Node) {
 	}, nil)
 }
 
-// conditions walks the conditions of a statement, but not the bounds of its loops: these are sizes.
+// conditions walks the conditions of a statement. It skips the bounds of its loops, which are
+// sizes.
 func (s *summariser) conditions(at ast.Stmt) {
 	var bounds []ast.Expr
 	for _, l := range s.loops[at] {
@@ -127,7 +128,8 @@ func (s *summariser) conditions(at ast.Stmt) {
 	}
 }
 
-// density looks for summaries in the model's own function that draws a term or computes its mean.
+// density looks for summaries in a function of the model that is the term's density, or computes
+// its mean.
 func (s *summariser) density(t term) {
 	if !t.user {
 		return
@@ -146,14 +148,14 @@ func (s *summariser) density(t term) {
 	}
 }
 
-// summarisedArguments are those of a call that it summarises. With all, as in a product, it does so
-// only if all of them are data.
+// summarisedArguments are the arguments that a call summarises. If all is set, as for a product, it
+// summarises them only if all of them are data.
 type summarisedArguments struct {
 	args []ast.Expr
 	all  bool
 }
 
-// argumentsOf returns what an expression summarises.
+// argumentsOf returns the arguments that an expression summarises.
 func (s *summariser) argumentsOf(e ast.Expr) (out summarisedArguments) {
 	switch e := e.(type) {
 	case *ast.CallExpr:
@@ -177,7 +179,7 @@ func (s *summariser) argumentsOf(e ast.Expr) (out summarisedArguments) {
 	return out
 }
 
-// record adds an expression if what it summarises are data.
+// record adds an expression if the arguments that it summarises are data.
 func (s *summariser) record(e ast.Expr, a summarisedArguments) bool {
 	var of []*check.Var
 	for _, x := range a.args {
@@ -209,10 +211,10 @@ func (s *summariser) add(at ast.Node, of []*check.Var) {
 	s.found = append(s.found, found)
 }
 
-// isColumn reports a variable of the data with several elements.
+// isColumn reports whether a variable is data with several elements.
 func isColumn(v *check.Var) bool { return v.Block == ast.Data && v.Type.Rank() > 0 }
 
-// paramsOf lists the parameters of a function of which its body summarises all elements.
+// paramsOf lists the parameters of a function whose elements its body summarises.
 func (s *summariser) paramsOf(f *check.Func) []int {
 	if out, ok := s.params[f]; ok {
 		return out
@@ -256,11 +258,11 @@ func (s *summariser) paramsOf(f *check.Func) []int {
 	return out
 }
 
-// whole lists the variables for which is holds and of which an expression has all rows.
+// whole lists the variables that satisfy is and of which an expression uses all rows.
 func (s *summariser) whole(e ast.Node, is func(*check.Var) bool) (out []*check.Var) {
 	seen := map[*check.Var]bool{}
 	var look func(n ast.Node, element bool)
-	look = func(n ast.Node, element bool) { // element: of a variable that is read as a whole
+	look = func(n ast.Node, element bool) { // element: within a variable that is read as a whole
 		ast.Inspect(n, func(n ast.Node) bool {
 			switch x := n.(type) {
 			case *ast.CallExpr:
@@ -296,7 +298,7 @@ func isVariable(e ast.Expr) bool {
 	return ok
 }
 
-// selects reports an index that selects one row, or one element.
+// selects reports whether an index selects a single row or element.
 func (s *summariser) selects(x *ast.IndexExpr) bool {
 	if s.typeOf(x).Rank() == 0 {
 		return true
@@ -316,8 +318,8 @@ func (s *summariser) selects(x *ast.IndexExpr) bool {
 	return s.rows[firstSize(u)]
 }
 
-// accumulated lists the variables for which is holds and of whose rows an assignment in a loop
-// collects something in v: as s += x[n] does for n in 1:N.
+// accumulated lists the variables that satisfy is and over whose rows an assignment in a loop
+// accumulates in v, as s += x[n] does for n in 1:N.
 func (s *summariser) accumulated(a assignment, v *check.Var, is func(*check.Var) bool) (out []*check.Var) {
 	set, ok := a.at.(*ast.Assign)
 	if !ok || v.Type.Scalar() != types.Real {
@@ -333,7 +335,7 @@ func (s *summariser) accumulated(a assignment, v *check.Var, is func(*check.Var)
 	return out
 }
 
-// statement is the declaration of a variable, or nil.
+// statement returns the declaration of a variable, or nil.
 func statement(v *check.Var) ast.Stmt {
 	s, _ := v.Decl.(ast.Stmt)
 	return s
@@ -343,8 +345,8 @@ func (s *summariser) mentions(n ast.Node, v *check.Var) bool {
 	return v != nil && s.directly(n, func(u *check.Var) bool { return u == v })
 }
 
-// readElsewhere reports that another statement of a loop uses the value of v at each iteration.
-// Such values, as running sums, belong to rows.
+// readElsewhere reports whether another statement of a loop uses the value of v in each iteration.
+// Such values, like running sums, belong to rows.
 func (s *summariser) readElsewhere(loop *ast.For, except *ast.Assign, v *check.Var) bool {
 	found := false
 	ast.Inspect(loop.Body, func(n ast.Node) bool {
@@ -354,7 +356,7 @@ func (s *summariser) readElsewhere(loop *ast.For, except *ast.Assign, v *check.V
 		}
 		for c := range ast.Children(at) {
 			if _, ok := c.(ast.Stmt); ok {
-				return true // only conditions are read here
+				return true // here, only the conditions read variables
 			}
 		}
 		if set, ok := at.(*ast.Assign); ok {
@@ -366,8 +368,8 @@ func (s *summariser) readElsewhere(loop *ast.For, except *ast.Assign, v *check.V
 	return found
 }
 
-// rowsRead lists the variables for which is holds and of which an expression reads the row of a
-// loop, also through variables of the loop.
+// rowsRead lists the variables that satisfy is and of which an expression reads the row of the
+// current iteration, also through variables of the loop.
 func (s *summariser) rowsRead(e ast.Node, loop *ast.For, is func(*check.Var) bool) (out []*check.Var) {
 	seen := map[*check.Var]bool{}
 	var look func(n ast.Node)

@@ -8,14 +8,14 @@ import (
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
-// TestSummaries checks which expressions are found to be computed from all rows: those on which
+// TestSummaries checks which expressions are recognised as computed from all rows: those on which
 // expected values depend, in any form, and no others.
 func TestSummaries(t *testing.T) {
 	const data = `data { int N; int K; int J; vector[N] x; matrix[N, K] X; array[N] vector[K] A; array[K] vector[N] C; vector[J] w; array[N] int g; vector[N] y; }`
 	const parameters = `parameters { real a; real b; vector[K] B; vector[J] u; real<lower=0> s; }`
 	for name, c := range map[string]struct {
 		functions, transformed, model string // model: the mean of y, or statements
-		want                          string // texts, with what they are computed from
+		want                          string // the summaries, each with its variables
 	}{
 		"mean":                 {"", "vector[N] xc = x - mean(x);", "a + b * xc", "mean(x) of x"},
 		"in steps":             {"", "real m; vector[N] xc; m = mean(x); xc = x - m;", "a + b * xc", "mean(x) of x"},

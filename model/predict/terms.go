@@ -10,20 +10,20 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// analysis is what the derivations know of a program.
+// analysis has the facts about a program that all derivations use.
 type analysis struct {
 	tree  *ast.File
 	info  *check.Info
 	model []ast.Stmt
 
-	modelled map[*check.Var]bool // variables of the data that are variates of densities
+	modelled map[*check.Var]bool // data variables that are variates of densities
 	loops    map[ast.Stmt][]ast.Stmt
 	under    map[ast.Stmt][]ast.Expr     // the conditions that a statement depends on
-	assigned map[*check.Var][]assignment // to local variables and transformed parameters
-	grown    map[*check.Var]*Grown       // parameters with elements that are not known
+	assigned map[*check.Var][]assignment // of local variables and transformed parameters
+	grown    map[*check.Var]*Grown       // parameters with unknown elements
 }
 
-// assignment is one to a variable, of the value of an expression.
+// assignment is the assignment of an expression to a variable.
 type assignment struct {
 	at    ast.Stmt
 	value ast.Expr
@@ -34,35 +34,35 @@ type term struct {
 	at    ast.Stmt
 	place *place
 
-	// A density or distribution function of the variate given the arguments.
-	function string // as called, normalised: normal_lpdf, normal_lccdf
+	// A density or distribution function of the variate, with its arguments.
+	function string // normalised name: normal_lpdf, normal_lccdf
 	user     bool   // of the model's own
 	variate  ast.Expr
 	args     []ast.Expr
 	trunc    *ast.Truncation
-	whole    bool // the statement says nothing else, so that it can be turned round to draw the variate
+	whole    bool // the statement is only this density, so it can be replaced by a draw
 
-	value    ast.Expr // otherwise, the addend: a term of another form about one observation
+	value    ast.Expr // for other terms: the addend, which is about one observation
 	negative bool     // it is subtracted
 }
 
-// finding is what a statement says.
+// finding describes what a statement is about.
 type finding struct {
 	terms []term
-	left  []string // why something that it says about data belongs to no observation
-	prior bool     // it says something about parameters alone
+	left  []string // why parts about data belong to no observation
+	prior bool     // a part is about parameters alone
 
-	// unclear says, if it is not empty, why a part of the statement may be about parameters or
-	// about data. density is set if it is a density whose variate is computed from both, which may
-	// be a prior if the model has other statements on data.
+	// unclear, if not empty, says why a part of the statement may be about parameters or about
+	// data. density is set if that part is a density whose variate is computed from both. It may be
+	// a prior if the model has other statements about data.
 	unclear   string
 	density   bool
-	readsData bool // values of data, and not only by indices
+	readsData bool // it reads data values, and not only as indices
 
-	loose []loose // addends that are about data, but do not say which
+	loose []loose // addends about data that do not name an observation
 }
 
-// loose is an addend that names no observation, with the message to report if it remains so.
+// loose is an addend that names no observation, and the message if none is found.
 type loose struct {
 	part
 	reason string
@@ -151,25 +151,24 @@ func isLoop(s ast.Stmt) bool {
 
 func (a *analysis) typeOf(e ast.Expr) types.Type { return a.info.Types[e].Type }
 
-// observable reports a variable that data may be: of the data, or computed from
-// them before the run.
+// observable reports whether a variable may be data: in the data block, computed from it before the
+// run, or a parameter that has grown.
 func (a *analysis) observable(v *check.Var) bool {
 	return v.Global && (v.Block == ast.Data || v.Block == ast.TransformedData || a.grown[v] != nil)
 }
 
-// observe notes the variable of a variate of data.
+// observe records the variable of a variate of data.
 func (a *analysis) observe(variate ast.Expr) {
 	if p := a.placeOf(variate); p != nil {
 		a.modelled[p.v] = true
 	}
 }
 
-// reads reports whether the value of an expression depends on a variable for which yes holds, also
+// reads reports whether the value of an expression depends on a variable that satisfies yes, also
 // through assignments to other variables.
 func (a *analysis) reads(e ast.Node, yes func(*check.Var) bool) bool { return a.depends(e, yes, true) }
 
-// readsValues is reads, but what only selects elements, as an index, does not
-// count.
+// readsValues is reads, but ignores expressions that only select elements, such as indices.
 func (a *analysis) readsValues(e ast.Node, yes func(*check.Var) bool) bool {
 	return a.depends(e, yes, false)
 }
@@ -210,17 +209,17 @@ func (a *analysis) depends(e ast.Node, yes func(*check.Var) bool, indices bool) 
 	return look(e)
 }
 
-// ofSizes are functions that depend on the sizes of their arguments alone.
+// ofSizes lists functions that depend only on the sizes of their arguments.
 var ofSizes = map[string]bool{"size": true, "rows": true, "cols": true, "dims": true, "num_elements": true}
 
-// isParameter reports a parameter that is known.
+// isParameter reports whether a variable is a parameter without unknown elements.
 func (a *analysis) isParameter(v *check.Var) bool {
 	return v.Global && v.Block == ast.Parameters && a.grown[v] == nil
 }
 
 func (a *analysis) isModelled(v *check.Var) bool { return a.modelled[v] }
 
-// tilde finds what y ~ dist(args) is about.
+// tilde determines what y ~ dist(args) is about.
 func (a *analysis) tilde(s *ast.Tilde) finding {
 	call := a.info.Calls[s]
 	if a.reads(s.Variate, a.isParameter) {
@@ -237,11 +236,11 @@ func (a *analysis) tilde(s *ast.Tilde) finding {
 	}}}
 }
 
-// mixed says that a variate depends on both.
+// mixed is the message for a variate that depends on data and parameters.
 const mixed = "its left side mixes data and parameters, so that it is not a density of the data"
 
-// ofParameters finds what a density of a variate that depends on parameters is about: the
-// parameters, unless the variate depends on data too.
+// ofParameters handles a density whose variate depends on parameters: it is about the parameters,
+// unless the variate also depends on data.
 func (a *analysis) ofParameters(f *finding, variate ast.Expr) {
 	switch {
 	case !a.readsValues(variate, a.observable):
@@ -253,8 +252,8 @@ func (a *analysis) ofParameters(f *finding, variate ast.Expr) {
 	}
 }
 
-// residual reports a difference of data and something else, or what was assigned
-// one, such as y - mu.
+// residual reports whether an expression is a difference of data and something else, such as y -
+// mu, or a variable to which such a difference was assigned.
 func (a *analysis) residual(e ast.Expr, seen map[*check.Var]bool) bool {
 	parts := addends(e, false, nil)
 	for _, p := range parts {
@@ -277,7 +276,7 @@ func (a *analysis) residual(e ast.Expr, seen map[*check.Var]bool) bool {
 	return false
 }
 
-// directly is reads without what was assigned to variables before.
+// directly is reads without following assignments to other variables.
 func (a *analysis) directly(e ast.Node, yes func(*check.Var) bool) bool {
 	found := false
 	ast.Inspect(e, func(n ast.Node) bool {
@@ -297,7 +296,7 @@ func (a *analysis) why(variate ast.Expr) string {
 	return "its left side, `" + printer.Line(variate) + "`, is not a variable of the data, a part of one, or a known function of these"
 }
 
-// target finds what target += value is about.
+// target determines what target += value is about.
 func (a *analysis) target(s *ast.TargetPlus) finding {
 	var f finding
 	parts := addends(s.Value, false, nil)
@@ -308,8 +307,8 @@ func (a *analysis) target(s *ast.TargetPlus) finding {
 	return f
 }
 
-// attach finds the observation of addends that do not name one: that of the other addends of the
-// statement, or the one that decides whether the statement runs.
+// attach finds the observation for addends that do not name one: the observation of the statement's
+// other addends, or the one that decides whether the statement runs.
 func (a *analysis) attach(f *finding, s *ast.TargetPlus) {
 	if len(f.loose) == 0 {
 		return
@@ -334,7 +333,7 @@ func (a *analysis) attach(f *finding, s *ast.TargetPlus) {
 	}
 }
 
-// deciding is the one observation whose value decides whether a statement runs; nil if there are
+// deciding returns the observation whose value decides whether a statement runs; nil if there are
 // none or several.
 func (a *analysis) deciding(s ast.Stmt) *place {
 	var found *place
@@ -374,7 +373,7 @@ type part struct {
 	negative bool
 }
 
-// addends takes sums and differences apart.
+// addends splits sums and differences into addends.
 func addends(e ast.Expr, negative bool, list []part) []part {
 	switch x := ast.Unparen(e).(type) {
 	case *ast.Binary:
@@ -431,8 +430,8 @@ func (a *analysis) addend(f *finding, s *ast.TargetPlus, p part, alone bool) {
 	}
 }
 
-// censors reports the probability of data that are not variates of densities: censored values, of
-// which only the bound is known.
+// censors reports whether an expression has the probability of data that are not variates of
+// densities: censored values, of which only the bound is known.
 func (a *analysis) censors(e ast.Expr) bool {
 	found := false
 	ast.Inspect(e, func(n ast.Node) bool {
@@ -444,7 +443,7 @@ func (a *analysis) censors(e ast.Expr) bool {
 	return found
 }
 
-// callsOwn reports a call of a function of the model's own that is given data.
+// callsOwn reports whether an expression calls a function of the model with data.
 func (a *analysis) callsOwn(e ast.Expr) bool {
 	found := false
 	ast.Inspect(e, func(n ast.Node) bool {
@@ -462,8 +461,8 @@ func (a *analysis) callsOwn(e ast.Expr) bool {
 	return found
 }
 
-// placesIn lists the observations that are variates in an expression or in the values assigned to
-// its variables. clear is set if they still have those values at the statement at.
+// placesIn lists the observations that are variates in an expression, or in the values assigned to
+// its variables. clear is set if the variables still have those values at the statement at.
 func (a *analysis) placesIn(e ast.Expr, at ast.Stmt) (places []*place, clear bool) {
 	clear = true
 	seen := map[*check.Var]bool{}

@@ -9,16 +9,16 @@ import (
 	"github.com/ppl-lang/ppl/lang/printer"
 )
 
-// This file: which of the priors are at the top level, the ones that power-scaling is meant
-// for (Kallioinen and others, 2024, and R's package priorsense). A distribution whose
-// parameters are themselves estimated, such as u ~ normal(0, tau), is part of the model of a
-// population: scaling it scales a piece of the model that adapts, not what its author assumed.
+// This file: which priors are at the top level. Power-scaling is meant for these (Kallioinen and
+// others, 2024, and R's package priorsense). A distribution whose parameters are themselves
+// estimated, such as u ~ normal(0, tau), is part of a population model. Scaling it would change a
+// part that adapts to the data, not an assumption of its author.
 
-// lprior is the name by which brms and priorsense know the sum of the priors.
+// lprior is the name that brms and priorsense use for the sum of the log priors.
 const lprior = "lprior"
 
-// topStmt is what a statement says about parameters at the top level; it notes what it
-// leaves out.
+// topStmt returns the part of a statement about parameters at the top level. It records the parts
+// that it keeps and those that it leaves out.
 func (e *emitter) topStmt(s ast.Stmt) (out []ast.Stmt) {
 	f := e.findings[s]
 	keep := func(top bool, s ast.Stmt) {
@@ -68,8 +68,9 @@ func (e *emitter) topStmt(s ast.Stmt) (out []ast.Stmt) {
 	return out
 }
 
-// topAddend reports an addend of the log density at the top level: a density whose arguments are
-// not parameters, a term of one parameter, such as that of a change of variables, or brms's lprior.
+// topAddend reports whether an addend of the log density is at the top level: a density whose
+// arguments are not parameters, a term of one parameter, such as a change of variables, or brms's
+// lprior.
 func (e *emitter) topAddend(value ast.Expr) bool {
 	switch x := ast.Unparen(value).(type) {
 	case *ast.VarExpr:
@@ -96,7 +97,7 @@ func (e *emitter) topAddend(value ast.Expr) bool {
 	return len(read) == 1
 }
 
-// top reports whether a distribution of a variate, given expressions, is a prior at the top
+// top reports whether a distribution of a variate, given some expressions, is a prior at the top
 // level.
 func (e *emitter) top(dist string, variate ast.Expr, given []ast.Node) bool {
 	if slices.ContainsFunc(given, func(n ast.Node) bool { return e.reads(n, e.isParameter) }) {
@@ -113,7 +114,7 @@ func (e *emitter) top(dist string, variate ast.Expr, given []ast.Node) bool {
 	return !standardised
 }
 
-// isNumber reports an expression of numbers with a value.
+// isNumber reports whether an expression is a constant with this value.
 func isNumber(n ast.Node, value float64) bool {
 	e, ok := n.(ast.Expr)
 	if !ok {
@@ -123,8 +124,8 @@ func isNumber(n ast.Node, value float64) bool {
 	return ok && x == value
 }
 
-// multiplied reports a parameter that is multiplied by others somewhere, as standardised
-// effects are by their scale: mu + tau * z.
+// multiplied reports whether a parameter is multiplied by another parameter somewhere, as
+// standardised effects are by their scale: mu + tau * z.
 func (e *emitter) multiplied(v *check.Var) bool {
 	is := func(u *check.Var) bool { return u == v }
 	other := func(u *check.Var) bool { return e.isParameter(u) && u != v }

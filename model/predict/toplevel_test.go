@@ -10,7 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
-// TestTopLevel: which statements are scaled as the prior.
+// TestTopLevel checks which statements are scaled as the prior.
 func TestTopLevel(t *testing.T) {
 	const data = "data { int N; int J; array[N] int g; vector[N] y; matrix[N, 2] X; real s; } "
 	for _, c := range []struct {

@@ -11,18 +11,18 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// unbounded stands for a bound of integers that there is none of.
+// unbounded represents a missing bound of integers.
 const unbounded = 1 << 30
 
-// drawTruncated is the call of a function that draws one observation of a
-// truncated distribution, which is added to the program.
+// drawTruncated returns a call of a function that draws one observation from a truncated
+// distribution, and adds this function to the program.
 func (e *emitter) drawTruncated(t *term, p *plan, args []ast.Expr) ast.Expr {
 	f := e.truncatedGenerator(p.function)
 	lower, upper := e.bounds(t, discrete(p.function))
 	return call(f, append([]ast.Expr{lower, upper}, args...)...)
 }
 
-// bounds are the bounds of a truncation, also where it has only one.
+// bounds returns both bounds of a truncation, even if only one is given.
 func (e *emitter) bounds(t *term, counts bool) (lower, upper ast.Expr) {
 	lower, upper = call("negative_infinity"), call("positive_infinity")
 	if counts {
@@ -37,13 +37,12 @@ func (e *emitter) bounds(t *term, counts bool) (lower, upper ast.Expr) {
 	return lower, upper
 }
 
-// truncatedGenerator adds the generator of a truncated distribution to the
-// functions of the program and returns its name.
+// truncatedGenerator adds the generator of a truncated distribution to the functions of the program
+// and returns its name.
 //
-// It draws and rejects, a few times; then, so that no bounds are too narrow or
-// too far out, it inverts the distribution function by bisection: on the
-// logarithm of the tail that is the smaller one at the lower bound, so that the
-// probabilities of far tails keep their digits.
+// The generator first draws and rejects a few times. Then it inverts the distribution function by
+// bisection, so that it works for narrow and far bounds. Bisection uses the logarithm of the
+// smaller tail at the lower bound, so that small probabilities keep their digits.
 func (e *emitter) truncatedGenerator(function string) string {
 	dist, _ := density(function)
 	if e.truncated == nil {
@@ -63,7 +62,7 @@ func (e *emitter) truncatedGenerator(function string) string {
 }
 
 // addTruncated adds a function of the bounds and the parameters of a truncated distribution to the
-// program: text, in which words in capitals are filled in. words are its local names.
+// program. text is its template: words in capitals are replaced. words are its local names.
 func (e *emitter) addTruncated(name, function, text, words string) {
 	dist, _ := density(function)
 	d := distOf(function)
@@ -85,8 +84,8 @@ func (e *emitter) addTruncated(name, function, text, words string) {
 		}
 		given += fmt.Sprintf("p%d", i+1)
 	}
-	// The bounds of the support, where they are numbers: distribution functions
-	// may refuse values outside of it.
+	// The bounds of the support, if they are numbers. Distribution functions may refuse values
+	// outside.
 	support := d.Support
 	if support.Text == "" {
 		support = d.Variate

@@ -13,8 +13,8 @@ import (
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
-// truncations are statements on y with bounds near and far, which draws by
-// rejection and by inversion.
+// truncations lists statements about y with near and far bounds, so that draws use rejection and
+// inversion.
 var truncations = []struct{ variate, call, bounds, y string }{
 	{"real", "normal(0, 1)", "T[-1, 0.5]", "[0.1, -0.5]"},
 	{"real", "normal(0, 1)", "T[6, ]", "[6.5, 7]"},
@@ -41,9 +41,8 @@ var truncations = []struct{ variate, call, bounds, y string }{
 	{"int", "bernoulli(0.001)", "T[1, ]", "[1, 1]"},
 }
 
-// The log likelihoods of truncated observations add up to the log density that
-// the model itself has; draws have the truncated distribution, by
-// Kolmogorov's test against its distribution function.
+// TestTruncated checks that the log likelihoods of truncated observations add up to the model's log
+// density, and that draws have the truncated distribution, by Kolmogorov's test.
 func TestTruncated(t *testing.T) {
 	const n = 600
 	for _, c := range truncations {
@@ -72,8 +71,8 @@ func TestTruncated(t *testing.T) {
 				t.Errorf("%v, not %v", sum, want)
 			}
 
-			// u is where x lies between the bounds, in probability: in units of the
-			// largest of the tail that is the smaller one.
+			// u is the position of x between the bounds in probability, relative to the largest
+			// probability of the tail that is smaller at the lower bound.
 			lower, upper, _ := strings.Cut(strings.Trim(c.bounds, "T[]"), ",")
 			lower, upper = strings.TrimSpace(lower), strings.TrimSpace(upper)
 			f := func(at string) string {
@@ -142,7 +141,7 @@ func TestTruncated(t *testing.T) {
 					t.Fatalf("%v is outside of the bounds (%v)", drawn[i], u[i])
 				}
 				if i+1 < n && drawn[i+1] == drawn[i] {
-					continue // the distribution function at the last of equal ones
+					continue // for ties, use the distribution function at the last
 				}
 				if d := math.Abs(float64(i+1)/n - u[i]); d > 1.95/math.Sqrt(n) { // p = 0.001
 					t.Fatalf("the distribution functions differ by %v at %v", d, drawn[i])

@@ -8,10 +8,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Stan reads Stan's own list of library signatures, one "name(types) => type"
-// a line, as the universe of all of Stan. The list does not
-// say which arguments must be data, but for those of functions that are passed.
-// Operators get the forms of the functions that they stand for.
+// Stan reads Stan's own list of library signatures, with one "name(types) => type" per line. The
+// list does not say which arguments must be data, except for those of functions that are passed.
+// Operators get the signatures of their functions.
 func Stan(path string) (Library, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -36,14 +35,14 @@ func Stan(path string) (Library, error) {
 	return lib, sc.Err()
 }
 
-// operators and the functions that they are.
+// operators maps operators to their functions.
 var operators = map[string]string{
 	"+": "add", "-": "subtract", ".*": "elt_multiply", "./": "elt_divide", "%": "modulus",
 	"\\": "mdivide_left", "^": "pow", ".^": "pow", "'": "transpose", "!": "logical_negation",
 	"==": "logical_eq", "!=": "logical_neq", "<": "logical_lt", "<=": "logical_lte", ">": "logical_gt", ">=": "logical_gte",
 }
 
-// parseSignature reads a line "name(types) => type".
+// parseSignature parses a line "name(types) => type".
 func parseSignature(line string) (f types.Fixed, ok bool) {
 	name, rest, _ := strings.Cut(line, "(")
 	t, ok := parseType("(" + rest)
@@ -63,7 +62,7 @@ func parseSignature(line string) (f types.Fixed, ok bool) {
 	return f, true
 }
 
-// parseType reads a type as in signatures; "(types) => type" is a function.
+// parseType parses a type in a signature; "(types) => type" is a function.
 func parseType(s string) (types.Type, bool) {
 	var t types.Type
 	s = strings.TrimSpace(s)
@@ -105,7 +104,7 @@ func parseType(s string) (types.Type, bool) {
 	return types.Type{}, false
 }
 
-// splitTypes splits at the commas that are in no brackets.
+// splitTypes splits at commas outside brackets.
 func splitTypes(s string) []string {
 	var out []string
 	depth, start := 0, 0

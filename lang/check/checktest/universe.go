@@ -1,5 +1,5 @@
-// Package checktest provides a small library for tests of the checker and of
-// what consumes its results, so that they do not depend on stdlib.
+// Package checktest has a small library for tests of the checker and of packages that use its
+// results, so that they do not depend on stdlib.
 //
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 package checktest
@@ -11,8 +11,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Universe returns a library of about seventy names, with the signatures that
-// Stan gives them: operators, some functions of each form, a few distributions.
+// Universe returns a library of about seventy names, with Stan's signatures: operators, some
+// functions of each kind, a few distributions.
 func Universe() Library { return library }
 
 // Library is a map from names to overloads. It implements check.Universe.
@@ -24,7 +24,7 @@ func (l Library) Lookup(name string) []types.Overload { return l[name] }
 // Names implements check.Universe.
 func (l Library) Names() iter.Seq[string] { return maps.Keys(l) }
 
-// Short names of types for the table.
+// Abbreviations of types for the table.
 var (
 	i, r, v, rv, m, z = types.IntType, types.RealType, types.VectorType, types.RowVectorType, types.MatrixType, types.ComplexType
 	ints, reals       = i.Array(1), r.Array(1)
@@ -34,7 +34,7 @@ func sig(result types.Type, params ...types.Type) types.Overload {
 	return types.Fixed{Params: params, Result: result}
 }
 
-// named fills the names into the table.
+// named sets the name in the overloads of the table.
 func named(name string, os ...types.Overload) []types.Overload {
 	for k, o := range os {
 		if f, ok := o.(types.Fixed); ok {
@@ -51,7 +51,7 @@ func makeLibrary() Library {
 	l := Library{}
 	add := func(name string, os ...types.Overload) { l[name] = append(l[name], named(name, os...)...) }
 
-	// Arithmetic, as Stan's add, subtract and so on.
+	// The arithmetic operators, with the signatures of Stan's add, subtract and so on.
 	for _, op := range []string{"operator+", "operator-", "operator.*", "operator./"} {
 		add(op, sig(i, i, i), sig(r, r, r))
 		for _, c := range []types.Type{v, rv, m} {
@@ -171,12 +171,12 @@ func headFit(args []types.Type) (types.Match, bool) {
 	return types.Match{Params: []types.Type{args[0], i}, Result: args[0]}, true
 }
 
-// demanding is a distribution with the domains of its arguments, as the library
-// declares them.
+// demanding is a distribution that declares the domains of its arguments, as those of the library
+// do.
 type demanding struct {
 	types.Overload
 	domains []types.Domain
 }
 
-// Domains is what the checker asks of a distribution.
+// Domains implements check.Domains.
 func (d demanding) Domains() []types.Domain { return d.domains }

@@ -1,20 +1,19 @@
-// Package errtest checks diagnostics against expectations that stand in the
-// program text, at the token where each is due:
+// Package errtest checks diagnostics against expectations in the program text, which are comments
+// after the tokens in question:
 //
 //	model {
 //	  x /* ERROR "not declared" */ ~ normal(0, 1) // ERROR "semicolon.*E0101"
 //	}
 //
-// A comment `ERROR "regexp"` (or `WARNING "regexp"`) expects one diagnostic of
-// that severity whose span begins at the token before the comment, or is the
-// empty span just after that token (or, after the last token, at the end of the
-// text), and whose "summary [CODE]" matches the
-// regular expression. Several comments after one token expect several
-// diagnostics. Both unexpected and missing diagnostics fail the test.
+// A comment `ERROR "regexp"` (or `WARNING "regexp"`) expects one diagnostic of that severity, whose
+// "summary [CODE]" matches the regular expression. Its span must begin at the token before the
+// comment, or be the empty span just after that token (after the last token, at the end of the
+// text). Several comments after one token expect several diagnostics. Both unexpected and missing
+// diagnostics fail the test.
 //
 //   - [Run] checks one text;
-//   - [Glob] checks the files of testdata, each of which may hold several
-//     programs separated by lines `---`;
+//   - [Glob] checks the files of testdata, each of which may have several programs separated by
+//     lines `---`;
 //   - [Examples] runs the example programs in the doc comments of diag's codes.
 package errtest
 
@@ -32,11 +31,11 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Check is the stage under test: it returns diagnostics.
+// Check is the stage under test. It returns diagnostics.
 type Check func(*source.File) diag.List
 
-// Glob runs check over the chunks of all files that match the pattern, each a
-// subtest. It is an error if no file matches.
+// Glob runs check on the chunks of all files that match the pattern, each as a subtest. If no file
+// matches, the test fails.
 func Glob(t *testing.T, pattern string, check Check) {
 	t.Helper()
 	names, err := filepath.Glob(pattern)
@@ -114,7 +113,7 @@ type expectation struct {
 	severity   diag.Severity
 	rx         *regexp.Regexp
 	start, end int
-	last       int // where the text ends if the token is its last, else -1
+	last       int // end of the text if the token is its last, else -1
 	met        bool
 }
 
@@ -124,8 +123,8 @@ func (w expectation) matches(d diag.Diagnostic) bool {
 }
 
 var (
-	// A rough lexer of the language: only where tokens begin matters, and it is
-	// not the one under test.
+	// A simple lexer of the language, independent of the one under test. It needs to find only the
+	// beginnings of tokens.
 	tokenRx = regexp.MustCompile(`^(?:/\*(?s:.*?)\*/|//[^\n]*|\s+|[A-Za-z_][A-Za-z0-9_]*|\.?[0-9][0-9A-Za-z_.]*|"[^"\n]*"?|` +
 		`\.\*=|\./=|%/%|:=|\*\*|<>|\+\+|[=!]==|=>|=<|\^=|<=|>=|==|!=|&&|\|\||<-|\+=|-=|\*=|/=|\.\*|\./|\.\^|(?s:.))`)
 	wantRx = regexp.MustCompile(`^/[/*]\s*(ERROR|WARNING)\s+("(?:[^"\\]|\\.)*"|` + "`[^`]*`" + `)`)
@@ -140,7 +139,7 @@ func expectations(f *source.File) (out []expectation, err error) {
 		case strings.HasPrefix(tok, "//") || strings.HasPrefix(tok, "/*"):
 			m := wantRx.FindStringSubmatch(tok)
 			if m == nil {
-				// So that a comment with a slip is not taken for prose.
+				// Report a malformed expectation, instead of ignoring it as an ordinary comment.
 				if strings.Contains(tok, "ERROR") || strings.Contains(tok, "WARNING") {
 					return nil, fmt.Errorf("%s: malformed expectation: %s", f.Name, tok)
 				}
@@ -172,12 +171,11 @@ func expectations(f *source.File) (out []expectation, err error) {
 	return out, nil
 }
 
-// Examples runs the example programs of the codes declared in a file of package
-// diag, such as "codes.go", each a subtest: the example must give errors of
-// that code alone (or warnings, where the code begins with W), the fixed program
-// no error and not that code. Every code must have a title and both programs,
-// but those in except, whose programs are too long to show and are tested
-// elsewhere.
+// Examples runs the example programs of the codes in a file of package diag, such as "codes.go",
+// each as a subtest. The example must give only errors of that code (or warnings, if the code
+// begins with W). The fixed program must give no error and not that code. Every code must have a
+// title and both programs, except those in except, whose programs are too long to show and are
+// tested elsewhere.
 func Examples(t *testing.T, file string, check Check, except ...diag.Code) {
 	t.Helper()
 	n := 0

@@ -21,7 +21,7 @@ b /* ERROR "x" */ /* ERROR "y" */ "s" // ERROR ` + "`E0[1]`" + `
 	two := at("<=", "", "two")
 	two.Severity = diag.Warning
 	after := at("b", "", "y")
-	after.Span.Start++ // the empty span after the token
+	after.Span.Start++ // the position just after the token
 	all := diag.List{at("b", "", "x"), after, at("a", "", "one"), two, at("\"s\"", "E01", "z")}
 
 	if got := compare(f, all); len(got) != 0 {

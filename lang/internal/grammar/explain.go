@@ -12,8 +12,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
-// expected takes from participle's error what was wanted first. The library
-// gives it only within the message, as a piece of EBNF.
+// expected returns the first alternative that participle expected. participle gives it only within
+// its message, as a piece of EBNF.
 func expected(e *participle.UnexpectedTokenError) string {
 	_, ebnf, ok := strings.Cut(e.Message(), "(expected ")
 	if !ok {
@@ -51,21 +51,21 @@ func expected(e *participle.UnexpectedTokenError) string {
 	return "something else"
 }
 
-// situation is a failure with its surroundings, for the rules below.
+// situation is a syntax error with its context, for the rules below.
 type situation struct {
 	*lowerer
 	scope
 	fail      *failure
 	tokens    []lexer.Token
-	start, i  int         // first token of the statement; the one that does not fit
-	tok, prev lexer.Token // tokens[i] and the one before it, the zero Token at the start
+	start, i  int         // the first token of the statement; the wrong token
+	tok, prev lexer.Token // tokens[i], and the token before it, which is zero at the start
 	first     lexer.Token // tokens[start]
-	open      int         // index of the innermost bracket open at i, or -1
-	functions bool        // a function definition is parsed
+	open      int         // index of the innermost open bracket, or -1
+	functions bool        // the error is in a function definition
 }
 
-// rules turn a situation into a diagnostic; the first that applies does.
-// A rule that applies without words returns a Diagnostic without Code.
+// rules convert a situation to a diagnostic. The first rule that applies decides. A rule that
+// applies but reports nothing returns a Diagnostic without Code.
 var rules = []func(*situation) (diag.Diagnostic, bool){
 	alreadyReported,
 	tooNested,
@@ -97,7 +97,7 @@ var rules = []func(*situation) (diag.Diagnostic, bool){
 	plain,
 }
 
-// explain reports the failure of an item.
+// explain reports the syntax error of an item.
 func (l *lowerer) explain(sc scope, it *Item) {
 	f := it.Fail
 	s := &situation{lowerer: l, scope: sc, fail: f, tokens: l.tokens, start: l.index(it.Start), i: l.index(f.tok), open: -1}
@@ -127,7 +127,7 @@ func (l *lowerer) explain(sc scope, it *Item) {
 	}
 }
 
-// describe names a token in a message.
+// describe describes a token in a message.
 func describe(t lexer.Token) string {
 	switch {
 	case t.EOF():
@@ -145,12 +145,12 @@ func (s *situation) at(i int) lexer.Token {
 	return s.tokens[i]
 }
 
-// error makes an error about one token.
+// error returns an error about one token.
 func (s *situation) error(code diag.Code, t lexer.Token, format string, args ...any) diag.Diagnostic {
 	return diag.Errorf(code, spanOf(s.lowerer, t), format, args...)
 }
 
-// newLine reports whether the failing token begins a line.
+// newLine reports whether the wrong token begins a line.
 func (s *situation) newLine() bool { return s.i > 0 && s.tok.Pos.Line > s.tokens[s.i-1].Pos.Line }
 
 // beginsType reports whether a token begins the type of a declaration.
@@ -177,7 +177,7 @@ func tooNested(s *situation) (d diag.Diagnostic, ok bool) {
 	return d, true
 }
 
-// singleQuotes explains 'text', which the lexer takes for a transpose.
+// singleQuotes explains 'text', whose quotes the lexer reads as transposes.
 func singleQuotes(s *situation) (d diag.Diagnostic, ok bool) {
 	if s.fail.want != wantExpr || !isPunct(s.tok, "'") {
 		return d, false
@@ -335,7 +335,7 @@ func strayElse(s *situation) (d diag.Diagnostic, ok bool) {
 	return d, true
 }
 
-// loopHeader explains headers of for, while and if that follow other languages.
+// loopHeader explains headers of for, while and if in the syntax of other languages.
 func loopHeader(s *situation) (d diag.Diagnostic, ok bool) {
 	word := ""
 	if s.open < 0 && s.prev.Type == tokKeyword && s.fail.want == "`(`" { // for i in …, if x …
@@ -374,8 +374,8 @@ func loopHeader(s *situation) (d diag.Diagnostic, ok bool) {
 	return d, true
 }
 
-// parentheses are the edits that put what is between the failing token and the next brace
-// of its line in parentheses; nil if no brace ends it.
+// parentheses returns the edits that put the text from the wrong token to the next brace of its
+// line in parentheses; nil if there is no such brace.
 func (s *situation) parentheses() []diag.Edit {
 	for j := s.i; j < len(s.tokens) && s.tokens[j].Pos.Line == s.tok.Pos.Line; j++ {
 		switch last := s.at(j - 1); {
@@ -389,8 +389,7 @@ func (s *situation) parentheses() []diag.Edit {
 	return nil
 }
 
-// condition reports whether the failing token is directly within the parentheses of an if
-// or a while.
+// condition reports whether the wrong token is directly within the parentheses of an if or a while.
 func (s *situation) condition() bool {
 	return s.open > s.start && (isWord(&s.tokens[s.open-1], "if") || isWord(&s.tokens[s.open-1], "while"))
 }
@@ -437,8 +436,7 @@ func comparisonInBound(s *situation) (d diag.Diagnostic, ok bool) {
 	return d, false
 }
 
-// unclosedBracket explains a statement that ends, or seems to, before its
-// brackets do.
+// unclosedBracket explains a statement that ends, or seems to end, while a bracket is open.
 func unclosedBracket(s *situation) (d diag.Diagnostic, ok bool) {
 	if s.open < 0 {
 		return d, false
@@ -469,7 +467,7 @@ func unclosedBracket(s *situation) (d diag.Diagnostic, ok bool) {
 		}
 	}
 	d = s.error(diag.UnclosedBracket, s.tok, "`%s` is missing before %s", closer, describe(s.tok))
-	if s.newLine() { // it is missing where the line ends
+	if s.newLine() { // it is missing at the end of the line
 		at := end(&s.prev)
 		d.Span, d.Summary = s.span(at, at), "`"+closer+"` is missing here"
 	}
@@ -532,14 +530,14 @@ func strayBracket(s *situation) (d diag.Diagnostic, ok bool) {
 		return d, false
 	}
 	if s.start > 0 && isPunct(s.tokens[s.start-1], ";") && s.tokens[s.start-1].Pos.Line == s.tok.Pos.Line && s.closes(s.start-1) {
-		return d, true // of a semicolon within brackets, which has been reported
+		return d, true // a semicolon within brackets, which was already reported
 	}
 	d = s.error(diag.UnclosedBracket, s.tok, "this `%s` closes nothing", s.tok.Value)
 	d.Fix = "remove it, or add the bracket that opens it"
 	return d, true
 }
 
-// closes reports whether the failing token closes a bracket that is open where a
+// closes reports whether the wrong token closes a bracket that is open at a semicolon, where a
 // statement seems to end.
 func (s *situation) closes(semicolon int) bool {
 	opener := map[string]string{")": "(", "]": "["}[s.tok.Value]
@@ -558,7 +556,7 @@ func (s *situation) closes(semicolon int) bool {
 	return false
 }
 
-// plain reports the token found and what was expected.
+// plain reports the token found and the expected one.
 func plain(s *situation) (d diag.Diagnostic, ok bool) {
 	switch {
 	case s.i == s.start:

@@ -5,11 +5,10 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// Expressions are parsed by precedence climbing over the token stream, since
-// participle has no left recursion. Expr, BoundExpr, Args and Sizes are the
-// points where the grammar structs of stmt.go hand over.
+// Expressions are parsed by precedence climbing over the tokens, because participle has no left
+// recursion. Expr, BoundExpr, Args and Sizes connect it with the grammar structs of stmt.go.
 
-// exprKind says what an Expr is.
+// exprKind is the kind of an Expr.
 type exprKind uint8
 
 const (
@@ -19,7 +18,7 @@ const (
 	exprImag
 	exprString
 	exprVar
-	exprCall   // Text is the function, Kids its arguments, Bar if the first is followed by |
+	exprCall   // Text is the function, Kids the arguments; Bar: the first is followed by |
 	exprTarget // target()
 	exprUnary
 	exprBinary
@@ -32,7 +31,7 @@ const (
 	exprParen
 )
 
-// Expr is an expression: one struct for all forms, lowered to package ast.
+// Expr is an expression: one struct for all kinds, which is lowered to package ast.
 type Expr struct {
 	Kind       exprKind
 	Bar        bool
@@ -40,24 +39,23 @@ type Expr struct {
 	Tok        *lexer.Token // literal, name or operator
 	Kids       []*Expr
 	Indices    []*Index
-	height     int // of the tree, bounded so that later stages may recurse
+	height     int // of the tree; limited, so that later stages may recurse
 }
 
-// Index is one index of an exprIndex: Kids[0][Sub], or with Colon a range whose
-// ends may be nil, or neither for an empty index.
+// Index is one index of an exprIndex: the expression From or, with Colon, a range from From to To,
+// which may be nil. Without From and Colon it is the empty index.
 type Index struct {
 	Start, End int
 	From, To   *Expr
 	Colon      bool
 }
 
-// maxDepth bounds the nesting of brackets, statements and operators, so that
-// no stage that recurses over the tree can exhaust the stack.
+// maxDepth is the maximum nesting of brackets, statements and operators, so that no recursive stage
+// can exhaust the stack.
 const maxDepth = 1000
 
-// maxHeight bounds expression trees. It is more than maxDepth, since a sum of
-// many terms is a high tree without nesting, and what recurses over trees uses
-// less of the stack than the parser.
+// maxHeight is the maximum height of expression trees. It exceeds maxDepth, because a long sum is a
+// high tree without nesting, and recursion over trees needs less of the stack than the parser.
 const maxHeight = 10_000
 
 // Binding strengths, weakest first. Unary operators are between `*` and `^`: -x ^ 2 is -(x ^ 2), -x
@@ -76,7 +74,7 @@ const (
 	precPow
 )
 
-// binaryPrec is the strength of a binary operator, 0 for any other token.
+// binaryPrec returns the strength of a binary operator, 0 for any other token.
 func binaryPrec(op string) int {
 	switch op {
 	case "||":
@@ -99,23 +97,23 @@ func binaryPrec(op string) int {
 	return precLowest
 }
 
-// failure is a syntax error before it has words: where, and what was wanted.
-// explain.go turns it into a diagnostic.
+// failure is a syntax error without a message: its position, and what was expected. explain.go
+// converts it to a diagnostic.
 type failure struct {
 	tok  lexer.Token
-	want string       // what could stand there, for the message
-	open *lexer.Token // the bracket that is open at this place, if any
+	want string       // what was expected, for the message
+	open *lexer.Token // the innermost open bracket, if any
 }
 
-// Error makes failure an error, as participle wants it.
+// Error implements error, as participle requires.
 func (f *failure) Error() string { return "expected " + f.want }
 
-// What a failure can want beyond literal tokens.
+// Values of failure.want other than literal tokens.
 const (
 	wantExpr     = "an expression"
 	wantName     = "a name"
 	wantShallow  = "less nesting" // the tree is too deep
-	wantNoString = "no string"    // a string outside print and reject
+	wantNoString = "no string"    // there is a string outside print and reject
 )
 
 // Parse implements participle.Parseable.
@@ -200,11 +198,11 @@ func at(lex *lexer.PeekingLexer, punct string) bool {
 	return isPunct(*lex.Peek(), punct)
 }
 
-// end is the offset after a token.
+// end returns the offset after a token.
 func end(t *lexer.Token) int { return t.Pos.Offset + len(t.Value) }
 
-// exprParser parses one expression. Its methods return a *failure as error and
-// leave the lexer at the token that does not fit.
+// exprParser parses one expression. Its methods return a *failure as error, and leave the lexer at
+// the wrong token.
 type exprParser struct {
 	*lexer.PeekingLexer
 	depth int
@@ -214,7 +212,7 @@ func (p *exprParser) fail(want string, open *lexer.Token) error {
 	return &failure{tok: *p.Peek(), want: want, open: open}
 }
 
-// node finishes an expression that ends where its last part ends.
+// node completes an expression that ends with its last part.
 func (p *exprParser) node(e *Expr) (*Expr, error) {
 	for _, k := range e.Kids {
 		e.height = max(e.height, k.height+1)
@@ -259,8 +257,8 @@ func (p *exprParser) expr(prec int) (*Expr, error) {
 			return x, nil
 		}
 		op := p.Next()
-		// Left-associative operators want something stronger on their right;
-		// powers group to the right.
+		// The right operand of a left-associative operator must bind more strongly; powers are
+		// right-associative.
 		right := opPrec + 1
 		if opPrec == precPow {
 			right = precPow
@@ -275,7 +273,7 @@ func (p *exprParser) expr(prec int) (*Expr, error) {
 	}
 }
 
-// cond parses the rest of c ? a : b, which groups to the right.
+// cond parses the rest of c ? a : b, which is right-associative.
 func (p *exprParser) cond(c *Expr) (*Expr, error) {
 	op := p.Next()
 	a, err := p.expr(precCond)
@@ -306,7 +304,7 @@ func (p *exprParser) unary() (*Expr, error) {
 	return p.primary()
 }
 
-// primary parses an atom and the indices, members and transposes that follow it.
+// primary parses an atom and the following indices, members and transposes.
 func (p *exprParser) primary() (*Expr, error) {
 	x, err := p.atom()
 	for err == nil {
@@ -446,8 +444,8 @@ func (p *exprParser) paren() (*Expr, error) {
 	return p.node(e)
 }
 
-// sequence parses an array {…} or a row vector […]. Only the latter may be
-// empty: the element type of an empty array is unknown.
+// sequence parses an array {…} or a row vector […]. Only a row vector may be empty, because the
+// element type of an empty array is unknown.
 func (p *exprParser) sequence(kind exprKind, closer string) (*Expr, error) {
 	open := p.Next()
 	parse := p.list
@@ -462,8 +460,7 @@ func (p *exprParser) sequence(kind exprKind, closer string) (*Expr, error) {
 	return p.node(&Expr{Kind: kind, Start: open.Pos.Offset, End: end(close), Tok: open, Kids: list})
 }
 
-// list parses expressions up to the closing bracket, which is left for the
-// caller to take.
+// list parses expressions up to the closing bracket, which the caller parses.
 func (p *exprParser) list(open *lexer.Token, closer string) ([]*Expr, error) {
 	if at(p.PeekingLexer, closer) {
 		return nil, nil
@@ -527,8 +524,8 @@ func (p *exprParser) index(x *Expr) (*Expr, error) {
 	}
 }
 
-// inside parses an expression within an open bracket; if none begins, the
-// bracket is part of the failure.
+// inside parses an expression within an open bracket. If no expression begins, the failure includes
+// the bracket.
 func (p *exprParser) inside(open *lexer.Token) (*Expr, error) {
 	start := p.Cursor()
 	x, err := p.expr(precLowest)
@@ -538,7 +535,7 @@ func (p *exprParser) inside(open *lexer.Token) (*Expr, error) {
 	return x, err
 }
 
-// close takes the closing bracket.
+// close parses the closing bracket.
 func (p *exprParser) close(open *lexer.Token, closer, want string) (*lexer.Token, error) {
 	if !at(p.PeekingLexer, closer) {
 		return nil, p.fail(want, open)

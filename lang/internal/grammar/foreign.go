@@ -9,8 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
-// foreignOperator explains operators of other languages, which the lexer takes
-// for two tokens.
+// foreignOperator explains operators of other languages, which the lexer reads as two tokens.
 func foreignOperator(s *situation) (d diag.Diagnostic, ok bool) {
 	if s.tok.Type != tokPunct && s.tok.Type != tokAssign {
 		return d, false
@@ -129,7 +128,7 @@ func unknownTypeAt(s *situation, t lexer.Token) diag.Diagnostic {
 	return d
 }
 
-// nearestType is the type that a name was meant to be, or "".
+// nearestType returns the type that was probably meant by a name, or "".
 func nearestType(name string) string {
 	switch name {
 	case "float", "double", "numeric", "number":
@@ -142,10 +141,10 @@ func nearestType(name string) string {
 	return diag.Nearest(name, maps.Keys(names))
 }
 
-// words are operators and keywords of other languages, with what to write for them.
+// words maps operators and keywords of other languages to replacements.
 var words = map[string]string{"and": "&&", "or": "||", "AND": "&&", "OR": "||", "then": "{ … }", "mod": "%", "is": "=="}
 
-// nearestBound is the bound that a name was meant to be, or "".
+// nearestBound returns the bound that was probably meant by a name, or "".
 func nearestBound(name string) string {
 	switch name {
 	case "low", "lo", "min", "lb", "from", "gt", "ge":
@@ -160,12 +159,12 @@ func nearestBound(name string) string {
 	return diag.Nearest(name, slices.Values(boundNames()))
 }
 
-// boundNames are the names of bounds.
+// boundNames returns the names of bounds.
 func boundNames() []string { return []string{"lower", "upper", "offset", "multiplier"} }
 
-// brackets are the edits that make square brackets of a pair of parentheses that opens at a
-// token, after the word that is written for the one before unless it is ""; nil if the pair
-// does not close before the statement ends.
+// brackets returns the edits that replace a pair of parentheses, which opens at a token, by square
+// brackets. Unless word is "", it replaces the preceding word. It returns nil if the pair does not
+// close before the statement ends.
 func (s *situation) brackets(open int, word string) []diag.Edit {
 	from := spanOf(s.lowerer, s.tokens[open])
 	edits := []diag.Edit{{Span: from, Text: "["}}

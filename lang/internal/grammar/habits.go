@@ -10,18 +10,18 @@ import (
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
-// This file: rules of explain.go for habits from other languages, and for parts of a type that
-// are written with the wrong brackets or left out.
+// This file: rules of explain.go for habits from other languages, and for parts of a type that have
+// wrong brackets or are missing.
 
-// operand is the rest of a line that a division by `//` leaves in a comment: one value, without two
-// words next to each other, up to the end of the statement or of a header.
+// operand matches a comment that may be the right side of a division by `//`: a value up to the end
+// of the statement or of a header, without two adjacent words.
 var operand = regexp.MustCompile(`^//\s*[\w(.][\w.()\[\]+*/%^, -]*(?:[<>=!|&]=?[\w.()\[\]+*/%^, -]+)*[;{]\s*(?://.*)?$`)
 
-// twoWords matches words of prose, which no expression has.
+// twoWords matches adjacent words, which occur in prose but not in expressions.
 var twoWords = regexp.MustCompile(`[A-Za-z_]\w*\s+[A-Za-z_]`)
 
-// integerDivision explains `N // 2`, which Python has: the statement breaks off at a comment that
-// looks like the rest of an expression.
+// integerDivision explains `N // 2`, which is Python's syntax: the statement breaks off at a
+// comment that looks like the rest of an expression.
 func integerDivision(s *situation) (d diag.Diagnostic, ok bool) {
 	if s.i == s.start || !s.newLine() && !s.tok.EOF() {
 		return d, false
@@ -44,8 +44,7 @@ func integerDivision(s *situation) (d diag.Diagnostic, ok bool) {
 	return d, true
 }
 
-// foreignWords are words of other languages where an operator or a part of a header is
-// expected.
+// foreignWords explains words of other languages in places of an operator or a part of a header.
 func foreignWords(s *situation) (d diag.Diagnostic, ok bool) {
 	if s.fail.want == "`>`" {
 		return d, false
@@ -87,8 +86,8 @@ func foreignWords(s *situation) (d diag.Diagnostic, ok bool) {
 	return d, false
 }
 
-// instead is an error about the text from one token to another, for which the help gives the
-// right one.
+// instead returns an error about the text from one token to another. Its help has the text to write
+// instead.
 func (s *situation) instead(from, to lexer.Token, summary, write string) diag.Diagnostic {
 	d := s.error(diag.UnexpectedToken, from, "%s", summary)
 	d.Span.End = end(&to)
@@ -97,7 +96,7 @@ func (s *situation) instead(from, to lexer.Token, summary, write string) diag.Di
 	return d
 }
 
-// foreignOutput explains strings that are arguments of functions of other languages.
+// foreignOutput explains strings in calls of functions from other languages.
 func foreignOutput(s *situation) (d diag.Diagnostic, ok bool) {
 	if s.tok.Type != tokString {
 		return d, false
@@ -125,7 +124,8 @@ func foreignOutput(s *situation) (d diag.Diagnostic, ok bool) {
 	return d, true
 }
 
-// wrongBrackets explains sizes and bounds in the brackets of the other, or in parentheses.
+// wrongBrackets explains sizes in the brackets of bounds, bounds in those of sizes, and both in
+// parentheses.
 func wrongBrackets(s *situation) (d diag.Diagnostic, ok bool) {
 	if !beginsType(s.first) {
 		return d, false
@@ -184,19 +184,19 @@ func wrongBrackets(s *situation) (d diag.Diagnostic, ok bool) {
 }
 
 // typeUpTo reports whether the tokens before i can be the beginning of a type, so that a bracket
-// there holds sizes.
+// there contains sizes.
 func (s *situation) typeUpTo(i int) bool {
 	before := s.tokens[i-1]
 	return beginsType(before) || isPunct(before, ">")
 }
 
-// isDeclaratorEnd reports what can follow the name of a declared variable.
+// isDeclaratorEnd reports whether a token can follow the name of a declared variable.
 func isDeclaratorEnd(t lexer.Token) bool {
 	return isPunct(t, ";") || isPunct(t, ",") || t.Type == tokAssign
 }
 
-// otherBrackets are the edits that write another pair of brackets for a pair of parentheses;
-// nil if the pair does not close before the statement ends.
+// otherBrackets returns the edits that replace a pair of parentheses by other brackets; nil if the
+// pair does not close before the statement ends.
 func (s *situation) otherBrackets(open int, left, right string) []diag.Edit {
 	edits := s.brackets(open, "")
 	if edits != nil {
@@ -212,7 +212,7 @@ func (s *situation) trailingComma() diag.Diagnostic {
 	return d
 }
 
-// signature explains what the list of parameters of a function cannot have.
+// signature explains errors in the parameter list of a function.
 func signature(s *situation) (d diag.Diagnostic, ok bool) {
 	switch {
 	case !s.functions || s.open < 0:
@@ -233,7 +233,7 @@ func signature(s *situation) (d diag.Diagnostic, ok bool) {
 	return d, false
 }
 
-// typeAsFunction explains int(x), and Int<lower=0> x, whose first word the parser takes for a
+// typeAsFunction explains int(x), and Int<lower=0> x, whose first word the parser reads as a
 // variable.
 func typeAsFunction(s *situation) (d diag.Diagnostic, ok bool) {
 	if s.i == s.start+2 && s.first.Type == tokIdent && isPunct(s.prev, "<") && slices.Contains(boundNames(), s.tok.Value) {
@@ -254,8 +254,8 @@ func typeAsFunction(s *situation) (d diag.Diagnostic, ok bool) {
 	return d, true
 }
 
-// misnamed explains what follows the name of a declared variable and cannot: a character that
-// no name has, or a bound.
+// misnamed explains a wrong token after the name of a declared variable: a character that names
+// cannot have, or a bound.
 func misnamed(s *situation) (d diag.Diagnostic, ok bool) {
 	if s.fail.want != wantSemi || !beginsType(s.first) || s.i != s.start+2 || s.prev.Type != tokIdent {
 		return d, false
@@ -281,7 +281,7 @@ func misnamed(s *situation) (d diag.Diagnostic, ok bool) {
 	return d, false
 }
 
-// missingPart says what to write where a value is missing.
+// missingPart describes what to write where a value is missing.
 func missingPart(s *situation) string {
 	switch {
 	case isPunct(s.prev, ",") && (isPunct(s.tok, ")") || isPunct(s.tok, "]") || isPunct(s.tok, "}")):

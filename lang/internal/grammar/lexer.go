@@ -14,30 +14,30 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Kinds of token. EOF is participle's own.
+// Kinds of tokens. participle defines EOF.
 const (
 	tokIdent   lexer.TokenType = -(iota + 2)
 	tokKeyword                 // of statements, blocks, bounds
 	tokType                    // the name of an element type: int, vector, cov_matrix, …
 	tokInt                     // 1_000
 	tokReal                    // 1.5e3
-	tokDot                     // .5: a number, or the member of a tuple
+	tokDot                     // a number such as .5, or the member of a tuple
 	tokImag                    // 2.5i
 	tokString                  // "…", quotes included
 	tokPunct                   // operators and punctuation
 	tokAssign                  // = += and the like
-	tokBad                     // the lexer has reported an error here; never reported again
+	tokBad                     // the lexer has reported an error here, which is not reported again
 )
 
-// typeRule describes what may follow the name of an element type.
+// typeRule describes the sizes and bounds of an element type.
 type typeRule struct {
 	minSizes, maxSizes int
 	lowerUpper, offset bool // bounds that the type takes
-	basic              bool // may be a local variable, an argument or a result
+	basic              bool // allowed for local variables, arguments and results
 	square             bool // a matrix with one size
 }
 
-// typeNames are the element types: those of this table and the constrained ones.
+// typeNames has the element types: those in this table, and the constrained ones.
 var typeNames = withConstrained(map[string]typeRule{
 	"int":                {basic: true, lowerUpper: true},
 	"real":               {basic: true, lowerUpper: true, offset: true},
@@ -61,17 +61,17 @@ func withConstrained(names map[string]typeRule) map[string]typeRule {
 	return names
 }
 
-// keywords cannot be names. The lexer separates them from identifiers.
+// keywords cannot be names. The lexer distinguishes them from identifiers.
 var keywords = setOf("functions data parameters model return if else while for in break continue profile " +
 	"void array tuple lower upper offset multiplier target jacobian print reject fatal_error")
 
-// reservedNames are identifiers to the lexer but may not be declared, as in
-// Stan: parts of block names, and words kept for the future.
+// reservedNames are identifiers for the lexer but must not be declared, as in Stan: parts of block
+// names, and words reserved for the future.
 var reservedNames = setOf("generated quantities transformed repeat until then true false " +
 	"typedef struct var export extern static auto")
 
-// punctuation is every operator and bracket, assignments are the operators that
-// assign; the lexer takes the longest.
+// punctuation has all operators and brackets, assignments the operators that assign. The lexer
+// takes the longest match.
 var (
 	punctuation = setOf("%/% && || == != <= >= .* ./ .^ { } ( ) [ ] < > , ; | ? : ! - + ^ ' * / % ~ \\")
 	assignments = setOf("= += -= *= /= .*= ./=")
@@ -85,7 +85,7 @@ func setOf(words string) map[string]bool {
 	return set
 }
 
-// definition makes the scanner known to participle.
+// definition makes the scanner available to participle.
 type definition struct{}
 
 var _ lexer.Definition = definition{}
@@ -99,8 +99,8 @@ func (definition) Symbols() map[string]lexer.TokenType {
 	}
 }
 
-// Lex implements lexer.Definition. Our own parser starts from scan instead,
-// which also keeps comments and diagnostics.
+// Lex implements lexer.Definition. Our own parser uses scan instead, which also returns comments
+// and diagnostics.
 func (definition) Lex(name string, r io.Reader) (lexer.Lexer, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -110,7 +110,7 @@ func (definition) Lex(name string, r io.Reader) (lexer.Lexer, error) {
 	return &tokenReader{s.tokens}, nil
 }
 
-// tokenReader is a lexer.Lexer over scanned tokens.
+// tokenReader implements lexer.Lexer for scanned tokens.
 type tokenReader struct{ rest []lexer.Token }
 
 // Next implements lexer.Lexer.
@@ -122,9 +122,8 @@ func (r *tokenReader) Next() (lexer.Token, error) {
 	return t, nil
 }
 
-// scanner turns text into tokens. It is written by hand rather than made of
-// regular expressions for speed and because its errors need care: each is
-// reported and then stepped over, so that the parser sees the rest.
+// scanner converts text to tokens. It is written by hand, not with regular expressions, for speed
+// and for better errors: it reports an error and skips it, so that the parser sees the rest.
 type scanner struct {
 	file     *source.File
 	text     string
@@ -137,15 +136,15 @@ type scanner struct {
 	brackets int // open ( and [
 	diags    diag.List
 
-	// swallowed is set if a comment or string that is not closed may contain braces, so that a
-	// missing brace is not reported again.
+	// swallowed is set if an unclosed comment or string may contain braces. A missing brace is then
+	// not reported separately.
 	swallowed bool
 }
 
 // scan reads the whole file.
 func scan(f *source.File, o Options) *scanner {
 	s := &scanner{file: f, text: f.Text, options: o, line: 1, tokens: make([]lexer.Token, 0, len(f.Text)/2+8)}
-	s.pos = len("\ufeff") * boolInt(strings.HasPrefix(s.text, "\ufeff")) // a byte order mark is no text
+	s.pos = len("\ufeff") * boolInt(strings.HasPrefix(s.text, "\ufeff")) // skip a byte order mark
 	for s.pos < len(s.text) {
 		s.next()
 	}
@@ -165,7 +164,7 @@ func (s *scanner) span(start, end int) source.Span {
 	return source.Span{File: s.file, Start: start, End: end}
 }
 
-// emit adds the token that is n bytes long and steps over it.
+// emit adds a token of n bytes and moves past it.
 func (s *scanner) emit(t lexer.TokenType, n int) {
 	indent := s.pos - s.begin
 	if k := len(s.tokens); k > 0 && s.tokens[k-1].Pos.Line == s.line {
@@ -253,14 +252,14 @@ func (s *scanner) comment(n int) {
 	s.pos += n
 }
 
-// bidiControls are the characters that change the order in which text is shown.
+// bidiControls are the characters that change the order in which text is displayed.
 var bidiControls = map[rune]string{
 	'\u202a': "left-to-right embedding", '\u202b': "right-to-left embedding", '\u202c': "pop directional formatting",
 	'\u202d': "left-to-right override", '\u202e': "right-to-left override",
 	'\u2066': "left-to-right isolate", '\u2067': "right-to-left isolate", '\u2068': "first strong isolate", '\u2069': "pop directional isolate",
 }
 
-// bidi warns of such characters in the text of a comment or string that begins here: once, with
+// bidi warns about such characters in the text of a comment or string that begins here: once, with
 // all of them.
 func (s *scanner) bidi(what, text string) {
 	var d diag.Diagnostic
@@ -290,7 +289,7 @@ func (s *scanner) bidi(what, text string) {
 	}
 }
 
-// number reads a literal; the longest that fits, so that 1.*x is 1. times x.
+// number reads the longest literal that fits, so that 1.*x is 1. times x.
 func (s *scanner) number() {
 	rest := s.text[s.pos:]
 	kind := tokInt
@@ -312,8 +311,7 @@ func (s *scanner) number() {
 		kind = tokImag
 		n++
 	}
-	// A letter or underscore that touches a number belongs to it in the
-	// reader's eye: 2x, 1__0, 1e.
+	// A reader sees an adjacent letter or underscore as part of the number: 2x, 1__0, 1e.
 	bad := n
 	for bad < len(rest) && isNameByte(rest[bad]) {
 		bad++
@@ -343,7 +341,7 @@ func (s *scanner) number() {
 	s.emit(tokBad, bad)
 }
 
-// digits is the length of a run of digits with single underscores within.
+// digits returns the length of a run of digits, which may contain single underscores.
 func digits(s string) int {
 	n := 0
 	for n < len(s) && (isDigit(s[n]) || n > 0 && s[n] == '_' && n+1 < len(s) && isDigit(s[n+1])) {
@@ -352,7 +350,7 @@ func digits(s string) int {
 	return n
 }
 
-// exponent is the length of e5 or e-5, 0 if there is none.
+// exponent returns the length of an exponent such as e5 or e-5, 0 if there is none.
 func exponent(s string) int {
 	if s == "" || s[0] != 'e' && s[0] != 'E' {
 		return 0
@@ -367,10 +365,10 @@ func exponent(s string) int {
 	return 0
 }
 
-// str reads a string, which ends on its line. There are no escapes.
+// str reads a string, which must end on its line. There are no escapes.
 func (s *scanner) str() {
 	rest := s.text[s.pos:]
-	// Not to the end of the line first: it may be long, and have many strings.
+	// Do not search for the end of the line first: the line may be long, with many strings.
 	if n := strings.IndexAny(rest[1:], "\"\n"); n >= 0 && rest[1+n] == '"' {
 		s.bidi("string", rest[:n+2])
 		s.emit(tokString, n+2)
@@ -384,7 +382,7 @@ func (s *scanner) str() {
 	s.emit(tokBad, line)
 }
 
-// hash reads what begins with #: an include, or a comment in the old style.
+// hash reads a line that begins with #: an include, or a comment in the old style.
 func (s *scanner) hash() {
 	n := lineLength(s.text[s.pos:])
 	line := strings.TrimRight(s.text[s.pos:s.pos+n], " \t")
@@ -409,12 +407,12 @@ func (s *scanner) hash() {
 	s.comment(n)
 }
 
-// invalid reports a run of characters that no token begins with.
+// invalid reports a run of characters with which no token begins.
 func (s *scanner) invalid() {
 	rest := s.text[s.pos:]
 	first, n := utf8.DecodeRuneInString(rest)
-	one := n                                        // bytes of the first character
-	for n < len(rest) && rest[n] >= utf8.RuneSelf { // the rest of a foreign word is one mistake
+	one := n                                        // number of bytes of the first character
+	for n < len(rest) && rest[n] >= utf8.RuneSelf { // report a foreign word once
 		n++
 	}
 	plain, isPlain := "", false
@@ -475,14 +473,14 @@ func (s *scanner) invalid() {
 	s.emit(tokBad, n)
 }
 
-// greek are the names of the letters that stand for parameters in print.
+// greek maps Greek letters, which denote parameters in print, to their names.
 var greek = map[rune]string{
 	'α': "alpha", 'β': "beta", 'γ': "gamma", 'δ': "delta", 'ε': "epsilon", 'η': "eta", 'θ': "theta",
 	'κ': "kappa", 'λ': "lambda", 'μ': "mu", 'µ': "mu", 'ν': "nu", 'ξ': "xi", 'π': "pi", 'ρ': "rho",
 	'σ': "sigma", 'τ': "tau", 'φ': "phi", 'χ': "chi", 'ψ': "psi", 'ω': "omega", 'Σ': "Sigma", 'Ω': "Omega",
 }
 
-// lineLength is the number of bytes before the line break.
+// lineLength returns the number of bytes before the line break.
 func lineLength(s string) int {
 	if n := strings.IndexByte(s, '\n'); n >= 0 {
 		s = s[:n]

@@ -11,7 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// lowerer makes ast nodes of grammar structs and collects diagnostics.
+// lowerer converts grammar structs to ast nodes and collects diagnostics.
 type lowerer struct {
 	file   *source.File
 	tokens []lexer.Token
@@ -20,7 +20,7 @@ type lowerer struct {
 	swallowed bool // see scanner
 	options   Options
 	lost      []source.Span // see ast.File
-	old       bool          // an older syntax has been reported
+	old       bool          // an old syntax was reported
 }
 
 func (l *lowerer) span(start, end int) source.Span {
@@ -33,19 +33,18 @@ func spanOf(l *lowerer, t lexer.Token) source.Span {
 	return l.span(t.Pos.Offset, t.Pos.Offset+len(t.Value))
 }
 
-// tokensBase is the base of a node that covers the tokens that participle
-// captured for a struct.
+// tokensBase returns the base of a node that covers the tokens that participle captured for a
+// struct.
 func (l *lowerer) tokensBase(ts []lexer.Token) ast.Base {
 	return l.base(ts[0].Pos.Offset, end(&ts[len(ts)-1]))
 }
 
 func (l *lowerer) add(code diag.Code, span source.Span, format string, args ...any) *diag.Diagnostic {
 	l.diags.Add(diag.Errorf(code, span, format, args...))
-	return &l.diags[len(l.diags)-1] // for the caller to set Fix, before the next add
+	return &l.diags[len(l.diags)-1] // the caller may set Fix before the next add
 }
 
-// older reports the syntax of an older version: an error, or a warning where
-// that syntax is read.
+// older reports the syntax of an older version: as a warning in legacy mode, else as an error.
 func (l *lowerer) older(code diag.Code, span source.Span, format string, args ...any) *diag.Diagnostic {
 	d := diag.Errorf(code, span, format, args...)
 	if l.options.Legacy {
@@ -59,12 +58,12 @@ func (l *lowerer) older(code diag.Code, span source.Span, format string, args ..
 	return &l.diags[len(l.diags)-1]
 }
 
-// index finds a token of the file by its offset.
+// index returns the index of a token of the file, by its offset.
 func (l *lowerer) index(t lexer.Token) int {
 	return sort.Search(len(l.tokens)-1, func(i int) bool { return l.tokens[i].Pos.Offset >= t.Pos.Offset })
 }
 
-// endBefore is the end of the token before t.
+// endBefore returns the end of the token before t.
 func (l *lowerer) endBefore(t lexer.Token) int {
 	if i := l.index(t); i > 0 {
 		return end(&l.tokens[i-1])
@@ -76,14 +75,15 @@ func isPunct(t lexer.Token, value string) bool {
 	return t.Value == value && (t.Type == tokPunct || t.Type == tokAssign)
 }
 
-// scope is what lowering a statement needs to know of its surroundings.
+// scope describes the surroundings of a statement, as far as lowering needs them.
 type scope struct {
 	block  ast.BlockKind
-	nested bool // within a statement or function body, not directly in the block
+	nested bool // within a statement or function body
 }
 
-// block lowers the items of a program block. What does not belong in a block is reported once,
-// and not at all in a second block of that kind, which is probably another one.
+// block lowers the items of a program block. It reports a statement that the block must not contain
+// once. In a second block of the same kind it reports none, since that block probably has the wrong
+// name.
 func (l *lowerer) block(kind ast.BlockKind, b *Block, second bool) []ast.Stmt {
 	before := len(l.diags)
 	out := l.items(scope{block: kind}, b)
@@ -96,7 +96,7 @@ func (l *lowerer) block(kind ast.BlockKind, b *Block, second bool) []ast.Stmt {
 				continue
 			}
 		case diag.StatementNotAllowed:
-			next := before + i + 1 // what is no statement at all is reported next
+			next := before + i + 1 // errors in expression statements are reported next
 			if seen || next < len(l.diags) && l.diags[next].Code == diag.NotAStatement && l.diags[next].Span.Start == d.Span.Start {
 				continue
 			}
@@ -143,7 +143,7 @@ func (l *lowerer) nested(sc scope, b *Block) *ast.BlockStmt {
 	return out
 }
 
-// body lowers a statement that must be one: a declaration of several names
+// body lowers the body of a loop or conditional to one statement: a declaration of several names
 // becomes a block.
 func (l *lowerer) body(sc scope, s *Stmt) ast.Stmt {
 	sc.nested = true
@@ -154,7 +154,7 @@ func (l *lowerer) body(sc scope, s *Stmt) ast.Stmt {
 	return &ast.BlockStmt{Base: l.tokensBase(s.Tokens), Stmts: list}
 }
 
-// stmts lowers one statement, which declares several variables at times.
+// stmts lowers one statement. A declaration of several variables becomes several statements.
 func (l *lowerer) stmts(sc scope, s *Stmt) []ast.Stmt {
 	if s.Decl != nil {
 		return l.decl(sc, s)
@@ -220,7 +220,7 @@ func (l *lowerer) stmt(sc scope, s *Stmt, base ast.Base) ast.Stmt {
 func (l *lowerer) exprStmt(s *ExprStmt, base ast.Base) ast.Stmt {
 	switch {
 	case s.Op != "":
-		if s.Op == "<-" { // the lexer gives it in legacy texts only
+		if s.Op == "<-" { // the lexer returns it only in legacy mode
 			s.Op = "="
 			at := s.LHS.End
 			for l.file.Text[at] != '<' {
@@ -264,9 +264,9 @@ func (l *lowerer) exprStmt(s *ExprStmt, base ast.Base) ast.Stmt {
 	return &ast.Empty{Base: base}
 }
 
-// notAStatement reports an expression in the place of a statement.
+// notAStatement reports an expression used as a statement.
 func (l *lowerer) notAStatement(g *Expr, x ast.Expr) {
-	// lhs <- rhs reads as lhs < -rhs, or as the left part of a weaker operator.
+	// lhs <- rhs is parsed as lhs < -rhs, or as the left part of a weaker operator.
 	for e := g; e.Kind == exprBinary || e.Kind == exprCond; e = e.Kids[0] {
 		if e.Kind == exprBinary && e.Tok.Value == "<" && strings.HasPrefix(l.file.Text[e.Tok.Pos.Offset:], "<-") {
 			at := e.Tok.Pos.Offset
@@ -292,7 +292,7 @@ func (l *lowerer) notAStatement(g *Expr, x ast.Expr) {
 	}
 }
 
-// notAssignable returns the part of x that is no place to store in, or nil.
+// notAssignable returns the part of x that cannot be assigned, or nil.
 func notAssignable(x ast.Expr) ast.Expr {
 	switch x := x.(type) {
 	case *ast.VarExpr:
@@ -323,13 +323,12 @@ func notAssignablePart(x ast.Expr) ast.Expr {
 
 func unquote(s string) string { return strings.TrimSuffix(strings.TrimPrefix(s, `"`), `"`) }
 
-// ident makes an identifier of a name that is used.
+// ident converts a name that is used to an identifier.
 func (l *lowerer) ident(t lexer.Token) ast.Ident {
 	return ast.Ident{Base: ast.Base{Pos: spanOf(l, t)}, Name: t.Value}
 }
 
-// declared makes an identifier of a name that is declared, which must not be a
-// reserved one.
+// declared converts a name that is declared to an identifier. It must not be a reserved word.
 func (l *lowerer) declared(n Name) ast.Ident {
 	t := n.Tok
 	switch {

@@ -9,11 +9,11 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// typeForm describes the form that a type may have, which depends on where it is written.
+// typeForm describes the allowed form of a type, which depends on its place.
 type typeForm struct {
 	unsized bool   // argument or result of a function
 	bounds  bool   // bounds and constrained types are allowed
-	subject string // of messages about what is not allowed
+	subject string // the subject of messages about forms that are not allowed
 }
 
 var (
@@ -22,7 +22,7 @@ var (
 	inBlock     = typeForm{bounds: true}
 )
 
-// declPlace is the place of a variable declaration.
+// declPlace returns the allowed form of types in declarations.
 func declPlace(sc scope) typeForm {
 	if sc.nested || sc.block == ast.Model {
 		return inLocal
@@ -88,7 +88,7 @@ func (l *lowerer) funcDef(f *FuncDef) ast.Stmt {
 	return out
 }
 
-// typeExpr lowers a type and checks its form for the place where it stands.
+// typeExpr lowers a type and checks its form.
 func (l *lowerer) typeExpr(t *Type, p typeForm) *ast.TypeExpr {
 	e := t.elem()
 	out := &ast.TypeExpr{Base: l.tokensBase(t.Tokens), Unsized: p.unsized, Elem: e.Name}
@@ -169,7 +169,7 @@ func (l *lowerer) sizes(t *Elem, rule typeRule, p typeForm, out *ast.TypeExpr) {
 	}
 	switch {
 	case rule.maxSizes == 0 || p.unsized && missing == n:
-		// Old array syntax: real[N] x or vector[] x.
+		// The old array syntax: real[N] x or vector[] x.
 		dims := strings.TrimSpace(l.file.Text[t.Sizes.Start:t.Sizes.End])
 		report := l.add
 		if p.unsized {
@@ -245,8 +245,8 @@ func isShift(kind string) bool { return kind == "offset" || kind == "multiplier"
 
 func has(m map[string]source.Span, key string) bool { _, ok := m[key]; return ok }
 
-// oldArray reports `real x[N]` and gives the type that was meant. If alone, the declaration
-// has no other names.
+// oldArray reports `real x[N]` and returns the type that was meant. If alone is set, the
+// declaration has no other names.
 func (l *lowerer) oldArray(t *ast.TypeExpr, old *Sizes, name string, alone bool) *ast.TypeExpr {
 	text := l.file.Text
 	dims := text[old.Start:old.End]

@@ -16,7 +16,7 @@ func (l *lowerer) exprs(list []*Expr) []ast.Expr {
 	return out
 }
 
-// expr lowers an expression. It recurses: the parser has bounded the depth.
+// expr lowers an expression. It recurses, since the parser has limited the depth.
 func (l *lowerer) expr(e *Expr) ast.Expr {
 	base := l.base(e.Start, e.End)
 	switch e.Kind {
@@ -78,7 +78,7 @@ func (l *lowerer) indexNode(i *Index) ast.Index {
 	return &ast.All{Base: base}
 }
 
-// intLit reads an integer. One that is too large saturates; check refuses it.
+// intLit parses an integer. A value that is too large saturates, and check refuses it.
 func (l *lowerer) intLit(e *Expr, base ast.Base) ast.Expr {
 	v, _ := strconv.ParseInt(strings.ReplaceAll(e.Tok.Value, "_", ""), 10, 64)
 	return &ast.IntLit{Base: base, Text: e.Tok.Value, Value: v}
@@ -93,7 +93,7 @@ func (l *lowerer) real(e *Expr, text string) float64 {
 	return v
 }
 
-// member reads the number of a tuple member from its token, such as `.2`.
+// member parses the number of a tuple member from its token, such as `.2`.
 func (l *lowerer) member(e *Expr) int {
 	text := strings.ReplaceAll(strings.TrimPrefix(e.Tok.Value, "."), "_", "")
 	n, err := strconv.Atoi(text)

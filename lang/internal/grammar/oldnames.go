@@ -6,12 +6,12 @@ import (
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
-// newWords are the reserved words that older versions of Stan did not have, so
-// that old programs use them as names.
+// newWords are the reserved words that older versions of Stan did not have, so that old programs
+// may use them as names.
 var newWords = setOf("lower upper offset multiplier array tuple profile jacobian complex")
 
-// oldNames turns keywords that are newer than the program back into identifiers where the program
-// declares them as names, except where only the keyword is possible. It reports each name once.
+// oldNames changes newer keywords back to identifiers if the program declares them as names. In
+// places where only the keyword is possible, they stay. It reports each name once.
 func (s *scanner) oldNames() {
 	if !s.options.Legacy {
 		return
@@ -56,8 +56,8 @@ func (s *scanner) oldNames() {
 	}
 }
 
-// typeTokens marks the tokens that belong to types: their names, bounds without
-// the values of these, and sizes without the expressions in them.
+// typeTokens marks the tokens that belong to types: their names, bounds without the bounds' values,
+// and sizes without the expressions in them.
 func (s *scanner) typeTokens() []bool {
 	marked := make([]bool, len(s.tokens))
 	for i := 0; i < len(s.tokens); i++ {
@@ -111,7 +111,7 @@ func (s *scanner) typeTokens() []bool {
 	return marked
 }
 
-// newUse reports a place where a new word can only be itself.
+// newUse reports whether a new word can only be the keyword here.
 func (s *scanner) newUse(i int) bool {
 	next := s.tokens[min(i+1, len(s.tokens)-1)]
 	switch s.tokens[i].Value {
@@ -139,7 +139,7 @@ func (s *scanner) newUse(i int) bool {
 	return false
 }
 
-// Reserved reports names that cannot be declared.
+// Reserved reports whether a name cannot be declared.
 func Reserved(name string) bool {
 	_, isType := typeNames[name]
 	return isType || keywords[name] || reservedNames[name]

@@ -1,21 +1,20 @@
-// Package grammar turns source text into the syntax tree of package ast.
+// Package grammar parses source text to the syntax tree of package ast.
 //
-// The steps, in the order in which text goes through them:
+// The steps, in order:
 //
-//   - lexer.go: text to tokens, by hand; comments and lexical errors aside;
+//   - lexer.go: text to tokens, by hand; comments and lexical errors are stored separately;
 //   - oldnames.go: words that older programs use as names;
 //   - program.go: tokens to program blocks, their order and names;
-//   - recover.go: blocks to statements, each parsed on its own, so that one
+//   - recover.go: blocks to statements, each parsed separately, so that one
 //     syntax error does not hide the next;
 //   - stmt.go: the grammar of a statement as participle structs, LL(1);
 //   - expr.go: expressions by precedence climbing;
-//   - explain.go, foreign.go, habits.go: from a token that does not fit to a message that helps;
+//   - explain.go, foreign.go, habits.go: from a wrong token to a helpful message;
 //   - lower.go, lower_decl.go, lower_expr.go: grammar structs to ast nodes, and
-//     the rules that need more than the grammar to say what is wrong.
+//     the rules whose messages need more than the grammar.
 //
-// Nothing here panics or runs longer than linear time on any input (a fuzz test
-// sees to it): the grammar never reparses, and nesting is bounded before the
-// first recursion.
+// No input makes this package panic or take more than linear time, which a fuzz test checks: the
+// grammar never reparses, and nesting is limited before the first recursion.
 package grammar
 
 import (
@@ -28,18 +27,18 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// maxErrors bounds the errors reported for one text: more come from reading
-// something that is no program at all.
+// maxErrors is the maximum number of errors reported for one text. More of them mean that the text
+// is not a program.
 const maxErrors = 100
 
 // Options of Parse.
 type Options struct {
 	KeepIncludes bool // #include lines are comments
-	Legacy       bool // the syntax of older versions is read as what replaced it
+	Legacy       bool // accept the syntax of older versions, and convert it
 }
 
-// Parse parses a program. The tree is never nil; where there are errors, it
-// lacks what could not be understood.
+// Parse parses a program. The tree is never nil. If there are errors, it lacks the parts that could
+// not be parsed.
 func Parse(f *source.File, o Options) (*ast.File, diag.List) {
 	s := scan(f, o)
 	l := &lowerer{file: f, tokens: s.tokens, diags: s.diags, swallowed: s.swallowed, options: o}
@@ -50,7 +49,7 @@ func Parse(f *source.File, o Options) (*ast.File, diag.List) {
 		if err == nil {
 			_, err = grammar()
 		}
-		if err != nil { // a defect of the grammar structs, which every test would show
+		if err != nil { // a fault in the grammar structs, which every test would find
 			l.diags.Add(diag.Errorf(diag.UnexpectedToken, out.Pos, "internal error: %v", err))
 			return out, l.diags
 		}
@@ -64,13 +63,13 @@ func Parse(f *source.File, o Options) (*ast.File, diag.List) {
 	return out, l.diags
 }
 
-// tooDeep reports nesting that would exhaust the parser's stack: brackets, and statements within
-// statements without braces. A link of a chain of `else if` counts as a tenth of a level, since
-// such chains are long without being deep.
+// tooDeep reports nesting that would exhaust the parser's stack: of brackets, and of statements
+// within statements without braces. An `else if` counts as a tenth of a level, because such chains
+// are long without being deep.
 func (l *lowerer) tooDeep() bool {
 	const level, link = 10, 1
 	depth, chain := 0, 0 // open brackets; control words since the end of the last statement
-	var outer []int      // chains around the open braces
+	var outer []int      // values of chain outside the open braces
 	for i, t := range l.tokens {
 		switch t.Value {
 		case "{":
@@ -115,7 +114,7 @@ func (l *lowerer) tooDeep() bool {
 	return false
 }
 
-// program reads the blocks.
+// program parses the blocks.
 func (l *lowerer) program(lex *lexer.PeekingLexer, out *ast.File) {
 	var last *ast.Block
 	first := map[ast.BlockKind]*ast.Block{}
@@ -133,7 +132,7 @@ func (l *lowerer) program(lex *lexer.PeekingLexer, out *ast.File) {
 		}
 		var b Block
 		if err := b.parse(lex, h.kind == ast.Functions); err != nil {
-			return // the grammar does not build; Parse has reported it
+			return // the grammar could not be built, which Parse has reported
 		}
 		begin := h.words[0].Pos.Offset
 		block := &ast.Block{Kind: h.kind, Base: ast.Base{Pos: l.span(begin, end(&b.Close))}}
@@ -159,7 +158,7 @@ func (l *lowerer) program(lex *lexer.PeekingLexer, out *ast.File) {
 	}
 }
 
-// order checks the place of a block among those before it.
+// order checks the position of a block relative to the earlier ones.
 func (l *lowerer) order(out *ast.File, first map[ast.BlockKind]*ast.Block, b *ast.Block, h header) {
 	name := source.Join(spanOf(l, h.words[0]), spanOf(l, h.words[len(h.words)-1]))
 	note := func(b *ast.Block, message string) []diag.Note {
@@ -187,15 +186,14 @@ func (l *lowerer) order(out *ast.File, first map[ast.BlockKind]*ast.Block, b *as
 	}
 }
 
-// blockNames are names that people give to blocks, with the right ones.
+// blockNames maps wrong names of blocks that users write to the right ones.
 var blockNames = map[string]string{
 	"params": "parameters", "param": "parameters", "input": "data", "inputs": "data",
 	"derived": "transformed parameters", "observations": "data",
 	"generated": "generated quantities", "outputs": "generated quantities", "output": "generated quantities",
 }
 
-// unknownHeader reads something that looks like the header of a block: up to
-// three words and a brace.
+// unknownHeader parses text that looks like the header of a block: up to three words and a brace.
 func (l *lowerer) unknownHeader(lex *lexer.PeekingLexer) (h header, ok bool) {
 	var words []string
 	for len(words) < 3 && (lex.Peek().Type == tokKeyword || lex.Peek().Type == tokIdent) {
@@ -208,7 +206,7 @@ func (l *lowerer) unknownHeader(lex *lexer.PeekingLexer) (h header, ok bool) {
 	name := strings.Join(words, " ")
 	span := source.Join(spanOf(l, h.words[0]), spanOf(l, h.words[len(h.words)-1]))
 	d := diag.Errorf(diag.UnknownBlock, span, "there is no block called `%s`", name)
-	h.kind = ast.TransformedData // lenient rules for its contents
+	h.kind = ast.TransformedData // it has the most lenient rules
 	near := blockNames[name]
 	if near == "" {
 		near = diag.Nearest(name, func(yield func(string) bool) {
@@ -256,7 +254,7 @@ func (l *lowerer) gap(lex *lexer.PeekingLexer, last *ast.Block) {
 		d.Fix = "put it into a block: statements such as `y ~ normal(0, 1);` into `model { … }`"
 	}
 	if l.swallowed && (d.Code == diag.StrayBrace || d.Code == diag.OutsideBlock) {
-		d.Code = "" // the brace that a comment swallowed would explain it
+		d.Code = "" // the brace is probably in the unclosed comment
 	}
 	if last != nil && (d.Code == diag.StrayBrace || d.Code == diag.OutsideBlock) {
 		d.Related = []diag.Note{{Span: l.span(max(last.Pos.Start, last.Pos.End-1), last.Pos.End),
@@ -271,7 +269,7 @@ func (l *lowerer) gap(lex *lexer.PeekingLexer, last *ast.Block) {
 	l.lost = append(l.lost, l.span(t.Pos.Offset, lex.Peek().Pos.Offset))
 }
 
-// braceMissing reports the name of a block without its brace.
+// braceMissing reports the name of a block without an opening brace.
 func (l *lowerer) braceMissing(name string, next lexer.Token) diag.Diagnostic {
 	d := diag.Errorf(diag.UnexpectedToken, spanOf(l, next), "`{` is missing after the block name `%s`", name)
 	d.Fix = "write `" + name + " { … }`"
@@ -283,7 +281,7 @@ func (l *lowerer) unclosed(h header, b *Block) {
 	if l.swallowed {
 		return
 	}
-	// Every inner brace may have been matched by a brace that was meant for an outer one; the
+	// Each inner brace may have been matched with a brace that was meant for an outer one. The
 	// indentation shows which.
 	inner := l.misindented(b)
 	if inner == nil {
@@ -305,8 +303,8 @@ func (l *lowerer) unclosed(h header, b *Block) {
 	l.diags.Add(d)
 }
 
-// misindented finds the innermost block whose closing brace begins a line but
-// is indented less than the line of its opening brace, or is missing.
+// misindented finds the innermost block whose closing brace begins a line but is indented less than
+// the line of its opening brace, or is missing.
 func (l *lowerer) misindented(b *Block) *Block {
 	for _, item := range b.Items {
 		for _, inner := range item.blocks() {

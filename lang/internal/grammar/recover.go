@@ -9,19 +9,19 @@ import (
 	"github.com/ppl-lang/ppl/lang/ast"
 )
 
-// participle stops at the first error, so the text is parsed in pieces:
-// program blocks, then statement by statement, at every level of nesting (Block
-// below parses the statements within braces each on its own). A piece that does
-// not fit becomes an Item with a failure, and parsing goes on after it.
+// participle stops at the first error. Therefore the text is parsed in pieces: program blocks, then
+// each statement, at every level of nesting (Block below parses the statements within braces
+// separately). A piece with an error becomes an Item with a failure, and parsing continues after
+// it.
 
-// Item is one statement or function definition. With a failure, Stmt is what
-// participle had understood so far, good only for the failures in its blocks.
+// Item is one statement or function definition. If it has a failure, Stmt is what participle had
+// parsed so far, and is used only for the failures in its blocks.
 type Item struct {
 	Stmt  *Stmt
 	Func  *FuncDef
 	Fail  *failure
-	Start lexer.Token // first token of the item, for the words of a failure
-	End   int         // of a failure: where parsing goes on
+	Start lexer.Token // first token of the item, for messages
+	End   int         // after a failure: where parsing continues
 }
 
 // Block is a list of statements in braces.
@@ -33,8 +33,8 @@ type Block struct {
 	at int // the index of Open among all tokens
 }
 
-// Parse implements participle.Parseable. Once the brace is there it never
-// fails: its failures are items.
+// Parse implements participle.Parseable. After the opening brace it never fails: failures become
+// items.
 func (b *Block) Parse(lex *lexer.PeekingLexer) error {
 	if !at(lex, "{") {
 		return participle.NextMatch
@@ -42,8 +42,8 @@ func (b *Block) Parse(lex *lexer.PeekingLexer) error {
 	return b.parse(lex, false)
 }
 
-// parse reads the block from its brace on; functions says that it holds
-// function definitions.
+// parse parses the block from its opening brace on. functions is set if it contains function
+// definitions.
 func (b *Block) parse(lex *lexer.PeekingLexer, functions bool) error {
 	g, err := grammar()
 	if err != nil {
@@ -68,13 +68,13 @@ func (b *Block) parse(lex *lexer.PeekingLexer, functions bool) error {
 			return nil
 		}
 		if orphan && isWord(t, "else") {
-			lex.Next() // of an `if` that did not parse
+			lex.Next() // the `else` of an `if` that did not parse
 			continue
 		}
 		item := Item{Start: *t}
 		start := lex.MakeCheckpoint()
 		switch {
-		case at(lex, ";") && !functions: // what ends a block's brace in other languages
+		case at(lex, ";") && !functions: // a semicolon after a closing brace, as in other languages
 			lex.Next()
 			item.Stmt = &Stmt{Tokens: lex.Range(lex.RawCursor()-1, lex.RawCursor()), Empty: true}
 			err = nil
@@ -96,9 +96,9 @@ func (b *Block) parse(lex *lexer.PeekingLexer, functions bool) error {
 	}
 }
 
-// cutBy reports whether the `else` that comes next belongs to the `if` of which
-// this is the branch, so that its closing brace is missing: the `else` begins a
-// line and is not indented more than the `if`.
+// cutBy reports whether this block lacks its closing brace: the next `else` belongs to the `if`
+// whose branch this block is. That is assumed if the `else` begins a line and is not indented more
+// than the `if`.
 func (b *Block) cutBy(lex *lexer.PeekingLexer) bool {
 	t := lex.Peek()
 	if t.Pos.Column > b.Open.Pos.Column || t.Pos.Line == b.Open.Pos.Line {
@@ -123,7 +123,7 @@ func (b *Block) cutBy(lex *lexer.PeekingLexer) bool {
 	return false
 }
 
-// asFailure gives participle's errors the form of ours.
+// asFailure converts participle's errors to failures.
 func asFailure(err error, lex *lexer.PeekingLexer) *failure {
 	switch e := err.(type) {
 	case *failure:
@@ -134,8 +134,8 @@ func asFailure(err error, lex *lexer.PeekingLexer) *failure {
 	return &failure{tok: *lex.Peek(), want: wantExpr}
 }
 
-// resume moves the lexer from the start of a failed statement to where parsing
-// can go on: always at least one token ahead.
+// resume moves the lexer from the start of a failed statement to where parsing can continue, at
+// least one token ahead.
 func resume(lex *lexer.PeekingLexer, start lexer.Checkpoint, f *failure) {
 	lex.LoadCheckpoint(start)
 	first := lex.Cursor()
@@ -171,7 +171,7 @@ func resume(lex *lexer.PeekingLexer, start lexer.Checkpoint, f *failure) {
 			}
 		case at(lex, "{"):
 			if !opensArray(prev) && moved() {
-				return // a body: it is parsed on its own
+				return // a body, which is parsed separately
 			}
 			braces++
 		case at(lex, "}"):
@@ -186,8 +186,7 @@ func resume(lex *lexer.PeekingLexer, start lexer.Checkpoint, f *failure) {
 	}
 }
 
-// opensArray reports whether a brace after prev is that of an array expression
-// rather than of a block.
+// opensArray reports whether a brace after prev opens an array expression rather than a block.
 func opensArray(prev lexer.Token) bool {
 	switch prev.Type {
 	case tokAssign:
@@ -198,8 +197,7 @@ func opensArray(prev lexer.Token) bool {
 	return isWord(&prev, "return") || isWord(&prev, "in")
 }
 
-// beginsStatement reports tokens that begin a statement and cannot continue an
-// expression.
+// beginsStatement reports whether a token begins a statement and cannot continue an expression.
 func beginsStatement(t *lexer.Token) bool {
 	switch t.Type {
 	case tokType:
@@ -222,11 +220,11 @@ func isWord(t *lexer.Token, word string) bool {
 type header struct {
 	words []lexer.Token
 	kind  ast.BlockKind
-	guess bool // the name is unknown and like no other; the kind says nothing
+	guess bool // the name is unknown and unlike any other, so kind is arbitrary
 }
 
-// isHeader reports whether a known block begins here. That needs no context:
-// no statement contains `data {`, so a header always ends what is before it.
+// isHeader reports whether a known block begins here. That needs no context: no statement contains
+// `data {`, so a header always ends the preceding text.
 func isHeader(lex *lexer.PeekingLexer) bool {
 	switch t := lex.Peek(); t.Value {
 	case "functions", "data", "parameters", "model", "transformed", "generated":
@@ -238,8 +236,8 @@ func isHeader(lex *lexer.PeekingLexer) bool {
 	return false
 }
 
-// readHeader reads the name of a known block up to its brace. It leaves the
-// lexer anywhere if there is none.
+// readHeader parses the name of a known block up to its brace. If there is none, the lexer's
+// position is undefined.
 func readHeader(lex *lexer.PeekingLexer) (header, bool) {
 	var h header
 	name := ""

@@ -8,22 +8,20 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// The grammar of statements and declarations, as participle structs. It is
-// LL(1): the first token of each alternative decides, and lookahead is 0, so
-// that a failure is always reported at the token that does not fit and never
-// papered over by another alternative.
+// The grammar of statements and declarations, as participle structs. It is LL(1): the first token
+// of each alternative decides, and lookahead is 0. Thus a failure is always reported at the wrong
+// token, and never hidden by another alternative.
 //
-// It accepts more than the language: sizes and bounds anywhere in a type, old
-// array syntax, any expression as a statement. Lowering refuses the rest, where
-// more is known about what was meant.
+// It accepts more than the language: sizes and bounds anywhere in a type, old array syntax, any
+// expression as a statement. Lowering refuses these, with better messages.
 
-// parsers holds the compiled grammar, which is immutable once built.
+// parsers has the compiled grammar, which is immutable.
 type parsers struct {
 	stmt *participle.Parser[Stmt]
 	fun  *participle.Parser[FuncDef]
 }
 
-// grammar compiles the structs once, when first needed.
+// grammar compiles the structs at its first use.
 var grammar = sync.OnceValues(func() (*parsers, error) {
 	opts := []participle.Option{participle.Lexer(definition{}), participle.UseLookahead(0)}
 	stmt, err := participle.Build[Stmt](opts...)
@@ -34,8 +32,8 @@ var grammar = sync.OnceValues(func() (*parsers, error) {
 	return &parsers{stmt, fun}, err
 })
 
-// Stmt is one statement or declaration. The most frequent alternatives come first, since trying one
-// costs an allocation in participle.
+// Stmt is one statement or declaration. The most frequent alternatives come first, because trying
+// one costs an allocation in participle.
 type Stmt struct {
 	Tokens []lexer.Token
 
@@ -60,8 +58,8 @@ type Decl struct {
 	Semi  Semi          `parser:"@@"`
 }
 
-// Declarator is a name with an initial value; Old is the size of the array
-// syntax that Stan dropped.
+// Declarator is a name with an optional initial value. Old is the size in the array syntax that
+// Stan has dropped.
 type Declarator struct {
 	Tokens []lexer.Token
 
@@ -70,8 +68,7 @@ type Declarator struct {
 	Init *Expr  `parser:"('=' @@)?"`
 }
 
-// Type is a type with whatever sizes and bounds are written: an array of
-// elements, or one plain element.
+// Type is a type with any sizes and bounds: an array of elements, or one plain element.
 type Type struct {
 	Tokens []lexer.Token
 
@@ -80,7 +77,7 @@ type Type struct {
 	Plain *Elem  `parser:"| @@ )"`
 }
 
-// elem is the element type of an array, or the type itself.
+// elem returns the element type of an array, or the type itself.
 func (t *Type) elem() *Elem {
 	if t.Of != nil {
 		return t.Of
@@ -135,7 +132,7 @@ type If struct {
 	Else *Stmt `parser:"('else' @@)?"`
 }
 
-// For loops over a range or, without To, over a container.
+// For is a loop over a range or, without To, over a container.
 type For struct {
 	Var  Name  `parser:"'for' '(' @@ 'in'"`
 	From *Expr `parser:"@@"`
@@ -143,7 +140,7 @@ type For struct {
 	Body *Stmt `parser:"@@"`
 }
 
-// While is the loop on a condition.
+// While is a loop with a condition.
 type While struct {
 	Cond *Expr `parser:"'while' '(' @@ ')'"`
 	Body *Stmt `parser:"@@"`
@@ -182,8 +179,8 @@ type Profile struct {
 	Body *Block `parser:"@@"`
 }
 
-// ExprStmt is what begins with an expression: an assignment, a distribution
-// statement, a call, or a mistake.
+// ExprStmt is a statement that begins with an expression: an assignment, a distribution statement,
+// a call, or a mistake.
 type ExprStmt struct {
 	LHS   *First `parser:"@@"`
 	Op    string `parser:"( @Assign"`
@@ -192,8 +189,7 @@ type ExprStmt struct {
 	Semi  Semi   `parser:"@@"`
 }
 
-// First is an expression that begins a statement: any but those that begin like
-// another kind of statement.
+// First is an expression that begins a statement. It must not begin like another kind of statement.
 type First struct{ Expr }
 
 // Parse implements participle.Parseable.
@@ -210,7 +206,7 @@ func (e *First) Parse(lex *lexer.PeekingLexer) error {
 }
 
 // beginsArray reports whether a brace begins an array, as in `{1, 2} ~ normal(0, 1);`, rather than
-// a block: an array has no semicolon, and no statement follows it.
+// a block. An array contains no semicolon, and no statement follows it.
 func beginsArray(lex *lexer.PeekingLexer) bool {
 	start := lex.MakeCheckpoint()
 	defer lex.LoadCheckpoint(start)
@@ -257,8 +253,8 @@ func (n *Name) Parse(lex *lexer.PeekingLexer) error {
 	return nil
 }
 
-// Semi is the semicolon that ends a statement; a separate type so that its
-// absence is distinguished.
+// Semi is the semicolon that ends a statement. It is a separate type, so that a missing one is
+// recognised.
 type Semi struct{ End int }
 
 const wantSemi = "`;`"

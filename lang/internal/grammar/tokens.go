@@ -8,8 +8,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Token is a token of a text, or a comment, for tools that work with text which
-// need not be a program.
+// Token is a token or comment of a text, for tools that process text which need not be a program.
 type Token struct {
 	Kind TokenKind
 	Span source.Span
@@ -28,7 +27,7 @@ const (
 	Punct
 	CommentText
 	IncludeLine
-	Bad // what no token begins with
+	Bad // characters with which no token begins
 )
 
 var tokenKinds = map[lexer.TokenType]TokenKind{
@@ -36,8 +35,7 @@ var tokenKinds = map[lexer.TokenType]TokenKind{
 	tokImag: Number, tokString: String, tokPunct: Punct, tokAssign: Punct, tokBad: Bad,
 }
 
-// Tokens lists the tokens and comments of a text in their order. Every text has
-// tokens.
+// Tokens returns the tokens and comments of any text, in order.
 func Tokens(f *source.File) []Token {
 	s := scan(f, Options{KeepIncludes: true})
 	out := make([]Token, 0, len(s.tokens)+len(s.comments))
@@ -57,7 +55,7 @@ func Tokens(f *source.File) []Token {
 	return out
 }
 
-// TypeNames are the names of the element types, in alphabetical order.
+// TypeNames returns the names of the element types, in alphabetical order.
 func TypeNames() []string {
 	var out []string
 	for name := range typeNames {

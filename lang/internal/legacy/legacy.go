@@ -1,9 +1,9 @@
-// Package legacy knows what older versions of Stan had and what replaced it.
+// Package legacy lists the functions of older versions of Stan and their replacements.
 package legacy
 
 import "strings"
 
-// renamed are functions that have another name now, with the same arguments.
+// renamed lists functions that have another name now, with the same arguments.
 var renamed = map[string]string{
 	"multiply_log":             "lmultiply",
 	"binomial_coefficient_log": "lchoose",
@@ -12,7 +12,7 @@ var renamed = map[string]string{
 	"integrate_ode":            "integrate_ode_rk45",
 }
 
-// Form says how a call is written today.
+// Form is the current form of a call.
 type Form int
 
 // The forms.
@@ -23,8 +23,8 @@ const (
 	Choice              // x ? y : z
 )
 
-// Replacement is today's syntax for a function of older versions; ok is false for other names.
-// Known reports whether the library or the program has a function.
+// Replacement returns the current syntax for a function of older versions; ok is false for other
+// names. known reports whether the library or the program has a function.
 func Replacement(name string, known func(string) bool) (today string, form Form, ok bool) {
 	switch name {
 	case "get_lp":
@@ -45,7 +45,7 @@ func Replacement(name string, known func(string) bool) (today string, form Form,
 	return "", Call, false
 }
 
-// Advice says how to write a call of a function of older versions today; "" for other names.
+// Advice describes how to write a call of an old function now; it is "" for other names.
 func Advice(name string, known func(string) bool) string {
 	today, form, ok := Replacement(name, known)
 	switch {
