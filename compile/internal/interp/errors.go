@@ -53,7 +53,7 @@ func (m *machine) fail(at source.Span, code diag.Code, format string, args ...an
 
 // blame returns an error that lists the calls in progress.
 func (m *machine) blame(d diag.Diagnostic) *Error {
-	const shown = 3 // calls of a deep recursion are all alike
+	const shown = 3 // the calls of a deep recursion are all alike
 	for i := len(m.calls) - 1; i >= max(0, len(m.calls)-shown); i-- {
 		c := m.calls[i]
 		d.Related = append(d.Related, diag.Note{Span: c.at, Message: "in a call of " + c.name})

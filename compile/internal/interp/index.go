@@ -88,7 +88,7 @@ type pick struct {
 	free bool // not checked
 	part ir.Part
 	at   source.Span
-	list []int64 // IndexSingle: of one; IndexMulti
+	list []int64 // IndexSingle: one index; IndexMulti: all
 	lo   int64   // a range
 	hi   int64
 	last bool // hi is the size of the dimension

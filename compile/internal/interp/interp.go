@@ -45,29 +45,29 @@ type machine struct {
 	opts    *Options
 	rec     *recorder // nil: nothing is recorded
 	target  density   // so far
-	inModel bool      // whether the log density counts
+	inModel bool      // whether terms of the log density are added
 	calls   []callSite
 	levels  int // nesting depth of statements and expressions, in all calls in progress
 	ticks   int // until Stop is called
 	budget  *ad.Budget
 	longest int64 // largest number of statements of one evaluation of an Evaluator; 0: no bound
-	done    int64 // so far, in steps of askEvery
+	done    int64 // statements executed so far, in steps of askEvery
 
 	frames  [][]*frame // of returned calls, for reuse, by function.id
 	ints    [4]int64   // arguments of integer functions
 	numbers []float64  // arguments of scalar programs
 	refs    []ad.Ref
 	values  [][]float64 // of the nodes of a plan
-	list    [][]float64 // of the arguments of one of them
+	list    [][]float64 // the values of the arguments of one node
 	space   []float64   // the memory of the values
 }
 
 // density is a sum of terms of the log density.
 type density struct {
 	value     float64
-	magnitude float64  // sum of their absolute values
+	magnitude float64  // sum of the absolute values of the terms
 	constant  float64  // sum of the terms that were not recorded
-	refs      []ad.Ref // of those that were recorded
+	refs      []ad.Ref // the terms that were recorded
 }
 
 // frame holds the variables of the program or of a call of a user function, by ir.Var.ID: scalars
@@ -79,7 +79,7 @@ type frame struct {
 	reals  []float64
 	refs   []ad.Ref
 	arrays []*array
-	sizes  []int64 // bytes taken from the budget for these
+	sizes  []int64 // bytes of these arrays taken from the budget
 
 	ref     ad.Ref // the record of the real evaluated last
 	operand operand

@@ -38,7 +38,7 @@ type WrongValue struct {
 	Element int     // the first wrong number, or the first of the wrong item
 	Var     *ir.Var // the variable
 	Name    string  // of the number, or of the item
-	Text    string  // after the name: is -1, but must be greater than 0
+	Text    string  // follows the name: is -1, but must be greater than 0
 }
 
 // Start is Unconstrain, but continues after a value that violates its type and returns all of

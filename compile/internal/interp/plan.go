@@ -124,7 +124,7 @@ func (p *plan) run(m *machine, at source.Span, args []*array, records bool) []*a
 	if n := len(g.Nodes) - len(m.values); n > 0 {
 		m.values = append(m.values, make([][]float64, n)...)
 	}
-	const statements = 64 // that a call takes the time of
+	const statements = 64 // a call takes the time of that many
 	if m.ticks -= statements; m.ticks < 0 {
 		m.ask(at)
 	}
@@ -207,9 +207,9 @@ func (m *machine) inline(at source.Span, g *ad.Graph, args, out []*array) {
 type step struct {
 	node  *ad.Node
 	row   *ad.Op
-	args  [3]int    // places of the first arguments
+	args  [3]int    // indices of the first arguments
 	more  []int     // places of all arguments
-	types []ad.Type // of the arguments, in a plan
+	types []ad.Type // types of the arguments, in a plan
 	to    int
 }
 

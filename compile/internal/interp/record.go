@@ -39,8 +39,8 @@ func (r *recorder) begin(at source.Span) { r.g.SetSite(r.sites.site(at)) }
 // nodes.
 type recorded struct {
 	whole   ad.Ref   // of all elements but those assigned since; None: they are constants
-	refs    []ad.Ref // by element: its node, None for a constant, or unread; nil: all unread
-	written bool     // whether elements were assigned since whole was made
+	refs    []ad.Ref // all elements but those assigned since; None: constants
+	written bool     // for each element its node, None for a constant, or unread; nil: all unread
 }
 
 // unread marks an element for which no node has been made yet: it is an element of whole.
@@ -175,7 +175,7 @@ func (m *machine) operand(x float64, r ad.Ref) ad.Ref {
 // Recorded args are inputs of this graph, which then becomes part of the record. If plain is set,
 // nothing is recorded.
 func (m *machine) compute(at source.Span, args []*array, plain bool, build func(g *ad.Graph, a []ad.Ref) []ad.Ref) []*array {
-	const statements = 64 // that a call takes the time of
+	const statements = 64 // a call takes the time of that many
 	if m.ticks -= statements; m.ticks < 0 {
 		m.ask(at)
 	}
@@ -192,7 +192,7 @@ func (m *machine) compute(at source.Span, args []*array, plain bool, build func(
 		case records && r != ad.None:
 			refs[i] = g.Input(t)
 			outer, inputs = append(outer, r), append(inputs, a.reals)
-		case records: // the record outlives what the variable holds now
+		case records: // the variable may change before the record is used
 			refs[i] = g.ConstArray(t, slices.Clone(a.floats()))
 		default:
 			refs[i] = g.ConstArray(t, a.floats())
@@ -220,7 +220,7 @@ func (m *machine) compute(at source.Span, args []*array, plain bool, build func(
 			out[k].reals = []float64{}
 		}
 	}
-	m.budget.Return(g.Taken()) // what is left of it is values
+	m.budget.Return(g.Taken()) // only the values remain
 	if !records || known {
 		return out
 	}

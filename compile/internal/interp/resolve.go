@@ -35,8 +35,8 @@ type scope struct {
 	*resolver
 	fn     *function  // nil in blocks
 	levels []ir.Level // of variables
-	local  ir.Level   // in a function: of the reals that it declares
-	depth  int        // of the statement or expression that is resolved, in others
+	local  ir.Level   // in a function: level of its local reals
+	depth  int        // nesting depth of the statement or expression being resolved
 	propto bool       // whether `~` and _lupdf drop terms
 }
 
@@ -96,10 +96,10 @@ func (s *scope) declaredLevel(v *ir.Var) ir.Level {
 type expr struct {
 	levels []ir.Level // autodiff levels of its leaves
 	int    func(f *frame) int64
-	real   func(f *frame) float64 // leaves in frame.ref how the number was recorded
+	real   func(f *frame) float64 // sets frame.ref to the node of the number
 	array  func(f *frame) *array
 	leaves func(f *frame) []*array // of a composite type
-	fresh  bool                    // what array gives belongs to who asked
+	fresh  bool                    // the caller of array owns its result
 	number *float64                // of a literal
 }
 

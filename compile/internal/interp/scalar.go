@@ -14,8 +14,8 @@ import (
 type program struct {
 	graph *ad.Graph
 	steps []step
-	args  []int // the place of each argument; -1: it is a literal
-	size  int   // numbers that are computed, arguments included
+	args  []int // index of the value of each argument; -1: a literal
+	size  int   // number of values, including arguments
 	out   int
 	whole bool // the value is an int
 }
@@ -116,7 +116,7 @@ func (p *program) single(at source.Span, args []expr, values []func(*frame) floa
 	}
 	last := st[0]
 	var operand [3]func(*frame) float64
-	next := 0 // arguments are evaluated in their order
+	next := 0 // arguments are evaluated in order
 	for k, place := range last.more {
 		if v, ok := p.graph.Value(ad.Ref(place)); ok {
 			x := v[0]
@@ -142,7 +142,7 @@ func (p *program) single(at source.Span, args []expr, values []func(*frame) floa
 	}
 	for ; next < len(p.args); next++ {
 		if p.args[next] >= 0 {
-			return nil // an argument that does not matter is evaluated all the same
+			return nil // an argument that is no operand must be evaluated too
 		}
 	}
 	record := func(f *frame, args ...ad.Ref) {

@@ -122,7 +122,7 @@ func (s *scope) declare(st *ir.Declare) func(f *frame) {
 	sizes := s.sizes(v)
 	var init expr
 	if st.Init != nil {
-		init = s.expr(st.Init) // before the variable is of the new level
+		init = s.expr(st.Init) // before the level of the variable is set
 	}
 	s.levels[v.ID] = s.declaredLevel(v)
 	id, declared := v.ID, v.Span
@@ -349,7 +349,7 @@ func (s *scope) forEach(st *ir.ForEach) stmt {
 	over := s.expr(st.Over)
 	s.levels[st.Var.ID] = over.levels[0]
 	body, store, at := s.stmt(st.Body), keep(st.At, st.Var), st.At
-	values := over.own() // the body may assign to what it runs over
+	values := over.own() // the body may assign to the container
 	t := st.Over.Type()
 	byColumns := t.Dims == 0 && t.Kind == types.Matrix
 	return func(f *frame) signal {

@@ -88,8 +88,8 @@ func (g *gen) toTolerance() bool {
 	return true
 }
 
-// inWhile begins a loop of the given number of trips. With probability p, it puts statements into a
-// while loop of about that number of trips in its body. The caller ends the loop by forEnd.
+// inWhile continues a while loop of about the given number of trips: with probability p, it writes
+// statements into the body. The caller ends the loop by forEnd.
 func (g *gen) inWhile(trips int, p float64) {
 	g.costs = append(g.costs, g.cost)
 	g.cost *= trips
@@ -159,7 +159,7 @@ func (g *gen) newton(f *function) {
 	g.close()
 }
 
-// position writes a loop in which an int advances in those iterations that data select.
+// position writes a loop that advances an int, possibly by a different amount in each iteration.
 func (g *gen) position() bool {
 	n := g.sizeN()
 	v := g.some(func(v *variable) bool { return v.is(vectors, 0) && v.dims[0].text == n.text })

@@ -408,7 +408,7 @@ func (d *drawing) rowLoop() {
 	d.loops++
 	d.inScope(func() {
 		switch {
-		case trips: // a jump may skip its step, and it ends all the same
+		case trips: // a jump may skip its step; the loop ends nevertheless
 			fuel := d.name("f")
 			d.open("{")
 			d.line("int %s = 1;", n)

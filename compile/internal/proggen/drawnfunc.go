@@ -19,7 +19,7 @@ func shape(p container) string {
 type style uint8
 
 const (
-	ofNumbers style = iota // few numbers; it is called anywhere
+	ofNumbers style = iota // few numbers; called anywhere
 	ofRow                  // a row, parameters and data
 	ofSlice                // what reduce_sum gives
 	ofJob                  // what map_rect gives
@@ -90,7 +90,7 @@ func (d *drawing) writeFunction(r routine) {
 			d.line("int %s = part[%s - first + 1];", l, n)
 			d.vars = append(d.vars, container{name: n, fixed: true, known: true}, container{name: l, fixed: true, known: true})
 			d.rows = []string{n, n, l}
-			d.result = nil // only the sum over all rows has a value
+			d.result = nil // only the sum over all rows is defined
 			d.inLoop(1, d.rowBody)
 		})
 		d.line("return %s;", d.sink)

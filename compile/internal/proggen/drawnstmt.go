@@ -157,7 +157,7 @@ func (d *drawing) short() {
 		elements.fixed = true
 		name := elements.name
 		trips = 7
-		defer func() { // the variables may have moved
+		defer func() { // declarations may have moved the variables
 			for i := range d.vars {
 				if d.vars[i].name == name {
 					d.vars[i].fixed = pinned
@@ -287,7 +287,7 @@ func (d *drawing) assign() bool {
 	if p == nil {
 		return false
 	}
-	v := *p // declarations of the expressions below do not move it
+	v := *p // a copy: declarations in the expressions below may move it
 	elem := v
 	elem.arrays, elem.size = 0, nil
 	if len(v.size) == 0 {
@@ -307,7 +307,7 @@ func (d *drawing) assign() bool {
 	line := v // what within is
 	line.size, line.arrays = v.size[n-1:], max(0, v.arrays-(n-1))
 	count := d.number(last)
-	many := last == "N" && d.cost > 100 // too many elements to be copied so often
+	many := last == "N" && d.cost > 100 // too many elements to be copied in so many iterations
 	return d.pick(
 		option{6, func() bool { d.line("%s = %s;", at, d.value(elem, 2)); return true }},
 		option{3, func() bool {

@@ -11,7 +11,7 @@ import (
 // array[N] of ints in 1:K. A program declares only those that it mentions.
 type family struct {
 	prefix string
-	sizes  int    // letters of sizes in the name
+	sizes  int    // number of letters for sizes in the name
 	text   string // declaration; R and C stand for the sizes
 	arg    string // type of an argument of a function
 	param  bool

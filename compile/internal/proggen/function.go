@@ -14,8 +14,8 @@ type function struct {
 	args   []variable
 	result size // of a vector
 	bound  float64
-	picks  bool // int f(int i, int n): a number in 1..n
-	work   int  // statements that a call executes
+	picks  bool // int f(int i, int n): returns a number in 1..n
+	work   int  // number of statements that a call executes
 }
 
 type funcKind uint8

@@ -21,7 +21,7 @@ var Thresholds = []int{63, 64, 65, 127, 128, 129, 255, 256, 257, 499, 500, 501, 
 // NewLarge makes the program of a seed, as NewModel or NewStatements do, with one of its sizes from
 // Thresholds.
 func NewLarge(seed uint64) Program {
-	if seed%8 > 0 { // statements of so many rows take ten times as long
+	if seed%8 > 0 { // so many rows of drawn statements take ten times as long
 		return newModel(seed, Thresholds)
 	}
 	return newStatements(seed, Thresholds)
@@ -195,7 +195,7 @@ func (w *writer) program(seed uint64, blocks [][]string) Program {
 		if f.param {
 			params = append(params, declareFamily(name))
 			if f.prefix == "w" && w.sizes[r] == 0 {
-				w.sizes[r] = 1 // there is no empty simplex
+				w.sizes[r] = 1 // a simplex cannot be empty
 			}
 			continue
 		}

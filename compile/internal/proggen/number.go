@@ -223,7 +223,7 @@ func (g *gen) cond() string {
 
 // ---- reals ----
 
-// leaf makes a real expression without operators: a variable, an element or a literal.
+// leaf makes a simple real expression: a variable, an element or a literal.
 func (g *gen) leaf() expr {
 	var out expr
 	g.pick(

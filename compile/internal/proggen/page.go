@@ -43,7 +43,7 @@ func among[T any](c chooser, list ...T) T { return one(c, list) }
 // option is an alternative with its weight.
 type option struct {
 	weight int
-	do     func() bool // false: not possible here, nothing was written
+	do     func() bool // false if not possible here; then nothing was written
 }
 
 // pick tries alternatives, drawn by weight, until one is possible.

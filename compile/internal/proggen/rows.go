@@ -50,7 +50,7 @@ type rowState struct {
 // Program.Patterns lists the kinds of its statements.
 func NewRows(seed uint64) Program {
 	d := &rowing{page: newPage(seed, 0xbb67ae8584caa73b), size: map[string]int{}, used: map[string]bool{}}
-	weight := func(limits ...int) int { // of sizes up to one of the limits
+	weight := func(limits ...int) int { // weight of sizes up to one of the limits
 		most := one(d, limits)
 		n, _ := slices.BinarySearch(Sizes, most+1)
 		return Sizes[d.below(n)]

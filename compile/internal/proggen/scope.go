@@ -23,13 +23,13 @@ type gen struct {
 	vars     []*variable
 	funcs    []*function
 	fn       *function // being written
-	cost     int       // product of the iterations of the loops around
+	cost     int       // product of the iterations of the enclosing loops
 	costs    []int     // of the loops around
-	work     int       // statements that the program or function under way executes
+	work     int       // statements that the program or function being written executes
 	loops    int       // around
-	guards   int       // conditionals around within the present function or block
-	jumped   bool      // a break or continue was written in the present loop
-	noJumps  bool      // break and continue would leave a variable unset or a loop without end
+	guards   int       // enclosing conditionals within the current function or block
+	jumped   bool      // a break or continue was written in the current loop
+	noJumps  bool      // break and continue would leave a variable unset or make a loop endless
 	dropping bool      // in arguments of a density that drops terms
 	depth    int       // of blocks
 }
@@ -61,13 +61,13 @@ type variable struct {
 	typ    string  // a constrained type, if not ""
 	array  []size  // array dimensions
 	dims   []size  // of a vector or matrix
-	bound  float64 // of absolute values; of ints see lo and hi
+	bound  float64 // bound of absolute values; for ints see lo and hi
 	lo, hi int
-	ready  bool // has been assigned everywhere
-	fixed  bool // not to be assigned: data, parameters, loop variables
+	ready  bool // every element has been assigned
+	fixed  bool // must not be assigned: data, parameters, loop variables
 	level  bool // may depend on parameters
 	loop   bool
-	pinned int // foreach loops over it under way
+	pinned int // number of enclosing foreach loops over it
 }
 
 func (v *variable) all() []size { return append(append([]size{}, v.array...), v.dims...) }

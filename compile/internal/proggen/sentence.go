@@ -206,7 +206,7 @@ func (w *writer) share() string {
 func (w *writer) cond(depth int, data bool) string {
 	if depth > 0 && w.chance(0.25) {
 		a, b := w.cond(depth-1, data), w.cond(depth-1, data)
-		if i := w.index(); i != nil && i.lo == 1 && w.chance(0.4) { // guards what would be out of range
+		if i := w.index(); i != nil && i.lo == 1 && w.chance(0.4) { // prevents an index out of range
 			return fmt.Sprintf("%s > 1 && o%s[%s - 1]", i.name, i.size, i.name)
 		}
 		return "(" + a + ") " + pickOne(w, "&&", "||") + " (" + b + ")"

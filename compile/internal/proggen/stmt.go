@@ -302,7 +302,7 @@ func (g *gen) unlike(v *variable, f func() string) string {
 
 // assignPart writes v[…] = … and so on.
 func (g *gen) assignPart(v *variable) {
-	rest := *v // what remains below the indices
+	rest := *v // the element that the indices so far select
 	repeated := false
 	indices := g.unlike(v, func() string { return g.places(&rest, &repeated) })
 	place := v.name + "[" + indices + "]"

@@ -49,7 +49,7 @@ type entry struct {
 	kind  entryKind
 	size  string // vector: of; index: into
 	lo    int    // index: least value
-	below int    // index: greatest value is size - below
+	below int    // index: the greatest value is size - below
 	ready int    // depth at which it was assigned, 0: not yet
 	fixed bool
 }
@@ -75,7 +75,7 @@ type block struct {
 // writer is the state of NewModel.
 type writer struct {
 	rng      *rand.Rand
-	only     bool // patterns that real Stan has too
+	only     bool // only templates that real Stan supports too
 	sizes    map[string]int
 	lines    []string
 	funcs    []string
@@ -83,13 +83,13 @@ type writer struct {
 	names    int
 	scope    []entry
 	blocks   []block
-	cost     int // executions of the present statement
+	cost     int // executions of the current statement
 	work     int // executions of all statements
 	limit    int
 	sink     string // what terms are added to
 	data     bool   // no parameters here
-	bare     bool   // in a function that sees its arguments only
-	depth    int    // templates within templates
+	bare     bool   // in a function that uses only its arguments
+	depth    int    // nesting depth of templates
 	inner    bool   // in a separate function, which a return leaves
 	busy     bool   // parameters may decide jumps
 	rejects  bool
