@@ -225,7 +225,7 @@ func (g *Graph) solveH(v, m pairs) pairs {
 	below := func(a, b Ref) Ref {
 		return g.Reshape(g.Concat(g.Reshape(a, []int{n * n}), g.Reshape(b, []int{n * n})), []int{2 * n, n})
 	}
-	// left and right are the columns of the transpose of [Vr Vi; -Vi Vr]ᵀ.
+	// The transpose of [Vr Vi; -Vi Vr]ᵀ, whose rows are columns of the blocks.
 	left, right := below(v.re, v.im), below(g.Neg(v.im), v.re)
 	block := g.Concat(g.Reshape(g.Transpose(left), []int{2 * n * n}), g.Reshape(g.Transpose(right), []int{2 * n * n}))
 	y := g.Solve(g.Reshape(block, []int{2 * n, 2 * n}), below(m.re, m.im))

@@ -38,9 +38,9 @@ func (r *recorder) begin(at source.Span) { r.g.SetSite(r.sites.site(at)) }
 // computed as a whole is one node. Elements that were read or assigned one by one have separate
 // nodes.
 type recorded struct {
-	whole   ad.Ref   // of all elements but those assigned since; None: they are constants
-	refs    []ad.Ref // all elements but those assigned since; None: constants
-	written bool     // for each element its node, None for a constant, or unread; nil: all unread
+	whole   ad.Ref   // of all elements but those assigned since; None: constants
+	refs    []ad.Ref // for each element its node, None for a constant, or unread; nil: all unread
+	written bool     // whether elements were assigned since whole was made
 }
 
 // unread marks an element for which no node has been made yet: it is an element of whole.
