@@ -18,12 +18,13 @@ type Options struct {
 
 	// As, if not nil, is a set that was read before, such as the data of a fit. [Parse] then reads
 	// a table in the same way. Columns that were factors become factors with the same levels.
-	// Counts are made again: rows are counted anew, and numbers of levels stay the same. A count is
-	// skipped if the table has such a column or if Counts names it.
+	// Counts of rows are counted again; numbers of levels stay the same. A count is skipped if the
+	// table has such a column or if Counts names it.
 	As *Set
 
-	// NewLevels lets factors of As have more levels, which follow the others in alphabetical order.
-	// Numbers of levels grow with them. Otherwise, another level is a fault.
+	// NewLevels allows new levels in the factors of As. They follow the known ones in alphabetical
+	// order, and the numbers of levels increase accordingly. Without NewLevels, a new level is a
+	// fault.
 	NewLevels bool
 
 	// Holes returns the treatment of missing values in a column of a table, given its name in the
@@ -54,7 +55,7 @@ func (o Options) allow(file string, text int) (*allowance, error) {
 	return a, a.take(int64(text))
 }
 
-// take asks for memory before it is allocated.
+// take takes memory from the allowance. Call it before allocating.
 func (a *allowance) take(bytes int64) error {
 	if a.limit > 0 && bytes > a.limit-a.used {
 		return memoryError(a.file, source.Bytes(bytes), a.limit-a.used, a.limit)
@@ -71,8 +72,8 @@ func memoryError(file, asked string, left, limit int64) *Error {
 	return &Error{File: file, Message: fmt.Sprintf("to read the data takes %s more memory, but %s of %s are left", asked, source.Bytes(left), source.Bytes(limit)), Fix: "allow for more memory", Settings: []string{"memory"}}
 }
 
-// grown returns s with room for another element. A list that becomes long gets its final size at
-// once; more guesses how many elements follow. Growing in steps would leave the old copies in
+// grown returns s with capacity for another element. A list that becomes long is allocated only
+// once: more guesses how many elements follow. Growing it in steps would leave the old copies in
 // memory until the next garbage collection.
 func grown[T any](a *allowance, s []T, more func() int) ([]T, error) {
 	const long = 1 << 14
@@ -116,7 +117,7 @@ func (o Options) within() int64 {
 	return o.limit()
 }
 
-// Memory is the number of bytes that the values take, with the text that messages show.
+// Memory returns the number of bytes that the values take, including the text that messages show.
 func (s *Set) Memory() int64 {
 	n := int64(len(s.text))
 	for _, v := range s.values {

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// hungry are files that take much more memory than they are long.
+// hungry lists texts that need much more memory than their length.
 var hungry = map[string]func(n int) string{
 	"reals.json":  func(n int) string { return `{"x":[0.5` + strings.Repeat(",1.5", n) + "]}" },
 	"ints.json":   func(n int) string { return `{"x":[1` + strings.Repeat(",1", n) + "]}" },
@@ -46,7 +46,8 @@ func names(n int, begin, name, sep, end string) string {
 	return b.String()
 }
 
-// TestMemory compares what reading takes with what it may take.
+// TestMemory checks that reading stays within the limit of memory and reports an error if the data
+// need more.
 func TestMemory(t *testing.T) {
 	const n, memory = 1_000_000, 3 << 20
 	for name, make := range hungry {
@@ -59,7 +60,7 @@ func TestMemory(t *testing.T) {
 		if !ok || e.File != name || !strings.Contains(e.Message, "more memory, but") || e.Fix == "" {
 			t.Errorf("%s: %v", name, err)
 		}
-		// What was grown out of was given back, but not yet collected.
+		// TotalAlloc includes outgrown lists, which have not been collected yet.
 		if took := after.TotalAlloc - before.TotalAlloc; took > 8*memory {
 			t.Errorf("%s: it may take %d bytes beside the text, and has taken %d", name, memory, took)
 		}
@@ -96,8 +97,8 @@ func TestMemoryOfText(t *testing.T) {
 	}
 }
 
-// TestMemoryOfGoValues: values of Go that hold others many times, or elements without end that
-// take no memory, are refused before they are gone through.
+// TestMemoryOfGoValues checks that Go values are rejected before they are traversed if they contain
+// others very often, or are extremely long but take no memory.
 func TestMemoryOfGoValues(t *testing.T) {
 	var array, tuple any = []float64{1}, 1.0
 	for range 30 {
@@ -116,13 +117,13 @@ func TestMemoryOfGoValues(t *testing.T) {
 	}
 }
 
-// endless is a vector that says that it is very long.
+// endless is a vector that claims to be extremely long.
 type endless struct{}
 
 func (endless) Len() int            { return math.MaxInt }
 func (endless) AtVec(i int) float64 { return 0 }
 
-// TestUnzipOnce: what is unpacked is taken once.
+// TestUnzipOnce checks that unpacking a text allocates little more memory than the text needs.
 func TestUnzipOnce(t *testing.T) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -142,7 +143,8 @@ func TestUnzipOnce(t *testing.T) {
 	}
 }
 
-// TestTableFaults: what is no number of 64 bits, and what is no name.
+// TestTableFaults checks the errors about fields that are not 64-bit numbers and about headers that
+// are not names.
 func TestTableFaults(t *testing.T) {
 	for text, want := range map[string]string{
 		"y\n1\n1e999\n":   "d.csv:3:1: y is 1e999 in row 2, which is too large for a 64-bit floating-point number",
@@ -164,7 +166,8 @@ func TestTableFaults(t *testing.T) {
 	}
 }
 
-// TestMixedColumn: one text among numbers is a mistake and no factor.
+// TestMixedColumn checks that one string among numbers is an error and does not make the column a
+// factor.
 func TestMixedColumn(t *testing.T) {
 	s, err := ParseTable("d.csv", "x,y,g\n1,1.5,1a\n2,oops,1\n3,2.5,b\n4,3.5,2\n", Options{})
 	if err != nil {

@@ -21,7 +21,7 @@ func tableText(rows int) string {
 	return b.String()
 }
 
-// perCore reports the bytes that one core reads in a second, by processor time.
+// perCore reports the number of bytes that one core reads per second, measured by processor time.
 func perCore(b *testing.B, bytes int, read func() error) {
 	used := cputime.Process()
 	for b.Loop() {

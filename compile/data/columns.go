@@ -18,7 +18,7 @@ type Column struct {
 // Columns lists the columns of a table, in the order of the file; nil for other formats.
 func (s *Set) Columns() []Column { return s.columns }
 
-// Dropped is the number of rows of a table that were left out because of missing values; see
+// Dropped returns the number of rows of a table that were left out because of missing values; see
 // [Options].Holes.
 func (s *Set) Dropped() int { return s.dropped }
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// TestColumnName: headers become names that a program can declare.
+// TestColumnName checks that headers are converted to names that a program can declare.
 func TestColumnName(t *testing.T) {
 	for header, want := range map[string]string{
 		"y": "y", "age (years)": "age_years", "Sepal.Length": "Sepal_Length", "a__b": "a__b", " x ": "x", "_x_": "x",
@@ -24,8 +24,8 @@ func TestColumnName(t *testing.T) {
 	}
 }
 
-// TestHoles: holes are a fault, leave out their rows, or are NaN, by column; levels are those of
-// the rows that are kept.
+// TestHoles checks that missing values are faults, or that their rows are left out, or that they
+// become NaN, as chosen for each column. Levels are those of the remaining rows.
 func TestHoles(t *testing.T) {
 	const text = "x,g,n\n1,b,1\nNA,c,2\n3,,3\n4,a,NA\n5,a,5\n"
 	by := func(of map[string]Holes) func(string) Holes {
@@ -72,7 +72,8 @@ func TestHoles(t *testing.T) {
 	}
 }
 
-// TestTableValue: short numbers are read as strconv reads them, and integers are told from reals.
+// TestTableValue checks that numbers are read as by strconv, and that integers and reals are
+// distinguished.
 func TestTableValue(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	texts := []string{"", "-", "+", ".", "-.", "1.", ".5", "-.5", "-0", "+0", "0", "-0.0", "1.0", "1.50", "007", "1e5", "1E-3", "--1", "1-", "1.2.3", "0x1", "1_0",
@@ -98,7 +99,7 @@ func TestTableValue(t *testing.T) {
 	}
 }
 
-// TestPlainRows: tables without quotes are read as encoding/csv reads them.
+// TestPlainRows checks that tables without quotes are read as by encoding/csv.
 func TestPlainRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))
 	for range 20_000 {

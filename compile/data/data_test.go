@@ -15,7 +15,7 @@ import (
 	"unsafe"
 )
 
-// describe prints a value so that tests can compare it: shape, kind, elements.
+// describe formats a value so that tests can compare it: shape, kind, elements.
 func describe(v Value) string {
 	if v.IsInt {
 		return fmt.Sprintf("%v int %v", v.Shape, v.Ints)
@@ -160,8 +160,8 @@ func TestParseJSONErrors(t *testing.T) {
 	}
 }
 
-// What is no number is of no concern where nobody asks for it: data that other
-// programs have written also hold labels and missing values.
+// Values that are not numbers are errors only if a program uses them: data of other programs may
+// also contain labels and missing values.
 func TestFault(t *testing.T) {
 	set, err := ParseJSON("d.json", []byte(`{"who": ["a", "b]"], "N": 2, "gaps": [1, null], "odd": {"k": [true]}, "y": [1, 2]}`))
 	if err != nil {
@@ -328,9 +328,9 @@ func TestFromGoErrors(t *testing.T) {
 	}
 }
 
-// FuzzParseJSON looks for panics and compares with encoding/json, which reads
-// a subset: what both accept is the same, and what it refuses is refused
-// unless it contains one of the names that JSON does not know.
+// FuzzParseJSON looks for panics and compares with encoding/json. A text that ParseJSON accepts
+// must be accepted by encoding/json, with the same values, unless it contains a byte order mark or
+// names of non-finite numbers.
 func FuzzParseJSON(f *testing.F) {
 	for _, seed := range []string{
 		`{"N": 3, "y": [1, 2.5, "NaN"], "z": [[], []]}`,
@@ -510,8 +510,8 @@ func TestTuples(t *testing.T) {
 	}
 }
 
-// TestTextIsNotKept: without the text, what was read holds on to no part of it, such as a name,
-// which would keep all of it.
+// TestTextIsNotKept checks that a set keeps no part of the text after Forget. A single substring,
+// such as a name, would keep all of the text in memory.
 func TestTextIsNotKept(t *testing.T) {
 	pad := strings.Repeat(" ", 1<<20)
 	for name, text := range map[string]string{

@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// A decimal is the nearest float64, as strconv reads it: for random numbers, for halves between two
-// float64s and their neighbours, and for all powers of ten.
+// TestDecimal checks that a decimal is converted to the nearest float64, as by strconv: for random
+// numbers, for numbers halfway between two float64s and their neighbours, and for all powers of
+// ten.
 func TestDecimal(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	check := func(n uint64, k int) {
@@ -31,7 +32,7 @@ func TestDecimal(t *testing.T) {
 		}
 		for range 4000 {
 			check(rng.Uint64()>>rng.IntN(64), k)
-			// An odd number of halves of the last place, times 10^k, if it is an integer.
+			// An odd number of half units in the last place, times 10^k, if it is an integer.
 			half := (rng.Uint64N(1<<53) | 1<<53 | 1) << rng.IntN(10)
 			check(half, k)
 			check(half+1, k)

@@ -56,7 +56,7 @@ func (p *dump) errorf(at int, fix, format string, args ...any) error {
 	return newError(p.at(at), p.name, fmt.Sprintf(format, args...), fix)
 }
 
-// at returns the span of a character.
+// at returns the span of the character at a position.
 func (p *dump) at(at int) source.Span {
 	_, n := utf8.DecodeRuneInString(p.text[at:])
 	return source.Span{File: source.NewFile(p.set.file, p.text), Start: at, End: at + n}
@@ -397,7 +397,7 @@ func (p *dump) elements(l *list) (dims []int, err error) {
 // A file may have as many such elements as its length limit divided by shortSize.
 const shortSize = 64
 
-// stands counts n elements that a short expression represents.
+// stands counts n elements that the expression at a position represents without writing them out.
 func (p *dump) stands(at int, n float64) error {
 	if n > float64(p.short) {
 		p.beyond = true

@@ -20,7 +20,7 @@ type Error struct {
 	span source.Span
 }
 
-// Error is "file:line:column: message".
+// Error returns "file:line:column: message".
 func (e *Error) Error() string {
 	if e.Line == 0 {
 		if e.File != "" {

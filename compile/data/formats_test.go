@@ -75,8 +75,8 @@ func TestParseTable(t *testing.T) {
 	}
 }
 
-// A table that is read as one before has its levels, also where only some of them are
-// there, and what was counted.
+// A table that is read like an earlier one has the levels of the earlier one, even if it contains
+// only some of them, and the same numbers of levels.
 func TestParseTableAs(t *testing.T) {
 	first, err := ParseTable("d.csv", "g,b,k,y\npear,yes,3,1\napple,TRUE,1,2\nfig,no,2,3\n", Options{Counts: []Count{{"N", ""}, {"J", "g"}, {"K", "k"}}})
 	if err != nil {
@@ -213,7 +213,7 @@ single: [1] int [5]`
 	}
 }
 
-// What an R dump holds beside numbers matters only to those who ask for it.
+// Values in an R dump that are not numbers are errors only if they are used.
 func TestDumpFaults(t *testing.T) {
 	for _, c := range []struct{ x, want string }{
 		{"c(1, NA)", "d.R:2:11: x has a missing value, and the language has none"},
@@ -254,8 +254,8 @@ func TestDumpFaults(t *testing.T) {
 	}
 }
 
-// FuzzParse looks for data in any format on which the reader panics or points at
-// places that are not in them, or which are others when they are written as JSON.
+// FuzzParse looks for data in any format for which the reader panics, reports places outside the
+// data, or finds other values when they are written as JSON and read again.
 func FuzzParse(f *testing.F) {
 	names := []string{"d.csv", "d.tsv", "d.R", "d.json", "stdin", "d.csv.gz"}
 	for i, text := range []string{
@@ -304,7 +304,7 @@ func FuzzParse(f *testing.F) {
 		for _, n := range s.Names() {
 			v, described := s.Get(n) // not a tuple
 			w, ok := again.Get(n)
-			// JSON has neither integers beyond 64 bits nor sizes behind one that is 0.
+			// JSON has no integers beyond 64 bits, and cannot express sizes after a size of 0.
 			if described && (!ok || describe(v) != describe(w) && v.Size() > 0) {
 				t.Errorf("%s: %s, not %s\n%s", n, describe(w), describe(v), b.String())
 			}
@@ -312,7 +312,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// The format is known by the name or, for want of one, by the text; each may be
+// The format is determined by the name or, if it is unknown, by the text. Each format may be
 // compressed.
 func TestParseFormats(t *testing.T) {
 	zip := func(s string) string {
@@ -352,7 +352,7 @@ func TestParseFormats(t *testing.T) {
 	}
 }
 
-// What is written is read again as it was.
+// Written data can be read again without change.
 func TestWriteJSON(t *testing.T) {
 	text := `{"n": 3, "x": 1.0, "big": 9007199254740993, "v": [0.1, 1e-300, 1e300, "NaN", "Infinity", "-Infinity"], "m": [[1, 2], [3, 4]],
 	  "none": [], "rows": [[], []], "t": {"1": 3, "2": [0.5, 1]}, "ts": [{"1": 1, "2": [1, 2]}, {"1": 2, "2": [3, 4]}], "z": [[1.5, 2], [0, 1]],
@@ -389,7 +389,7 @@ func TestWriteJSON(t *testing.T) {
 	}
 }
 
-// A map that encoding/json has decoded has its integers.
+// In a map decoded by encoding/json, whole numbers are integers.
 func TestDecodedMap(t *testing.T) {
 	var m map[string]any
 	if err := json.Unmarshal([]byte(`{"J": 8, "y": [1, 2.5], "g": [[1, 2], [3, 4]], "x": 2.5}`), &m); err != nil {
@@ -415,7 +415,7 @@ func TestDecodedMap(t *testing.T) {
 	}
 }
 
-// Files of other formats are told by how they begin, whatever their names are; and an empty
+// Files of other formats are recognised by their first bytes, whatever their names are. An empty
 // field of a table has a place.
 func TestOtherFormats(t *testing.T) {
 	for _, f := range formats {
@@ -454,7 +454,8 @@ func TestOtherFormats(t *testing.T) {
 	}
 }
 
-// What is no text is reported as that, and a mistake without a span says where it is.
+// TestNoText checks that binary files are reported as such, and that an error without a span
+// contains its place.
 func TestNoText(t *testing.T) {
 	for name, text := range map[string]string{"a.csv": "a,b\n1\x00,2\x00", "program": "\x7fELF\x02\x01\x00"} {
 		_, err := Parse(name, text, Options{})
@@ -470,8 +471,8 @@ func TestNoText(t *testing.T) {
 	}
 }
 
-// TestEncodings: a byte order mark is no text, UTF-16 is named, and characters that look like
-// others are too, in every format.
+// TestEncodings checks, in every format, that a byte order mark is ignored, and that UTF-16 and
+// characters that look like others are named in the error.
 func TestEncodings(t *testing.T) {
 	for name, text := range map[string]string{"d.json": `{"y": [1, 2]}`, "d.csv": "y\n1\n2\n", "d.R": "y <- c(1, 2)\n"} {
 		for _, mark := range []string{"", "\ufeff"} {
@@ -520,7 +521,7 @@ func TestEncodings(t *testing.T) {
 			t.Errorf("%s: %+v", c.text, e)
 		}
 	}
-	// Texts that are levels stay levels.
+	// Strings that are levels remain levels.
 	for _, text := range []string{"y\na\nb\n", "y\n1,2,3\n2,3,4\n", "y\n“a”\n”b”\n", "y\n10-19\n20-29\n"} {
 		if s, err := ParseTable("d.tsv", text, Options{}); err != nil || s.Levels("y") == nil {
 			t.Errorf("%q: %v", text, err)

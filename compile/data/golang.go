@@ -88,10 +88,10 @@ func tooDeep(path string) error {
 	return goError(path, "%s has more than %d nested pointers, structs or maps; does it contain itself?", name, maxDims)
 }
 
-// goReader reads values of Go within some memory.
+// goReader reads Go values within a limit of memory.
 type goReader struct{ memory *allowance }
 
-// take asks for the memory of n elements of a size in bytes, before they are read.
+// take takes the memory of n elements of a size in bytes from the limit, before they are read.
 func (r *goReader) take(n int, bytes int64) error {
 	if int64(n) > math.MaxInt64/bytes {
 		return memoryError("", "more than any computer's memory", r.memory.limit-r.memory.used, r.memory.limit)
@@ -234,7 +234,8 @@ func (r *goReader) members(path string, v reflect.Value, depth int) (members, er
 	return members{{"", c.value()}}, nil
 }
 
-// timeless returns an error for times and durations, whose unit as numbers would be a guess.
+// timeless returns an error for times and durations, whose unit would be a guess if they were read
+// as numbers.
 func timeless(path string, v reflect.Value) error {
 	if !v.IsValid() {
 		return nil
@@ -474,8 +475,8 @@ func (c *collector) array(n, depth, dims int, f func(i int) error) error {
 	return nil
 }
 
-// open checks an array of n elements at a depth against what came before. If
-// it is empty, its dims-1 inner dimensions remain open.
+// open checks an array of n elements at a depth against the shape found so far. If the array is
+// empty, the sizes of its dims-1 inner dimensions remain unknown.
 func (c *collector) open(n, depth, dims int) error {
 	if depth == maxDims {
 		return c.errorf("has more than %d nested arrays", maxDims)

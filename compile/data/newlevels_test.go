@@ -8,8 +8,9 @@ import (
 	"github.com/ppl-lang/ppl/compile/data"
 )
 
-// Tables that are read like another one may have more levels, if that is asked for: they come after
-// the known ones, whatever the alphabet says, and the numbers of levels count them.
+// TestNewLevels checks that a table read like another one may contain further levels if NewLevels
+// is set. They follow the known levels, even if they come before them in the alphabet, and are
+// included in the numbers of levels.
 func TestNewLevels(t *testing.T) {
 	counts := []data.Count{{Name: "J", Of: "g"}, {Name: "K", Of: "k"}}
 	old, err := data.Parse("old.csv", "g,k\nb,1\nc,2\n", data.Options{Counts: counts})

@@ -15,7 +15,7 @@ type rowReader interface {
 	// Read returns the fields of the next row, which are valid until the next call, or [io.EOF].
 	// Another error is a [*csv.ParseError].
 	Read() ([]string, error)
-	// FieldPos returns the line and column, from 1, of a field of the last row.
+	// FieldPos returns the line and column, from 1, of a field in the row that was read last.
 	FieldPos(field int) (line, column int)
 }
 

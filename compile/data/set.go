@@ -12,9 +12,9 @@ import (
 // Value is one variable's data: a scalar or a rectangular array of numbers.
 type Value struct {
 	// Shape holds the extents, outermost first; it is nil for a scalar. An empty array has an
-	// extent 0: [] is {0} and [[],[]] is {2, 0}. Text and Go values cannot express all extents of
-	// an array without elements: [] may have two dimensions. So treat any two shapes without
-	// elements as equal, as Stan does.
+	// extent of 0: [] is {0} and [[],[]] is {2, 0}. Text and Go values cannot express all extents
+	// of an array without elements: [] may also be the value of an array with two dimensions. So
+	// treat any two shapes without elements as equal, as Stan does.
 	Shape []int
 
 	// IsInt reports whether every element was written as an integer: without point or exponent in
@@ -30,10 +30,10 @@ type Value struct {
 	goType     string
 }
 
-// Size is the number of elements: 1 for a scalar.
+// Size returns the number of elements: 1 for a scalar.
 func (v Value) Size() int { return len(v.Reals) }
 
-// FirstReal is the index of the first element that was not written as an integer, or -1.
+// FirstReal returns the index of the first element that was not written as an integer, or -1.
 func (v Value) FirstReal() int {
 	if v.IsInt {
 		return -1
@@ -41,11 +41,12 @@ func (v Value) FirstReal() int {
 	return v.firstReal
 }
 
-// GoType is the Go type, such as []float64, of a value read from Go floating-point numbers, and ""
-// for others.
+// GoType returns the Go type, such as []float64, of a value read from Go floating-point numbers,
+// and "" for other values.
 func (v Value) GoType() string { return v.goType }
 
-// Half returns element 0 or 1 of the last dimension, which has two: the real or imaginary parts.
+// Half returns element 0 or 1 of the last dimension, which has length two: the real or the
+// imaginary parts.
 func (v Value) Half(i int) Value {
 	out := Value{Shape: v.Shape[:len(v.Shape)-1], Reals: []float64{}, start: v.start, end: v.end, apart: true}
 	for ; i < len(v.Reals); i += 2 {
@@ -210,7 +211,7 @@ func (s *Set) NotInteger(name string) *Error {
 // not modify the slice.
 func (s *Set) Names() []string { return s.names }
 
-// File is the name of the file, for messages; "" for Go values.
+// File returns the name of the file, for messages; "" for Go values.
 func (s *Set) File() string { return s.file }
 
 // Empty returns a set without values, for a model without data.

@@ -203,7 +203,7 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 	return s, nil
 }
 
-// tableError returns the error of a row with a number of fields.
+// tableError returns the error of a row that has another number of fields than there are columns.
 func tableError(file string, err error, fields, columns int) error {
 	e := &Error{File: file, Message: err.Error()}
 	var p *csv.ParseError
@@ -466,7 +466,7 @@ func unknownLevel(name, text string, row, line int, given []string) *Error {
 		Fix:     "the levels are " + list + "; others can be drawn from their distribution", Settings: []string{"new-levels=sample"}}
 }
 
-// levelSize is the memory in bytes of a level without its string.
+// levelSize is the memory in bytes that a level takes besides its string.
 const levelSize = 128
 
 // value returns the array of a column.
@@ -488,8 +488,8 @@ func (c *column) value(memory *allowance) (Value, error) {
 
 var truth = map[string]float64{"TRUE": 1, "True": 1, "true": 1, "FALSE": 0, "False": 0, "false": 0}
 
-// tableValue reads a number. 1.0 counts as an integer: programs without missing values for integers
-// write integer columns so.
+// tableValue reads a number. 1.0 counts as an integer, since programs that represent missing values
+// as NaN write integer columns in this way.
 func tableValue(f string) (x float64, isInteger, isNumber bool) {
 	if x, isInteger, ok := shortValue(f); ok {
 		return x, isInteger, true
@@ -511,7 +511,7 @@ func tableValue(f string) (x float64, isInteger, isNumber bool) {
 	}
 	rest := digits[whole:]
 	if whole > 0 && (rest == "" || len(rest) > 1 && rest[0] == '.' && strings.Trim(rest[1:], "0") == "") {
-		// Integers that a float64 can hold.
+		// Only integers that a float64 represents exactly.
 		n, err := strconv.ParseInt(f[:len(f)-len(rest)], 10, 64)
 		if err == nil && n > -1<<53 && n < 1<<53 {
 			return float64(n), true, true
@@ -525,8 +525,8 @@ func tableValue(f string) (x float64, isInteger, isNumber bool) {
 	return x, false, err == nil || errors.Is(err, strconv.ErrRange)
 }
 
-// shortValue reads numbers of at most 19 digits without an exponent, which most are. It leaves
-// integers beyond 15 digits to tableValue.
+// shortValue reads numbers of at most 19 digits without an exponent, the most frequent case. It
+// leaves integers of more than 15 digits to tableValue.
 func shortValue(f string) (x float64, isInteger, ok bool) {
 	pos := 0
 	if f != "" && (f[0] == '-' || f[0] == '+') {

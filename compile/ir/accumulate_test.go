@@ -10,8 +10,8 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// TestAccumulated checks which loops that accumulate in an element have a second form, in which it
-// is a number: those whose inner loop provably reads only other elements.
+// TestAccumulated checks which loops that accumulate in an element have a second form, in which a
+// variable replaces the element: those whose inner loop provably reads only other elements.
 func TestAccumulated(t *testing.T) {
 	for _, c := range []struct {
 		name, body string

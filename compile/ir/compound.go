@@ -71,8 +71,8 @@ func (s *Assign) isRead(e Expr) bool {
 	return ok && v.Var == s.Var && slices.EqualFunc(x.Indices, s.Indices, func(a, b Index) bool { return alike(a.A, b.A) })
 }
 
-// alike reports whether two expressions are written alike and consist of numbers, variables,
-// elements and operators. Such expressions have the same value anywhere in a statement.
+// alike reports whether two expressions are written in the same way and consist only of numbers,
+// variables, elements and operators. Such expressions have the same value anywhere in a statement.
 func alike(a, b Expr) bool {
 	switch a := a.(type) {
 	case *IntLit:

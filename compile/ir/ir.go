@@ -131,10 +131,10 @@ type Stmt interface {
 	stmt()
 }
 
-// Pos is embedded in every statement.
+// Pos is embedded in every statement: its place in the source.
 type Pos struct{ At source.Span }
 
-// Span is the source span of the statement.
+// Span returns the source span of the statement.
 func (p Pos) Span() source.Span { return p.At }
 
 type (
@@ -199,7 +199,7 @@ type (
 		Over Expr
 		Body Stmt
 	}
-	// While runs Body while Cond (an int) is not 0.
+	// While runs Body as long as Cond (an int) is not 0.
 	While struct {
 		Pos
 		Cond Expr
@@ -273,13 +273,13 @@ type Typed struct {
 	Lv Level
 }
 
-// Span is the source span of the expression.
+// Span returns the source span of the expression.
 func (t Typed) Span() source.Span { return t.At }
 
-// Type is the expression's type.
+// Type returns the type of the expression.
 func (t Typed) Type() types.Type { return t.Ty }
 
-// Level is the expression's autodiff level.
+// Level returns the autodiff level of the expression.
 func (t Typed) Level() Level { return t.Lv }
 
 type (

@@ -37,8 +37,8 @@ func lower(t *testing.T, name, text string) *ir.Program {
 	return p
 }
 
-// TestGolden compares the printed form of the programs in testdata with the
-// section "ir" of their files. -update rewrites it.
+// TestGolden compares the printed form of the programs in testdata with section "ir" of their
+// files. The flag -update rewrites the sections.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -86,8 +86,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestOverloadKept checks that a call holds the very value that the universe
-// returned, so that an evaluator finds the library's own declaration in it.
+// TestOverloadKept checks that a call contains the very value that the universe returned, so that
+// an evaluator can get the library's declaration from it.
 func TestOverloadKept(t *testing.T) {
 	type declared struct{ types.Overload }
 	lib := checktest.Library{"double": {&declared{types.Unary("double")}}}
@@ -102,7 +102,7 @@ func TestOverloadKept(t *testing.T) {
 	}
 }
 
-// TestVerify checks that broken programs are found out.
+// TestVerify checks that Verify reports invalid programs.
 func TestVerify(t *testing.T) {
 	for _, c := range []struct {
 		name  string

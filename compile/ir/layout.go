@@ -78,7 +78,7 @@ func FreeNames(leaves []*Var, shapes [][]int) []string {
 	return appendNames(nil, leaves, shapes, freeOrder)
 }
 
-// appendNames makes the names of a variable parts of one string: models may have many.
+// appendNames stores the names of a variable in a single string, since models may have many.
 func appendNames(names []string, leaves []*Var, shapes [][]int, inner func(t types.Type, order []int)) []string {
 	n := total(shapes)
 	l := slots{shapes: shapes, inner: inner, named: true, ends: make([]int, 0, n)}
@@ -92,7 +92,7 @@ func appendNames(names []string, leaves []*Var, shapes [][]int, inner func(t typ
 	return names
 }
 
-// freeOrder is the order of [FreeLayout].
+// freeOrder sets the order of dimensions of [FreeLayout].
 func freeOrder(t types.Type, order []int) {
 	n := len(order)
 	for k := range order {
@@ -103,7 +103,7 @@ func freeOrder(t types.Type, order []int) {
 	}
 }
 
-// columnMajor is the order of [Layout].
+// columnMajor sets the order of dimensions of [Layout].
 func columnMajor(_ types.Type, order []int) {
 	for k := range order {
 		order[k] = k
@@ -124,13 +124,13 @@ type slots struct {
 	inner  func(t types.Type, order []int) // sets the dimensions, the one that changes fastest first
 	out    []Slot
 
-	named bool // the names are asked for, instead of out
+	named bool // names are wanted instead of out
 	text  []byte
 	ends  []int // of each name in text
 }
 
-// add lists the numbers of a value of type t at the indices at of the arrays around it. leaf is the
-// number of its first leaf.
+// add lists the numbers of a value of type t, which is the element with indices at of the enclosing
+// arrays. leaf is the number of its first leaf.
 func (l *slots) add(t types.Type, name string, leaf int, at []int) {
 	shape := l.shapes[leaf][len(at):]
 	if t.Kind == types.Tuple {

@@ -17,9 +17,9 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// TestStanc3 runs stanc3's good programs (PPL_STANC3 is its checkout) with our
-// own library through parser, checker and Lower. What is accepted must verify.
-// The rest is counted by reason, most frequent first (run with -v).
+// TestStanc3 parses, checks and lowers stanc3's valid programs with our library; PPL_STANC3 is a
+// checkout of stanc3. Verify must accept the lowered programs. The test counts the other programs
+// by reason, most frequent first (run with -v).
 func TestStanc3(t *testing.T) {
 	dir := os.Getenv("PPL_STANC3")
 	if dir == "" {

@@ -18,8 +18,9 @@ var nodes = []ir.Node{
 	&ir.And{}, &ir.Or{}, &ir.ArrayLit{}, &ir.RowVectorLit{}, &ir.Promote{}, &ir.Tuple{}, &ir.Member{}, &ir.TargetValue{},
 }
 
-// No field of a node that holds statements or expressions is forgotten, but for those that
-// hold what is a child already, and for what a variable has beside its sizes.
+// TestChildren checks that Inspect visits every field of a node that contains statements or
+// expressions. Exceptions are fields whose content is part of another child, and the properties of
+// a variable other than its sizes.
 func TestChildren(t *testing.T) {
 	text, err := os.ReadFile("ir.go")
 	if err != nil {

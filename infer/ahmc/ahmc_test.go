@@ -18,7 +18,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/infertest"
 )
 
-// kernels collects what Sampler.Watch is told.
+// kernels collects the kernels passed to Sampler.Watch.
 type kernels struct {
 	sync.Mutex
 	byID map[int]*ahmc.Kernel
@@ -50,7 +50,7 @@ func sample(t testing.TB, target infer.LogDensity, config infer.Config) ([][][]f
 	return x, session.Report()
 }
 
-// column takes f of all draws, by chain.
+// column returns the values of f for all draws, by chain.
 func column(x [][][]float64, f func([]float64) float64) [][]float64 {
 	out := make([][]float64, len(x))
 	for c := range x {
@@ -61,9 +61,9 @@ func column(x [][][]float64, f func([]float64) float64) [][]float64 {
 	return out
 }
 
-// TestErgodic adapts without end, at a rate far above the default. The long-run means of several
-// functions must be those of the target, within five Monte Carlo standard errors (a false alarm
-// every few million tests). The standard errors must be small.
+// TestErgodic never ends adaptation, and adapts far more often than by default. The long-run means
+// of several functions must agree with those of the target within five Monte Carlo standard errors
+// (a false alarm every few million tests). The standard errors must be small.
 func TestErgodic(t *testing.T) {
 	for _, c := range []struct {
 		target infertest.Exact
@@ -117,8 +117,8 @@ func TestErgodic(t *testing.T) {
 	}
 }
 
-// TestSchedule: m and k follow from the length of warm-up. Short warm-ups adapt too, which they did
-// not in the authors' program (defect a).
+// TestSchedule checks that m and k are computed from the length of warm-up. Short warm-ups also
+// adapt; in the authors' program they did not (defect a).
 func TestSchedule(t *testing.T) {
 	for _, c := range []struct{ warmup, length, m, k int }{
 		{10000, 0, 100, 100}, {1000, 0, 10, 100}, {1050, 0, 10, 105}, {250, 0, 2, 125},
@@ -203,7 +203,7 @@ func TestBox(t *testing.T) {
 			}
 		}
 	}
-	// Sides that are given stay.
+	// Given bounds are not changed.
 	for _, given := range []ahmc.Box{
 		{MaxStepSize: 0.3}, {MaxSteps: 17}, {MinStepSize: 1e-3}, {MinSteps: 30}, {MinStepSize: 100}, {0.1, 0.2, 3, 4},
 	} {
@@ -216,8 +216,8 @@ func TestBox(t *testing.T) {
 	}
 }
 
-// efficiency is the least effective sample size of both coordinates, per
-// gradient, of static HMC at a setting.
+// efficiency returns the effective sample size per gradient of static HMC with a setting: the
+// smaller one of the two coordinates.
 func efficiency(t *testing.T, target infer.LogDensity, stepSize float64, steps int) float64 {
 	t.Helper()
 	h, err := hmc.NewEuclidean(target, infer.Metric{})
@@ -340,7 +340,7 @@ func TestRadius(t *testing.T) {
 	}
 }
 
-// TestReproducible: the draws do not depend on the number of processors.
+// TestReproducible checks that the draws do not depend on the number of processors.
 func TestReproducible(t *testing.T) {
 	run := func() [][][]float64 {
 		x, _ := sample(t, infertest.Banana{B: 0.3, Sigma: 2}, infer.Config{Sampler: ahmc.Sampler{Metric: infer.Diagonal}, Chains: 3, Warmup: 300, Draws: 100, Seed: 8})
@@ -375,7 +375,7 @@ func TestHamiltonian(t *testing.T) {
 	}
 }
 
-// plain hides that a Hamiltonian is Euclidean.
+// plain is a Hamiltonian that is not recognised as Euclidean.
 type plain struct{ infer.Hamiltonian }
 
 func TestValidate(t *testing.T) {

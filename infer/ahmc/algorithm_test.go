@@ -14,7 +14,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/infertest"
 )
 
-// fault is something that the reference does wrong on purpose.
+// fault is a deliberate error in the reference.
 type fault string
 
 const (
@@ -30,9 +30,9 @@ const (
 	wrongGreater fault = "s follows the last reward"
 )
 
-// reference runs Algorithm 2 as a script: own loops, dense formulas for the
-// Gaussian process without merging or increments, and package hmc for
-// Algorithm 1. It returns the positions and the settings of the batches.
+// reference is a direct implementation of Algorithm 2: simple loops, dense formulas for the
+// Gaussian process without merging or increments, and package hmc for Algorithm 1. It returns the
+// positions and the settings of the batches.
 func reference(t *testing.T, target infer.LogDensity, box Box, m, k, iterations int, f fault) (positions []float64, settings [][2]float64) {
 	t.Helper()
 	h, err := hmc.NewEuclidean(target, infer.Metric{})
@@ -55,7 +55,7 @@ func reference(t *testing.T, target infer.LogDensity, box Box, m, k, iterations 
 			if f == wrongLinear {
 				eps = box.MinStepSize + (box.MaxStepSize-box.MinStepSize)*float64(e)/9
 			}
-			switch e { // exact, like the product's
+			switch e { // exact, as in the package
 			case 0:
 				eps = box.MinStepSize
 			case 9:
@@ -156,8 +156,8 @@ func reference(t *testing.T, target infer.LogDensity, box Box, m, k, iterations 
 	return positions, settings
 }
 
-// nearest gives the product's own rounding of a step size, so that positions
-// can be compared exactly.
+// nearest rounds a step size to the package's own value of it, so that positions can be compared
+// exactly.
 func nearest(box Box, eps float64, f fault) float64 {
 	if f == wrongLinear {
 		return eps
@@ -170,8 +170,8 @@ func nearest(box Box, eps float64, f fault) float64 {
 	return eps
 }
 
-// TestAlgorithm holds the kernel to the script, position by position, and
-// checks that the script with any fault leads elsewhere.
+// TestAlgorithm compares the kernel with the reference, position by position. It checks that each
+// fault in the reference changes the positions.
 func TestAlgorithm(t *testing.T) {
 	target := infertest.AR1(2, 0.8)
 	box := Box{0.05, 1.2, 1, 12}
@@ -230,7 +230,7 @@ func TestAlgorithm(t *testing.T) {
 	}
 }
 
-// The compact set holds before tuning begins too.
+// TestRadiusBefore checks that the compact set also applies before tuning begins.
 func TestRadiusBefore(t *testing.T) {
 	target := infertest.AR1(1, 0)
 	h, err := hmc.NewEuclidean(target, infer.Metric{})
@@ -261,7 +261,7 @@ func TestRadiusBefore(t *testing.T) {
 	}
 }
 
-// oneBatch makes a kernel and runs one batch by hand.
+// oneBatch makes a kernel and executes one batch.
 func oneBatch(t *testing.T, options Sampler, h infer.Hamiltonian, target infer.LogDensity, m int) (Batch, []infer.Info, [][]float64) {
 	t.Helper()
 	options = options.withDefaults()
@@ -289,8 +289,8 @@ func oneBatch(t *testing.T, options Sampler, h infer.Hamiltonian, target infer.L
 	return kernel.Batches()[0], infos, positions
 }
 
-// TestRewards compares the objective of one batch, for all readings and kinds
-// of metric, with its definition.
+// TestRewards compares the objective of one batch with its definition, for all options and kinds of
+// metric.
 func TestRewards(t *testing.T) {
 	target := infertest.AR1(2, 0.5)
 	box := Box{0.6, 0.6, 7, 7}
@@ -363,8 +363,8 @@ func (c cliff) LogDensityGrad(x, grad []float64) (float64, error) {
 	return -0.5 * x[0] * x[0], nil
 }
 
-// TestGuards: whatever fails, no reward and no setting is ever NaN, and the
-// draws stay where the density is.
+// TestGuards checks that failures of the density never cause a reward or setting of NaN, and that
+// no draw lies outside the density's support.
 func TestGuards(t *testing.T) {
 	for _, how := range []string{"NaN", "NaN gradient", "-Inf"} {
 		h, err := hmc.NewEuclidean(cliff{how}, infer.Metric{})
@@ -407,7 +407,8 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-// The first setting and the power of the annealing are those of the options.
+// TestFirstAndPower checks that the options determine the first setting and the exponent of the
+// annealing.
 func TestFirstAndPower(t *testing.T) {
 	target := infer.NewMeter(infertest.AR1(2, 0.5))
 	h, err := hmc.NewEuclidean(target, infer.Metric{})

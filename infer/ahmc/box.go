@@ -14,9 +14,9 @@ import (
 const (
 	approachSteps  = 5    // largest number of steps of the trajectories that approach the typical set
 	approachAccept = 0.65 // mean acceptance that their step size aims at
-	stepSizeReach  = 1.5  // largest step size of the box, relative to the one found so far
+	stepSizeReach  = 1.5  // largest step size of the box, relative to the step size found
 	stepSizeRatio  = 20   // ratio of largest to smallest step size
-	turnTrials     = 10   // trajectories until a U-turn
+	turnTrials     = 10   // number of trajectories followed until a U-turn
 	stepsReach     = 2    // largest number of steps of the box, relative to the number found
 	minSteps       = 10   // smallest value of that
 	maxSteps       = 512  // largest value of that
@@ -44,12 +44,12 @@ func (b Box) withDefaults() Box {
 	return b
 }
 
-// approach makes the transitions before a box is found: n short trajectories. It sets the step size
-// that gives them a mean acceptance of 0.65, and returns the spread of the second half of the
-// positions.
+// approach makes the transitions before a box is found: n short trajectories. It finds the step
+// size for which these have a mean acceptance of 0.65, and returns the spread of the second half of
+// the positions.
 //
-// The step size is averaged twice, so that the second average does not include the way from the
-// start.
+// The step size is averaged twice. The second average does not include the transitions with which
+// the chain first approaches the typical set.
 func approach(ctx context.Context, s *infer.State, kernel *Kernel, n int) (*spread, error) {
 	kernel.hmc = hmc.Kernel{Steps: approachSteps}
 	seen := &spread{}
@@ -124,9 +124,10 @@ func findBox(box Box, s *infer.State, seen *spread) (Box, error) {
 	return box.withDefaults(), nil
 }
 
-// stepsToTurn counts the steps of a trajectory with a new momentum until it comes back: until (q -
-// q₀)·p, the derivative of half the squared distance in units of the metric, is negative. A
-// trajectory that fails counts up to its failure, one that does not turn as maxSteps.
+// stepsToTurn counts the steps of a trajectory with a new momentum until it turns back: until (q -
+// q₀)·p, the derivative of half the squared distance in units of the metric, is negative. For a
+// trajectory that fails it returns the steps before the failure, and for one that does not turn
+// maxSteps.
 func stepsToTurn(s *infer.State, eps float64) (int, error) {
 	z := infer.NewPoint(s.Target.Dim())
 	z.CopyFrom(s.Point)
@@ -185,8 +186,8 @@ func (v *spread) setState(s []float64, dim int) error {
 	return nil
 }
 
-// widest is the largest standard deviation of a coordinate, in units of a diagonal metric. It is 0,
-// for unknown, in a dense metric.
+// widest returns the largest standard deviation of a coordinate, in units of a diagonal metric. For
+// a dense metric it returns 0: unknown.
 func (v *spread) widest(j jumps) float64 {
 	if v.n < 2 || j.factor != nil || j.whiten != nil {
 		return 0

@@ -54,7 +54,7 @@ func (squares) Start(infer.Hamiltonian, *infer.Meter) (ahmc.Objective, error) {
 	return &changes{}, nil
 }
 
-// changes adds up those of a batch.
+// changes sums the changes in a batch.
 type changes struct{ sum, n float64 }
 
 func (c *changes) Observe(before, after *infer.Point, _ infer.Info) {

@@ -14,8 +14,7 @@ import (
 	"github.com/ppl-lang/ppl/internal/short"
 )
 
-// geometries are ways to move about a target, none of them with the identity
-// as its metric.
+// geometries are several geometries of a target, none of them with the identity as metric.
 func geometries(dim int) map[string]func(infer.LogDensity) (infer.Hamiltonian, error) {
 	euclidean := func(m infer.Metric) func(infer.LogDensity) (infer.Hamiltonian, error) {
 		return func(l infer.LogDensity) (infer.Hamiltonian, error) { return hmc.NewEuclidean(l, m) }
@@ -36,8 +35,8 @@ func geometries(dim int) map[string]func(infer.LogDensity) (infer.Hamiltonian, e
 	}
 }
 
-// Exact-start invariance of the kernel of Algorithm 2, on every geometry, with
-// a coarse step.
+// TestInvariance checks that the kernel of Algorithm 2 leaves the target invariant: chains start
+// with exact draws, on every geometry, with a coarse step size.
 func TestInvariance(t *testing.T) {
 	for _, c := range []struct {
 		target infertest.Exact
@@ -73,8 +72,8 @@ func TestInvariance(t *testing.T) {
 	}
 }
 
-// lazy begins Algorithm 2 with the first transition and a single setting to choose from. The kernel
-// is then a Markov kernel, although it adapts after each transition.
+// lazy begins Algorithm 2 at the first transition, with a single setting to choose from. Although
+// it adapts after each transition, the kernel is then a Markov kernel.
 type lazy struct {
 	kernel *Kernel
 	box    Box
@@ -89,8 +88,8 @@ func (l *lazy) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z *i
 	return l.kernel.Transition(rng, h, eps, z)
 }
 
-// TestErgodicRiemannian: adaptation that never ends, on a Riemannian geometry (ARMHMC), keeps
-// long-run moments within five Monte Carlo standard errors.
+// TestErgodicRiemannian checks that long-run moments are correct within five Monte Carlo standard
+// errors if adaptation on a Riemannian geometry (ARMHMC) never ends.
 func TestErgodicRiemannian(t *testing.T) {
 	short.Skip(t, "thousands of draws on a curved geometry; TestErgodic has a flat one")
 	target := infertest.Banana{B: 0.3, Sigma: 1.5}

@@ -132,8 +132,8 @@ func newJumps(h infer.Hamiltonian) jumps {
 	return jumps{}
 }
 
-// squared is the squared distance of two positions; 0 where it is not finite, so that no reward is
-// infinite.
+// squared returns the squared distance between two positions; 0 if it is not finite, so that no
+// reward is infinite.
 func (j *jumps) squared(x, y []float64) float64 {
 	sum := 0.0
 	switch {

@@ -100,7 +100,7 @@ func (a *Kernel) begin(box Box, m, k int, h infer.Hamiltonian) error {
 // tuning reports whether Algorithm 2 has begun.
 func (a *Kernel) tuning() bool { return a.tuner != nil }
 
-// use sets the setting to the arm in use.
+// use sets step size and number of steps to those of the current arm.
 func (a *Kernel) use() {
 	x := a.tuner.Grid().Point(a.tuner.Point())
 	a.stepSize, a.steps = x[0], int(x[1])
@@ -182,9 +182,9 @@ func outside(x []float64, radius float64) bool {
 	return false
 }
 
-// Freeze ends adaptation at the setting with the largest posterior mean of the
-// objective. Transitions of an unfinished batch are forgotten. Without any
-// finished batch the setting stays.
+// Freeze ends adaptation at the setting with the largest posterior mean of the objective. It
+// discards the transitions of an unfinished batch. If no batch is finished, the setting does not
+// change.
 func (a *Kernel) Freeze() {
 	if a.tuning() {
 		a.tuner.Freeze()
@@ -202,7 +202,7 @@ func (a *Kernel) Box() Box { return a.box }
 // the annealing, k.
 func (a *Kernel) Schedule() (m, k int) { return a.m, a.k }
 
-// Batches returns the finished batches: all points that were visited, with their rewards.
+// Batches returns the finished batches: all settings that were tried, with their rewards.
 func (a *Kernel) Batches() []Batch { return slices.Clone(a.history) }
 
 // Surface returns the posterior of the objective at every point of the grid, whose coordinates are

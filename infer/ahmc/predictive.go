@@ -10,23 +10,24 @@ import (
 	"github.com/ppl-lang/ppl/infer/hmc"
 )
 
-// Predictive is the predictive loss by cross-validation (the paper's section 5.4): each fold of the
-// data is held out once and a chain runs on the posterior given the rest. The reward is the mean,
-// over all held-out observations, of their log predictive density
+// Predictive is the predictive loss by cross-validation (the paper's section 5.4), for tuning a
+// model for prediction. Each fold of the data is held out once, and a chain runs on the posterior
+// given the other folds. The reward is the mean, over all held-out observations, of their log
+// predictive density
 //
-//	log (1/S Σ_s p(y_i | x_s)),  x_s the batch's draws of that fold's chain.
+//	log (1/S Σ_s p(y_i | x_s)),
 //
-// Package folds makes the folds from a model and the names of data.
+// where x_s are the draws of that fold's chain in the batch. Package folds makes the folds from a
+// model and the names of data.
 //
-// It tunes a model for prediction. Each fold has its own chain, besides the one that is sampled, in
-// the same metric and with the setting that is tried. Folds take a fixed number of leapfrog steps
-// per batch, so that settings are compared at equal cost, as in the authors' programs, and no
-// [Cost] applies.
+// The chain of each fold runs in addition to the sampled chain, with the same metric and with the
+// setting that is being tried. Folds take a fixed number of leapfrog steps per batch, so that
+// settings are compared at equal cost, as in the authors' programs, and no [Cost] applies.
 type Predictive struct {
 	Folds []Fold
 
-	// Hamiltonian makes the geometry of a fold's chain; nil: the sampler's own, if
-	// it has a field Hamiltonian, else a Euclidean one with its metric.
+	// Hamiltonian makes the geometry of a fold's chain. If it is nil, the sampler's field
+	// Hamiltonian is used, or if there is none, a Euclidean geometry with the sampler's metric.
 	Hamiltonian func(target *infer.Meter) (infer.Hamiltonian, error)
 
 	// Leapfrogs is the number of integration steps per fold and batch; 0: 1000.
@@ -49,7 +50,8 @@ type Fold struct {
 // HeldOut is the likelihood of observations that a posterior has not seen. It
 // must be safe for concurrent use, as chains share it.
 type HeldOut interface {
-	// Len is the number of observations.
+	// Len returns the number of observations. log likelihoods of a draw; log Σ exp of those of the
+	// batch
 	Len() int
 
 	// LogLikelihood writes the log likelihood of each observation at the
@@ -111,7 +113,7 @@ type predictive struct {
 	main      *infer.Meter
 	folds     []*foldChain
 	last      []float64 // where the chain is
-	begun     bool      // the folds have a position
+	begun     bool      // the folds have positions
 }
 
 // foldChain is the chain of one fold.
@@ -121,7 +123,7 @@ type foldChain struct {
 	h        infer.Hamiltonian
 	kernel   *hmc.Kernel
 	point    *infer.Point
-	one, sum []float64 // log likelihoods of one draw; log Σ exp of the batch's
+	one, sum []float64 // log likelihoods of a draw; log Σ exp of those of the batch
 }
 
 // Observe implements [Objective].
@@ -152,7 +154,7 @@ func (p *predictive) Reward(rng *rand.Rand, s Setting) (float64, error) {
 	return total / float64(n), nil
 }
 
-// place sets the chains of the folds to their start, or to saved positions.
+// place sets the chains of the folds to their initial positions, or to saved ones.
 func (p *predictive) place(saved []float64) error {
 	for i, f := range p.folds {
 		dim := len(f.point.Position)
@@ -202,7 +204,7 @@ func (f *foldChain) run(rng *rand.Rand, s Setting, leapfrogs int) (float64, erro
 	return total, nil
 }
 
-// logAdd is log(exp a + exp b).
+// logAdd returns log(exp a + exp b).
 func logAdd(a, b float64) float64 {
 	if a < b {
 		a, b = b, a

@@ -11,20 +11,20 @@ import (
 // Reward is what tuning maximises: an objective with its options, shared by the chains. To add one,
 // write a file with two small types.
 type Reward interface {
-	// Start makes the part that one chain keeps, when its tuning begins. h is the geometry; target
-	// counts evaluations for the chain.
+	// Start makes the objective of one chain when its tuning begins. h is the geometry; target
+	// counts the chain's evaluations.
 	Start(h infer.Hamiltonian, target *infer.Meter) (Objective, error)
 
-	// Signed reports that rewards may be negative. They are then not divided by a [Cost], and
-	// scaled by their range (see bayesopt.ScaleRange).
+	// Signed reports whether rewards may be negative. Such rewards are not divided by a [Cost];
+	// they are scaled by their range (see bayesopt.ScaleRange).
 	Signed() bool
 }
 
 // Objective turns the transitions of a batch into a number, the larger the
 // better. It belongs to one chain.
 type Objective interface {
-	// Observe takes one transition from before to after; of these only the position and what
-	// belongs to it are defined. info.Proposal is not nil.
+	// Observe receives one transition, from before to after. Only the position of these points, and
+	// values that belong to it, are defined. info.Proposal is not nil.
 	Observe(before, after *infer.Point, info infer.Info)
 
 	// Reward ends a batch of at least one transition with one setting. A result that is not finite
@@ -37,7 +37,7 @@ type Objective interface {
 	SetState([]float64) error
 }
 
-// Setting is one point of Γ, and what was drawn with it.
+// Setting is one point of Γ, and the mean number of steps drawn with it.
 type Setting struct {
 	StepSize  float64
 	Steps     int     // L
@@ -54,7 +54,7 @@ const (
 	CostDrawn                 // that mean: the reward per gradient
 )
 
-// divisor is the cost of a batch.
+// divisor returns the cost of a batch.
 func (c Cost) divisor(s Setting) float64 {
 	switch c {
 	case CostSteps:
@@ -116,7 +116,7 @@ func RewardNamed(name string) (Reward, bool) {
 // [RewardNames].
 const PredictiveName = "predictive"
 
-// RewardName is the name of a reward, its type if it has none.
+// RewardName returns the name of a reward, or its type if it has no name.
 func RewardName(r Reward) string {
 	if r == nil {
 		return rewards[0].name
@@ -132,7 +132,7 @@ func RewardName(r Reward) string {
 	return fmt.Sprintf("%T", r)
 }
 
-// stateError reports that saved numbers do not fit.
+// stateError reports that saved numbers do not fit the objective.
 func stateError(what string, got, want int) error {
 	return fmt.Errorf("ahmc: the saved state of the %s has %d numbers instead of %d", what, got, want)
 }

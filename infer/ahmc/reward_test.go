@@ -11,9 +11,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/infertest"
 )
 
-// The efficiency of a batch, long enough to be estimated, is that of an
-// autoregression whose autocorrelation time is known; antithetic draws are
-// bounded.
+// TestAutocorrelation checks that the efficiency estimated from a long batch of an autoregression
+// is the known one, and that the efficiency of antithetic draws is bounded.
 func TestAutocorrelation(t *testing.T) {
 	for _, rho := range []float64{0, 0.5, 0.9} {
 		o, err := Autocorrelation{}.Start(nil, infer.NewMeter(infertest.AR1(2, 0)))
@@ -43,7 +42,7 @@ func TestAutocorrelation(t *testing.T) {
 	if r, err := o.Reward(nil, Setting{}); err != nil || r != 1/minTime {
 		t.Errorf("alternating: %v, %v", r, err)
 	}
-	// A batch that sticks is bad wherever it does, at the mean too.
+	// A batch that does not move has a low reward wherever it is, including at the mean.
 	for _, at := range []float64{0, 2} {
 		z.Position[0] = at
 		for range 20 {
@@ -93,10 +92,10 @@ func folds(data rows, n int) Predictive {
 	return p
 }
 
-// The reward by cross-validation is the mean log predictive density of the
-// held-out rows, which is known for a normal mean; what it costs is counted;
-// and tuning by it, with rewards that are all negative, comes to settings that
-// predict: their folds' chains mix within the budget.
+// TestPredictive checks that the reward by cross-validation is the mean log predictive density of
+// the held-out rows, which is known for a normal mean, and that its gradients are counted. Tuning
+// with this reward, which is always negative, must find settings that predict well: the chains of
+// the folds mix within the budget.
 func TestPredictive(t *testing.T) {
 	data := rows{0.3, -1.2, 2.5, 0.8, 1.9, -0.4, 0.1, 1.1}
 	p := folds(data, 4)
@@ -158,7 +157,8 @@ func TestPredictive(t *testing.T) {
 		t.Errorf("settled at step size %v, at which nothing moves", eps)
 	}
 
-	// Folds have the sampler's trajectories: of fixed length, 70 steps are ten of seven.
+	// Folds have trajectories like the sampler's: with a fixed length of seven, 70 steps are ten
+	// trajectories.
 	fixed := newKernel(Sampler{Reward: Predictive{Folds: p.Folds, Leapfrogs: 70}, FixedLength: true, StepSizePoints: 10, StepsPoints: 1}.withDefaults(), target)
 	if err := fixed.begin(Box{0.1, 1, 7, 7}, 1, 60, h); err != nil {
 		t.Fatal(err)
@@ -184,8 +184,8 @@ func TestPredictive(t *testing.T) {
 	}
 }
 
-// A kernel that is saved in the middle of a batch and loaded goes on exactly
-// as it would have, whatever the reward.
+// TestSave checks, for every reward, that a kernel saved in the middle of a batch continues after
+// loading exactly as without.
 func TestSave(t *testing.T) {
 	for _, reward := range []Reward{SquaredJump{}, Distance{}, Autocorrelation{}, folds(rows{0.3, -1.2, 2.5}, 3)} {
 		target := infer.NewMeter(rows{0.3, -1.2, 2.5})
@@ -255,7 +255,7 @@ func TestSave(t *testing.T) {
 	}
 }
 
-// The tables show every batch and every point of the grid.
+// TestTables checks that the tables contain every batch and every point of the grid.
 func TestTables(t *testing.T) {
 	target := infer.NewMeter(infertest.AR1(2, 0.5))
 	h, err := hmc.NewEuclidean(target, infer.Metric{})

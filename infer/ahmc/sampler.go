@@ -18,13 +18,13 @@ const (
 	DefaultPower          = 0.5
 )
 
-// learnSteps bounds the trajectories from which a metric is learnt.
+// learnSteps is the maximum number of steps of the trajectories from which a metric is learnt.
 const learnSteps = 64
 
 // Sampler makes adaptive HMC for a run. The zero value is the paper's method with the unit metric;
 // the box is found automatically.
 type Sampler struct {
-	Box Box // Γ; bounds that are zero are found
+	Box Box // Γ; bounds that are zero are found automatically
 
 	// Metric is the kind of metric: "" or Unit as in the paper. Diagonal or Dense is learnt first,
 	// in windows as in NUTS, during half of warm-up; the box then belongs to the space in which the
@@ -44,13 +44,13 @@ type Sampler struct {
 	// ½.
 	Power float64
 
-	// Freeze ends adaptation with warm-up. The draws then come from a Markov chain; bad settings
-	// from a poor warm-up stay.
+	// Freeze ends adaptation with warm-up. The draws then come from a Markov chain, but if warm-up
+	// was poor, its bad settings remain.
 	Freeze bool
 
 	FixedLength bool // every trajectory takes all L steps
-	// of the compact set M, in which chains must begin: proposals with a coordinate beyond ±Radius
-	// are rejected; 0: none are
+	// Radius bounds the compact set M, in which chains must begin: proposals with a coordinate
+	// beyond ±Radius are rejected; 0: no proposals are
 	Radius float64
 
 	Reward Reward // the objective; nil: SquaredJump{}

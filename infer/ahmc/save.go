@@ -10,7 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/bayesopt"
 )
 
-// saved is what SaveState writes.
+// saved is the content that SaveState writes.
 type saved struct {
 	Tuning    bool
 	Steps     int // of Algorithm 1, before tuning
