@@ -2,9 +2,9 @@
 //
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 //
-// Derivatives is the check: of the gradient, of the derivative of the gradient
-// in a direction, and of both in forward mode. It is used for every op of package ad (the tests of
-// this package loop over the op table) and for every function of the library.
+// [Derivatives] checks the gradient, the derivative of the gradient in a direction, and both in
+// forward mode. It is used for every op of package ad (the tests of this package iterate over the
+// op table) and for every function of the library.
 package adtest
 
 import (
@@ -17,19 +17,19 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// A Problem is an expression of n numbers.
+// A Problem is a scalar expression of n numbers. the same nodes, with the additional outputs of
+// forward mode
 type Problem struct {
-	graph   *ad.Graph // value, gradient, derivative of the gradient if there is one
-	forward *ad.Graph // the same nodes, with the outputs of forward mode besides
+	graph   *ad.Graph // value, gradient, and derivative of the gradient if there is one
+	forward *ad.Graph // the same nodes, with the additional outputs of forward mode
 
-	// The first nodes of graph, for differences: these need one output at many points.
+	// The first nodes of graph, for differences, which evaluate one output at many points.
 	value, gradient *ad.Graph
 }
 
-// New differentiates the scalar that build makes of the numbers x, twice: it
-// keeps the value, the gradient and the derivative of the gradient along dir;
-// and in forward mode the derivative along dir, its gradient, and the
-// derivative of the gradient.
+// New differentiates twice the scalar that build computes from the numbers x. It stores the value,
+// the gradient and the derivative of the gradient along dir; and in forward mode the derivative
+// along dir, its gradient, and the derivative of the gradient.
 func New(n int, dir []float64, build func(g *ad.Graph, x []ad.Ref) ad.Ref) *Problem {
 	g := ad.NewGraph()
 	in := g.Input(ad.Type{Shape: []int{n}})
@@ -57,7 +57,7 @@ func New(n int, dir []float64, build func(g *ad.Graph, x []ad.Ref) ad.Ref) *Prob
 	return &Problem{g, &all, value, gradient}
 }
 
-// soFar is the graph as it is now, with one output.
+// soFar returns a copy of the current graph, with one output.
 func soFar(g *ad.Graph, out ad.Ref) *ad.Graph {
 	short := *g
 	short.Nodes = slices.Clip(g.Nodes)
@@ -65,7 +65,7 @@ func soFar(g *ad.Graph, out ad.Ref) *ad.Graph {
 	return &short
 }
 
-// output evaluates a graph of one output.
+// output evaluates a graph with one output.
 func output(g *ad.Graph, x []float64) ([]float64, error) {
 	v, err := g.Eval([][]float64{x}, &ad.Env{})
 	if err != nil {
@@ -81,7 +81,7 @@ func orZero(g *ad.Graph, r ad.Ref, t ad.Type) ad.Ref {
 	return r
 }
 
-// secondOrder differentiates again; None if an op says that it has no second
+// secondOrder calls f, which differentiates again. It returns None if an op has no second
 // derivative.
 func secondOrder(f func() ad.Ref) (r ad.Ref) {
 	defer func() {
@@ -143,9 +143,9 @@ func (p *Problem) modes(x, dir []float64, tol float64) error {
 	return nil
 }
 
-// Derivatives compares the derivatives of build's value at x with differences
-// extrapolated to step 0; nil if they agree to tol relative to 1 and to the
-// derivative itself. Arguments listed in fixed are not varied.
+// Derivatives compares the derivatives of build's value at x with differences extrapolated to step
+// 0. It returns nil if they agree up to tol, relative to the larger of 1 and the derivative.
+// Arguments listed in fixed are not varied.
 func Derivatives(x []float64, tol float64, rng *rand.Rand, build func(g *ad.Graph, x []ad.Ref) ad.Ref, fixed ...int) error {
 	held := make([]bool, len(x))
 	for _, i := range fixed {
@@ -165,9 +165,10 @@ func Derivatives(x []float64, tol float64, rng *rand.Rand, build func(g *ad.Grap
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return fmt.Errorf("the value at %v is %v", x, value)
 	}
-	// A kink nearby spoils large steps, rounding small ones: any that agree will do.
+	// A kink nearby makes large steps inaccurate, and rounding small ones, so it suffices if the
+	// differences for one step size agree.
 	agree := func(d, want []float64, of *ad.Graph) (fd []float64, err error) {
-		scale := 0.0 // of the arguments that vary
+		scale := 0.0 // largest of the arguments that vary
 		for i := range d {
 			if d[i] != 0 {
 				scale = max(scale, math.Abs(d[i])/max(math.Abs(x[i]), 1e-3))
@@ -227,10 +228,9 @@ func Derivatives(x []float64, tol float64, rng *rand.Rand, build func(g *ad.Grap
 
 func near(a, b, tol float64) bool { return math.Abs(a-b) <= tol*(1+math.Abs(b)) }
 
-// slope is the derivative of a vector function at 0 by central differences with
-// halved steps, extrapolated (Ridders 1982): of the tableau's entries, those are
-// taken whose difference from their neighbours is least. The first step is
-// reduced until the function is finite there.
+// slope returns the derivative of a vector function at 0, by central differences with halved steps,
+// extrapolated (Ridders 1982). It selects the entries of the tableau that differ least from their
+// neighbours. It reduces the first step until the function is finite there.
 func slope(f func(t float64) []float64, h float64) ([]float64, error) {
 	const rows = 9
 	finite := func(v []float64) bool {

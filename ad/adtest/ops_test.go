@@ -9,8 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// TestOps checks every elementwise op with a derivative at random arguments of
-// its Domain and at its Points: values finite, derivatives of orders 1 and 2.
+// TestOps checks every elementwise op with a derivative, at random arguments in its Domain and at
+// its Points: values must be finite, and derivatives of orders 1 and 2 correct.
 func TestOps(t *testing.T) {
 	for op := ad.OpInvalid + 1; op <= ad.OpRandom; op++ {
 		row := op.Row()
@@ -50,8 +50,8 @@ func TestOps(t *testing.T) {
 	}
 }
 
-// hessian compares the rows of the Hessian, which is built from lanes or a scan
-// of directions, with derivatives of the gradient one by one.
+// hessian compares the rows of the Hessian, which is built from lanes or from a scan over
+// directions, with derivatives of the gradient one by one.
 func hessian(x []float64, build func(g *ad.Graph, x []ad.Ref) ad.Ref) (err error) {
 	defer ad.Recover(&err)
 	n := len(x)
@@ -96,9 +96,9 @@ func build(g *ad.Graph, op ad.OpCode, x []float64, a []ad.Ref) ad.Ref {
 	return g.Do(op, nil, args...)
 }
 
-// fixedArgs are arguments in which an op is not differentiable: orders of
-// derivatives, the condition of a select, shape parameters of ops that are
-// derivatives by these themselves.
+// fixedArgs returns the arguments in which an op is not differentiable: orders of derivatives, the
+// condition of a select, and shape parameters of ops that are themselves derivatives with respect
+// to these.
 func fixedArgs(op ad.OpCode) []int {
 	switch op {
 	case ad.OpPolygamma, ad.OpPolygammaRise, ad.OpSelect, ad.OpLogGammaP, ad.OpLogGammaQ, ad.OpLogBesselIv, ad.OpLogBesselK,
@@ -112,7 +112,7 @@ func fixedArgs(op ad.OpCode) []int {
 	return nil
 }
 
-// TestFlat: an op that is declared flat has no derivative that is not 0.
+// TestFlat checks that an op declared as flat has no derivative other than 0.
 func TestFlat(t *testing.T) {
 	for op := ad.OpInvalid + 1; op <= ad.OpRandom; op++ {
 		row := op.Row()
@@ -136,7 +136,7 @@ func TestFlat(t *testing.T) {
 	}
 }
 
-// TestInjected: the check notices wrong derivatives of either order.
+// TestInjected checks that wrong derivatives of either order are detected.
 func TestInjected(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	wrong := func(g *ad.Graph, x []ad.Ref) ad.Ref { // |x| x has the derivative 2|x|, whose derivative is sign
@@ -146,7 +146,7 @@ func TestInjected(t *testing.T) {
 		t.Error("a function whose derivative is wrong passes")
 	}
 	flatSecond := func(g *ad.Graph, x []ad.Ref) ad.Ref {
-		// The derivative of the product with a quantised factor is the factor.
+		// The derivative of a product with a quantised factor is the factor.
 		q := g.Scale(1e-7, g.Do(ad.OpRound, nil, g.Scale(1e7, x[0])))
 		return g.Mul(q, x[0])
 	}
@@ -213,7 +213,7 @@ var arrayCases = map[ad.OpCode]struct {
 			}
 			all = append(all, g.TriSolve(a, c, at))
 		}
-		// Lanes of one operand and of the other.
+		// Lanes of one operand combined with lanes of the other.
 		lanes := g.Lane(g.Slice(x, 9, []int{2, 3, 1}))
 		all = append(all, g.Unlane(g.TriSolve(a, lanes, ad.TriAttr{})))
 		both := g.Lane(g.Stack(a, g.Transpose(a)))
@@ -235,7 +235,7 @@ var arrayCases = map[ad.OpCode]struct {
 	ad.OpEigen: {2 * 9, func(g *ad.Graph, x ad.Ref) ad.Ref {
 		spread := g.ConstArray(ad.Type{Shape: []int{3, 3}}, []float64{0, 0, 0, 0, 7, 0, 0, 0, 19})
 		a, b, c, d := g.Eigen(g.Add(spread, g.Slice(x, 0, []int{3, 3})), g.Slice(x, 9, []int{3, 3}))
-		// Of a Hermitian matrix too.
+		// The same for a Hermitian matrix.
 		re, im := g.Add(spread, g.Slice(x, 0, []int{3, 3})), g.Slice(x, 9, []int{3, 3})
 		h, p, q := g.EigenHermitian(g.Add(re, g.Transpose(re)), g.Sub(im, g.Transpose(im)))
 		return g.Concat(a, b, g.Reshape(c, []int{9}), g.Reshape(d, []int{9}), h, g.Reshape(p, []int{9}), g.Reshape(q, []int{9}))
@@ -290,8 +290,8 @@ var arrayCases = map[ad.OpCode]struct {
 	}},
 }
 
-// definite is a positive definite 3×3 matrix, whose upper triangle is spoilt:
-// the ops on symmetric matrices read the lower one.
+// definite returns a positive definite 3×3 matrix whose upper triangle is wrong: ops on symmetric
+// matrices read only the lower one.
 func definite(g *ad.Graph, x ad.Ref) ad.Ref {
 	m := g.Reshape(x, []int{3, 3})
 	a := regular(g, g.MatMul(m, g.Transpose(m)))
@@ -299,7 +299,7 @@ func definite(g *ad.Graph, x ad.Ref) ad.Ref {
 	return g.Add(a, g.Mul(upper, m))
 }
 
-// schurCase is what does not depend on the phases of the columns of U.
+// schurCase returns values that do not depend on the phases of the columns of U.
 func schurCase(g *ad.Graph, x ad.Ref) ad.Ref {
 	spread := g.ConstArray(ad.Type{Shape: []int{3, 3}}, []float64{0, 0, 0, 0, 7, 0, 0, 0, 19})
 	a, b, c, d := g.Schur(g.Add(spread, g.Slice(x, 0, []int{3, 3})), g.Slice(x, 9, []int{3, 3}))
@@ -307,7 +307,7 @@ func schurCase(g *ad.Graph, x ad.Ref) ad.Ref {
 	return g.Concat(moduli(a, b), moduli(c, d), g.Gather(b, ad.Index{Dims: []ad.Dim{{N: 3, Stride: 4}}}))
 }
 
-// regular is a 3×3 matrix far from singular.
+// regular returns a 3×3 matrix far from singular.
 func regular(g *ad.Graph, x ad.Ref) ad.Ref {
 	m := g.Reshape(x, []int{3, 3})
 	return g.Add(m, g.ConstArray(g.Type(m), []float64{8, 0, 0, 0, 8, 0, 0, 0, 8}))
@@ -352,8 +352,8 @@ func TestArrays(t *testing.T) {
 	}
 }
 
-// TestEqualArguments: second derivatives of log_add_exp are right where both arguments are equal.
-// An op that treats equal arguments separately must not lose them.
+// TestEqualArguments checks that second derivatives of log_add_exp are correct where both arguments
+// are equal. An op with a special case for equal arguments must not lose them.
 func TestEqualArguments(t *testing.T) {
 	for _, x := range []float64{-1.5, 0, 0.25} {
 		f := func(g *ad.Graph, a []ad.Ref) ad.Ref { return g.Do(ad.OpLogAddExp, nil, a...) }

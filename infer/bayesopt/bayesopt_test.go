@@ -13,9 +13,8 @@ func testGrid() Grid {
 	return Grid{LogAxis(0.01, 0.2, 12), IntegerAxis(1, 40, 9)}
 }
 
-// dense evaluates the posterior at all points by the formulas as printed (with
-// the kernel on differences): no merging, no increments, one row per
-// observation.
+// dense evaluates the posterior at all points directly by the printed formulas (with the kernel of
+// differences): it merges nothing, updates nothing incrementally, and has one row per observation.
 func dense(grid Grid, points []int, rewards []float64) (mean, variance []float64) {
 	coordinates := func(point int) []float64 {
 		x := grid.Point(point)
@@ -58,8 +57,9 @@ func dense(grid Grid, points []int, rewards []float64) (mean, variance []float64
 	return mean, variance
 }
 
-// TestPosterior: the incremental, merging computation gives the posterior of
-// the unmerged observations, also after many of them and a rebuild.
+// TestPosterior checks that the computation that merges observations and updates incrementally
+// gives the posterior of the unmerged observations, even after many of them and a rebuild. after
+// different numbers of new observations
 func TestPosterior(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	grid := testGrid()
@@ -71,7 +71,7 @@ func TestPosterior(t *testing.T) {
 	var rewards []float64
 	for i := range 420 {
 		point := rng.IntN(grid.Size())
-		if i%3 > 0 && i > 0 { // repeat an old one, as a chain that keeps its setting
+		if i%3 > 0 && i > 0 { // repeat an earlier point, like a chain that keeps its setting
 			point = points[rng.IntN(len(points))]
 		}
 		r := rng.ExpFloat64() * 3
@@ -80,7 +80,7 @@ func TestPosterior(t *testing.T) {
 			t.Fatal(err)
 		}
 		if i%7 == 0 {
-			o.process.refresh() // with different amounts of news
+			o.process.refresh() // after different numbers of new observations
 		}
 		if i != 0 && i != 1 && i != 30 && i != 200 && i != 419 {
 			continue
@@ -117,8 +117,8 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// TestNext holds the choice to a direct evaluation of the acquisition for all
-// readings.
+// TestNext compares the choice with a direct evaluation of the acquisition function, for all
+// options.
 func TestNext(t *testing.T) {
 	grid := testGrid()
 	for _, options := range []Options{
@@ -178,7 +178,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// TestScaleInvariance: multiplying all rewards by a constant changes nothing.
+// TestScaleInvariance checks that multiplying all rewards by a constant changes nothing.
 func TestScaleInvariance(t *testing.T) {
 	run := func(unit float64) []int {
 		o, err := New(testGrid(), Options{})
@@ -211,7 +211,7 @@ func TestScaleInvariance(t *testing.T) {
 	}
 }
 
-// TestFindsMaximum: with annealing, the search settles near the maximum.
+// TestFindsMaximum checks that the search ends near the maximum if exploration is annealed.
 func TestFindsMaximum(t *testing.T) {
 	f := func(x []float64) float64 {
 		a, b := math.Log(x[0]/0.1)/0.8, (x[1]-25)/12
@@ -270,7 +270,7 @@ func TestGuards(t *testing.T) {
 	if o.Observations() != 0 {
 		t.Error("counted what it refused")
 	}
-	// All rewards zero (every proposal rejected), then a tiny one.
+	// All rewards are zero (every proposal was rejected), then one is tiny.
 	for point := range 5 {
 		if err := o.Observe(point, 0); err != nil || o.Scale() != 1 {
 			t.Errorf("%v, s = %v", err, o.Scale())
@@ -293,7 +293,7 @@ func TestGuards(t *testing.T) {
 			t.Errorf("took %+v", bad)
 		}
 	}
-	// A grid of one point is no maximisation, but no error either.
+	// A grid of one point leaves no choice, but is not an error.
 	one, err := New(Grid{LogAxis(0.1, 0.1, 9), IntegerAxis(5, 5, 9)}, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -321,8 +321,8 @@ func TestAxes(t *testing.T) {
 	}
 }
 
-// BenchmarkTuning is the whole search of a chain of the paper's length: 600
-// batches, of which about 140 choose anew.
+// BenchmarkTuning measures the whole search of a chain of the paper's length: 600 batches, about
+// 140 of which choose a new point.
 func BenchmarkTuning(b *testing.B) {
 	grid := Grid{LogAxis(0.01, 0.2, 40), IntegerAxis(1, 100, 64)}
 	for b.Loop() {
@@ -342,9 +342,9 @@ func BenchmarkTuning(b *testing.B) {
 	}
 }
 
-// TestScaleRange: rewards of either sign, whose unit and origin do not matter:
-// the choices are those for other rewards that differ by an affine map, up to
-// rounding, and the surface is in the unit of the rewards.
+// TestScaleRange checks that rewards may have either sign, and that their unit and origin do not
+// matter: an affine transformation of the rewards does not change the choices, up to rounding. The
+// surface is in the unit of the rewards.
 func TestScaleRange(t *testing.T) {
 	f := func(x []float64) float64 { return -math.Pow(math.Log(x[0]/0.08), 2) - math.Pow((x[1]-22)/20, 2) }
 	var choices [2][]int

@@ -9,11 +9,11 @@ import (
 // or a logarithmic scale.
 type Axis struct {
 	Values []float64
-	Log    bool // distances are measured on the logarithms
+	Log    bool // distances are those of the logarithms
 }
 
-// LogAxis gives n values from low to high, both included, equidistant in their
-// logarithms. One value if n is 1 or low equals high.
+// LogAxis returns n values from low to high, both included, with equidistant logarithms. It returns
+// one value if n is 1 or low equals high.
 func LogAxis(low, high float64, n int) Axis {
 	a := LinearAxis(math.Log(low), math.Log(high), n)
 	a.Log = true
@@ -28,7 +28,7 @@ func LogAxis(low, high float64, n int) Axis {
 	return a
 }
 
-// LinearAxis gives n equidistant values from low to high, both included.
+// LinearAxis returns n equidistant values from low to high, both included.
 func LinearAxis(low, high float64, n int) Axis {
 	if n <= 1 || low == high {
 		return Axis{Values: []float64{low}}
@@ -41,8 +41,8 @@ func LinearAxis(low, high float64, n int) Axis {
 	return Axis{Values: values}
 }
 
-// IntegerAxis gives the integers from low to high; if there are more than n of
-// them (n ≥ 2), n of them that are as equidistant as can be, both ends included.
+// IntegerAxis returns the integers from low to high. If there are more than n (n ≥ 2), it returns n
+// of them that are as equidistant as possible, including both ends.
 func IntegerAxis(low, high, n int) Axis {
 	var a Axis
 	if high-low < n {
@@ -58,7 +58,7 @@ func IntegerAxis(low, high, n int) Axis {
 	return a
 }
 
-// coordinates gives the values on the scale on which distances are measured.
+// coordinates returns the values on the scale on which distances are measured.
 func (a Axis) coordinates() []float64 {
 	c := make([]float64, len(a.Values))
 	for i, v := range a.Values {
@@ -87,11 +87,11 @@ func (a Axis) validate() error {
 	return nil
 }
 
-// Grid is a finite set of points, the product of its axes. Points are numbered
-// with the first axis fastest, so number 0 has all coordinates smallest.
+// Grid is a finite set of points, the product of its axes. Points are numbered such that the index
+// on the first axis changes fastest; point 0 has the smallest value on each axis.
 type Grid []Axis
 
-// Size is the number of points.
+// Size returns the number of points.
 func (g Grid) Size() int {
 	size := 1
 	for _, a := range g {
@@ -100,7 +100,7 @@ func (g Grid) Size() int {
 	return size
 }
 
-// Point gives the coordinates of a point by its number.
+// Point returns the coordinates of a point, given its number.
 func (g Grid) Point(number int) []float64 {
 	point := make([]float64, len(g))
 	for i, a := range g {
@@ -110,8 +110,9 @@ func (g Grid) Point(number int) []float64 {
 	return point
 }
 
-// Nearest is the number of the point whose coordinates are nearest to the given ones, each on the
-// scale of its axis. On a logarithmic axis a coordinate of 0 or below counts as the smallest value.
+// Nearest returns the number of the point nearest to the given coordinates. Each distance is
+// measured on the scale of its axis. On a logarithmic axis, a coordinate of 0 or below counts as
+// the smallest value.
 func (g Grid) Nearest(point ...float64) int {
 	number, stride := 0, 1
 	for i, a := range g {
@@ -131,7 +132,7 @@ func (g Grid) Nearest(point ...float64) int {
 	return number
 }
 
-// index writes the index of a point on each axis.
+// index writes the indices of a point on the axes to dst.
 func (g Grid) index(number int, dst []int) {
 	for i, a := range g {
 		dst[i] = number % len(a.Values)

@@ -48,9 +48,8 @@ func New(grid Grid, options Options) (*Optimizer, error) {
 	}, nil
 }
 
-// Observe adds the reward r of a point, by its number (Algorithm 2, line 5),
-// and updates the scale (lines 6 to 8). A reward that is not a finite number
-// is an error and leaves everything as it was.
+// Observe adds the reward r of a point, given its number (Algorithm 2, line 5), and updates the
+// scale (lines 6 to 8). If the reward is not finite, it returns an error and changes nothing.
 func (o *Optimizer) Observe(point int, r float64) error {
 	if point < 0 || point >= o.process.size {
 		return fmt.Errorf("bayesopt: point %d of a grid of %d", point, o.process.size)
@@ -70,7 +69,7 @@ func (o *Optimizer) Observe(point int, r float64) error {
 		}
 		return nil
 	}
-	if r > o.maximum { // strictly: the paper's line 6
+	if r > o.maximum { // strictly greater: the paper's line 6
 		first := math.IsInf(o.maximum, -1)
 		o.maximum, o.best = r, point
 		if r > 0 && !(first && o.options.Scale == ScaleReleased) {
@@ -82,10 +81,9 @@ func (o *Optimizer) Observe(point int, r float64) error {
 	return nil
 }
 
-// Next gives the point with the largest acquisition (Algorithm 2, line 12),
-// p in [0, 1] annealing the exploration: 0 is pure exploitation. Of equal
-// points the one with the lowest number is taken, so without observations it
-// is point 0.
+// Next returns the point with the largest acquisition (Algorithm 2, line 12). p in [0, 1] anneals
+// the exploration: 0 is pure exploitation. If several points are equal, it returns the lowest
+// number, so without observations it returns 0.
 func (o *Optimizer) Next(p float64) int {
 	o.process.refresh()
 	weight := o.weight(p)
@@ -98,7 +96,7 @@ func (o *Optimizer) Next(p float64) int {
 	return next
 }
 
-// acquisition is u of a point; the process is fresh.
+// acquisition returns u of a point. The process must be up to date.
 func (o *Optimizer) acquisition(point int, weight float64) float64 {
 	mean, variance := o.process.posterior(point)
 	width := variance
@@ -108,7 +106,7 @@ func (o *Optimizer) acquisition(point int, weight float64) float64 {
 	return o.scale*mean + weight*width
 }
 
-// weight is the factor of the width.
+// weight returns the factor of the width in the acquisition function.
 func (o *Optimizer) weight(p float64) float64 {
 	beta := o.Beta()
 	switch o.options.Annealing {
@@ -120,8 +118,8 @@ func (o *Optimizer) weight(p float64) float64 {
 	return p * math.Sqrt(beta)
 }
 
-// Beta is the confidence parameter 2 log(t^{d/2+2} π²/(3δ)) for the next
-// choice, with t one more than the number of observations (see [Time]).
+// Beta returns the confidence parameter 2 log(t^{d/2+2} π²/(3δ)) for the next choice, where t is
+// one more than the number of observations (see [Time]).
 func (o *Optimizer) Beta() float64 {
 	t := float64(o.process.total)
 	if o.options.Time == TimeNext {
@@ -132,34 +130,34 @@ func (o *Optimizer) Beta() float64 {
 	return 2 * ((d/2+2)*math.Log(t) + math.Log(math.Pi*math.Pi/(3*o.options.Delta)))
 }
 
-// Scale is s, the factor that brings the largest reward to RewardMaximum.
+// Scale returns s, the factor that scales the largest reward to RewardMaximum.
 func (o *Optimizer) Scale() float64 { return o.scale }
 
-// Observations is the number of rewards so far.
+// Observations returns the number of rewards so far.
 func (o *Optimizer) Observations() int { return o.process.total }
 
-// Distinct is the number of points where they were observed.
+// Distinct returns the number of distinct observed points.
 func (o *Optimizer) Distinct() int { return len(o.process.observed) }
 
-// Best returns the largest reward and the point where it was observed; ok is false before the
-// first. As the maximum of noisy values it is too optimistic: to choose a point, use Next(0).
+// Best returns the largest reward and its point; ok is false before the first reward. Since it is
+// the maximum of noisy values, it is too optimistic. To choose a point, use Next(0).
 func (o *Optimizer) Best() (point int, reward float64, ok bool) {
 	return o.best, o.maximum, o.process.total > 0
 }
 
-// Grid returns the grid; not to be modified.
+// Grid returns the grid, which must not be modified.
 func (o *Optimizer) Grid() Grid { return o.grid }
 
 // Belief is the posterior of the function at one point.
 type Belief struct {
 	Coordinates  []float64
 	Mean         float64 // of the function, in the unit of the rewards
-	SD           float64 // posterior standard deviation, likewise
+	SD           float64 // posterior standard deviation, in the same unit
 	Observations int
 	Average      float64 // of the observed rewards; NaN if there are none
 }
 
-// Surface gives the posterior at every point of the grid, in its order.
+// Surface returns the posterior at every point of the grid, in its order.
 func (o *Optimizer) Surface() []Belief {
 	o.process.refresh()
 	surface := make([]Belief, o.process.size)

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// Options are the constants of the method and the readings of its unclear
-// places. The zero value of each field stands for the default named there:
-// the values of the authors' released program.
+// Options are the constants of the method, and interpretations of places where the paper is
+// unclear. The zero value of each field selects the default named there, which is the value in the
+// authors' released program.
 type Options struct {
 	SignalVariance float64 // σ_f², of the scaled function; 0: 25 (the paper's formula implies 1)
 	NoiseVariance  float64 // σ_η², of a scaled observation; 0: 0.1 (the paper does not say)
@@ -21,23 +21,23 @@ type Options struct {
 	Time      Time
 }
 
-// Scale says when the reward's scale s is set (Algorithm 2, lines 6 to 8).
+// Scale determines when the scale s of rewards is set (Algorithm 2, lines 6 to 8).
 type Scale int
 
 const (
-	// ScaleAlways keeps s = RewardMaximum / max r from the first reward on.
-	// 1 while no reward is positive.
+	// ScaleAlways sets s = RewardMaximum / max r from the first reward on. As long as no reward is
+	// positive, s is 1.
 	ScaleAlways Scale = iota
-	// ScaleReleased keeps s = 1 until a reward exceeds an earlier one, as the
-	// authors' program does; then as ScaleAlways.
+	// ScaleReleased sets s = 1 until a reward exceeds an earlier one, as the authors' program does;
+	// afterwards it is like ScaleAlways.
 	ScaleReleased
-	// ScaleRange is for rewards of either sign, which no factor alone can
-	// serve: the prior mean is that of the rewards so far, and s brings their
-	// range to RewardMaximum. 1 while they are all equal.
+	// ScaleRange is for rewards of either sign, for which a factor alone does not suffice. The
+	// prior mean is the mean of the rewards so far, and s scales their range to RewardMaximum. As
+	// long as all are equal, s is 1.
 	ScaleRange
 )
 
-// Annealing says where p enters the acquisition function.
+// Annealing determines where p enters the acquisition function.
 type Annealing int
 
 const (
@@ -46,7 +46,7 @@ const (
 	AnnealNone                    // mean + √β·σ: p has no effect here
 )
 
-// Width says what measures the uncertainty in the acquisition function.
+// Width is the measure of uncertainty in the acquisition function.
 type Width int
 
 const (
@@ -54,7 +54,7 @@ const (
 	WidthVariance              // the variance, as several reimplementations have it
 )
 
-// Time says what is raised to the power d/2 + 2 in beta.
+// Time is the number that is raised to the power d/2 + 2 in beta.
 type Time int
 
 const (
@@ -77,7 +77,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Validate says what is wrong with the options.
+// Validate returns an error if an option is invalid.
 func (o Options) Validate() error {
 	d := o.withDefaults()
 	for _, c := range []struct {

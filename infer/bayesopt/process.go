@@ -7,27 +7,28 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// rebuildAfter is the number of rank-one updates after which everything is
-// computed afresh, lest rounding errors add up.
+// rebuildAfter is the number of rank-one updates after which everything is computed anew, so that
+// rounding errors do not accumulate.
 const rebuildAfter = 256
 
-// process is Gaussian process regression on the points of a grid, with a
-// squared-exponential kernel on differences. Observations at one point are
-// merged exactly: n observations with mean m and noise variance σ² have the
-// same likelihood, up to a constant, as one observation m with variance σ²/n.
+// process is Gaussian process regression on the points of a grid, with a squared-exponential kernel
+// of differences. Observations at the same point are merged exactly: n observations with mean m and
+// noise variance σ² have the same likelihood, up to a constant, as one observation m with variance
+// σ²/n.
 //
-// It keeps the inverse of K + diag(σ²/n) over the distinct observed points and
-// the posterior variance on the whole grid, and updates both by rank one when
-// a point is new or its count has grown.
+// It stores the inverse of K + diag(σ²/n) over the distinct observed points, and the posterior
+// variance on the whole grid. It updates both by rank one if a point is new or its count has
+// increased. [point × axes]: indices on the axes [point]: kᵀ(K + D)⁻¹k, the reduction of the
+// variance
 type process struct {
 	grid     Grid
 	signal   float64     // prior variance
 	noise    float64     // variance of one observation
-	prior    float64     // prior mean, which the posterior's is relative to
+	prior    float64     // prior mean; the posterior mean is relative to it
 	kernel   [][]float64 // [axis][|place - place'| …]: see correlation
 	size     int         // of the grid
-	indices  []int       // [point × axes]: places on the axes
-	place    []int       // [point]: its number among the observed, or -1
+	indices  []int       // [point × axes]: indices on the axes
+	place    []int       // [point]: its index among the observed points, or -1
 	observed []observed
 	total    int
 
@@ -35,23 +36,23 @@ type process struct {
 	inverse  []float64 // stride capacity: of K + D
 	capacity int
 	columns  [][]float64 // [observed][point]: k(point, observed)
-	explain  []float64   // [point]: kᵀ(K + D)⁻¹k, what the variance has lost
+	explain  []float64   // [point]: kᵀ(K + D)⁻¹k, the reduction of the variance
 	updates  int         // rank-one updates since the last rebuild
 	mean     []float64   // [point]
-	fresh    bool        // mean belongs to the observations
+	fresh    bool        // mean is up to date with the observations
 	scratch  []float64   // [point]
 }
 
-// site is a distinct observed point.
+// observed is a distinct observed point, called a site.
 type observed struct {
 	point int
 	count int     // observations
-	used  int     // observations that the posterior knows of
+	used  int     // observations that the posterior includes
 	mean  float64 // of the observations
 }
 
-// newProcess prepares regression on a grid with the given variances and length
-// scales (one per axis, on the scale of its coordinates).
+// newProcess prepares regression on a grid with the given variances and length scales (one per
+// axis, on the scale of its coordinates).
 func newProcess(grid Grid, signal, noise float64, lengthScales []float64) *process {
 	p := &process{grid: grid, signal: signal, noise: noise, size: grid.Size()}
 	p.indices = make([]int, p.size*len(grid))
@@ -60,7 +61,7 @@ func newProcess(grid Grid, signal, noise float64, lengthScales []float64) *proce
 		grid.index(point, p.indices[point*len(grid):(point+1)*len(grid)])
 		p.place[point] = -1
 	}
-	// The kernel is a product over the axes, and each factor takes few values.
+	// The kernel is a product over the axes. Each factor has only few different values.
 	for j, axis := range grid {
 		c := axis.coordinates()
 		table := make([]float64, len(c)*len(c))
@@ -78,7 +79,7 @@ func newProcess(grid Grid, signal, noise float64, lengthScales []float64) *proce
 	return p
 }
 
-// covariance is k(a, b) of two points by number.
+// covariance returns k(a, b) for two points, given their numbers.
 func (p *process) covariance(a, b int) float64 {
 	d := len(p.grid)
 	v := p.signal
@@ -104,7 +105,7 @@ func (p *process) observe(point int, value float64) {
 	s.mean += (value - s.mean) / float64(s.count)
 }
 
-// refresh brings the posterior up to date.
+// refresh updates the posterior with the new observations.
 func (p *process) refresh() {
 	if p.fresh {
 		return
@@ -137,7 +138,7 @@ func (p *process) refresh() {
 	}
 }
 
-// row gives row i of the inverse, over the sites that the posterior knows.
+// row returns row i of the inverse, over the sites that the posterior includes.
 func (p *process) row(i int) []float64 {
 	return p.inverse[i*p.capacity : i*p.capacity+len(p.columns)]
 }
@@ -157,16 +158,15 @@ func (p *process) project(b, start []float64) []float64 {
 	return p.scratch
 }
 
-// lose adds factor × scratch² to what the variance has lost.
+// lose adds factor × scratch² to the reduction of the variance.
 func (p *process) lose(factor float64, scratch []float64) {
 	for g, v := range scratch {
 		p.explain[g] += factor * v * v
 	}
 }
 
-// extend takes in site i, the next new one: the inverse of a matrix with one
-// more row and column, by its Schur complement
-// s = k(γ,γ) + σ²/n - kᵀ(K + D)⁻¹k > σ²/n.
+// extend includes site i, the next new one. It computes the inverse of a matrix with one more row
+// and column from its Schur complement s = k(γ,γ) + σ²/n - kᵀ(K + D)⁻¹k > σ²/n.
 func (p *process) extend(i int) {
 	known := len(p.columns)
 	column := make([]float64, p.size)
@@ -196,9 +196,9 @@ func (p *process) extend(i int) {
 	p.row(known)[known] = 1 / schur
 }
 
-// recount takes in that site i has more observations: its noise changes by
-// Δ = σ²/count - σ²/used < 0, and by Sherman and Morrison the inverse A by
-// -Δ·a aᵀ/(1 + Δ·a_i), a its column i. The divisor is at least used/count.
+// recount includes further observations of site i. Its noise changes by Δ = σ²/count - σ²/used < 0,
+// and by the formula of Sherman and Morrison the inverse A changes by -Δ·a aᵀ/(1 + Δ·a_i), where a
+// is its column i. The divisor is at least used/count.
 func (p *process) recount(i int) {
 	s := p.observed[i]
 	delta := p.noise/float64(s.count) - p.noise/float64(s.used)
@@ -210,7 +210,7 @@ func (p *process) recount(i int) {
 	}
 }
 
-// grow makes room for n rows of the inverse.
+// grow allocates memory for n rows of the inverse.
 func (p *process) grow(n int) {
 	if n <= p.capacity {
 		return
@@ -223,8 +223,8 @@ func (p *process) grow(n int) {
 	p.inverse, p.capacity = inverse, capacity
 }
 
-// rebuild computes inverse and variance afresh, by Cholesky factorisation. If
-// rounding makes that fail, the updated forms stay.
+// rebuild computes inverse and variance anew, by a Cholesky factorisation. If that fails because of
+// rounding, the updated values remain.
 func (p *process) rebuild() {
 	p.updates = 0
 	n := len(p.columns)
@@ -254,9 +254,9 @@ func (p *process) rebuild() {
 	}
 }
 
-// posterior gives mean and variance of the function at a point, in the unit of
-// the observations (mean, without the prior one) and as the prior has it (variance: it does not
-// depend on the observed values).
+// posterior returns the posterior mean and variance of the function at a point. The mean is in the
+// unit of the observations and relative to the prior mean. The variance is in the unit of the
+// prior; it does not depend on the observed values.
 func (p *process) posterior(point int) (mean, variance float64) {
 	p.refresh()
 	return p.mean[point], max(0, p.signal-p.explain[point])

@@ -5,21 +5,22 @@ import (
 	"math"
 )
 
-// Tuner chooses between the arms of a grid by the rewards of batches that are made
-// with them, one after another: lines 5 to 16 of the paper's Algorithm 2. What an arm
-// is, and how a batch is made and rewarded, is up to its user.
+// Tuner chooses among the arms of a grid by the rewards of batches, which are made one after
+// another with the chosen arm: lines 5 to 16 of the paper's Algorithm 2. The user of a Tuner
+// decides on the meaning of an arm and on how a batch is made and rewarded. exponent of the
+// probability of a choice after later ones
 type Tuner struct {
 	*Optimizer
-	batches int     // k: with certainty a new arm is chosen after as many
-	power   float64 // of the probability after more
+	batches int     // k: after each of the first k batches, an arm is always chosen
+	power   float64 // exponent of the probability of a choice after later ones
 
-	point   int // the arm in use, by its number in the grid
+	point   int // the current arm, by its number in the grid
 	history []Trial
 	changes int
 	frozen  bool
 }
 
-// Trial is the account of a batch.
+// Trial is the record of a batch.
 type Trial struct {
 	Point       int // the arm it was made with
 	Reward      float64
@@ -29,8 +30,8 @@ type Trial struct {
 	Adapted     bool    // a new arm was chosen (it may be the same)
 }
 
-// NewTuner begins with the arm first. After batch i an arm is chosen with the
-// probability max(i-batches+1, 1)^-power; without batches (0) always.
+// NewTuner returns a tuner that begins with the arm first. After batch i it chooses an arm with
+// probability max(i-batches+1, 1)^-power. If batches is 0, it always does.
 func NewTuner(grid Grid, options Options, first, batches int, power float64) (*Tuner, error) {
 	o, err := New(grid, options)
 	if err != nil {
@@ -42,26 +43,26 @@ func NewTuner(grid Grid, options Options, first, batches int, power float64) (*T
 	return &Tuner{Optimizer: o, batches: batches, power: power, point: first}, nil
 }
 
-// Point is the arm in use, by its number in the grid.
+// Point returns the current arm, by its number in the grid.
 func (t *Tuner) Point() int { return t.point }
 
-// Use makes an arm the one in use, for those who begin with arms of their choice.
+// Use sets the current arm, for callers that choose the first arms.
 func (t *Tuner) Use(point int) { t.point = point }
 
-// Batch is i, the number of the batch under way, from 1.
+// Batch returns i, the number of the current batch, from 1.
 func (t *Tuner) Batch() int { return len(t.history) + 1 }
 
-// History holds the finished batches; not to be modified.
+// History returns the finished batches, which must not be modified.
 func (t *Tuner) History() []Trial { return t.history }
 
-// Changes counts how often the arm was changed.
+// Changes returns the number of changes of the arm.
 func (t *Tuner) Changes() int { return t.changes }
 
 // Frozen reports whether tuning has ended.
 func (t *Tuner) Frozen() bool { return t.frozen }
 
-// End ends a batch with its reward; observed is false if it has none. u is uniform
-// on [0, 1) (line 9).
+// End ends a batch with its reward; observed is false if it has no reward. u is a uniform random
+// number in [0, 1) (line 9).
 func (t *Tuner) End(reward float64, observed bool, u float64) Trial {
 	p := t.probability(t.Batch())
 	trial := Trial{Point: t.point, Reward: reward, Observed: observed, Probability: p, Adapted: u < p}
@@ -69,10 +70,10 @@ func (t *Tuner) End(reward float64, observed bool, u float64) Trial {
 	return trial
 }
 
-// take brings the tuner up to date with a trial, of which all but the scale is known.
+// take updates the tuner with a trial. All fields of the trial but the scale are known.
 func (t *Tuner) take(trial *Trial) {
-	// Lines 5 to 8: D_i = D_{i-1} ∪ (γ_i, r_i); if r_i > sup r_j, s = α/r_i. The
-	// error is about points outside the grid and rewards that are not finite.
+	// Lines 5 to 8: D_i = D_{i-1} ∪ (γ_i, r_i); if r_i > sup r_j, s = α/r_i. An error means that a
+	// point is outside the grid or a reward is not finite.
 	if trial.Observed {
 		_ = t.Observe(trial.Point, trial.Reward)
 	}
@@ -87,7 +88,7 @@ func (t *Tuner) take(trial *Trial) {
 	t.history = append(t.history, *trial)
 }
 
-// Replay brings a new tuner to the state of one with that history, to the last bit.
+// Replay sets a new tuner to the state of one with that history, exact to the last bit.
 func (t *Tuner) Replay(history []Trial) error {
 	for _, trial := range history {
 		if trial.Point != t.point {
@@ -98,7 +99,7 @@ func (t *Tuner) Replay(history []Trial) error {
 	return nil
 }
 
-// Least is the least reward so far; ok is false if there is none.
+// Least returns the smallest reward so far; ok is false if there is none.
 func (t *Tuner) Least() (reward float64, ok bool) {
 	reward = math.Inf(1)
 	for _, b := range t.history {
@@ -109,8 +110,8 @@ func (t *Tuner) Least() (reward float64, ok bool) {
 	return reward, !math.IsInf(reward, 1)
 }
 
-// Freeze ends tuning with the arm of the largest posterior mean; without any
-// finished batch it stays.
+// Freeze ends tuning and chooses the arm with the largest posterior mean. Without a finished batch
+// the arm does not change.
 func (t *Tuner) Freeze() {
 	if t.frozen {
 		return
@@ -121,7 +122,7 @@ func (t *Tuner) Freeze() {
 	}
 }
 
-// probability is p_i = max(i-k+1, 1)^(-power), the power ½ in the paper.
+// probability returns p_i = max(i-k+1, 1)^(-power); the power is ½ in the paper.
 func (t *Tuner) probability(i int) float64 {
 	if t.batches == 0 {
 		return 1

@@ -17,17 +17,17 @@ import (
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
-// Euclidean is the Hamiltonian H(q, p) = -log π(q) + ½ pᵀM⁻¹p of a constant
-// metric M, with the leapfrog step. One gradient per step.
+// Euclidean is the Hamiltonian H(q, p) = -log π(q) + ½ pᵀM⁻¹p of a constant metric M, with the
+// leapfrog step, which computes one gradient.
 //
-// The Cache of its points is the velocity M⁻¹p, which both the kinetic energy
-// and U-turn criteria need.
+// The Cache of its points is the velocity M⁻¹p, which both the kinetic energy and U-turn criteria
+// need.
 type Euclidean struct {
 	target *infer.Meter
 	dim    int
 	kind   infer.MetricKind
 
-	inverse []float64         // M⁻¹: its diagonal (ones for Unit), or as infer.Metric has it
+	inverse []float64         // M⁻¹: its diagonal (ones for Unit), or in the form of infer.Metric
 	scale   []float64         // Unit, Diagonal: the momentum's standard deviations
 	dense   blas64.General    // Dense: M⁻¹, over inverse
 	upper   blas64.Triangular // Dense: U with M⁻¹ = UᵀU
@@ -120,7 +120,8 @@ func (h *Euclidean) setDense(m infer.Metric) error {
 		sym := mat.NewSymDense(h.dim, slices.Clone(m.Inverse))
 		for i := range h.dim {
 			for j := range i {
-				// A covariance near 0 is all rounding: its size is that of the two variances.
+				// A covariance near 0 consists only of rounding errors, whose size is that of the
+				// variances.
 				a, b := m.Inverse[i*h.dim+j], m.Inverse[j*h.dim+i]
 				if size := math.Sqrt(m.Inverse[i*h.dim+i] * m.Inverse[j*h.dim+j]); math.Abs(a-b) > 1e-8*size {
 					return fmt.Errorf("hmc: the inverse metric is not symmetric: elements (%d,%d) and (%d,%d) are %v and %v", i+1, j+1, j+1, i+1, a, b)
@@ -167,7 +168,7 @@ func (h *Euclidean) Momentum(rng *rand.Rand, z *infer.Point) {
 	case infer.LowRank:
 		h.low.Momentum(p)
 	case infer.Dense:
-		// U⁻¹ times standard normals has covariance (UᵀU)⁻¹ = M.
+		// U⁻¹ times standard normals has the covariance (UᵀU)⁻¹ = M.
 		if h.dim > 0 {
 			blas64.Trsv(blas.NoTrans, h.upper, blasVector(p))
 		}

@@ -15,8 +15,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/infertest"
 )
 
-// metrics returns one metric of each kind, none of them the identity but for
-// Unit.
+// metrics returns one metric of each kind, none of them the identity except Unit.
 func metrics(dim int) []infer.Metric {
 	diag := hmc.Identity(infer.Diagonal, dim)
 	dense := hmc.Identity(infer.Dense, dim)
@@ -75,7 +74,8 @@ func clone(z *infer.Point) *infer.Point {
 	return w
 }
 
-// stepsAside checks that a step from one point to another, whatever that was, is a step of a copy.
+// stepsAside checks that a step to another point, whatever its content, gives the same result as a
+// step of a copy in place.
 func stepsAside(t *testing.T, h infer.Hamiltonian, z *infer.Point) {
 	want, got, from := clone(z), clone(z), clone(z)
 	step(t, h, want, 0.3, 1)
@@ -214,7 +214,7 @@ func TestMomentum(t *testing.T) {
 		if math.Abs(energy-z.Energy) > 1e-12 {
 			t.Errorf("energy is %v instead of %v", z.Energy, energy)
 		}
-		// E pᵢ vⱼ = δᵢⱼ. The standard error of each mean is below 2/√n.
+		// E pᵢ vⱼ = δᵢⱼ. The standard error of each mean is less than 2/√n.
 		const n = 40000
 		rng := infer.Stream(2, 0, t.Name(), 0)
 		sum := make([]float64, d*d)
@@ -265,7 +265,7 @@ func TestSetMetricErrors(t *testing.T) {
 			t.Errorf("%v: the metric was changed to %v", c.m, got)
 		}
 	}
-	// Covariances of coordinates that are uncorrelated are all rounding.
+	// Covariances of uncorrelated coordinates consist only of rounding errors.
 	if err := h.SetMetric(infer.Metric{Kind: infer.Dense, Dim: 2, Inverse: []float64{0.0025, 4.6e-32, 4.3e-32, 0.664}}); err != nil {
 		t.Error(err)
 	}

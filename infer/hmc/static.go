@@ -13,7 +13,7 @@ import (
 // Defaults of [Kernel] and [Sampler].
 const (
 	DefaultIntTime        = math.Pi // see Kernel.IntTime
-	DefaultMaxSteps       = 1024    // as a NUTS tree of depth 10
+	DefaultMaxSteps       = 1024    // as for a NUTS tree of depth 10
 	DefaultMaxEnergyError = 1000    // as Stan's limit for a divergence
 )
 
@@ -144,8 +144,8 @@ type Sampler struct {
 	Kernel Kernel // the exported fields are used
 	Adapt  warmup.Options
 
-	// Hamiltonian makes the geometry, if it is not to be Euclidean; only the
-	// step size is then adapted. With that of package riemann this is RMHMC.
+	// Hamiltonian makes the geometry, if it is not Euclidean; then only the step size is adapted.
+	// With a Hamiltonian of package riemann this is RMHMC.
 	Hamiltonian func(target *infer.Meter) (infer.Hamiltonian, error)
 }
 

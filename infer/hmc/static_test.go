@@ -13,8 +13,8 @@ func geometry(m infer.Metric) func(infer.LogDensity) (infer.Hamiltonian, error) 
 	return func(target infer.LogDensity) (infer.Hamiltonian, error) { return hmc.NewEuclidean(target, m) }
 }
 
-// TestInvariance starts from exact draws and checks that they stay so, with coarse steps and
-// metrics other than the identity.
+// TestInvariance starts from exact draws and checks that later positions have the same
+// distribution, with coarse steps and metrics other than the identity.
 func TestInvariance(t *testing.T) {
 	for _, c := range []struct {
 		target infertest.Exact
@@ -130,11 +130,10 @@ func TestTransitionDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// The three settings of the paper's Figure 1 on a bivariate normal with
-// correlation 0.99, against the study's figures (section 5 of its STUDY.md):
-// with trajectories of fixed length the acceptance rates and lag-1
-// autocorrelations differ as in the figure; with those of Algorithm 1, which
-// have random lengths, they hardly do.
+// TestFigure1 compares the three settings of the paper's Figure 1, on a bivariate normal with
+// correlation 0.99, with the results of the study (section 5 of its STUDY.md). For trajectories of
+// fixed length, the acceptance rates and lag-1 autocorrelations differ as in the figure. For those
+// of Algorithm 1, with random lengths, they hardly differ.
 func TestFigure1(t *testing.T) {
 	target := infertest.AR1(2, 0.99)
 	for _, c := range []struct {

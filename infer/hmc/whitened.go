@@ -91,11 +91,11 @@ func (h *Whitened) grow(z *infer.Point) {
 	}
 }
 
-// belongs notes which version of the map y and the gradient of a point belong to; 0: they are not
-// known.
+// belongs records the version of the map to which y and the gradient of a point belong; 0: they are
+// not known.
 func (h *Whitened) belongs(z *infer.Point, version float64) { z.Cache[2*h.dim] = version }
 
-// whitened brings y and the gradient of a point to the metric in use.
+// whitened recomputes y and the gradient of a point if they belong to another metric.
 func (h *Whitened) whitened(z *infer.Point) {
 	h.grow(z)
 	if d := h.dim; z.Cache[2*d] != h.version {

@@ -14,8 +14,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/infertest"
 )
 
-// eachWhitened runs f for all metrics, with a mean, and both integrators on targets
-// that are not symmetric.
+// eachWhitened runs f for all metrics, with a mean, and both integrators, on asymmetric targets.
 func eachWhitened(t *testing.T, f func(t *testing.T, h *hmc.Whitened, z *infer.Point)) {
 	for _, target := range []infertest.Exact{infertest.Banana{B: 0.5, Sigma: 1.5}, infertest.LogGamma{D: 3, Shape: 1.5}} {
 		for _, m := range metrics(target.Dim()) {
@@ -44,9 +43,9 @@ func eachWhitened(t *testing.T, f func(t *testing.T, h *hmc.Whitened, z *infer.P
 	}
 }
 
-// y and the gradient with it belong to a metric: another one, or a Reset, which says that the
-// position is another, has them computed anew; what Place has returned brings them back to the last
-// digit.
+// TestWhitenedPlace checks that y and its gradient are recomputed after a change of the metric and
+// after a Reset, which declares the position changed, and that the result of Coordinates restores
+// them exactly.
 func TestWhitenedPlace(t *testing.T) {
 	eachWhitened(t, func(t *testing.T, h *hmc.Whitened, z *infer.Point) {
 		d := len(z.Position)
@@ -147,7 +146,7 @@ func TestWhitenedPreservesVolume(t *testing.T) {
 			if err := h.Reset(w); err != nil {
 				t.Fatal(err)
 			}
-			h.Momentum(rng, w) // which finds the other coordinates of the position
+			h.Momentum(rng, w) // computes the other coordinates of the position
 			copy(w.Momentum, z.Momentum)
 			if j >= d {
 				w.Momentum[j-d] += by
@@ -237,8 +236,9 @@ func (a *affine) LogDensityGrad(x, grad []float64) (float64, error) {
 	return -0.5 * mat.Dot(delta, &solved), nil
 }
 
-// TestWhitenedInvariance starts from exact draws and checks that they stay so, with steps so coarse
-// that many proposals are rejected. An energy that counts the normal density twice must fail.
+// TestWhitenedInvariance starts from exact draws and checks that later positions have the same
+// distribution, with steps so coarse that many proposals are rejected. An energy that counts the
+// normal density twice must fail.
 func TestWhitenedInvariance(t *testing.T) {
 	for _, target := range []infertest.Exact{infertest.Banana{B: 0.3, Sigma: 1.5}, infertest.LogGamma{D: 2, Shape: 0.7}} {
 		for _, m := range metrics(2) {
@@ -278,8 +278,8 @@ func TestWhitenedInvariance(t *testing.T) {
 	}
 }
 
-// offCentre is a planted fault: its energy takes the force that the splitting kicks
-// by for the whole one.
+// offCentre has a planted fault: it computes the energy from the force of the splitting's kicks
+// instead of the whole force.
 type offCentre struct{ *hmc.Whitened }
 
 func (o offCentre) Step(from, z *infer.Point, eps float64) error {

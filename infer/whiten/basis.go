@@ -10,28 +10,29 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// basis is an estimate Σ in scaled coordinates: the identity but for a space that its
-// eigenvectors span. These are the columns of vectors or, in a space that draws and scores span,
-// zᵀ times these: only those that are asked for are made, since there may be many dimensions.
+// basis is an estimate Σ in scaled coordinates. It is the identity except in the space that its
+// eigenvectors span. These are the columns of vectors or, if draws and scores span only a subspace,
+// zᵀ times these columns. Only the eigenvectors that are needed are computed, since there may be
+// many dimensions. Σ, if nothing else is needed
 type basis struct {
 	vectors blas64.General
-	z       blas64.General // no rows: vectors has them as they are
+	z       blas64.General // no rows: vectors contains the eigenvectors
 	values  []float64      // eigenvalues, ascending
 
-	sigma blas64.Symmetric // Σ, where that is all that is asked for
+	sigma blas64.Symmetric // Σ, if nothing else is needed
 }
 
-// newBasis is the estimate from draws x and scores g; with whole it may be Σ itself.
+// newBasis computes the estimate from draws x and scores g. If whole is set, it may compute only Σ.
 func newBasis(w *workspace, x, g blas64.General, shrink float64, whole bool) (*basis, error) {
 	n, d := x.Rows, x.Cols
 	b := &basis{}
 	var span blas64.General // zᵀ times its columns are orthonormal
 	if 2*min(n, maxPoints) < d && !(whole && n >= d) {
-		// The span of draws and scores, by their Gram matrix.
+		// The span of draws and scores, computed from their Gram matrix.
 		n = min(n, maxPoints)
 		b.z = w.matrix(2*n, d)
 		for i := range n {
-			k := i * x.Rows / n // evenly, where there are more
+			k := i * x.Rows / n // evenly spaced, if there are more
 			copy(row(b.z, i), row(x, k))
 			copy(row(b.z, n+i), row(g, k))
 		}
@@ -49,7 +50,7 @@ func newBasis(w *workspace, x, g blas64.General, shrink float64, whole bool) (*b
 		if r == 0 {
 			return nil, errDraws
 		}
-		// Draws and scores in the span: z zᵀ has these eigenvectors.
+		// Draws and scores as coordinates in the span: z zᵀ has these eigenvectors.
 		x, g, span = w.matrix(n, r), w.matrix(n, r), w.matrix(2*n, r)
 		for k := range r {
 			root := math.Sqrt(values[first+k])
@@ -68,7 +69,7 @@ func newBasis(w *workspace, x, g blas64.General, shrink float64, whole bool) (*b
 	if err != nil {
 		return nil, err
 	}
-	if span.Rows == 0 && whole { // the matrix itself will do
+	if span.Rows == 0 && whole { // the matrix itself suffices
 		b.sigma = sigma
 		return b, nil
 	}
@@ -86,7 +87,7 @@ func newBasis(w *workspace, x, g blas64.General, shrink float64, whole bool) (*b
 	return b, nil
 }
 
-// rows writes eigenvectors, by their numbers, to the rows of to.
+// rows writes some eigenvectors, given by their numbers, to the rows of to.
 func (b *basis) rows(which []int, to blas64.General) {
 	n := b.vectors.Rows
 	if b.z.Rows == 0 {
@@ -108,7 +109,7 @@ func (b *basis) rows(which []int, to blas64.General) {
 	}
 }
 
-// covariance is that of rows whose mean is 0, plus shrink times the identity.
+// covariance returns the covariance of rows with mean 0, plus shrink times the identity.
 func covariance(w *workspace, rows blas64.General, shrink float64) blas64.Symmetric {
 	c := w.symmetric(rows.Cols)
 	clear(c.Data)
@@ -119,8 +120,8 @@ func covariance(w *workspace, rows blas64.General, shrink float64) blas64.Symmet
 	return c
 }
 
-// geometricMean solves Σ B Σ = A: with B = LLᵀ it is L⁻ᵀ (LᵀAL)^½ L⁻¹. No eigenvalue
-// of B is less than floor, but for rounding.
+// geometricMean solves Σ B Σ = A. With B = LLᵀ, Σ = L⁻ᵀ (LᵀAL)^½ L⁻¹. Up to rounding, no eigenvalue
+// of B is smaller than floor.
 func geometricMean(w *workspace, a, b blas64.Symmetric, floor float64) (blas64.Symmetric, error) {
 	r := a.N
 	upper := blas64.Symmetric{N: r, Stride: r, Uplo: blas.Upper, Data: w.numbers(r * r)}
@@ -144,7 +145,7 @@ func geometricMean(w *workspace, a, b blas64.Symmetric, floor float64) (blas64.S
 			lower.Data[j*r+i] = factor.Data[i*r+j]
 		}
 	}
-	// LᵀAL; A has its upper triangle only.
+	// LᵀAL; only the upper triangle of A is set.
 	for i := range r {
 		for j := range i {
 			a.Data[i*r+j] = a.Data[j*r+i]
@@ -186,12 +187,14 @@ func geometricMean(w *workspace, a, b blas64.Symmetric, floor float64) (blas64.S
 	return sigma, nil
 }
 
-// symmetric is a symmetric matrix, by its upper triangle, whatever is in it.
+// symmetric returns memory for a symmetric matrix, stored by its upper triangle. The content is
+// arbitrary.
 func (w *workspace) symmetric(n int) blas64.Symmetric {
 	return blas64.Symmetric{N: n, Stride: max(n, 1), Uplo: blas.Upper, Data: w.numbers(n * n)}
 }
 
-// eigen takes a matrix, whose memory the vectors have then, apart; the vectors are columns.
+// eigen computes the eigenvalues and eigenvectors of a matrix. The eigenvectors are columns and
+// overwrite the matrix.
 func eigen(w *workspace, s blas64.Symmetric) (values []float64, vectors blas64.General, err error) {
 	for i := range s.N {
 		for _, v := range s.Data[i*s.Stride+i : i*s.Stride+s.N] {
@@ -210,7 +213,7 @@ func eigen(w *workspace, s blas64.Symmetric) (values []float64, vectors blas64.G
 	return values, blas64.General{Rows: s.N, Cols: s.N, Stride: s.Stride, Data: s.Data}, nil
 }
 
-// dense is the inverse metric as infer.Dense has it.
+// dense returns the inverse metric in the form of infer.Dense.
 func (b *basis) dense(scale []float64) []float64 {
 	d := len(scale)
 	out := make([]float64, d*d)
@@ -257,12 +260,12 @@ func (b *basis) dense(scale []float64) []float64 {
 	return out
 }
 
-// refinements is how often refine estimates the diagonal anew.
+// refinements is the number of times that refine estimates the diagonal.
 const refinements = 4
 
-// refine estimates the scales from what is left of draws and scores when the
-// directions that lowRank keeps are taken off, as in the analysis of factors, and the
-// basis with them. It changes x, g and scale; again is room for as many numbers.
+// refine estimates the scales from the parts of draws and scores outside the directions that
+// lowRank keeps, as in factor analysis, and then the basis. It changes x, g and scale. again is
+// memory for as many numbers as scale.
 func (b *basis) refine(w *workspace, x, g blas64.General, scale, again []float64, o Options) (*basis, error) {
 	d := len(scale)
 	o.Rank = min(o.Rank, d/4)
@@ -303,7 +306,7 @@ func (b *basis) refine(w *workspace, x, g blas64.General, scale, again []float64
 	return b, nil
 }
 
-// kept are the eigenvalues that lowRank keeps, by their numbers.
+// kept returns the numbers of the eigenvalues that lowRank keeps.
 func (b *basis) kept(o Options) []int {
 	limit := math.Log(o.Cutoff)
 	low, high := 0, len(b.values)
@@ -327,7 +330,7 @@ func (b *basis) kept(o Options) []int {
 	return which
 }
 
-// lowRank is the inverse metric as infer.LowRank has it.
+// lowRank returns the inverse metric in the form of infer.LowRank.
 func (b *basis) lowRank(scale []float64, o Options) []float64 {
 	d, which := len(scale), b.kept(o)
 	r := len(which)

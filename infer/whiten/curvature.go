@@ -13,10 +13,10 @@ import (
 // largest, in coordinates scaled by their own curvatures.
 const minCurvature = 1e-10
 
-// Curvature is the dense metric whose inverse is that of the negative Hessian, with the absolute
-// values of the eigenvalues: exact for a normal distribution. Row i of hessian has the derivatives
-// of the gradient by coordinate i. The matrix need not be symmetric, since rows may have been taken
-// at different points.
+// Curvature returns the dense metric whose inverse is that of the negative Hessian, with the
+// absolute values of the eigenvalues: exact for a normal distribution. Row i of hessian contains
+// the derivatives of the gradient with respect to coordinate i. The matrix need not be symmetric,
+// since rows may have been computed at different points.
 func Curvature(hessian [][]float64) (infer.Metric, error) {
 	d := len(hessian)
 	m := infer.Metric{Kind: infer.Dense, Dim: d}

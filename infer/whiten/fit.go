@@ -21,7 +21,7 @@ type Sample struct {
 	// yet do not widen the estimate. nil: all draws are one group.
 	Groups []int
 
-	// Plain means that Draws and Scores are differences already (steps of an optimiser with the
+	// Plain means that Draws and Scores are already differences (steps of an optimiser, with the
 	// changes of the gradient): no mean is subtracted or learnt.
 	Plain bool
 }
@@ -32,13 +32,14 @@ type Options struct {
 	// estimate, that is added to both covariances. 0: 1e-5.
 	Shrink float64
 
-	// Cutoff and Rank say which eigenvalues LowRank keeps: those that differ from 1 by more than
-	// the factor Cutoff, at most the Rank most different ones. 0: 2 and 64.
+	// Cutoff and Rank determine which eigenvalues LowRank keeps: those that differ from 1 by more
+	// than the factor Cutoff, at most the Rank most different ones. 0: 2 and 64.
 	Cutoff float64
 	Rank   int
 
-	// Refine makes LowRank estimate its diagonal from what the low rank leaves. That is right if
-	// there are a few common factors, which contribute to the variance of every coordinate.
+	// Refine makes LowRank estimate its diagonal from the variation that the low-rank part does not
+	// explain. This is correct if a few common factors contribute to the variance of every
+	// coordinate.
 	Refine bool
 }
 
@@ -57,7 +58,7 @@ func Fit(kind infer.MetricKind, s Sample, o Options) (infer.Metric, error) {
 // Fitter learns one metric after another in the same memory. The zero value is ready.
 type Fitter struct{ work workspace }
 
-// Fit is the function of that name.
+// Fit is [Fit], in the memory of f.
 func (f *Fitter) Fit(kind infer.MetricKind, s Sample, o Options) (infer.Metric, error) {
 	if o.Shrink == 0 {
 		o.Shrink = 1e-5
@@ -125,7 +126,7 @@ func (f *Fitter) Fit(kind infer.MetricKind, s Sample, o Options) (infer.Metric, 
 	return m, nil
 }
 
-// rescale divides draws by scales and multiplies scores with them.
+// rescale divides draws by scales and multiplies scores by them.
 func rescale(x, g blas64.General, by []float64) {
 	for i := range x.Rows {
 		xi, gi := row(x, i), row(g, i)
@@ -136,7 +137,8 @@ func rescale(x, g blas64.General, by []float64) {
 	}
 }
 
-// centre is rows less the mean of their group, as a matrix; all gets the mean of all.
+// centre returns the rows minus the mean of their group, as a matrix. It writes the mean of all
+// rows to all.
 func (s Sample) centre(w *workspace, rows [][]float64, all []float64) blas64.General {
 	n, d := len(rows), len(rows[0])
 	centred := w.matrix(n, d)
@@ -175,8 +177,8 @@ func (s Sample) centre(w *workspace, rows [][]float64, all []float64) blas64.Gen
 	return centred
 }
 
-// scales is (var x / var g)^¼ of each coordinate: the diagonal estimate's standard
-// deviations.
+// scales writes (var x / var g)^¼ of each coordinate: the standard deviations of the diagonal
+// estimate.
 func scales(x, g blas64.General, scale []float64) error {
 	n := float64(x.Rows)
 	for j := range scale {
@@ -194,7 +196,7 @@ func scales(x, g blas64.General, scale []float64) error {
 			scale[j] = math.Sqrt(math.Sqrt(vx) / math.Sqrt(vg))
 		case vx > 0: // a flat direction
 			scale[j] = math.Sqrt(vx)
-		case vg > 0: // the chains have not moved along it
+		case vg > 0: // the chains have not moved in this coordinate
 			scale[j] = 1 / math.Sqrt(vg)
 		default:
 			scale[j] = 1
@@ -206,12 +208,12 @@ func scales(x, g blas64.General, scale []float64) error {
 	return nil
 }
 
-// maxScore is the largest squared score that counts in full, in units of the median.
+// maxScore is the largest squared score with full weight, in units of the median.
 const maxScore = 3
 
-// temper gives less weight to draws with large scores: those in the neck of a funnel
-// would make an estimate that fits nothing but the neck. Of a normal target every
-// weighting gives the same estimate.
+// temper reduces the weight of draws with large scores. With full weight, draws in the neck of a
+// funnel would lead to an estimate that fits only the neck. For a normal target, every weighting
+// gives the same estimate.
 func temper(w *workspace, x, g blas64.General, scale []float64) {
 	norms, sorted := w.numbers(g.Rows), w.numbers(g.Rows)
 	for i := range norms {
@@ -233,13 +235,13 @@ func temper(w *workspace, x, g blas64.General, scale []float64) {
 	}
 }
 
-// Centre gives a metric the mean that suits it best, by the draws and their scores.
+// Centre returns the metric with the mean that fits draws and their scores best.
 func Centre(m infer.Metric, s Sample) infer.Metric {
 	m.Mean = mean(m, meanOf(s.Draws), meanOf(s.Scores))
 	return m
 }
 
-// meanOf is the mean of rows.
+// meanOf returns the mean of rows.
 func meanOf(rows [][]float64) []float64 {
 	all := make([]float64, len(rows[0]))
 	for _, r := range rows {
@@ -250,7 +252,7 @@ func meanOf(rows [][]float64) []float64 {
 	return all
 }
 
-// mean is μ = E x + Σ E g.
+// mean returns μ = E x + Σ E g.
 func mean(m infer.Metric, x, g []float64) []float64 {
 	out := append([]float64(nil), x...)
 	switch m.Kind {

@@ -22,7 +22,7 @@ func Divergence(m infer.Metric, draws, scores [][]float64) float64 {
 	return h.Divergence(draws, scores)
 }
 
-// Divergence is the function of that name, of the metric of the map.
+// Divergence is [Divergence] for the metric of the map.
 func (h *Map) Divergence(draws, scores [][]float64) float64 {
 	d := h.metric.Dim
 	if d == 0 || len(draws) == 0 {
@@ -90,7 +90,7 @@ func Attainable(a, b Sample) float64 {
 	return share / (1 - share)
 }
 
-// some keeps at most maxPairs of the draws, evenly spaced, with their groups.
+// some returns at most maxPairs of the draws, evenly spaced, with their groups.
 func (s Sample) some() Sample {
 	n := len(s.Draws)
 	if n <= maxPairs {

@@ -33,7 +33,7 @@ func NewLowRank(m infer.Metric) *LowRank {
 	return newLowRank(m)
 }
 
-// newLowRank is NewLowRank of a metric that nobody changes.
+// newLowRank is NewLowRank for a metric that is not changed afterwards.
 func newLowRank(m infer.Metric) *LowRank {
 	l := &LowRank{}
 	var values []float64
@@ -120,7 +120,7 @@ func (l *LowRank) pull(g, w []float64) {
 	}
 }
 
-// along is f·(u·x) and g·(v·x).
+// along returns f·(u·x) and g·(v·x).
 func (p *pair) along(u, v, x []float64) (a, b float64) {
 	u, v = u[:len(x)], v[:len(x)]
 	var a1, b1 float64 // with single sums each addition would wait for the last

@@ -24,7 +24,7 @@ type Map struct {
 	mean   []float64
 }
 
-// NewMap makes the map of a metric with its mean, which are copied. It returns an error if the
+// NewMap returns the map of a metric with its mean; it copies both. It returns an error if the
 // metric is not positive definite and finite.
 func NewMap(m infer.Metric) (*Map, error) {
 	if err := m.Check(); err != nil {
@@ -98,8 +98,8 @@ func (h *Map) Forward(y, x []float64) {
 	}
 }
 
-// Diagonal returns μ and the diagonal of L, which must not be changed; nil unless the metric is
-// diagonal. With them a caller can do other work in the same pass over memory.
+// Diagonal returns μ and the diagonal of L, which must not be changed, or nil if the metric is not
+// diagonal. With them, a caller can do other work in the same pass over memory.
 func (h *Map) Diagonal() (mean, scale []float64) {
 	if h.scale == nil {
 		return nil, nil
@@ -107,7 +107,7 @@ func (h *Map) Diagonal() (mean, scale []float64) {
 	return h.mean, h.scale
 }
 
-// solve replaces y by L⁻¹y, of a dense metric with few rows.
+// solve replaces y by L⁻¹y, for a dense metric with few rows.
 func (h *Map) solve(y []float64) {
 	d := len(y)
 	for i := range y {
@@ -144,7 +144,7 @@ func (h *Map) Whiten(x, g, y, w []float64) {
 	h.Pull(g, w)
 }
 
-// LogScale is the log determinant of L, half that of the inverse metric.
+// LogScale returns the log determinant of L, half that of the inverse metric.
 func (h *Map) LogScale() float64 {
 	sum := 0.0
 	switch m := h.metric; m.Kind {

@@ -10,8 +10,8 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// dims are all up to where every loop has had none, one and two rounds, with every remainder,
-// and those about the dimension from which on a library is called.
+// dims returns dimensions for which every loop has zero, one and two iterations, with every
+// remainder, and dimensions close to the one at which a library is called instead.
 func dims() (all []int) {
 	for d := range 18 {
 		all = append(all, d)
@@ -36,7 +36,7 @@ func compare(t *testing.T, what string, got, want []float64) {
 	}
 }
 
-// Products with a packed triangle are those with its elements.
+// TestTriangle compares products with a packed triangle with products of its elements.
 func TestTriangle(t *testing.T) {
 	rng := infer.Stream(1, 0, "triangle", 0)
 	for _, d := range dims() {
@@ -74,8 +74,9 @@ func TestTriangle(t *testing.T) {
 	}
 }
 
-// A map of each kind leads where its factor, which unit vectors find, says: forward, the score's
-// way, and back; and the factor is one of the inverse metric.
+// TestMapOfAllSizes checks that a map of each kind agrees with its factor L, which is determined
+// from unit vectors: forward, for scores, and for the inverse. L must be a factor of the inverse
+// metric.
 func TestMapOfAllSizes(t *testing.T) {
 	rng := infer.Stream(1, 0, "map", 0)
 	for _, d := range dims() {
@@ -134,7 +135,7 @@ func TestMapOfAllSizes(t *testing.T) {
 	}
 }
 
-// metricsOf gives metrics of every kind, of low rank those of none to three vectors.
+// metricsOf returns metrics of every kind; those of low rank have zero to three vectors.
 func metricsOf(rng *rand.Rand, d int) (all []infer.Metric) {
 	mean := normals(rng, d)
 	positive := func(n int) []float64 {
@@ -157,7 +158,7 @@ func metricsOf(rng *rand.Rand, d int) (all []infer.Metric) {
 		var vectors [][]float64
 		for len(vectors) < rank {
 			u := normals(rng, d)
-			for range 2 { // again, for what rounding leaves
+			for range 2 { // twice, because of rounding
 				for _, b := range vectors {
 					floats.AddScaled(u, -floats.Dot(u, b), b)
 				}

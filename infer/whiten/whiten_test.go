@@ -10,8 +10,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
-// sample draws n points of a target with their scores; spread multiplies the
-// distances from zero, so that they are no draws any more.
+// sample draws n points of a target with their scores. spread multiplies the distances from zero;
+// if it is not 1, the points are no draws of the target.
 func sample(t *testing.T, target infertest.Exact, n int, spread float64) (s whiten.Sample) {
 	t.Helper()
 	rng := infer.Stream(5, n, "whiten", 0)
@@ -29,8 +29,8 @@ func sample(t *testing.T, target infertest.Exact, n int, spread float64) (s whit
 	return s
 }
 
-// The covariance of a normal target follows from points that span the space,
-// whatever their distribution, for every way that an estimate is computed.
+// TestNormalIsExact checks that the covariance of a normal target is found from points that span
+// the space, whatever their distribution, for every way in which an estimate is computed.
 func TestNormalIsExact(t *testing.T) {
 	for _, c := range []struct{ d, n int }{{3, 4}, {10, 12}, {10, 40}, {60, 29}, {60, 62}} {
 		target := infertest.AR1(c.d, 0.8)
@@ -45,7 +45,7 @@ func TestNormalIsExact(t *testing.T) {
 				got = max(got, whiten.Divergence(m, held.Draws, held.Scores))
 			}
 			limit := 1e-6
-			if c.n < c.d { // what the points do not span is shrunk
+			if c.n < c.d { // directions that the points do not span are shrunk
 				limit = 1e-3
 			}
 			if !(got < limit) {
@@ -55,7 +55,7 @@ func TestNormalIsExact(t *testing.T) {
 	}
 }
 
-// A diagonal normal is exact with two points.
+// TestDiagonalIsExact checks that a diagonal normal is found exactly from two points.
 func TestDiagonalIsExact(t *testing.T) {
 	target := infertest.NewNormal([]float64{5, -3}, [][]float64{{1e-3, 0}, {0, 200}})
 	s := sample(t, target, 3, 1)
@@ -68,8 +68,8 @@ func TestDiagonalIsExact(t *testing.T) {
 	}
 }
 
-// Chains that are far apart do not widen the estimate, and the held-out divergence
-// prefers what is right.
+// TestGroupsAndDivergence checks that chains far apart do not widen the estimate, and that the
+// held-out divergence prefers the correct metric.
 func TestGroupsAndDivergence(t *testing.T) {
 	target := infertest.AR1(6, 0.9)
 	s := sample(t, target, 80, 1)
@@ -104,7 +104,7 @@ func TestGroupsAndDivergence(t *testing.T) {
 	}
 }
 
-// Map goes there and back, and scores go with it.
+// TestMap checks that Inverse undoes Forward, and that scores are transformed accordingly.
 func TestMap(t *testing.T) {
 	target := infertest.AR1(5, 0.7)
 	s := sample(t, target, 30, 1)
@@ -151,7 +151,7 @@ func TestBadSamples(t *testing.T) {
 			}
 		}
 	}
-	// What has not moved, or is flat, is no error.
+	// A coordinate that does not change, or in which the density is flat, is not an error.
 	s := whiten.Sample{Draws: [][]float64{{1, 2, 3}, {1, 4, 3}, {1, 5, 3}}, Scores: [][]float64{{1, 0, 0}, {2, 0, 0}, {4, 0, 0}}}
 	for _, kind := range []infer.MetricKind{infer.Diagonal, infer.LowRank, infer.Dense} {
 		if m, err := whiten.Fit(kind, s, whiten.Options{}); err != nil || m.Check() != nil {

@@ -2,7 +2,7 @@ package whiten
 
 import "gonum.org/v1/gonum/blas/blas64"
 
-// workspace is memory that is taken in pieces and given back all together.
+// workspace is memory from which pieces are taken. All are given back at once.
 type workspace struct {
 	room []float64
 	used int // of room
@@ -17,12 +17,13 @@ func (w *workspace) reset() {
 	w.used, w.most = 0, 0
 }
 
-// mark is a state of the workspace that release goes back to: it gives back what was taken since.
+// mark returns the state of the workspace, for release, which gives back the memory taken since
+// then.
 func (w *workspace) mark() workspace { return *w }
 
 func (w *workspace) release(to workspace) { w.room, w.used = to.room, to.used }
 
-// numbers is a piece of n numbers, whatever they are.
+// numbers returns memory for n numbers, with arbitrary content.
 func (w *workspace) numbers(n int) []float64 {
 	w.most += n
 	if w.used+n > len(w.room) {
@@ -34,12 +35,12 @@ func (w *workspace) numbers(n int) []float64 {
 	return piece
 }
 
-// matrix is one of r rows and c columns, whatever is in it.
+// matrix returns memory for a matrix of r rows and c columns, with arbitrary content.
 func (w *workspace) matrix(r, c int) blas64.General {
 	return blas64.General{Rows: r, Cols: c, Stride: max(c, 1), Data: w.numbers(r * c)}
 }
 
-// row is row i of a matrix.
+// row returns row i of a matrix.
 func row(m blas64.General, i int) []float64 {
 	return m.Data[i*m.Stride : i*m.Stride+m.Cols : i*m.Stride+m.Cols]
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// What a binding consists of, as package emit makes it.
+// The parts of a binding, as package emit makes them.
 type (
 	Options     = emit.Options
 	Error       = emit.Error
@@ -33,8 +33,8 @@ type Bound struct {
 	Params []Param
 	// Density has the log density as its only output.
 	Density *ad.Graph
-	// Part has the statements that a graph can hold of a log density that has none. It is nil if
-	// there is a Density, and if it was not made; see emit.Program.Part.
+	// Part contains those statements of the log density that a graph can represent, if there is no
+	// Density. It is nil if there is a Density, and if it was not made; see emit.Program.Part.
 	Part *ad.Graph
 	// Constrained has the outputs of parameters and transformed parameters, one after another.
 	// Generated has these and the generated quantities. Elements are in the order of Names: the
@@ -53,7 +53,7 @@ type Bound struct {
 	program *emit.Program // for what is made later
 }
 
-// Bind evaluates prog with data. Mistakes come back as *Error.
+// Bind binds prog to data. A user's mistake is returned as *Error.
 func Bind(prog *ir.Program, set *data.Set, o Options) (*Bound, error) {
 	known, err := readData(prog, set, o)
 	if err != nil {
@@ -114,8 +114,8 @@ func Bind(prog *ir.Program, set *data.Set, o Options) (*Bound, error) {
 	return out, nil
 }
 
-// readData takes the data block's variables from set, runs transformed data and
-// gives the values of both.
+// readData reads the variables of the data block from set, runs the transformed data, and returns
+// the values of both.
 func readData(prog *ir.Program, set *data.Set, o Options) (*interp.Known, error) {
 	io := interp.Options{
 		Jacobian: o.Jacobian, Print: o.Print, Transforms: o.Transforms,

@@ -99,8 +99,8 @@ target += c;`, `line 5: carried, 20 iterations
 	}
 }
 
-// TestPlanOfRaggedLags: a loop whose steps read different numbers of earlier values is planned as a
-// recurrence, not as a loop that carries whole variables and takes quadratic time.
+// TestPlanOfRaggedLags checks that a loop whose steps read different numbers of earlier values is
+// planned as a recurrence, not as a loop that carries whole variables, which takes quadratic time.
 func TestPlanOfRaggedLags(t *testing.T) {
 	text := `data { int T; int Q; vector[T] y; }
 parameters { vector[Q] theta; real b; real<lower=0> s; }

@@ -22,7 +22,7 @@ type Buffer struct {
 	Binding *Binding  // of a region's argument that moves with the step or lane
 	Body    *Body     // in which it is written; nil for constants and bindings
 	Input   int       // number of the program's input, from 1; 0 for other buffers
-	Kept    bool      // written by others than its makers: an input, a carried value; never placed within another
+	Kept    bool      // written by others than nodes: an input, a carried value; never placed within another
 
 	In BufferID // the buffer that it is part of, from element At; None if it has its own memory
 	At int
@@ -67,8 +67,8 @@ const (
 	Regions // a region, with its bodies
 )
 
-// Node is an operation, in SSA form but for accumulations: every buffer is
-// written before it is read.
+// Node is an operation, in SSA form except for accumulations: every buffer is written before it is
+// read.
 type Node struct {
 	Kind  Kind
 	Op    ad.OpCode // of ad, or one of this package's own
@@ -90,7 +90,7 @@ type Node struct {
 	Perm  []int32 // of a check of sorted rows: which element each was
 }
 
-// BlockKind says what a block is.
+// BlockKind is the kind of a block.
 type BlockKind uint8
 
 // The kinds of blocks.
@@ -132,9 +132,9 @@ type Program struct {
 	makers []int32
 }
 
-// Region is a region, of whatever kind: how it is laid out, and what its bodies share with what is
-// around. They address captured values directly, slices of streams and of lanes through bindings.
-// Carried values live in buffers of the surrounding body.
+// Region is a region of any kind: its bodies, and the values that they share with the surrounding
+// body. Bodies address captured values directly, and slices of streams and of lanes through
+// bindings. Carried values are in buffers of the surrounding body.
 type Region struct {
 	Node    *ad.Node
 	Layout  ad.Layout
@@ -175,8 +175,8 @@ type Carry struct {
 // after every lane.
 type LanePart struct{ Buf, Part BufferID }
 
-// Keep is a value of a body that is stored at the end (First: at the beginning)
-// of every step in part of a result.
+// Keep is a value of a body that every step stores in part of a result: at its end or, with First,
+// at its beginning.
 type Keep struct {
 	Value
 	Dst        BufferID
@@ -339,7 +339,7 @@ func (b *Body) drop(dead []bool) {
 	b.setNodes(nodes, from)
 }
 
-// maker is the elementwise node that alone makes all of v; nil if there is none.
+// maker returns the elementwise node that alone computes all of v; nil if there is none.
 func (b *Body) maker(v Value) *Node {
 	r := &b.Buffers[v.Buf]
 	if r.Body != b || len(r.Makers) != 1 || v.Off != 0 || v.N != r.N || v.Rep {

@@ -10,7 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// Names translates a printed program to the source. Each function may be nil.
+// Names translates parts of a printed program to the source. Each function may be nil.
 type Names struct {
 	Site  func(ad.Site) string // where an op came from: "line 12"; "" for nowhere
 	Input func(i int) string   // input i
@@ -310,7 +310,7 @@ func plural(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-// Title is "scan 200 steps", "if" and the like.
+// Title returns "scan 200 steps", "if" and the like.
 func (r *Region) Title() string {
 	t := ops.Of(r.Node.Op).Name
 	if r.Layout.Control == ad.Counted {

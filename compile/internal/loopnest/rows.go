@@ -8,10 +8,10 @@ import (
 )
 
 // SortRows sorts the rows of the data by a group index. Gathers by that index then read the same
-// element for runs of rows, and scatters become a sum per run. Rows are the elements of values of
+// element for runs of rows, and scatters become one sum per run. Rows are the elements of values of
 // one size that are computed from each other element by element. They may be reordered if they come
-// from constants and index tables and end in sums only, because then nobody reads one by its
-// position (see reads). The order of sums changes, and with it their rounding.
+// from constants and index tables and end only in sums, because then no reader selects one by its
+// position (see reads). The order of the terms of sums changes, and with it their rounding.
 func SortRows(p *Program) {
 	p.Bodies(func(b *Body) {
 		for _, rows := range b.rowSets() {

@@ -1,8 +1,9 @@
 // Package static analyses programs without their data.
 //
 //	statements.go  jumps in statements; the variables that they declare and assign
-//	slice.go       Slice: statements without some and those that depend on them
+//	slice.go       Slice: statements that do not depend on dropped ones
 //	sideeffects.go Functions: side effects of statements and functions
-//	sizes.go       which integers decide the sizes of values
-//	reduced.go     slices that are reduced at once, which are no separate values
+//	sizes.go       which integers determine the sizes of values
+//	drawn.go       Drawn: variables that may depend on random draws
+//	reduced.go     slices that are reduced to a number at once
 package static

@@ -7,14 +7,14 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Neutral are the functions of one container from which an element can be left out by
-// putting a number in its place, and that number: what they are of no elements.
+// Neutral lists functions of one container for which an element can be left out by replacing it
+// with a neutral number. That number is also the value for a container without elements.
 var Neutral = map[string]float64{
 	"sum": 0, "prod": 1, "dot_self": 0, "log_sum_exp": math.Inf(-1), "max": math.Inf(-1), "min": math.Inf(1),
 }
 
-// ReducedSlice is the argument of a call of one of these functions if it is a slice,
-// log_sum_exp(x[m:n]); nil of any other call.
+// ReducedSlice returns the argument of a call of one of these functions if it is a slice, as in
+// log_sum_exp(x[m:n]), and nil for other calls.
 func ReducedSlice(e *ir.Call) *ir.IndexExpr {
 	if _, ok := Neutral[e.Name]; !ok || len(e.Args) != 1 || e.Type().Kind == types.Int {
 		return nil
@@ -29,8 +29,8 @@ func ReducedSlice(e *ir.Call) *ir.IndexExpr {
 	return x
 }
 
-// mayAct reports whether an expression calls functions of the program or draws, so that
-// it must not be evaluated twice.
+// mayAct reports whether an expression calls functions of the program or draws random numbers, so
+// that it must not be evaluated twice.
 func mayAct(e ir.Expr) bool {
 	acts := false
 	ir.Inspect(e, func(e ir.Node) bool {

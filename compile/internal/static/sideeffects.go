@@ -4,20 +4,20 @@ import (
 	"github.com/ppl-lang/ppl/compile/ir"
 )
 
-// Functions knows what functions do and what decides the sizes of what they make. It looks at each
-// function once.
+// Functions analyses, once for each function, its side effects and which arguments determine the
+// sizes of the values that it computes.
 type Functions struct {
 	effects map[*ir.Function]SideEffects
 	sizes   map[*ir.Function]sizes
 }
 
-// NewFunctions knows nothing yet.
+// NewFunctions returns a Functions that has analysed no function yet.
 func NewFunctions() *Functions {
 	return &Functions{effects: map[*ir.Function]SideEffects{}, sizes: map[*ir.Function]sizes{}}
 }
 
-// SideEffects are what calls of a function may do beside returning a value that
-// follows from the arguments.
+// SideEffects are the possible effects of a call besides returning a value that depends only on the
+// arguments.
 type SideEffects uint8
 
 const (
@@ -25,10 +25,10 @@ const (
 	Draws               // random numbers
 	Targets             // adds to the log density
 	Looks               // reads the log density
-	Opaque              // what functions without a body do
+	Opaque              // unknown effects of functions without a body
 )
 
-// SideEffectsOf are the effects that calls of a function may have.
+// SideEffectsOf returns the effects that calls of a function may have.
 func (k *Functions) SideEffectsOf(f *ir.Function) SideEffects {
 	if e, ok := k.effects[f]; ok {
 		return e
@@ -47,8 +47,8 @@ func (k *Functions) SideEffectsOf(f *ir.Function) SideEffects {
 	return out
 }
 
-// SideEffectsIn are the effects that a statement may have beside assigning variables, or
-// that evaluating an expression may have.
+// SideEffectsIn returns the effects that a statement may have besides assigning variables, or that
+// the evaluation of an expression may have.
 func (k *Functions) SideEffectsIn(n ir.Node) (out SideEffects) {
 	ir.Inspect(n, func(n ir.Node) bool {
 		switch n := n.(type) {
@@ -70,6 +70,6 @@ func (k *Functions) SideEffectsIn(n ir.Node) (out SideEffects) {
 	return out
 }
 
-// Pure reports whether evaluating an expression has no effects and draws nothing, so that data
-// decide its value if they decide those of its variables.
+// Pure reports whether evaluating an expression has no effects and draws nothing. Its value is then
+// known from the data if the values of its variables are.
 func (k *Functions) Pure(e ir.Expr) bool { return k.SideEffectsIn(e) == 0 }

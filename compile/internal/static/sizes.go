@@ -7,30 +7,32 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Which integers decide the sizes of values. A graph fixes all sizes, so a statement that is
-// evaluated once for many iterations must make values of one size in all of them. This file finds
-// that out before anything is evaluated.
+// This file determines which integers affect the sizes of values. All sizes in a graph are fixed,
+// so a statement that is evaluated once for many iterations must compute values of the same size in
+// all of them. The analysis takes place before anything is evaluated.
 
 // sizing finds the variables that may differ between iterations, and whether the size of a value
-// depends on one of them. It walks the statements until no further variable is found.
+// depends on one of them. It repeats walking the statements until it finds no further variable.
+// slices between two parameters, to be checked by the caller
 type sizing struct {
 	known  *Functions
 	vary   map[*ir.Var]bool
-	params map[*ir.Var]int // of the function whose body is followed, by their place
-	spans  []span          // slices from one parameter to another, for the caller to check
+	params map[*ir.Var]int // parameters of the analysed function, with their indices
+	spans  []span          // slices between two parameters, to be checked by the caller
 	found  bool            // a size that varies
 
-	// reals is set if vary began with real numbers only. Integers computed from them are known only
-	// when the program runs. A slice with such bounds does not count if it is reduced at once; see
-	// ReducedSlice.
+	// reals is set if vary contained only real variables at first. Integers computed from these are
+	// known only when the program runs. A slice with such bounds is ignored if it is reduced at
+	// once; see ReducedSlice.
 	reals bool
 }
 
-// span is a slice from one parameter of a function to another: their difference decides its size.
+// span is a slice whose bounds are two parameters of a function: its size depends on their
+// difference.
 type span struct{ from, to int }
 
-// SizesVary reports whether the sizes of values that a statement makes depend on variables that
-// differ between iterations. These are the given ones and those computed from them.
+// SizesVary reports whether the sizes of values in a statement depend on variables that differ
+// between iterations: the given variables, and those computed from them.
 func (fs *Functions) SizesVary(s ir.Stmt, vary map[*ir.Var]bool) bool {
 	return (&sizing{known: fs, vary: vary}).run(s)
 }
@@ -43,7 +45,7 @@ func (z *sizing) run(s ir.Stmt) bool {
 	return z.found
 }
 
-// stmt follows a statement; some tells that only some iterations execute it.
+// stmt analyses a statement. some is set if only some iterations execute it.
 func (z *sizing) stmt(s ir.Stmt, some bool) {
 	for e := range ir.Exprs(s) {
 		z.expr(e)
@@ -110,7 +112,7 @@ func (z *sizing) varies(e ir.Expr) bool {
 	return found
 }
 
-// expr looks at the sizes of what an expression makes: the bounds of slices, and
+// expr checks the sizes of the values that an expression computes: the bounds of slices, and the
 // arguments of functions.
 func (z *sizing) expr(e ir.Expr) {
 	var reduced *ir.IndexExpr
@@ -139,7 +141,7 @@ func (z *sizing) expr(e ir.Expr) {
 	})
 }
 
-// slices looks at the sizes of slices.
+// slices checks the sizes of slices.
 func (z *sizing) slices(indices []ir.Index) {
 	for _, ix := range indices {
 		if ix.Kind != ir.IndexRange {
@@ -153,7 +155,7 @@ func (z *sizing) slices(indices []ir.Index) {
 	}
 }
 
-// slice looks at the size of a slice with these bounds.
+// slice checks the size of a slice with these bounds.
 func (z *sizing) slice(from, to ir.Expr) {
 	if v, ok := from.(*ir.VarRef); ok {
 		if w, ok := to.(*ir.VarRef); ok {
@@ -170,8 +172,8 @@ func (z *sizing) slice(from, to ir.Expr) {
 	z.found = z.found || z.varies(from) || z.varies(to)
 }
 
-// countOf is the number n of elements of a slice from A to A+n-1, as calls of segment become; nil
-// for any other slice.
+// countOf returns the number n of elements of a slice from A to A+n-1, the form of calls of
+// segment; nil for other slices.
 func countOf(ix ir.Index) ir.Expr {
 	last, ok := ix.B.(*ir.Call)
 	if ix.Part != ir.Positioned && ix.Part != ir.Enclosed || !ok || last.Name != "operator-" {
@@ -183,8 +185,8 @@ func countOf(ix ir.Index) ir.Expr {
 	return nil
 }
 
-// SizeArgs returns the arguments of a library function that decide the size of its value. These are
-// the int arguments of a function that returns a container, except positions at which a part of a
+// SizeArgs returns the arguments of a library function that determine the size of its value. These
+// are the int arguments of functions that return a container, except positions at which a part of a
 // container begins.
 func SizeArgs(e *ir.Call) []ir.Expr {
 	f := FuncOf(e)
@@ -209,13 +211,14 @@ func SizeArgs(e *ir.Call) []ir.Expr {
 	return list
 }
 
-// sizes tells what decides the sizes of the values that a function makes.
+// sizes describes which parameters determine the sizes of the values that a function computes.
+// pairs of parameters whose difference is a size
 type sizes struct {
-	decides []bool // for each of its parameters, whether that one does
-	spans   []span // the pairs of which the distance does
+	decides []bool // for each parameter, whether it determines a size
+	spans   []span // pairs of parameters whose difference is a size
 }
 
-// sizesOf finds out what decides the sizes in a function.
+// sizesOf analyses which parameters of a function determine sizes.
 func (fs *Functions) sizesOf(f *ir.Function) sizes {
 	if d, ok := fs.sizes[f]; ok {
 		return d
@@ -242,8 +245,8 @@ func (fs *Functions) sizesOf(f *ir.Function) sizes {
 	return d
 }
 
-// Call is what decides the sizes of values that a call of a user function makes: expressions, and
-// pairs of bounds of slices whose difference decides.
+// Call returns the expressions that determine the sizes of values in a call of a user function:
+// arguments, and the two bounds of slices, whose sizes depend only on the difference.
 func (fs *Functions) Call(e *ir.UserCall) (args []ir.Expr, slices [][2]ir.Expr) {
 	d := fs.sizesOf(e.Func)
 	for _, s := range d.spans {
@@ -252,7 +255,7 @@ func (fs *Functions) Call(e *ir.UserCall) (args []ir.Expr, slices [][2]ir.Expr) 
 	return d.args(e), slices
 }
 
-// args are the arguments of a call that decide sizes by themselves.
+// args returns the arguments of a call each of which determines a size.
 func (d sizes) args(e *ir.UserCall) (list []ir.Expr) {
 	k := 0
 	for _, a := range e.Args {
@@ -265,7 +268,7 @@ func (d sizes) args(e *ir.UserCall) (list []ir.Expr) {
 	return list
 }
 
-// argument is the argument of a call for the k-th parameter, an integer.
+// argument returns the argument of a call for the k-th parameter, an integer.
 func argument(e *ir.UserCall, k int) ir.Expr {
 	for _, a := range e.Args {
 		n := a.Type().NumLeaves()

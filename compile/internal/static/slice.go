@@ -2,8 +2,9 @@ package static
 
 import "github.com/ppl-lang/ppl/compile/ir"
 
-// Slice is a list of statements without some of them, and without all that depend on those. The
-// variables of a dropped statement are unknown everywhere, also before it.
+// Slice is a list of statements from which some can be dropped, together with all statements that
+// depend on the dropped ones. The variables of a dropped statement are unknown everywhere, even
+// before it.
 type Slice struct {
 	functions *Functions
 	all       []ir.Stmt
@@ -19,8 +20,8 @@ func NewSlice(k *Functions, all []ir.Stmt) *Slice {
 // Unknown reports whether a dropped statement declares or assigns v.
 func (s *Slice) Unknown(v *ir.Var) bool { return s.unknown[v] }
 
-// Drop drops the innermost statement around a place, within the statement of that index. It drops
-// that one itself if the place is elsewhere.
+// Drop drops the innermost statement for which around returns true, within the statement with that
+// index. If there is none, it drops that statement as a whole.
 func (s *Slice) Drop(index int, around func(st ir.Stmt) bool) {
 	whole := s.all[index]
 	inner := whole
@@ -29,7 +30,7 @@ func (s *Slice) Drop(index int, around func(st ir.Stmt) bool) {
 			inner = t // inner ones come later
 		}
 	}
-	if MayJump(inner) { // a loop around it ends elsewhere
+	if MayJump(inner) { // without it, a loop around it would end elsewhere
 		inner = whole
 	}
 	s.drop(inner)
@@ -53,8 +54,8 @@ func (s *Slice) drop(st ir.Stmt) {
 	}
 }
 
-// spread drops statements within st, a part of whole, that depend on dropped ones. It reports
-// whether there were any.
+// spread drops the statements within st, a part of whole, that depend on dropped ones. changed is
+// true if there were any.
 func (s *Slice) spread(st, whole ir.Stmt) (changed bool) {
 	switch {
 	case s.dropped[st]:
@@ -73,7 +74,8 @@ func (s *Slice) spread(st, whole ir.Stmt) (changed bool) {
 	return changed
 }
 
-// depends reports whether what a statement evaluates itself depends on dropped ones.
+// depends reports whether the expressions that belong to a statement directly depend on dropped
+// statements.
 func (s *Slice) depends(st ir.Stmt) bool {
 	if a, ok := st.(*ir.Assign); ok && s.unknown[a.Var] {
 		return true
@@ -91,7 +93,8 @@ func (s *Slice) depends(st ir.Stmt) bool {
 	return false
 }
 
-// Rest returns the statements, with nil for those that were dropped whole.
+// Rest returns the statements without the dropped parts. Statements that were dropped completely
+// are nil.
 func (s *Slice) Rest() []ir.Stmt {
 	out := make([]ir.Stmt, len(s.all))
 	for i, st := range s.all {

@@ -8,9 +8,9 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// What can be read off statements alone, whatever the data.
+// This file analyses statements without regard to the data.
 
-// NeverGoesOn reports whether a statement ends in a jump whatever happens.
+// NeverGoesOn reports whether a statement always ends in a jump.
 func NeverGoesOn(s ir.Stmt) bool {
 	switch s := s.(type) {
 	case *ir.Break, *ir.Continue, *ir.Return:
@@ -23,7 +23,7 @@ func NeverGoesOn(s ir.Stmt) bool {
 	return false
 }
 
-// Has reports whether there is such a statement within s.
+// Has reports whether s is or contains a statement for which such returns true.
 func Has(s ir.Stmt, such func(s ir.Stmt) bool) bool {
 	for t := range ir.Stmts(s) {
 		if such(t) {
@@ -43,15 +43,15 @@ func IsWhile(s ir.Stmt) bool {
 	return ok
 }
 
-// MayJump reports whether a statement holds a return, or a break or continue of
-// a loop around it.
+// MayJump reports whether a statement contains a return, or a break or continue of a loop around
+// the statement.
 func MayJump(s ir.Stmt) bool { return jumpsOut(s, true) }
 
 // Leaves reports whether a statement may leave the loop around it, or the function.
 func Leaves(s ir.Stmt) bool { return jumpsOut(s, false) }
 
-// jumpsOut reports whether a statement holds a jump out of it, or, without continues,
-// one of another kind.
+// jumpsOut reports whether a statement contains a jump that leaves the statement. Continue counts
+// only if continues is set.
 func jumpsOut(s ir.Stmt, continues bool) bool {
 	switch s.(type) {
 	case *ir.Continue:
@@ -78,8 +78,8 @@ func isLoop(s ir.Stmt) bool {
 	return false
 }
 
-// Variables are the variables that a statement declares, those of its loops, and those that it
-// assigns, in order.
+// Variables are the variables that a statement declares, including those of its loops, and those
+// that it assigns, in order.
 type Variables struct {
 	Declared, OfLoops map[*ir.Var]bool
 	Assigned          []*ir.Var
@@ -110,13 +110,13 @@ func VariablesOf(s ir.Stmt) Variables {
 	return out
 }
 
-// CarriedVars are the variables of outside that a statement assigns, in order.
+// CarriedVars returns the variables declared outside of a statement that it assigns, in order.
 func CarriedVars(body ir.Stmt) []*ir.Var {
 	vars := VariablesOf(body)
 	return slices.DeleteFunc(vars.Assigned, func(v *ir.Var) bool { return vars.Declared[v] })
 }
 
-// CarriedInts are those of CarriedVars that are integers.
+// CarriedInts returns the integers among CarriedVars.
 func CarriedInts(body ir.Stmt) []*ir.Var {
 	return slices.DeleteFunc(CarriedVars(body), func(v *ir.Var) bool { return v.Type.Kind != types.Int })
 }
@@ -124,8 +124,8 @@ func CarriedInts(body ir.Stmt) []*ir.Var {
 // FuncOf returns the declaration of a resolved call.
 func FuncOf(c *ir.Call) *stdlib.Func { return c.Overload.(*stdlib.Func) }
 
-// Measured is the variable whose size is all that a call depends on, as in size(x); nil for other
-// calls.
+// Measured returns the variable if a call depends only on the size of a variable, as in size(x);
+// nil for other calls.
 func Measured(c *ir.Call) *ir.Var {
 	if FuncOf(c).OfShape == nil || len(c.Args) != 1 {
 		return nil
@@ -137,7 +137,7 @@ func Measured(c *ir.Call) *ir.Var {
 }
 
 // Signal is the set of ways in which statements may end. If there are several, a value called the
-// code holds the one that applies: it differs between iterations, or the program computes it.
+// code records which one applies: it depends on the iteration, or the program computes it.
 type Signal uint8
 
 // The ways to end.
@@ -148,12 +148,12 @@ const (
 	Returns
 )
 
-// Certain reports whether there is one way at most.
+// Certain reports whether there is at most one way.
 func (s Signal) Certain() bool { return s&(s-1) == 0 }
 
-// Sequence runs statements in order, each where those before it go on. one runs a statement; done
-// reports that it has run the rest too. onlyIf runs rest where statements that ended with sig did
-// so in one of the ways in on.
+// Sequence runs statements in order. A statement runs only if those before it did not jump. one
+// runs a statement; done reports that it also ran the statements after it. onlyIf runs rest only in
+// those cases in which the statements that ended with sig did so in one of the ways in on.
 func Sequence(stmts []ir.Stmt, one func(s ir.Stmt, rest []ir.Stmt) (sig Signal, done bool), onlyIf func(sig, on Signal, rest func() Signal) Signal) Signal {
 	for i, s := range stmts {
 		rest := stmts[i+1:]
@@ -166,9 +166,9 @@ func Sequence(stmts []ir.Stmt, one func(s ir.Stmt, rest []ir.Stmt) (sig Signal, 
 	return GoesOn
 }
 
-// Sides are the statements of the sides of a conditional. If one side never goes on, the statements
-// after the conditional, rest, become part of the other side, and done is true. Else they are run
-// after the conditional, where it goes on.
+// Sides returns the statements of the two sides of a conditional. If one side always ends in a
+// jump, the statements after the conditional, rest, become part of the other side, and done is
+// true. Otherwise the caller runs rest after the conditional, in the cases without a jump.
 func Sides(s *ir.If, rest []ir.Stmt) (then, els []ir.Stmt, done bool) {
 	thenEnds, elseEnds := NeverGoesOn(s.Then), s.Else != nil && NeverGoesOn(s.Else)
 	done = MayJump(s) && (thenEnds || elseEnds)
@@ -184,8 +184,8 @@ func Sides(s *ir.If, rest []ir.Stmt) (then, els []ir.Stmt, done bool) {
 	return side(s.Then, thenEnds), side(s.Else, elseEnds), done
 }
 
-// UsesWhole reports whether a statement uses a variable otherwise than by elements, rows or slices
-// of it, or by its size.
+// UsesWhole reports whether a statement uses all of a variable at once, and not only its elements,
+// rows, slices or size.
 func UsesWhole(s ir.Node, v *ir.Var) bool {
 	whole := false
 	ir.Inspect(s, func(n ir.Node) bool {
@@ -211,7 +211,7 @@ func UsesWhole(s ir.Node, v *ir.Var) bool {
 	return whole
 }
 
-// inParts reports whether some index selects a part of its dimension.
+// inParts reports whether some index selects only a part of its dimension.
 func inParts(indices []ir.Index) bool {
 	return slices.ContainsFunc(indices, func(i ir.Index) bool {
 		return i.Kind == ir.IndexSingle || i.Kind == ir.IndexRange && (i.A != nil || i.B != nil)

@@ -11,11 +11,11 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// bound says what limits the speed of a workload, from profiles of its blocks (ppl explain);
-// TestBounds keeps the list complete.
+// bound describes what limits the speed of a workload, found from profiles of its blocks (ppl
+// explain). TestBounds checks that the list is complete.
 type bound struct {
 	What string
-	// More is the number of computed numbers that the engine's count lacks: the products and sums
+	// More is the number of computed numbers that the engine does not count: the products and sums
 	// of factorisations.
 	More float64
 }
@@ -41,9 +41,9 @@ var bounds = map[string]bound{
 	"poisson_glmm":          {What: "an exponential of each row, products with 4 columns and sums by group, in one loop"},
 }
 
-// peaks are the highest rates that the engine reaches in single blocks on this machine: numbers,
-// each a product that is added, of a product of matrices in the first-level cache, and bytes of a
-// product with a matrix in the second-level cache, in a nanosecond.
+// peaks are the highest rates that the engine reaches in single blocks on this machine, per
+// nanosecond: numbers (a product that is added counts as one) in a product of matrices in the
+// first-level cache, and bytes in a product with a matrix in the second-level cache.
 type peaks struct {
 	Numbers float64 `json:"numbers_per_ns"`
 	Bytes   float64 `json:"bytes_per_ns"`
@@ -76,7 +76,8 @@ func measurePeaks() (peaks, error) {
 	return p, nil
 }
 
-// count records how many numbers a gradient computes and how many bytes it moves.
+// count records the number of numbers that a gradient computes and the number of bytes that it
+// moves.
 func (s *subject) count() error {
 	e, err := s.bound.Model.Explain(s.points[0], 0)
 	if err != nil {
@@ -109,6 +110,6 @@ func (r *report) boundsTable() string {
 	return b.String()
 }
 
-// boundsSection has the table of bounds. It is separate since it needs no Stan and may be from
-// another machine.
+// boundsSection is the section with the table of bounds. It is separate since it does not need Stan
+// and may be from another machine.
 var boundsSection = figures.Section{Name: "enginebench bounds", Command: "internal/cmd/enginebench --bounds", Heading: "What bounds the workloads"}

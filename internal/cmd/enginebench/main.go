@@ -1,23 +1,22 @@
-// Command enginebench measures the engine's gradient on the workloads of
-// internal/benchsuite in all ways side by side, and real Stan too where a
-// command that runs it is given:
+// Command enginebench measures the engine's gradient on the workloads of internal/benchsuite in all
+// ways, and also real Stan if a command for it is given:
 //
 //	go run ./internal/cmd/enginebench --stan "run.sh" --write doc/evidence/engine-measured.md
 //
-// The Stan command is called with a model, its data and the name of a file, to
-// which it writes JSON (see stan.go for the fields). It is called in every
-// round, so one that keeps compiled models is best; --stan-rounds limits that.
+// The Stan command is called with a model, its data and the name of a file, to which it writes JSON
+// (see stan.go for the fields). It is called in every round, so it should keep compiled models;
+// --stan-rounds limits the number of calls.
 //
 // With --history FILE each run appends a line of JSON to a file: its date, the commit, the machine,
-// its load and the time of each workload, so that a slow decline shows. The repository's is
-// doc/evidence/benchmarks.jsonl.
+// its load and the time of each workload, so that a slow decline becomes visible. The repository's
+// file is doc/evidence/benchmarks.jsonl.
 //
 //	main.go      options, rounds
 //	measure.go   timing of one workload
 //	stan.go      the Stan command
 //	report.go    the figures; JSON, Markdown
 //	history.go   the file to which each run appends a line
-//	bounds.go    what bounds the workloads, and how far that is
+//	bounds.go    the limits of the workloads' speeds, and the distance to them
 package main
 
 import (

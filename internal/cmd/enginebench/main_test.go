@@ -12,7 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/internal/short"
 )
 
-// A whole run writes its table between the markers.
+// TestRun checks that a complete run writes its table between the markers.
 func TestRun(t *testing.T) {
 	short.Skip(t, "it measures a workload for 10 s of processor time; TestConclude and TestHistory are left")
 	beginMarker, endMarker := section.Markers()
@@ -43,7 +43,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// Each run appends a line to the history.
+// TestHistory checks that each run appends a line to the history.
 func TestHistory(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "history.jsonl")
 	for i := range 2 {
@@ -95,7 +95,7 @@ func TestStanTimes(t *testing.T) {
 	}
 }
 
-// What bounds a workload is said of each workload, and of nothing else.
+// TestBounds checks that exactly the existing workloads have a bound.
 func TestBounds(t *testing.T) {
 	names := map[string]bool{}
 	for _, w := range benchsuite.All() {

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// A batch is as long as the shorter ones of Stan's runner, so that minima
-	// over batches mean the same for both.
+	// A batch is as long as the shorter ones of Stan's runner, so that the minimum over batches has
+	// the same meaning for both.
 	batchTime = 10 * time.Millisecond
-	// The number of batches of each way in a round; on a busy machine only undisturbed ones count.
-	// The reference has a third of them. They take about as long as Stan's runner.
+	// The number of batches of each way in a round; on a busy machine only undisturbed batches
+	// matter. The reference has a third of them. They take about as long as Stan's runner.
 	perRound = 24
 	binds    = 5 // in a round
 )
@@ -66,7 +66,7 @@ func newSubject(w benchsuite.Workload) (*subject, error) {
 	return s, nil
 }
 
-// fast is the gradient as users run it.
+// fast computes the gradient as in users' runs.
 func (s *subject) fast(x, grad []float64) { _, _ = s.bound.Model.LogDensityGrad(x, grad) }
 
 // round runs a few batches of every way alternately, and binds a few times.
@@ -95,7 +95,7 @@ func (s *subject) round() error {
 	return nil
 }
 
-// ready goes from the texts of model and data to the first gradient.
+// ready measures the time from the texts of model and data to the first gradient.
 func (s *subject) ready(grad []float64) error {
 	p, err := s.Compile()
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *subject) ready(grad []float64) error {
 
 func milliseconds(since time.Time) float64 { return float64(time.Since(since)) / 1e6 }
 
-// batch times calls over all points, whole cycles of them.
+// batch measures the time of complete cycles of calls over all points.
 func (w *way) batch(points [][]float64, grad []float64) {
 	cycles := max(w.calls/len(points), 1)
 	for {

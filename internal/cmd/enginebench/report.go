@@ -8,14 +8,14 @@ import (
 	"github.com/ppl-lang/ppl/internal/figures"
 )
 
-// The bars that the engine is held to.
+// The required speeds of the engine.
 const (
 	barStanMean = 1.5 // times as fast as Stan, geometric mean
 	barStan     = 0.7 // times as fast as Stan, each
 	barByHand   = 2.5 // times the gradient by hand, each
 )
 
-// report holds what was measured.
+// report contains the measurements.
 type report struct {
 	Date    string          `json:"date"`
 	Machine figures.Machine `json:"machine"`
@@ -23,15 +23,15 @@ type report struct {
 	Rounds  int             `json:"rounds"`
 	Peaks   peaks           `json:"peaks"`
 	Rows    []row           `json:"workloads"`
-	// Geometric means of Stan ÷ fast and of fast ÷ by hand, and the numbers of
-	// workloads that they are over; 0 where there are none.
+	// Geometric means of Stan ÷ fast and of fast ÷ by hand, and the numbers of workloads in each
+	// mean; 0 if there are none.
 	Stan    figures.Mean `json:"stan_over_fast"`
 	ByHand  figures.Mean `json:"fast_over_by_hand"`
 	Missing []miss       `json:"misses"`
 }
 
-// row is a workload's figures. Times are the least of all batches: CPU
-// nanoseconds per log density with gradient, 0 where not measured.
+// row contains a workload's figures. Times are the minimum over all batches: CPU nanoseconds per
+// log density with gradient, 0 if not measured.
 type row struct {
 	Name        string  `json:"name"`
 	About       string  `json:"about"`
@@ -44,13 +44,13 @@ type row struct {
 	Allocs      float64 `json:"allocs_per_gradient"`
 	BindMS      float64 `json:"bind_ms"`  // wall
 	ReadyMS     float64 `json:"ready_ms"` // wall, from the texts of model and data to the first gradient
-	// What a gradient computes and moves.
+	// The numbers that a gradient computes, and the bytes that it moves.
 	Numbers float64 `json:"numbers"`
 	Bytes   float64 `json:"bytes"`
-	// Stan's wall seconds to compile the model, where it was compiled.
+	// Wall time of Stan's compilation of the model, in seconds, if the model was compiled.
 	StanCompileS float64 `json:"stan_compile_s"`
-	// Largest difference of the gradient from Stan's, relative to its largest
-	// element; nil where not compared.
+	// Largest difference of the gradient from Stan's, relative to its largest element; nil if not
+	// compared.
 	StanDifference *float64 `json:"stan_difference,omitempty"`
 }
 
@@ -61,7 +61,7 @@ type miss struct {
 	Bound  string  `json:"bound"`
 }
 
-// conclude computes what follows from the rows.
+// conclude computes the summary figures from the rows.
 func (r *report) conclude() {
 	var stan, hand []float64
 	for _, w := range r.Rows {
@@ -136,5 +136,5 @@ func count(n int) string {
 	return strconv.Itoa(n)
 }
 
-// section is the part of a Markdown file that has the table.
+// section is the part of a Markdown file that contains the table.
 var section = figures.Section{Name: "enginebench", Command: "internal/cmd/enginebench", Heading: "The engine, measured"}

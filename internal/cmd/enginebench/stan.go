@@ -15,7 +15,7 @@ type stanRunner struct {
 	dir     string // of the files for it
 }
 
-// stanOutput is the contents of the file that the command writes. Times are CPU nanoseconds per
+// stanOutput is the content of the file that the command writes. Times are CPU nanoseconds per
 // gradient.
 type stanOutput struct {
 	CompileS float64 `json:"compile_s"`
@@ -26,14 +26,14 @@ type stanOutput struct {
 	ByPoint []float64 `json:"grad_ns_by_point"` // of one shorter batch each
 }
 
-// stanPoint is an unconstrained point with the gradient of the density without
-// the terms that `~` drops, with Jacobians.
+// stanPoint is an unconstrained point with the gradient of the density without the terms that `~`
+// drops, including Jacobians.
 type stanPoint struct {
 	X    []float64 `json:"x"`
 	Grad []float64 `json:"grad_propto_jac"`
 }
 
-// stanTimes are the least times so far.
+// stanTimes are the smallest times so far.
 type stanTimes struct {
 	cycle   float64
 	byPoint []float64
@@ -53,8 +53,7 @@ func newStan(command string) (*stanRunner, error) {
 
 func (r *stanRunner) close() { os.RemoveAll(r.dir) }
 
-// measure calls the command for a workload; from then on the workload is
-// measured at Stan's points.
+// measure calls the command for a workload. Afterwards the workload is measured at Stan's points.
 func (r *stanRunner) measure(s *subject) error {
 	text := s.Source().Text
 	model, values, out := filepath.Join(r.dir, s.Model+".stan"), filepath.Join(r.dir, s.Name+".json"), filepath.Join(r.dir, s.Name+".out")
@@ -92,9 +91,8 @@ func (r *stanRunner) measure(s *subject) error {
 	return nil
 }
 
-// add takes the times of one call and returns the least time per gradient: of
-// batches that cycle over the points, or the mean over the points of each one's
-// own least.
+// add includes the times of one call and returns the smallest time per gradient: that of batches
+// that cycle over the points, or the mean over the points of each point's smallest time.
 func (t *stanTimes) add(o stanOutput) float64 {
 	if t.cycle == 0 || o.GradNS.CPUMin < t.cycle {
 		t.cycle = o.GradNS.CPUMin

@@ -7,24 +7,24 @@ import (
 	"strconv"
 )
 
-// A dataset is what a model's data block declares, in that order.
+// A dataset contains the variables of a model's data block, in the same order.
 type dataset []variable
 
-// A variable is an int, []int, []float64 or [][]float64 (a matrix, by rows)
-// with its name in the model.
+// A variable is an int, []int, []float64 or [][]float64 (a matrix, by rows) with its name in the
+// model.
 type variable struct {
 	name  string
 	value any
 }
 
-// digits is the number of significant digits that simulated numbers keep.
+// digits is the number of significant digits of simulated numbers.
 const digits = 6
 
-// lineWidth is where long arrays are wrapped.
+// lineWidth is the width at which long arrays are wrapped.
 const lineWidth = 100
 
-// encode gives the JSON text of the data: a variable or a matrix row per
-// line, arrays wrapped.
+// encode returns the JSON text of the data, with a variable or a matrix row per line and wrapped
+// arrays.
 func (d dataset) encode() []byte {
 	var b bytes.Buffer
 	b.WriteString("{\n")
@@ -78,7 +78,7 @@ func formatReal(x float64) string {
 	return strconv.FormatFloat(x, 'g', digits, 64)
 }
 
-// writeArray writes an array on one line if it fits, else wrapped.
+// writeArray writes an array on one line if it fits, and otherwise wrapped.
 func writeArray(b *bytes.Buffer, items []string, indent string) {
 	total := len(indent) + 2
 	for _, s := range items {

@@ -12,8 +12,7 @@ import (
 
 const examplesDir = "../../../examples"
 
-// TestDataIsCurrent demands that the data in examples/ are what the generator
-// makes.
+// TestDataIsCurrent checks that the data in examples/ equal the output of the generator.
 func TestDataIsCurrent(t *testing.T) {
 	for _, e := range examples {
 		got, err := os.ReadFile(e.dataPath(examplesDir))
@@ -27,8 +26,8 @@ func TestDataIsCurrent(t *testing.T) {
 	}
 }
 
-// TestExpected demands that every expected.json is a fit reference and in the
-// form that the converter writes.
+// TestExpected checks that every expected.json passes the checks for references and has the form
+// that the converter writes.
 func TestExpected(t *testing.T) {
 	for _, ex := range examples {
 		text, err := os.ReadFile(filepath.Join(examplesDir, ex.name, "expected.json"))
@@ -62,8 +61,8 @@ func TestExpected(t *testing.T) {
 	}
 }
 
-// TestFolders demands that each example has all its files, that its README
-// shows the command that runs it, and that examples/README.md links it.
+// TestFolders checks that each example has all its files, that its README shows the command that
+// runs it, and that examples/README.md links to it.
 func TestFolders(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join(examplesDir, "README.md"))
 	if err != nil {
@@ -110,7 +109,7 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// fitResult is a result of Stan for one parameter that passes every check.
+// fitResult returns a result of Stan for one parameter that passes every check.
 func fitResult() *stanResult {
 	num := func(s string) number { return number{json.RawMessage(s)} }
 	r := &stanResult{Version: "2.32.2", Unconstrained: []string{"mu"}, Params: []string{"mu"}, Transformed: []string{"twice"}}
@@ -154,7 +153,7 @@ func TestConvert(t *testing.T) {
 	}
 }
 
-// TestUnfitResults spoils the fit result in one way each.
+// TestUnfitResults changes a good result in one way at a time and checks that it is rejected.
 func TestUnfitResults(t *testing.T) {
 	infinite := number{json.RawMessage(`"-Infinity"`)}
 	null := number{json.RawMessage("null")}

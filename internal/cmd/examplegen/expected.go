@@ -14,7 +14,7 @@ import (
 // are the strings NaN, Infinity and -Infinity; an undefined statistic is null.
 type number struct{ json.RawMessage }
 
-// value is NaN for null and for the strings.
+// value returns the number, or NaN for null and for strings.
 func (n number) value() float64 {
 	var v float64
 	if string(n.RawMessage) == "null" || json.Unmarshal(n.RawMessage, &v) != nil {
@@ -23,7 +23,7 @@ func (n number) value() float64 {
 	return v
 }
 
-// stanResult is what examplegen reads of the result of real Stan.
+// stanResult is the part of real Stan's result that examplegen reads.
 type stanResult struct {
 	Version       string      `json:"stan_version"`
 	Unconstrained []string    `json:"names_unconstrained"`
@@ -90,7 +90,7 @@ type summary struct {
 	Rhat     number `json:"rhat"`
 }
 
-// What a reference result has to satisfy.
+// The requirements for a reference result.
 const (
 	minPoints      = 6
 	maxRhat        = 1.01
@@ -155,7 +155,7 @@ func convert(r *stanResult) (*expected, error) {
 	return e, nil
 }
 
-// check says why e is not fit to be a reference, nil if it is.
+// check returns an error if e is not good enough to be a reference.
 func (e *expected) check() error {
 	var errs []error
 	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -179,7 +179,7 @@ func (e *expected) check() error {
 		fail("%d divergences in %d draws", e.Divergences, e.Draws)
 	}
 	for _, s := range e.Summary {
-		// Written so that NaN fails.
+		// The comparisons are negated so that NaN fails.
 		if !(s.Rhat.value() < maxRhat) || !(s.ESSBulk.value() > minESS) {
 			fail("%s has R-hat %s and bulk ESS %s", s.Name, s.Rhat.RawMessage, s.ESSBulk.RawMessage)
 		}
@@ -190,11 +190,11 @@ func (e *expected) check() error {
 	return errors.Join(errs...)
 }
 
-// lineStarts matches what begins a line of an expected.json.
+// lineStarts matches the places in an expected.json at which a line begins.
 var lineStarts = regexp.MustCompile(`\{"(x|name)":|"(unconstrained_names|constrained_names|points|chains|summary|` +
 	`log_density|gradient|log_density_full|log_density_full_no_jacobian|constrained)":`)
 
-// encode gives the JSON text: compact, broken into lines that can be read.
+// encode returns the JSON text: compact, but with line breaks for readers.
 func (e *expected) encode() ([]byte, error) {
 	text, err := json.Marshal(e)
 	if err != nil {

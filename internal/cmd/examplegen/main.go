@@ -1,19 +1,18 @@
 // Command examplegen makes the generated files of the examples folder.
 //
-// Without further arguments it writes examples/NAME/NAME.data.json for every
-// example, always the same bytes:
+// Without further arguments it writes examples/NAME/NAME.data.json for every example. The bytes are
+// always the same:
 //
 //	go run ./internal/cmd/examplegen -root .
 //
-// With -expected it converts one result of real Stan to
-// examples/NAME/expected.json, and refuses a result that is not fit to be a
-// reference:
+// With -expected it converts one result of real Stan to examples/NAME/expected.json. It rejects a
+// result that is not good enough to be a reference:
 //
 //	go run ./internal/cmd/examplegen -root . -expected FROM.json -name NAME
 //
-// FROM.json holds what Stan computed for the model and its data: densities
-// and gradients at fixed points, and a summary of NUTS draws; type stanResult
-// lists the fields. examples/README.md says how an expected.json reads.
+// FROM.json contains Stan's results for the model and its data: densities and gradients at fixed
+// points, and a summary of NUTS draws. Type stanResult lists the fields. examples/README.md
+// describes the format of expected.json.
 package main
 
 import (

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// An example is a folder of examples/ and the data it comes with.
+// An example is a folder of examples/ and its data.
 type example struct {
 	name string
 	data func() dataset
@@ -25,14 +25,14 @@ func (e example) dataPath(dir string) string {
 	return filepath.Join(dir, e.name, e.name+".data.json")
 }
 
-// newRand is the random source of one example. The seeds differ, so that a
-// change to one example leaves the data of the others alone.
+// newRand returns the random source of one example. The seeds differ, so that a change to one
+// example does not change the data of the others.
 func newRand(seed uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))
 }
 
-// eightSchools gives the figures of Rubin (1981), Estimation in parallel
-// randomized experiments; nothing is simulated.
+// eightSchools returns the figures of Rubin (1981), Estimation in parallel randomized experiments.
+// Nothing is simulated.
 func eightSchools() dataset {
 	y := []float64{28, 8, -3, 7, -1, 1, 18, 12}
 	sigma := []float64{15, 10, 16, 11, 9, 11, 10, 18}

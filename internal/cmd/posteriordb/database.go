@@ -22,17 +22,17 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// stanVersion is the version of Stan that the figures come from; its transforms
-// are used where points of the unconstrained space are compared.
+// stanVersion is the version of Stan that computed the reference figures. Its transforms are used
+// to compare points of the unconstrained space.
 const stanVersion = "2.32"
 
-// database is a folder posterior_database and one of Stan's figures.
+// database consists of a folder posterior_database and a folder of Stan's figures.
 type database struct {
 	pdb, ref string
-	outside  bool // posteriors that are not of posteriordb, which needs no folders
+	outside  bool // posteriors outside posteriordb, which need no folders
 }
 
-// names are the posteriors that the expression matches, in order.
+// names returns the posteriors that match the expression, in order.
 func (db database) names(only *regexp.Regexp) ([]string, error) {
 	if db.outside {
 		return outsideNames(only), nil
@@ -54,9 +54,9 @@ func (db database) names(only *regexp.Regexp) ([]string, error) {
 	return names, nil
 }
 
-// subject is a posterior with what Stan said about it.
+// subject is a posterior with Stan's figures. the page must not contain folders of this machine
 type subject struct {
-	name, model string // the model's name is that of its file
+	name, model string // the model's name is the name of its file
 	text        string
 	data        []byte
 	stan        *figuresOfStan // nil: there are none
@@ -96,7 +96,7 @@ func (db database) load(name string) (*subject, error) {
 	s.text = string(text)
 	if s.data, err = unzip(filepath.Join(db.pdb, filepath.FromSlash(info.File)+".zip")); err != nil {
 		if path := new(fs.PathError); errors.As(err, &path) {
-			err = path.Err // a page made by the command names no folder of this machine
+			err = path.Err // the page must not contain folders of this machine
 		}
 		return nil, fmt.Errorf("%s.zip: %w", info.File, err)
 	}
@@ -213,7 +213,7 @@ func (n *number) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// MarshalJSON writes what is not finite as null.
+// MarshalJSON writes numbers that are not finite as null.
 func (n number) MarshalJSON() ([]byte, error) {
 	if v := float64(n); math.IsNaN(v) || math.IsInf(v, 0) {
 		return []byte("null"), nil
@@ -229,7 +229,7 @@ func floats(v []number) []float64 {
 	return out
 }
 
-// compile compiles the model, in the older syntax if it is not in today's.
+// compile compiles the model, in the older syntax if it is not valid in the current one.
 func (s *subject) compile() (m *model.Model, legacy bool, err error) {
 	m, err = model.Compile(s.model, s.text)
 	if err == nil {
@@ -242,7 +242,7 @@ func (s *subject) compile() (m *model.Model, legacy bool, err error) {
 	return old, true, nil
 }
 
-// says puts an error into one line, with its place in the model.
+// says formats an error as one line, with its place in the model.
 func says(err error) string {
 	if list := model.Diagnostics(err).Errors(); len(list) > 0 {
 		return oneLine(list[0])

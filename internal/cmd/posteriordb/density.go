@@ -16,25 +16,23 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// The largest errors that count as agreement: differences relative to the sum of
-// the absolute values of the terms added into the result, at least 1.
+// The largest errors that count as agreement. Errors are relative to the sum of the absolute values
+// of the terms of the result, at least 1.
 const (
 	tolerance = 1e-9
-	// Where errors are larger, rounding may be why: the number is then as
-	// uncertain for Stan, and for ppl. Agreement is to this many times the
-	// spread of results that rounding makes.
+	// Larger errors may be due to rounding: the number is then as uncertain for Stan as for ppl.
+	// Results agree if they differ by at most this many times the spread caused by rounding.
 	roundingFactor = 10
-	// Solutions of differential equations are as accurate as the tolerances
-	// that the model asks for, in Stan as in ppl, which choose other steps.
-	// Agreement is that ppl's largest distance from the solution with tight
-	// tolerances is at most this many times Stan's own, or the default
-	// tolerance if Stan's is below that.
+	// Solutions of differential equations are as accurate as the tolerances in the model, in Stan
+	// and in ppl, which take different steps. They agree if ppl's largest distance from the
+	// solution with tight tolerances is at most this many times Stan's, or this many times the
+	// default tolerance if Stan's distance is smaller than that.
 	odeFactor, odeDefault = 10, 1e-6
 )
 
 var callsODE = regexp.MustCompile(`\b(integrate_ode|ode)_(rk45|bdf|adams|ckrk)`)
 
-// form is one of the forms of the log density that Stan's figures have.
+// form is one of the forms of the log density for which Stan's figures are given.
 type form struct {
 	name    string
 	options model.BindOptions
@@ -54,24 +52,25 @@ type densityRow struct {
 	Reason string `json:"reason,omitempty"`
 	Legacy bool   `json:"legacy,omitempty"` // compiled in the older syntax
 	ODE    bool   `json:"ode,omitempty"`    // errors are from the solution with tight tolerances
-	// With an ODE: Stan's largest error, measured from that solution.
+	// For ODE models: Stan's largest error, relative to that solution.
 	StanODE number `json:"stan_ode_error,omitempty"`
-	// Rounding counts the numbers that differ by more than the tolerance, but by
-	// no more than rounding explains.
+	// Rounding counts the numbers that differ by more than the tolerance, but by no more than
+	// rounding explains.
 	Rounding int `json:"rounding,omitempty"`
 	Points   int `json:"points,omitempty"`
-	// Wall times of compiling, and of binding to data that have been read.
+	// Wall times of compiling, and of binding to data that were read before. heap of the process
+	// after all forms were bound
 	CompileMS float64 `json:"compile_ms,omitempty"`
 	BindMS    float64 `json:"bind_ms,omitempty"`
-	Ops       int     `json:"ops,omitempty"` // nodes of the differentiated graph, set where it was looked at
-	MemoryMB  float64 `json:"memory_mb"`     // of the process's heap when all forms are bound
-	// Largest errors, by form; of gradients (propto) and constrained values.
+	Ops       int     `json:"ops,omitempty"` // nodes of the differentiated graph, if it was inspected
+	MemoryMB  float64 `json:"memory_mb"`     // heap of the process after all forms were bound
+	// Largest errors by form; largest errors of gradients (propto) and constrained values.
 	Density  map[string]number `json:"density,omitempty"`
 	Gradient number            `json:"gradient"`
 	Values   number            `json:"values"`
 }
 
-// status is what became of a posterior.
+// status is the outcome for a posterior.
 type status string
 
 const (
@@ -83,8 +82,8 @@ const (
 	broken   status = "cannot be read"
 )
 
-// exceptions are posteriors where it is Stan's figures that are inaccurate.
-// Larger errors than were looked into do not pass.
+// exceptions lists posteriors for which Stan's figures are inaccurate. Errors larger than those
+// that were examined do not pass.
 var exceptions = map[string]struct {
 	largest float64
 	reason  string
@@ -145,7 +144,7 @@ func density(db database, name string) (row densityRow) {
 
 func milliseconds(since time.Time) float64 { return float64(time.Since(since)) / 1e6 }
 
-// compare fills in the errors at Stan's points.
+// compare computes the errors at Stan's points. for ODE models: the forms with tight tolerances
 func (s *subject) compare(row *densityRow, bound [3]*model.Posterior) {
 	names := append(slices.Clone(s.stan.Params), s.stan.TParams...)
 	switch {
@@ -194,11 +193,11 @@ type comparison struct {
 	row    *densityRow
 	worst  float64 // so far
 	where  string
-	graphs map[string]*compile.Model // bound again where terms are needed
-	tight  []*model.Posterior        // of ODE models: the forms with tight tolerances
+	graphs map[string]*compile.Model // bound again, if terms are needed
+	tight  []*model.Posterior        // for ODE models: the forms with tight tolerances
 }
 
-// limit is the largest error that counts as agreement.
+// limit returns the largest error that counts as agreement.
 func (c *comparison) limit() float64 {
 	if c.row.ODE {
 		return odeFactor * max(float64(c.row.StanODE), odeDefault)
@@ -227,8 +226,8 @@ func (c *comparison) bindTight() error {
 	return nil
 }
 
-// tighten gives the calls of integrate_ode_rk45 and the like in a text tight
-// tolerances.
+// tighten returns the text with tight tolerances in the calls of integrate_ode_rk45 and similar
+// functions.
 func tighten(text string) (string, error) {
 	const tight = ", 1e-12, 1e-12, 100000000)"
 	calls := callsODE.FindAllStringIndex(text, -1)
@@ -266,8 +265,8 @@ func tighten(text string) (string, error) {
 	return text, nil
 }
 
-// against is what errors are differences from: Stan's numbers, or, of ODE
-// models, those of the tight form; Stan's own errors are then noted.
+// against returns the numbers from which errors are measured: Stan's numbers or, for ODE models,
+// those of the form with tight tolerances. For the latter it also records Stan's errors.
 func (c *comparison) against(stan []float64, tight func() ([]float64, error)) ([]float64, error) {
 	if !c.row.ODE {
 		return stan, nil
@@ -328,7 +327,7 @@ func (c *comparison) point(k int, bound [3]*model.Posterior) error {
 	return nil
 }
 
-// larger is the larger of two, NaN if one is.
+// larger returns the larger of two numbers, or NaN if one is NaN.
 func larger(a, b float64) float64 {
 	if math.IsNaN(a) || math.IsNaN(b) {
 		return math.NaN()
@@ -345,7 +344,7 @@ func (c *comparison) note(e float64, k int, what string, got, stan float64) {
 	}
 }
 
-// other names the numbers with which ppl's are compared.
+// other returns the name of the numbers with which ppl's are compared.
 func (c *comparison) other() string {
 	if c.row.ODE {
 		return "with tight tolerances"
@@ -353,8 +352,8 @@ func (c *comparison) other() string {
 	return "Stan's"
 }
 
-// errors compares numbers with Stan's, relative to their own sizes if that is
-// enough, else to those of the terms in them.
+// errors compares numbers with Stan's. The errors are relative to the numbers if they are then
+// small enough, and otherwise relative to the magnitudes of the terms.
 func (c *comparison) errors(f form, x, got, stan []float64) []float64 {
 	errs := make([]float64, len(got))
 	within := true
@@ -398,8 +397,8 @@ func (c *comparison) errors(f form, x, got, stan []float64) []float64 {
 	return errs
 }
 
-// relative is the difference relative to the larger of 1, the scale and the
-// numbers themselves; 0 for equal infinities and for two NaN.
+// relative returns the difference relative to the largest of 1, the scale and the numbers
+// themselves; 0 for equal infinities and for two NaNs.
 func relative(got, stan, scale float64) float64 {
 	if got == stan || math.IsNaN(got) && math.IsNaN(stan) {
 		return 0
@@ -445,7 +444,7 @@ func (r *densityRow) notes() string {
 	return text
 }
 
-// densityReport is the file that keeps the check of densities.
+// densityReport is the file with the results of the density check.
 type densityReport struct {
 	about
 	Rows []densityRow `json:"posteriors"`

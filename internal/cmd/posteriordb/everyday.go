@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// Data of models as people write them every day, on which nothing of the samplers was tuned.
+// This file generates data for typical everyday models. No sampler was tuned on these.
 
 func crossed(rng *rand.Rand) map[string]any {
 	const r, c = 20, 15
@@ -276,7 +276,7 @@ func logistic(rng *rand.Rand) float64 {
 	return math.Log(u / (1 - u))
 }
 
-// gamma draws from the gamma distribution of scale 1 (Marsaglia and Tsang 2000).
+// gamma draws from the gamma distribution with scale 1 (Marsaglia and Tsang 2000).
 func gamma(rng *rand.Rand, shape float64) float64 {
 	if shape < 1 {
 		return gamma(rng, shape+1) * math.Pow(rng.Float64(), 1/shape)

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 )
 
-// keeping holds the rows of each posterior in a separate file, so that a check
-// that takes hours can be made in pieces. One folder is for one check, one set of
-// options and one version: the file "of" says which.
+// keeping stores the rows of each posterior in a separate file, so that a check that takes hours
+// can be run in parts. A folder belongs to one check, one set of options and one version, which its
+// file "of" records.
 type keeping struct {
 	folder string // "": nothing is kept
 	of     string
@@ -38,7 +38,7 @@ func (k keeping) open() error {
 
 func (k keeping) file(name string) string { return filepath.Join(k.folder, name+".json") }
 
-// rows are those kept of a posterior, or nil.
+// rows returns the stored rows of a posterior, or nil.
 func (k keeping) rows(name string) (json.RawMessage, error) {
 	if k.folder == "" {
 		return nil, nil
@@ -50,8 +50,8 @@ func (k keeping) rows(name string) (json.RawMessage, error) {
 	return text, err
 }
 
-// keep writes to a temporary file and renames it, since a half file would be read as results. A row
-// that could not be made, which has a reason, is not kept.
+// keep writes to a temporary file and renames it, since an incomplete file would be read as
+// results. It does not store a row that could not be computed and only contains a reason.
 func (k keeping) keep(name string, rows json.RawMessage) error {
 	var made []struct {
 		Reason string `json:"reason"`

@@ -1,32 +1,37 @@
-// Command posteriordb checks ppl on the models and data of posteriordb against
-// figures of real Stan:
+// Command posteriordb checks ppl on the models and data of posteriordb against figures of real
+// Stan:
 //
 //	go run ./internal/cmd/posteriordb --pdb DIR --ref DIR --check density --write doc/evidence/posteriordb.md
 //
-// The pages posteriordb.md (density, posterior), posteriordb-speed.md and
-// posteriordb-sampling.md in doc/evidence have the results.
+// The results are in doc/evidence: in posteriordb.md (density, posterior), posteriordb-speed.md and
+// posteriordb-sampling.md.
 //
-// --pdb is the folder posterior_database of a checkout of stan-dev/posteriordb;
-// --ref holds Stan's figures, a JSON file for each posterior, and
-// reference_posteriors.json with the moments of posteriordb's reference draws.
-// The checks are density (values and gradients at given points), posterior (NUTS
-// against the reference draws), speed (CPU time of a gradient) and sampling (effective
-// draws per gradient, warm-up counted, of a sampler of ppl against Stan's NUTS) and its like on
-// posteriors outside posteriordb (outside, which needs neither folder), and modes
-// (where L-BFGS ends, against Stan's from the same points, which --modes holds). With --keep DIR
-// the figures of each posterior are kept there as they come, and a later run of the same
-// check, options and version makes only those that are missing.
+// --pdb is the folder posterior_database of a checkout of stan-dev/posteriordb. --ref is a folder
+// with Stan's figures, a JSON file for each posterior, and reference_posteriors.json with the
+// moments of posteriordb's reference draws. The checks are:
+//
+//   - density: values and gradients at given points;
+//   - posterior: NUTS compared with the reference draws;
+//   - speed: CPU time of a gradient;
+//   - sampling: effective draws per gradient, including warm-up, of a sampler of ppl compared with
+//     Stan's NUTS;
+//   - outside: the same for posteriors outside posteriordb, without either folder;
+//   - modes: the optima found by L-BFGS, compared with Stan's from the same starting points, which
+//     --modes contains.
+//
+// With --keep DIR the figures of each posterior are stored there when they are computed. A later
+// run of the same check with the same options and version computes only the missing ones.
 //
 //	main.go       options, the loop over posteriors
-//	keep.go       figures kept for a later run
+//	keep.go       figures stored for a later run
 //	database.go   reading posteriordb and Stan's figures
 //	density.go    the check of densities
-//	scale.go      what errors are relative to
+//	scale.go      the magnitudes to which errors are relative
 //	posterior.go  the check of posteriors
 //	speed.go      the check of speed
 //	modes.go      the check of modes
-//	sampling.go   the check of sampling: effective draws per gradient against Stan's NUTS
-//	outside.go    posteriors that are not of posteriordb
+//	sampling.go   the check of sampling: effective draws per gradient compared with Stan's NUTS
+//	outside.go    posteriors outside posteriordb
 package main
 
 import (
@@ -57,11 +62,11 @@ func main() {
 	}
 }
 
-// report is the outcome of a check: its rows are added one by one.
+// report collects the results of a check row by row. adds the rows of another report of the check
 type report interface {
-	add(db database, name string)    // makes the row of a posterior, or nil
-	take(rows json.RawMessage) error // adds rows of another report of the check
-	fail(name, reason string)        // adds a row that could not be made
+	add(db database, name string)    // adds the row of a posterior, or nothing
+	take(rows json.RawMessage) error // adds the rows of another report of the check
+	fail(name, reason string)        // adds a row that could not be computed
 	line() string                    // the last row
 	len() int                        // the number of rows
 	conclude()                       // when all rows are there
@@ -70,7 +75,7 @@ type report interface {
 	failures() int
 }
 
-// checks are the values of --check.
+// checks lists the values of --check.
 var checks = map[string]func(o options, a about) report{
 	"density":   func(_ options, a about) report { return &densityReport{about: a} },
 	"posterior": func(o options, a about) report { return &posteriorReport{about: a, options: o} },
@@ -80,7 +85,7 @@ var checks = map[string]func(o options, a about) report{
 	"modes":     func(o options, a about) report { return &modesReport{about: a, folder: o.modes} },
 }
 
-// options are those of single checks.
+// options are the options of the individual checks.
 type options struct {
 	batches int
 	draws   int
@@ -96,7 +101,7 @@ type options struct {
 	modes string
 }
 
-// about says when and where a report was made.
+// about records when and where a report was made.
 type about struct {
 	Date    string          `json:"date"`
 	Version string          `json:"version"`
@@ -109,7 +114,7 @@ func (a about) made(check string) string {
 
 func (a about) conclude() {}
 
-// commit is the version of the module that the program was built from.
+// commit returns the version of the module from which the program was built.
 func commit() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -244,8 +249,8 @@ func run(args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// alone checks one posterior in another process of this program, so that none can run for ever or
-// take all memory.
+// alone checks one posterior in another process of this program, so that a posterior cannot run for
+// ever or exhaust the memory.
 func alone(rep report, name string, limit time.Duration, args []string, kept keeping) {
 	err := func() error {
 		program, err := os.Executable()
@@ -286,13 +291,13 @@ func alone(rep report, name string, limit time.Duration, args []string, kept kee
 	}
 }
 
-// write puts the text into its section of the file, which is made if it does not exist.
+// write writes the text into its section of the file, and creates the file if it does not exist.
 func write(file, check, text string) error {
 	name := "posteriordb " + check
 	return figures.Section{Name: name, Command: "internal/cmd/posteriordb", Heading: name}.Write(file, text)
 }
 
-// quartiles are the three quartiles of v, by linear interpolation.
+// quartiles returns the three quartiles of v, by linear interpolation.
 func quartiles(v []float64) [3]float64 {
 	v = slices.Sorted(slices.Values(v))
 	var q [3]float64

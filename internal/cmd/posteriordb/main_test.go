@@ -15,7 +15,7 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// The model of the tests, and its figures by hand: y ~ normal(mu, s), s known.
+// The model of the tests, whose figures are computed by hand: y ~ normal(mu, s), s known.
 const testModel = `data { int N; vector[N] y; }
 parameters { real mu; real<lower=0> s; }
 transformed parameters { real twice = 2 * mu; }
@@ -45,8 +45,8 @@ func put(t *testing.T, dir, name string, v any) {
 
 type object map[string]any
 
-// testDatabase makes a database of one posterior whose figures are right but
-// for what spoil does to them.
+// testDatabase creates a database with one posterior. Its figures are correct except for the
+// changes by spoil.
 func testDatabase(t *testing.T, spoil func(point object)) (pdb, ref string) {
 	t.Helper()
 	pdb, ref = t.TempDir(), t.TempDir()
@@ -120,7 +120,7 @@ func TestDensity(t *testing.T) {
 	}
 }
 
-// Any one wrong figure is found.
+// TestDensityDiffers checks that each single wrong figure is detected.
 func TestDensityDiffers(t *testing.T) {
 	for key, part := range map[string]string{"lp_propto_jac": "propto log density", "lp_full_jac": "full log density", "lp_full_nojac": "no Jacobian log density",
 		"grad_propto_jac": "derivative by s", "constrained": "twice"} {
@@ -156,10 +156,10 @@ func TestNoFigures(t *testing.T) {
 	}
 }
 
-// Draws agree with their own posterior, and not with one that is moved.
+// TestPosterior checks that draws agree with their posterior, and not with a shifted one.
 func TestPosterior(t *testing.T) {
 	pdb, ref := testDatabase(t, nil)
-	// The moments by quadrature over a grid of mu and log s.
+	// Compute the moments by quadrature over a grid of mu and log s.
 	var total float64
 	m := map[string][2]float64{}
 	for mu := -3.0; mu < 4; mu += 0.02 {
@@ -196,8 +196,7 @@ func TestPosterior(t *testing.T) {
 	}
 }
 
-// Figures that are kept are not made again, nor taken for those of other
-// options.
+// TestKeep checks that stored figures are not computed again, and are not used with other options.
 func TestKeep(t *testing.T) {
 	pdb, ref := testDatabase(t, nil)
 	dir := filepath.Join(t.TempDir(), "kept")
@@ -216,7 +215,7 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// A posterior that cannot be sampled fails.
+// TestNoPosterior checks that a posterior that cannot be sampled fails.
 func TestNoPosterior(t *testing.T) {
 	pdb, ref := testDatabase(t, nil)
 	put(t, ref, "reference_posteriors.json", object{"five-normal": object{"draws": 10000}})
@@ -303,7 +302,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// Tolerances are put where the language has them, in place of others too.
+// TestTighten checks that tolerances are inserted in the right place, and replace existing ones.
 func TestTighten(t *testing.T) {
 	for text, want := range map[string]string{
 		"integrate_ode_rk45(f, y0, 0, ts, theta, rep_array(0.0, 0), x_i)":                  "integrate_ode_rk45(f, y0, 0, ts, theta, rep_array(0.0, 0), x_i, 1e-12, 1e-12, 100000000)",
@@ -318,7 +317,8 @@ func TestTighten(t *testing.T) {
 	}
 }
 
-// Rounding explains what a nearly singular matrix does, and not more.
+// TestRounding checks that rounding explains the errors of a nearly singular matrix, but not larger
+// ones.
 func TestRounding(t *testing.T) {
 	g := ad.NewGraph()
 	x := g.Input(ad.Type{})

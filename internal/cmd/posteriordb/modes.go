@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// Optima are the same if their log densities differ by no more than this, relative
-	// to the larger, or to 1: Stan's criteria stop L-BFGS where a step changes it by
-	// 2e-12, or is expected to change it by 2e-9, which may be thousands of steps early.
+	// Optima are the same if their log densities differ by at most this, relative to the larger
+	// one, or to 1. Stan's criteria stop L-BFGS if a step changes the log density by 2e-12, or is
+	// expected to change it by 2e-9, which may be thousands of steps too early.
 	sameOptimum = 1e-6
 	modesTime   = 20 * time.Second // of one search
 )
 
-// stanOptimum is where Stan's L-BFGS has ended from a start.
+// stanOptimum is the point at which Stan's L-BFGS ended, for one start.
 type stanOptimum struct {
 	Code       int      `json:"code"` // as optimize.Reason
 	Why        string   `json:"why"`
@@ -29,8 +29,9 @@ type stanOptimum struct {
 	X          []number `json:"x"` // unconstrained
 }
 
-// modesRow is the optima of a posterior from Stan's points, as declared: without
-// Jacobians. Differences are log densities by ppl at ppl's optimum, less at Stan's.
+// modesRow contains the optima of a posterior from Stan's starting points. Densities are those of
+// the parameters as declared, without Jacobians. Differences are ppl's log density at ppl's optimum
+// minus that at Stan's. the smallest difference, relative
 type modesRow struct {
 	Name       string `json:"name"`
 	Reason     string `json:"reason,omitempty"` // why there is none
@@ -40,8 +41,8 @@ type modesRow struct {
 	Stan       int    `json:"stan_higher"`
 	PPLFailed  int    `json:"ppl_failed"` // not converged
 	StanFailed int    `json:"stan_failed"`
-	Both       int    `json:"both_failed"` // counted in neither of the first three
-	Worst      number `json:"worst"`       // the least difference, relative
+	Both       int    `json:"both_failed"` // included in none of the first three
+	Worst      number `json:"worst"`       // the smallest difference, relative
 	PPLSteps   int    `json:"ppl_iterations"`
 	StanSteps  int    `json:"stan_iterations"`
 }

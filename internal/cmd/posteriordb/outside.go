@@ -15,8 +15,8 @@ import (
 //go:embed outside/*.stan
 var outsideModels embed.FS
 
-// outside are posteriors that are not of posteriordb, with data made here: those on
-// which samplers are known to fail, and some that models of every day resemble.
+// outside lists posteriors that are not in posteriordb, with data generated here: posteriors on
+// which samplers are known to fail, and some that resemble everyday models.
 var outside = map[string]struct {
 	model string
 	data  func(rng *rand.Rand) map[string]any
@@ -69,7 +69,7 @@ var outside = map[string]struct {
 	"day-measured":        {"measured", measured},
 }
 
-// outsideNames are the names that the expression matches, in order.
+// outsideNames returns the names that match the expression, in order.
 func outsideNames(only *regexp.Regexp) (names []string) {
 	for name := range outside {
 		if only.MatchString(name) {
@@ -80,7 +80,7 @@ func outsideNames(only *regexp.Regexp) (names []string) {
 	return names
 }
 
-// loadOutside makes one of them, with the same data at every call.
+// loadOutside creates one of them; the data are the same at every call.
 func loadOutside(name string) (*subject, error) {
 	of := outside[name]
 	text, err := outsideModels.ReadFile("outside/" + of.model + ".stan")
@@ -106,7 +106,7 @@ func normals(rng *rand.Rand, n int) []float64 {
 	return v
 }
 
-// chainOf has scales between two, in no order.
+// chainOf generates data with scales between least and most, in no order.
 func chainOf(n int, rho, least, most float64) func(*rand.Rand) map[string]any {
 	return func(rng *rand.Rand) map[string]any {
 		scale := make([]float64, n)
@@ -117,8 +117,8 @@ func chainOf(n int, rho, least, most float64) func(*rand.Rand) map[string]any {
 	}
 }
 
-// denseOf has a precision matrix RᵀR with standard deviations between 0.03 and 30 in
-// directions that are no coordinates.
+// denseOf generates a precision matrix RᵀR whose standard deviations are between 0.03 and 30 in
+// directions that are not parallel to the axes.
 func denseOf(n int) func(*rand.Rand) map[string]any {
 	return func(rng *rand.Rand) map[string]any {
 		var qr mat.QR

@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	// The probability that a run over all posteriors fails by chance, were all
-	// z-scores standard normal and independent.
+	// The probability that a run over all posteriors fails by chance, if all z-scores were standard
+	// normal and independent.
 	familyWise = 0.01
-	// R-hat and divergences beyond which a posterior fails: the advice of
-	// Vehtari et al. (2021), Rank-normalization, folding, and localization, with
-	// room for the scatter of 1000 draws; and 1 % of all draws.
+	// Limits of R-hat and divergences. R-hat: the advice of Vehtari et al. (2021),
+	// Rank-normalization, folding, and localization, plus a margin for the variation with 1000
+	// draws. Divergences: 1 % of all draws.
 	maxRhat           = 1.02
 	maxDivergentShare = 0.01
 )
@@ -37,14 +37,14 @@ type posteriorRow struct {
 	Divergences int      `json:"divergences"`
 	LeastESS    number   `json:"least_ess"` // in the bulk
 	Seconds     float64  `json:"seconds"`   // wall, warm-up included
-	Runs        int      `json:"runs"`      // the figures are those of the last run
-	// Stan's own NUTS; Rhat 0: not known.
+	Runs        int      `json:"runs"`      // the figures are from the last run
+	// Figures of Stan's NUTS; Rhat 0: not known.
 	StanRhat        float64  `json:"stan_max_rhat,omitempty"`
 	StanDivergences int      `json:"stan_divergences,omitempty"`
 	Failures        []string `json:"failures,omitempty"`
 }
 
-// zScore compares a moment with that of the reference draws.
+// zScore compares a moment with the same moment of the reference draws.
 type zScore struct {
 	Name   string `json:"name"`
 	Moment string `json:"moment"` // mean, square
@@ -61,8 +61,8 @@ type posteriorReport struct {
 	ofReference map[string]reference
 }
 
-// reference holds the moments of a posterior's reference draws, which are
-// thinned so that they are almost independent.
+// reference contains the moments of a posterior's reference draws, which are thinned so that they
+// are almost independent.
 type reference struct {
 	Draws      int `json:"draws"`
 	Parameters map[string]struct {
@@ -95,7 +95,7 @@ func (r *posteriorReport) take(rows json.RawMessage) error {
 	var more []posteriorRow
 	err := json.Unmarshal(rows, &more)
 	for i := range more {
-		more[i].Failures = nil // judged again, by the threshold for all
+		more[i].Failures = nil // judged again, with the threshold for all posteriors
 	}
 	r.Rows = append(r.Rows, more...)
 	return err
@@ -131,8 +131,8 @@ func (row *posteriorRow) sample(db database, ref reference, o options) (err erro
 	if err != nil {
 		return err
 	}
-	// Chains start at random and can stay in a minor mode. R-hat shows that without reference
-	// draws; the run is then repeated, as a user would do.
+	// Chains start at random and can remain in a minor mode. R-hat shows this without reference
+	// draws. The run is then repeated, as a user would do.
 	for row.Runs < o.runs {
 		row.Runs++
 		t := time.Now()
@@ -151,7 +151,7 @@ func (row *posteriorRow) sample(db database, ref reference, o options) (err erro
 	return nil
 }
 
-// compare takes in the draws of a run.
+// compare compares the draws of a run with the reference and records the results.
 func (row *posteriorRow) compare(fit *fit.Fit, ref reference) error {
 	row.Z, row.Draws, row.Divergences, row.Rhat = nil, 0, 0, 0
 	row.LeastESS = number(math.Inf(1))
@@ -191,7 +191,7 @@ func (row *posteriorRow) compare(fit *fit.Fit, ref reference) error {
 	return nil
 }
 
-// z compares the mean of draws with that of independent reference draws, and takes the standard
+// z compares the mean of draws with that of independent reference draws. It uses the standard
 // deviation of the draws for both.
 func z(chains [][]float64, mean float64, draws int) float64 {
 	own, sd := moments(chains)
@@ -267,8 +267,7 @@ func (r *posteriorReport) conclude() {
 	}
 }
 
-// kolmogorov is the distance of an empirical distribution to the standard
-// normal.
+// kolmogorov returns the distance between an empirical distribution and the standard normal.
 func kolmogorov(v []float64) float64 {
 	v = slices.Sorted(slices.Values(v))
 	d, n := 0.0, float64(len(v))

@@ -22,7 +22,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// What counts as a failure, of ppl's runs and of Stan's.
+// Limits beyond which a run of ppl or of Stan counts as a failure.
 const (
 	failRhat      = 1.01
 	failESS       = 400
@@ -30,8 +30,8 @@ const (
 	failZ         = 4.3
 )
 
-// tooLate is the number of runs after which a posterior is given up if none of them has ended in
-// time: more would show nothing new, and these take longest.
+// tooLate is the number of runs after which a posterior is given up if no run ended in time:
+// further runs would show nothing new, and take the longest time. seconds, without compilation
 const tooLate = 3
 
 // samplingRow is the result of a sampler on a posterior, compared with Stan's NUTS.
@@ -48,14 +48,15 @@ type samplingRow struct {
 	// Of Stan, or of the median of Against.
 	Stan       number   `json:"stan"` // lesser of bulk and tail ESS per leapfrog step, warm-up counted; NaN: unknown
 	StanFailed []string `json:"stan_failed,omitempty"`
-	StanCPU    number   `json:"stan_cpu_per_ess"` // seconds, compiling not counted
+	StanCPU    number   `json:"stan_cpu_per_ess"` // seconds, without compilation
 
-	// Over the runs: the median score, where a failed run has 0; the median seconds per effective
-	// draw; the number of failures.
+	// Over all runs: the median score, where a failed run counts as 0; the median seconds per
+	// effective draw; the number of failures. smallest of bulk, tail and squares, each at most the
+	// number of draws processor time, all chains posteriors outside posteriordb
 	Score  number `json:"score"`
 	CPU    number `json:"cpu_per_ess"`
 	Failed int    `json:"failed"`
-	Ratio  number `json:"ratio"` // Score over Stan; NaN where either failed, or is not known
+	Ratio  number `json:"ratio"` // Score divided by Stan; NaN if either failed or is not known
 }
 
 // samplingRun is one run.
@@ -67,14 +68,14 @@ type samplingRun struct {
 	Rhat        number   `json:"rhat"`
 	Divergences int      `json:"divergences"`
 	Draws       int      `json:"draws"`
-	Transitions int      `json:"transitions"` // those of warm-up included
+	Transitions int      `json:"transitions"` // including warm-up
 	Warmup      number   `json:"warmup"`      // cost in gradients, all chains
 	Sampling    number   `json:"sampling"`
 	Start       number   `json:"start"`  // of Warmup
 	Search      number   `json:"search"` // likewise, and part of Start: for modes
 	Climbs      number   `json:"climbs"` // of the search
 	Race        number   `json:"race"`
-	Seconds     float64  `json:"seconds"` // of processor time, all chains
+	Seconds     float64  `json:"seconds"` // processor time, all chains
 	Z           number   `json:"z"`       // largest distance from the reference moments; NaN: no reference
 	WorstZ      string   `json:"worst_z,omitempty"`
 	Notes       []string `json:"notes,omitempty"`
@@ -94,7 +95,7 @@ type samplingReport struct {
 	Rows    []samplingRow `json:"posteriors"`
 
 	options     options
-	outside     bool // posteriors that are not of posteriordb
+	outside     bool // posteriors outside posteriordb
 	ofReference map[string]reference
 }
 
@@ -126,7 +127,7 @@ func (r *samplingReport) fail(name, reason string) {
 
 func (r *samplingReport) len() int { return len(r.Rows) }
 
-// samplerOf makes a sampler of its name with options, such as "auto -delta 0.9".
+// samplerOf returns the sampler for a name with options, such as "auto -delta 0.9".
 func samplerOf(text string) (infer.Sampler, error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {
@@ -168,7 +169,7 @@ func (row *samplingRow) sample(db database, refs map[string]reference, o options
 		return err
 	}
 	row.Dim = p.Dim()
-	var params map[string]bool // those of the parameters block, where Stan's figures name them
+	var params map[string]bool // those of the parameters block, if Stan's figures name them
 	if s.stan != nil {
 		params = map[string]bool{}
 		for _, n := range s.stan.Params {
@@ -216,8 +217,8 @@ func (row *samplingRow) sample(db database, refs map[string]reference, o options
 	return nil
 }
 
-// limited is a context that ends when the process has used this much more processor time, whatever
-// else runs on the machine.
+// limited returns a context that ends when the process has used this much more processor time,
+// whatever else runs on the machine.
 func limited(limit time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.Background())
 	until := cputime.Process() + limit
@@ -239,7 +240,7 @@ func limited(limit time.Duration) (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// measure adds a fit to the row; a fit that does not exist is nil.
+// measure adds a fit to the row; nil: there is no fit.
 func (r *samplingRun) measure(fit *fit.Fit, params map[string]bool, ref reference, known bool) {
 	nan := number(math.NaN())
 	r.ESS, r.Rhat, r.Z = nan, nan, nan
@@ -336,7 +337,7 @@ func (r *samplingRun) measure(fit *fit.Fit, params map[string]bool, ref referenc
 	r.Failures = failuresOf(float64(r.Rhat), float64(r.ESS), float64(r.Divergences)/most, float64(r.Z))
 }
 
-// failuresOf says why a run counts as failed. A z that is NaN is not known.
+// failuresOf returns the reasons for which a run counts as failed. A z of NaN is unknown.
 func failuresOf(rhat, ess, divergent, z float64) (why []string) {
 	if !(rhat <= failRhat) {
 		why = append(why, fmt.Sprintf("R-hat %.3f", rhat))
@@ -353,8 +354,8 @@ func failuresOf(rhat, ess, divergent, z float64) (why []string) {
 	return why
 }
 
-// ofStan takes in the recorded figures. They have no effective sample size of
-// squares, so Stan's score is that of bulk and tails alone, which flatters Stan.
+// ofStan adds the recorded figures of Stan. They contain no effective sample size of squares, so
+// Stan's score is based only on bulk and tails, which favours Stan.
 func (row *samplingRow) ofStan(f *figuresOfStan, ref reference, known bool) {
 	n := f.NUTS
 	if n.Complete < 4 || len(n.Summary.Bulk) < len(f.Params) {
@@ -392,7 +393,7 @@ func (row *samplingRow) ofStan(f *figuresOfStan, ref reference, known bool) {
 	row.StanCPU = number((n.WarmupCPU + n.SamplingCPU) / ess)
 }
 
-// ofRival adds the runs of a sampler that is compared in place of Stan.
+// ofRival adds the runs of the sampler with which ppl's is compared instead of Stan's.
 func (row *samplingRow) ofRival() {
 	row.StanFailed = nil
 	row.Stan, row.StanCPU = number(math.NaN()), number(math.NaN())
@@ -432,7 +433,7 @@ func (row *samplingRow) near(f *figuresOfStan) bool {
 	return true
 }
 
-// judge takes the medians over the runs.
+// judge computes the medians over the runs.
 func (row *samplingRow) judge() {
 	var scores, cpu []float64
 	row.Failed = 0
@@ -475,7 +476,7 @@ func (r *samplingReport) line() string {
 	return text
 }
 
-// rival is what the sampler is compared with.
+// rival returns the name of the sampler for comparison.
 func (r *samplingReport) rival() string {
 	if r.options.against != "" {
 		return r.options.against + " of ppl"
@@ -541,7 +542,7 @@ func (i interval) String() string {
 	return fmt.Sprintf("%s (95 %% interval %s to %s, %d posteriors)", figures.Number(i.mean), figures.Number(i.low), figures.Number(i.high), i.n)
 }
 
-// tally counts what the ratios leave out.
+// tally counts the posteriors that the ratios leave out.
 func (r *samplingReport) tally() (ours, stan, both, below, compared int, low []string) {
 	for i := range r.Rows {
 		row := &r.Rows[i]
@@ -658,7 +659,7 @@ func (r *samplingReport) markdown() string {
 	return b.String()
 }
 
-// sharded keeps every n-th name, by a hash, so that slow families are spread.
+// sharded returns every n-th name in the order of a hash, so that slow families are distributed.
 func sharded(names []string, i, n int) []string {
 	var out []string
 	for _, name := range names {

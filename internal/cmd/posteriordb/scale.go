@@ -11,14 +11,12 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// magnitudes evaluates a posterior's graph at x and returns, for the log
-// density and each element of its gradient, the sum of the absolute values of
-// the terms added into it: through sums, and through what these are multiplied
-// or divided by. Where values come out of other ops (an exponential, a scan, a
-// solution of equations) they count with their own absolute value, so the
-// figures are, if not right, too small.
+// magnitudes evaluates a posterior's graph at x. For the log density and each element of its
+// gradient, it returns the sum of the absolute values of the terms: it follows sums, and the
+// factors and divisors of sums. Values computed by other ops (an exponential, a scan, a solution of
+// equations) count with their absolute value. So the results may be too small.
 func magnitudes(g *ad.Graph, inputs [][]float64) ([]float64, error) {
-	// The graph again, with the nodes that matter as its outputs.
+	// Copy the graph, with the relevant nodes as its outputs.
 	live := g.Live(g.Outputs, false)
 	all := &ad.Graph{Nodes: g.Nodes, Inputs: g.Inputs}
 	var refs []ad.Ref
@@ -55,10 +53,10 @@ func magnitudes(g *ad.Graph, inputs [][]float64) ([]float64, error) {
 	return result, nil
 }
 
-// rounding is the change of the outputs of a graph when every node's value has a random rounding
+// rounding returns the change of the outputs of a graph if every node's value has a random rounding
 // error: Monte Carlo arithmetic, the largest change in a few trials (Parker, Pierce and Eggert,
-// 2000, Monte Carlo arithmetic: how to gamble with floating point and win). Scans and loops are
-// rounded as a whole.
+// 2000, Monte Carlo arithmetic: how to gamble with floating point and win). Only the results of
+// scans and loops are rounded.
 func rounding(g *ad.Graph, inputs [][]float64) ([]float64, error) {
 	const trials, unit = 4, 1.0 / (1 << 53)
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -138,7 +136,7 @@ func resultsOf(n *ad.Node, g *ad.Graph, values [][]float64) ([][]float64, error)
 	return alone.Eval(args, &ad.Env{})
 }
 
-// termsOf is the sum of the terms of a node; zeros where its own value counts.
+// termsOf returns the sum of the terms of a node; zeros if its own value counts.
 func termsOf(n *ad.Node, g *ad.Graph, values, terms [][]float64) ([]float64, error) {
 	dst := make([]float64, n.Type.Total())
 	types := make([]ad.Type, len(n.Args))
@@ -159,7 +157,7 @@ func termsOf(n *ad.Node, g *ad.Graph, values, terms [][]float64) ([]float64, err
 		copy(dst, args[0])
 		return dst, nil
 	case op == ad.OpMul || op == ad.OpMulGuarded || op == ad.OpDiv || op == ad.OpMatMul:
-		// The terms of either factor times the other's value.
+		// The terms of each factor, multiplied by the value of the other.
 		first, err := eval(n, [][]float64{args[0], absolute(values[n.Args[1]])})
 		if err != nil || op == ad.OpDiv {
 			return first, err
@@ -185,7 +183,7 @@ func absolute(v []float64) []float64 {
 	return v
 }
 
-// graph binds the posterior again, for its graph.
+// graph binds the posterior again, to get its graph.
 func (s *subject) graph(f form) (*compile.Model, error) {
 	file := source.NewFile(s.model, s.text)
 	p, list := compile.Compile(file)
@@ -202,7 +200,7 @@ func (s *subject) graph(f form) (*compile.Model, error) {
 	return p.Bind(set, compile.BindOptions{NoPropto: f.options.NoPropto, NoJacobian: f.options.NoJacobian, StanCompat: f.options.StanCompat})
 }
 
-// split cuts a point into the inputs of a graph.
+// split divides a point into the inputs of a graph.
 func split(g *ad.Graph, x []float64) [][]float64 {
 	var in [][]float64
 	for _, r := range g.Inputs {

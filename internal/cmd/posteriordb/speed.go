@@ -33,14 +33,13 @@ type speedRow struct {
 	StanNS float64 `json:"stan_ns,omitempty"`
 	Ratio  float64 `json:"stan_over_ppl,omitempty"`
 	Allocs float64 `json:"allocs"`
-	// The block of the lowered program that costs most.
+	// The most expensive block of the lowered program.
 	Block string  `json:"block,omitempty"`
 	Share float64 `json:"block_share,omitempty"`
 	Lines []int   `json:"block_lines,omitempty"`
 }
 
-// family is what posteriors of one study have in common: the first word of
-// their names.
+// family returns the first word of a posterior's name, which the posteriors of one study share.
 func family(name string) string {
 	return name[:strings.IndexFunc(name+"-", func(r rune) bool { return strings.ContainsRune("_-0123456789", r) })]
 }
@@ -87,7 +86,7 @@ func (r *speedReport) line() string {
 		figures.Nanoseconds(row.NS), figures.Nanoseconds(row.StanNS), figures.Number(row.Ratio), row.Allocs, 100*row.Share, row.Block)
 }
 
-// bind is the posterior that Stan's points belong to.
+// bind binds the posterior to which Stan's points belong.
 func (s *subject) bind() (*model.Posterior, error) {
 	m, _, err := s.compile()
 	if err != nil {
@@ -132,7 +131,7 @@ func (row *speedRow) measure(db database, batches int) (err error) {
 	grad := make([]float64, p.Dim())
 	cycle := func() {
 		for _, x := range points {
-			_, _ = p.LogDensityGrad(x, grad) // a point that is rejected takes its time too
+			_, _ = p.LogDensityGrad(x, grad) // a rejected point also takes its time
 		}
 	}
 	row.Allocs = figures.Allocations(func() { _, _ = p.LogDensityGrad(points[0], grad) })
@@ -197,7 +196,7 @@ func (r *speedReport) conclude() {
 	}
 }
 
-// slowest are the rows that compare worst with Stan.
+// slowest returns the rows that compare worst with Stan.
 func (r *speedReport) slowest() []*speedRow {
 	var rows []*speedRow
 	for i := range r.Rows {

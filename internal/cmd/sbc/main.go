@@ -1,18 +1,17 @@
-// Command sbc checks whole models, compiler, transforms and sampler together, by
-// simulation-based calibration:
+// Command sbc checks whole models (compiler, transforms and sampler together) by simulation-based
+// calibration:
 //
 //	go run ./internal/cmd/sbc --write doc/evidence/sbc.md
 //	go run ./internal/cmd/sbc --sampler auto --chains 4 --draws 60 --replicates 500 --keep sbc.jsonl --write doc/evidence/sbc.md
 //
-// With --keep each replicate is appended to a file as it ends, and a later call with the same
-// settings, version of the code and file goes on from there.
+// With --keep each replicate is appended to a file when it ends. A later call with the same
+// settings, version of the code and file continues from there.
 //
-// Each model in models/ draws parameters from its prior and data given these in
-// transformed data, and says in variables named below_… whether a draw from the
-// posterior is below the parameter that made the data. If all is right, the rank
-// of that parameter among draws from the posterior is uniform (Talts, Betancourt,
-// Simpson, Vehtari and Gelman 2018, "Validating Bayesian inference algorithms
-// with simulation-based calibration").
+// Each model in models/ draws parameters from its prior, and data given these, in transformed data.
+// Variables named below_… report whether a draw from the posterior is below the parameter that
+// generated the data. If everything is correct, the rank of that parameter among draws from the
+// posterior is uniform (Talts, Betancourt, Simpson, Vehtari and Gelman 2018, "Validating Bayesian
+// inference algorithms with simulation-based calibration").
 //
 //	main.go  options, the report
 //	ranks.go ranks of one model, tests of their uniformity
@@ -43,8 +42,7 @@ import (
 //go:embed models/*.stan
 var models embed.FS
 
-// familyWise is the probability that the report of a faultless program names a
-// failure.
+// familyWise is the probability that the report of a correct program contains a failure.
 const familyWise = 0.01
 
 func main() {
@@ -58,21 +56,21 @@ func main() {
 	}
 }
 
-// settings are those of a calibration.
+// settings are the settings of a calibration. a sampler may let them share their warm-up
 type settings struct {
 	sampler    infer.Sampler
 	name       string // of the sampler
 	replicates int
 	warmup     int
-	draws      int // kept of each posterior, of all chains together
-	chains     int // whose warm-up a sampler may share
+	draws      int // number kept from each posterior, of all chains together
+	chains     int // a sampler may let them share their warm-up
 	thin       int
 	seed       uint64
 	workers    int
-	version    string // of the code; "": nothing is kept
+	version    string // version of the code; "": nothing is stored
 }
 
-// of describes the replicates of a model, for those that are kept.
+// of describes the replicates of a model, to identify stored ones.
 func (s settings) of(model string) string {
 	return fmt.Sprintf("%s, sampler %s, chains %d, warm-up %d, draws %d, thin %d, version %s", model, s.name, s.chains, s.warmup, s.draws, s.thin, s.version)
 }
@@ -162,8 +160,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// report is the text, and the number of quantities that fail. Each of the two
-// tests of each quantity has its share of the family-wise rate (Bonferroni).
+// report returns the text, and the number of quantities that fail. The two tests of each quantity
+// share the family-wise rate equally (Bonferroni).
 func report(all []calibration, s settings, took time.Duration) (string, int) {
 	quantities := 0
 	for _, c := range all {
@@ -185,7 +183,7 @@ func report(all []calibration, s settings, took time.Duration) (string, int) {
 	}
 	var b strings.Builder
 	how := "in " + took.Round(time.Second).String()
-	if s.version != "" { // some replicates may have been kept
+	if s.version != "" { // some replicates may have been stored before
 		how = "version " + s.version
 	}
 	fmt.Fprintf(&b, "Made on %s by `go run ./internal/cmd/sbc`, %s; %v.\n\n", time.Now().Format(time.DateOnly), how, figures.ThisMachine())

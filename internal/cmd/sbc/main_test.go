@@ -15,9 +15,9 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// A model is calibrated, and not if its prior is not what parameters are drawn
-// from, a scale is off, or a log Jacobian is missing. (Few replicates: the bands
-// are wide, and the faults coarse.)
+// TestCalibration checks that a correct model is calibrated. A model is not if its prior differs
+// from the distribution of the drawn parameters, if a scale is wrong, or if a log Jacobian is
+// missing. (There are few replicates, so the bands are wide and the faults large.)
 func TestCalibration(t *testing.T) {
 	text, err := models.ReadFile("models/normal.stan")
 	if err != nil {
@@ -48,7 +48,7 @@ func TestCalibration(t *testing.T) {
 	}
 }
 
-// All models compile, and rank something in a single replicate.
+// TestModels checks that all models compile, and rank something in a single replicate.
 func TestModels(t *testing.T) {
 	entries, err := models.ReadDir("models")
 	if err != nil || len(entries) != 10 {
@@ -80,7 +80,7 @@ func none(t *testing.T) *figures.Kept[ranked] {
 	return kept
 }
 
-// Uniform ranks pass, others do not.
+// TestUniformity checks that uniform ranks pass and others do not.
 func TestUniformity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	uniform, heaped := make([]int, 1000), make([]int, 1000)
@@ -101,7 +101,7 @@ func TestRun(t *testing.T) {
 	var said bytes.Buffer
 	keep := filepath.Join(t.TempDir(), "sbc.jsonl")
 	args := []string{"--only", "^proportions$", "--replicates", "20", "--draws", "7", "--thin", "2", "--warmup", "100", "--write", file, "--keep", keep, "--version", "test"}
-	for range 2 { // the second makes nothing again, and writes into the section
+	for range 2 { // the second run repeats nothing, and writes into the section
 		if err := run(context.Background(), args, &said, io.Discard); err != nil {
 			t.Fatalf("%v\n%s", err, said.String())
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// classes is the number of classes of ranks for the test by chi-square.
+// classes is the number of classes of ranks in the chi-square test.
 const classes = 16
 
 // prefix marks the quantities whose ranks are counted.
@@ -29,15 +29,15 @@ type calibration struct {
 	divergent  int // posteriors with divergent transitions
 }
 
-// quantity is one whose ranks are tested for uniformity.
+// quantity is a quantity whose ranks are tested for uniformity.
 type quantity struct {
 	name         string
 	bins         []int
-	distance     float64 // of the empirical distribution function from the uniform one
+	distance     float64 // distance of the empirical distribution function from the uniform one
 	chiSquare, p float64
 }
 
-// ranked is a replicate as it is kept.
+// ranked is a stored replicate.
 type ranked struct {
 	Of       string   `json:"of"` // model, settings and version, see settings.of
 	Seed     uint64   `json:"seed"`
@@ -48,8 +48,8 @@ type ranked struct {
 
 func (r ranked) key() string { return fmt.Sprintf("%s, seed %d", r.Of, r.Seed) }
 
-// calibrate finds the ranks in every replicate, on some processors; the result does not depend
-// on their number. What is kept is not found again.
+// calibrate computes the ranks in every replicate, on several processors; the result does not
+// depend on their number. It does not compute stored ones again.
 func calibrate(ctx context.Context, name string, model *model.Model, s settings, kept *figures.Kept[ranked]) (calibration, error) {
 	ranks := make([][]int, s.replicates) // by replicate and quantity
 	divergent := make([]bool, s.replicates)
@@ -103,11 +103,11 @@ func calibrate(ctx context.Context, name string, model *model.Model, s settings,
 	return c, nil
 }
 
-// seedOf is the seed of a replicate.
+// seedOf returns the seed of a replicate.
 func (s settings) seedOf(r int) uint64 { return s.seed<<32 + uint64(r) }
 
-// replicate draws parameters and data, then from the posterior, and counts for
-// each quantity the draws below.
+// replicate draws parameters and data, then draws from the posterior, and counts for each quantity
+// the draws below.
 func replicate(ctx context.Context, name string, m *model.Model, s settings, r int) (ranked, error) {
 	out := ranked{Of: s.of(name), Seed: s.seedOf(r)}
 	p, err := m.BindContext(ctx, nil, model.BindOptions{Seed: out.Seed})
@@ -143,7 +143,7 @@ func replicate(ctx context.Context, name string, m *model.Model, s settings, r i
 	return out, nil
 }
 
-// uniformity tests ranks of 0 … most.
+// uniformity tests ranks from 0 to most.
 func uniformity(name string, ranks []int, most int) quantity {
 	q := quantity{name: name, bins: make([]int, min(classes, most+1))}
 	counts := make([]int, most+1)

@@ -4,11 +4,11 @@
 //	go run ./internal/cmd/site OUT
 //	go run ./internal/cmd/site --zip FILE
 //
-// The pages need no network and no server: links and pictures are relative, and the search
-// works from files. A release carries the zip file, which ppl docs serves (package front/docs).
+// The pages need neither network nor server: links and pictures are relative, and the search uses
+// files. A release contains the zip file, which ppl docs serves (package front/docs).
 //
 //	main.go     options
-//	site.go     which pages there are, their shelves, links between them
+//	site.go     the list of pages, their shelves, links between them
 //	page.go     one page from Markdown to HTML, and its frame
 //	search.go   the index of words
 //	assets/     style, script, frame
@@ -58,7 +58,7 @@ func writeFolder(dir string, files map[string][]byte) error {
 	return nil
 }
 
-// writeZip writes the same bytes for the same files: no times, names in order.
+// writeZip writes the same bytes for the same files: without times, and with names in order.
 func writeZip(file string, files map[string][]byte) error {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)

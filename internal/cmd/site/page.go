@@ -17,10 +17,10 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// view is what the frame shows.
+// view contains the values that the frame shows.
 type view struct {
 	Title   string
-	Up      string // the way to the top folder of the site
+	Up      string // relative path to the top folder of the site
 	Shelves []navigation
 	Parts   []heading
 	Body    template.HTML
@@ -37,7 +37,7 @@ type item struct {
 	Here           bool
 }
 
-// heading is a part of a page; Text is what the search finds there.
+// heading is a section of a page; Text is the text that the search finds there.
 type heading struct {
 	Anchor, Title string
 	level         int
@@ -100,7 +100,7 @@ func (s *site) page(frame *template.Template, source string) error {
 	return nil
 }
 
-// relink replaces the links of a page by those of the site.
+// relink replaces the links of a page by links within the site.
 func (s *site) relink(doc ast.Node, source string) error {
 	return ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
@@ -121,7 +121,7 @@ func (s *site) relink(doc ast.Node, source string) error {
 	})
 }
 
-// sections are the headings of a page with the text below each.
+// sections returns the headings of a page with the text below each.
 func sections(doc ast.Node, raw []byte) []*heading {
 	var parts []*heading
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -150,7 +150,7 @@ func sections(doc ast.Node, raw []byte) []*heading {
 	return parts
 }
 
-// plain is the text of a node without its marks.
+// plain returns the text of a node without markup.
 func plain(n ast.Node, raw []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -162,7 +162,7 @@ func plain(n ast.Node, raw []byte) string {
 	return b.String()
 }
 
-// anchors gives headings the names that GitHub gives them, so that links work in both.
+// anchors gives headings the same names as GitHub, so that links work in both.
 type anchors struct{ all []string }
 
 func (a *anchors) Generate(value []byte, _ ast.NodeKind) []byte {

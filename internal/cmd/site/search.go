@@ -10,13 +10,13 @@ import (
 	"unicode"
 )
 
-// words is the index of the search: for each word, the sections that have it.
+// words is the index of the search: for each word, the sections that contain it.
 type words struct {
 	sections [][3]string // address, title of the page, title of the section
 	in       map[string][]int
 }
 
-// maxWord is the longest word that is kept: longer ones are numbers and hashes.
+// maxWord is the length of the longest word in the index: longer ones are numbers and hashes.
 const maxWord = 24
 
 // add adds a section of a page.
@@ -37,7 +37,8 @@ func (w *words) add(file, page string, h *heading) {
 	}
 }
 
-// split are the words of a text as they are searched for: small letters, without numbers.
+// split returns the words of a text in the form in which they are searched: in lower case, without
+// numbers.
 func split(text string) []string {
 	fields := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_'

@@ -1,6 +1,6 @@
-// Command specappendix writes what the tables of the language decide of its
-// documentation: in spec.md the constrained types and the appendix, the library; the
-// names of types in the grammar of VS Code; the formats of draws in doc/reference/formats.md.
+// Command specappendix writes the parts of the documentation that follow from the tables of the
+// language: in spec.md the constrained types and the library appendix; in the grammar of VS Code
+// the names of types; in doc/reference/formats.md the formats of draws.
 //
 //	go run ./internal/cmd/specappendix [-w]
 //
@@ -63,7 +63,7 @@ func run(write bool) error {
 	return nil
 }
 
-// replaced is spec.md with what is written here.
+// replaced returns spec.md with the generated parts replaced.
 func replaced(text string) (string, error) {
 	head, rest, ok := strings.Cut(text, begin)
 	_, tail, found := strings.Cut(rest, end)
@@ -80,12 +80,12 @@ func replaced(text string) (string, error) {
 	return head + begin + appendix() + end + tail, nil
 }
 
-// retyped is the grammar of VS Code with the names of the constrained types.
+// retyped returns the grammar of VS Code with the names of the constrained types.
 func retyped(text string) (string, error) {
 	return between(text, "array|tuple|void|", ")", strings.Join(keywords(), "|"))
 }
 
-// reformatted is doc/reference/formats.md with the table of formats.
+// reformatted returns doc/reference/formats.md with the table of formats.
 func reformatted(text string) (string, error) {
 	var rows []string
 	for _, r := range fit.Formats() {
@@ -99,7 +99,7 @@ func reformatted(text string) (string, error) {
 	return between(text, "| format | who reads it | numbers | while the run goes on |\n|---|---|---|---|\n", "\n\n", strings.Join(rows, "\n"))
 }
 
-// between replaces what a text has after the first place of from and before to.
+// between replaces the text after the first occurrence of from and before to.
 func between(text, from, to, by string) (string, error) {
 	head, rest, ok := strings.Cut(text, from)
 	i := strings.Index(rest, to)
@@ -109,7 +109,7 @@ func between(text, from, to, by string) (string, error) {
 	return head + from + by + rest[i:], nil
 }
 
-// keywords are those of the constrained types.
+// keywords returns the keywords of the constrained types.
 func keywords() (names []string) {
 	for _, k := range types.ConstrainedTypes() {
 		names = append(names, k.String())
@@ -120,7 +120,7 @@ func keywords() (names []string) {
 // typeTable is the head of the table of constrained types.
 const typeTable = "| type | values | unconstrained numbers | x | added to the target |\n| --- | --- | --- | --- | --- |\n"
 
-// constrained is that table, without the line's end of the last row.
+// constrained returns that table, without the newline of the last row.
 func constrained() string {
 	var rows []string
 	for _, k := range types.ConstrainedTypes() {
@@ -133,7 +133,7 @@ func constrained() string {
 // suffixes of the functions of a distribution.
 var suffixes = []string{"_lpdf", "_lpmf", "_cdf", "_lcdf", "_lccdf", "_rng"}
 
-// appendix is the library as Markdown.
+// appendix returns the description of the library as Markdown.
 func appendix() string {
 	var b strings.Builder
 	var names []string
@@ -186,8 +186,7 @@ func appendix() string {
 	return b.String() + "\n"
 }
 
-// density is the name of the distribution of which name is the log density or
-// log mass.
+// density returns the name of the distribution if name is its log density or log mass.
 func density(name string) (base string, ok bool) {
 	if base, ok = strings.CutSuffix(name, "_lpdf"); ok {
 		return base, true
@@ -195,7 +194,7 @@ func density(name string) (base string, ok bool) {
 	return strings.CutSuffix(name, "_lpmf")
 }
 
-// distribution is the declaration that a function was derived from, or nil.
+// distribution returns the declaration from which a function was derived, or nil.
 func distribution(name string) *stdlib.Dist {
 	for _, o := range stdlib.Language().Lookup(name) {
 		if f, ok := o.(*stdlib.Func); ok && f.Dist != nil && f.Dist.Formula != "" {
@@ -205,7 +204,7 @@ func distribution(name string) *stdlib.Dist {
 	return nil
 }
 
-// call shows a distribution with its parameters and what they must be.
+// call formats a distribution with its parameters and their constraints.
 func call(d *stdlib.Dist) string {
 	var names, notes []string
 	for _, p := range d.Params {
@@ -221,7 +220,7 @@ func call(d *stdlib.Dist) string {
 	return out
 }
 
-// support says where the density or mass is.
+// support describes the support of the distribution.
 func support(d *stdlib.Dist) string {
 	if d.Support.Text == "" {
 		return domain("", d.Variate, d.Discrete)
@@ -229,7 +228,7 @@ func support(d *stdlib.Dist) string {
 	return domain("", d.Support, d.Discrete)
 }
 
-// domain says what values a variable may have.
+// domain describes the values that a variable may have.
 func domain(name string, c types.Constraint, isInt bool) string {
 	text := c.Text
 	if text == "" || c.NaN || text == types.NotNaN.Text || text == types.Finite.Text {
@@ -247,7 +246,7 @@ func domain(name string, c types.Constraint, isInt bool) string {
 	return text
 }
 
-// functionRows are the rows of a function, one for each of its texts.
+// functionRows returns the rows of a function, one for each different description.
 func functionRows(name string) []string {
 	var texts []string
 	forms := map[string][]string{}
@@ -275,10 +274,10 @@ func functionRows(name string) []string {
 	return rows
 }
 
-// documentation is the first text of a function.
+// documentation returns the description of the first form of a function.
 func documentation(name string) string { return text(stdlib.Language().Lookup(name)[0]) }
 
-// text is what a form computes.
+// text describes what an overload computes.
 func text(o types.Overload) string {
 	switch o := o.(type) {
 	case *stdlib.Func:
@@ -296,5 +295,5 @@ func code(s string) string {
 	return "`" + s + "`"
 }
 
-// cell makes a text fit for a table.
+// cell escapes a text for use in a table.
 func cell(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "\n", " "), "|", "\\|") }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestWritten: what is written here agrees with the tables.
+// TestWritten checks that the generated parts agree with the tables.
 func TestWritten(t *testing.T) {
 	for name, anew := range written {
 		text, err := os.ReadFile("../../../" + name)

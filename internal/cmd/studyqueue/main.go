@@ -1,13 +1,13 @@
-// Command studyqueue simulates the queue of a study over NATS: what a million fits on a
-// thousand processors take, and what stops more of them from helping. It prints the table
-// in doc/evidence/scale.md.
+// Command studyqueue simulates the queue of a study over NATS: how long a million fits take on a
+// thousand processors, and why further processors do not help. It prints the table in
+// doc/evidence/scale.md.
 //
 //	go run ./internal/cmd/studyqueue
 //
-// The program `ppl study` and the server are each one processor that does one thing after
-// another, in the measured time; each worker has a fit that runs and, as ppl-nats has where
-// fits are quick, one that waits. The time of a fit is lognormal. Workers die at random,
-// and their fits go to others when nothing was heard of them for half a minute.
+// The program `ppl study` and the server are modelled as one processor each, which does one thing
+// after another, in the measured time. Each worker has a running fit and, as ppl-nats does if fits
+// are quick, one that waits. The time of a fit is lognormal. Workers die at random, and their fits
+// are given to others after half a minute without a message.
 package main
 
 import (
@@ -18,18 +18,19 @@ import (
 	"math/rand/v2"
 )
 
-// costs are seconds of a processor for each fit.
+// costs are processor seconds per fit. time of a message on the network, one way
 type costs struct {
-	study  float64 // in `ppl study` and ppl-nats run, whichever takes longer
+	study  float64 // in `ppl study` or ppl-nats run, whichever takes longer
 	server float64
-	hop    float64 // of a message on the network, one way
+	hop    float64 // time of a message on the network, one way
 }
 
-// situation is what is simulated.
+// situation describes one simulation. mean life of a worker in seconds; 0: for ever a unit has
+// arrived at a worker the result arrives at the server
 type situation struct {
 	fits, workers int
-	mean, sigma   float64 // of the time of a fit: its mean, and the deviation of its logarithm
-	life          float64 // of a worker, the mean in seconds; 0: for ever
+	mean, sigma   float64 // mean time of a fit, and standard deviation of its logarithm
+	life          float64 // mean life of a worker in seconds; 0: for ever
 	costs
 }
 
@@ -47,14 +48,14 @@ type event struct {
 }
 
 const (
-	publishing = iota // a unit comes to the server
+	publishing = iota // a unit arrives at the server
 	published         // it is in the queue
-	delivered         // a unit has come to a worker
-	fitted            // the fit that a worker makes is done
-	storing           // its result comes to the server
+	delivered         // a unit has arrived at a worker
+	fitted            // a worker has finished its fit
+	storing           // the result arrives at the server
 	counting          // and to ppl study
 	counted           // a result is in the journal
-	died              // a worker has died; another comes in its place
+	died              // a worker has died; another replaces it
 	again             // a unit of a worker that died is in the queue again
 )
 
@@ -70,15 +71,15 @@ func (e *events) Pop() any {
 	return last
 }
 
-// worker is what a worker has.
+// worker is the state of a worker. end of the current fit; events with another time are stale
 type worker struct {
-	waiting int // units that have come and are not begun
+	waiting int // units that have arrived but are not begun
 	coming  int // units on their way
 	running bool
-	ends    float64 // when the fit does that it makes; of another, events are stale
+	ends    float64 // end of the current fit; events with another time are stale
 }
 
-// simulate returns how long it takes, and which shares of the time workers, the server and
+// simulate returns the time in seconds, and the shares of the time in which workers, the server and
 // ppl study are busy.
 func simulate(s situation, rng *rand.Rand) (seconds, workers, server, study float64) {
 	all := make([]worker, s.workers)
@@ -100,7 +101,7 @@ func simulate(s situation, rng *rand.Rand) (seconds, workers, server, study floa
 			push(t+s.hop, publishing, 0)
 		}
 	}
-	idle := make([]int, 0, s.workers) // workers with room, each as often as it has
+	idle := make([]int, 0, s.workers) // workers with free places, each as often as it has one
 	take := func(now float64) {
 		for queued > 0 && len(idle) > 0 {
 			i := idle[len(idle)-1]

@@ -12,8 +12,8 @@ import (
 	"github.com/ppl-lang/ppl/internal/figures"
 )
 
-// essNames are the targets on which effective sample sizes are compared: known marginal
-// distributions in 2 to 20 dimensions, normal and not.
+// essNames are the targets for which effective sample sizes are compared: targets with known
+// marginal distributions in 2 to 20 dimensions, normal and others.
 var essNames = []string{
 	"normal-2", "normal-10-condition-1e4", "normal-12-units-1e6", "t3-3", "t8-spherical-10",
 	"laplace-3", "quartic-4", "log-gamma-3", "simplex-5", "banana-bent",
@@ -61,12 +61,12 @@ type ratio struct {
 	claimed, actual float64 // averages over the coordinates; the true size is 1 over the mean square of the scores
 
 	// ratio is the average, over runs, of the claimed size times the square of the run's score. The
-	// average square is 1 over the true size, so ratio is 1 if the claims are right.
+	// average square is 1 divided by the true size, so ratio is 1 if the claims are correct.
 	ratio, err float64
 
-	// means is the average claim over the true size. It exceeds ratio if runs differ in their true
-	// sizes, by a factor of about spread, the average claim times the average of 1 over the claim:
-	// the worst runs dominate the errors, the best runs the claims.
+	// means is the average claim divided by the true size. It exceeds ratio if runs differ in their
+	// true sizes, by a factor of about spread, the average claim times the average of 1/claim. Then
+	// the worst runs dominate the errors, and the best runs the claims.
 	means, spread float64
 }
 

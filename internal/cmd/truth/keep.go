@@ -20,23 +20,24 @@ func (k key) String() string {
 	return fmt.Sprintf("%s, %s, seed %d, version %s, %s", k.Target, k.Sampler, k.Seed, k.Version, k.What)
 }
 
-// row is a run as it is kept, one a line.
+// row is a stored run, one per line. its error in units of the allowed error for runs of parallel
+// tempering
 type row struct {
 	key
 	Class     string        `json:"class"`
 	Drawn     bool          `json:"drawn,omitempty"`
 	Verdict   string        `json:"verdict,omitempty"`
-	Worst     string        `json:"worst,omitempty"` // quantity that is farthest off
-	Off       float64       `json:"off,omitempty"`   // in units of what is allowed
+	Worst     string        `json:"worst,omitempty"` // quantity with the largest error
+	Off       float64       `json:"off,omitempty"`   // its error in units of the allowed error
 	Value     float64       `json:"value,omitempty"`
 	Truth     float64       `json:"truth,omitempty"`
 	Findings  []string      `json:"findings,omitempty"` // codes; notes in brackets
 	Error     string        `json:"error,omitempty"`
 	Gradients int64         `json:"gradients"`
-	ESS       float64       `json:"ess,omitempty"` // the smallest that the run claims for a quantity
+	ESS       float64       `json:"ess,omitempty"` // smallest claim of the run for a quantity
 	Notes     []string      `json:"notes,omitempty"`
 	Scores    []truth.Score `json:"scores,omitempty"`
-	Tempering *tempering    `json:"tempering,omitempty"` // of runs of parallel tempering
+	Tempering *tempering    `json:"tempering,omitempty"` // for runs of parallel tempering
 }
 
 // keep is the file of runs.

@@ -1,25 +1,25 @@
-// Command truth runs samplers on targets whose answer is known exactly, and counts the runs
-// that were wrong without saying so:
+// Command truth runs samplers on targets with exactly known answers, and counts the runs that were
+// wrong without a warning:
 //
 //	go run ./internal/cmd/truth --samplers auto,nuts --seeds 20 --keep runs.jsonl
 //	go run ./internal/cmd/truth --ess --seeds 200 --keep ess.jsonl
 //	go run ./internal/cmd/truth --tempering --targets '^concentric' --seeds 20 --keep runs.jsonl
 //
-// --tempering makes another table of the same runs, of the sampler tempered alone: shares of modes,
+// --tempering makes another table of the same runs, only for the sampler tempered: shares of modes,
 // log Z and restarts.
 //
-// With --write doc/evidence/trust.md the tables go into that page. --sensitivity halves and
-// doubles the thresholds of auto. Each run is appended to the file of --keep as it ends. A later
-// call with the same file goes on where the first was stopped: runs of the same target, sampler,
-// seed and version of the code are not made again. The version is that of the checked-out commit;
-// with changes that are not committed, name one by --version.
+// With --write doc/evidence/trust.md the tables are written into that page. --sensitivity halves
+// and doubles the thresholds of auto. Each run is appended to the file of --keep when it ends. A
+// later call with the same file continues where the first one was stopped: it does not repeat runs
+// with the same target, sampler, seed and version of the code. The version is that of the
+// checked-out commit; if there are uncommitted changes, name one by --version.
 //
 //	main.go      options
 //	keep.go      the file of runs
-//	verdicts.go  runs that are judged, and their tables
+//	verdicts.go  judged runs, and their tables
 //	tempering.go shares of modes, log Z and restarts of tempered runs
-//	sensitivity.go  what halving and doubling the thresholds of auto changes
-//	ess.go       claimed effective sample sizes over true ones
+//	sensitivity.go  the effect of halving and doubling the thresholds of auto
+//	ess.go       claimed effective sample sizes divided by true ones
 package main
 
 import (
@@ -51,13 +51,13 @@ func main() {
 	}
 }
 
-// usualFamilies is the seed of the targets that are drawn where no other is asked for.
+// usualFamilies is the default seed of the targets that are drawn at random.
 const usualFamilies = 1
 
-// settings say what is to be run.
+// settings describe the runs to make.
 type settings struct {
 	samplers   []chosen
-	missing    []string // samplers that were asked for and do not exist
+	missing    []string // requested samplers that do not exist
 	seeds      int
 	firstSeed  int
 	familySeed uint64
@@ -72,8 +72,8 @@ type chosen struct {
 	sampler infer.Sampler
 }
 
-// choose makes the sampler for a name, which options may follow: "auto --kernel nuts". ok is false
-// for an unknown name.
+// choose returns the sampler for a name, optionally followed by options: "auto --kernel nuts". ok
+// is false for an unknown name.
 func choose(text string) (c chosen, ok bool, err error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/infertest/truth"
 )
 
-// TestResumes makes runs once, cuts the last line off, and has only that made again.
+// TestResumes makes runs, deletes the last line, and checks that only that run is repeated.
 func TestResumes(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "runs.jsonl")
 	args := []string{"--samplers", "nuts,nobody", "--seeds", "2", "--targets", "^normal-2$|^two-equal-1$", "--version", "test", "--keep", file}
@@ -43,8 +43,8 @@ func TestResumes(t *testing.T) {
 	}
 }
 
-// TestRatio has runs whose claims are honest and differ, and runs that claim twice what they
-// have.
+// TestRatio compares runs whose claims are correct but differ with runs that claim twice their true
+// size.
 func TestRatio(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var rows []row
@@ -62,7 +62,7 @@ func TestRatio(t *testing.T) {
 	if math.Abs(honest.ratio-1) > 5*honest.err || honest.err > 0.02 || math.Abs(twice.ratio-2) > 5*twice.err {
 		t.Errorf("%.3f ± %.3f and %.3f ± %.3f, want 1 and 2", honest.ratio, honest.err, twice.ratio, twice.err)
 	}
-	// Claims of 2500 on average, for errors as of 1600.
+	// Claims are 2500 on average, while the errors correspond to a size of 1600.
 	if math.Abs(honest.means-2500./1600) > 0.1 || math.Abs(honest.spread-2500./1600) > 0.02 {
 		t.Errorf("means %.3f, spread %.3f", honest.means, honest.spread)
 	}

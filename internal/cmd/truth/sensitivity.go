@@ -13,18 +13,18 @@ import (
 	"github.com/ppl-lang/ppl/infer/infertest/truth"
 )
 
-// sensitive are the ten posteriors on which thresholds are halved and doubled: seven with one mode,
-// of several shapes, and three with several.
+// sensitive are the ten posteriors for which thresholds are halved and doubled: seven with one
+// mode, of several shapes, and three with several modes.
 var sensitive = []string{
 	"normal-10-condition-1e4", "t8-spherical-10", "laplace-3", "banana-bent", "funnel-5-mild", "hierarchy-centred", "log-gamma-3",
 	"concentric-5", "labels-2", "wells-2",
 }
 
-// factors are those by which a threshold is multiplied.
+// factors are the factors by which a threshold is multiplied.
 var factors = []float64{0.5, 2}
 
-// measureSensitivity multiplies each threshold that matches by each factor and compares the runs
-// with those of the table's values.
+// measureSensitivity multiplies each matching threshold by each factor and compares the runs with
+// those for the original values.
 func measureSensitivity(ctx context.Context, s settings, only *regexp.Regexp, k *keep) (string, error) {
 	var targets []*truth.Target
 	for _, t := range truth.Fixed() {
@@ -75,7 +75,7 @@ func measureSensitivity(ctx context.Context, s settings, only *regexp.Regexp, k 
 	return b.String(), nil
 }
 
-// change says how the runs of a sampler differ from those of auto as it is.
+// change describes how the runs of a sampler differ from those of the unchanged auto.
 func change(made []row, runs map[key]row, name string) string {
 	changed, better, worse := 0, 0, 0
 	gradients, worth, n := 0.0, 0.0, 0.0
@@ -110,7 +110,7 @@ func change(made []row, runs map[key]row, name string) string {
 	return text
 }
 
-// good puts verdicts in order: right is best, but warned is better than wrong.
+// good orders verdicts: right is best, and warned is better than wrong.
 func good(rank int) int {
 	return []int{0, 1, 3, 2}[rank]
 }

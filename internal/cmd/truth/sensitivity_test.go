@@ -7,7 +7,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/infertest/truth"
 )
 
-// TestChange compares runs by hand, and looks for the ten posteriors.
+// TestChange checks the comparison with runs made by hand, and that the ten posteriors exist.
 func TestChange(t *testing.T) {
 	of := func(target, sampler, verdict string, gradients int64, ess float64) row {
 		return row{key: key{Target: target, Sampler: sampler}, Verdict: verdict, Gradients: gradients, ESS: ess}

@@ -12,27 +12,28 @@ import (
 	"github.com/ppl-lang/ppl/internal/figures"
 )
 
-// tempering is the result of a run of parallel tempering. Log Z is that of all chains together; an
-// estimate that does not exist is left out.
+// tempering is the result of a run of parallel tempering. Log Z is the estimate from all chains
+// together. Estimates that do not exist are left out. those from the broad reference, the fewest of
+// a chain
 type tempering struct {
 	Dim        int       `json:"dim"`
 	Normalised bool      `json:"normalised,omitempty"` // log Z is 0 exactly
-	Shares     []float64 `json:"shares,omitempty"`     // of the modes of the target
+	Shares     []float64 `json:"shares,omitempty"`     // shares of the modes of the target
 	Truths     []float64 `json:"truths,omitempty"`
 	Restarts   float64   `json:"restarts"` // the fewest of a chain
-	Broad      float64   `json:"broad"`    // of them, from the broad reference, the fewest of a chain
+	Broad      float64   `json:"broad"`    // those from the broad reference, the fewest of a chain
 
 	LogZ       *float64 `json:"log_z,omitempty"`
 	Error      *float64 `json:"log_z_error,omitempty"`
 	LogZBroad  *float64 `json:"log_z_broad,omitempty"`
 	BroadError *float64 `json:"log_z_broad_error,omitempty"`
 
-	// Chains are log Z and its error for each chain, by the fitted leg and by the broad one; 0: no
-	// estimate.
+	// Chains contains log Z and its error for each chain, from the fitted leg and from the broad
+	// one; 0: no estimate.
 	Chains [][4]float64 `json:"chains"`
 }
 
-// temperingOf is nil unless chains were tempered.
+// temperingOf returns the result of parallel tempering, or nil if chains were not tempered.
 func temperingOf(t *truth.Target, o *truth.Outcome) *tempering {
 	out := &tempering{Dim: t.Dim(), Normalised: t.Normalised, Restarts: math.Inf(1), Broad: math.Inf(1)}
 	var kernels []map[string]float64
@@ -66,7 +67,7 @@ func temperingOf(t *truth.Target, o *truth.Outcome) *tempering {
 	return out
 }
 
-// off is the largest difference of a share from the truth.
+// off returns the largest error of a share.
 func (t *tempering) off() float64 {
 	most := 0.0
 	for i, v := range t.Shares {
@@ -75,7 +76,7 @@ func (t *tempering) off() float64 {
 	return most
 }
 
-// errors is the error of log Z in standard errors; ok is false if it is not known.
+// errors returns the error of log Z in standard errors; ok is false if it is not known.
 func (t *tempering) errors() (n float64, ok bool) {
 	if !t.Normalised || t.LogZ == nil || t.Error == nil {
 		return 0, false
@@ -83,10 +84,10 @@ func (t *tempering) errors() (n float64, ok bool) {
 	return math.Abs(*t.LogZ) / *t.Error, true
 }
 
-// closeShare is the largest error of the share of a mode in a run that counts as right.
+// closeShare is the largest error of the share of a mode for which a run counts as right.
 const closeShare = 0.05
 
-// temperingTable has a row for each target with modes, and one for all.
+// temperingTable returns a table with a row for each target with modes, and one for all targets.
 func (s settings) temperingTable(rows []row) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Made on %s by `go run ./internal/cmd/truth --tempering`, version %s, seeds %d to %d, family seed %d; %v.\n\n",

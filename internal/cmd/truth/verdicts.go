@@ -24,7 +24,8 @@ type job struct {
 	key     key
 }
 
-// jobs lists the runs, seed by seed, so that an interrupted measurement has something of all.
+// jobs lists the runs, seed by seed, so that an interrupted measurement includes some runs of every
+// kind.
 func (s settings) jobs(targets []*truth.Target, what string) []job {
 	var out []job
 	for i := range s.seeds {
@@ -37,7 +38,7 @@ func (s settings) jobs(targets []*truth.Target, what string) []job {
 	return out
 }
 
-// each makes the runs that are not kept yet and returns all.
+// each makes the runs that are not stored yet and returns all.
 func (s settings) each(ctx context.Context, jobs []job, k *keep, make1 func(job) (row, error)) ([]row, error) {
 	rows := make([]row, len(jobs))
 	failures := make([]error, len(jobs))
@@ -119,7 +120,7 @@ func rowOf(j job, o *truth.Outcome) row {
 	return r
 }
 
-// tables has a table for each class and one for all, then the targets on which runs were
+// tables returns a table for each class and one for all, followed by the targets on which runs were
 // silently wrong.
 func (s settings) tables(rows []row) string {
 	var b strings.Builder
@@ -198,7 +199,7 @@ func (s settings) list(title string, rows []row, v truth.Verdict, in func(row) b
 	return b.String()
 }
 
-// number is v, or 0, which the file leaves out, for a run without a value.
+// number returns v, or 0 if a run has no value; the file leaves out zeros.
 func number(v float64) float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0

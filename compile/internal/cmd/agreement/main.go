@@ -1,6 +1,6 @@
-// Command agreement compares compiled log densities with the reference evaluator, as runs do, and
-// measures what that costs: for each posterior of posteriordb, of the benchmark suite, and of
-// folders of programs, it prints the verdicts at a few points and the time that they took.
+// Command agreement compares compiled log densities with the reference evaluator, in the same way
+// as runs do, and measures the cost. For each posterior of posteriordb, of the benchmark suite, and
+// of folders of programs, it prints the verdicts at a few points and the time that they took.
 //
 //	PPL_POSTERIORDB=…/posterior_database go run ./compile/internal/cmd/agreement
 package main
@@ -68,7 +68,7 @@ func main() {
 	s.print()
 }
 
-// summary is what came of all posteriors.
+// summary contains the results for all posteriors.
 type summary struct {
 	perRun                              float64 // gradients
 	posteriors, wrong, compared, within int
@@ -76,7 +76,7 @@ type summary struct {
 	over, left                          []string // that take longer than a run has time for; that were left out
 }
 
-// atOnce is what a run may spend on its first comparison.
+// atOnce is the time that a run may spend on its first comparison.
 const atOnce = 20 * time.Millisecond
 
 func (s *summary) posterior(p contest.Posterior, points int, radius float64, allowed time.Duration) {
@@ -109,7 +109,7 @@ func (s *summary) posterior(p contest.Posterior, points int, radius float64, all
 	gradient, excess := 0.0, 0.0
 	wrong, good := "", false
 	for range points {
-		for range 20 { // a point that the program accepts
+		for range 20 { // find a point that the program accepts
 			for i := range x {
 				x[i] = radius * (2*rng.Float64() - 1)
 			}

@@ -1,15 +1,15 @@
-// Command passgains measures what each pass of the compiler is worth: for each row of the table
-// of passes, the models whose program it changes, and the time of a gradient without the pass
-// over that with it, by processor time in alternating runs.
+// Command passgains measures the gain of each pass of the compiler. For each row of the table of
+// passes, it prints the models whose program the pass changes, and the time of a gradient without
+// the pass divided by the time with it. It measures processor time in alternating runs.
 //
 //	go run ./compile/internal/cmd/passgains
 //	go run ./compile/internal/cmd/passgains -posteriordb …/posterior_database -detail
 //
-// The models are those of everyday use with 1001 rows (run it from the root of the repository),
-// the benchmark suite, and posteriordb where a flag names the folder posterior_database of a
-// checkout; with -own only the model that the row of a pass names, whose gain the row has. A pass
-// changes a model if the listing of its program is another without it; passes that the executor
-// carries out leave the listing as it is, and are measured on every model.
+// The models are those of everyday use with 1001 rows (run it from the root of the repository), the
+// benchmark suite, and posteriordb if a flag names the folder posterior_database of a checkout.
+// With -own, each pass is measured only on the model that its row names as the source of the
+// recorded gain. A pass changes a model if the listing of the program differs without it. Passes
+// that the executor carries out do not change the listing; they are measured on every model.
 package main
 
 import (
@@ -84,13 +84,13 @@ func main() {
 	}
 }
 
-// gain is what a pass is worth on a model: the time without it over that with it.
+// gain is the gain of a pass on a model: the time without it divided by the time with it.
 type gain struct {
 	pass, model string
 	ratio       float64
 }
 
-// summary is the line of a pass.
+// summary returns the line for a pass.
 func summary(name string, all []gain) string {
 	if len(all) == 0 {
 		return name + "\t0"
@@ -109,7 +109,7 @@ func summary(name string, all []gain) string {
 	return fmt.Sprintf("%s\t%d\t%.2f\t%.2f\t%.2f\t%s", name, len(all), math.Exp(sum/float64(len(all))), all[0].ratio, last.ratio, last.model)
 }
 
-// models are what is measured.
+// models returns the models to measure.
 func models(posteriordb string) (list []contest.Posterior, err error) {
 	for _, m := range contest.EverydayModels() {
 		text, values, err := m.Read(".")
@@ -146,7 +146,7 @@ type options struct {
 	own           bool
 }
 
-// measure is what the passes are worth on a model that they change.
+// measure returns the gains of the passes that change a model.
 func (o *options) measure(p contest.Posterior, subjects []string) (gains []gain, err error) {
 	text := p.Text
 	if upgraded, list := format.Upgrade(source.NewFile(p.Name, text), compile.Known); !list.HasErrors() {
@@ -211,7 +211,7 @@ func (o *options) measure(p contest.Posterior, subjects []string) (gains []gain,
 	return gains, nil
 }
 
-// point is one that the model accepts.
+// point returns a point that the model accepts.
 func point(m *compile.Model) ([]float64, error) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	x, grad := make([]float64, m.Dim()), make([]float64, m.Dim())
@@ -229,7 +229,7 @@ func point(m *compile.Model) ([]float64, error) {
 	return nil, fmt.Errorf("no point is accepted: %v", last)
 }
 
-// ratios are those of alternating runs: time of a over time of b.
+// ratios returns the times of a divided by the times of b, in alternating runs.
 func (o *options) ratios(a, b *compile.Model, x []float64) []float64 {
 	grad := make([]float64, len(x))
 	run := func(m *compile.Model, n int) time.Duration {

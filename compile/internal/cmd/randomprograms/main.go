@@ -1,22 +1,26 @@
-// Command randomprograms compares the ways to evaluate a program on many random
-// programs and mutants, resumably.
+// Command randomprograms compares the ways to evaluate a program, on many random programs and
+// mutants. A run can be interrupted and continued.
 //
 //	go run ./compile/internal/cmd/randomprograms -dir FOLDER -source models -count 10000
 //
-// Sources are models (templates that look like what statisticians write),
-// programs (anything that is well typed), statements (loops whose statements are drawn
-// one by one), thresholds (models and statements with sizes on both sides of those at which
-// passes begin to act), rows (several short loops over one set of rows, of such sizes, which share
-// index arrays and read what others leave), mutants (models with statements
-// dropped, repeated, moved, put under conditions or in loops, indices and bounds
-// shifted) and real (mutants of the benchmark suite, of the programs in the
-// folders of -models, and of those of posteriordb where PPL_POSTERIORDB names the
-// folder posterior_database of a checkout). A run goes on where the last one of
-// the same source in the folder ended; state-SOURCE.json there counts what was
-// run, with which seeds. Each fault is shrunk and written to the folder as
-// SOURCE-SEED.stan, .json (data) and .txt (what differs). A program that takes
-// more than 10 seconds of processor time is a fault, one that takes five minutes is
-// ended.
+// The sources are:
+//
+//   - models: templates that look like the programs of statisticians;
+//   - programs: anything that is well typed;
+//   - statements: loops whose statements are drawn one by one;
+//   - thresholds: models and statements with sizes just below and above those at which passes
+//     become active;
+//   - rows: several short loops over one set of rows, of such sizes, which share index arrays and
+//     read results of earlier loops;
+//   - mutants: models with statements dropped, repeated, moved, put under conditions or in loops,
+//     and with indices and bounds shifted;
+//   - real: mutants of the benchmark suite, of the programs in the folders of -models, and of
+//     posteriordb if PPL_POSTERIORDB is the folder posterior_database of a checkout.
+//
+// A run continues where the last run of the same source in the folder ended; state-SOURCE.json
+// there counts the programs and lists their seeds. Each fault is shrunk and written to the folder
+// as SOURCE-SEED.stan, .json (data) and .txt (the difference). A program that takes more than 10
+// seconds of processor time is a fault. After five minutes a program is stopped.
 //
 // Map of the command:
 //
@@ -25,7 +29,7 @@
 //	source.go  the programs of a seed
 //	real.go    the real programs that are mutated
 //	stan.go    many functions at once against real Stan
-//	stanwhole.go  programs of everyday pieces against real Stan
+//	stanwhole.go  programs of everyday fragments against real Stan
 package main
 
 import (
@@ -102,10 +106,11 @@ func main() {
 	}
 }
 
-// result is what a worker says about a program.
+// result is a worker's report about a program. kinds of statements, or templates, that were
+// compared
 type result struct {
 	Seed        uint64
-	Skipped     bool `json:",omitempty"` // no program came of the seed
+	Skipped     bool `json:",omitempty"` // the seed gave no program
 	Full        bool `json:",omitempty"`
 	Compared    int  `json:",omitempty"`
 	Rejected    int  `json:",omitempty"`
@@ -117,7 +122,7 @@ type result struct {
 	Seconds     float64
 }
 
-// state is what was run of a source.
+// state records which programs of a source were run, and the results.
 type state struct {
 	Next        uint64 // seed
 	Runs        []span
@@ -132,11 +137,11 @@ type state struct {
 	Faults      map[string]int
 	Unsupported map[string]int
 	Signatures  map[string]int
-	Kinds       map[string]int // programs with such statements that were compared
+	Kinds       map[string]int // number of compared programs with statements of a kind
 	Seconds     float64
 }
 
-// span is a run of seeds with the time when it began.
+// span is a range of seeds, with the time when it began.
 type span struct {
 	From, To uint64
 	Begun    string
@@ -172,8 +177,8 @@ func (o options) writeState(s *state) error {
 	return os.Rename(temporary, o.stateFile())
 }
 
-// supervise runs workers, and starts another after a program that takes too
-// long or ends its process.
+// supervise runs workers one after another. It starts the next one after a program that takes too
+// long or ends the process.
 func supervise(o options) error {
 	if err := os.MkdirAll(o.dir, 0o777); err != nil {
 		return err
@@ -200,7 +205,7 @@ func supervise(o options) error {
 	return nil
 }
 
-// oneWorker reads what a worker says until its end.
+// oneWorker reads the reports of a worker until it ends.
 func (o options) oneWorker(s *state, end uint64, begin time.Time) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -231,7 +236,7 @@ func (o options) oneWorker(s *state, end uint64, begin time.Time) error {
 		case line, ok := <-lines:
 			if !ok {
 				err := c.Wait()
-				if err != nil && s.Next < end { // the process died of the program
+				if err != nil && s.Next < end { // the program ended the process
 					s.fault(o, "crash", fmt.Sprint(err))
 				}
 				return nil
@@ -265,7 +270,7 @@ func (o options) oneWorker(s *state, end uint64, begin time.Time) error {
 	}
 }
 
-// fault records that the next program ended its process.
+// fault records that the next program ended the process of its worker.
 func (s *state) fault(o options, kind, text string) {
 	if p, err := o.program(s.Next); err == nil {
 		o.writeFault(s.Next, p.Text, p.Data, kind+"\n"+text+"\n")
@@ -316,7 +321,7 @@ func (s *state) print(w io.Writer) {
 	}
 }
 
-// writeFault writes a program, its data and what is wrong.
+// writeFault writes a program, its data and a description of the fault.
 func (o options) writeFault(seed uint64, text, values, what string) {
 	base := filepath.Join(o.dir, fmt.Sprintf("%s-%d", o.source, seed))
 	for suffix, content := range map[string]string{".stan": text, ".json": values + "\n", ".txt": strings.TrimRight(what, "\n") + "\n"} {

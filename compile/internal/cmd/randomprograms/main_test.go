@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestSources: each source has programs, a seed always the same one, and the
-// counts of a run are read again by the next.
+// TestSources checks that each source has programs, that a seed always gives the same program, and
+// that a run reads the counts of the previous one.
 func TestSources(t *testing.T) {
 	o := options{dir: t.TempDir(), full: 3, plain: 2, shrink: time.Second, library: &library{folders: filepath.Join("..", "..", "..", "..", "examples")}}
 	for _, o.source = range []string{"models", "mutants", "real", "programs", "statements", "rows", "idioms"} {
@@ -46,7 +46,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestFault: what fails is written with its data.
+// TestFault checks that a failing program is written with its data.
 func TestFault(t *testing.T) {
 	o := options{dir: t.TempDir(), source: "models"}
 	o.writeFault(7, "model { }\n", "{}", "panic\nhere\n")

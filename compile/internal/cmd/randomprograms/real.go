@@ -19,9 +19,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// library is the real programs that are mutated: the benchmark suite, the
-// folders of -models, and posteriordb where PPL_POSTERIORDB names the folder
-// posterior_database of a checkout. It is read when first used.
+// library contains the real programs that are mutated: the benchmark suite, the folders of -models,
+// and posteriordb if PPL_POSTERIORDB is the folder posterior_database of a checkout. It is read
+// when first used.
 type library struct {
 	folders string
 	models  []realModel
@@ -29,10 +29,11 @@ type library struct {
 
 type realModel struct{ name, text, values string }
 
-// maxData is the length of data, as JSON, that the interpreter can run often.
+// maxData is the maximum length of data, as JSON, for which the interpreter is fast enough to be
+// run often.
 const maxData = 20_000
 
-// real is the mutant of a seed, with data cut to few rows where that is possible.
+// real returns the mutant of a seed, with data cut to few rows if possible.
 func (l *library) real(seed uint64) (text, values string, err error) {
 	if err := l.read(); err != nil {
 		return "", "", err
@@ -50,7 +51,7 @@ func (l *library) real(seed uint64) (text, values string, err error) {
 	return "// " + m.name + "\n" + text, values, nil
 }
 
-// fewRows cuts the data so that the program still accepts them.
+// fewRows cuts the data to few rows such that the program still accepts them.
 func fewRows(m realModel, rng *rand.Rand) (values string, ok bool) {
 	sizes := contest.Sizes(m.text, m.values)
 	for _, most := range []int{[]int{3, 5, 8, 12, 25}[rng.IntN(5)], 12, 40} {
@@ -67,7 +68,7 @@ func fewRows(m realModel, rng *rand.Rand) (values string, ok bool) {
 	return m.values, len(m.values) <= maxData
 }
 
-// accepts reports whether the interpreter takes the data.
+// accepts reports whether the interpreter accepts the data.
 func accepts(text, values string) bool {
 	prog, _ := compile.Compile(source.NewFile("model", text))
 	set, err := data.ParseJSON("data", []byte(values))
@@ -139,12 +140,12 @@ func (l *library) read() error {
 	return nil
 }
 
-// solvers are functions of the library whose results are approximate or not unique, so that
-// the interpreter's differences are no measure of a gradient, and which take long
-// where mutants make equations stiff.
+// solvers matches library functions whose results are approximate or not unique, so that the
+// interpreter's differences cannot test a gradient. They also take long if a mutation makes
+// equations stiff.
 var solvers = regexp.MustCompile(`integrate_|ode_|algebra_solver|solve_|laplace|eigen|qr_|svd`)
 
-// add keeps a program that compiles, in today's syntax.
+// add adds a program if it compiles, converted to the current syntax.
 func (l *library) add(name, text, values string) {
 	if upgraded, list := format.Upgrade(source.NewFile(name, text), compile.Known); !list.HasErrors() {
 		text = upgraded
@@ -154,7 +155,7 @@ func (l *library) add(name, text, values string) {
 	}
 }
 
-// posteriors adds those of posteriordb.
+// posteriors adds the programs of posteriordb.
 func (l *library) posteriors(folder string) error {
 	list, err := contest.Posteriors(folder)
 	for _, p := range list {

@@ -7,8 +7,8 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/proggen"
 )
 
-// program is the program of a seed, with its data as JSON. The error says why
-// there is none: a mutation gave nothing that compiles.
+// program returns the program of a seed, with its data as JSON. It returns an error if there is
+// none, because no mutation gave a program that compiles.
 func (o options) program(seed uint64) (p proggen.Program, err error) {
 	switch o.source {
 	case "models":
@@ -38,7 +38,7 @@ func (o options) program(seed uint64) (p proggen.Program, err error) {
 	return p, fmt.Errorf("there is no source %q", o.source)
 }
 
-// show prints the program of a seed, its data in the first line.
+// show prints the program of a seed, with its data in the first line.
 func show(o options) error {
 	p, err := o.program(o.from)
 	if err != nil {

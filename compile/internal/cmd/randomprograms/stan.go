@@ -19,27 +19,26 @@ import (
 	"github.com/ppl-lang/ppl/stdlib/transform"
 )
 
-// Real Stan judges many random functions at once: one program has them all, with
-// their values as transformed parameters, of which the log density is the sum.
-// So one evaluation gives the values of all, and its gradient the sum of theirs;
-// where that differs, each function is evaluated alone, with the others switched
-// off by data. Programs with more constant terms, and what `~` drops, are the
-// business of other tests.
+// Random functions are compared with real Stan many at once. One program contains all of them:
+// their values are transformed parameters, and the log density is the sum of these. So one
+// evaluation gives all values, and its gradient is the sum of the gradients. If the sum differs,
+// each function is evaluated separately; data switch the others off. Further constant terms, and
+// the terms that `~` drops, are subjects of other tests.
 
-// perProgram is the number of functions in a program, dataSets that of the data,
-// with their own sizes, that each program is evaluated with.
+// perProgram is the number of functions in a program. dataSets is the number of data sets, with
+// different sizes, for which each program is evaluated.
 const (
 	perProgram = 80
 	dataSets   = 6
 )
 
-// judged is what came of real Stan.
+// judged contains the results of the comparison with real Stan. pairs of a function and a data set
 type judged struct {
 	Next      uint64
 	Programs  int
-	Functions int // judged with the first data: finite at all of some points
-	Cases     int // functions with data, all data sets counted
-	Rejecting int // functions with data that the interpreter rejects, not judged
+	Functions int // compared with the first data: finite at all points
+	Cases     int // pairs of a function and a data set
+	Rejecting int // such pairs that the interpreter rejects, not compared
 	Points    int
 	Values    int // values compared
 	Largest   float64
@@ -47,7 +46,7 @@ type judged struct {
 	Wrong     []string
 }
 
-// figures are what the tool writes about a model.
+// figures is the output of the tool for a model.
 type figures struct {
 	Names  []string `json:"names_tparams"`
 	Params []string `json:"names_params"`
@@ -60,7 +59,7 @@ type figures struct {
 	Rejected []struct{ Why string }
 }
 
-// againstStan judges functions until there are enough.
+// againstStan compares functions with real Stan until there are enough.
 func againstStan(o options) error {
 	if err := os.MkdirAll(o.dir, 0o777); err != nil {
 		return err
@@ -103,7 +102,7 @@ func againstStan(o options) error {
 	return nil
 }
 
-// judge compares one program, with several data.
+// judge compares one program for several data sets.
 func (o options) judge(root string, s *judged) error {
 	p := proggen.NewFunctions(s.Next, perProgram)
 	base := filepath.Join(o.dir, fmt.Sprintf("functions-%d", s.Next))
@@ -141,8 +140,8 @@ func (o options) judge(root string, s *judged) error {
 	return nil
 }
 
-// judgeWith compares one program with data; usable is how many functions could be
-// evaluated with them.
+// judgeWith compares one program for one data set; usable is the number of functions that could be
+// evaluated.
 func (o options) judgeWith(s *judged, prog *compile.Program, stan *stanModel, rest, base string) (usable int, err error) {
 	values := func(on []float64) (string, *data.Set) {
 		b, err := json.Marshal(on)
@@ -156,7 +155,7 @@ func (o options) judgeWith(s *judged, prog *compile.Program, stan *stanModel, re
 		}
 		return text, set
 	}
-	// Functions that reject would end the evaluation of all.
+	// A function that rejects would end the evaluation of all, so it is switched off.
 	on := make([]float64, perProgram)
 	for i := range on {
 		on[i] = 1
@@ -185,7 +184,7 @@ func (o options) judgeWith(s *judged, prog *compile.Program, stan *stanModel, re
 	if err != nil {
 		return usable, err
 	}
-	// only evaluates some of the functions and tells whether they are fine.
+	// only evaluates some of the functions and reports whether fine returns true.
 	only := func(some []int, fine func(f *figures, set *data.Set, on []float64) bool) (bool, error) {
 		on := make([]float64, perProgram)
 		for _, i := range some {
@@ -246,7 +245,7 @@ func (o options) judgeWith(s *judged, prog *compile.Program, stan *stanModel, re
 	return usable, nil
 }
 
-// culprit finds a function that is not fine by halves.
+// culprit finds by bisection a function for which fine returns false.
 func culprit(list []int, fine func(some []int) (bool, error)) (int, error) {
 	for len(list) > 1 {
 		half := list[:len(list)/2]
@@ -261,7 +260,7 @@ func culprit(list []int, fine func(some []int) (bool, error)) (int, error) {
 	return list[0], nil
 }
 
-// finite evaluates a program at points of the size that the tool draws.
+// finite evaluates a program at points of the same magnitude as the tool's.
 func finite(m *direct.Model) error {
 	sizes, err := m.Sizes()
 	if err != nil {
@@ -291,7 +290,7 @@ func finite(m *direct.Model) error {
 	return nil
 }
 
-// compare compares figures with what ppl computes.
+// compare compares the figures with ppl's values.
 func (s *judged) compare(prog *compile.Program, set *data.Set, f *figures, on []float64, what string) (complaints []string) {
 	complain := func(format string, args ...any) {
 		complaints = append(complaints, what+": "+fmt.Sprintf(format, args...))
@@ -377,9 +376,9 @@ type stanModel struct {
 	dir  string // in it
 }
 
-// newStan compiles a program with the scripts that the tool's setup put into its
-// root. Where the root has /stanref/gxx0, a compiler with fewer optimisations,
-// that is taken: it halves the time.
+// newStan compiles a program with the scripts that the tool's setup wrote into its root. If the
+// root contains /stanref/gxx0, a compiler with fewer optimisations, it uses that, which halves the
+// time.
 func newStan(root, tool, file string) (*stanModel, error) {
 	if _, err := os.Stat(filepath.Join(tool, "run.sh")); err != nil {
 		return nil, fmt.Errorf("-stan names no folder with run.sh: %v", err)
@@ -421,7 +420,7 @@ func (m *stanModel) shell(format string, args ...any) error {
 	return nil
 }
 
-// figures evaluates the model with data.
+// figures evaluates the model for a data set.
 func (m *stanModel) figures(values string) (*figures, error) {
 	if err := os.WriteFile(filepath.Join(m.dir, "data.json"), []byte(values), 0o666); err != nil {
 		return nil, err

@@ -14,11 +14,11 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// perStanProgram is the number of pieces in a program that real Stan compiles.
+// perStanProgram is the number of fragments in a program that real Stan compiles.
 const perStanProgram = 8
 
-// idiomsAgainstStan compares programs of everyday pieces with real Stan: log density, gradient,
-// parameters and transformed parameters, of which each piece has one.
+// idiomsAgainstStan compares programs of everyday fragments with real Stan: log density, gradient,
+// parameters and transformed parameters. Each fragment has one transformed parameter.
 func idiomsAgainstStan(o options) error {
 	if err := os.MkdirAll(o.dir, 0o777); err != nil {
 		return err
@@ -54,7 +54,7 @@ func idiomsAgainstStan(o options) error {
 	return nil
 }
 
-// stanWhole compares one program. The difference is relative to the sizes of the numbers.
+// stanWhole compares one program. The difference is relative to the magnitudes of the numbers.
 func stanWhole(root, tool, file string, p proggen.Program) (points int, largest float64, err error) {
 	prog, list := compile.Compile(source.NewFile(file, p.Text))
 	if prog == nil {

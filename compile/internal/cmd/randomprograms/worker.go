@@ -16,13 +16,13 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/proggen"
 )
 
-// slow is the processor time that Bind and an evaluation may take.
+// slow is the maximum processor time that Bind and an evaluation may take.
 const slow = 10 * time.Second
 
-// work evaluates programs and writes a line about each.
+// work evaluates programs and writes a line for each.
 func work(o options, w io.Writer) error {
 	parent := os.Getppid()
-	go func() { // a program that does not end outlives the supervisor otherwise
+	go func() { // otherwise a program that does not end would outlive the supervisor
 		for os.Getppid() == parent {
 			time.Sleep(5 * time.Second)
 		}
@@ -37,7 +37,7 @@ func work(o options, w io.Writer) error {
 	return nil
 }
 
-// evaluate compares the ways on the program of a seed.
+// evaluate compares the ways of evaluation for the program of a seed.
 func (o options) evaluate(seed uint64) (r result) {
 	r.Seed = seed
 	p, err := o.program(seed)
@@ -95,7 +95,7 @@ func (o options) evaluate(seed uint64) (r result) {
 	return r
 }
 
-// check compares the ways on the programs of a folder.
+// check compares the ways of evaluation for the programs of a folder.
 func check(o options) error {
 	files, err := filepath.Glob(filepath.Join(o.check, "*.stan"))
 	if err != nil {
@@ -137,7 +137,7 @@ var (
 	number   = regexp.MustCompile(`\d+(\.\d+)?`)
 )
 
-// signature is the same for faults that differ in names and numbers only.
+// signature returns the same text for faults that differ only in names and numbers.
 func signature(kind, text string) string {
 	if _, model, ok := strings.Cut(text, "parameters {"); ok {
 		text = model

@@ -1,9 +1,10 @@
-// Command routines writes the functions of package ad/kernel/routines: it prints the routines of
-// package compile/internal/native, from which machine code is made, as Go.
+// Command routines writes the functions of package ad/kernel/routines: it converts the routines of
+// package compile/internal/native, from which machine code is made, to Go.
 //
 //	go generate ./ad/kernel/routines
 //
-// The folder is the argument. Generated files that no routine makes any more are removed.
+// The argument is the folder. The command removes generated files that belong to no routine any
+// more.
 package main
 
 import (
@@ -32,7 +33,7 @@ func main() {
 	}
 }
 
-// sources are the generated files, by name.
+// sources returns the generated files, by name.
 func sources() (map[string][]byte, error) {
 	printed := native.GoSource(mark + "\npackage routines\n\nimport \"math\"\n")
 	if len(printed) == 0 {
@@ -49,8 +50,8 @@ func sources() (map[string][]byte, error) {
 	return files, nil
 }
 
-// compare lists the files of a folder that differ from the sources: those to write, and those
-// that were generated but are not among the sources.
+// compare lists the files of a folder that differ from the sources: those to be written, and
+// generated ones that are no longer among the sources.
 func compare(dir string, files map[string][]byte) (stale, left []string, err error) {
 	for name, want := range files {
 		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !bytes.Equal(got, want) {

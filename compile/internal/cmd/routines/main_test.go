@@ -10,7 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// TestGenerated: the committed files are those that the command writes, byte by byte.
+// TestGenerated checks that the committed files equal the command's output, byte by byte.
 func TestGenerated(t *testing.T) {
 	if !native.Supported {
 		t.Skip("no machine code for this system")
@@ -28,8 +28,8 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// TestWrite: the command writes all files, leaves others, and removes generated ones that
-// are not made any more.
+// TestWrite checks that the command writes all files, leaves others unchanged, and removes
+// generated ones that are no longer made.
 func TestWrite(t *testing.T) {
 	if !native.Supported {
 		t.Skip("no machine code for this system")
