@@ -17,8 +17,7 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// A Problem is a scalar expression of n numbers. the same nodes, with the additional outputs of
-// forward mode
+// A Problem is a scalar expression of n numbers.
 type Problem struct {
 	graph   *ad.Graph // value, gradient, and derivative of the gradient if there is one
 	forward *ad.Graph // the same nodes, with the additional outputs of forward mode

@@ -108,8 +108,7 @@ type accumulator struct {
 }
 
 // fits reports whether the loop only adds to the element, assigns to no other element of the
-// variable, and reads only other elements of it. a size, which assignments to elements do not
-// change
+// variable, and reads only other elements of it.
 func (in *accumulator) fits(loop *For) bool {
 	for s := range Stmts(loop) {
 		switch s := s.(type) {

@@ -50,8 +50,7 @@ type Fold struct {
 // HeldOut is the likelihood of observations that a posterior has not seen. It
 // must be safe for concurrent use, as chains share it.
 type HeldOut interface {
-	// Len returns the number of observations. log likelihoods of a draw; log Σ exp of those of the
-	// batch
+	// Len returns the number of observations.
 	Len() int
 
 	// LogLikelihood writes the log likelihood of each observation at the

@@ -58,8 +58,7 @@ func dense(grid Grid, points []int, rewards []float64) (mean, variance []float64
 }
 
 // TestPosterior checks that the computation that merges observations and updates incrementally
-// gives the posterior of the unmerged observations, even after many of them and a rebuild. after
-// different numbers of new observations
+// gives the posterior of the unmerged observations, even after many of them and a rebuild.
 func TestPosterior(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	grid := testGrid()

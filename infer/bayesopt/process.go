@@ -18,8 +18,7 @@ const rebuildAfter = 256
 //
 // It stores the inverse of K + diag(σ²/n) over the distinct observed points, and the posterior
 // variance on the whole grid. It updates both by rank one if a point is new or its count has
-// increased. [point × axes]: indices on the axes [point]: kᵀ(K + D)⁻¹k, the reduction of the
-// variance
+// increased.
 type process struct {
 	grid     Grid
 	signal   float64     // prior variance

@@ -7,8 +7,7 @@ import (
 
 // Tuner chooses among the arms of a grid by the rewards of batches, which are made one after
 // another with the chosen arm: lines 5 to 16 of the paper's Algorithm 2. The user of a Tuner
-// decides on the meaning of an arm and on how a batch is made and rewarded. exponent of the
-// probability of a choice after later ones
+// decides on the meaning of an arm and on how a batch is made and rewarded.
 type Tuner struct {
 	*Optimizer
 	batches int     // k: after each of the first k batches, an arm is always chosen

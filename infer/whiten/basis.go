@@ -13,7 +13,7 @@ import (
 // basis is an estimate Σ in scaled coordinates. It is the identity except in the space that its
 // eigenvectors span. These are the columns of vectors or, if draws and scores span only a subspace,
 // zᵀ times these columns. Only the eigenvectors that are needed are computed, since there may be
-// many dimensions. Σ, if nothing else is needed
+// many dimensions.
 type basis struct {
 	vectors blas64.General
 	z       blas64.General // no rows: vectors contains the eigenvectors

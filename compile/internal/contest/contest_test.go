@@ -101,8 +101,7 @@ func TestAgree(t *testing.T) {
 		if rep.Wrong == nil || rep.Wrong.Kind != "program" {
 			t.Errorf("%s of a program that does not parse: %+v", name, rep)
 		}
-		// The data make every point invalid, however early this is reported. largest step size of
-		// the box, relative to the step size found
+		// The data make every point invalid, however early this is reported.
 		outside := strings.Replace(text, "z[g[n]]", "z[g[n] + 3]", 1)
 		rep = compare(outside, "model", set(t, values), 1, 3)
 		if rep.Wrong != nil || rep.Rejected == 0 || rep.Compared > 0 {

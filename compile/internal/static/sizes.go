@@ -13,7 +13,6 @@ import (
 
 // sizing finds the variables that may differ between iterations, and whether the size of a value
 // depends on one of them. It repeats walking the statements until it finds no further variable.
-// slices between two parameters, to be checked by the caller
 type sizing struct {
 	known  *Functions
 	vary   map[*ir.Var]bool
@@ -212,7 +211,6 @@ func SizeArgs(e *ir.Call) []ir.Expr {
 }
 
 // sizes describes which parameters determine the sizes of the values that a function computes.
-// pairs of parameters whose difference is a size
 type sizes struct {
 	decides []bool // for each parameter, whether it determines a size
 	spans   []span // pairs of parameters whose difference is a size

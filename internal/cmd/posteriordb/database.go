@@ -54,7 +54,7 @@ func (db database) names(only *regexp.Regexp) ([]string, error) {
 	return names, nil
 }
 
-// subject is a posterior with Stan's figures. the page must not contain folders of this machine
+// subject is a posterior with Stan's figures.
 type subject struct {
 	name, model string // the model's name is the name of its file
 	text        string

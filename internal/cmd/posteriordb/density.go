@@ -58,8 +58,7 @@ type densityRow struct {
 	// rounding explains.
 	Rounding int `json:"rounding,omitempty"`
 	Points   int `json:"points,omitempty"`
-	// Wall times of compiling, and of binding to data that were read before. heap of the process
-	// after all forms were bound
+	// Wall times of compiling, and of binding to data that were read before.
 	CompileMS float64 `json:"compile_ms,omitempty"`
 	BindMS    float64 `json:"bind_ms,omitempty"`
 	Ops       int     `json:"ops,omitempty"` // nodes of the differentiated graph, if it was inspected
@@ -144,7 +143,7 @@ func density(db database, name string) (row densityRow) {
 
 func milliseconds(since time.Time) float64 { return float64(time.Since(since)) / 1e6 }
 
-// compare computes the errors at Stan's points. for ODE models: the forms with tight tolerances
+// compare computes the errors at Stan's points.
 func (s *subject) compare(row *densityRow, bound [3]*model.Posterior) {
 	names := append(slices.Clone(s.stan.Params), s.stan.TParams...)
 	switch {

@@ -62,7 +62,7 @@ func main() {
 	}
 }
 
-// report collects the results of a check row by row. adds the rows of another report of the check
+// report collects the results of a check row by row.
 type report interface {
 	add(db database, name string)    // adds the row of a posterior, or nothing
 	take(rows json.RawMessage) error // adds the rows of another report of the check

@@ -31,7 +31,7 @@ type stanOptimum struct {
 
 // modesRow contains the optima of a posterior from Stan's starting points. Densities are those of
 // the parameters as declared, without Jacobians. Differences are ppl's log density at ppl's optimum
-// minus that at Stan's. the smallest difference, relative
+// minus that at Stan's.
 type modesRow struct {
 	Name       string `json:"name"`
 	Reason     string `json:"reason,omitempty"` // why there is none

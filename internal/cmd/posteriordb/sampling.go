@@ -31,7 +31,7 @@ const (
 )
 
 // tooLate is the number of runs after which a posterior is given up if no run ended in time:
-// further runs would show nothing new, and take the longest time. seconds, without compilation
+// further runs would show nothing new, and take the longest time.
 const tooLate = 3
 
 // samplingRow is the result of a sampler on a posterior, compared with Stan's NUTS.
@@ -51,8 +51,7 @@ type samplingRow struct {
 	StanCPU    number   `json:"stan_cpu_per_ess"` // seconds, without compilation
 
 	// Over all runs: the median score, where a failed run counts as 0; the median seconds per
-	// effective draw; the number of failures. smallest of bulk, tail and squares, each at most the
-	// number of draws processor time, all chains posteriors outside posteriordb
+	// effective draw; the number of failures.
 	Score  number `json:"score"`
 	CPU    number `json:"cpu_per_ess"`
 	Failed int    `json:"failed"`

@@ -56,7 +56,7 @@ func main() {
 	}
 }
 
-// settings are the settings of a calibration. a sampler may let them share their warm-up
+// settings are the settings of a calibration.
 type settings struct {
 	sampler    infer.Sampler
 	name       string // of the sampler

@@ -18,15 +18,14 @@ import (
 	"math/rand/v2"
 )
 
-// costs are processor seconds per fit. time of a message on the network, one way
+// costs are processor seconds per fit.
 type costs struct {
 	study  float64 // in `ppl study` or ppl-nats run, whichever takes longer
 	server float64
 	hop    float64 // time of a message on the network, one way
 }
 
-// situation describes one simulation. mean life of a worker in seconds; 0: for ever a unit has
-// arrived at a worker the result arrives at the server
+// situation describes one simulation.
 type situation struct {
 	fits, workers int
 	mean, sigma   float64 // mean time of a fit, and standard deviation of its logarithm
@@ -71,7 +70,7 @@ func (e *events) Pop() any {
 	return last
 }
 
-// worker is the state of a worker. end of the current fit; events with another time are stale
+// worker is the state of a worker.
 type worker struct {
 	waiting int // units that have arrived but are not begun
 	coming  int // units on their way

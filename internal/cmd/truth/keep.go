@@ -20,8 +20,7 @@ func (k key) String() string {
 	return fmt.Sprintf("%s, %s, seed %d, version %s, %s", k.Target, k.Sampler, k.Seed, k.Version, k.What)
 }
 
-// row is a stored run, one per line. its error in units of the allowed error for runs of parallel
-// tempering
+// row is a stored run, one per line.
 type row struct {
 	key
 	Class     string        `json:"class"`

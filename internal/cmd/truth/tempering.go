@@ -13,8 +13,7 @@ import (
 )
 
 // tempering is the result of a run of parallel tempering. Log Z is the estimate from all chains
-// together. Estimates that do not exist are left out. those from the broad reference, the fewest of
-// a chain
+// together. Estimates that do not exist are left out.
 type tempering struct {
 	Dim        int       `json:"dim"`
 	Normalised bool      `json:"normalised,omitempty"` // log Z is 0 exactly

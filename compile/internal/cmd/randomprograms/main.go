@@ -106,8 +106,7 @@ func main() {
 	}
 }
 
-// result is a worker's report about a program. kinds of statements, or templates, that were
-// compared
+// result is a worker's report about a program.
 type result struct {
 	Seed        uint64
 	Skipped     bool `json:",omitempty"` // the seed gave no program

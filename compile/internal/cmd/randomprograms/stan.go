@@ -32,7 +32,7 @@ const (
 	dataSets   = 6
 )
 
-// judged contains the results of the comparison with real Stan. pairs of a function and a data set
+// judged contains the results of the comparison with real Stan.
 type judged struct {
 	Next      uint64
 	Programs  int
