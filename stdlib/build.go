@@ -34,7 +34,7 @@ func op2(op ad.OpCode) fun2 {
 	return func(g *ad.Graph, x, y ad.Ref) ad.Ref { return g.Do(op, nil, x, y) }
 }
 
-// of1, of2 and of3 make a Build of an elementwise function; they report arguments with different
+// of1, of2 and of3 make a Build for an elementwise function. It reports arguments with different
 // sizes.
 func of1(f fun1) build {
 	return func(b *Builder, a []Arg) ad.Ref { return f(b.G, a[0].Ref) }
@@ -54,13 +54,13 @@ func of3(f fun3) build {
 	}
 }
 
-// fixed declares one plain form.
+// fixed declares a single signature.
 func fixed(name, doc string, result types.Type, params []types.Type, f build) Func {
 	return Func{Overload: types.Fixed{Name: name, Params: params, Result: result}, Name: name, Doc: doc, Build: f}
 }
 
-// fixedEach declares one plain form for each of several first parameters; the
-// result is the first parameter's type if result is Invalid.
+// fixedEach declares a signature for each of several first parameters. The result has the first
+// parameter's type if result is Invalid.
 func fixedEach(name, doc string, result types.Type, firsts []types.Type, rest []types.Type, f build) []Func {
 	var fs []Func
 	for _, t := range firsts {
@@ -75,7 +75,7 @@ func fixedEach(name, doc string, result types.Type, firsts []types.Type, rest []
 
 func list(ts ...types.Type) []types.Type { return ts }
 
-// with sets fields that few declarations have.
+// with sets fields that few declarations need.
 func (f Func) with(set func(f *Func)) Func { set(&f); return f }
 
 // in declares the domain of the arguments.
@@ -182,7 +182,7 @@ func dims(offset int, pairs ...int) ad.Index {
 // product returns the number of elements of a shape.
 func product(shape []int) int { return ad.Type{Shape: shape}.Size() }
 
-// check adds the check that x lies in c, unless x is a constant that does. The position is that of
+// check adds the check that x lies in c, unless x is a constant that does. Its position is that of
 // the call.
 func check(g *ad.Graph, function, what string, c types.Constraint, x ad.Ref) {
 	if c.NaN || c == (types.Constraint{}) {
@@ -195,12 +195,12 @@ func check(g *ad.Graph, function, what string, c types.Constraint, x ad.Ref) {
 	g.Check(&ad.Check{Set: set, Function: function, Name: what, Want: c.Text}, x)
 }
 
-// rejectIf adds a rejection where any element of cond is not 0; parts are texts
-// (string) and values (ad.Ref). Nothing is added if cond is known to be 0.
+// rejectIf adds a rejection that runs if any element of cond is not 0. parts are the message's
+// texts (string) and values (ad.Ref). It adds nothing if cond is known to be 0.
 func rejectIf(g *ad.Graph, cond ad.Ref, parts ...any) { rejectWhere(g, nil, cond, parts...) }
 
-// rejectWhere is rejectIf for a condition on the elements of the first two
-// values; the part ad.Which says which elements it holds for.
+// rejectWhere is rejectIf for a condition on the elements of the first two values. The part
+// ad.Which is replaced by the elements that satisfy where.
 func rejectWhere(g *ad.Graph, where func(x, y float64) bool, cond ad.Ref, parts ...any) {
 	cond = g.Sum(cond)
 	if v, ok := g.Value(cond); ok && !slices.ContainsFunc(v, func(x float64) bool { return x != 0 }) {

@@ -25,7 +25,7 @@ func checkSimplex(g *ad.Graph, function, what string, x ad.Ref) {
 func (b *Builder) pick(v ad.Ref, i Arg) ad.Ref {
 	g := b.G
 	t, u := g.Type(i.Ref), g.Type(v)
-	shape, stride := t.Shape, 0 // of the result; from row to row
+	shape, stride := t.Shape, 0 // shape of the result; stride from row to row
 	k := u.Shape[len(u.Shape)-1]
 	if len(u.Shape) == 2 {
 		shape, stride = u.Shape[:1], k
@@ -39,7 +39,7 @@ func (b *Builder) pick(v ad.Ref, i Arg) ad.Ref {
 		}
 		return g.Take(v, g.Add(i.Ref, g.ConstArray(ad.Type{Shape: shape}, rows)))
 	}
-	lanes, step := 1, 0 // positions that differ between lanes are those of all lanes
+	lanes, step := 1, 0 // positions that differ between lanes count over all lanes
 	if t.Lanes > 0 {
 		lanes = t.Lanes
 		if u.Lanes > 0 {
@@ -158,7 +158,7 @@ func (b *Builder) drawPosition(theta ad.Ref) ad.Ref {
 		b.Fail("the vector of probabilities is empty")
 	}
 	sums := g.Slice(cumulativeSum(g, theta, k), 0, []int{k - 1})
-	// The argument gives the draw its lanes.
+	// The addend 0 gives the draw the lanes of theta.
 	lead := g.Scale(0, g.Slice(theta, 0, nil))
 	u := b.random("uniform", func(rng *rand.Rand, p []float64) float64 { return p[0] + rng.Float64() }, lead)
 	return plus(g, g.Sum(g.Do(ad.OpLessEqual, nil, sums, u)), 1)

@@ -200,15 +200,15 @@ var unaries = map[string]func(field, z) z{
 	"atan":  func(g field, x z) z { return g.overI(g.atanh(g.timesI(x))) },
 }
 
-// modulus and so on: functions of one complex number that give a real.
+// realsOf lists the functions of one complex number that return a real.
 var realsOf = map[string]func(field, z) ad.Ref{
 	"abs": field.abs, "arg": field.arg, "norm": field.norm,
 	"get_real": func(_ field, x z) ad.Ref { return x.re },
 	"get_imag": func(_ field, x z) ad.Ref { return x.im },
 }
 
-// Functions that are linear in all their complex arguments together, and products of two arguments:
-// they apply the function of reals to the parts.
+// Functions that are linear in all their complex arguments together, and products of two arguments.
+// They apply the function of reals to the real and imaginary parts.
 const (
 	linears = "add subtract append_row append_col to_vector to_row_vector to_matrix to_array_1d to_array_2d " +
 		"diagonal diag_matrix reverse sum cumulative_sum trace row col block head tail segment sub_row sub_col add_diag " +
@@ -225,7 +225,7 @@ func realForm(name string, params []types.Type) *Func {
 	}
 	o, _, fail := types.Resolve(Universe().Lookup(name), ts)
 	if fail != nil {
-		panic("stdlib: no real form of " + name) // a row of the table below is wrong
+		panic("stdlib: no real form of " + name) // a row in the table below is wrong
 	}
 	return o.(*Func)
 }
@@ -346,7 +346,7 @@ func complexMeaning(name string, params []types.Type) meaning {
 			v := bilinear(b.G, field{b.G}.conj(z{a[0].re, a[0].im}), z{a[1].re, a[1].im}, func(x, y ad.Ref) ad.Ref { return f.apply(b, a, x, y) })
 			return one(v)
 		}
-	case "dot_self", "columns_dot_self", "rows_dot_self": // sums of squares of moduli
+	case "dot_self", "columns_dot_self", "rows_dot_self": // sums of the squared moduli
 		f := realForm(name, params)
 		return func(b *Builder, a []pair) []ad.Ref {
 			sum := b.G.Add(f.apply(b, a, a[0].re), f.apply(b, a, a[0].im))
@@ -384,7 +384,7 @@ func complexMeaning(name string, params []types.Type) meaning {
 			v := fourier(g, z{a[0].re, a[0].im}, 1, n, name == "inv_fft")
 			return []ad.Ref{g.Reshape(v.re, []int{n}), g.Reshape(v.im, []int{n})}
 		}
-	case "fft2", "inv_fft2": // of the rows, then of the columns
+	case "fft2", "inv_fft2": // transform the rows, then the columns
 		return func(b *Builder, a []pair) []ad.Ref {
 			g, s := b.G, b.shape(a[0].arg)
 			v := fourier(g, z{a[0].re, a[0].im}, s[0], s[1], name == "inv_fft2")

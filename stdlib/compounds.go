@@ -134,7 +134,7 @@ func logSumCounts(g *ad.Graph, y ad.Ref, p []ad.Ref, mass func(k ad.Ref, p []ad.
 // elements and lanes. f receives arguments of one shape, and row, which gives one number per node
 // that shape.
 func logSumNodes(g *ad.Graph, n int, args []ad.Ref, f func(row func(v []float64) ad.Ref, args []ad.Ref) ad.Ref) ad.Ref {
-	elements := -1 // their number, if there are several
+	elements := -1 // number of elements, if there are several
 	for _, r := range args {
 		if s := g.Type(r).Shape; len(s) > 0 {
 			elements = s[0]
@@ -200,8 +200,8 @@ func betaNegBinomialKernel(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 	r, a, b := p[0], p[1], p[2]
 	all := g.Add(g.Add(r, a), b)
 	v := g.Sub(g.Add(logRising(g, b, y), logRising(g, r, y)), logRising(g, all, y))
-	// B(α+β, r)/B(α, r) = B(α+r, β)/B(α, β); with the lesser of r and β as the
-	// last argument large numbers do not cancel.
+	// B(α+β, r)/B(α, r) = B(α+r, β)/B(α, β). With the smaller of r and β as the last argument,
+	// large numbers do not cancel.
 	less := g.Less(r, b)
 	more, least := g.Select(less, b, r), g.Select(less, r, b)
 	lbeta := op2(ad.OpLbeta)
@@ -291,7 +291,7 @@ func logBetaLess(g *ad.Graph, a, b, r, n ad.Ref) ad.Ref {
 	const left, near, after, plateau, bend, right, panels = 0, 1, 2, 3, 4, 5, 6
 	rule := kernel.Legendre28[:]
 	var weights []float64
-	var starts, lengths [panels][]float64 // multiples of the start and the length of each panel
+	var starts, lengths [panels][]float64 // start and length of each panel, at each node
 	for panel := range panels {
 		for _, node := range rule {
 			for k := range panels {
@@ -306,7 +306,7 @@ func logBetaLess(g *ad.Graph, a, b, r, n ad.Ref) ad.Ref {
 	}
 	return logSumNodes(g, len(weights), []ad.Ref{a, b, r, n}, func(row func(v []float64) ad.Ref, args []ad.Ref) ad.Ref {
 		a, b, r, n := args[0], args[1], args[2], args[3]
-		one, tiny := g.Const(1), g.Const(1e-290) // tiny is the length of a panel that is not needed
+		one, tiny := g.Const(1), g.Const(1e-290) // tiny is the length of an unused panel
 		up, down := g.Add(r, a), g.Add(n, b)
 		bulk := g.Do(ad.OpMax, nil, up, one)
 		width := g.Sqrt(g.Scale(80, g.Add(g.Inv(bulk), g.Inv(down)))) // 40 is half its square over the variance
@@ -368,7 +368,7 @@ var yuleSimon = Dist{
 			return yuleSimonTail(g, plus(g, y, 1), p[0])
 		})
 	},
-	// Geometric, with probability exp(-W) for exponential W.
+	// A geometric variate with success probability exp(-W) for an exponential W.
 	Rand: func(rng *rand.Rand, p []float64) float64 {
 		w := rng.ExpFloat64() / p[0]
 		return 1 + math.Floor(math.Log(uniformOpen(rng))/routines.Log1mExp(-w))

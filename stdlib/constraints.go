@@ -15,7 +15,7 @@ import (
 
 // constraintForm describes a constrained type for its functions.
 type constraintForm struct {
-	name, is     string // what a value is, as messages name it
+	name, is     string // name of a value in messages
 	kind         types.ConstraintKind
 	free, result types.Type
 	sizes        []string // the sizes of a value, if the unconstrained numbers do not determine them
@@ -115,7 +115,7 @@ func constraints() []Func {
 	return fs
 }
 
-// adjust adds to the log Jacobian of the call.
+// adjust adds an addend to the log Jacobian at the call.
 func (b *Builder) adjust(r ad.Ref) {
 	if b.Adjust != nil {
 		b.Adjust(r)
@@ -137,7 +137,7 @@ func (b *Builder) constrained(kind types.ConstraintKind, free types.Type, a []Ar
 		if kind.Square() {
 			item = append(item, item[0])
 		}
-	default: // the transform drops numbers: add as many
+	default: // the transform removes numbers, so add as many
 		item = slices.Clone(given)
 		probe := slices.Clone(item)
 		for i := range probe {

@@ -38,7 +38,7 @@ func lkjConstant(g *ad.Graph, eta ad.Ref, k int) ad.Ref {
 	return plus(g, c, -math.Log(math.Pi)*n*(n+1)/4)
 }
 
-// lkjCholesky: with L the Cholesky factor, Σ_{i=2}^{k} (k - i + 2η - 2) log Lᵢᵢ.
+// lkjCholesky builds Σ_{i=2}^{k} (k - i + 2η - 2) log Lᵢᵢ for the Cholesky factor L.
 func lkjCholesky(b *Builder, a []Arg) []ad.Ref {
 	g, l, eta := b.G, a[0].Ref, a[1].Ref
 	k := b.square(a, 0)
@@ -61,7 +61,7 @@ func lkjCholesky(b *Builder, a []Arg) []ad.Ref {
 		Term{Value: g.Mul(weights, logs), Of: always})
 }
 
-// lkjCorr: |Σ|^(η-1), of a correlation matrix.
+// lkjCorr builds |Σ|^(η-1) for a correlation matrix.
 func lkjCorr(b *Builder, a []Arg) []ad.Ref {
 	g, eta := b.G, a[1].Ref
 	k := b.square(a, 0)
@@ -90,7 +90,8 @@ func checkUnitDiagonal(g *ad.Graph, function, what string, m ad.Ref) {
 	}
 }
 
-// lkjCov: the standard deviations are lognormal, the correlations LKJ.
+// lkjCov builds a density of covariance matrices: the standard deviations are lognormal, the
+// correlations have an LKJ distribution.
 func lkjCov(b *Builder, a []Arg) []ad.Ref {
 	g, y, mu, sigma, eta := b.G, a[0].Ref, a[1].Ref, a[2].Ref, a[3].Ref
 	k := b.square(a, 0)

@@ -57,7 +57,7 @@ func logFactorial(g *ad.Graph, n ad.Ref) Term {
 	return Term{Make: func() ad.Ref { return g.Lgamma(plus(g, n, 1)) }, Weight: -1, Of: ofY}
 }
 
-// probability and its logit.
+// Parameters of distributions of counts.
 var (
 	probability = Param{Name: "theta", Is: "Probability parameter", In: types.UnitInterval}
 	trials      = Param{Name: "N", Is: "Population size parameter", In: types.NonNegative, Int: true}
@@ -222,7 +222,7 @@ var binomialLogit = Dist{
 	},
 }
 
-// greatestRate is the greatest rate of counts that can be drawn, as in Stan.
+// greatestRate is the greatest rate for which counts can be drawn, as in Stan.
 const greatestRate = 1 << 30
 
 var (
@@ -303,7 +303,7 @@ var poissonLog = Dist{
 		sum, _, total := pooled(g, y, p[0])
 		alpha, rate := p[0], g.Exp(p[0])
 		times := g.Mul
-		if mayBeInfinite(g, alpha, 4) { // then the mass is 0 for all y, and constant
+		if mayBeInfinite(g, alpha, 4) { // then the mass is 0 for all y
 			finite := g.Less(alpha, g.Const(math.Inf(1)))
 			alpha = g.Select(finite, alpha, g.Const(0))
 			rate = g.Select(finite, g.Exp(alpha), g.Const(math.Inf(1)))
@@ -391,7 +391,7 @@ var negBinomial2 = Dist{
 		mu, phi := p[0], p[1]
 		all := g.Add(mu, phi)
 		w, log1p := g.Inv(all), g.Do(ad.OpLog1p, nil, g.Div(mu, phi))
-		if v, known := g.Value(phi); !known || slices.Min(v) < 1 { // the quotient may be beyond the doubles
+		if v, known := g.Value(phi); !known || slices.Min(v) < 1 { // the quotient may overflow
 			log1p = g.Select(g.Less(g.Scale(1e300, phi), mu), g.Sub(g.Log(all), g.Log(phi)), log1p)
 		}
 		byMu := g.Mul(g.Div(g.Sub(y, mu), mu), g.Mul(phi, w))
@@ -551,8 +551,8 @@ func hypergeometrics() []Func {
 			if b.Propto {
 				return nil
 			}
-			// The ratio of binomial masses, of any probability: that of the whole
-			// keeps them of the size of the result, which binomial coefficients are not.
+			// The ratio of binomial masses, for any probability. With the overall proportion, the
+			// masses are of the size of the result, unlike binomial coefficients.
 			p := g.Div(plus(g, draws, 1), plus(g, g.Add(yes, no), 2))
 			mass := func(n, k ad.Ref) ad.Ref { // log (n choose k) pᵏ(1-p)ⁿ⁻ᵏ + log p(1-p)
 				l := g.Do(ad.OpLogBetaTerm, nil, p, plus(g, k, 1), plus(g, g.Sub(n, k), 1))

@@ -75,7 +75,7 @@ func inverseOfProduct(g *ad.Graph, l ad.Ref) ad.Ref {
 	return g.MatMul(g.Transpose(x), x)
 }
 
-// systems fails unless argument i, square, fits argument k along dimension dim.
+// systems checks that argument i is square and fits argument k along dimension dim.
 func (b *Builder) systems(a []Arg, i, k, dim int) {
 	n := b.square(a, i)
 	if s := b.G.Type(b.asMatrix(a[k])).Shape; s[dim] != n {
@@ -284,8 +284,8 @@ func (b *Builder) householder(a ad.Ref, thin bool) (q, r ad.Ref) {
 	m, n := s[0], s[1]
 	q, r = eye(g, m), a
 	for k := range min(m-1, n) {
-		// The reflection of column k below the diagonal onto ±e: v is x with
-		// its first element changed by ±|x|, the sign that adds.
+		// Reflect column k below the diagonal onto ±e: v is x with ±|x| added to its first element,
+		// with the sign that does not cancel.
 		x := g.Gather(r, dims(k*n+k, m-k, n))
 		first := g.Slice(x, 0, nil)
 		norm := length(g, x)

@@ -12,7 +12,7 @@ import (
 
 // The functions that are derived from a Dist.
 
-// funcs lists the functions that are derived from a Dist.
+// funcs returns the functions that are derived from a Dist.
 func (d *Dist) funcs() []Func {
 	var sets, rngSets []types.Set
 	if d.Discrete {
@@ -86,7 +86,7 @@ func refs(a []Arg) []ad.Ref {
 	return rs
 }
 
-// what names argument i in messages.
+// what returns the name of argument i in messages.
 func (d *Dist) what(i int) string {
 	if i == 0 {
 		return "Random variable"
@@ -114,8 +114,8 @@ func (b *Builder) common(a []Arg, what func(i int) string) int {
 }
 
 // checks adds the checks of the arguments. variate is the check of the first one, which generators
-// do not have. Distribution functions that take a variate outside of its support, by
-// Dist.CDFVariate, also take it beyond ends that are parameters: a binomial count of more than N.
+// do not have. If Dist.CDFVariate lets distribution functions take a variate outside its support,
+// they also take it beyond ends that are parameters, such as a binomial count above N.
 func (d *Dist) checks(b *Builder, y []Arg, variate types.Constraint, p []Arg) {
 	if y != nil {
 		check(b.G, b.Name, d.what(0), variate, y[0].Ref)
@@ -157,7 +157,7 @@ func (d *Dist) terms(b *Builder, a []Arg) []ad.Ref {
 	if n == 0 {
 		return nil
 	}
-	var param uint // the arguments of parameter level
+	var param uint // bits of the arguments of parameter level
 	for i := range a {
 		if a[i].Param {
 			param |= 1 << i
@@ -368,8 +368,7 @@ func (d *Dist) draw(b *Builder, a []Arg) ad.Ref {
 	return v
 }
 
-// random draws one number for every element of the arguments, in every lane of
-// the place of the call.
+// random draws one number for every element of the arguments, in every lane at the call.
 func (b *Builder) random(name string, draw func(rng *rand.Rand, p []float64) float64, p ...ad.Ref) ad.Ref {
 	g := b.G
 	if b.Lanes > 0 && !slices.ContainsFunc(p, func(r ad.Ref) bool { return g.Type(r).Lanes > 0 }) {

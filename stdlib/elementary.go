@@ -28,7 +28,7 @@ var (
 	positiveReal = types.Positive
 )
 
-// checking adds checks of the arguments, as in Stan: the name of each, and what it must be.
+// checking adds checks of the arguments, as in Stan. Each has the argument's name and its domain.
 func (f Func) checking(cs ...argCheck) Func {
 	inner := f.Build
 	f.Build = func(b *Builder, a []Arg) ad.Ref {
@@ -58,7 +58,7 @@ func greater(name, doc string, op ad.OpCode) Func {
 
 // logMix returns log(p eˣ + (1-p) eʸ).
 func logMix(g *ad.Graph, p, x, y ad.Ref) ad.Ref {
-	if _, known := g.Value(p); known || g.Nodes[p].Op == ad.OpInvLogit { // whose logarithm has a derivative everywhere
+	if _, known := g.Value(p); known || g.Nodes[p].Op == ad.OpInvLogit { // the logarithm of inv_logit has a derivative everywhere
 		return g.Do(ad.OpLogAddExp, nil, g.Add(g.Log(p), x), g.Add(g.Do(ad.OpLog1m, nil, p), y))
 	}
 	q := g.Sub(g.Const(1), p)
@@ -75,7 +75,7 @@ func logOrNone(g *ad.Graph, p, l ad.Ref) ad.Ref {
 // shareOfNone returns 0. Where the weight p of a mixture is 0, its derivative with respect to p is
 // that of the mixture's logarithm: the ratio exp(lp - mix) of the densities.
 func shareOfNone(g *ad.Graph, p, lp, mix ad.Ref) ad.Ref {
-	const most = 700 // whose exponential is finite, since 0 times infinity is not 0
+	const most = 700 // its exponential is finite; 0 times infinity would not be 0
 	none := g.Equal(p, g.Const(0))
 	ratio := g.Exp(g.Do(ad.OpMin, nil, g.Sub(lp, mix), g.Const(most)))
 	return g.Mul(g.Sub(p, g.Detach(p)), g.Select(none, ratio, g.Const(0)))
@@ -96,8 +96,8 @@ func elementary() []Func {
 	ldexp := Func{Overload: types.Elementwise{Name: "ldexp", Args: []types.Kind{types.Real, types.Int}, Result: types.Real},
 		Name: "ldexp", Doc: "x·2ⁿ.",
 		Build: of2(func(g *ad.Graph, x, n ad.Ref) ad.Ref {
-			// By thirds, as 2ⁿ may be beyond the range of numbers where x·2ⁿ is not; where n is
-			// beyond any use, x may be 0.
+			// In three steps, because 2ⁿ may overflow where x·2ⁿ does not. Limit n, because x may
+			// be 0 for a huge n.
 			n = g.Do(ad.OpMin, nil, g.Do(ad.OpMax, nil, n, g.Const(-2400)), g.Const(2400))
 			third := g.Do(ad.OpTrunc, nil, g.Scale(1.0/3, n))
 			power := g.Do(ad.OpExp2, nil, third)
@@ -135,7 +135,7 @@ func elementary() []Func {
 		unary("logit", "log(p/(1 - p)), the inverse of inv_logit.", op1(ad.OpLogit), openUnit),
 		unary("inv_cloglog", "1 - exp(-eˣ), the inverse of the complementary log-log.",
 			func(g *ad.Graph, x ad.Ref) ad.Ref {
-				x = g.Do(ad.OpMin, nil, x, g.Const(700)) // it is 1 from 4 on; exp must not overflow, for its derivative
+				x = g.Do(ad.OpMin, nil, x, g.Const(700)) // exp must not overflow, because of its derivative; the value is 1 from 4 on
 				return g.Neg(g.Do(ad.OpExpm1, nil, g.Neg(g.Exp(x))))
 			}),
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Example is an executed example. Value, and the call's addend of the log density if it has one,
-// are expressions of the language. If a call passes functions, Functions defines them.
+// Example is an executed example. Value is an expression of the language, and so is the call's
+// addend of the log density, if it has one. If a call passes functions, Functions defines them.
 type Example struct {
 	Call, Value, Adds string
 	Functions         []string

@@ -6,7 +6,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// otherFamilies returns the families of forms of complex numbers and of functions written in Stan.
+// otherFamilies returns the overloads for complex numbers, and those of functions written in Stan.
 func otherFamilies() []types.Overload {
 	var out []types.Overload
 	add := func(os ...types.Overload) { out = append(out, os...) }
@@ -56,8 +56,8 @@ func higherOrder() []types.Overload {
 		return ps
 	}
 	control := data(tReal, tReal, tInt)
-	// family adds a function and, with Tol, the one that takes control arguments
-	// after the others.
+	// family adds a function and, with Tol, its variant that takes control arguments after the
+	// others.
 	family := func(names string, f types.FuncType, first []types.Param, result types.Type) {
 		for name := range strings.FieldsSeq(names) {
 			out = append(out,
@@ -74,7 +74,7 @@ func higherOrder() []types.Overload {
 	family("integrate_1d_gauss_kronrod integrate_1d_double_exponential", function(tReal, tReal, tReal), args(tReal, tReal), tReal)
 	out = append(out, types.ReduceSum{Name: "reduce_sum"}, types.ReduceSum{Name: "reduce_sum_static"})
 
-	// The older forms, whose functions have a fixed list of arguments.
+	// The older functions, whose functional arguments have a fixed list of parameters.
 	fixed := func(name string, f types.FuncType, ps []types.Param, result types.Type) {
 		o := types.Fixed{Name: name, Params: list(types.Type{Kind: types.Function, Func: &f}), Result: result, DataOnly: []bool{false}}
 		for _, p := range ps {

@@ -15,23 +15,22 @@ import (
 //go:embed texts/*.stan
 var texts embed.FS
 
-// functional is a function that takes functions: the head that adapts the algorithms to it, and
-// their files.
+// functional is a function that takes functions, with the files of its algorithms, and a head that
+// adapts them.
 type functional struct {
 	names string
 	doc   string
 	files string
-	lead  int // arguments that the library gives to the function; -1: all
-	// tolerance is, for solvers, the tolerance of the form without control arguments; see
-	// types.Written.
+	lead  int // number of arguments that the library passes to the function; -1: all
+	// tolerance is a solver's tolerance without control arguments; see types.Written.
 	tolerance float64
 	head      string
-	// The entry, and the one of the form with control arguments (_tol).
+	// The entry points without and with control arguments (_tol).
 	plain, control string
 }
 
-// Heads: the right-hand side of a differential equation, in the present form and
-// in the one with arrays; a system of equations; an integrand.
+// Heads for the right-hand side of a differential equation, in its current form and in the form
+// with arrays; for a system of equations; and for an integrand.
 const (
 	odeHead = `
 vector f(real t, vector y $params) { reject(""); }
@@ -66,7 +65,7 @@ real integrand(real x, real xc $params) { return f(x, xc $args); }
 real detach(real x) { reject(""); }`
 )
 
-// odeEntries returns the entries with these tolerances and maximum numbers of steps.
+// odeEntries returns the entry points with these tolerances and maximum numbers of steps.
 func odeEntries(integrate, tolerances string) (plain, control string) {
 	return `
 array[] vector solve(vector y0, real t0, array[] real ts $params) {
@@ -77,7 +76,7 @@ array[] vector solve(vector y0, real t0, array[] real ts, real rtol, real atol, 
 }`
 }
 
-// oldODEEntries returns the same for the form with arrays.
+// oldODEEntries is odeEntries for the form with arrays.
 func oldODEEntries(integrate, tolerances string) (plain, control string) {
 	arrays := ` {
   array[size(ts), size(y0)] real out;
@@ -92,7 +91,7 @@ array[,] real solve(array[] real y0, real t0, array[] real ts $params, real rtol
 			arrays + "rtol, atol, to_int(fmin(most, 2147483647))" + end
 }
 
-// adjointEntry is the entry of the form with many control arguments. It uses the tolerances of the
+// adjointEntry is the entry point with many control arguments. It uses the tolerances of the
 // solution, which come first, and ignores those of adjoints and quadratures.
 const adjointEntry = `
 array[] vector solve(vector y0, real t0, array[] real ts, real rtol, vector atol, real rtol_back, vector atol_back,
@@ -198,7 +197,7 @@ real solve($1 a, $2 b, real z) { return generalised(to_vector(a), to_vector(b), 
 	}
 }()
 
-// written returns the form o of a function as Stan source; ok is false if it has none.
+// written returns overload o of a function as Stan source; ok is false if it has none.
 func written(name string, o types.Overload) (w types.Written, ok bool) {
 	base, tol := strings.CutSuffix(name, "_tol")
 	i := slices.IndexFunc(functionals, func(f functional) bool { return slices.Contains(strings.Fields(f.names), base) })
@@ -218,7 +217,7 @@ func written(name string, o types.Overload) (w types.Written, ok bool) {
 	for file := range strings.FieldsSeq(f.files) {
 		b, err := texts.ReadFile("texts/" + file + ".stan")
 		if err != nil {
-			panic(err) // a name in the table above
+			panic(err) // a wrong name in the table above
 		}
 		text.WriteString("\n" + string(b))
 	}
@@ -226,6 +225,6 @@ func written(name string, o types.Overload) (w types.Written, ok bool) {
 	return types.Written{Overload: o, Name: name, Doc: f.doc, Lead: f.lead, Text: text.String(), Tolerance: f.tolerance}, true
 }
 
-// oldArguments is the number of arguments of the older forms without control
-// arguments, by algorithm.
+// oldArguments has, by algorithm, the number of arguments of the older functions without control
+// arguments.
 var oldArguments = map[string]int{"dop853": 7, "seulex": 7, "newton": 5, "powell": 5, "quadrature": 6}

@@ -65,7 +65,7 @@ func glm(name string, d *Dist, at int) []Func {
 				for _, alpha := range list(tReal, tVec) {
 					for _, rest := range after {
 						if x.Equal(tRow) && y.IsScalar() {
-							continue // one row for one outcome is not listed by Stan
+							continue // Stan does not list a single row for a single outcome
 						}
 						if x.Equal(tRow) && len(n) > 0 && n[0].IsScalar() {
 							continue
@@ -95,7 +95,7 @@ func glm(name string, d *Dist, at int) []Func {
 				in = append(in, p.In)
 			}
 		}
-		with := func(b *Builder, a []Arg) []Arg { // the predictor in place of its parts
+		with := func(b *Builder, a []Arg) []Arg { // the predictor instead of its parts
 			args := append([]Arg{}, a[:at]...)
 			args = append(args, b.linear(a[at], a[at+1], a[at+2]))
 			return append(args, a[at+3:]...)
@@ -157,8 +157,8 @@ func glms() []Func {
 	return fs
 }
 
-// negBinomial2LogGLM is negBinomial2Log with the addends that Stan drops in the linear model: log
-// y! always.
+// negBinomial2LogGLM is negBinomial2Log with the terms that Stan drops in the linear model: it
+// always drops log y!.
 var negBinomial2LogGLM = Dist{
 	Name: negBinomial2Log.Name, Discrete: true, Variate: negBinomial2Log.Variate, Params: negBinomial2Log.Params, Information: negBinomial2Log.Information,
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {

@@ -10,12 +10,12 @@ import (
 // Covariance functions of Gaussian processes. The covariance of a list of points with itself is
 // computed once for every pair and copied to both positions; its diagonal is the squared magnitude.
 
-// pairs are two lists of points, as positions in the points' arrays, and the
-// shape of the matrix that they fill.
+// pairs describes pairs of points from two lists, as positions in the points' arrays, and the shape
+// of the matrix that their values fill.
 type pairs struct {
 	from, to []int
 	shape    []int
-	same     bool // of points with themselves: only those below the diagonal
+	same     bool // the lists are the same; only pairs below the diagonal
 }
 
 func pairsOf(n, m int, same bool) pairs {
@@ -100,9 +100,9 @@ func distances(g *ad.Graph, squares ad.Ref) ad.Ref {
 	return g.Select(g.Equal(squares, zero), zero, g.Sqrt(squares))
 }
 
-// covariance declares a function of the distance of points: value is the
-// correlation at a squared distance, with the inverse of the length scale
-// (1 where the points have been divided by several).
+// covariance declares a function of the distance of points. value returns the correlation for a
+// squared distance and the inverse of the length scale, which is 1 if the points have been divided
+// by several scales.
 func covariance(name, doc string, value func(g *ad.Graph, squares, invScale ad.Ref) ad.Ref) []Func {
 	var fs []Func
 	add := func(x types.Type, two bool, scale types.Type) {

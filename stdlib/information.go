@@ -21,7 +21,7 @@ type rows = [][]ad.Ref
 
 const eulerGamma = 0.577215664901532860606512090082402431
 
-// Moments E[(1 + log w (1 - w))²] and E[(1 - w)² log w].
+// The moments E[(1 + log w (1 - w))²] and E[(1 - w)² log w].
 const (
 	gumbelSpread = math.Pi*math.Pi/6 + (1-eulerGamma)*(1-eulerGamma)
 	gumbelMixed  = 1 - eulerGamma

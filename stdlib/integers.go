@@ -69,7 +69,7 @@ func integers() []Func {
 	}
 }
 
-// fitToInt takes reals and arrays of reals that are data.
+// fitToInt accepts reals, and arrays of reals, that are data.
 func fitToInt(args []types.Type) (types.Match, bool) {
 	if len(args) != 1 {
 		return types.Match{Fault: types.Fault{Count: 1}}, false
@@ -121,7 +121,7 @@ func factorials() []Func {
 			for k := range a[1] {
 				var err error
 				if p == 0 {
-					break // however many factors follow
+					break // further factors do not matter
 				}
 				if p, err = types.MulInts(p, a[0]+step*k); err != nil {
 					return 0, err

@@ -45,7 +45,7 @@ var latents = func() []latent {
 			list(ints, ints, tVec), "vector m", "poisson_log_lpmf(y | (theta + m)[index])"},
 		{"neg_binomial_2_log", negative,
 			list(ints, ints, tVec, tVec), "vector eta, vector m", "neg_binomial_2_log_lpmf(y | (theta + m)[index], eta[index])"},
-		// Of both types of eta one is in Stan's documentation, the other in its compiler.
+		// Stan's documentation and its compiler have different types of eta.
 		{"neg_binomial_2_log", negative,
 			list(ints, ints, tReal, tVec), "real eta, vector m", "neg_binomial_2_log_lpmf(y | (theta + m)[index], eta)"},
 	}
@@ -119,7 +119,7 @@ real likelihood(vector theta $params) { return conditional(theta $args); }`
 	if strings.HasSuffix(e.function, "_rng") {
 		rng = "_rng"
 	}
-	// given passes on all but K.
+	// given has all control arguments except K.
 	given := strings.NewReplacer("vector ", "", "real ", "", "int ", "").Replace(control)
 	text = "functions {" + text + `
 matrix g($list2) { reject(""); }

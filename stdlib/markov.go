@@ -49,7 +49,7 @@ func (b *Builder) marginal(a []Arg) ad.Ref {
 	g := b.G
 	logs, k, t := b.hmm(a)
 	most := g.Do(ad.OpMaxOf, nil, logs)
-	finite := g.Do(ad.OpMax, nil, most, g.Const(-math.MaxFloat64)) // where no state is possible
+	finite := g.Do(ad.OpMax, nil, most, g.Const(-math.MaxFloat64)) // if no state is possible
 	like := g.Exp(g.Sub(logs, alongCols(g, finite, []int{t, k})))
 	first := g.Mul(a[2].Ref, g.Slice(like, 0, []int{k}))
 	norm := g.Do(ad.OpMax, nil, g.Sum(first), g.Const(least))
@@ -105,7 +105,7 @@ func impossible(g *ad.Graph, states, logs, gamma, rho ad.Ref) ad.Ref {
 	s := g.Type(logs).Shape
 	t, k := s[0], s[1]
 	share := func(g *ad.Graph, weights, logShares, total ad.Ref) ad.Ref {
-		const largest = 709 // whose exponential is finite
+		const largest = 709 // its exponential is finite
 		total = g.Do(ad.OpMax, nil, total, g.Const(-math.MaxFloat64))
 		rate := g.Detach(g.Exp(g.Do(ad.OpMin, nil, g.Sub(logShares, total), g.Const(largest))))
 		zero := g.Const(0)
@@ -285,7 +285,7 @@ func dlm(b *Builder, a []Arg) []ad.Ref {
 		Term{Value: g.SumOf(scan, 0), Weight: -1, Of: always})
 }
 
-// markovs declares these functions.
+// markovs declares the functions of hidden Markov chains and state space models.
 func markovs() []Func {
 	in := []types.Constraint{{}, types.RowStochastic, types.SimplexVec}
 	params := list(tMat, tMat, tVec)

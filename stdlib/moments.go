@@ -1,15 +1,16 @@
 package stdlib
 
-// Moments holds expressions of the language for the mean of a distribution and what belongs to it.
-// The names of the parameters mean the arguments of the density, and y its variate.
+// Moments has expressions of the language for the mean, variance and linear predictor of a
+// distribution. In them, the names of the parameters denote the arguments of the density, and y its
+// variate.
 type Moments struct {
 	Params   []Param // names, in the order of the arguments
 	Mean     string  // empty if there is none
-	Variance string  // of a number; empty if there is none
+	Variance string  // for single numbers; empty if there is none
 	Link     string  // the linear predictor; empty if there is none
 
-	// Categories says that the variate is a position in a vector: Mean is then the vector of the
-	// probabilities of all positions. LinkVector says that Link has an element for each of them.
+	// Categories says that the variate is a position in a vector. Mean is then the vector of the
+	// probabilities of all positions. LinkVector says that Link has an element for each position.
 	Categories, LinkVector bool
 }
 

@@ -50,13 +50,13 @@ var scatters = map[string]func(b *Builder, a []Arg, i int) scatter{
 	},
 }
 
-// lowerScatter is that of the Cholesky factor L of a covariance.
+// lowerScatter returns the scatter for the Cholesky factor L of a covariance matrix.
 func (b *Builder) lowerScatter(l ad.Ref) scatter {
 	g := b.G
 	solve := ad.TriAttr{Trans: true, Right: true}
 	return scatter{logDiagonal(g, l), func(d ad.Ref) ad.Ref {
 		if t := g.Type(d); t.Lanes > 0 && g.Type(l).Lanes == 0 {
-			// One solve for the rows of all lanes.
+			// Solve for the rows of all lanes at once.
 			k := t.Shape[1]
 			rows := g.Reshape(g.Unlane(d), []int{t.Lanes * t.Shape[0], k})
 			return g.Lane(g.Reshape(g.TriSolve(l, rows, solve), []int{t.Lanes, t.Shape[0], k}))
@@ -167,7 +167,7 @@ func (b *Builder) drawNormal(location ad.Ref, l ad.Ref, nu ad.Ref) ad.Ref {
 	return g.Add(location, g.Reshape(z, s))
 }
 
-// multiGP: the rows of y are normal around 0 with covariance Σ/wᵢ.
+// multiGP builds a density under which the rows of y are normal with mean 0 and covariance Σ/wᵢ.
 func multiGP(factor func(b *Builder, a []Arg) ad.Ref) func(b *Builder, a []Arg) []ad.Ref {
 	return func(b *Builder, a []Arg) []ad.Ref {
 		g, y, w := b.G, a[0].Ref, a[2].Ref
@@ -194,7 +194,7 @@ func multiGP(factor func(b *Builder, a []Arg) ad.Ref) func(b *Builder, a []Arg) 
 	}
 }
 
-// multivariates declares these distributions.
+// multivariates declares the distributions of vectors, and Gaussian processes.
 func multivariates() []Func {
 	matrix := types.Just(tMat)
 	shapes := map[string]types.Constraint{"": types.CovMat, "_cholesky": types.CholeskyCov, "_prec": types.CovMat}

@@ -192,11 +192,11 @@ var cauchy = Dist{
 // atan(d/σ)/π = atan2(σ, d)/π; on the left it is computed from its complement.
 func cauchyTail(g *ad.Graph, d, sigma ad.Ref) ad.Ref {
 	one, z := g.Const(1), g.Div(d, sigma)
-	part := func(z ad.Ref) ad.Ref { // its derivative does not need the length of (1, z)
+	part := func(z ad.Ref) ad.Ref { // avoids the length of (1, z), which may overflow
 		angle := g.Detach(g.Do(ad.OpAtan2, nil, one, z))
 		return g.Scale(1/math.Pi, g.Add(angle, g.Slope(z, g.Neg(g.Inv(plus(g, g.Square(z), 1))))))
 	}
-	far := g.Less(g.Const(1e9), z) // where it is σ/πd, by logarithms
+	far := g.Less(g.Const(1e9), z) // there it is σ/πd, computed from logarithms
 	near := g.Select(far, one, z)
 	tail := g.Select(g.Less(z, g.Const(0)), g.Do(ad.OpLog1m, nil, part(g.Neg(near))), g.Log(part(near)))
 	quotient := g.Sub(g.Log(sigma), g.Log(g.Select(far, d, one)))

@@ -5,7 +5,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// named returns the forms under each of the names: an operator and Stan's function for it.
+// named returns the overloads under each of the names: an operator and Stan's function for it.
 func named(forms []Func, names ...string) []Func {
 	var fs []Func
 	for _, name := range names {
@@ -25,14 +25,14 @@ func named(forms []Func, names ...string) []Func {
 	return fs
 }
 
-// twoInts declares a form of two ints, with its exact value and its graph expression.
+// twoInts declares an overload for two ints, with its exact value and its graph expression.
 func twoInts(f func(x, y int64) (int64, error), g build) Func {
 	return fixed("", "", tInt, list(tInt, tInt), g).with(func(fn *Func) {
 		fn.Int = func(a []int64) (int64, error) { return f(a[0], a[1]) }
 	})
 }
 
-// intDivision refuses a zero divisor before it divides.
+// intDivision rejects a zero divisor before the division.
 func intDivision(op fun2) build {
 	return func(b *Builder, a []Arg) ad.Ref {
 		x, y := a[0].Ref, a[1].Ref
@@ -41,8 +41,8 @@ func intDivision(op fun2) build {
 	}
 }
 
-// arithmetic declares the forms of an elementwise binary operator: of equal containers and, with
-// mixed, of a scalar and a container.
+// arithmetic declares the overloads of an elementwise binary operator: for equal containers and,
+// with mixed, for a scalar and a container.
 func arithmetic(doc string, ints Func, f fun2, mixed bool) []Func {
 	ints.Doc = doc
 	fs := []Func{ints, fixed("", doc, tReal, list(tReal, tReal), of2(f))}

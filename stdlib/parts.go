@@ -54,7 +54,7 @@ func parts() []Func {
 	}
 	segment := func(b *Builder, a []Arg) ad.Ref {
 		n, s := b.length(a, 2), b.shape(a[0])
-		if n == 0 { // of elements that exist nevertheless, as in Stan
+		if n == 0 { // the start must exist nevertheless, as in Stan
 			b.position(a, 1, 0, s[0])
 			return b.elements(a[0], 0, 0)
 		}

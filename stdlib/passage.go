@@ -28,8 +28,8 @@ var passageParams = []Param{
 	{Name: "st0", Is: "Inter-trial variability in Nondecision time", In: types.NonNegativeFinite},
 }
 
-// passages declares the forms: five to eight arguments, with and without precision, of reals or
-// vectors.
+// passages declares the overloads: with five to eight arguments, with and without precision, for
+// reals or vectors.
 func passages() []Func {
 	const about = "the first passage time y of a Wiener process at the upper boundary, where the boundary separation is a, the nondecision time t0, " +
 		"the relative starting point w, the drift rate v"
@@ -123,7 +123,7 @@ func (p passage) at(s ad.Ref) ad.Ref {
 	g := p.g
 	free := g.Sub(g.Do(ad.OpLogWiener, nil, g.Div(g.Div(s, a), a), p.b), g.Scale(2, g.Log(a)))
 	aw := g.Mul(a, p.distance())
-	// -a v w - v² s/2, or its mean over v.
+	// The exponent -a v w - v² s/2, or its mean over v.
 	drift := g.Neg(g.Mul(v, g.Add(aw, g.Scale(0.5, g.Mul(v, s)))))
 	if sv == ad.None {
 		return g.Add(free, drift)
@@ -270,7 +270,7 @@ func (p passage) recent(logFactor func(part ad.Ref) ad.Ref) ad.Ref {
 		length := g.Select(point, one, q.st0)
 		// From time back to first, s = time/(1 + x), x = -scale log(1 - P z).
 		first := g.Sub(q.time, g.Mul(q.st0, span))
-		open := g.Less(g.Const(0), first) // else the range ends where the density is 0
+		open := g.Less(g.Const(0), first) // otherwise the range ends where the density is 0
 		x := g.Select(open, g.Sub(g.Div(q.time, g.Select(open, first, one)), one), one)
 		all := g.Select(open, g.Neg(g.Do(ad.OpExpm1, nil, g.Neg(g.Div(x, scale)))), one)
 		all = g.Select(point, g.Const(0.5), all)
@@ -303,7 +303,7 @@ func (p passage) after(time ad.Ref) ad.Ref {
 	p.time = time
 	return p.average(halfLineRule, func(q passage, x, _ ad.Ref) (ad.Ref, ad.Ref) {
 		g := p.g
-		scale := g.Scale(2/(math.Pi*math.Pi), g.Square(q.a)) // of the slowest part of the decay
+		scale := g.Scale(2/(math.Pi*math.Pi), g.Square(q.a)) // of the slowest component
 		return g.Add(q.time, g.Mul(scale, x)), g.Log(scale)
 	})
 }

@@ -30,10 +30,10 @@ func logGammaQ(g *ad.Graph, a, x ad.Ref) ad.Ref { return g.Do(ad.OpLogGammaQ, ni
 func gammaTail(g *ad.Graph, upper bool, a, x, logX ad.Ref) ad.Ref {
 	small := g.Less(x, g.Const(1e-30))
 	far := g.Sub(g.Mul(a, logX), g.Lgamma(plus(g, a, 1)))
-	if upper { // its relative error matters for small a
+	if upper { // the relative error matters for small a
 		tiny := g.Less(a, g.Const(1e-4))
 		b := g.Select(tiny, a, g.Const(0))
-		// log Γ(1+a) over a (DLMF 5.7.3).
+		// The series of log Γ(1+a)/a (DLMF 5.7.3).
 		series := plus(g, g.Mul(b, plus(g, g.Scale(-0.40068563438653143, b), 0.8224670334241132)), -0.57721566490153286)
 		far = g.Select(tiny, g.Mul(b, g.Sub(logX, series)), far)
 	}

@@ -128,7 +128,7 @@ func products() []Func {
 	number := func(f build) build {
 		return func(b *Builder, a []Arg) ad.Ref { return b.G.Reshape(f(b, a), nil) }
 	}
-	symmetric := func(b *Builder, a []Arg) ad.Ref { // of a matrix that is symmetric up to rounding
+	symmetric := func(b *Builder, a []Arg) ad.Ref { // for a matrix that is symmetric up to rounding
 		q := quad(b, a)
 		checkSymmetric(b.G, b.Name, "A", a[0].Ref)
 		return b.G.Scale(0.5, b.G.Add(q, b.G.Transpose(q)))

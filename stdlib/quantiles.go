@@ -26,7 +26,7 @@ func (d *Dist) Quantiles(probs, p []float64) ([]float64, error) {
 			least, most = max(least, c.Lo), min(most, c.Hi)
 		}
 	}
-	if d.Discrete { // a count; the one distribution of other ints has a closed form
+	if d.Discrete { // counts; discrete_range, the only other one, has a closed form
 		least = max(least, 0)
 	}
 	lo, hi := make([]float64, len(probs)), make([]float64, len(probs))

@@ -67,7 +67,7 @@ func moreOften(rng *rand.Rand, a, b float64) float64 {
 // randPoisson draws from the Poisson distribution: below 10 by multiplication of uniforms,
 // otherwise by transformed rejection (Hörmann 1993, PTRS).
 func randPoisson(rng *rand.Rand, lambda float64) float64 {
-	if !(lambda <= math.MaxFloat64) { // no int: the draw is refused
+	if !(lambda <= math.MaxFloat64) { // too large for an int, so the draw is refused
 		return lambda
 	}
 	if lambda < 10 {
@@ -110,7 +110,7 @@ func randBinomial(rng *rand.Rand, n, p float64) float64 {
 		return n - randBinomial(rng, n, 1-p)
 	case n == 0 || p == 0:
 		return 0
-	case math.IsNaN(p): // no int: the draw is refused
+	case math.IsNaN(p): // not an int, so the draw is refused
 		return p
 	case n*p < 10:
 		// Waiting times between successes are geometric.

@@ -37,9 +37,9 @@ func nonEmpty(f func(g *ad.Graph, x ad.Ref, n int) ad.Ref) build {
 
 func sumOf(g *ad.Graph, x ad.Ref, n int) ad.Ref { return g.Sum(x) }
 
-// reductions declares the functions that turn a container into a number, or into its running sums.
+// reductions declares the functions that reduce a container to a number, or to its running sums.
 func reductions() []Func {
-	// Of equal elements the first counts; in matrices, by columns.
+	// Of equal elements the first one counts; in matrices, by columns.
 	maximum := func(g *ad.Graph, x ad.Ref, n int) ad.Ref { return g.Do(ad.OpMaxOf, nil, x) }
 	minimum := func(g *ad.Graph, x ad.Ref, n int) ad.Ref { return g.Neg(g.Do(ad.OpMaxOf, nil, g.Neg(x))) }
 	byColumns := func(f func(g *ad.Graph, x ad.Ref, n int) ad.Ref) build {
@@ -191,7 +191,7 @@ func mixtures() []Func {
 		fs = append(fs,
 			fixed("softmax", softDoc, t, list(t), softmax),
 			fixed("log_softmax", logSoft, t, list(t), func(b *Builder, a []Arg) ad.Ref {
-				if shape := b.shape(a[0]); shape[len(shape)-1] == 0 && (len(shape) == 1 || shape[0] > 0) { // as in Stan; softmax has no elements then
+				if shape := b.shape(a[0]); shape[len(shape)-1] == 0 && (len(shape) == 1 || shape[0] > 0) { // as in Stan; the result of softmax is then empty
 					b.Fail("x has no elements")
 				}
 				return logSoftmax(b, a)

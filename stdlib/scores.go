@@ -26,8 +26,7 @@ func sinhRule(scale, from, to, step float64) (q quadrature) {
 	return q
 }
 
-// The rules: around 0 with details down to 0.01 there; from -12 to 10⁵; of the
-// half-line.
+// The rules: around 0, resolving details of size 0.01 there; from -12 to 10⁵; for the half-line.
 var (
 	nearZero = sinhRule(0.02, -7, 7, 0.05)
 	longTail = sinhRule(1, -3.2, 12.5, 0.06)
@@ -40,8 +39,8 @@ var (
 	}()
 )
 
-// over repeats the arguments, scalars or of one shape [n], for each node, adds the nodes and the
-// weights, and sums the values of f.
+// over repeats the arguments, which are scalars or have a common shape [n], for each node. It
+// passes them with the nodes and the weights to f, and sums the results.
 func (q quadrature) over(g *ad.Graph, args []ad.Ref, f func(a []ad.Ref, x, weight ad.Ref) []ad.Ref) []ad.Ref {
 	n, k := -1, len(q.x)
 	for _, a := range args {

@@ -11,7 +11,7 @@ import (
 )
 
 // Language returns the whole library of Stan in the form that the checker uses: the declarations of
-// Universe, forms of tuples and complex numbers, and functions written in Stan.
+// Universe, overloads for tuples and complex numbers, and functions written in Stan.
 func Language() *Signatures { return language() }
 
 // Signatures is a set of overloads by name. It implements check.Universe.
@@ -35,7 +35,8 @@ func (s *Signatures) Lookup(name string) []types.Overload { return s.byName[name
 // Names yields every name in alphabetical order.
 func (s *Signatures) Names() iter.Seq[string] { return slices.Values(s.names) }
 
-// otherForms collects the forms of tuples and complex numbers and the functions written in Stan.
+// otherForms collects the overloads for tuples and complex numbers, and the functions written in
+// Stan.
 func otherForms() map[string][]types.Overload {
 	out := map[string][]types.Overload{}
 	add := func(name string, o types.Overload) {
@@ -97,16 +98,16 @@ func otherForms() map[string][]types.Overload {
 	return out
 }
 
-// operatorNames maps operators to the functions that have the same forms.
+// operatorNames maps operators to the functions that have the same overloads.
 var operatorNames = map[string]string{
 	"+": "add plus", "-": "subtract minus", "*": "multiply", "/": "divide mdivide_right",
 	".*": "elt_multiply", "./": "elt_divide", `\`: "mdivide_left", "^": "pow", ".^": "pow",
 	"'": "transpose", "==": "logical_eq", "!=": "logical_neq",
 }
 
-// shortType reads the notation of compositeFixed: a digit for the number of array
-// dimensions, then i r v w m for int, real, vector, row_vector and matrix, with
-// c in front for complex; (…) is a tuple.
+// shortType parses the notation of compositeFixed: a digit for the number of array dimensions, then
+// i r v w m for int, real, vector, row_vector and matrix, with c before it for complex types. (…)
+// is a tuple.
 func shortType(s string) types.Type {
 	var t types.Type
 	if s != "" && s[0] >= '1' && s[0] <= '9' {
@@ -127,8 +128,8 @@ func shortType(s string) types.Type {
 	return t
 }
 
-// writtenFixed lists plain forms of functions written in Stan, "arguments => result: names", in the
-// notation of shortType.
+// writtenFixed lists signatures of functions written in Stan, as "arguments => result: names", in
+// the notation of shortType.
 const writtenFixed = `
 i => (v,r,i,i,i,i): generate_laplace_options
 v => (v,r,i,i,i,i): generate_laplace_options
@@ -155,7 +156,7 @@ func (f *Func) Domains() []types.Domain {
 	case f.Terms != nil && !f.Dist.Discrete:
 		ds = append(ds, types.Domain{In: f.Dist.support()})
 	case !f.Random:
-		ds = append(ds, types.Domain{}) // any number has a probability of at most it
+		ds = append(ds, types.Domain{}) // distribution functions take any number
 	}
 	for _, p := range f.Dist.Params {
 		ds = append(ds, types.Domain{Is: p.Is, In: p.In})

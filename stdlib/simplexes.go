@@ -22,7 +22,7 @@ func dirichlet(b *Builder, a []Arg) []ad.Ref {
 		return nil
 	}
 	theta, alpha := vs[0], vs[1]
-	repeat := float64(n) // of the normalisation, if alpha is one vector
+	repeat := float64(n) // number of normalising constants, if alpha is one vector
 	if r, _ := b.rows(a[1]); r == n {
 		repeat = 1
 	}
@@ -98,7 +98,7 @@ func (b *Builder) drawSimplex(alpha ad.Ref) ad.Ref {
 	return b.G.Exp(b.G.Sub(x, b.G.LogSumExp(x)))
 }
 
-// simplexes declares these distributions.
+// simplexes declares the distributions of simplexes, and of counts given a simplex.
 func simplexes() []Func {
 	counts := []types.Set{types.Just(tInt.Array(1)), types.Just(tVec)}
 	draw := func(name, doc string, result types.Type, params []types.Type, in types.Constraint, f build) Func {

@@ -6,7 +6,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// ofShape declares a function of the shape of its argument for each of types.
+// ofShape declares a function of the shape of its argument, for each of the types args.
 func ofShape(name, doc string, args []types.Type, f func(shape []int) int64) []Func {
 	var fs []Func
 	for _, t := range args {

@@ -69,7 +69,7 @@ func (b *Builder) compressed(a []Arg) []ad.Ref {
 			n++
 		}
 	}
-	b.G.Reserve(8, s[0]) // starts, also of a matrix without columns
+	b.G.Reserve(8, s[0]) // the starts, also of a matrix without columns
 	b.G.Reserve(16, n)
 	at, cols, starts := make([]int, 0, n), make([]float64, 0, n), make([]float64, 0, s[0]+1)
 	for i := range s[0] {

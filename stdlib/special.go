@@ -108,7 +108,7 @@ var studentQuantile = Func{Name: "student_t_qf",
 
 var studentQuantileIn = []types.Constraint{types.UnitInterval, types.PositiveFinite, types.Finite, types.PositiveFinite}
 
-// strict2 is binary without the forms of ints, which Stan does not have.
+// strict2 is binary without overloads for ints, which Stan does not have.
 func strict2(name, doc string, f fun2, in ...types.Constraint) Func {
 	fn := binary(name, doc, f, in...)
 	fn.Overload = types.Elementwise{Name: name, Args: []types.Kind{types.Real, types.Real}, Result: types.Real, Strict: true}
@@ -156,7 +156,7 @@ func buildLmgamma(b *Builder, a []Arg) ad.Ref {
 	}
 	sum := g.Scale(math.Log(math.Pi)/4, g.Sub(g.Mul(n, n), n))
 	if len(b.shape(a[1])) > len(b.shape(a[0])) {
-		sum = g.Broadcast(sum, b.shape(a[1])) // also where there are no terms
+		sum = g.Broadcast(sum, b.shape(a[1])) // even if there are no terms
 	}
 	if len(v) == 0 {
 		return sum

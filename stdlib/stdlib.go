@@ -10,13 +10,13 @@ import (
 	"github.com/ppl-lang/ppl/stdlib/transform"
 )
 
-// Func is one library function, or a family of its overloads. The checker takes types from this
-// declaration, the binder its meaning, and the documentation its text. It is the types.Overload
-// that a resolved call holds.
+// Func is one library function, or a family of its overloads. The checker uses its types, the
+// binder its meaning, and the documentation its text. A resolved call contains it as its
+// types.Overload.
 //
-// Exactly one of Build, Leaves, Terms, Int or OfShape gives the meaning, except that a
-// function of integers has both Int (exact, for values known at bind time) and
-// Build (for integers that are drawn or computed when the program runs).
+// Exactly one of Build, Leaves, Terms, Int or OfShape defines the meaning. The exception is a
+// function of integers: it has both Int (exact, for values known at bind time) and Build (for
+// integers that are drawn or computed at run time).
 type Func struct {
 	types.Overload
 	Name    string // as called: "exp", "operator+", "normal_lpdf"
@@ -67,7 +67,7 @@ type Func struct {
 // which assignments to their elements do not change.
 func (f *Func) OnlyShape() bool { return f.OfShape != nil }
 
-// OfInts returns the value of a function of int scalars; see [Func.Int].
+// OfInts returns the value of a function for int scalars; see [Func.Int].
 func (f *Func) OfInts(args []int64) (int64, error) {
 	if f.Int == nil {
 		return 0, errors.New("the function has no value of ints")
@@ -83,10 +83,10 @@ type Arg struct {
 	// Ints is the value of an int or int array that is known at bind time and
 	// the same in all lanes, flattened row-major; nil otherwise.
 	Ints []int64
-	// Param sets the argument's autodiff level to that of parameters.
+	// Param says that the argument depends on parameters.
 	Param bool
-	// Lower is, for Statements, the lower bound that a parameter is declared
-	// with, if that is a number and the only bound; else nil.
+	// Lower is, for Statements, the lower bound in a parameter's declaration, if it is a number and
+	// the only bound; else nil.
 	Lower *float64
 }
 
@@ -100,8 +100,8 @@ type Builder struct {
 	Lanes int
 	// Edition is the edition of the transforms of parameters.
 	Edition transform.Edition
-	// Adjust receives addends of the log Jacobian from _jacobian functions, each a
-	// scalar per lane; nil drops them.
+	// Adjust receives addends of the log Jacobian from _jacobian functions, each a scalar per lane.
+	// nil: they are dropped.
 	Adjust func(addend ad.Ref)
 }
 
@@ -109,8 +109,8 @@ type Builder struct {
 // call.
 type Error struct {
 	Msg string
-	// Unknown says that a value which determines the result's size, or what is computed, is not
-	// known before the program runs.
+	// Unknown says that a value is not known before the program runs, although it determines the
+	// result's size, or what is computed.
 	Unknown bool
 }
 
@@ -143,9 +143,9 @@ type Dist struct {
 	Mean, Variance, Link string
 	Cite                 string // reference for the formula, if not a handbook
 	Discrete             bool   // the variate is int
-	// Variate is the check of the variate: a value outside it is an error.
-	// Support is where the density is positive: outside it, but within Variate,
-	// the log density is -Inf. The zero Constraint in either is no restriction.
+	// Variate is the check of the variate: a value outside it is an error. Support is the set where
+	// the density is positive: outside it, but within Variate, the log density is -Inf. A zero
+	// Constraint in either means no restriction.
 	Variate, Support types.Constraint
 	Params           []Param
 	Relations        []Relation
@@ -162,8 +162,8 @@ type Dist struct {
 	// must return -Inf and 0 there.
 	LogCDF, LogCCDF func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref
 	CDFVariate      types.Constraint
-	// CDFCounts says that LogCDF and LogCCDF need the ints among the arguments
-	// to be known when the data are bound, as they sum over counts.
+	// CDFCounts says that LogCDF and LogCCDF sum over counts. The ints among their arguments must
+	// therefore be known when the data are bound.
 	CDFCounts bool
 	// Quantile returns the y for which the probability of at most y is q, 0 < q < 1, if there is a
 	// closed form. Quantiles searches for the others.

@@ -69,7 +69,7 @@ func (b *Builder) sameRows(a []Arg, what ...string) (vs []ad.Ref, n, k int) {
 			}
 			many, n = i, r
 			if r == 0 {
-				continue // whose vectors have no size
+				continue // its vectors have no size
 			}
 		}
 		if k >= 0 && c != k {

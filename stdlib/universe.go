@@ -19,8 +19,7 @@ func Universe() *Library { return universe() }
 
 var universe = sync.OnceValue(func() *Library { return newLibrary(families()) })
 
-// Family is a group of declarations, those of one file of the package, and what
-// they are about.
+// Family is a group of declarations in one file of the package, and their subject.
 type Family struct {
 	Title string
 	Names []string // in the order of declaration, each once

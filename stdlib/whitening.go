@@ -156,8 +156,8 @@ func categoricalLogitGLMStatements(b *Builder, a []Arg) []ad.Statement {
 	}}}
 }
 
-// orderedLogisticStatements and orderedProbitStatements are Func.Statements of
-// the ordered outcomes.
+// orderedLogisticStatements and orderedProbitStatements are Func.Statements of ordered_logistic and
+// ordered_probit.
 func orderedLogisticStatements(b *Builder, a []Arg) []ad.Statement {
 	return b.orderedStatements(a, op1(ad.OpInvLogit), func(g *ad.Graph, x, below, above ad.Ref) ad.Ref { return g.Mul(below, above) },
 		func(g *ad.Graph, x0, x1, below, above ad.Ref) ad.Ref {
@@ -198,7 +198,7 @@ func (b *Builder) orderedStatements(a []Arg, cdf fun1, slopeAt func(g *ad.Graph,
 			}
 			return g.Sub(alongRows(g, cuts, s), alongCols(g, g.Reshape(locations, []int{n}), s))
 		}
-		x := minus(args[1], args[0]) // cut points from the locations
+		x := minus(args[1], args[0]) // the cut points relative to the locations
 		below, above := cdf(g, x), cdf(g, g.Neg(x))
 		slope := g.Mul(slopeAt(g, x, below, above), minus(t[1], t[0]))
 		column := func(m ad.Ref, i int) ad.Ref { return g.Gather(m, dims(i, n, k)) }

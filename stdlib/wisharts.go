@@ -128,10 +128,10 @@ func (b *Builder) bartlett(nu ad.Ref, k int) ad.Ref {
 	return g.Add(a, g.Scatter(b.normals([]int{len(below)}), tableOf(below...), []int{k, k}))
 }
 
-// wisharts declares these distributions.
+// wisharts declares the Wishart distributions.
 func wisharts() []Func {
 	sets := []types.Set{types.Just(tMat), types.Just(tReal), types.Just(tMat)}
-	above := drawnFrom(4, 7) // for matrices of four rows
+	above := drawnFrom(4, 7) // for matrices with four rows
 	spd, lower := types.CovMat, types.CholeskyCov
 	lpdf := func(name, of string, in types.Constraint, terms func(b *Builder, a []Arg) []ad.Ref) Func {
 		return density(name, "The logarithm of the density of "+of, sets, []types.Constraint{in, above, in}, terms)

@@ -40,10 +40,10 @@ type approximation struct {
 	started time.Time
 	stderr  io.Writer
 	check   *selfcheck.Check
-	shown   int // number of faults of the log density already reported
+	shown   int // faults of the log density that have been reported
 }
 
-// flags declares the options that all of them have.
+// flags declares the options that the four commands share.
 func (a *approximation) flags(cmd *cobra.Command) {
 	a.input.flags(cmd)
 	f := declare(cmd)
@@ -56,7 +56,7 @@ func (a *approximation) flags(cmd *cobra.Command) {
 	f.Bool(&a.json, "json", false)
 }
 
-// begin fills in options that are not given, and loads the model.
+// begin fills in the options that the user did not give, and loads the model.
 func (a *approximation) begin(cmd *cobra.Command, model string) (*loaded, error) {
 	a.model, a.started, a.stderr = model, time.Now(), cmd.ErrOrStderr()
 	if a.sigFigs < 0 || a.sigFigs > 18 {
@@ -79,9 +79,9 @@ func (a *approximation) begin(cmd *cobra.Command, model string) (*loaded, error)
 	return l, nil
 }
 
-// compare compares the log density with the reference evaluator at points of the result. It reports
-// whether the log density was wrong there. In that case the posterior now has another program, and
-// the caller starts again.
+// compare compares the log density with the reference evaluator at points of the result. If the log
+// density was wrong at one of them, the posterior has a corrected program afterwards, and compare
+// returns true: the caller must repeat its work.
 func (a *approximation) compare(ctx context.Context, l *loaded, points ...[]float64) (again bool, err error) {
 	again, err = a.check.Draws(ctx, points...)
 	if again {
@@ -108,7 +108,7 @@ func (a *approximation) tell(format string, args ...any) {
 	}
 }
 
-// starts reads --init for n starting points.
+// starts reads --init and returns n starting points.
 func (a *approximation) starts(ctx context.Context, p *model.Posterior, n int) (infer.Init, error) {
 	o := runOptions{input: a.input, init: a.init, chains: n}
 	return o.inits(ctx, p, func(s string) { a.tell("%s", s) })
@@ -133,8 +133,8 @@ type result struct {
 	reason error       // of the first
 }
 
-// generate computes parameters, transformed parameters and generated quantities, unless
-// ctx ends before.
+// generate computes the parameters, transformed parameters and generated quantities at the points,
+// unless ctx ends first.
 func (a *approximation) generate(ctx context.Context, p *model.Posterior, points [][]float64) (*result, error) {
 	r := &result{names: p.OutputNames()}
 	p.SetStop(asked(ctx))
@@ -154,8 +154,8 @@ func (a *approximation) generate(ctx context.Context, p *model.Posterior, points
 	return r, nil
 }
 
-// write writes a CSV file and its companions to the folder of --out. statistics, named by names,
-// come row by row before the other columns.
+// write writes a CSV file, and the files that go with it, to the folder of --out. In each row the
+// statistics, whose columns are called names, come before the other columns.
 func (a *approximation) write(l *loaded, method draws.Setting, names []string, statistics, rows [][]float64, before, after []string) (string, error) {
 	if a.out == "" {
 		return "", nil
@@ -218,7 +218,7 @@ func (a *approximation) write(l *loaded, method draws.Setting, names []string, s
 	return folder.FinalFile(path), nil
 }
 
-// elapsed returns the line at the end of a file.
+// elapsed returns the comment about the time that ends a CSV file.
 func elapsed(d time.Duration, what string) []string {
 	return []string{"", fmt.Sprintf(" Elapsed Time: %.6g seconds (%s)", d.Seconds(), what), ""}
 }
@@ -228,13 +228,13 @@ func method(name string, children ...draws.Setting) draws.Setting {
 	return draws.Setting{Name: "method", Value: name, Children: []draws.Setting{{Name: name, Group: true, Children: children}}}
 }
 
-// choice returns a setting whose value opens a separate group.
+// choice returns a setting with a group of settings that belong to its value.
 func choice(name, value, standard string, children ...draws.Setting) draws.Setting {
 	return draws.Setting{Name: name, Value: value, Default: value == standard,
 		Children: []draws.Setting{{Name: value, Group: true, Children: children}}}
 }
 
-// option returns a setting with its value, and whether that is the default.
+// option returns a setting with its value and a mark that says whether the value is the default.
 func option(name string, value, standard any) draws.Setting {
 	text := func(v any) string {
 		if f, ok := v.(float64); ok {
@@ -269,7 +269,7 @@ type approximationJSON struct {
 	Details     any                `json:"details"`     // results that only this method has
 }
 
-// summary returns a row per quantity. weights are those of the draws; nil means equal weights.
+// summary returns a row per quantity. It weights the draws by their weights, if they have any.
 func (r *result) summary() []diagnose.Row {
 	names := make([]string, len(r.names))
 	for i, n := range r.names {
@@ -324,7 +324,8 @@ func writeEstimates(b *strings.Builder, w io.Writer, cells [][]string) {
 	writeLabelled(b, w, cells, 1)
 }
 
-// writeLabelled is writeEstimates with the first columns, texts in number, aligned to the left.
+// writeLabelled is like writeEstimates, but aligns the first columns to the left; texts is the
+// number of these columns.
 func writeLabelled(b *strings.Builder, w io.Writer, cells [][]string, texts int) {
 	_, _, terminal := terminalSize(w)
 	hidden := 0
@@ -338,7 +339,7 @@ func writeLabelled(b *strings.Builder, w io.Writer, cells [][]string, texts int)
 			widths[c] = max(widths[c], len([]rune(text)))
 		}
 	}
-	if width, _, terminal := terminalSize(w); terminal { // the last column may be text
+	if width, _, terminal := terminalSize(w); terminal { // the last column may hold long text
 		total, last := 2*(len(widths)-1), len(widths)-1
 		for _, n := range widths {
 			total += n

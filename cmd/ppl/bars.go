@@ -13,14 +13,14 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// bars shows a bar per chain on a terminal, redrawn in place a few times a second. If there are
-// more chains than rows, it shows one line for all.
+// bars shows a bar per chain on a terminal, redrawn in place a few times a second. If the terminal
+// has fewer rows than there are chains, it shows one line for all.
 //
-// A frame consists of the lines below the title. To draw the next one, the cursor goes up by the
-// number of rows that the last one takes at the present width: terminals wrap lines when they
-// become narrower. The new lines overwrite the old ones, and everything below is cleared, which
-// also removes an echoed ^C. Clearing first would flicker and, in some terminals, keep the old
-// frame in the history.
+// A frame consists of the lines below the title. Before the next frame is drawn, the cursor goes up
+// by the number of rows that the last frame takes at the present width: terminals wrap lines when
+// they become narrower. The new lines overwrite the old ones, and everything below is cleared,
+// which also removes an echoed ^C. Clearing before drawing would flicker and, in some terminals,
+// keep the old frame in the history.
 type bars struct {
 	w       io.Writer
 	title   string

@@ -62,7 +62,7 @@ the unconstrained space, uniform in (-2, 2), where the log density is finite.`, 
 				return err
 			}
 			l.posterior.SetWorkers(parallel)
-			now := cputime.Process // not of the thread: other threads evaluate long ops
+			now := cputime.Process // the time of all threads, since long ops run on several
 			if parallel > 1 {      // work of several threads
 				began := time.Now()
 				now = func() time.Duration { return time.Since(began) }
@@ -129,7 +129,7 @@ func randomPoints(p *model.Posterior, seed uint64, n int, stop func() error) ([]
 	return nil, err
 }
 
-// measure times the gradient by the clock now, unless ctx ends before.
+// measure measures the time per gradient by the clock now, unless ctx ends first.
 func measure(ctx context.Context, p *model.Posterior, xs [][]float64, now func() time.Duration) (timings, error) {
 	grad := make([]float64, p.Dim())
 	next := 0
@@ -168,7 +168,7 @@ func measure(ctx context.Context, p *model.Posterior, xs [][]float64, now func()
 		}
 		total += n
 		if d < batchTime {
-			n = n + n/4 + 1 // the machine has become faster: the batch does not count
+			n = n + n/4 + 1 // the machine was faster this time: leave the batch out
 			continue
 		}
 		per = append(per, float64(d)/float64(n))

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// chromium is a page in a browser without a window, driven as its developer tools do:
-// https://chromedevtools.github.io/devtools-protocol, over a pipe.
+// chromium is a page in a browser without a window. The test drives it over a pipe, by the protocol
+// of the developer tools: https://chromedevtools.github.io/devtools-protocol.
 type chromium struct {
 	t       testing.TB
 	in      io.Writer
@@ -26,7 +26,7 @@ type chromium struct {
 	mu      sync.Mutex
 	next    int
 	waiting map[int]chan json.RawMessage
-	said    []string // errors in the page, and what it writes to the console
+	said    []string // errors of the page and its messages on the console
 	pid     int
 }
 
@@ -43,7 +43,7 @@ func startChromium(t testing.TB, program string) *chromium {
 	}
 	cmd := exec.Command(program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions", "--force-color-profile=srgb",
 		"--remote-debugging-pipe", "--user-data-dir="+filepath.Join(t.TempDir(), "profile"), "about:blank")
-	cmd.ExtraFiles = []*os.File{toRead, toWrite} // 3 and 4, as the option says
+	cmd.ExtraFiles = []*os.File{toRead, toWrite} // must be descriptors 3 and 4
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func startChromium(t testing.TB, program string) *chromium {
 	return c
 }
 
-// read takes in what the browser sends until it ends.
+// read receives the messages of the browser until its end.
 func (c *chromium) read(out io.Reader) {
 	r := bufio.NewReader(out)
 	for {
@@ -149,7 +149,7 @@ func (c *chromium) send(session, method string, params any) chan json.RawMessage
 	return answer
 }
 
-// call does something and waits for its result.
+// call calls a method of the protocol and waits for the result.
 func (c *chromium) call(method string, params, result any) {
 	c.t.Helper()
 	select {
@@ -168,7 +168,7 @@ func (c *chromium) call(method string, params, result any) {
 	}
 }
 
-// eval is the value of an expression in the page, as text.
+// eval evaluates an expression in the page and returns its value as text.
 func (c *chromium) eval(expression string) string {
 	c.t.Helper()
 	var r struct {
@@ -188,7 +188,7 @@ func (c *chromium) eval(expression string) string {
 	return fmt.Sprint(r.Result.Value)
 }
 
-// until waits till an expression is true.
+// until waits until an expression is true in the page.
 func (c *chromium) until(what, expression string) {
 	c.t.Helper()
 	began := time.Now()
@@ -223,7 +223,7 @@ func (c *chromium) open(address string) {
 	c.until("the page", "document.readyState === 'complete' && location.href.startsWith("+quotedJS(strings.SplitN(address, "#", 2)[0])+")")
 }
 
-// keys types a text, letter by letter, as at a keyboard.
+// keys types a text letter by letter, as a user would.
 func (c *chromium) keys(text string) {
 	c.t.Helper()
 	for _, r := range text {
@@ -237,10 +237,10 @@ func (c *chromium) keys(text string) {
 	}
 }
 
-// controlKey is a modifier of keys.
+// controlKey is the modifier of the Control key.
 const controlKey = 2
 
-// key presses a key that is no letter.
+// key presses a key that is not a letter.
 func (c *chromium) key(name string, code, modifiers int) {
 	c.t.Helper()
 	m := map[string]any{"type": "rawKeyDown", "key": name, "code": name, "windowsVirtualKeyCode": code, "modifiers": modifiers}
@@ -253,7 +253,7 @@ func (c *chromium) key(name string, code, modifiers int) {
 	c.call("Input.dispatchKeyEvent", m, nil)
 }
 
-// window sets the width and height of the page, and whether it is dark.
+// window sets the width and height of the page, and whether the page should be dark.
 func (c *chromium) window(width, height int, dark bool) {
 	c.t.Helper()
 	c.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
@@ -264,8 +264,8 @@ func (c *chromium) window(width, height int, dark bool) {
 	c.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 }
 
-// worked is the processor time of the browser with all its processes; 0 where the system
-// does not tell.
+// worked returns the processor time of the browser with all its processes; 0 if the system does not
+// report it.
 func (c *chromium) worked() time.Duration {
 	type process struct {
 		parent int
@@ -278,7 +278,8 @@ func (c *chromium) worked() time.Duration {
 		if err != nil {
 			continue
 		}
-		// Before the last parenthesis is the name of the program, which may contain anything.
+		// The fields follow the last parenthesis. The name of the program is before it and may
+		// contain anything, even parentheses.
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
 		f := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
 		if err != nil || len(f) < 13 {
@@ -301,13 +302,13 @@ func (c *chromium) worked() time.Duration {
 			}
 		}
 	}
-	return time.Duration(sum) * 10 * time.Millisecond // a hundred ticks are a second
+	return time.Duration(sum) * 10 * time.Millisecond // the system counts ticks, 100 per second
 }
 
-// shotsVariable is the environment variable with the folder for pictures of pages.
+// shotsVariable is the environment variable with the folder for screenshots.
 const shotsVariable = "PPL_SHOTS"
 
-// shot leaves a picture of what is to be seen, where pictures are asked for.
+// shot saves a screenshot of the page if the variable names a folder.
 func (c *chromium) shot(name string) {
 	c.t.Helper()
 	dir := os.Getenv(shotsVariable)

@@ -48,7 +48,7 @@ place after the last character. Keys without a value are left out.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			debug.SetGCPercent(400) // the command ends before garbage collection pays
+			debug.SetGCPercent(400) // the command ends before collecting garbage pays off
 			var all diag.List
 			for _, name := range args {
 				if err := in.read(cmd.Context(), name); err != nil {
@@ -91,13 +91,14 @@ place after the last character. Keys without a value are left out.`,
 	return cmd
 }
 
-// checkFile checks a model that has been read.
+// checkFile checks a model whose text has been read.
 func checkFile(f *source.File, name string, o model.CompileOptions, pedantic bool) diag.List {
 	folders := append([]string{modelFolder(name)}, o.IncludePaths...)
 	return compile.Check(f, compile.Options{Legacy: o.Legacy, Pedantic: pedantic, MaxSource: o.MaxSource, Include: lang.IncludeFrom(o.MaxSource, folders...)})
 }
 
-// bound reports faults of the data and, with pedantic, slow loops, for a model without errors.
+// bound checks a model without errors against its data. It returns the errors in the data and, with
+// pedantic, warnings of slow loops.
 func (in *input) bound(ctx context.Context, name string, pedantic bool) (diag.List, error) {
 	in.quiet = true // its warnings were already reported
 	l, err := in.load(ctx, name, io.Discard)

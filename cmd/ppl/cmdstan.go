@@ -20,12 +20,13 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// cmdstanProgram runs this program under another name, as front ends of CmdStan call it: as the
-// executable of a model, or as a tool. ok is false if it was called by its own name.
+// cmdstanProgram runs this program as front ends of CmdStan expect it, under another name: as the
+// executable of a model, or as one of CmdStan's tools. ok is false if the program was called by its
+// own name.
 func cmdstanProgram(args []string) (code int, ok bool) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	debug.SetGCPercent(400) // there is little to collect
+	debug.SetGCPercent(400) // there is little garbage to collect
 	return home.Dispatch(ctx, args, executable.Streams{
 		Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv,
 		Memory: func() (int64, error) {

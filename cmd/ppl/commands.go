@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// This file: the table of commands. Help, completion and manual pages follow from a row.
+// This file: the table of commands. Help, completion and manual pages are made from it.
 
 // group is a set of commands that help shows together.
 type group string
@@ -27,7 +27,7 @@ type commandRow struct {
 	group group
 	text  string // one line: what it does
 	args  cobra.CompletionFunc
-	see   string                // names of topics of ppl help
+	see   string                // topics of ppl help to read next
 	make  func() *cobra.Command // nil: made by newRoot
 }
 

@@ -17,8 +17,8 @@ const (
 	allCommands groups = 1 << iota // all, help texts excepted
 	readsModel                     // the model, without data
 	bindsModel                     // model and data
-	readsFit                       // runs, without their model
-	readsData                      // a file of data, and perhaps a model
+	readsFit                       // commands that read runs, with or without the model
+	readsData                      // commands that read data and perhaps a model
 	readsTable                     // a table alone
 )
 
@@ -27,8 +27,8 @@ type commonFlag struct {
 	name   string
 	groups groups
 	add    func(f declaring, name string, in *input)
-	// before is called before the command runs, with its context, and returns the context that the
-	// command runs in. nil: nothing to do.
+	// before is called before the command runs. It gets the context of the command and returns the
+	// context that the command runs in. It may be nil.
 	before func(ctx context.Context, in *input) (context.Context, error)
 }
 
@@ -81,7 +81,7 @@ var commonFlags = []commonFlag{
 	}},
 }
 
-// add declares the flags of a group.
+// add declares the flags that belong to these groups.
 func (g groups) add(cmd *cobra.Command, in *input) {
 	var before []commonFlag
 	for _, row := range commonFlags {
@@ -114,7 +114,7 @@ func (g groups) add(cmd *cobra.Command, in *input) {
 	}
 }
 
-// addToAll declares the flags of all commands below cmd. all is set by --help-all.
+// addToAll declares the flags that all commands below cmd have. The flag --help-all sets all.
 func addToAll(cmd *cobra.Command, in *input, all *bool) {
 	for _, c := range cmd.Commands() {
 		addToAll(c, in, all)
@@ -137,7 +137,7 @@ func addToAll(cmd *cobra.Command, in *input, all *bool) {
 	}
 }
 
-// helpAll is the value of --help-all, which is --help with all flags.
+// helpAll is the value of --help-all, which shows the help like --help but with all flags.
 type helpAll struct {
 	cmd *cobra.Command
 	all *bool

@@ -20,7 +20,7 @@ import (
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
-// comparing is a run of compare.
+// comparing is a run of the command compare.
 type comparing struct {
 	criticised
 	likelihood
@@ -39,8 +39,8 @@ type comparedJSON struct {
 	Verdict verdict `json:"verdict"` // best, worse, cannot be told apart, or not comparable
 }
 
-// minObservations is the number below which standard errors of differences tend to be too small
-// (Sivula, Magnusson, Matamoros and Vehtari, 2020).
+// minObservations is the number of observations below which the standard errors of differences tend
+// to be too small (Sivula, Magnusson, Matamoros and Vehtari, 2020).
 const minObservations = 100
 
 // verdict is the result of comparing a model with the best one.
@@ -50,15 +50,15 @@ const (
 	best         verdict = "best"
 	worse        verdict = "worse"
 	indistinct   verdict = "cannot be told apart"
-	incomparable verdict = "not comparable" // the estimates are not reliable, or about other things
+	incomparable verdict = "not comparable" // unreliable estimates, or predictions of different things
 )
 
-// verdictOf judges a model.
+// verdictOf judges the model at index i of the comparison.
 func verdictOf(all []predictions, c []criticise.Compared, i int) verdict {
 	m, first := all[c[i].Model], all[c[0].Model]
 	switch {
 	case i == 0 && first.bad == 0 && len(first.elpd) > 1 && slices.ContainsFunc(c[1:], func(o criticise.Compared) bool { return alike(all[o.Model], first) }):
-		return best // including models whose estimates are too optimistic
+		return best // even if the estimate of another model is too optimistic
 	case i == 0, !alike(m, first), m.bad > 0, first.bad > 0, len(m.elpd) == 1:
 		return incomparable
 	case c[i].Worse:
@@ -67,7 +67,7 @@ func verdictOf(all []predictions, c []criticise.Compared, i int) verdict {
 	return indistinct
 }
 
-// comparisonJSON is all of it.
+// comparisonJSON is the whole result that compare prints with --json; a stable format.
 type comparisonJSON struct {
 	Method       string             `json:"method"`       // loo, or cv with the number of folds
 	Observations int                `json:"observations"` // number of observations
@@ -75,7 +75,7 @@ type comparisonJSON struct {
 	Findings     []diagnose.Finding `json:"findings"`     // problems and remarks
 }
 
-// predictions are those of one model.
+// predictions are the predictive densities of one model.
 type predictions struct {
 	name   string
 	method string
@@ -83,10 +83,10 @@ type predictions struct {
 	elpd   []float64
 	bad    int
 
-	observed map[string]observed // the data that are predicted; nil if that is not known
+	observed map[string]observed // the data that the model predicts; nil if unknown
 }
 
-// observed is a variable of the data that is predicted.
+// observed is a variable of the data that a model predicts.
 type observed struct {
 	values []float64
 	whole  bool // declared int, so that the model gives probabilities, not densities
@@ -103,7 +103,7 @@ func observedIn(f *fit.Fit, l *assess.LogLik) (map[string]observed, error) {
 		return nil, err
 	}
 	variables := l.Variables
-	if len(variables) == 0 { // its own log_lik: assume the same data as its statements
+	if len(variables) == 0 { // log_lik of the model: assume the data in its statements
 		derived, err := m.Derive(predict.LogLikelihood)
 		if err != nil {
 			return nil, nil
@@ -146,7 +146,7 @@ func otherData(a, b predictions) (values, kinds []string) {
 	return values, kinds
 }
 
-// refused explains why models cannot be compared: their data differ.
+// refused returns an error if models cannot be compared because their data differ.
 func refused(all []predictions) error {
 	for _, p := range all[1:] {
 		values, kinds := otherData(all[0], p)
@@ -166,7 +166,7 @@ func refused(all []predictions) error {
 	return nil
 }
 
-// alike reports whether two models are judged by the same method, on observations of the same
+// alike reports whether two models were judged by the same method and on observations with the same
 // names.
 func alike(a, b predictions) bool {
 	return a.method == b.method && slices.Equal(a.names, b.names)
@@ -223,7 +223,7 @@ func (o *comparing) run(cmd *cobra.Command, args []string) error {
 				return err
 			}
 			p.name, p.method, p.names = strings.TrimSuffix(p.name, filepath.Ext(p.name)), j.Method, j.Pointwise.Name
-			if j.Folds > 0 { // posteriors of fewer data predict worse
+			if j.Folds > 0 { // a model fitted to less data predicts worse
 				p.method = fmt.Sprintf("%s of %s", j.Method, count(j.Folds, "fold", "folds"))
 			}
 			for i, v := range j.Pointwise.ELPD {
@@ -292,7 +292,7 @@ func (o *comparing) run(cmd *cobra.Command, args []string) error {
 	return err
 }
 
-// comparisonFindings returns what users should be aware of.
+// comparisonFindings returns findings about the comparison that users should know.
 func comparisonFindings(all []predictions, c []criticise.Compared) []diagnose.Finding {
 	findings := []diagnose.Finding{}
 	for _, p := range all[1:] {

@@ -32,14 +32,14 @@ const (
 // oneOf offers words.
 func oneOf(words ...string) cobra.CompletionFunc { return cobra.FixedCompletions(words, complete) }
 
-// listOf offers words for a list that is separated by commas.
+// listOf completes a list of words separated by commas.
 func listOf(words func() []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, given string) ([]string, cobra.ShellCompDirective) {
 		return listed(given, words()), goesOnAt
 	}
 }
 
-// listed offers words after the last comma of a list.
+// listed completes the word after the last comma of a list.
 func listed(given string, words []string) (out []string) {
 	before := given[:strings.LastIndex(given, ",")+1]
 	for _, w := range words {
@@ -71,7 +71,7 @@ func dataArg(cmd *cobra.Command, args []string, given string) ([]string, cobra.S
 	return firstOnly(args, dataFiles, cmd, given)
 }
 
-// initValues offers starting points of chains: a word, or the folder of a run.
+// initValues offers values of --init: the word pathfinder, or the folder of a run.
 func initValues(cmd *cobra.Command, args []string, given string) ([]string, cobra.ShellCompDirective) {
 	runs, how := runFolders(cmd, args, given)
 	if cmd.Name() == "run" && strings.HasPrefix("pathfinder", given) {
@@ -85,8 +85,8 @@ func runFolders(_ *cobra.Command, _ []string, given string) ([]string, cobra.She
 	return pathsLike(given, func(path string) bool { return isFolder(path) && isFile(filepath.Join(path, folder.RecordFile)) })
 }
 
-// pathsLike offers paths that begin as given is written: those that match, and folders, which
-// are not complete.
+// pathsLike offers the paths that begin with the given text: files and folders that match, and
+// other folders, which the user may enter.
 func pathsLike(given string, match func(path string) bool) (out []string, how cobra.ShellCompDirective) {
 	how = complete
 	dir, begin := filepath.Split(given)
@@ -247,7 +247,7 @@ func variablesOf(cmd *cobra.Command, args []string, blocks ...ast.BlockKind) []s
 			continue
 		}
 		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-			continue // a pipe has been read or waits for its writer
+			continue // a pipe that is used up or waits for its writer
 		}
 		if text, err := source.ReadFile(path, 0); err == nil {
 			declaredIn(source.NewFile(path, text), blocks, found)

@@ -8,11 +8,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// This file: the scripts that complete commands. For bash, that of package cobra needs the package
-// bash-completion, which macOS and small containers lack; the one here does without.
+// This file: the scripts that complete commands in shells. The script of package cobra for bash
+// needs the package bash-completion, which macOS and small containers lack; the script made here
+// works without it.
 
-// bashAlone replaces the functions of bash-completion that the script uses, where they are not
-// loaded.
+// bashAlone defines the functions of bash-completion that the script uses, unless they are loaded.
 const bashAlone = `
 __ppl_init_completion()
 {
@@ -54,14 +54,15 @@ func writeBash(w io.Writer, root *cobra.Command, descriptions bool) error {
 		return err
 	}
 	script := strings.ReplaceAll(b.String(), "_filedir", "__ppl_filedir")
-	// bash quotes commas, which need it in lists of braces alone.
+	// The script escapes commas in its proposals, and bash would insert the backslashes. Bash needs
+	// them only inside braces.
 	script = strings.Replace(script, "    __ppl_process_completion_results\n}", "    __ppl_process_completion_results\n    ((${#COMPREPLY[@]})) && COMPREPLY=(\"${COMPREPLY[@]//\\\\,/,}\")\n}", 1)
 	script = strings.Replace(script, "complete -o default", bashAlone+"\ncomplete -o default", 1)
 	_, err := io.WriteString(w, script)
 	return err
 }
 
-// completionHelp says for each shell how to use its script.
+// completionHelp explains for each shell how to use its script.
 var completionHelp = map[string]string{
 	"bash": `To complete commands in this shell:
 
@@ -93,8 +94,8 @@ PowerShell 5.0 or newer is needed. Files are not filtered by their endings there
 This script has not been tried in PowerShell.`,
 }
 
-// completions words the help of the commands that print scripts, and has the one for bash print
-// the script of writeBash.
+// completions sets the help texts of the commands that print scripts, and makes the command for
+// bash print the script of writeBash.
 func completions(root *cobra.Command) {
 	for shell, help := range completionHelp {
 		cmd, _, err := root.Find([]string{"completion", shell})

@@ -13,8 +13,8 @@ import (
 	"github.com/ppl-lang/ppl/fit/folder"
 )
 
-// completed is what bash offers after a line has been typed, by the function that ppl completion
-// installs, without the package bash-completion. The program is this test.
+// completed returns what bash offers after a line has been typed. It calls the function that ppl
+// completion installs, without the package bash-completion, and this test binary acts as ppl.
 func completed(t *testing.T, dir, line string) []string {
 	t.Helper()
 	words := strings.Split(line, " ")
@@ -82,7 +82,7 @@ func TestCompletion(t *testing.T) {
 	write("completion.bash", string(out), 0o644)
 	for _, c := range []struct {
 		line string
-		want string // all that is offered; "… x y": that is among it
+		want string // all offers; after "…" some of the offers
 	}{
 		{"ppl summ", "summary"},
 		{"ppl help sam", "samplers"},
@@ -125,8 +125,9 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// TestOtherShells checks the scripts for zsh, fish and PowerShell in those shells that are
-// installed. zsh must know the command afterwards, and fish must complete with it.
+// TestOtherShells checks the scripts for zsh, fish and PowerShell in those of the shells that are
+// installed. Afterwards zsh must have a completion for the command, and fish must complete a
+// command line.
 func TestOtherShells(t *testing.T) {
 	dir := t.TempDir()
 	self, err := os.Executable()

@@ -24,24 +24,24 @@ import (
 // configName is the name of a configuration file.
 const configName = "ppl.toml"
 
-// userConfigDoc says where the user's file is.
+// userConfigDoc is the path of the user's file in help texts.
 const userConfigDoc = "~/.config/ppl/" + configName
 
 // maxConfig is the largest number of bytes read of a configuration file.
 const maxConfig = 1 << 20
 
-// origin is a place that values of flags come from.
+// origin is the place where the value of a flag was set.
 type origin string
 
 const (
-	originUser    origin = "user"    // the user's file, or a more trusted origin
+	originUser    origin = "user"    // the user's file, or a more trusted place
 	originCommand origin = "command" // the command line alone
 )
 
 // configFile is a configuration file.
 type configFile struct {
 	path    string
-	user    bool // the user's, not that of a model
+	user    bool // the user's file, not the file of a model
 	entries []configEntry
 }
 
@@ -56,7 +56,8 @@ type configEntry struct {
 // place returns the file and line of an entry.
 func (c *configFile) place(e configEntry) string { return fmt.Sprintf("%s:%d", c.path, e.line) }
 
-// fromHere returns a path as people would write it: relative if it is below the working folder.
+// fromHere returns a path in the form in which people would write it: relative if it is below the
+// working folder.
 func fromHere(path string) string {
 	here, err := os.Getwd()
 	if err != nil {
@@ -68,13 +69,13 @@ func fromHere(path string) string {
 	return path
 }
 
-// errorf is an error about an entry.
+// errorf returns an error about an entry, with its place in the file.
 func (c *configFile) errorf(e configEntry, format string, args ...any) error {
 	return usagef("%s:%d:%d: %s", fromHere(c.path), e.line, e.column, fmt.Sprintf(format, args...))
 }
 
-// configFiles reads the configuration files for a command, that of the model first. Those that do
-// not exist are left out.
+// configFiles reads the configuration files that apply to a command. The file of the model comes
+// first; files that do not exist are left out.
 func configFiles(root *cobra.Command, start string) ([]*configFile, error) {
 	var out []*configFile
 	for _, at := range []struct {
@@ -112,9 +113,9 @@ func userConfig() string {
 	return filepath.Join(dir, "ppl", configName)
 }
 
-// modelConfig returns the path of the file in a folder or, within a repository, in the nearest
-// folder above it; "" if there is none. It ignores folders outside the repository, which may be
-// anybody's.
+// modelConfig returns the path of the configuration file in a folder. In a repository, it may also
+// be in a folder above; the nearest one counts. It returns "" if there is none. It ignores folders
+// outside the repository, since anybody may be able to write to them.
 func modelConfig(dir string) string {
 	if dir == "" {
 		return ""
@@ -163,7 +164,7 @@ func readConfig(path string) ([]byte, error) {
 	return text, nil
 }
 
-// parse reads the entries, in their order.
+// parse reads the entries in the order of the file.
 func (c *configFile) parse(text []byte) error {
 	var values map[string]any
 	if err := toml.Unmarshal(text, &values); err != nil {
@@ -195,7 +196,7 @@ func (c *configFile) parse(text []byte) error {
 				return c.errorf(entry, "a table is named after a command, such as [run], but this is [%s]", strings.Join(table, "."))
 			}
 			entry.command = table[0]
-			c.entries = append(c.entries, entry) // its name is checked even if it is empty
+			c.entries = append(c.entries, entry) // even if empty, so that its name is checked
 			continue
 		}
 		names = append(slices.Clone(table), names...)
@@ -221,7 +222,7 @@ func (c *configFile) parse(text []byte) error {
 	return p.Error()
 }
 
-// configText returns a value as written on the command line.
+// configText returns a value in the form that it has on the command line.
 func configText(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
@@ -236,7 +237,7 @@ func configText(v any) (string, bool) {
 	return "", false
 }
 
-// check verifies that the commands and flags exist, and may be set here.
+// check checks that the commands and flags exist, and that this file may set them.
 func (c *configFile) check(root *cobra.Command) error {
 	for _, e := range c.entries {
 		cmd := commandNamed(root, e.command)
@@ -272,7 +273,7 @@ func (c *configFile) check(root *cobra.Command) error {
 	return nil
 }
 
-// commandNamed returns the command with a name, if it takes flags; nil if there is none.
+// commandNamed returns the command of a name if users can call it with flags, otherwise nil.
 func commandNamed(root *cobra.Command, name string) *cobra.Command {
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == name && !cmd.Hidden && cmd.Runnable() && cmd.Name() != "help" {
@@ -282,13 +283,13 @@ func commandNamed(root *cobra.Command, name string) *cobra.Command {
 	return nil
 }
 
-// configured reports whether configuration applies to a command.
+// configured reports whether configuration files apply to a command.
 func configured(cmd *cobra.Command) bool {
 	return cmd.HasParent() && commandNamed(cmd.Root(), cmd.Name()) == cmd
 }
 
-// configStart returns the folder where the search for the model's file begins: that of the first
-// argument that is a file, or the argument itself if it is a folder.
+// configStart returns the folder in which the search for the model's configuration file begins. It
+// is the folder of the first argument that is a file, or the argument itself if it is a folder.
 func configStart(cmd *cobra.Command, args []string) string {
 	if f := cmd.Flags().Lookup("resume"); f != nil && f.Changed {
 		return f.Value.String()
@@ -310,12 +311,13 @@ func configStart(cmd *cobra.Command, args []string) string {
 	return ""
 }
 
-// configure sets flags of a command that the command line does not set.
+// configure sets the flags of a command that the command line does not set, by the configuration
+// files.
 func configure(cmd *cobra.Command, args []string) ([]*configFile, error) {
 	flags := cmd.Flags()
 	flags.VisitAll(func(f *pflag.Flag) {
 		if env := noted(f, noteEnv); env != "" && !f.Changed && os.Getenv(env) != "" {
-			f.Annotations[noteOrigin] = []string{env} // what the command itself reads
+			f.Annotations[noteOrigin] = []string{env} // the command itself reads the variable
 		}
 	})
 	if off, _ := flags.GetBool("no-config"); off {
@@ -326,7 +328,7 @@ func configure(cmd *cobra.Command, args []string) ([]*configFile, error) {
 		return nil, err
 	}
 	resumed := flags.Lookup("resume") != nil && flags.Changed("resume")
-	// The options of samplers come last: which of them apply depends on the sampler.
+	// The options of samplers come last, since the flag --sampler determines which of them apply.
 	for _, ofSamplers := range []bool{false, true} {
 		for _, c := range files {
 			for _, e := range c.entries {
@@ -351,7 +353,7 @@ func configure(cmd *cobra.Command, args []string) ([]*configFile, error) {
 	return files, nil
 }
 
-// set sets a flag by an entry.
+// set sets a flag to the value of an entry.
 func (c *configFile) set(flags *pflag.FlagSet, f *pflag.Flag, e configEntry) error {
 	for _, value := range e.values {
 		if noted(f, notePath) != "" {
@@ -368,8 +370,8 @@ func (c *configFile) set(flags *pflag.FlagSet, f *pflag.Flag, e configEntry) err
 	return nil
 }
 
-// relative returns a path relative to the folder of the file. A value that may be something else,
-// such as a number, counts as a path if there is a file of that name.
+// relative resolves a path relative to the folder of the file. A value that may also be something
+// else, such as a number, counts as a path if there is a file of that name.
 func (c *configFile) relative(flag, value string) string {
 	if value == "" || value == "-" || filepath.IsAbs(value) {
 		return value
@@ -420,7 +422,7 @@ func showConfig(w io.Writer, cmd *cobra.Command, files []*configFile) error {
 			}
 			text := configValue(f)
 			if text == "" || from == "default" && defaultOf(f) == "" {
-				continue // not set, and nothing, or found by the command itself
+				continue // unset flags without a default, or whose default the command finds out
 			}
 			line := f.Name + " = " + text
 			column = max(column, min(len(line), 40))
@@ -461,7 +463,7 @@ func configValue(f *pflag.Flag) string {
 	return tomlText(text)
 }
 
-// tomlText returns a text as a TOML value; numbers and switches stay unquoted.
+// tomlText returns a text as a value in TOML. Numbers, true and false are not quoted.
 func tomlText(text string) string {
 	if text == "true" || text == "false" {
 		return text

@@ -18,7 +18,7 @@ import (
 	"github.com/ppl-lang/ppl/study"
 )
 
-// chosenGroups returns the groups of a Zarr store that --groups names.
+// chosenGroups returns the groups of a Zarr store that the flag --groups selects.
 func chosenGroups(names []string) ([]string, error) {
 	var all, out []string
 	for _, g := range assess.ZarrGroups() {
@@ -61,7 +61,7 @@ func orList(words []string) string {
 	return strings.Join(words, "")
 }
 
-// addGroups adds to a store the groups that are computed from the draws of a complete run.
+// addGroups adds the groups that are computed from the draws of a complete run to its store.
 func (o *running) addGroups(ctx context.Context, f *fit.Fit, tell func(string)) error {
 	groups, err := chosenGroups(o.groups)
 	if r, _ := fit.FormatOf(fit.Format(o.format)); !r.Groups || err != nil || len(groups) == 0 || len(f.Files) == 0 || f.Report.Interrupted {
@@ -104,7 +104,7 @@ func formatNames() (names []string) {
 	return names
 }
 
-// formatHelp describes these formats.
+// formatHelp returns a help text about these formats.
 func formatHelp() string {
 	var b strings.Builder
 	for _, r := range fit.Formats() {
@@ -223,8 +223,8 @@ func (o *conversion) write(ctx context.Context, r fit.FormatRow, f *fit.Fit, nam
 	return files, nil, err
 }
 
-// zarr writes a store next to its final path and then renames it, so that the path has a complete
-// store or none.
+// zarr writes a store beside its final path and then renames it, so that the path never has an
+// incomplete store.
 func (o *conversion) zarr(ctx context.Context, fit *fit.Fit) (written, notes []string, err error) {
 	if err := o.free(zarr.Is); err != nil {
 		return nil, nil, err
@@ -255,8 +255,8 @@ func (o *conversion) zarr(ctx context.Context, fit *fit.Fit) (written, notes []s
 	return []string{o.out}, notes, store.Move(o.out)
 }
 
-// free returns an error if the output exists, unless it may be replaced; is reports whether an
-// existing one is of the same kind.
+// free returns an error if the output exists and may not be replaced. It may be replaced if the
+// user allows it and is returns true for the path: it is an output of the same kind.
 func (o *conversion) free(is func(string) bool) error {
 	info, err := os.Lstat(o.out)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 
 var updateDoc = flag.Bool("update-doc", false, "write the output of commands into the pages that show it")
 
-// What doc/how-to/criticise.md shows is what its commands print: the same lines, with other
-// figures and so in another order perhaps, and with another quantity as that of the least
-// effective sample size, as draws differ between processors.
+// TestCriticiseDoc checks that doc/how-to/criticise.md shows what its commands print: the same
+// lines, perhaps with other figures and therefore in another order. The quantity with the least
+// effective sample size may differ too, because draws differ between processors.
 func TestCriticiseDoc(t *testing.T) {
 	page, err := filepath.Abs(filepath.Join("..", "..", "doc", "how-to", "criticise.md"))
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
-// criticised is the options of the commands that judge a model by its draws.
+// criticised has the options of the commands that judge a model by its draws.
 type criticised struct{ fitInput }
 
-// flags declares --model, and --data with what goes with it.
+// flags declares --model, --data, and the flags that say how to read the data.
 func (c *criticised) flags(cmd *cobra.Command) {
 	declare(cmd).String(&c.model, "model", "")
 	c.input.flags(cmd)
@@ -44,13 +44,13 @@ func (c *criticised) read(cmd *cobra.Command, args []string) (*fit.Fit, error) {
 	return fit, err
 }
 
-// keepsData is the error for --data with the folder of a run, where it would be ignored.
+// keepsData returns the error for --data with the folder of a run, where the flag would be ignored.
 func keepsData(dir string) error {
 	return usagef("%s keeps the data of its draws, so --data is not for it: leave it out", dir)
 }
 
-// runProblems returns a finding if a run has problems, since no verdict based on its draws is then
-// safe. It returns none for draws of an approximation or of the prior: commands describe these
+// runProblems returns a finding if a run has problems, because then no verdict based on its draws
+// is safe. It returns none for draws of an approximation or of the prior: commands describe these
 // themselves.
 func runProblems(fit *fit.Fit, name string) []diagnose.Finding {
 	if fit.Approximate() != "" || fit.FromPrior {
@@ -89,7 +89,7 @@ func writePointwise(path string, names []string, header []string, columns ...[]f
 	return nil
 }
 
-// numbersOf converts a slice for JSON.
+// numbersOf converts a slice to numbers for JSON.
 func numbersOf(values []float64) []number {
 	out := make([]number, len(values))
 	for i, v := range values {
@@ -98,7 +98,7 @@ func numbersOf(values []float64) []number {
 	return out
 }
 
-// UnmarshalJSON implements json.Unmarshaler, for what this program has written.
+// UnmarshalJSON implements json.Unmarshaler, for numbers that this program wrote.
 func (n *number) UnmarshalJSON(text []byte) error {
 	var f float64
 	if err := json.Unmarshal(text, &f); err == nil {

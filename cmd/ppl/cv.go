@@ -18,7 +18,7 @@ import (
 	"github.com/ppl-lang/ppl/study"
 )
 
-// validating is a run of cv.
+// validating is a run of the command cv.
 type validating struct {
 	input
 	studyOptions
@@ -140,7 +140,7 @@ func (o *validating) run(cmd *cobra.Command, arg string) error {
 	return o.show(cmd.OutOrStdout(), h, &j, len(folds.Folds))
 }
 
-// prepare reads a folder, or a model with its data.
+// prepare reads the folder of a run, or a model with its data.
 func (o *validating) prepare(cmd *cobra.Command, arg string) (*assess.Holdout, *study.Model, study.Options, error) {
 	given := study.Options{"chains": strconv.Itoa(o.chains), "warmup": strconv.Itoa(o.warmup), "draws": strconv.Itoa(o.draws), "stan-compat": o.stanCompat}
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {

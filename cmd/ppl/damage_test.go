@@ -90,7 +90,7 @@ func TestDamagedFolders(t *testing.T) {
 		made := func(chain int) string {
 			path := filepath.Join(out, fmt.Sprintf("killed_%d.csv", chain+1))
 			if _, err := os.Stat(path); err != nil {
-				return "" // a chain that has no draws left
+				return "" // a chain of which no draws are left
 			}
 			return numbers(t, path)
 		}
@@ -129,8 +129,9 @@ func TestDamagedFolders(t *testing.T) {
 	}
 }
 
-// damageOneFile changes bits of a file in the folder, cuts it, zeroes a part of it or puts
-// bytes into it, and says which file, and what was done; "" if there is none.
+// damageOneFile damages a file in the folder: it changes bits, cuts the file off, overwrites a part
+// with zeros or inserts bytes. It returns the name of the file and a description of the damage, or
+// "" if there is no file.
 func damageOneFile(t *testing.T, rng *rand.Rand, dir string) (name, how string) {
 	var files []string
 	filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
@@ -177,8 +178,8 @@ func damageOneFile(t *testing.T, rng *rand.Rand, dir string) (name, how string) 
 	return name, how
 }
 
-// left says how many of the lines that there should be are missing, and whether those that
-// there are, are among them, in the same order.
+// left returns the number of lines of want that are missing. ok reports whether all the given lines
+// occur in want, in the same order.
 func left(lines, want string) (missing int, ok bool) {
 	have := slices.Collect(strings.Lines(lines))
 	for l := range strings.Lines(want) {

@@ -42,7 +42,7 @@ With --model, shows what the model declares for each, finds what the model needs
 	return cmd
 }
 
-// dataJSON is what a file of data has.
+// dataJSON describes the content of a file of data.
 type dataJSON struct {
 	File    string       `json:"file"`              // path of the file, or stdin
 	Table   bool         `json:"table"`             // whether the file is a table, with a column for each variable
@@ -80,7 +80,7 @@ type needJSON struct {
 	Flag     string `json:"flag,omitempty"`  // flag that sets it by counting
 }
 
-// described is a file of data with the model that it is for.
+// described is a file of data together with the model that it is for.
 type described struct {
 	dataJSON
 	list diag.List
@@ -132,7 +132,8 @@ func (in *input) describe(ctx context.Context, path string, asJSON bool, stdout,
 	return err
 }
 
-// fit binds the model to the data. It finds from the model what the table must count.
+// fit binds the model to the data. It finds out which numbers of levels the model needs from the
+// table.
 func (d *described) fit(ctx context.Context, in *input, m *model.Model, set *data.Set, text string) (*data.Set, error) {
 	for {
 		_, err := m.BindContext(ctx, set, in.bindOptions())
@@ -142,7 +143,8 @@ func (d *described) fit(ctx context.Context, in *input, m *model.Model, set *dat
 		}
 		more := false
 		for _, message := range d.list {
-			// A setting says what is counted; where there are several, the user must choose.
+			// The setting names the columns whose levels would be counted. If there are several,
+			// the user must choose.
 			if name, ok := strings.CutPrefix(strings.Join(message.Settings, " "), "count="); ok && message.Code == diag.DataMissing && !strings.Contains(name, " ") && !slices.Contains(in.counts, name) {
 				in.counts, more = append(in.counts, name), true
 				d.Needs = append(d.Needs, needJSON{Name: strings.Split(name, "=")[0], Flag: "--count " + name})
@@ -164,7 +166,7 @@ func (d *described) fit(ctx context.Context, in *input, m *model.Model, set *dat
 	return coded, nil
 }
 
-// runs is the command that runs the model with these data.
+// runs returns the command that runs the model with these data.
 func (in *input) runs(path string) []string {
 	words := []string{"ppl", "run", path, "--data", in.data}
 	for _, c := range in.counts {
@@ -182,7 +184,7 @@ func (in *input) runs(path string) []string {
 	return words
 }
 
-// columns describes what was read.
+// columns describes the columns that were read.
 func (d *described) columns(set *data.Set, m *model.Model) {
 	declared, names := declarations(m)
 	columns := set.Columns()
@@ -377,7 +379,7 @@ func (d *described) write(stdout, stderr io.Writer, path string) error {
 	return diag.Render(stderr, wordedList(d.list), diagOptions(stderr))
 }
 
-// shapeText returns a shape for a table: 8 × 3, or "scalar".
+// shapeText returns a shape as text for a table: 8 × 3, or "scalar".
 func shapeText(shape []int) string {
 	if len(shape) == 0 {
 		return "scalar"
@@ -432,7 +434,7 @@ func shellWords(words []string) string {
 	return strings.Join(out, " ")
 }
 
-// counted returns a number of things: 1 row, 2 rows.
+// counted returns a number with its noun, such as 1 row or 2 rows.
 func counted(n int, thing string) string {
 	if n != 1 {
 		thing += "s"

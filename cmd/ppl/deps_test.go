@@ -22,22 +22,22 @@ import (
 
 const module = "github.com/ppl-lang/ppl"
 
-// areas is which part may import which, tests included. A name stands for the
-// folder and all below it; a package belongs to the longest that fits. The
-// standard library is open to all.
+// areas says which part of the program may import which, tests included. A name stands for the
+// folder and everything below it; a package belongs to the longest name that contains it. All may
+// import the standard library.
 //
-// The floors, from the ground: lang, ad and infer know none of each other; stdlib stands on ad and
-// lang/types; compile on lang, stdlib and ad; model on compile and infer; fit on model; assess on
-// fit; study and front on assess; cmd/ppl on all. No import runs up. The root is a façade of model
-// and fit for programs that embed ppl; nothing but examples imports it.
+// The layers, from the lowest: lang, ad and infer import none of each other; stdlib builds on ad
+// and lang/types; compile on lang, stdlib and ad; model on compile and infer; fit on model; assess
+// on fit; study and front on assess; cmd/ppl on all. No layer imports a higher one. The root
+// package is a façade of model and fit for programs that embed ppl; only the examples import it.
 //
-// What writes files in infer does so by internal/files, which knows the disk alone;
-// infer/internal/vector asks the processor what it has. lang is handed
-// the library of functions as a Universe. model/predict derives programs and draws nothing. Of
-// compile, the executor uses gonum for matrix products, and the passes for a factorisation. Only
-// front/report/plotfile depends on fonts and images, only internal/cmd/site on a renderer of
-// Markdown. front/serve knows no models: its processes do, which cmd/ppl starts. The playground's
-// engine has no plots as files and no server.
+// Whatever writes files in infer uses internal/files, which knows nothing but the disk;
+// infer/internal/vector asks for the abilities of the processor. lang receives the library of
+// functions as a Universe. model/predict derives programs and draws nothing. In compile, only the
+// executor, for matrix products, and the passes, for a factorisation, use gonum. Only
+// front/report/plotfile depends on fonts and images, and only internal/cmd/site on a renderer of
+// Markdown. front/serve knows no models; the processes that cmd/ppl starts for it do. The engine of
+// the playground has no plots as files and no server.
 const areas = `
 lang:       lang participle
 ad:         ad gonum
@@ -74,9 +74,9 @@ internal/short:
 internal/goroutines:
 `
 
-// packages is the finer order: for each package, what of the same area (and of
-// others where that is narrower than the area's rule) its code may import, tests
-// aside. "*" adds nothing to the area's rule.
+// packages is the finer table. For each package it lists which other packages of its area the code,
+// without tests, may import. It also lists packages of other areas if the package may import fewer
+// than its area. "*" adds nothing to the rule of the area.
 const packages = `
 lang/source:
 lang/diag:               lang/source
@@ -198,8 +198,8 @@ internal/cmd/examplegen: compile/data
 internal/cmd/stanc3suite: lang stdlib
 `
 
-// modules are the third-party modules that the policy names. Tests everywhere
-// may use go-internal, those of cmd/ppl a validator of JSON schemas.
+// modules maps the short names of third-party modules in the policy to their paths. All tests may
+// also use go-internal, and the tests of cmd/ppl a validator of JSON schemas.
 var modules = map[string]string{
 	"participle":  "github.com/alecthomas/participle/v2",
 	"goldmark":    "github.com/yuin/goldmark",
@@ -217,15 +217,15 @@ var modules = map[string]string{
 	"jsonschema":  "github.com/santhosh-tekuri/jsonschema/v6",
 }
 
-// goFile is a Go file of the module, whatever system it is for.
+// goFile is a Go file of the module, for any operating system.
 type goFile struct {
-	name    string // from the root, with slashes
+	name    string // path from the root of the module, with slashes
 	pkg     string // folder of the package, "." for the root
 	test    bool
 	hasDoc  bool
 	lines   int
 	text    string
-	imports []string // short: as the policy names them
+	imports []string // with the short names of the policy
 }
 
 // goFiles reads all Go files of the module.
@@ -279,9 +279,9 @@ func goFiles(t *testing.T) []goFile {
 	return files
 }
 
-// shortImports names the imports of a file as the policy does: packages of the
-// module by their folder, those of known modules by the module's short name,
-// others in full. The standard library is left out.
+// shortImports returns the imports of a file with the names of the policy: packages of the module
+// by their folder, those of known modules by the module's short name, others in full. It leaves out
+// the standard library.
 func shortImports(tree *ast.File) []string {
 	var short []string
 	for _, spec := range tree.Imports {
@@ -304,12 +304,12 @@ func shortImports(tree *ast.File) []string {
 	return short
 }
 
-// within says whether name is the folder dir or lies below it.
+// within reports whether name is the folder dir or lies below it.
 func within(name, dir string) bool {
 	return name == dir || strings.HasPrefix(name, dir+"/")
 }
 
-// table reads "name: words" lines.
+// table parses lines of the form "name: words".
 func table(text string) (names []string, words map[string][]string) {
 	words = map[string][]string{}
 	for line := range strings.Lines(text) {
@@ -323,8 +323,8 @@ func table(text string) (names []string, words map[string][]string) {
 	return names, words
 }
 
-// allowed says whether one of the words covers an import; "." is the root
-// package alone.
+// allowed reports whether one of the words covers an import. The word "." covers only the root
+// package.
 func allowed(imported string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool {
 		if w == "." || imported == "." {
@@ -334,7 +334,7 @@ func allowed(imported string, words []string) bool {
 	})
 }
 
-// longest is the name, among names, of the smallest folder around pkg.
+// longest returns the longest of the names whose folder contains pkg.
 func longest(pkg string, names []string) string {
 	best := ""
 	for _, n := range names {
@@ -382,20 +382,20 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// allowedExactly is allowed for the finer table, where a package's name does
-// not stand for those below it; but an area as a whole may be named.
+// allowedExactly is like allowed, for the finer table. There the name of a package does not cover
+// the packages below it, except lang, which stands for the whole area.
 func allowedExactly(imported string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool {
 		return w == imported || w == "lang" && within(imported, "lang")
 	})
 }
 
-// What may use internal packages of others is Go's own rule; what the language
-// leaves open is which packages may be used without it. These lists say it
-// again, so that a change of the tables above cannot give it up unnoticed.
+// TestIndependence checks the tables above. Go itself decides who may import internal packages, but
+// not which packages may be used without others. The lists here repeat that, so that a change of
+// the tables cannot give it up unnoticed.
 func TestIndependence(t *testing.T) {
 	_, area := table(areas)
-	// The first knows the disk alone, the second nothing of ppl.
+	// The first package knows only the disk, the second nothing of ppl.
 	harmless := []string{"internal/files", "internal/goroutines"}
 	for _, name := range []string{"lang", "ad", "infer"} {
 		for _, w := range area[name] {
@@ -412,14 +412,16 @@ func TestIndependence(t *testing.T) {
 	}
 }
 
-// House rules that a machine can check.
+// TestFiles checks rules for files: their length, absolute paths and package comments.
 func TestFiles(t *testing.T) {
 	const maxLines = 800
-	// An absolute path on some machine. The pattern is split so that it does not match itself.
+	// An absolute path on somebody's machine. The pattern is split so that it does not match
+	// itself.
 	machine := regexp.MustCompile(`["'\x60 =](/wo` + `rk/|/ho` + `me/|/ro` + `ot/|/Us` + `ers/|[A-Z]:\\+Us` + `ers)`)
 	documented := map[string]bool{}
 	for _, f := range goFiles(t) {
-		// Nobody reads a generated routine from top to bottom; its table is short.
+		// Generated files may be longer: nobody reads them from top to bottom, and their source is
+		// short.
 		if f.lines > maxLines && !strings.HasPrefix(f.text, "// Code generated ") {
 			t.Errorf("%s has %d lines; %d is the limit: split it by subject", f.name, f.lines, maxLines)
 		}

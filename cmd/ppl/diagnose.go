@@ -12,7 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
-// findingsJSON is what diagnose --json prints of a run.
+// findingsJSON is what diagnose --json prints about a run.
 type findingsJSON struct {
 	Findings    []diagnose.Finding `json:"findings"`    // problems and remarks
 	Diagnostics []chainJSON        `json:"diagnostics"` // one entry per chain

@@ -14,25 +14,27 @@ import (
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
-// This file: a disk that loses power. A recorder notes every call of a command that changes
-// what is below a folder; a crash is what a disk may hold then, if it had come only so far.
+// This file: a disk that loses power. A recorder notes every call by which a command changes
+// something below a folder. A crash is a state that the disk may have if the power fails after some
+// of these calls.
 //
-// What a disk may do is more than any does: of what was not synced, each write, each change of
-// a file's length and each change of a name may have happened or not, independently of others.
-// A sync of a file makes what was written to it durable, not its name; a sync of a folder makes
-// the names in it durable, not what is in the files. A rename from one folder to another is one
-// change, as journals of file systems have it, which a sync of the second makes durable.
+// The model allows more than any real disk does. As long as a change is not synced, it may or may
+// not have reached the disk, independently of the others: each write, each change of a file's
+// length and each change of a name. A sync of a file makes the content of the file durable, but not
+// its name. A sync of a folder makes the names in it durable, but not the content of the files. A
+// rename from one folder to another is a single change, as in file systems with a journal, and a
+// sync of the second folder makes it durable.
 
 // event is a change on the disk.
 type event struct {
 	kind   files.Kind
-	node   int // of WriteOp, TruncateOp, SyncOp: the file; of FolderOp: the folder
-	parent int // of changes of names: the folder
+	node   int // the file of a WriteOp, TruncateOp or SyncOp, the folder of a FolderOp
+	parent int // the folder in which a name changes
 	name   string
-	to     string // of RenameOp and ExchangeOp
-	into   int    // of RenameOp: the folder of the new name
-	child  int    // the file or folder that gets a name
-	other  int    // of ExchangeOp: the file that gets the first
+	to     string // the new name, for RenameOp and ExchangeOp
+	into   int    // the folder of the new name, for RenameOp
+	child  int    // the file or folder whose name changes
+	other  int    // the file that gets the first name, for ExchangeOp
 	at     int64
 	data   []byte
 }
@@ -50,7 +52,7 @@ func (e *event) changes() bool {
 	return e.kind == files.WriteOp || e.kind == files.TruncateOp
 }
 
-// diskRecorder is a files.System that notes what happens below a folder.
+// diskRecorder is a files.System that records the changes below a folder.
 type diskRecorder struct {
 	root string
 
@@ -59,7 +61,7 @@ type diskRecorder struct {
 	at     map[string]int // by path
 	open   map[*files.File]int
 	events []event
-	before map[int][]byte // contents of files that were there before
+	before map[int][]byte // contents of the files that existed at the start
 }
 
 func newDiskRecorder(t *testing.T, root string) *diskRecorder {
@@ -75,7 +77,7 @@ func newDiskRecorder(t *testing.T, root string) *diskRecorder {
 	return d
 }
 
-// below is a file or a folder in a folder.
+// below is a file or folder, with its path below the folder.
 type below struct {
 	name string
 	dir  bool
@@ -172,13 +174,13 @@ func (d *diskRecorder) move(from, to string) {
 	}
 }
 
-// disk is what was recorded, to be cut.
+// disk is a recording, from which the states after a crash are made.
 type disk struct {
 	events []event
 	start  []below // what was there before
 	ids    []int   // of start
 	parent []int
-	synced []int // by event: the number of the event after which it is durable; large: never
+	synced []int // for each event the index of the event that makes it durable; a large number: none
 }
 
 func (d *diskRecorder) disk(start []below) *disk {
@@ -195,7 +197,7 @@ func (d *diskRecorder) disk(start []below) *disk {
 		for j := i + 1; j < len(out.events); j++ {
 			s := &out.events[j]
 			at := e.parent
-			if e.kind == files.RenameOp { // one change of both folders
+			if e.kind == files.RenameOp { // a rename changes both folders at once
 				at = e.into
 			}
 			if s.kind == files.SyncAllOp || s.kind == files.SyncOp && e.changes() && s.node == e.node || s.kind == files.FolderOp && e.names() && s.node == at {
@@ -207,7 +209,7 @@ func (d *diskRecorder) disk(start []below) *disk {
 	return out
 }
 
-// pending are the changes among the first n events that a loss of power may undo.
+// pending returns the changes among the first n events that are lost if the power fails then.
 func (d *disk) pending(n int) []int {
 	var out []int
 	for i := range n {
@@ -222,17 +224,17 @@ func (d *disk) pending(n int) []int {
 type crash struct {
 	n    int
 	how  string
-	keep func(i int) bool // of those that are pending
-	torn int              // the event that is cut; -1: none
+	keep func(i int) bool // whether a pending change has reached the disk
+	torn int              // the write of which only a part was made; -1: none
 	cut  int              // to so many bytes
-	full bool             // with zeros in the place of the rest
+	full bool             // the rest of that write is zeros
 }
 
 func (c *crash) String() string { return fmt.Sprintf("after event %d, %s", c.n, c.how) }
 
-// crashes yields the states that a disk may have after the first n events. Of the changes that were
-// not synced, all are lost, or one, or all but one; or the last write is cut off at a sector. With
-// few, only the last two changes are lost or kept alone, and writes are cut at three sectors.
+// crashes yields the states that a disk may have after the first n events. Of the pending changes,
+// it loses all, one, or all but one; or it cuts the last write off at the end of a sector. With
+// few, it tries only the last two changes one by one, and at most three places to cut a write.
 func (d *disk) crashes(n int, few bool, yield func(c crash) bool) bool {
 	pending := d.pending(n)
 	if !yield(crash{n, "with all that was not synced lost", func(int) bool { return false }, -1, 0, false}) {
@@ -277,7 +279,7 @@ type node struct {
 	text  []byte
 }
 
-// tree is the disk after a crash.
+// tree returns the files and folders on the disk after a crash.
 func (d *disk) tree(c crash) map[int]*node {
 	nodes := map[int]*node{0: {names: map[string]int{}}}
 	for i, b := range d.start {
@@ -289,7 +291,7 @@ func (d *disk) tree(c crash) map[int]*node {
 	}
 	for i := range c.n {
 		e := &d.events[i]
-		switch e.kind { // files and folders are, whether they have a name or not
+		switch e.kind { // files and folders exist with or without a name
 		case files.CreateOp:
 			nodes[e.child] = &node{}
 		case files.MkdirOp:
@@ -335,7 +337,7 @@ func (d *disk) tree(c crash) map[int]*node {
 	return nodes
 }
 
-// sum tells disks apart by what can be found on them.
+// sum returns a digest of all files that can be found on a disk, to tell disks apart.
 func sum(nodes map[int]*node) [sha256.Size]byte {
 	h := sha256.New()
 	var walk func(id int)
@@ -361,7 +363,7 @@ func sum(nodes map[int]*node) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// write makes the files and folders below an empty folder.
+// write creates the files and folders in an empty folder.
 func write(t *testing.T, nodes map[int]*node, id int, path string) {
 	t.Helper()
 	for name, child := range nodes[id].names {

@@ -37,7 +37,8 @@ Of a part of a name, it lists the names that contain it. Without NAME, lists the
 	}
 }
 
-// writeFamilies lists the library. It shows a distribution by its name and an operator by its sign.
+// writeFamilies lists the functions of the library by family. It shows a distribution by its name
+// and an operator by its sign.
 func writeFamilies(w io.Writer) error {
 	var b strings.Builder
 	for _, f := range stdlib.Families() {
@@ -146,7 +147,7 @@ func writeDistribution(h *helping, d *types.DistributionDoc) {
 	}
 }
 
-// writeFunction writes texts and forms of a function.
+// writeFunction writes the texts and the forms of a function.
 func writeFunction(h *helping, f types.FunctionDoc) {
 	b := &h.b
 	fmt.Fprintf(b, "\n%s\n", f.Name)

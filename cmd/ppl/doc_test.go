@@ -12,8 +12,8 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// TestFormulas checks that the formula in a distribution's documentation, run as a program, has the
-// same value as the density.
+// TestFormulas checks that the formula in the documentation of a distribution has the same value as
+// its density, if it is run as a program.
 func TestFormulas(t *testing.T) {
 	reserved := regexp.MustCompile(`\b(lower|upper)\b`)
 	for name := range stdlib.Universe().Names() {
@@ -57,7 +57,7 @@ func TestFormulas(t *testing.T) {
 	}
 }
 
-// atZero is the log density of a program at 0.
+// atZero returns the log density of a program at 0.
 func atZero(program string) (float64, error) {
 	m, err := model.Compile("test", program)
 	if err != nil {
@@ -70,8 +70,8 @@ func atZero(program string) (float64, error) {
 	return p.LogDensity(make([]float64, p.Dim()))
 }
 
-// undemonstrated are the functions without an executed example, and why. The list
-// may only shrink.
+// undemonstrated lists the functions without an example that is run, with the reason. The list may
+// only shrink.
 var undemonstrated = func() map[string]string {
 	out := map[string]string{}
 	for name := range strings.FieldsSeq(`laplace_latent_rng laplace_latent_tol_rng
@@ -83,8 +83,8 @@ var undemonstrated = func() map[string]string {
 	return out
 }()
 
-// difference returns an expression for the largest error of a call against its value. Of nested
-// arrays, it compares the first element.
+// difference returns an expression for the largest error of the value of a call. In nested arrays,
+// it compares only the first element.
 func difference(call, value string) string {
 	a, b := "("+call+")", "("+value+")"
 	switch {
@@ -112,7 +112,7 @@ func TestDocumentation(t *testing.T) {
 		if len(e.Functions) > 0 {
 			program = "functions {\n" + strings.Join(e.Functions, "\n") + "\n}\n" + program
 		}
-		for _, more := range []string{"", "target += d;"}[:1+min(len(e.Adds), 1)] { // what is added, then the value too
+		for _, more := range []string{"", "target += d;"}[:1+min(len(e.Adds), 1)] { // check what the example adds to the target, then the value too
 			p := strings.Replace(program, "%s", more, 1)
 			if got, err := atZero(p); err != nil || !(math.Abs(got) <= within) {
 				t.Errorf("%s\nis off by %v (%v)", p, got, err)
@@ -125,7 +125,7 @@ func TestDocumentation(t *testing.T) {
 		for _, o := range stdlib.Language().Lookup(name) {
 			f, ok := o.(*stdlib.Func)
 			if !ok {
-				tolerance = 1e-7 // a text may have a separate tolerance
+				tolerance = 1e-7 // some texts give their own tolerance
 				continue
 			}
 			call, want, ok := f.Demonstration()

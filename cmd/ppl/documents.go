@@ -16,12 +16,12 @@ import (
 
 //go:generate go test -run ^TestSchemas$ -update .
 
-// document is a kind of JSON that ppl prints or writes. Its schema in doc/reference/json is made
-// from the type and the comments of its fields by go generate.
+// document is a kind of JSON that ppl prints or writes. go generate makes its schema in
+// doc/reference/json from the type and the comments of its fields.
 type document struct {
-	name    string       // of the schema: doc/reference/json/NAME.schema.json
-	version int          // raised when a field changes its meaning or goes away
-	from    []string     // commands, options, files, paths of ppl serve
+	name    string       // name of the schema doc/reference/json/NAME.schema.json
+	version int          // to be raised when a field changes its meaning or is removed
+	from    []string     // commands, options and files that have it, paths of ppl serve
 	title   string       // one sentence
 	typ     reflect.Type // a struct
 }
@@ -66,10 +66,10 @@ var documents = []document{
 	{"watch", 1, []string{"--watch"}, "How far a run is; an event progress each.", reflect.TypeFor[watchedRun]()},
 }
 
-// versionKey is the member of every document that has its version.
+// versionKey is the key that every document has for its version.
 const versionKey = "schema_version"
 
-// documentOf finds the document of a type.
+// documentOf finds the kind of document for a type.
 func documentOf(t reflect.Type) (document, bool) {
 	for _, d := range documents {
 		if d.typ == t {
@@ -79,7 +79,7 @@ func documentOf(t reflect.Type) (document, bool) {
 	return document{}, false
 }
 
-// writeJSON writes a document, v or what v points to, and a line break.
+// writeJSON writes v, or the value that it points to, as a document, and a line break.
 func writeJSON(w io.Writer, v any) error {
 	text, err := asDocument(v)
 	if err == nil {
@@ -88,7 +88,7 @@ func writeJSON(w io.Writer, v any) error {
 	return err
 }
 
-// asDocument returns a document, v or what v points to, as JSON.
+// asDocument returns v, or the value that it points to, as a document in JSON.
 func asDocument(v any) (json.RawMessage, error) {
 	d, ok := documentOf(reflect.Indirect(reflect.ValueOf(v)).Type())
 	if !ok {

@@ -22,24 +22,25 @@ import (
 	brief "github.com/ppl-lang/ppl/internal/short"
 )
 
-// This file: commands whose calls of the system fail, one at a time, and whose disk loses
-// power after any of them. What they come to afterwards is what they come to undisturbed.
+// This file: commands in which system calls fail, one at a time, and whose disk loses power after
+// any call. When they are repeated or resumed, the result must be that of an undisturbed command.
 //
-// PPL_DURABLE says how much is tried: "" a part for each run of the tests; "sites" each place in
-// the program that makes calls, in each phase of a command, and each moment at which power may
-// be lost; "all" each call, and everything that may then be on the disk.
+// PPL_DURABLE selects how much is tried. Without it, each run of the tests tries a small part. With
+// "sites", it is each place in the program that makes calls, in each phase of a command, and each
+// moment at which the power may fail; with "all", each call and every state that the disk may then
+// have.
 
-// durable is a command that writes files.
+// durableCommand is a command that writes files.
 type durableCommand struct {
 	name  string
-	setup []string // a command before it, whose output is there; its arguments
+	setup []string // arguments of a command to run first, whose output then exists
 	args  []string
-	again []string // how it goes on; nil: the same command
-	force []string // what is added where the output is there already
-	quick bool     // part of each run of the tests
-	whole bool     // work/o has a complete run at every moment, or ppl run --resume makes one of it
+	again []string // the command that continues it; nil: the same command
+	force []string // arguments to add if the output exists already
+	quick bool     // tried in each run of the tests
+	whole bool     // work/o has a complete run at any moment, or ppl run --resume completes one
 
-	moments int // about at how many the power is lost, where not at all of them
+	moments int // about how many moments a loss of power is tried at; 0: all
 }
 
 const (
@@ -73,7 +74,7 @@ var durableCommands = []durableCommand{
 	{name: "study", args: []string{"study", "in/plan.yaml", "--out", "work/s", "-q", "--parallel", "1"}, moments: 100},
 }
 
-// phase is how far a run is.
+// phase is the phase that a run has reached.
 type phase struct {
 	mu   sync.Mutex
 	name string
@@ -91,16 +92,17 @@ func (p *phase) get() string {
 	return p.name
 }
 
-// tried is where a command is tried: a folder with in, what it reads, and work, what it writes.
+// tried is a folder in which a command is tried: it reads from the subfolder in and writes to the
+// subfolder work.
 type tried struct {
 	durableCommand
 	dir   string
 	phase phase
-	calm  bool              // states are saved as seldom as they are for a user
-	want  map[string]string // what is in work after it, undisturbed
+	calm  bool              // states are saved no more often than for users
+	want  map[string]string // the files in work after an undisturbed command
 }
 
-// inMemory is a folder in memory, where syncs take no time.
+// inMemory returns a new folder in memory, where a sync takes no time.
 func inMemory(t *testing.T) string {
 	t.Helper()
 	if dir, err := os.MkdirTemp("/dev/shm", "ppl-test-"); err == nil {
@@ -130,7 +132,7 @@ func try(t *testing.T, c durableCommand) *tried {
 	return d
 }
 
-// begin makes the folder work as it is before the command.
+// begin restores the state of work before the command.
 func (d *tried) begin(t *testing.T) {
 	t.Helper()
 	d.empty(t)
@@ -166,7 +168,7 @@ func (d *tried) update(p infer.Progress) {
 // reached implements follower.
 func (*tried) reached(int, float64, float64) {}
 
-// run runs a command in this process and returns the exit code and what it has printed.
+// run runs a command in this process. It returns the exit code and the output.
 func (d *tried) run(args []string) (int, string) {
 	var out bytes.Buffer
 	d.phase.set("start")
@@ -186,7 +188,7 @@ func (d *tried) run(args []string) (int, string) {
 	return code, out.String()
 }
 
-// found is what is in the folder work, but for times, durations and places.
+// found returns the files in work, without times, durations and paths.
 func (d *tried) found(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -204,7 +206,7 @@ func (d *tried) found(t *testing.T) map[string]string {
 				text = err.Error()
 				break
 			}
-			delete(r.Options, "out") // as it was given, or whole if it was there already
+			delete(r.Options, "out") // as the user gave it, or an absolute path if the folder existed
 			text = fmt.Sprintf("complete %v, %v, %s, %s", r.Complete, r.Options, r.ModelSHA256, r.DataFileSHA256)
 		case strings.HasSuffix(base, ".csv"):
 			var kept strings.Builder
@@ -220,7 +222,8 @@ func (d *tried) found(t *testing.T) map[string]string {
 	return found
 }
 
-// same reports how what is there differs from what was made undisturbed.
+// same returns an error that describes how the files in work differ from those of an undisturbed
+// command.
 func (d *tried) same(t *testing.T) error {
 	t.Helper()
 	got := d.found(t)
@@ -233,8 +236,8 @@ func (d *tried) same(t *testing.T) error {
 		}
 	}
 	for name := range got {
-		// A folder that is not locked may have temporary files of others, which are left there
-		// for an hour.
+		// In a folder without a lock, temporary files may belong to other processes, so they are
+		// kept for an hour.
 		if _, ok := d.want[name]; !ok && (d.again != nil || !strings.Contains(name, ".tmp")) {
 			errs = append(errs, fmt.Errorf("%s is left", name))
 		}
@@ -242,7 +245,7 @@ func (d *tried) same(t *testing.T) error {
 	return errors.Join(errs...)
 }
 
-// goOn does what a user does after a crash, and looks at what comes of it.
+// goOn continues after a crash as a user would, and checks the result.
 func (d *tried) goOn(t *testing.T) error {
 	t.Helper()
 	args := d.args
@@ -263,7 +266,8 @@ func (d *tried) goOn(t *testing.T) error {
 	return d.same(t)
 }
 
-// keeps finds a complete run after a crash of a command that replaces one.
+// keeps returns an error unless a complete run exists after a crash of a command that replaces a
+// run.
 func (d *tried) keeps() error {
 	if !d.whole {
 		return nil
@@ -284,7 +288,7 @@ func (d *tried) keeps() error {
 	return nil
 }
 
-// failing is a files.System in which a call fails.
+// failing is a files.System in which one call fails.
 type failing struct {
 	phase func() string
 	fail  func(site string, n int) error // n counts the calls
@@ -310,7 +314,7 @@ func (f *failing) Do(op files.Op, call func() error) error {
 	return call()
 }
 
-// callers is where in the program a call is made.
+// callers identifies the place in the program that makes the call.
 func callers() string {
 	pcs := make([]uintptr, 32)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(4, pcs)])
@@ -328,7 +332,7 @@ func callers() string {
 	return out.String()
 }
 
-// reasons are what calls of a kind fail with.
+// reasons returns the errors with which calls of a kind fail.
 func reasons(kind files.Kind) []error {
 	switch kind {
 	case files.CreateOp, files.OpenOp, files.ListOp:
@@ -341,7 +345,8 @@ func reasons(kind files.Kind) []error {
 
 func howMuch() string { return os.Getenv("PPL_DURABLE") }
 
-// The page on reliability names as many commands as are tried.
+// TestReliabilityPage checks that the page on reliability gives the right number of commands tried
+// here.
 func TestReliabilityPage(t *testing.T) {
 	page, err := os.ReadFile("../../doc/evidence/reliability.md")
 	if err != nil {
@@ -357,9 +362,9 @@ func TestReliabilityPage(t *testing.T) {
 	}
 }
 
-// TestFailingCalls lets file system calls fail, one per run: every call of a command or, in short
-// runs, one per call site and phase. The command reports the failure or has finished its work, and
-// no draws are lost.
+// TestFailingCalls lets one file system call fail per run: each call of a command in turn or, in
+// short runs of the tests, one for each place in the code and phase. The command must report the
+// failure or have finished its work, and no draws may be lost.
 func TestFailingCalls(t *testing.T) {
 	total := 0
 	for _, c := range durableCommands {
@@ -438,7 +443,7 @@ func TestFailingCalls(t *testing.T) {
 	t.Logf("%d calls failed in all", total)
 }
 
-// The disk loses power after each call of a command.
+// TestPowerCuts lets the disk lose power after each call of a command.
 func TestPowerCuts(t *testing.T) {
 	total, different := 0, 0
 	for _, c := range durableCommands {
@@ -464,7 +469,7 @@ func TestPowerCuts(t *testing.T) {
 				t.Fatalf("%d: %s", code, said)
 			}
 			disk := r.disk(start)
-			// From here on there is something to resume.
+			// Once the record is durable, there is a run to resume.
 			promised := len(disk.events)
 			for i, e := range disk.events {
 				if e.kind == files.RenameOp && e.to == folder.RecordFile {
@@ -521,8 +526,8 @@ func TestPowerCuts(t *testing.T) {
 	t.Logf("%d cuts, %d different disks in all", total, different)
 }
 
-// finished looks at what there is after the command has exited with 0: all of it, but for what
-// is removed in the end.
+// finished checks the files after a command has exited with 0. They must be complete, but files
+// that are removed at the end may still be there.
 func (d *tried) finished(t *testing.T) error {
 	t.Helper()
 	got := d.found(t)
@@ -535,7 +540,7 @@ func (d *tried) finished(t *testing.T) error {
 	return errors.Join(errs...)
 }
 
-// absolutePaths makes paths absolute for a recorder.
+// absolutePaths is a files.System that passes absolute paths to a recorder.
 type absolutePaths struct{ files.System }
 
 func (a *absolutePaths) Do(op files.Op, call func() error) error {
@@ -549,7 +554,7 @@ func (a *absolutePaths) Do(op files.Op, call func() error) error {
 	return a.System.Do(op, call)
 }
 
-// counting counts the calls of each kind.
+// counting is a files.System that counts the calls of each kind.
 type counting struct {
 	mu sync.Mutex
 	n  map[files.Kind]int
@@ -562,8 +567,8 @@ func (c *counting) Do(op files.Op, call func() error) error {
 	return call()
 }
 
-// What is durable costs little: so many syncs, and files, of eight schools. States are synced
-// by the clock, here never.
+// TestSyncs checks that durable files cost little: it limits the numbers of syncs and files in a
+// run of eight schools. States are synced by the clock, so here never.
 func TestSyncs(t *testing.T) {
 	example, err := filepath.Abs(filepath.Join("..", "..", "examples", "eight_schools", "eight_schools"))
 	if err != nil {
@@ -594,7 +599,7 @@ func TestSyncs(t *testing.T) {
 		if syncs == 0 || syncs > most {
 			t.Errorf("%s: %d syncs, %d at most", format, syncs, most)
 		}
-		if written > 61 { // one of them only if a transition has diverged
+		if written > 61 { // one of them is written only if a transition has diverged
 			t.Errorf("the store has %d files", written)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
-// effectOptions is a run of effects.
+// effectOptions has the options of the command effects.
 type effectOptions struct {
 	quantityOptions
 	model, show, compare, pairs, outcome string
@@ -146,7 +146,7 @@ func (o *effectOptions) check() error {
 	return o.rows.check()
 }
 
-// setting reads DATA=VALUES.
+// setting reads a setting DATA=VALUES.
 func setting(text string, values *data.Set, fitted *data.Set) (assess.At, error) {
 	name, list, ok := strings.Cut(text, "=")
 	if !ok || name == "" || list == "" {
@@ -236,7 +236,7 @@ func (o *effectOptions) run(cmd *cobra.Command, args []string) error {
 	return err
 }
 
-// about says what the figures are.
+// about returns a sentence that says what the figures are.
 func (o *effectOptions) about(e *assess.Effects) string {
 	what := "Expected " + e.Outcome
 	switch {
@@ -273,7 +273,7 @@ func labelsOf(term string, by, at []assess.Setting, category int, what string) [
 	return out
 }
 
-// heads returns the titles of these columns.
+// heads returns the titles of the columns of labels.
 func heads(by, at []assess.Setting, category int) []string {
 	out := []string{""}
 	for _, s := range slices.Concat(by, at) {
@@ -285,7 +285,7 @@ func heads(by, at []assess.Setting, category int) []string {
 	return out
 }
 
-// what describes what changes.
+// what returns a text for the change that an effect is about.
 func (o *effectOptions) what(r assess.Effect) string {
 	switch {
 	case r.Level != nil:
@@ -298,7 +298,8 @@ func (o *effectOptions) what(r assess.Effect) string {
 	return ""
 }
 
-// table has a line for each effect. The first columns, texts in number, are labels.
+// table returns the cells of a table with a line for each effect. The first columns are labels;
+// texts is their number.
 func (o *effectOptions) table(e *assess.Effects) (cells [][]string, texts int) {
 	if len(e.Rows) == 0 {
 		return [][]string{{""}}, 1
@@ -329,7 +330,8 @@ func (o *effectOptions) table(e *assess.Effects) (cells [][]string, texts int) {
 	return cells, texts
 }
 
-// rankTable has a line for each level. The first columns, texts in number, are labels.
+// rankTable returns the cells of a table with a line for each level. The first columns are labels;
+// texts is their number.
 func (o *effectOptions) rankTable(e *assess.Effects) (cells [][]string, texts int) {
 	first := e.Ranks[0]
 	head := heads(first.By, first.At, first.Category)
@@ -357,7 +359,7 @@ func (o *effectOptions) rankTable(e *assess.Effects) (cells [][]string, texts in
 	return cells, texts
 }
 
-// none is the value of a comparison in which nothing changes.
+// none returns the value that means no difference: 1 for ratios, otherwise 0.
 func (o *effectOptions) none() float64 {
 	if o.show == "comparisons" && (o.compare == "ratio" || o.compare == "odds") {
 		return 1
@@ -401,7 +403,7 @@ func settingsJSON(all []assess.Setting) []settingJSON {
 	return out
 }
 
-// asJSON is what --json prints.
+// asJSON returns the result in the form for --json.
 func (o *effectOptions) asJSON(e *assess.Effects, notes []string) effectsJSON {
 	scale := "response"
 	if o.link {

@@ -13,8 +13,8 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// This file: how commands end early, by Ctrl-C or --time-limit. Both end the command's context,
-// which work in progress checks.
+// This file: how commands end early, by Ctrl-C or --time-limit. Both end the context of the
+// command, and the work in progress checks whether the context has ended.
 
 // timeLimitError is the cause when --time-limit ends a command.
 type timeLimitError struct{ limit time.Duration }
@@ -73,8 +73,8 @@ func interruptible(ctx context.Context, tell func()) (context.Context, context.C
 	return ctx, cancel
 }
 
-// ended replaces the error of a command that was ended early: by the exit code after Ctrl-C, or by
-// the message that the time is up. Its unfinished work is lost.
+// ended replaces the error of a command that was ended early. After Ctrl-C, the new error is the
+// exit code; after --time-limit, it is a message that the time is up. The unfinished work is lost.
 func ended(ctx context.Context, stderr io.Writer, err error) error {
 	switch {
 	case err == nil || ctx.Err() == nil:
@@ -82,12 +82,12 @@ func ended(ctx context.Context, stderr io.Writer, err error) error {
 	case timeUp(ctx) == nil:
 		fmt.Fprintln(stderr, "Interrupted.")
 		return exitCode(exitInterrupted)
-	case !errors.As(err, new(*timeLimitError)): // this error names the unfinished work too
+	case !errors.As(err, new(*timeLimitError)): // if so, err itself says what is unfinished
 		err = timeUp(ctx)
 	}
 	return fmt.Errorf("%w; what was computed till then is lost", err)
 }
 
-// grace is the time limit for computing the quantities at the last point after a command was ended
-// early.
+// grace is the time that a command may take after its early end to compute the quantities at the
+// last point.
 const grace = time.Second

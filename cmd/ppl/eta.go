@@ -15,13 +15,13 @@ import (
 // not known yet. It is not safe for concurrent use.
 type eta struct {
 	warmup, draws int // transitions of a chain
-	parallel      int // chains that run at a time
+	parallel      int // chains that run at the same time
 	target        float64
 	early         bool // warm-up may end early
 	chains        []etaChain
 
-	looked    bool // the effective sample size has been looked at
-	at        int  // after that many draws of each chain
+	looked    bool // the fields below are known
+	at        int  // draws of each chain when they were computed
 	ess, rhat float64
 }
 
@@ -62,7 +62,7 @@ func (e *eta) update(p infer.Progress, now time.Time) {
 	c.done = p.Iteration == p.Total
 	n := p.Iteration
 	if !p.Warmup {
-		n -= p.Total - e.draws // transitions of warm-up, which may have ended early
+		n -= p.Total - e.draws // leave out the transitions of warm-up, which may have ended early
 		if p.Total == p.Iteration {
 			n = e.draws // of all that are needed
 		}
@@ -175,8 +175,8 @@ func (e *eta) left(now time.Time) (time.Duration, bool) {
 	return duration(max(longest, sum/float64(min(e.parallel, len(e.chains))))), true
 }
 
-// needed estimates the number of draws per chain at which the target is reached, from the rate so
-// far; ok is false if it cannot.
+// needed estimates the number of draws per chain at which the target is reached, from the effective
+// sample size so far. ok is false if it cannot be estimated.
 func (e *eta) needed() (int, bool) {
 	if !e.looked || !(e.ess > 0) || e.ess >= e.target {
 		return 0, false // large enough, but the chains disagree: the end cannot be predicted
@@ -184,7 +184,7 @@ func (e *eta) needed() (int, bool) {
 	return min(e.draws, int(math.Ceil(float64(e.at)*e.target/e.ess))), true
 }
 
-// text describes the time left; "" if nothing is known.
+// text returns a text about the time left; "" if nothing is known.
 func (e *eta) text(now time.Time) string {
 	so := ""
 	if e.target > 0 && e.looked {

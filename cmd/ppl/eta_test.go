@@ -9,8 +9,9 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// A run of two chains, one of which waits: transitions of warm-up take 20 gradients and
-// later 10, those of sampling 5, a gradient a millisecond.
+// TestETA checks the estimates in a run of two chains, one of which waits. Transitions of warm-up
+// take 20 gradients at first and later 10, those of sampling take 5, and a gradient takes a
+// millisecond.
 func TestETA(t *testing.T) {
 	e := newETA(&runOptions{chains: 2, warmup: 1000, draws: 1000, parallel: 1})
 	now := time.Unix(0, 0)
@@ -94,7 +95,8 @@ func TestETAOfEarlyEnd(t *testing.T) {
 	}
 }
 
-// The time to a target follows the effective sample size.
+// TestETAOfTarget checks that the estimated time follows the effective sample size if a target for
+// it is given.
 func TestETAOfTarget(t *testing.T) {
 	e := newETA(&runOptions{chains: 1, warmup: 200, draws: 100000, targetESS: 400})
 	now := time.Unix(0, 0)
@@ -110,7 +112,7 @@ func TestETAOfTarget(t *testing.T) {
 		e.update(infer.Progress{Iteration: 200 + i, Total: 100200, Gradients: int64(10 * i)}, now)
 	}
 	e.reached(100, 50, 1.02)
-	// 800 draws are needed, of which there are 100: 7 seconds.
+	// The target needs 800 draws, of which 100 exist; the rest takes 7 seconds.
 	if text := e.text(now); text != "ESS 50 of 400 after 100 draws per chain, R-hat 1.020; about 7.0 s left" {
 		t.Error(text)
 	}

@@ -14,20 +14,20 @@ import (
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
-// weighing is a run of evidence.
+// weighing is a run of the command evidence.
 type weighing struct {
 	criticised
 	seed uint64
 	json bool
 }
 
-// logJSON is an estimate of the logarithm of something.
+// logJSON is an estimate of a logarithm, with its standard error.
 type logJSON struct {
 	Estimate number `json:"estimate"` // the estimate of the natural logarithm
 	SE       number `json:"se"`       // its standard error
 }
 
-// figures are the estimate and its standard error, which has two digits.
+// figures formats the estimate and its standard error, which gets two digits.
 func (l logJSON) figures() []string {
 	decimals := 2
 	if se := float64(l.SE); se > 0 {
@@ -55,7 +55,7 @@ type evidenceModelJSON struct {
 	Probability number `json:"probability"`
 }
 
-// evidenceJSON is all of it.
+// evidenceJSON is the whole result that evidence prints with --json; a stable format.
 type evidenceJSON struct {
 	Method   string              `json:"method"`   // always evidence
 	Models   []evidenceModelJSON `json:"models"`   // models, best first
@@ -125,8 +125,8 @@ func (o *weighing) run(cmd *cobra.Command, args []string) error {
 			return ended(ctx, cmd.ErrOrStderr(), fmt.Errorf("%s: %w", run[0], err))
 		}
 		w := weighed{name: filepath.Base(filepath.Clean(run[0])), evidence: e}
-		// Models whose data are not known, as they have no statement on data, are compared as they
-		// are.
+		// A model without statements on data does not say which data it is about. It is compared
+		// all the same.
 		if w.observed, err = observedIn(fit, &assess.LogLik{}); err != nil {
 			return fmt.Errorf("%s: %w", run[0], err)
 		}
@@ -171,7 +171,7 @@ func (o *weighing) run(cmd *cobra.Command, args []string) error {
 	return err
 }
 
-// byEvidence returns the figures of models, the best first.
+// byEvidence returns the figures of the models, the best model first.
 func byEvidence(all []weighed) []evidenceModelJSON {
 	best := all[0].evidence
 	total := 0.0
@@ -204,8 +204,8 @@ func byEvidence(all []weighed) []evidenceModelJSON {
 	return models
 }
 
-// closeEvidence returns a finding if the error of the estimates does not tell which model is the
-// best.
+// closeEvidence returns a finding if the best model is uncertain because of the errors of the
+// estimates.
 func closeEvidence(models []evidenceModelJSON) []diagnose.Finding {
 	var names []string
 	for _, m := range models[1:] {

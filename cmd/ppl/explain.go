@@ -14,10 +14,10 @@ import (
 	"github.com/ppl-lang/ppl/compile"
 )
 
-// explained is what explain prints; a stable format. Times are in nanoseconds
-// per evaluation of log density and gradient, shares from 0 to 1, ops numbers
-// computed per evaluation. Lines of the source count from 1; 0 is what comes
-// from no line.
+// explained is what explain prints; a stable format. Times are in nanoseconds per evaluation of log
+// density and gradient, and shares are from 0 to 1. Ops are counted by the numbers that they
+// compute per evaluation. Lines of the source count from 1; 0 stands for work that belongs to no
+// line.
 type explained struct {
 	NS          number          `json:"ns"`           // nanoseconds per gradient
 	MemoryBytes int             `json:"memory_bytes"` // memory of an evaluation without the data
@@ -99,7 +99,7 @@ type explainedPass struct {
 	Blocks     int    `json:"blocks"`      // blocks after it; 0 before there are any
 }
 
-// explainTime is the duration of the measurement of explain.
+// explainTime is how long explain measures.
 const explainTime = 300 * time.Millisecond
 
 func explainCommand() *cobra.Command {
@@ -196,11 +196,11 @@ func explanation(e *compile.Explanation, sites []compile.Group) *explained {
 
 const (
 	explainedLines = 12     // maximum number shown
-	sourceWidth    = 70     // of a line of the source, where the output is not a terminal
-	textMark       = "\x00" // between the figures of a row and its text, which may be long
+	sourceWidth    = 70     // for a line of the source if the output is not a terminal
+	textMark       = "\x00" // separates the figures of a row from its text, which may be long
 )
 
-// show prints the same for people.
+// show prints the explanation for people.
 func (x *explained) show(w io.Writer) error {
 	var table strings.Builder
 	tab := tabwriter.NewWriter(&table, 0, 8, 2, ' ', tabwriter.AlignRight)

@@ -34,7 +34,7 @@ codes are listed.`,
 			code := strings.ToUpper(strings.Trim(args[0], "[]"))
 			e, ok := diag.Explain(diag.Code(code))
 			if !ok {
-				if _, ok := diag.Explain(diag.Code("E0" + code)); ok { // without its first characters
+				if _, ok := diag.Explain(diag.Code("E0" + code)); ok { // the user may leave out E0
 					return usagef("there is no code %s; did you mean E0%s?", code, code)
 				}
 				return usagef("there is no code %s; `ppl explain-error` lists them all", code)

@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
-// failOn selects the findings that end a command with an exit code, for scripts: none, problems, or
-// all.
+// failOn selects which findings make a command end with an exit code, for scripts: none, problems,
+// or all.
 type failOn string
 
 const (
@@ -39,7 +39,7 @@ func (f *failOn) flag(cmd *cobra.Command) {
 	declare(cmd).Value(f, "fail-on")
 }
 
-// of returns the exit code for findings, if they end the command; nil if not.
+// of returns the exit code if these findings make the command fail, otherwise nil.
 func (f failOn) of(findings []diagnose.Finding) error {
 	problems := 0
 	for _, x := range findings {
@@ -50,7 +50,7 @@ func (f failOn) of(findings []diagnose.Finding) error {
 	return f.ofCounts(problems, len(findings)-problems)
 }
 
-// ofCounts is of for given numbers of problems and notes.
+// ofCounts is like of, for given numbers of problems and notes.
 func (f failOn) ofCounts(problems, notes int) error {
 	if f != failNever && problems > 0 || f == failWarnings && notes > 0 {
 		return exitCode(exitFindings)

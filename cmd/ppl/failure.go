@@ -33,12 +33,12 @@ func usage(err error) error { return &usageError{err} }
 
 func usagef(format string, args ...any) error { return usage(fmt.Errorf(format, args...)) }
 
-// exitCode is an error that has been reported already.
+// exitCode is an error that was already reported; only the exit code remains.
 type exitCode int
 
 func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// argumentNames describes the arguments of commands.
+// argumentNames explains the names of arguments.
 var argumentNames = map[string]string{
 	"MODEL": "a file in Stan's language",
 	"DIR":   "the folder of a run, or CSV files",
@@ -72,7 +72,7 @@ func fail(w io.Writer, cmd *cobra.Command, err error) int {
 		return int(code)
 	}
 	wrong := errors.As(err, new(*usageError))
-	// Errors that cobra finds before a command runs have no type.
+	// Errors that cobra finds before the command runs can only be recognised by their text.
 	if strings.HasPrefix(err.Error(), "unknown command") || strings.HasPrefix(err.Error(), "required flag") {
 		wrong = true
 	}
@@ -84,7 +84,7 @@ func fail(w io.Writer, cmd *cobra.Command, err error) int {
 	return exitError
 }
 
-// maxShown is the maximum number of messages shown for one error: fix the first ones first.
+// maxShown is the maximum number of messages shown for one error. Users fix the first ones first.
 const maxShown = 10
 
 // showError shows an error, with the source lines that it is about.
@@ -116,8 +116,8 @@ func printMessage(w io.Writer, format string, args ...any) {
 	fmt.Fprintln(w, fitted(w, shown(w, fmt.Sprintf(format, args...))))
 }
 
-// confirm reports the success of a command that prints nothing otherwise, if w is a terminal. Files
-// and pipes get nothing: for scripts, no output means no problems.
+// confirm reports the success of a command that otherwise prints nothing, if w is a terminal. It
+// writes nothing to files and pipes: for scripts, no output means success.
 func confirm(w io.Writer, format string, args ...any) {
 	if _, _, ok := terminalSize(w); ok {
 		printMessage(w, format, args...)
@@ -179,7 +179,7 @@ func lastSpace(line string, indent, width int) int {
 	return cut
 }
 
-// diagOptions fits messages to where they are shown.
+// diagOptions returns options that adapt messages to the writer that shows them.
 func diagOptions(w io.Writer) diag.Options {
 	o := diag.Options{Color: colored(w)}
 	if width, _, ok := terminalSize(w); ok {

@@ -18,7 +18,7 @@ import (
 )
 
 func init() {
-	// The program in a process that may not make memory executable.
+	// ppl-refused is ppl in a process whose memory cannot be made executable.
 	commands["ppl-refused"] = func() {
 		const prSetMDWE, refuseExecGain = 65, 1
 		if err := unix.Prctl(prSetMDWE, refuseExecGain, 0, 0, 0); err != nil {

@@ -51,8 +51,8 @@ func runsOf(args []string) ([][]string, error) {
 	return out, nil
 }
 
-// drawFiles returns the CSV files in a folder of ppl prior, ppl generate or ppl predict, by chain.
-// It returns nil for the folder of a run, or if there are files of several.
+// drawFiles returns the CSV files, by chain, in a folder of ppl prior, ppl generate or ppl predict.
+// It returns nil if the folder is that of a run, or has the files of several commands.
 func drawFiles(dir string) []string {
 	if _, err := os.Stat(filepath.Join(dir, folder.RecordFile)); err == nil {
 		return nil
@@ -95,7 +95,7 @@ func readRun(paths []string, o fit.ReadOptions) (*fit.Fit, error) {
 			continue
 		}
 		if info, err := os.Stat(p); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-			continue // a pipe, whose name says nothing
+			continue // a pipe; its name says nothing
 		}
 		if !strings.HasSuffix(strings.ToLower(p), ".csv") {
 			if _, err := os.Stat(p); err == nil {
@@ -126,7 +126,7 @@ func (in *fitInput) posterior(cmd *cobra.Command, fit *fit.Fit) (*model.Posterio
 	return l.posterior, err
 }
 
-// keptOnly adds to an error about missing data of a fit how its folder can keep them.
+// keptOnly adds to an error about missing data of a fit the advice how its folder can keep them.
 func keptOnly(err error, fit *fit.Fit) error {
 	missing := (*assess.NoDataError)(nil)
 	if fit == nil || !errors.As(err, &missing) {

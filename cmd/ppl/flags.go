@@ -21,16 +21,16 @@ const (
 	noteBy     = "by"
 	noteEnv    = "env"
 	notePath   = "path"
-	noteOrigin = "origin" // where the value comes from, unless it is the command line or the default
+	noteOrigin = "origin" // where the value was set, unless it is the command line or the default
 )
 
-// declaring declares flags of a command.
+// declaring declares the flags of a command.
 type declaring struct {
 	cmd *cobra.Command
 	set *pflag.FlagSet
 }
 
-// declare begins to declare flags of a command.
+// declare prepares a command for the declaration of its flags.
 func declare(cmd *cobra.Command) declaring {
 	set := cmd.Flags()
 	set.SortFlags = false
@@ -38,7 +38,7 @@ func declare(cmd *cobra.Command) declaring {
 	return declaring{cmd, set}
 }
 
-// dashes lets options be written with underscores, as other programs write them.
+// dashes allows underscores in the names of flags, since other programs write them so.
 func dashes(f *pflag.FlagSet, name string) pflag.NormalizedName {
 	name = strings.ReplaceAll(name, "_", "-")
 	if name == "adapt-delta" && f.Lookup("delta") != nil {
@@ -64,9 +64,9 @@ func rowOf(command, name string) (flagRow, bool) {
 	return flagTable[found], true
 }
 
-// Value declares a flag whose value is to.
+// Value declares a flag that stores its value in to.
 func (d declaring) Value(to pflag.Value, name string) *pflag.Flag {
-	row, _ := rowOf(d.cmd.Name(), name) // a test finds what is not in the table
+	row, _ := rowOf(d.cmd.Name(), name) // a test checks that the row exists
 	f := d.set.VarPF(to, name, row.short, row.text)
 	d.note(f, row.topic, row.common, row.value)
 	if row.by != "" {
@@ -86,14 +86,14 @@ func (d declaring) Value(to pflag.Value, name string) *pflag.Flag {
 	return f
 }
 
-// complete offers values of a flag to shells.
+// complete sets the function that completes the values of a flag in shells.
 func (d declaring) complete(name string, values cobra.CompletionFunc) {
 	if err := d.cmd.RegisterFlagCompletionFunc(name, values); err != nil {
-		panic(err) // the flag is not declared, or twice
+		panic(err) // the flag is not declared, or was completed twice
 	}
 }
 
-// note keeps what help shows of a flag.
+// note stores the properties of a flag that help needs.
 func (d declaring) note(f *pflag.Flag, about topic, common bool, value string) {
 	f.Annotations = map[string][]string{noteTopic: {string(about)}, noteValue: {value}}
 	if common {
@@ -101,7 +101,7 @@ func (d declaring) note(f *pflag.Flag, about topic, common bool, value string) {
 	}
 }
 
-// noted returns a note about a flag; "": none.
+// noted returns a note about a flag; "" if there is none.
 func noted(f *pflag.Flag, name string) string {
 	if values := f.Annotations[name]; len(values) > 0 {
 		return values[0]
@@ -109,7 +109,7 @@ func noted(f *pflag.Flag, name string) string {
 	return ""
 }
 
-// declareAs declares a flag of one of pflag's types: the value is made by add on a separate set.
+// declareAs declares a flag of one of pflag's types. It lets add make the value in a separate set.
 func (d declaring) declareAs(name string, add func(*pflag.FlagSet)) *pflag.Flag {
 	var apart pflag.FlagSet
 	add(&apart)
@@ -169,7 +169,7 @@ func (d declaring) Numbers(to *[]float64, name string, value []float64) *pflag.F
 	return d.declareAs(name, func(s *pflag.FlagSet) { s.Float64SliceVar(to, name, value, "") })
 }
 
-// limit declares the flag of a limit of ppl serve.
+// limit declares the flag for a limit of ppl serve.
 func (d declaring) limit(row serve.Limit, limits *serve.Limits) {
 	var apart pflag.FlagSet
 	name := "max-" + row.Name

@@ -13,9 +13,9 @@ import (
 	"github.com/ppl-lang/ppl/study"
 )
 
-// This file: the table of flags. Help, completion, manual pages, configuration files and the flags
-// allowed with --resume follow from it. The options of samplers, and the limits of ppl serve, are
-// in the tables of their packages.
+// This file: the table of flags. Help, completion, manual pages, configuration files and the check
+// of --resume are based on it. The options of samplers and the limits of ppl serve are in tables of
+// their packages.
 
 // topic is the subject of a flag. Help shows flags by topic, in the order of topicOrder.
 type topic string
@@ -36,23 +36,23 @@ const (
 	topicGeneral topic = "General"
 )
 
-// topicOrder is the order of topics. The options of single samplers come before topicGeneral.
+// topicOrder is the order of topics. The options of single samplers come just before topicGeneral.
 var topicOrder = []topic{topicData, topicMethod, topicSampler, topicStart, topicOutput, topicShown,
 	topicFits, topicJobs, topicServer, topicLimits, topicOptim, topicShared}
 
 // flagRow declares a flag.
 type flagRow struct {
 	name, short string
-	of          string // the commands that it is for; "": those without another row of that name
+	of          string // the commands that have it; "": all without another row of that name
 	topic       topic
-	common      bool   // shown by --help; the others by --help-all
-	value       string // the word for the value in help; "" of switches
+	common      bool   // shown by --help, not only by --help-all
+	value       string // the word for the value in help; "" for switches
 	text        string // what it does
 	values      cobra.CompletionFunc
-	passing     bool   // concerns how a run is made, not its draws: it may be given with --resume
+	passing     bool   // concerns how a run is made, not its draws, so it is allowed with --resume
 	path        bool   // the value is, or may be, a path
-	by          origin // the least trusted place that may set it; zero: any
-	env         string // the environment variable that sets it, too
+	by          origin // the least trusted place that may set it; zero: any place
+	env         string // environment variable that also sets it
 }
 
 const (
@@ -88,7 +88,7 @@ var flagTable = []flagRow{
 	{name: "repeat", topic: topicData, common: true, value: "N", text: "with MODEL: make each fit this many times, with different seeds"},
 	{name: "keep-draws", topic: topicData, value: "QUANTITY", text: "with MODEL: keep the draws of this quantity; may be repeated"},
 
-	// Method: what only some commands do.
+	// Method: flags that only some commands have.
 	{name: "family", topic: topicMethod, common: true, value: "FAMILY", values: oneOf(familyWords()...),
 		text: "the distribution of the outcome"},
 	{name: "log-lik", topic: topicMethod, common: true, value: "NAME", values: variables,
@@ -306,7 +306,7 @@ var flagTable = []flagRow{
 	{name: "tol-rel-grad", topic: topicOptim, value: "X", text: "end when the gradient along the next step, relative to the log density, is below X·2⁻⁵²"},
 	{name: "tol-param", topic: topicOptim, value: "X", text: "end when the unconstrained parameters change by less"},
 
-	// General: of all commands.
+	// General: flags of all commands.
 	{name: "color", topic: topicGeneral, passing: true, value: "WHEN", values: oneOf("auto", "always", "never"),
 		text: "use colours: auto, on terminals; always; never. See ppl help environment"},
 	{name: "no-config", topic: topicGeneral, passing: true, by: originCommand, text: "ignore the files " + configName},
@@ -316,7 +316,7 @@ var flagTable = []flagRow{
 	{name: "version", of: "ppl", topic: topicGeneral, by: originCommand, text: "print the version, as ppl version does"},
 }
 
-// groupNames returns the values of --groups.
+// groupNames returns the values that --groups accepts.
 func groupNames() []string {
 	names := []string{"none", "all"}
 	for _, g := range assess.ZarrGroups() {
@@ -333,7 +333,7 @@ func groupsText() string {
 	return text
 }
 
-// standardGroups returns the default of --groups.
+// standardGroups returns the default value of --groups.
 func standardGroups() (names []string) {
 	for _, g := range assess.ZarrGroups() {
 		if g.Default {
@@ -354,7 +354,7 @@ func formatText() string {
 	return text
 }
 
-// manifestNames returns the values of --manifest.
+// manifestNames returns the values that --manifest accepts.
 func manifestNames() (names []string) {
 	for _, k := range study.ManifestKinds() {
 		names = append(names, k.Name)

@@ -73,8 +73,8 @@ functions whose names end in _log, and functions that have gone.`,
 	return cmd
 }
 
-// file formats one file. same means that its text was in the canonical form, and ok is false if the
-// command fails for it.
+// file formats one file. same means that the text already had the canonical form. ok is false if
+// the command has to fail because of this file.
 func (o *fmtOptions) file(name string, stdin io.Reader, stdout, stderr io.Writer) (same, ok bool, err error) {
 	f, err := readModel(stdin, name, 0)
 	if err != nil {
@@ -108,7 +108,7 @@ func (o *fmtOptions) format(f *source.File) (string, diag.List) {
 	return format.Source(f)
 }
 
-// replaceFile replaces a file so that it is complete at any time.
+// replaceFile replaces a file so that it is complete at every moment.
 func replaceFile(name, text string) error {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -165,7 +165,7 @@ func unifiedDiff(name, a, b string) string {
 	return out.String()
 }
 
-// hunkRange returns the position of n lines after the first `before` lines.
+// hunkRange returns the range of n lines, after the first `before` lines, for the head of a hunk.
 func hunkRange(before, n int) string {
 	if n == 0 {
 		return fmt.Sprintf("%d,0", before)

@@ -49,7 +49,7 @@ type quantitiesJSON struct {
 	Warnings []string      `json:"warnings"` // problems, in words
 }
 
-// show summarises quantities and writes their files.
+// show summarises the quantities and writes their files.
 func (o *quantityOptions) show(stdout, stderr io.Writer, name string, g *fit.Generated, notes []string) error {
 	fit := g.Fit()
 	var files []string
@@ -107,8 +107,8 @@ func (o *quantityOptions) show(stdout, stderr io.Writer, name string, g *fit.Gen
 	return err
 }
 
-// failedOnly returns the findings for quantities that were computed at given draws. Findings about
-// the agreement of the draws do not apply.
+// failedOnly selects the findings that apply to quantities computed at given draws: findings about
+// the agreement of the draws do not.
 func failedOnly(all []diagnose.Finding) []diagnose.Finding {
 	var out []diagnose.Finding
 	for _, f := range all {
@@ -192,12 +192,12 @@ must be among the draws, in the same sizes.`,
 	return cmd
 }
 
-// printer shows what models print.
+// printer returns a function that shows the output of a model's print statements.
 func printer(w io.Writer) func(string) {
 	return func(s string) { printMessage(w, "%s", s) }
 }
 
-// given returns the data of --data, or else those of the run.
+// given returns the data of --data or, without that flag, the data of the run.
 func (o *quantityOptions) given(fit *fit.Fit, stderr io.Writer) (*data.Set, error) {
 	if o.data == "" {
 		return fit.Data()
@@ -214,7 +214,7 @@ func (o *quantityOptions) given(fit *fit.Fit, stderr io.Writer) (*data.Set, erro
 	return o.parseData(stderr)
 }
 
-// boundTo binds a model to the data of --data, or else to those of the run.
+// boundTo binds a model to the data of --data or, without that flag, to the data of the run.
 func (o *quantityOptions) boundTo(ctx context.Context, model *model.Model, fit *fit.Fit, stderr io.Writer) (*model.Posterior, error) {
 	o.uses = model.Program().Declares
 	values, err := o.given(fit, stderr)
@@ -224,7 +224,7 @@ func (o *quantityOptions) boundTo(ctx context.Context, model *model.Model, fit *
 	bind := o.bindOptions()
 	bind.AllowImpossible = true // observed values may be placeholders in new data
 	if r := fit.Record(); r != nil {
-		bind.Seed = r.Seed // of transformed data, as the run had it
+		bind.Seed = r.Seed // the run's seed, since transformed data may be drawn
 		if bind.StanCompat == "" {
 			bind.StanCompat = r.StanCompat
 		}
@@ -232,7 +232,7 @@ func (o *quantityOptions) boundTo(ctx context.Context, model *model.Model, fit *
 	return model.BindContext(ctx, values, bind)
 }
 
-// leftNotes returns notes on what could not be derived.
+// leftNotes returns notes on the statements from which nothing could be derived.
 func leftNotes(d *model.Derived, what string) []string {
 	var notes []string
 	for _, l := range d.Left {

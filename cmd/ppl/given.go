@@ -10,13 +10,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// This file: standard output and open files of the process.
+// This file: checks of standard output and of the number of open files.
 
-// errClosed reports that standard output is closed. A standard output that is /dev/null, opened for
-// reading and writing, looks the same.
+// errClosed says that standard output is closed. It looks the same if it is /dev/null, opened for
+// reading and writing.
 var errClosed = errors.New("it is closed, or /dev/null opened for reading, too: send it to a file, or to >/dev/null to do without it")
 
-// closedOutput replaces a standard output that was closed, where Go opens /dev/null.
+// closedOutput replaces a standard output that was closed; Go opens /dev/null in that case.
 type closedOutput struct{}
 
 func (closedOutput) Write([]byte) (int, error) { return 0, errClosed }
@@ -30,8 +30,8 @@ func standardOutput() io.Writer {
 }
 
 // neededOutput checks, before a command starts its work, that its result can be printed. Otherwise
-// a run of hours could have a summary that nobody sees. Commands that serve or write files need no
-// standard output.
+// a run of hours could end with a summary that nobody sees. Commands that serve or write files need
+// no standard output.
 func neededOutput(cmd *cobra.Command, out *checkedWriter) error {
 	if _, closed := out.Writer.(closedOutput); !closed {
 		return nil
@@ -45,10 +45,11 @@ func neededOutput(cmd *cobra.Command, out *checkedWriter) error {
 	return fmt.Errorf("cannot write to standard output: %w", errClosed)
 }
 
-// minFiles is the number of open files that any command needs.
+// minFiles is the number of files that any command may need to open.
 const minFiles = 16
 
-// enoughFiles returns an error if the process may open fewer than need files.
+// enoughFiles returns an error if the process may open fewer than need files. what is the subject
+// of its message.
 func enoughFiles(need int, what string) error {
 	if limit, ok := fileLimit(); ok && limit < uint64(need) {
 		return fmt.Errorf("%s needs up to %d open files, and this process may have %d: allow for more by ulimit -n %d", what, need, limit, max(need, 256))
@@ -56,9 +57,8 @@ func enoughFiles(need int, what string) error {
 	return nil
 }
 
-// descriptors returns an error if a run may not open enough files. It opens, for each chain, its
-// draws, their journal, and both for reading back; the file that is being written; and those of the
-// process.
+// descriptors returns an error if the process may not open enough files for the run. For each chain
+// it has open the file of draws, their journal, and the file that is being written.
 func (o *running) descriptors() error {
 	const perChain = 3
 	need := minFiles + perChain*o.chains

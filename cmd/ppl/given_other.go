@@ -2,8 +2,7 @@
 
 package main
 
-// outputClosed reports whether standard output was closed when the program began. It returns false:
-// on this system, writing reports that.
+// outputClosed returns false, since on this system the first write reports a closed output.
 func outputClosed() bool { return false }
 
 // fileLimit returns the maximum number of open files of this process. It is not known on this

@@ -10,7 +10,7 @@ import (
 
 // outputClosed reports whether standard output was closed when the program began. Go's runtime then
 // opens /dev/null in its place, for reading and writing, which shells do not do. If standard output
-// is the same file as standard input or error, the caller has chosen it.
+// is the same file as standard input or error, the caller has chosen it, and it counts as open.
 func outputClosed() bool {
 	null, err := os.Stat(os.DevNull)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/sampler"
 )
 
-// userCommands are the commands that people run.
+// userCommands returns the commands that are meant for users.
 func userCommands() []*cobra.Command {
 	root := rootCommand(&checkedWriter{Writer: io.Discard})
 	return slices.DeleteFunc(root.Commands(), func(c *cobra.Command) bool { return c.Hidden })
@@ -110,8 +110,8 @@ func countFlags(parts []topicFlags) (n int) {
 	return n
 }
 
-// TestCommandTable checks that the rows of the table are the commands, each in one group and with
-// one line of text.
+// TestCommandTable checks that the table has a row for each command, in one group and with one line
+// of text.
 func TestCommandTable(t *testing.T) {
 	root := rootCommand(&checkedWriter{Writer: io.Discard})
 	seen := map[string]bool{}

@@ -17,7 +17,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
-// This file: suggestions for wrong command lines. Many users know the words of other tools.
+// This file: suggestions for wrong command lines. Many users know the commands and flags of other
+// programs.
 
 // otherCommands maps the names of commands in other tools to those of ppl.
 var otherCommands = map[string]string{
@@ -173,7 +174,7 @@ func nearFile(err error) string {
 	return filepath.Join(filepath.Dir(e.Path), near)
 }
 
-// meant adds a remark to an error.
+// meant adds a suggestion to an error, unless it is empty.
 func meant(err error, help string) error {
 	if help == "" {
 		return err

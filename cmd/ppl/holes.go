@@ -13,14 +13,14 @@ import (
 
 // This file: --na, the treatment of missing values in a table.
 
-// holeWhat has the values of --na.
+// holeWhat maps the words of --na to their meaning.
 var holeWhat = map[string]data.Holes{"error": data.HolesFault, "drop": data.HolesDrop, "keep": data.HolesKeep}
 
-// holeWords completes the values of --na.
+// holeWords completes the words of --na.
 var holeWords = oneOf(slices.Sorted(maps.Keys(holeWhat))...)
 
-// holes reads --na: what happens to the holes of a column, and the columns that are named. Without
-// a name it is about the columns that the model declares.
+// holes reads --na. of says what happens to missing values of a column, and named lists the columns
+// that the flag names. A value without a column applies to the columns that the model declares.
 func (in *input) holes() (of func(column string) data.Holes, named []string, err error) {
 	if len(in.na) == 0 {
 		return nil, nil, nil
@@ -53,7 +53,7 @@ func (in *input) holes() (of func(column string) data.Holes, named []string, err
 	}, named, nil
 }
 
-// checkHoles says what is wrong with --na for these data.
+// checkHoles returns an error if --na does not fit these data.
 func checkHoles(set *data.Set, name string, named []string) error {
 	if !set.Table() {
 		return usagef("--na is for tables (CSV), but %s is none", name)

@@ -36,30 +36,30 @@ type input struct {
 	quiet      bool
 	print      func(string)  // receives the model's print statements
 	without    []string      // passes of the compiler
-	impossible bool          // data that no parameters explain are bound, for what does not sample
-	stanCompat string        // version of Stan whose transforms are meant
-	memory     byteSize      // that binding and an evaluation may take; 0: what is usual
-	statements int64         // that binding may run; 0: what is usual
-	maxData    byteSize      // of a file of data; 0: the default
-	counts     []string      // what is counted in a table, N or J=column
-	na         []string      // what happens to holes of a table: WHAT or column=WHAT
-	maxPrint   byteSize      // of what the model prints; 0: the default
-	timeLimit  time.Duration // of all that the command does; 0: none
+	impossible bool          // without sampling: accept data that no parameters can explain
+	stanCompat string        // version of Stan whose transforms are used
+	memory     byteSize      // limit for binding and for an evaluation; 0: the default
+	statements int64         // limit of statements that binding runs; 0: the default
+	maxData    byteSize      // limit for a file of data; 0: the default
+	counts     []string      // numbers to count in a table: N or J=column
+	na         []string      // how to treat missing values in a table: WHAT or column=WHAT
+	maxPrint   byteSize      // limit for the output of print statements; 0: the default
+	timeLimit  time.Duration // limit for the whole command; 0: none
 	color      colorMode
-	noConfig   bool // configuration files are ignored
-	showConfig bool // the values of flags are printed, and nothing else is done
+	noConfig   bool // ignore configuration files
+	showConfig bool // print the values of flags and end
 
-	stdinAs   string                 // what standard input has been read as; "": not yet
+	stdinAs   string                 // the purpose for which standard input was read; "": not read yet
 	source    *source.File           // the model, once read
-	text      string                 // of the data, once read, until it is parsed
+	text      string                 // the data as text, between reading and parsing
 	textErr   error                  // why they could not be
 	digest    string                 // of the text
 	parsed    *data.Set              // what the text says
-	uses      func(name string) bool // names of the data of the model that was compiled; nil: any
-	newLevels bool                   // columns may have levels that as does not have
-	as        *data.Set              // the data are read as these were, such as those of a fit; nil: by themselves
+	uses      func(name string) bool // whether the compiled model uses data of that name; nil: any
+	newLevels bool                   // columns may have levels that are not in as
+	as        *data.Set              // data whose levels the data must have, such as those of a fit; nil: none
 
-	// The run that model and data are kept of, and its folder; nil: they are read.
+	// The run, and its folder, that has the model and the data; nil: they are read from files.
 	record    *folder.Record
 	recordDir string
 }
@@ -67,7 +67,8 @@ type input struct {
 // flags declares the options.
 func (in *input) flags(cmd *cobra.Command) { bindsModel.add(cmd, in) }
 
-// onceFlag is a text that may be given only once: of two data files, one would be ignored.
+// onceFlag is a flag with a text that may be given only once: if there were two data files, one
+// would be ignored.
 type onceFlag struct {
 	to    *string
 	given bool
@@ -90,11 +91,11 @@ func (f *onceFlag) Set(text string) error {
 	return nil
 }
 
-// memoryVariable is the environment variable that --memory overrides.
+// memoryVariable is the environment variable with a memory limit. --memory overrides it.
 const memoryVariable = "PPL_MEMORY"
 
 // limitMemory takes the limit from the environment if the option does not set it, and makes the
-// garbage collector respect it.
+// garbage collector keep to it.
 func limitMemory(limit *byteSize) error {
 	if text := os.Getenv(memoryVariable); text != "" && *limit == 0 {
 		if err := limit.Set(text); err != nil {
@@ -106,8 +107,9 @@ func limitMemory(limit *byteSize) error {
 	return nil
 }
 
-// read reads model and data, each once: the bytes that are hashed are the bytes that are used, and
-// a pipe cannot be read twice. Errors in the data are reported after the model has been compiled.
+// read reads the model and the data, each only once. So the bytes that are hashed are the bytes
+// that are used, and both may come through a pipe. Errors in the data are reported after the model
+// has been compiled.
 func (in *input) read(ctx context.Context, model string) error {
 	if in.source != nil {
 		return nil
@@ -135,7 +137,7 @@ func (in *input) read(ctx context.Context, model string) error {
 	return nil
 }
 
-// readData reads the text of the data that are given, if there are any.
+// readData reads the text of the data, if a file is given.
 func (in *input) readData(ctx context.Context) {
 	if in.data != "" {
 		in.text, in.textErr = in.readText(ctx, in.data, "--data")
@@ -143,8 +145,8 @@ func (in *input) readData(ctx context.Context) {
 	}
 }
 
-// parseData parses the text that readData has read, and drops the text, which may take more memory
-// than its values.
+// parseData parses the text that readData has read. It then drops the text, which may take more
+// memory than its values.
 func (in *input) parseData(stderr io.Writer) (*data.Set, error) {
 	if in.parsed == nil && in.textErr == nil {
 		in.parsed, in.textErr = in.parse(fileName(in.data), in.text)
@@ -157,7 +159,7 @@ func (in *input) parseData(stderr io.Writer) (*data.Set, error) {
 	return in.parsed, in.textErr
 }
 
-// reading returns the options for reading data, with its limits.
+// reading returns the options for reading data, including the limits.
 func (in *input) reading() data.Options {
 	return data.Options{Limit: int64(in.maxData), Memory: compile.MemoryOr(int64(in.memory))}
 }
@@ -187,7 +189,7 @@ func (in *input) readText(ctx context.Context, path, option string) (string, err
 // stdinName is the name of standard input in messages and in the names of files.
 const stdinName = "stdin"
 
-// fileName names a file in messages.
+// fileName returns the name of a file for messages.
 func fileName(path string) string {
 	if path == "-" {
 		return stdinName
@@ -214,8 +216,8 @@ func readModel(stdin io.Reader, name string, limit int64) (*source.File, error) 
 	return source.NewFile(name, text), nil
 }
 
-// modelFolder returns the folder of included files: that of the model, or the working folder if the
-// model comes through a pipe.
+// modelFolder returns the folder in which to look for included files: that of the model, or the
+// working folder if the model comes through a pipe.
 func modelFolder(name string) string {
 	if info, err := os.Stat(name); name == "-" || err == nil && !info.Mode().IsRegular() {
 		return "."
@@ -223,7 +225,7 @@ func modelFolder(name string) string {
 	return filepath.Dir(name)
 }
 
-// loaded is a model bound to data, and how long that took.
+// loaded is a model bound to data, with the times that loading took.
 type loaded struct {
 	model     *model.Model
 	posterior *model.Posterior
@@ -233,8 +235,8 @@ type loaded struct {
 	bind      time.Duration
 }
 
-// load compiles the model, reads the data and binds them, unless ctx ends before.
-// Warnings are shown on stderr.
+// load compiles the model, reads the data and binds them, unless ctx ends first. It shows warnings
+// on stderr.
 func (in *input) load(ctx context.Context, model string, stderr io.Writer) (*loaded, error) {
 	if err := in.limits(); err != nil {
 		return nil, err
@@ -254,7 +256,7 @@ func (in *input) load(ctx context.Context, model string, stderr io.Writer) (*loa
 	}
 	values := data.Empty()
 	err = timed(&l.read, func() (err error) {
-		if in.record != nil && in.data == "" { // given data are those of the record
+		if in.record != nil && in.data == "" { // given data have been compared with those of the record
 			if values, err = in.record.ReadData(in.recordDir, in.reading()); errors.As(err, new(*folder.ChangedError)) {
 				err = fmt.Errorf("%w\nIf you have them still, give them as well: ppl run --resume %s --data FILE", err, in.recordDir)
 			}
@@ -282,7 +284,7 @@ func (in *input) load(ctx context.Context, model string, stderr io.Writer) (*loa
 	options := in.bindOptions()
 	err = timed(&l.bind, func() (err error) {
 		if l.posterior, err = l.model.BindContext(ctx, values, options); err == nil {
-			l.posterior.SetWorkers(runtime.GOMAXPROCS(0)) // its own evaluations; chains have clones
+			l.posterior.SetWorkers(runtime.GOMAXPROCS(0)) // chains use clones of it
 			values.Forget()
 		}
 		return err
@@ -305,7 +307,7 @@ func emptyModel(stderr io.Writer, name string) {
 	printMessage(stderr, "warning: %s is empty: a model without parameters; is it the file that you mean?", name)
 }
 
-// noRows warns of a table that has a header only.
+// noRows warns of a table that has only a header.
 func noRows(stderr io.Writer, s *data.Set) {
 	if !s.Table() {
 		return
@@ -318,8 +320,8 @@ func noRows(stderr io.Writer, s *data.Set) {
 	}
 }
 
-// compiled compiles the model that has been read, or the model in the folder of a run. Warnings are
-// shown on stderr.
+// compiled compiles the model that has been read, or the one in the folder of a run. It shows
+// warnings on stderr.
 func (in *input) compiled(ctx context.Context, text string, stderr io.Writer) (m *model.Model, err error) {
 	if in.record != nil {
 		var s *folder.Source
@@ -345,7 +347,7 @@ func (in *input) compiled(ctx context.Context, text string, stderr io.Writer) (m
 	return m, nil
 }
 
-// simulator compiles the program of --simulator; nil if it is not given.
+// simulator compiles the program of --simulator. It returns nil without that flag.
 func (in *input) simulator(ctx context.Context, path string, stderr io.Writer) (*model.Model, error) {
 	if path == "" {
 		return nil, nil
@@ -357,7 +359,7 @@ func (in *input) simulator(ctx context.Context, path string, stderr io.Writer) (
 	return own.compiled(ctx, path, stderr)
 }
 
-// values reads values of parameters from a file, or from the text itself if it is JSON.
+// values reads values of parameters from a file or, if the text itself is JSON, from the text.
 func (in *input) values(ctx context.Context, text string) (*data.Set, error) {
 	if strings.HasPrefix(strings.TrimSpace(text), "{") {
 		return data.ParseJSON("--params", []byte(text))
@@ -392,7 +394,7 @@ func (in *input) parse(name, text string) (*data.Set, error) {
 	return set, err
 }
 
-// limits checks the limits on what a model may use, which environment variables may set too.
+// limits checks the limits for the model. Environment variables may set them too.
 func (in *input) limits() error {
 	if in.statements < 0 {
 		return usagef("--statements must be positive, but is %d", in.statements)
@@ -400,15 +402,15 @@ func (in *input) limits() error {
 	return limitMemory(&in.memory)
 }
 
-// collectWithin sets a memory limit: above that many bytes, the garbage collector does not wait
-// until memory has doubled. Of several such limits the lowest holds.
+// collectWithin sets a memory limit for the garbage collector: above that many bytes, it runs
+// before memory has doubled. Of several limits, the lowest applies.
 func collectWithin(bytes int64) {
 	if bytes < debug.SetMemoryLimit(-1) {
 		debug.SetMemoryLimit(bytes)
 	}
 }
 
-// bindOptions returns the options for binding the model, with its limits.
+// bindOptions returns the options for binding the model, including the limits.
 func (in *input) bindOptions() model.BindOptions {
 	return model.BindOptions{
 		Memory:     int64(in.memory),
@@ -425,7 +427,7 @@ func (in *input) bindOptions() model.BindOptions {
 	}
 }
 
-// plainPathError describes an error about a file, without the name of the system call.
+// plainPathError rewords an error about a file without the name of the system call.
 func plainPathError(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -448,7 +450,7 @@ func timed(d *time.Duration, f func() error) error {
 type pointed struct {
 	input
 	points string
-	random int // number of points to make if no file is given; 0: the file is required
+	random int // number of random points to use if no file is given; 0: a file is required
 }
 
 // flags declares the options.
@@ -460,8 +462,8 @@ func (o *pointed) flags(cmd *cobra.Command) {
 	f.List(&o.without, "without", nil)
 }
 
-// load loads a model and reads the points for its command. Output of print statements goes to
-// stderr. Evaluations of the posterior end when ctx does, with an error that wraps its cause.
+// load loads a model and reads the points. Output of print statements goes to stderr. When ctx
+// ends, evaluations of the posterior fail with an error that wraps the cause.
 func (o *pointed) load(ctx context.Context, model string, stderr io.Writer) (l *loaded, xs [][]float64, err error) {
 	if o.points == "" && o.random == 0 {
 		return nil, nil, usagef("--points is missing: a file with the points, such as {\"points\": [[0.1, -0.5]]}")

@@ -14,8 +14,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// printed are command lines and the documents that they print or write, in an order in
-// which each has the files that it needs. {name} is a file of the example.
+// printed lists command lines with the documents that they print or write. They run in this order,
+// so that each finds the files of earlier ones. {name} stands for a file of the example.
 var printed = []struct{ document, command string }{
 	{"version", "version"},
 	{"check", "check {model}"},
@@ -26,7 +26,7 @@ var printed = []struct{ document, command string }{
 	{"data", "data wrong.json --model {model}"},
 	{"run", "run {model} -d {data} --out fit -q --chains 2 --warmup 100 --draws 100 --seed 1"},
 	{"run", "run {model} -d {data} -q --chains 2 --sampler hmc --metric softabs --warmup 5 --draws 5 --percentiles 1,99"},
-	{"run", "run flat.stan -q --seed 1 --chains 1 --warmup 5 --draws 2"}, // with a figure of the kernel that is infinite
+	{"run", "run flat.stan -q --seed 1 --chains 1 --warmup 5 --draws 2"}, // one figure of the sampler is infinite
 	{"run-progress", "run {model} -d {data} --chains 2 --draws 200 --seed 1 --progress json"},
 	{"run-record", "fit/run.json"},
 	{"run", "summary fit fit --percentiles 1,99"},
@@ -61,7 +61,7 @@ var printed = []struct{ document, command string }{
 	{"explain", "explain {model} -d {data} --points points.json"},
 }
 
-// inputs are the other files.
+// inputs has the files that do not belong to the example.
 var inputs = map[string]string{
 	"flat.stan": "parameters { real<lower=0, upper=1> x; }\nmodel { }\n",
 	"model.stan": `data {
@@ -106,7 +106,7 @@ func readSchemas(t *testing.T) map[string]*jsonschema.Schema {
 	return schemas
 }
 
-// conforms compares JSON with the schema of a document.
+// conforms checks JSON text against the schema of a document.
 func conforms(t *testing.T, schema *jsonschema.Schema, text string) {
 	t.Helper()
 	v, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
@@ -128,7 +128,7 @@ func TestJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	covered := map[string]bool{} // documents, and commands with --json
+	covered := map[string]bool{} // documents and commands with --json that were tested
 	for _, c := range printed {
 		command := strings.NewReplacer("{model}", "model.stan", "{data}", "data.json").Replace(c.command)
 		args := strings.Fields(command)
@@ -176,12 +176,12 @@ func TestJSON(t *testing.T) {
 		}
 	}
 	for _, d := range documents {
-		served := d.from[0] == "--watch" || strings.HasPrefix(d.from[0], "/") // see TestServeDoc and TestWatch
+		served := d.from[0] == "--watch" || strings.HasPrefix(d.from[0], "/") // TestServeDoc and TestWatch test these
 		if !covered[d.name] && d.name != "study-note" && !served {
 			t.Errorf("no command of this test prints the document %s", d.name)
 		}
 	}
-	// Every command with --json is in the table of documents, and here.
+	// Every command with --json must be in the table of documents and in the list above.
 	for _, c := range rootCommand(&checkedWriter{Writer: io.Discard}).Commands() {
 		if c.Flags().Lookup("json") == nil {
 			continue

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// killed is a model whose runs take some seconds.
+// killed is a model whose runs take a few seconds.
 const killed = `transformed data {
   int N = 6000;
   vector[N] w;
@@ -41,9 +41,9 @@ generated quantities {
 }
 `
 
-// TestKill checks runs of several samplers that are killed, interrupted, hung up or paused at
-// random moments, and hit again after they are resumed. Their draws must equal those of undisturbed
-// runs. PPL_KILLS sets the total number of hits, each of which takes about two seconds.
+// TestKill checks that runs of several samplers can be killed, interrupted, hung up on or paused at
+// random moments, and again after they are resumed. Their draws must equal those of undisturbed
+// runs. PPL_KILLS sets how often that happens in total; each time takes about two seconds.
 func TestKill(t *testing.T) {
 	kills, _ := strconv.Atoi(os.Getenv("PPL_KILLS"))
 	if kills == 0 {
@@ -123,7 +123,7 @@ func TestKill(t *testing.T) {
 				}
 				cmd = ppl("--resume", out)
 				if _, err := os.Stat(filepath.Join(out, "run.json")); errors.Is(err, os.ErrNotExist) {
-					cmd = ppl(append(args, "--out", out)...) // killed before it had begun
+					cmd = ppl(append(args, "--out", out)...) // it was killed before it made the folder
 				}
 			}
 			for chain := 1; chain <= 2; chain++ {
@@ -142,7 +142,7 @@ func TestKill(t *testing.T) {
 	t.Logf("signals: %v", sent)
 }
 
-// programAndModel builds the program and writes a model, both into dir.
+// programAndModel builds the program and writes a model, both to dir.
 func programAndModel(t *testing.T, dir, name, text string) (program, model string) {
 	t.Helper()
 	program, model = filepath.Join(dir, "ppl"), filepath.Join(dir, name)
@@ -155,7 +155,7 @@ func programAndModel(t *testing.T, dir, name, text string) (program, model strin
 	return program, model
 }
 
-// numbers are the lines of a CSV file but for comments.
+// numbers returns the lines of a CSV file without its comments.
 func numbers(t *testing.T, path string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {

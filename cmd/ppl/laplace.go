@@ -20,7 +20,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// laplacing is a run of laplace.
+// laplacing is a run of the command laplace.
 type laplacing struct {
 	approximation
 	mode       string
@@ -29,7 +29,7 @@ type laplacing struct {
 	noLP       bool
 }
 
-// laplaceJSON is the details of laplace with --json; a stable format.
+// laplaceJSON is the part about the method in what laplace prints with --json; a stable format.
 type laplaceJSON struct {
 	Mode         []exact   `json:"mode"`          // the unconstrained mode
 	LogDensity   exact     `json:"lp_mode"`       // log density at the mode
@@ -79,7 +79,7 @@ func (o *laplacing) run(cmd *cobra.Command, model string) error {
 	return o.approximate(ctx, cmd, l)
 }
 
-// approximate finds the mode and draws, with the current program of the log density.
+// approximate finds the mode and makes the draws, with the current program of the log density.
 func (o *laplacing) approximate(ctx context.Context, cmd *cobra.Command, l *loaded) (err error) {
 	var mode []float64
 	if o.mode == "" {
@@ -151,7 +151,7 @@ func (o *laplacing) finish(ctx context.Context, cmd *cobra.Command, l *loaded, r
 	return o.report(cmd.OutOrStdout(), res, j, lines)
 }
 
-// pairs returns rows of two columns.
+// pairs returns rows with the elements of a and b as columns.
 func pairs(a, b []float64) [][]float64 {
 	rows := make([][]float64, len(a))
 	for i := range a {

@@ -9,12 +9,12 @@ import (
 	"syscall"
 )
 
-// lockFolder keeps other runs out of an output folder until release is called or the program ends,
-// however it ends. File systems without locks give no protection.
+// lockFolder keeps other runs out of an output folder until release is called or the program ends
+// in any way. File systems without locks give no protection.
 func lockFolder(dir string) (release func(), err error) {
 	f, err := os.Open(dir)
 	if err != nil {
-		return func() {}, nil // writing a file will report the error
+		return func() {}, nil // the error will be reported when a file is written
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
 		f.Close()

@@ -92,8 +92,8 @@ func compared(ctx context.Context, p *model.Posterior, xs [][]float64, seed uint
 	return p.With(check.Bound()), nil
 }
 
-// evaluate computes everything at each point. It returns an error only if every other point would
-// fail too: the time is up, or a limit is exceeded.
+// evaluate computes log density, gradient and quantities at each point. It returns an error only if
+// it would occur at every other point too: the time is up, or a limit is exceeded.
 func evaluate(p *model.Posterior, xs [][]float64, stderr io.Writer) (*densities, error) {
 	d := &densities{
 		UnconstrainedNames: notNil(p.UnconstrainedNames()),
@@ -121,7 +121,7 @@ func evaluate(p *model.Posterior, xs [][]float64, stderr io.Writer) (*densities,
 			return nil, cerr
 		}
 		if cerr != nil {
-			if err == nil { // otherwise it is the same error
+			if err == nil { // if the density failed, the error is the same
 				printMessage(stderr, "point %d: %s", i+1, cerr)
 			}
 			d.Constrained = append(d.Constrained, nil)
@@ -132,12 +132,13 @@ func evaluate(p *model.Posterior, xs [][]float64, stderr io.Writer) (*densities,
 	return d, nil
 }
 
-// ends reports whether an error of an evaluation is independent of the point.
+// ends reports whether an error would occur at every point, so that further evaluations make no
+// sense.
 func ends(err error) bool {
 	return errors.As(err, new(*timeLimitError)) || errors.As(err, new(*ad.LimitError))
 }
 
-// show prints the same for people.
+// show prints the values for people.
 func (d *densities) show(w io.Writer) error {
 	for i, lp := range d.LogDensity {
 		if i > 0 {
@@ -164,7 +165,7 @@ func fill(dst []float64, v float64) {
 	}
 }
 
-// notNil makes JSON say [] instead of null.
+// notNil returns an empty slice for nil, so that JSON has [] instead of null.
 func notNil(names []string) []string {
 	if names == nil {
 		return []string{}

@@ -27,7 +27,7 @@ import (
 	"github.com/ppl-lang/ppl/study"
 )
 
-// estimateOf is a sum over observations with its standard error, in JSON.
+// estimateOf is a sum over observations with its standard error, for JSON.
 type estimateOf struct {
 	Estimate number `json:"estimate"` // the estimate
 	SE       number `json:"se"`       // its standard error over observations
@@ -38,7 +38,7 @@ func estimated(values []float64) estimateOf {
 	return estimateOf{number(e.Value), number(e.SE)}
 }
 
-// pointwiseJSON is figures by observation.
+// pointwiseJSON has the figures of each observation.
 type pointwiseJSON struct {
 	Name    []string `json:"name"`                // name of each observation
 	ELPD    []number `json:"elpd"`                // expected log predictive density
@@ -49,7 +49,7 @@ type pointwiseJSON struct {
 	WAIC    []number `json:"elpd_waic,omitempty"` // expected log predictive density by WAIC
 }
 
-// looJSON is what loo and cv print with --json, which compare reads; a stable format.
+// looJSON is what loo and cv print with --json, and compare reads; a stable format.
 type looJSON struct {
 	Method       string `json:"method"`       // loo or cv
 	Draws        int    `json:"draws"`        // number of draws used of each fit
@@ -86,7 +86,7 @@ type judging struct {
 // likelihood has the options about the log likelihoods of observations.
 type likelihood struct {
 	assess.LogLikOptions
-	rows byteSize // memory for them; 0: a GiB
+	rows byteSize // memory for these log likelihoods; 0: a GiB
 }
 
 func (l *likelihood) flags(cmd *cobra.Command) {
@@ -97,7 +97,7 @@ func (l *likelihood) flags(cmd *cobra.Command) {
 	f.Value(&l.rows, "log-lik-memory")
 }
 
-// bytes returns the memory available for the log likelihoods.
+// bytes returns the memory limit for the log likelihoods.
 func (l *likelihood) bytes() (int, error) {
 	switch {
 	case l.rows == 0:
@@ -149,7 +149,7 @@ func (o *judging) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	collectWithin(int64(memory) + int64(memory)/2) // the stored draws are long-lived
+	collectWithin(int64(memory) + int64(memory)/2) // doubling the stored draws would waste memory
 	fit, err := o.read(cmd, args)
 	if err != nil {
 		return err
@@ -208,8 +208,8 @@ func (o *judging) run(cmd *cobra.Command, args []string) error {
 	return o.failOn.of(findings)
 }
 
-// moveDraws improves the estimates of the bad observations by moment matching. It returns those
-// whose estimates are now reliable.
+// moveDraws improves the estimates of the unreliable observations by moment matching. It returns
+// those whose estimates are reliable afterwards.
 func (o *judging) moveDraws(ctx context.Context, stderr io.Writer, l *assess.LogLik, r *criticise.Result) ([]string, error) {
 	bad := r.Bad()
 	line := &overwritten{w: stderr}
@@ -232,7 +232,8 @@ func (o *judging) moveDraws(ctx context.Context, stderr io.Writer, l *assess.Log
 	return names, nil
 }
 
-// refit computes the predictive densities of the bad observations exactly.
+// refit computes the predictive densities of the unreliable observations exactly, by a fit without
+// each.
 func (o *judging) refit(ctx context.Context, stderr io.Writer, fit *fit.Fit, l *assess.LogLik, r *criticise.Result) ([]string, error) {
 	bad := r.Bad()
 	if len(bad) == 0 {
@@ -270,7 +271,7 @@ func (o *judging) refit(ctx context.Context, stderr io.Writer, fit *fit.Fit, l *
 	return names, err
 }
 
-// bindSeed returns the seed with which the data of a fit were bound.
+// bindSeed returns the seed that was used to bind the data of a fit.
 func bindSeed(fit *fit.Fit) uint64 {
 	if record := fit.Record(); record != nil {
 		return record.Seed
@@ -278,7 +279,7 @@ func bindSeed(fit *fit.Fit) uint64 {
 	return fit.Config().Seed
 }
 
-// holdout prepares refits with the options of the fit.
+// holdout prepares refits with the same options as the fit.
 func holdout(ctx context.Context, fit *fit.Fit) (*assess.Holdout, *study.Model, study.Options, error) {
 	m, err := fit.Model()
 	if err != nil {
@@ -316,7 +317,7 @@ func holdout(ctx context.Context, fit *fit.Fit) (*assess.Holdout, *study.Model, 
 			o["max-depth"] = strconv.Itoa(s.MaxDepth)
 		}
 	}
-	if o["sampler"] == "auto" { // the recorded warm-up does not limit another run
+	if o["sampler"] == "auto" { // auto may have ended warm-up early: use the length that was asked for
 		delete(o, "warmup")
 		if record := fit.Record(); record != nil && record.Option("warmup") != "" {
 			o["warmup"] = record.Option("warmup")
@@ -338,8 +339,8 @@ func twice(values []float64) []float64 {
 	return out
 }
 
-// totalMCSE returns the Monte Carlo standard error of the sum; NaN if that of a summand is unknown
-// because its Pareto k is too large.
+// totalMCSE returns the Monte Carlo standard error of the sum. It is NaN if the error of a summand
+// is unknown because its Pareto k is too large.
 func totalMCSE(r *criticise.Result) float64 {
 	sum := 0.0
 	if len(r.Bad()) > 0 {
@@ -388,7 +389,7 @@ func showLoo(w io.Writer, l *assess.LogLik, r *criticise.Result, moved, refitted
 	}
 	if bad := len(r.Bad()); bad == 0 && len(r.K) > 0 {
 		largest := "."
-		if k := slices.Max(r.K); !math.IsInf(k, -1) { // otherwise the likelihoods are constant
+		if k := slices.Max(r.K); !math.IsInf(k, -1) { // if all k are -Inf, the likelihoods are constant
 			largest = fmt.Sprintf(" (largest: %.2g).", k)
 		}
 		writeParagraph(&b, "", fmt.Sprintf("All Pareto k are at most %.2g%s", psis.Limit(r.Draws), largest), lineWidth(w))

@@ -30,7 +30,7 @@ Editors start it; doc/how-to/editors.md says how to set them up. The exit code i
 editor has ended the session as the protocol asks for.`,
 		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			program, err := "/proc/self/exe", error(nil) // the running program, even if its file was replaced
+			program, err := "/proc/self/exe", error(nil) // the program that runs now, even if its file was replaced
 			if runtime.GOOS != "linux" {
 				if program, err = os.Executable(); err != nil {
 					return err

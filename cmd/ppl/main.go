@@ -65,14 +65,14 @@ func execute(args []string, stdout, stderr io.Writer) int {
 	return executeIn(context.Background(), args, stdout, stderr)
 }
 
-// executeIn is execute in a context.
+// executeIn is like execute, in a given context.
 func executeIn(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	out := &checkedWriter{Writer: stdout}
 	root := rootCommand(out)
 	root.SetArgs(args)
 	stderr = &tinted{stderr, out.color}
 	root.SetErr(stderr)
-	// Report an unknown command before the flags after it.
+	// Report an unknown command before the parser complains about flags that follow it.
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && !strings.HasPrefix(args[0], "__complete") {
 		if found, _, err := root.Find(args); err != nil || found == root {
 			text := fmt.Sprintf("unknown command %q", args[0])
@@ -87,14 +87,14 @@ func executeIn(ctx context.Context, args []string, stdout, stderr io.Writer) int
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	cmd, err := root.ExecuteContextC(ctx)
-	// Some printing, such as help texts and tables, does not report its errors.
+	// Some code that prints, such as help texts and tables, does not return its errors.
 	if code, told := errors.AsType[exitCode](err); out.err != nil && (err == nil || told && code != exitError) {
 		err = fmt.Errorf("cannot write to standard output: %w", out.err)
 	}
 	return fail(stderr, cmd, err)
 }
 
-// rootCommand is the program with all its commands, which print to out.
+// rootCommand returns the program with all its commands, which print to out.
 func rootCommand(out *checkedWriter) *cobra.Command {
 	root := &cobra.Command{
 		Use: "ppl",
@@ -175,7 +175,7 @@ func (in *input) prepare(cmd *cobra.Command, args []string, out *checkedWriter) 
 	return nil
 }
 
-// checkedWriter keeps the first error of writing, and writes nothing after it.
+// checkedWriter keeps the first error of writing and writes nothing after it.
 type checkedWriter struct {
 	io.Writer
 	err   error

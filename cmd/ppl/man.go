@@ -56,7 +56,7 @@ func writeManual(root *cobra.Command, dir string) error {
 	return nil
 }
 
-// roff writes a page in the macros of man.
+// roff is the text of a page, written with the man macros.
 type roff struct{ b strings.Builder }
 
 // page begins a page.
@@ -68,7 +68,7 @@ func (r *roff) page(name string, section int, text string) {
 
 func (r *roff) section(name string) { fmt.Fprintf(&r.b, ".SH %s\n", roffQuoted(strings.ToUpper(name))) }
 
-// prose writes paragraphs; indented text keeps its lines.
+// prose writes paragraphs. Indented text keeps its line breaks.
 func (r *roff) prose(text string) {
 	literal, begun := false, false
 	lines := strings.Split(strings.TrimSpace(text), "\n")
@@ -116,7 +116,7 @@ func (r *roff) line(text string) {
 	r.b.WriteString(text + "\n")
 }
 
-// item writes a row of a list.
+// item writes an item of a list: a name and its text.
 func (r *roff) item(name, text string) {
 	r.b.WriteString(".TP\n" + name + "\n")
 	for i, line := range strings.Split(text, "\n") {
@@ -127,7 +127,7 @@ func (r *roff) item(name, text string) {
 	}
 }
 
-// seeAlso writes the last section.
+// seeAlso writes the last section, with references to other pages.
 func (r *roff) seeAlso(pages []string) {
 	r.section("See also")
 	for i, p := range pages {
@@ -210,7 +210,7 @@ func manCommandPage(cmd *cobra.Command) string {
 	return r.b.String()
 }
 
-// manFlag formats a flag as the tag of a list.
+// manFlag formats a flag as the tag of a list item.
 func manFlag(f *pflag.Flag) string {
 	text := `\fB` + roffText("--"+f.Name) + `\fR`
 	if f.Shorthand != "" {
@@ -231,7 +231,8 @@ func manTopic(t helpTopic) string {
 	return r.b.String()
 }
 
-// lowerFirst returns a line for the section NAME, which begins with a lower-case letter.
+// lowerFirst makes the first letter of a text lower case, for the section NAME, unless it begins
+// with an abbreviation.
 func lowerFirst(text string) string {
 	if text == "" || len(text) > 1 && text[1] >= 'A' && text[1] <= 'Z' {
 		return text

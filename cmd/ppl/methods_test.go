@@ -60,7 +60,7 @@ func TestFewMethods(t *testing.T) {
 	}
 }
 
-// baseTypeName is the name of a type of the package, without what points to it or instantiates it.
+// baseTypeName returns the name of a type without pointers and type arguments.
 func baseTypeName(x ast.Expr) string {
 	switch x := x.(type) {
 	case *ast.StarExpr:

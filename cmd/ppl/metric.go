@@ -144,8 +144,9 @@ func metricsAt(p *model.Posterior, kind riemann.Kind, alpha float64, xs [][]floa
 	return m, nil
 }
 
-// metricNotes returns an error if a run cannot have a metric of its kind, and lists what the metric
-// leaves out. Planning the metric of a large model takes seconds, unless ctx ends.
+// metricNotes returns an error if a run cannot have the metric that its sampler asks for, and
+// otherwise notes on what the metric leaves out. Planning the metric of a large model takes
+// seconds; it stops when ctx ends.
 func (o *running) metricNotes(ctx context.Context, p *model.Posterior, tell func(string)) error {
 	g, ok := o.sampler.(sampler.Geometric)
 	if !ok {
@@ -200,7 +201,7 @@ func (o *running) metricNotes(ctx context.Context, p *model.Posterior, tell func
 	return nil
 }
 
-// show prints the same for people.
+// show prints the metrics for people.
 func (m *metrics) show(w io.Writer) error {
 	width := 0
 	for _, name := range m.UnconstrainedNames {

@@ -15,7 +15,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
-// newOptions has the options of new.
+// newOptions has the options of the command new.
 type newOptions struct {
 	input
 	family    string
@@ -59,7 +59,7 @@ func familyList() string {
 	return strings.Join(list, ", ") + "."
 }
 
-// familyWords completes the values of --family.
+// familyWords returns the values that --family accepts.
 func familyWords() []string {
 	names, _ := formula.Families()
 	return names

@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// The variables of the programs that make pages of notebooks and of Markdown.
+// Environment variables with the programs that make pages from notebooks and from Markdown.
 const (
-	nbconvertVariable = "PPL_NBCONVERT" // jupyter-nbconvert, with a kernel of Python and pandas
+	nbconvertVariable = "PPL_NBCONVERT" // jupyter-nbconvert, with a Python kernel that has pandas
 	pandocVariable    = "PPL_PANDOC"
 )
 
-// The cells of doc/how-to/notebooks.md run in Jupyter, and the block for documents goes through
-// pandoc; the report in the pages that become of them is alive.
+// TestNotebooksInBrowser runs the cells of doc/how-to/notebooks.md in Jupyter and converts the
+// block for documents by pandoc. The report must work in the pages that result.
 func TestNotebooksInBrowser(t *testing.T) {
 	browser, nbconvert, pandoc := os.Getenv(browserVariable), os.Getenv(nbconvertVariable), os.Getenv(pandocVariable)
 	if browser == "" || nbconvert == "" && pandoc == "" {

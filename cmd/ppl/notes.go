@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// This file: the notes after a run. A few short sentences describe what was chosen and what the
-// model rejected; --verbose has everything.
+// This file: the notes after a run, a few short sentences about what the sampler chose and what the
+// model rejected. --verbose shows all of it.
 
 const (
-	maxNotes  = 6   // lines of notes, with the one on where the rest is
+	maxNotes  = 6   // maximum number of lines, including the one that says where the rest is
 	noteWidth = 100 // of a line of notes
 )
 
@@ -40,7 +40,7 @@ func (s *session) showNotes(w io.Writer) {
 	}
 }
 
-// whereMore returns a line on where the rest of the notes is.
+// whereMore returns a line that says where to find the rest of the notes.
 func (s *session) whereMore() string {
 	if s.options.out != "" {
 		return "Details: ppl diagnose " + s.options.out
@@ -48,9 +48,9 @@ func (s *session) whereMore() string {
 	return "Details: --verbose, or --json."
 }
 
-// briefly returns the first sentence of each note; the rest of a note has figures and reasons.
-// Sentences about the sampler are joined if they fit a line. Those about single chains are shown
-// for the first chain.
+// briefly returns the first sentence of each note; the other sentences have figures and reasons.
+// Sentences about the sampler are joined if they fit in a line. Of sentences about single chains,
+// only the one about the first chain is shown.
 func briefly(notes []string) (lines []string, more bool) {
 	kinds := map[string]int{}
 	for _, note := range notes {

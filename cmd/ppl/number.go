@@ -5,14 +5,14 @@ import (
 	"strconv"
 )
 
-// number is a float64 in JSON: the shortest text that reads as the same number. NaN, Infinity and
-// -Infinity are strings, since JSON has no such numbers.
+// number is a float64 in JSON: the shortest text from which the same number is read. NaN, Infinity
+// and -Infinity are strings, since JSON has no such numbers.
 type number float64
 
 // MarshalJSON implements json.Marshaler.
 func (n number) MarshalJSON() ([]byte, error) { return appendJSON(nil, float64(n), -1), nil }
 
-// figureNumbers converts figures by name, for JSON.
+// figureNumbers converts figures with names to numbers for JSON.
 func figureNumbers(figures map[string]float64) map[string]number {
 	out := map[string]number{}
 	for name, v := range figures {
@@ -21,7 +21,7 @@ func figureNumbers(figures map[string]float64) map[string]number {
 	return out
 }
 
-// exact is a number with 17 significant digits.
+// exact is a float64 in JSON, with 17 significant digits.
 type exact float64
 
 // MarshalJSON implements json.Marshaler.
@@ -39,7 +39,7 @@ func appendJSON(dst []byte, v float64, digits int) []byte {
 	return strconv.AppendFloat(dst, v, 'g', digits, 64)
 }
 
-// exacts converts a slice for JSON.
+// exacts converts a slice to numbers with 17 digits for JSON.
 func exacts(values []float64) []exact {
 	out := make([]exact, len(values))
 	for i, v := range values {

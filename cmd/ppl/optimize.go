@@ -33,8 +33,8 @@ func (c *climbing) flags(cmd *cobra.Command) {
 	f.Float64(&c.TolParam, "tol-param", 1e-8)
 }
 
-// settled returns the options such that a tolerance of 0 means 0: the package would use its default
-// for 0.
+// settled returns the options for the package. It translates a tolerance of 0, because the package
+// would use its default for 0.
 func (c climbing) settled() (optimize.Options, error) {
 	o := c.Options
 	for _, t := range []struct {
@@ -66,7 +66,7 @@ func (c climbing) settings() []draws.Setting {
 	}
 }
 
-// optimizing is a run of optimize.
+// optimizing is a run of the command optimize.
 type optimizing struct {
 	approximation
 	climbing
@@ -195,7 +195,7 @@ func (o *optimizing) run(cmd *cobra.Command, model string) error {
 	return nil
 }
 
-// climb runs the optimisation and reports its iterations. Each row of trace is lp__, converged__
+// climb runs the optimisation and reports its iterations. Each row of trace has lp__, converged__
 // and the point.
 func (o *optimizing) climb(ctx context.Context, p *model.Posterior, start []float64, options optimize.Options) (*optimize.Result, [][]float64, error) {
 	var trace [][]float64
@@ -232,10 +232,10 @@ func (o *optimizing) climb(ctx context.Context, p *model.Posterior, start []floa
 	return r, trace, err
 }
 
-// climbWidth is the number of columns of a line of progress with a long note.
+// climbWidth is the length of a line of progress that ends with a long note.
 const climbWidth = 118
 
-// climbLine returns a line of progress in CmdStan's format; nil means the titles.
+// climbLine returns a line of progress in CmdStan's format, or the titles if i is nil.
 func climbLine(i *optimize.Iteration) string {
 	if i == nil {
 		return "    Iter      log prob        ||dx||      ||grad||       alpha      alpha0  # evals  Notes"
@@ -244,7 +244,7 @@ func climbLine(i *optimize.Iteration) string {
 		i.Number, i.LogDensity, i.Step, i.GradientNorm(), i.Alpha, i.Alpha0, i.Evaluations, i.Note)
 }
 
-// narrowClimbLine is climbLine for terminals that are narrower than climbWidth: without the steps.
+// narrowClimbLine is like climbLine, but without the steps, for terminals narrower than climbWidth.
 func narrowClimbLine(i *optimize.Iteration) string {
 	if i == nil {
 		return "    Iter      log prob      ||grad||  # evals  Notes"
@@ -267,7 +267,7 @@ func (o *optimizing) finish(ctx context.Context, w io.Writer, l *loaded, r *opti
 	if err != nil && timeUp(ctx) == nil && !cut {
 		return ended(ctx, o.stderr, err)
 	}
-	if err != nil { // the point reached is kept
+	if err != nil { // the point that was reached is kept
 		statistics, points = statistics[len(points)-1:], points[len(points)-1:]
 		allowed, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), grace, context.Cause(ctx))
 		defer cancel()
@@ -332,7 +332,7 @@ func (o *optimizing) finish(ctx context.Context, w io.Writer, l *loaded, r *opti
 	return err
 }
 
-// findings reports problems of an optimum.
+// findings returns the problems of an optimum.
 func (o *optimizing) findings(p *model.Posterior, r *optimize.Result, res *result, reason string) []diagnose.Finding {
 	findings := []diagnose.Finding{}
 	if !r.Reason.Converged() && len(r.X) > 0 {
@@ -353,7 +353,7 @@ func (o *optimizing) findings(p *model.Posterior, r *optimize.Result, res *resul
 	return findings
 }
 
-// atBounds names the unconstrained coordinates that are so far out that their constrained values no
+// atBounds returns the names of unconstrained coordinates so large that the constrained values no
 // longer change.
 func (o *optimizing) atBounds(p *model.Posterior, x []float64) []string {
 	const far = 15 // on the log and logit scales: 3e-7 from the bound
@@ -396,7 +396,7 @@ func (a *approximation) modeOf(ctx context.Context, p *model.Posterior) ([]float
 	if r.Reason == optimize.OutOfIterations {
 		return nil, fmt.Errorf("no mode found: %s.\nStart elsewhere (--init, --seed), or give the mode by --mode", strings.ToLower(r.Reason.String()))
 	}
-	// Newton steps give the last digits, where second derivatives exist.
+	// Newton steps make the last digits right, where second derivatives exist.
 	polished, err := optimize.Maximize(ctx, p, r.X, optimize.Options{Algorithm: optimize.Newton, Iterations: 20, TolObj: 1e-14})
 	if err != nil {
 		if errors.Is(err, infer.ErrInterrupted) {

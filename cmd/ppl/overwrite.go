@@ -15,8 +15,9 @@ import (
 
 // This file: runs that replace an existing run in the output folder.
 
-// makeRoom returns the folder for a new run, given the locked output folder out. It returns out
-// itself or, with overwrite, a subfolder of it if out already has a run or draws of that name.
+// makeRoom returns the folder for a new run. out is the output folder, which the caller has locked.
+// makeRoom returns a subfolder of it if --overwrite is given and out has a run or draws of that
+// name, otherwise out itself.
 func makeRoom(out, name string, overwrite bool) (string, error) {
 	if folder.Final(out) != out {
 		return "", fmt.Errorf("the folder %s is one of those in which a run is made that replaces another one. Choose another folder by --out, or go on with the run in it by: ppl run --resume %s", out, out)
@@ -42,16 +43,16 @@ func cannotReplace(err error) error {
 	return fmt.Errorf("cannot replace the earlier run: %w; choose another folder by --out", err)
 }
 
-// taken reports whether a folder has a run, or draws of a name, and says which.
+// taken reports whether a folder has a run, or draws of that name, and describes it.
 func taken(out, name string) (bool, error) {
 	old, err := folder.Read(out)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		// No run of ppl; but there may be draws of the same names.
+		// The folder has no run of ppl, but it may have files of draws with the same names.
 		found, _ := filepath.Glob(filepath.Join(escapedGlob(out), escapedGlob(name)+"_[0-9]*.csv"))
 		for _, path := range found {
 			if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-				continue // the error will be reported later
+				continue // the error will be reported when the file is written
 			}
 			return true, fmt.Errorf("the folder %s holds draws already: %s. Choose another folder by --out, or replace them by --overwrite", out, path)
 		}
@@ -68,7 +69,7 @@ func taken(out, name string) (bool, error) {
 	return true, fmt.Errorf("the folder %s %s. Go on with it by: ppl run --resume %s\nOr choose another folder by --out, or replace it by --overwrite", out, what, out)
 }
 
-// becomeFinal replaces the run in o.final by the one in o.out.
+// becomeFinal replaces the run in the folder o.final by the run in o.out.
 func (o *running) becomeFinal(f *fit.Fit) error {
 	if err := folder.Replace(o.final); err != nil {
 		in := o.out
@@ -110,8 +111,8 @@ func settled(dir string) (*folder.Record, error) {
 	return folder.Read(dir)
 }
 
-// tidy removes what a killed process has left in the folder of a complete run. It then completes a
-// pending replacement by that run.
+// tidy removes what a killed process has left in the folder of a complete run. If this run was to
+// replace another, tidy completes the replacement.
 func tidy(m *folder.Record, dir string, stderr io.Writer) error {
 	final := folder.Final(dir)
 	release, err := lockFolder(final)
@@ -136,9 +137,9 @@ func tidy(m *folder.Record, dir string, stderr io.Writer) error {
 	return nil
 }
 
-// replaceFiles returns an error if files of a pattern exist in a folder, unless they may be
-// overwritten. The function that it returns removes those that are not in written; call it when the
-// new files are complete.
+// replaceFiles returns an error if a folder has files that match a pattern, unless they may be
+// overwritten. The caller calls the returned function when the new files are complete; it removes
+// the old files that are not in written.
 func replaceFiles(out, pattern string, overwrite bool) (old func(written []string) error, err error) {
 	if err := files.MakeFolder(out); err != nil {
 		return nil, fmt.Errorf("cannot make the output folder: %w; choose another one by --out", err)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Commands and options that the pages for users name exist. An option that is named alone belongs
-// to ppl run, or to a command that the page names.
+// TestCommandsOnPages checks that the commands and options that the pages for users name exist. An
+// option without a command belongs to ppl run, or to a command that the page names.
 func TestCommandsOnPages(t *testing.T) {
 	code := regexp.MustCompile("`[^`\n]+`|(?m)^    .+$|^\\$ .+$")
 	command := regexp.MustCompile(`\bppl ([a-z][a-z-]*)\b([^|&]*)`)
@@ -31,7 +31,7 @@ func TestCommandsOnPages(t *testing.T) {
 		}
 		pages = append(pages, more...)
 	}
-	// These pages name options of other programs alone.
+	// These pages name only options of other programs.
 	others := []string{"cmdstan.md", "bridgestan.md"}
 	named := 0
 	for _, page := range pages {

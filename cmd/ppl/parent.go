@@ -7,12 +7,12 @@ import (
 
 // This file: ending when the parent process ends.
 
-// parentVariable is the environment variable with the id of the parent process; when the parent
-// ends, this process ends too. Otherwise a front end that is killed could not end its runs.
+// parentVariable is the environment variable with the id of the parent process. When the parent
+// ends, this process ends too. Otherwise the runs of a front end that is killed would continue.
 const parentVariable = "PPL_PARENT"
 
-// endWithParent ends this process, with exit code 1, when the process in parentVariable ends.
-// Processes started by this one do not see the variable.
+// endWithParent makes this process end, with exit code 1, when the process in parentVariable ends.
+// Processes that this one starts do not see the variable.
 func endWithParent() {
 	pid, err := strconv.Atoi(os.Getenv(parentVariable))
 	os.Unsetenv(parentVariable)

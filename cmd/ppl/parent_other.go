@@ -2,5 +2,5 @@
 
 package main
 
-// awaitParent never returns: there are no other processes here.
+// awaitParent never returns, since there are no other processes on this system.
 func awaitParent(int) { select {} }

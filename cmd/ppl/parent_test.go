@@ -28,7 +28,7 @@ func TestEndWithParent(t *testing.T) {
 		time.Sleep(time.Minute)
 		return
 	}
-	// A shell that starts the process, prints its number and ends when it is begun.
+	// The shell starts the process, prints the id of the process, and ends when it gets a line.
 	start := func(parent string) (pid string) {
 		cmd := exec.Command("sh", "-c", parent+` PPL_TEST_PARENT=1 "$0" -test.run '^TestEndWithParent$' & echo $!; read x`, exe)
 		in, err := cmd.StdinPipe()

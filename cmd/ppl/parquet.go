@@ -23,9 +23,9 @@ import (
 	"github.com/ppl-lang/ppl/study"
 )
 
-// This file: Parquet, written by ppl-parquet, a separate module.
+// This file: output as Parquet, which the program ppl-parquet of another module writes.
 
-// parquetProgram writes Parquet files; its documentation has the format of its input.
+// parquetProgram writes Parquet files; its documentation describes the format of its input.
 const parquetProgram = "ppl-parquet"
 
 // parquetHeader is the first line of the program's input.
@@ -42,12 +42,13 @@ type parquetColumn struct {
 }
 
 // parquet writes a file with a row for each draw. Its columns are .chain, .iteration and .draw, as
-// in R's package posterior, the statistics of the sampler, then the quantities, such as theta[1].
+// in R's package posterior, then the statistics of the sampler, then the quantities, such as
+// theta[1].
 func (o *conversion) parquet(ctx context.Context, fit *fit.Fit) (files, notes []string, err error) {
 	return o.parquetFile(ctx, func(w *bufio.Writer) error { return writeParquetRows(ctx, w, fit) })
 }
 
-// parquetFile runs the program to write a file; write produces its input.
+// parquetFile runs the program to write a file. write writes the input of the program.
 func (o *conversion) parquetFile(ctx context.Context, write func(*bufio.Writer) error) (files, notes []string, err error) {
 	isFile := func(path string) bool { return !isFolder(path) }
 	if err := o.free(isFile); err != nil {
@@ -80,7 +81,7 @@ func (o *conversion) parquetFile(ctx context.Context, write func(*bufio.Writer) 
 	return []string{o.out}, nil, written
 }
 
-// writeParquetHeader writes the first line of the input of the program.
+// writeParquetHeader writes the first line of the program's input.
 func writeParquetHeader(w *bufio.Writer, h parquetHeader) error {
 	h.Version, h.Metadata = 1, map[string]string{"inference_library": "ppl", "inference_library_version": model.Version()}
 	line, err := json.Marshal(h)
@@ -91,7 +92,7 @@ func writeParquetHeader(w *bufio.Writer, h parquetHeader) error {
 	return err
 }
 
-// study writes the results of a study, a row for each fit and quantity.
+// study writes the results of a study, with a row for each fit and quantity.
 func (o *conversion) study(cmd *cobra.Command, dir string) error {
 	if o.to != "parquet" {
 		return usagef("the results of a study can be converted to parquet, not to %s: %s is there already, and kept draws are a Zarr store", o.to, study.ResultsName)
@@ -141,7 +142,7 @@ func (o *conversion) study(cmd *cobra.Command, dir string) error {
 	return err
 }
 
-// writeParquetRows writes the input of the program.
+// writeParquetRows writes the program's input for a fit.
 func writeParquetRows(ctx context.Context, w *bufio.Writer, fit *fit.Fit) error {
 	var h parquetHeader
 	for _, name := range []string{".chain", ".iteration", ".draw"} {

@@ -14,7 +14,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/optimize"
 )
 
-// pathfinding is a run of pathfinder.
+// pathfinding is a run of the command pathfinder.
 type pathfinding struct {
 	approximation
 	climbing
@@ -22,7 +22,7 @@ type pathfinding struct {
 	noResample, noLP                               bool
 }
 
-// pathJSON is a path of pathfinder with --json; a stable format.
+// pathJSON describes a path in what pathfinder prints with --json; a stable format.
 type pathJSON struct {
 	ID          int    `json:"id"`              // number of the path, from 1
 	ELBO        number `json:"elbo"`            // evidence lower bound of the chosen approximation
@@ -86,7 +86,7 @@ func (o *pathfinding) run(cmd *cobra.Command, model string) error {
 	return o.approximate(ctx, cmd, l, options)
 }
 
-// approximate finds the paths and draws, with the current program of the log density.
+// approximate finds the paths and makes the draws, with the current program of the log density.
 func (o *pathfinding) approximate(ctx context.Context, cmd *cobra.Command, l *loaded, options optimize.Options) error {
 	init, err := o.starts(ctx, l.posterior, o.paths)
 	if err != nil {

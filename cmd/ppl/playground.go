@@ -67,7 +67,7 @@ func playgroundFiles(ctx context.Context, say func(string)) (map[string][]byte, 
 }
 
 // offer serves files on this machine at the address or, if the flag is given, writes them to a
-// folder. served and written are the messages; their verb is the address or the folder.
+// folder. served and written are the messages, with a verb for the address or the folder.
 func offer(cmd *cobra.Command, address, flag, dir string, files func(context.Context) (map[string][]byte, error), served, written string) error {
 	export := cmd.Flags().Changed(flag)
 	var server *httpd.Server
@@ -98,8 +98,8 @@ func offer(cmd *cobra.Command, address, flag, dir string, files func(context.Con
 		fmt.Fprintf(cmd.OutOrStdout(), written, dir)
 		return nil
 	}
-	// The server starts no more processes. Harden protects its memory from other processes of the
-	// user.
+	// The server starts no more processes from here on. Harden protects its memory from other
+	// processes of the user.
 	if err := serve.Harden(); err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func serveFiles(server *httpd.Server, files map[string][]byte) {
 		text := files[name]
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", kind)
-			w.Header().Set("Content-Security-Policy", "frame-ancestors 'none'") // no other page may frame it
+			w.Header().Set("Content-Security-Policy", "frame-ancestors 'none'") // no page may show it in a frame
 			w.Header().Set("Content-Length", fmt.Sprint(len(text)))
 			if r.Method != http.MethodHead {
 				w.Write(text)
@@ -146,7 +146,7 @@ func serveFiles(server *httpd.Server, files map[string][]byte) {
 	server.HandleOpen("GET /{$}", answer("index.html"))
 }
 
-// exportable returns an error unless a folder is new or empty.
+// exportable returns an error unless a folder is empty or does not exist.
 func exportable(flag, dir string) error {
 	if dir == "" {
 		return usagef("%s needs the name of a folder", flag)

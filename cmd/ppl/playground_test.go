@@ -37,9 +37,9 @@ func playgroundAt(t testing.TB) string {
 	return server.URL() + "/"
 }
 
-// The playground as a newcomer uses it: a model is typed, by completion too; a mistake is
-// marked, said, and fixed by its button; the model runs on data that are made up, and its
-// table is there.
+// TestPlaygroundInBrowser uses the playground as a newcomer would. It types a model, with
+// completion. A mistake is marked and explained, and a button fixes it. The model runs on simulated
+// data, and the page shows the table.
 func TestPlaygroundInBrowser(t *testing.T) {
 	c, address := playgroundInBrowser(t)
 	c.window(1400, 1000, false)
@@ -48,7 +48,7 @@ func TestPlaygroundInBrowser(t *testing.T) {
 	c.until("no errors", "document.getElementById('messages-count')?.textContent === 'No errors'")
 	c.until("colours", "document.querySelectorAll('.picture .t-keyword').length > 5")
 
-	// All of the example is replaced by typing.
+	// Typing replaces the whole example.
 	c.eval("document.getElementById('model-text').focus(); document.getElementById('model-text').select()")
 	c.key("Delete", 46, 0)
 	c.keys("data {\nint<lower=0> N;\nvector[N] y;\n}\nparameters {\nreal mu;\nreal<lower=0> sigma;\n}\nmodel {\nmu ~ normal(0, 10);\nsigma ~ exponential(1);\ny ~ stud")
@@ -69,7 +69,7 @@ func TestPlaygroundInBrowser(t *testing.T) {
 	}
 	c.shot("mistake")
 
-	// A run says what is wrong, too.
+	// A run reports the mistake, too.
 	c.key("Enter", 13, controlKey)
 	c.until("the run is refused", "!document.getElementById('failure').hidden && document.getElementById('failure').textContent.includes('nromal')")
 
@@ -88,7 +88,7 @@ func TestPlaygroundInBrowser(t *testing.T) {
 		t.Errorf("the run says %q", got)
 	}
 
-	// The link contains model and data: a page without any state opens it.
+	// The link contains model and data, so that a browser without stored state can open it.
 	c.eval("document.getElementById('share').click()")
 	c.until("the link", "location.hash.startsWith('#m=')")
 	link, model := c.eval("location.href"), c.eval("document.getElementById('model-text').value")
@@ -100,8 +100,8 @@ func TestPlaygroundInBrowser(t *testing.T) {
 	c.quiet()
 }
 
-// TestPlaygroundInBrowserBad gives the page bad models and data: it reports the problem and goes on
-// working.
+// TestPlaygroundInBrowserBad gives the page bad models and data. The page must report each problem
+// and continue to work.
 func TestPlaygroundInBrowserBad(t *testing.T) {
 	c, address := playgroundInBrowser(t)
 	c.window(900, 900, false)
@@ -114,7 +114,7 @@ func TestPlaygroundInBrowserBad(t *testing.T) {
 	alive := func(what string) {
 		t.Helper()
 		c.until(what+": another run", "!playground.runner.running")
-		// In one turn: the report of the run before may still be on its way.
+		// In a single evaluation, since the report of the previous run may arrive at any time.
 		c.eval("performance.clearMarks(); playground.take({name: 'm.stan', model: 'parameters { real x; } model { x ~ normal(0, 1); }', data: '', chains: 2}); playground.run(); 0")
 		c.until(what+": the page lives", "performance.getEntriesByName('ppl-report').length === 1")
 	}
@@ -145,7 +145,7 @@ func TestPlaygroundInBrowserBad(t *testing.T) {
 
 	c.eval("const f = new File([new Uint8Array(100 << 20)], 'large.csv'); playground.data.changed(); playground.data.open(f); 0")
 	c.until("100 MB are refused", "document.getElementById('data-about').textContent.includes('100 MB')")
-	time.Sleep(500 * time.Millisecond) // what is said of the data from before must not take the place
+	time.Sleep(500 * time.Millisecond) // an answer about the previous data must not replace the new one
 	if got := c.eval("document.getElementById('data-about').textContent"); !strings.Contains(got, "100 MB") {
 		t.Errorf("after the refusal of 100 MB stands %s", got)
 	}
@@ -164,9 +164,9 @@ func TestPlaygroundInBrowserBad(t *testing.T) {
 	c.quiet()
 }
 
-// A table with a factor is opened and the model reads it; completion writes the arguments,
-// which Tab goes through before it leaves the editor; what the cursor is on is explained;
-// the folder is offered with its report.
+// TestPlaygroundInBrowserTable opens a table with a factor, which a model reads. Completion writes
+// the arguments of a function, and Tab goes through them before it leaves the editor. The page
+// explains the name under the cursor, and offers the folder of the run with its report.
 func TestPlaygroundInBrowserTable(t *testing.T) {
 	c, address := playgroundInBrowser(t)
 	c.window(1100, 900, true)
@@ -202,7 +202,7 @@ func TestPlaygroundInBrowserTable(t *testing.T) {
 	if got := c.eval("window.saved"); got != "eight_schools.zip PK true" {
 		t.Errorf("the folder: %s", got)
 	}
-	// What is written is there at the next visit.
+	// The page restores the text at the next visit.
 	c.eval("playground.keep()")
 	c.open("about:blank")
 	c.open(address)
@@ -210,8 +210,8 @@ func TestPlaygroundInBrowserTable(t *testing.T) {
 	c.quiet()
 }
 
-// TestPlaygroundInBrowserLive makes a long run: the page shows draws and what ahmc has learnt
-// while the run goes on, and keeps the draws after it is stopped.
+// TestPlaygroundInBrowserLive makes a long run. The page must show draws and what the sampler ahmc
+// has learnt during the run, and keep the draws after the run is stopped.
 func TestPlaygroundInBrowserLive(t *testing.T) {
 	c, address := playgroundInBrowser(t)
 	c.window(1400, 1000, true)
@@ -227,7 +227,8 @@ func TestPlaygroundInBrowserLive(t *testing.T) {
 	c.quiet()
 }
 
-// Pictures of the page in several widths, light and dark; nothing is wider than the window.
+// TestPlaygroundInBrowserLooks takes screenshots of the page in several widths, light and dark, and
+// checks that nothing is wider than the window.
 func TestPlaygroundInBrowserLooks(t *testing.T) {
 	c, address := playgroundInBrowser(t)
 	c.open(address)
@@ -255,24 +256,24 @@ func TestPlaygroundInBrowserLooks(t *testing.T) {
 		}
 	}
 	c.until("the parts of the whole report", "document.querySelector('#results nav').textContent.includes('Data and predictions')")
-	c.window(1200, 1060, false) // the picture of doc/how-to/playground.md
+	c.window(1200, 1060, false) // for the screenshot in doc/how-to/playground.md
 	c.eval("document.querySelector('.editor').style.height = '420px'; window.scrollTo(0, 0)")
 	time.Sleep(300 * time.Millisecond)
 	c.shot("playground")
-	// Every control has a name, and can be reached by the keyboard.
+	// Every control must have a name for screen readers.
 	if got := c.eval(`[...document.querySelectorAll('button, input, select, textarea')].filter((e) => e.offsetParent && !(e.textContent.trim() || e.getAttribute('aria-label') || e.labels?.length)).map((e) => e.id || e.outerHTML).join()`); got != "" {
 		t.Errorf("controls without a name: %s", got)
 	}
 	c.quiet()
 }
 
-// BenchmarkPlaygroundInBrowser tells how long a newcomer waits for the result of eight
-// schools after the page is asked for ("first"), and then after "Run".
+// BenchmarkPlaygroundInBrowser measures how long a newcomer waits for the result of eight schools:
+// after opening the page ("first"), and after pressing Run again.
 func BenchmarkPlaygroundInBrowser(b *testing.B) {
 	c, address := playgroundInBrowser(b)
 	c.window(1400, 1000, false)
 	c.eval("1")
-	time.Sleep(time.Second) // that the browser takes to begin
+	time.Sleep(time.Second) // the time that the browser needs to start
 	const result = "new Promise((done) => { const look = () => { const e = performance.getEntriesByName('ppl-result'); if (e.length) done(Math.round(e[0].startTime)); else setTimeout(look, 5); }; look(); })"
 	waited := func(js string) float64 {
 		ms, err := strconv.ParseFloat(c.eval(js), 64)

@@ -18,7 +18,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// checking is a run of ppc.
+// checking is a run of the command ppc.
 type checking struct {
 	criticised
 	options assess.PredictiveOptions
@@ -76,7 +76,7 @@ type ppcCheck struct {
 	P         number `json:"p"`         // share of replications with a larger value
 }
 
-// pitSummary is uniformity, with what a plot of it needs.
+// pitSummary is the test of uniformity, with the data for a plot.
 type pitSummary struct {
 	N          int      `json:"n"`           // number of values
 	P          number   `json:"p"`           // p value of the test of uniformity
@@ -140,7 +140,8 @@ DIR is the folder of a run with --out; or CSV files, with --model and --data.`,
 	return cmd
 }
 
-// compare makes the checks. It returns the fit, or how the prior was drawn.
+// compare makes the checks. It returns them with the fit or, for the prior, with a text that says
+// how the parameters were drawn.
 func (o *checking) compare(cmd *cobra.Command, args []string) (p *assess.Predictive, f *fit.Fit, how string, err error) {
 	if !slices.Contains(criticise.Statistics(true), o.options.Statistic) {
 		return nil, nil, "", usagef("--statistic can be %s, but is %q", strings.Join(criticise.Statistics(true), ", "), o.options.Statistic)
@@ -230,8 +231,8 @@ func (o *checking) run(cmd *cobra.Command, args []string) error {
 	return err
 }
 
-// writeVerdict prints findings. Those about the prior are judged as plausible or not, and no
-// agreement with the data is claimed.
+// writeVerdict prints findings. If the draws are from the prior, their verdict is whether it is
+// plausible, and the text claims no agreement with the data.
 func (o *checking) writeVerdict(b *strings.Builder, p *assess.Predictive, findings []diagnose.Finding, width int) {
 	if len(findings) > 0 || !p.Prior {
 		writeFindings(b, findings, width)
@@ -245,7 +246,7 @@ func (o *checking) writeVerdict(b *strings.Builder, p *assess.Predictive, findin
 	}
 }
 
-// writeChecks prints the statistics of a variable.
+// writeChecks prints the checks of a variable, a row for each statistic.
 func (o *checking) writeChecks(b *strings.Builder, w io.Writer, v assess.PredictiveVariable) {
 	cells := [][]string{{v.Name, "observed", "mean", "5%", "50%", "95%", "p"}}
 	for _, c := range v.Checks {
@@ -254,13 +255,13 @@ func (o *checking) writeChecks(b *strings.Builder, w io.Writer, v assess.Predict
 	writeEstimates(b, w, cells)
 }
 
-// checkCells returns the figures of a check.
+// checkCells returns the figures of a check as cells of a table.
 func checkCells(c criticise.Check) []string {
 	d := decimals(diagnose.Row{MCSEMean: math.NaN(), SD: c.SD})
 	return []string{figure(c.Observed, d), figure(c.Mean, d), figure(c.Q5, d), figure(c.Q50, d), figure(c.Q95, d), fixed(c.P, 3)}
 }
 
-// writeGroups prints the checks of groups of rows.
+// writeGroups prints the checks for groups of rows.
 func (o *checking) writeGroups(b *strings.Builder, w io.Writer, v assess.PredictiveVariable) {
 	g := v.Groups
 	var head []string
@@ -294,7 +295,7 @@ func (o *checking) writeGroups(b *strings.Builder, w io.Writer, v assess.Predict
 	}
 }
 
-// asJSON is what --json prints.
+// asJSON returns the result in the form for --json.
 func (o *checking) asJSON(p *assess.Predictive, findings []diagnose.Finding) ppcJSON {
 	j := ppcJSON{Method: "ppc", Prior: p.Prior, Variables: []ppcVariable{}, Findings: findings}
 	if p.Prior {

@@ -127,7 +127,7 @@ each draw. With --new-levels mean they are its mean.
 	return cmd
 }
 
-// grownNote says how elements of parameters were found that the fit does not have.
+// grownNote returns a note on how the elements of parameters that the fit does not have were found.
 func grownNote(grown []predict.Grown, how string) string {
 	var names []string
 	for _, g := range grown {
@@ -140,7 +140,8 @@ func grownNote(grown []predict.Grown, how string) string {
 	return fmt.Sprintf("The fit does not have all elements of %s; the others are %s.", strings.Join(names, ", "), text)
 }
 
-// noPopulation adds advice to an error about elements that cannot be drawn.
+// noPopulation adds advice to an error about elements that cannot be drawn because their parameter
+// has no population distribution.
 func noPopulation(err error) error {
 	if !errors.Is(err, predict.ErrNoPopulation) {
 		return err
@@ -148,7 +149,8 @@ func noPopulation(err error) error {
 	return fmt.Errorf("%w\nWrite a statement about them, such as u ~ normal(0, tau), or compute them in generated quantities; ppl generate MODEL --fit DIR does so at the draws of a run", err)
 }
 
-// otherMeaning adds advice to an error about a model that summarises the columns that change.
+// otherMeaning adds advice to an error that says that the model summarises the columns that change,
+// so that new data would change their meaning.
 func otherMeaning(err error) error {
 	if summarised := (*model.SummarisedError)(nil); !errors.As(err, &summarised) {
 		return err
@@ -156,8 +158,8 @@ func otherMeaning(err error) error {
 	return fmt.Errorf("%w\nDeclare its value among the data, such as `real mean_x;`, or transform the column before the model reads it. Then run the model again", err)
 }
 
-// fitWithData opens a fit, with its model, from file if that is not empty, and its data or those of
-// --data.
+// fitWithData opens a fit with its model and data. The model is that in file, if it is not empty;
+// the data are those of --data, if the flag is given.
 func (o *quantityOptions) fitWithData(cmd *cobra.Command, args []string, file string) (*fit.Fit, *model.Model, *data.Set, error) {
 	f, err := openFit(cmd.Context(), args, &o.memory)
 	if err != nil {
@@ -187,8 +189,8 @@ func (o *quantityOptions) fitWithData(cmd *cobra.Command, args []string, file st
 	return f, m, values, err
 }
 
-// underivable adds advice to an error about data that cannot be drawn, or whose expected values
-// cannot be computed, from a model's statements.
+// underivable adds advice to an error that says that something cannot be derived from a model's
+// statements: draws of data, or their expected values.
 func underivable(err error, what string) error {
 	switch {
 	case !errors.Is(err, predict.ErrUnderivable):

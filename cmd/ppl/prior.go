@@ -60,7 +60,7 @@ func (o *priorOptions) sample(ctx context.Context, m *model.Model, values *data.
 	return prior, howDrawn(prior), nil
 }
 
-// howDrawn says how parameters were drawn from the prior.
+// howDrawn returns a sentence that says how the parameters were drawn from the prior.
 func howDrawn(prior *assess.Prior) string {
 	if prior.Direct {
 		return "The parameters were drawn from their priors, in the order of dependence."
@@ -72,8 +72,8 @@ func howDrawn(prior *assess.Prior) string {
 	return how
 }
 
-// drawn returns an error if --vars names a quantity of the model that is not drawn; the error says
-// how to compute it.
+// drawn returns an error if --vars names a quantity of the model that the prior does not give. The
+// error says how to compute it.
 func (o *priorOptions) drawn(m *model.Model, all *fit.Generated) error {
 	err := o.rows.known(all.Draws.Names())
 	if err == nil {
@@ -217,7 +217,7 @@ refused, unless --simulator has a program that makes them.`,
 			return ended(ctx, cmd.ErrOrStderr(), err)
 		}
 		kept := slices.Clone(written)
-		for _, path := range written { // with the parameters of each
+		for _, path := range written { // next to each file, write the parameters of its simulation
 			kept = append(kept, strings.TrimSuffix(path, ".data.json")+".params.json")
 		}
 		if err := old(kept); err != nil {

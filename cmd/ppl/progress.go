@@ -15,11 +15,11 @@ import (
 type progress interface {
 	follower
 	start()
-	message(string) // a line of the model's print statements, or a remark
+	message(string) // shows the output of a print statement, or a remark
 	stop(fit *fit.Fit, interrupted bool)
 }
 
-// newProgress chooses bars for terminals and lines for everything else.
+// newProgress returns bars for a terminal and lines for everything else.
 func newProgress(w io.Writer, model string, o *runOptions) progress {
 	title := fmt.Sprintf("%s: %s of %d warm-up + %d draws, %s, seed %d", model,
 		count(o.chains, "chain", "chains"), o.warmup, o.draws, o.samplerFlags.name, o.seed)
@@ -36,7 +36,7 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// silent shows messages only.
+// silent shows only messages.
 type silent struct{ w io.Writer }
 
 func (silent) start()                {}
@@ -47,7 +47,7 @@ func (s silent) message(text string)         { printMessage(s.w, "%s", text) }
 func (silent) stop(_ *fit.Fit, _ bool)       {}
 
 // lines shows progress as plain lines, for files and pipes. For each chain it writes a line at the
-// start, at the end, and at each tenth of the way, but at most one every few seconds.
+// start, at the end, and at each tenth in between, but not more often than every few seconds.
 type lines struct {
 	w     io.Writer
 	title string
@@ -117,7 +117,8 @@ func (l *lines) stop(fit *fit.Fit, interrupted bool) {
 	}
 }
 
-// duration converts seconds, limited to the largest Duration, about three centuries.
+// duration converts seconds to a Duration. It limits them to the largest Duration, about three
+// centuries.
 func duration(seconds float64) time.Duration {
 	const maxSeconds = math.MaxInt64 / int64(time.Second)
 	return time.Duration(min(seconds, float64(maxSeconds-1)) * float64(time.Second))

@@ -9,8 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// rejectionGroup is the messages about rejections by one statement or, if the statement is not
-// known, messages that differ only in their numbers.
+// rejectionGroup has the rejections by one statement. If the statement is unknown, it has messages
+// that differ only in their numbers.
 type rejectionGroup struct {
 	message  string // one of them
 	messages int    // different messages
@@ -46,11 +46,12 @@ func groupRejections(list []infer.Rejection) []rejectionGroup {
 	return groups
 }
 
-// declaration returns the declaration that a parameter needs to pass the check of an argument.
+// declaration returns the declaration with which a parameter always passes the check of an
+// argument.
 func declaration(message string) string {
 	_, rest, ok := strings.Cut(message, " must be ")
 	if !ok || strings.Contains(rest, "but is 0") || strings.Contains(rest, "but is inf") {
-		return "" // an underflow or overflow, which no bound prevents
+		return "" // an underflow or overflow; no bound prevents it
 	}
 	declare := func(how string) string {
 		return "If it is a parameter, or computed from some, declare it, or them, such that it always is: " + how + "."

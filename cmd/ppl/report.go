@@ -19,7 +19,7 @@ import (
 	"github.com/ppl-lang/ppl/study"
 )
 
-// reporting is a run of report.
+// reporting is a run of the command report.
 type reporting struct {
 	fitInput
 	rows  rowOptions // --vars alone
@@ -183,8 +183,8 @@ func chosenBy(vars string) func(name string) bool {
 	}
 }
 
-// drawnByDefault is the number of quantities whose plots are written as files, unless
-// they are chosen.
+// drawnByDefault is the number of quantities whose plots are written to files if the user does not
+// choose any.
 const drawnByDefault = 10
 
 func (o *reporting) drawPlots(ctx context.Context, r *report.Report) ([]string, error) {
@@ -201,7 +201,7 @@ func (o *reporting) drawPlots(ctx context.Context, r *report.Report) ([]string, 
 	return plotfile.Write(ctx, r, o.plots, names)
 }
 
-// writeReport writes the page; an existing file is replaced only if it is a report.
+// writeReport writes the page. It replaces an existing file only if that is a report.
 func writeReport(page func(io.Writer) error, path string) error {
 	info, err := os.Stat(path)
 	fresh := errors.Is(err, fs.ErrNotExist)
@@ -221,13 +221,13 @@ func writeReport(page func(io.Writer) error, path string) error {
 	if err := page(&b); err != nil {
 		return err
 	}
-	if err := files.Save(path, b.Bytes()); err != nil { // a report is never half written
+	if err := files.Save(path, b.Bytes()); err != nil { // the file never has half of a report
 		return unwritten(path, err)
 	}
 	return nil
 }
 
-// unwritten explains why there is no report.
+// unwritten returns an error that explains why the report could not be written.
 func unwritten(path string, err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err

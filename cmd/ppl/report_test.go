@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// browserVariable is the environment variable with the path of Chromium, in which
-// pages are then looked at: it runs as a program and prints what a page has become.
+// browserVariable is the environment variable with the path of Chromium. If it is set, tests open
+// pages in it and check their content.
 const browserVariable = "PPL_BROWSER"
 
-// TestReportInBrowser checks the page in a browser. Its table must equal the output of ppl summary,
-// all plots must be drawn, the selection in the address must be shown, and names must not be
-// interpreted as HTML.
+// TestReportInBrowser checks the page in a browser. The table must equal the output of ppl summary,
+// and all plots must be drawn. The page must show the selection in its address, and must not
+// interpret names as HTML.
 func TestReportInBrowser(t *testing.T) {
 	browser := os.Getenv(browserVariable)
 	if browser == "" {
@@ -50,7 +50,7 @@ generated quantities { int above = mu > 4; vector[30] far; for (i in 1:30) far[i
 	fit := filepath.Join(dir, "fit")
 	run("run", model, "--data", data, "--seed", "1", "--draws", "300", "-q", "--out", fit)
 	run("report", fit)
-	// look is the page, as it is in the browser once its script has run.
+	// look returns the page as it is in the browser once its script has run.
 	look := func(path, state string, width int) string {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)

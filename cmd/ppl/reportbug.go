@@ -9,7 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
-// bugPoints is the number of points at which report-bug compares a model if no points are given.
+// bugPoints is the number of points at which report-bug compares a model with the reference
+// evaluator if no points are given.
 const bugPoints = 5
 
 func reportBugCommand() *cobra.Command {
@@ -67,7 +68,7 @@ this command makes them however long they take.`,
 	return cmd
 }
 
-// bugReport compares the model of a run, or a model with data.
+// bugReport compares the model of a run, or a model with data, with the reference evaluator.
 func (o *pointed) bugReport(cmd *cobra.Command, of string) (*fit.BugReport, error) {
 	ctx, stderr := cmd.Context(), cmd.ErrOrStderr()
 	if !isFolder(of) {

@@ -10,8 +10,8 @@ import (
 	brief "github.com/ppl-lang/ppl/internal/short"
 )
 
-// TestOtherProgram checks that a run begun by another version of the program continues, with a note
-// that says so.
+// TestOtherProgram checks that a run that another version of the program began can be continued,
+// and that a note says so.
 func TestOtherProgram(t *testing.T) {
 	brief.Skip(t, "a run is stopped by the clock three times")
 	dir := t.TempDir()

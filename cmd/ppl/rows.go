@@ -51,11 +51,12 @@ func (o *rowOptions) check() error {
 	return err
 }
 
-// maxRows is the maximum number of rows shown on a terminal, unless more are requested; files and
-// pipes get all rows.
+// maxRows is the maximum number of rows shown on a terminal, unless the user asks for more. Files
+// and pipes get all rows.
 const maxRows = 200
 
-// table writes the summary table. width is that of the terminal, 0 if the output is not a terminal.
+// table writes the summary table. width is the width of the terminal, or 0 if the output is not a
+// terminal.
 func (o *rowOptions) table(b io.Writer, fit *fit.Fit, width int) error {
 	chosen, err := o.choose(fit)
 	if err != nil {
@@ -81,7 +82,7 @@ func (o *rowOptions) table(b io.Writer, fit *fit.Fit, width int) error {
 	return nil
 }
 
-// rows adds the percentiles to the rows of some quantities.
+// rows returns the rows of the chosen quantities, with percentiles.
 func (o *rowOptions) rows(fit *fit.Fit, chosen []int) []row {
 	var out []row
 	summary, labels := fit.Summary(), fit.Labels()
@@ -114,7 +115,7 @@ func (o *rowOptions) rows(fit *fit.Fit, chosen []int) []row {
 	return out
 }
 
-// choose lists the quantities to show, in order.
+// choose returns the indices of the quantities to show, in order.
 func (o *rowOptions) choose(fit *fit.Fit) ([]int, error) {
 	summary := fit.Summary()
 	var chosen []int
@@ -166,8 +167,8 @@ func (o *rowOptions) choose(fit *fit.Fit) ([]int, error) {
 	return chosen, nil
 }
 
-// known returns an error, before anything is drawn, if an item of --vars selects none of these
-// names.
+// known returns an error if an item of --vars selects none of these names. It is called before
+// anything is drawn.
 func (o *rowOptions) known(names []string) error {
 	wanted, err := selectors(o.vars)
 	if err != nil {
@@ -185,8 +186,8 @@ func (o *rowOptions) known(names []string) error {
 	return nil
 }
 
-// chosenNames returns the names that --vars selects, all if it is empty. An error names an entry
-// that selects nothing.
+// chosenNames returns a function that reports whether --vars selects a name; without --vars it
+// selects all. The error is about an item that selects nothing.
 func chosenNames(vars string, names []string) (func(name string) bool, error) {
 	o := rowOptions{vars: vars}
 	if err := o.known(names); err != nil {
@@ -198,7 +199,7 @@ func chosenNames(vars string, names []string) (func(name string) bool, error) {
 	}, err
 }
 
-// natural compares names, and the numbers in them by value: b[2] before b[10].
+// natural compares names so that numbers in them count by their value: b[2] comes before b[10].
 func natural(a, b string) int {
 	digits := func(s string) string { return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))] }
 	for a != "" && b != "" {
@@ -221,8 +222,8 @@ func natural(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// digest summarises many quantities: the number with each problem, the worst quantities, and one
-// line per variable.
+// digest summarises many quantities. It shows how many have each problem, the worst quantities, and
+// one line per variable.
 func (o *rowOptions) digest(b io.Writer, fit *fit.Fit, chosen []int, width int) {
 	const worst = 10
 	summary := fit.Summary()
@@ -329,7 +330,7 @@ type selector struct {
 // span is the numbers from lo to hi.
 type span struct{ lo, hi int }
 
-// selectors reads --vars; nil for "".
+// selectors reads --vars. It returns nil for "".
 func selectors(text string) ([]selector, error) {
 	if text == "" {
 		return nil, nil
@@ -355,7 +356,7 @@ func selectors(text string) ([]selector, error) {
 			continue
 		}
 		s := selector{text: item, base: item}
-		// theta.3, the form in files, is theta[3].
+		// theta.3, the form in CSV files, means theta[3].
 		if !strings.Contains(item, "[") {
 			item = diagnose.DisplayName(item)
 			s.base = item
@@ -393,8 +394,8 @@ func selectors(text string) ([]selector, error) {
 	return out, nil
 }
 
-// matches reports whether a quantity is selected. Elements with more dimensions than the selector
-// has indices are selected too.
+// matches reports whether a quantity is selected. If the selector has fewer indices than the
+// quantity has dimensions, all elements with these indices are selected.
 func (s selector) matches(name string) bool {
 	base, rest, indexed := strings.Cut(name, "[")
 	if base != s.base && !(s.indices == nil && (name == s.base || strings.HasPrefix(name, s.base+"."))) {
@@ -420,7 +421,7 @@ func (s selector) matches(name string) bool {
 	return true
 }
 
-// unknown returns an error that nothing is selected, with the nearest name.
+// unknown returns an error that says that nothing is selected, and suggests the nearest name.
 func (s selector) unknown(rows []diagnose.Row) error {
 	names := func(yield func(string) bool) {
 		last := ""

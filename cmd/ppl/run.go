@@ -22,7 +22,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// runOptions are the options of run.
+// runOptions has the options of the command run.
 type runOptions struct {
 	input
 	samplerFlags
@@ -45,7 +45,7 @@ type runOptions struct {
 	targetESS  float64
 	metricFile string
 	resume     string
-	begunBy    string // the program that began the resumed run
+	begunBy    string // the version of the program that began the resumed run
 	salvage    bool
 	overwrite  bool
 
@@ -113,7 +113,7 @@ With --out, the run is kept in a folder: ppl summary, diagnose, report, loo and 
 			}
 		}
 		if o.asked = flags.Changed("sampler"); !o.asked {
-			if err := flags.Set("sampler", o.name); err != nil { // record it, in case the default changes later
+			if err := flags.Set("sampler", o.name); err != nil { // record the sampler, in case the default changes later
 				return err
 			}
 		}
@@ -170,7 +170,7 @@ With --out, the run is kept in a folder: ppl summary, diagnose, report, loo and 
 	return cmd
 }
 
-// check validates the numbers.
+// check checks the values of the numbers.
 func (o *runOptions) check() error {
 	for _, c := range []struct {
 		name  string
@@ -204,9 +204,9 @@ type running struct {
 	model   string
 	sampler infer.Sampler
 	adapted []infer.Adapted // to start from
-	saved   *folder.Record  // of the resumed run; nil: a new run
+	saved   *folder.Record  // the record of the resumed run; nil for a new run
 	made    *folder.Record  // of this run
-	final   string          // the folder of --out, where o.out is one in it until the run is complete
+	final   string          // the folder of --out, if o.out is a subfolder of it until the run is complete
 }
 
 // run makes the run. limited is the context of the command, which --time-limit ends.
@@ -359,7 +359,7 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 			err = fmt.Errorf("%w\nThe draws are in %s. Go on with: ppl run --resume %s", err, o.out, o.out)
 		}
 	case o.saved == nil && len(f.Files) == 0 && !interrupted && !errors.As(err, new(*fit.OutputError)):
-		o.made.Remove(o.out) // if all chains fail before any draw, nothing remains
+		o.made.Remove(o.out) // if all chains fail before their first draw, the folder is removed
 	default:
 		full := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 		o.made.Finish(f.Report, l.posterior.Compiled().Loops().Faults, err)
@@ -398,21 +398,20 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 	return told
 }
 
-// withFolder adds to an error about draws that do not fit into memory the advice to write them to a
-// folder.
+// withFolder adds advice to an error about draws that do not fit in memory: write them to a folder.
 func withFolder(err error) error {
 	return fmt.Errorf("%w; or write them to a folder, by --out, from which they are read back", err)
 }
 
-// adjustKey is the context key under which a test stores a function that changes the options of the
-// run, to reduce the influence of the clock.
+// adjustKey is the context key for a function of tests that changes the options of the run, so that
+// it depends less on the clock.
 type adjustKey struct{}
 
-// followerKey is the context key of a follower.
+// followerKey is the context key for a follower.
 type followerKey struct{}
 
-// kept returns the data for the folder of the run. It leaves out columns that the model does not
-// declare, such as names of people, since the folder may be passed on.
+// kept returns the data to store in the folder of the run. It leaves out columns that the model
+// does not declare, such as names of people, since users may pass the folder on.
 func (o *runOptions) kept(l *loaded) *data.Set {
 	if o.keepData == "all" {
 		return l.values
@@ -420,7 +419,7 @@ func (o *runOptions) kept(l *loaded) *data.Set {
 	return l.values.Only(l.model.Program().Declares)
 }
 
-// orNone turns a count of 0 into the value that means none in options.
+// orNone turns a count of 0 into -1, which means none in options where 0 means the default.
 func orNone(n int) int {
 	if n == 0 {
 		return -1
@@ -431,10 +430,10 @@ func orNone(n int) int {
 // follower receives the progress of a run.
 type follower interface {
 	update(infer.Progress)
-	reached(draws int, ess, rhat float64) // of --target-ess, when it is looked at
+	reached(draws int, ess, rhat float64) // with --target-ess, at each estimate
 }
 
-// sampled makes the draws. It shows the progress, and reports it to a page that watches the run.
+// sampled makes the draws. It shows the progress and sends it to a page that watches the run.
 func sampled(ctx context.Context, p *model.Posterior, o fit.Options, shown progress, watched *watching) (*fit.Fit, error) {
 	run, err := fit.NewRun(ctx, p, o)
 	if err != nil {

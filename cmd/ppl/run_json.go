@@ -50,7 +50,7 @@ type runJSON struct {
 	Divergent   []divergence `json:"divergent"`   // divergent transitions
 }
 
-// chainJSON is how the sampler of a chain has fared.
+// chainJSON has figures about the sampler of a chain.
 type chainJSON struct {
 	Chain       int `json:"chain"`       // number of the chain, from 1
 	Draws       int `json:"draws"`       // number of draws
@@ -72,8 +72,8 @@ type chainJSON struct {
 	Geometry map[string]number `json:"geometry,omitempty"`
 }
 
-// divergence is a divergent transition: chain and draw, both from 1, as they
-// are found in the CSV files.
+// divergence is a divergent transition, given by chain and draw. Both count from 1 in the order of
+// the CSV files.
 type divergence struct {
 	Chain int `json:"chain"` // chain, from 1
 	Draw  int `json:"draw"`  // draw, from 1, as in the CSV files
@@ -110,8 +110,8 @@ type summaryJSON struct {
 	Label string `json:"label,omitempty"` // levels that the indices stand for, if the data have them
 }
 
-// choose keeps some rows of the summary, in an order, with the percentiles asked
-// for.
+// choose keeps the selected rows of the summary, in the order that the user asked for, and adds
+// percentiles.
 func (j *runJSON) choose(s *session, o *rowOptions) error {
 	chosen, err := o.choose(s.fit)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// newRecord describes a run by its command line and the files read for it.
+// newRecord returns a record of a run, with its command line and the files read for it.
 func newRecord(compiled string, in *input, flags *pflag.FlagSet) *folder.Record {
 	m := &folder.Record{
 		Program: "ppl " + model.Version(), Model: absolute(compiled), ModelSHA256: files.Digest(in.source.Text), Name: folder.BaseName(compiled),
@@ -54,7 +54,7 @@ func newRecord(compiled string, in *input, flags *pflag.FlagSet) *folder.Record 
 	return m
 }
 
-// sourceOf returns the text of a model, for the folder of a run.
+// sourceOf returns the source of a model, to store in the folder of a run.
 func sourceOf(m *model.Model) *folder.Source {
 	return &folder.Source{Name: m.Name(), Text: m.Text(), Included: m.Included()}
 }
@@ -88,8 +88,8 @@ func writeRecord(m *folder.Record, dir string) error {
 	return nil
 }
 
-// sameScale returns an error for positions and metrics of a run with another unconstrained scale.
-// path is the folder of that run, or a file in it.
+// sameScale returns an error if positions and metrics of a run cannot be used because it had
+// another unconstrained scale. path is the folder of that run, or a file in it.
 func (o *runOptions) sameScale(option, path string) error {
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		path = filepath.Dir(path)
@@ -125,12 +125,12 @@ func (o *runOptions) recall(flags *pflag.FlagSet) (*folder.Record, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("--resume %s: the folder holds no run: there is no %s", o.resume, folder.RecordFile)
 	}
-	if err != nil { // --salvage does not help: with other options, the draws would be others
+	if err != nil { // --salvage cannot help: other options would give other draws
 		return nil, fmt.Errorf("--resume: %w", err)
 	}
 	for name, values := range m.Options {
 		if name == "data" {
-			continue // stored files, which given ones must match
+			continue // the run keeps these files, and unchanged compares given ones with them
 		}
 		if flags.Lookup(name) == nil {
 			return nil, fmt.Errorf("--resume %s: this program has no option --%s", o.resume, name)
@@ -141,7 +141,7 @@ func (o *runOptions) recall(flags *pflag.FlagSet) (*folder.Record, error) {
 			}
 		}
 	}
-	if _, ok := m.Options["sampler"]; !ok { // the default when that was not recorded
+	if _, ok := m.Options["sampler"]; !ok { // the default before samplers were recorded
 		if err := flags.Set("sampler", "nuts"); err != nil {
 			return nil, err
 		}

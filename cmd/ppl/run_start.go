@@ -22,9 +22,9 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// This file: the start of a run, --init and --metric-file.
+// This file: how chains start, by --init and --metric-file.
 
-// initRadius is the radius for parameters whose values are not given.
+// initRadius is the radius of the random starting values of parameters that --init does not give.
 const initRadius = 2
 
 // inits reads --init and prints notes about it.
@@ -68,7 +68,7 @@ func (o *runOptions) inits(ctx context.Context, p *model.Posterior, tell func(st
 	return o.initFrom(ctx, p)
 }
 
-// initFrom starts the chains at the values in a file.
+// initFrom returns an Init that starts the chains at the values in a file.
 func (o *runOptions) initFrom(ctx context.Context, p *model.Posterior) (infer.Init, error) {
 	text, err := o.readText(ctx, o.init, "--init")
 	if err != nil {
@@ -81,7 +81,7 @@ func (o *runOptions) initFrom(ctx context.Context, p *model.Posterior) (infer.In
 	return p.InitAt(values, initRadius)
 }
 
-// initByPathfinder starts chains at draws of Pathfinder.
+// initByPathfinder returns an Init that starts the chains at draws of Pathfinder.
 func (o *runOptions) initByPathfinder(ctx context.Context, p *model.Posterior, tell func(string)) (infer.Init, error) {
 	r, err := optimize.Pathfinder(ctx, p, optimize.PathfinderOptions{
 		PathOptions: optimize.PathOptions{Draws: 250}, Paths: max(4, o.chains), NoResample: true, Seed: o.seed, Init: infer.Uniform{Radius: initRadius},
@@ -95,7 +95,7 @@ func (o *runOptions) initByPathfinder(ctx context.Context, p *model.Posterior, t
 	return r.Starts(o.seed, o.chains), nil
 }
 
-// initAtEnd starts the chains at the last draws of an earlier run.
+// initAtEnd returns an Init that starts the chains at the last draws of an earlier run.
 func (o *runOptions) initAtEnd(p *model.Posterior) (infer.Init, error) {
 	record, err := folder.Read(o.init)
 	if record == nil {
@@ -124,7 +124,7 @@ func (o *runOptions) initAtEnd(p *model.Posterior) (infer.Init, error) {
 	return at, nil
 }
 
-// validated gives a sampler that is tuned for predictions its folds of the data.
+// validated gives the folds of the data to a sampler that is tuned for predictions.
 func (o *running) validated(ctx context.Context, l *loaded, cv sampler.CrossValidated) (infer.Sampler, error) {
 	bind := o.bindOptions()
 	bind.Print = nil // it would print once per observation
@@ -135,7 +135,7 @@ func (o *running) validated(ctx context.Context, l *loaded, cv sampler.CrossVali
 	return cv.With(held), nil
 }
 
-// lastDraw returns the values of the last draw of a CSV file, as JSON.
+// lastDraw returns the values of the last draw in a CSV file, as JSON.
 func lastDraw(path string, memory byteSize) (model.JSON, error) {
 	c, err := draws.ReadFile(path, &draws.Room{Limit: compile.MemoryOr(int64(memory))})
 	if err != nil {
@@ -148,7 +148,7 @@ func lastDraw(path string, memory byteSize) (model.JSON, error) {
 	row := c.Draws[len(c.Draws)-width:][len(c.Columns.Statistics):]
 	values := map[string]any{}
 	for i, name := range c.Columns.Names {
-		// Members of tuples keep their colon: t.1:2 is 2 of t[1].
+		// Colons before members of tuples are kept: t.1:2 is member 2 of t[1].
 		parts := strings.Split(strings.ReplaceAll(name, ":", ".:"), ".")
 		if err := place(values, parts, row[i]); err != nil {
 			return nil, fmt.Errorf("%s: column %s: %w", path, name, err)
@@ -157,8 +157,8 @@ func lastDraw(path string, memory byteSize) (model.JSON, error) {
 	return json.Marshal(values)
 }
 
-// place stores v at name[i].member… in nested lists and objects, which grow as needed. Complex
-// numbers are lists of their two parts.
+// place stores v at name[i].member… in nested lists and objects, which grow as needed. A complex
+// number is a list of its two parts.
 func place(values map[string]any, parts []string, v float64) error {
 	grown, err := placeIn(values[parts[0]], parts[1:], v)
 	values[parts[0]] = grown
@@ -196,8 +196,8 @@ func placeIn(at any, path []string, v float64) (any, error) {
 	return list, err
 }
 
-// adapted reads --metric-file. Unset options of the sampler follow it, such as the kind of the
-// metric.
+// adapted reads --metric-file. It also returns settings from the file for options of the sampler
+// that are not given, such as the kind of the metric.
 func (o *runOptions) adapted(ctx context.Context) ([]infer.Adapted, map[string]string, error) {
 	if o.metricFile == "" {
 		return nil, nil, nil
@@ -233,8 +233,8 @@ func (o *runOptions) adapted(ctx context.Context) ([]infer.Adapted, map[string]s
 	return usable, assumed, nil
 }
 
-// startFrom fills in the starting state of the chains. There may be more or fewer chains than in
-// the earlier run.
+// startFrom fills in the starting state of the chains. The earlier run may have had more or fewer
+// chains.
 func (o *running) startFrom(options *fit.Options, p *model.Posterior) error {
 	recentred := false
 	for i := range o.chains {

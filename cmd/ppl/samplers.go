@@ -15,11 +15,11 @@ import (
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
-// samplerFlags are the options of all samplers together. Which of them may be
-// used depends on --sampler, so they are kept as text until it is known.
+// samplerFlags has the options of all samplers. The flag --sampler determines which of them may be
+// used, so their values are kept as text until the sampler is known.
 type samplerFlags struct {
 	name   string
-	asked  bool // the sampler was named; otherwise it is the default
+	asked  bool // the user named the sampler; otherwise it is the default
 	values map[string]*samplerFlag
 }
 
@@ -59,7 +59,7 @@ func (s *samplerFlags) flags(cmd *cobra.Command) {
 			if !ok {
 				v = &samplerFlag{flag: f}
 				s.values[f.Name] = v
-			} else if len(f.Usage) > len(v.flag.Usage) { // the options that one has beyond others are listed
+			} else if len(f.Usage) > len(v.flag.Usage) { // show the longer text, which has more options
 				v.flag = f
 			}
 			v.samplers = append(v.samplers, row.Name)
@@ -67,7 +67,7 @@ func (s *samplerFlags) flags(cmd *cobra.Command) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.values)) {
 		v := s.values[name]
-		// Package flag writes -name in usage texts, where this program has --name.
+		// Usage texts of package flag have -name; this program has --name.
 		text := " " + v.flag.Usage
 		for other := range s.values {
 			text = strings.ReplaceAll(text, " -"+other, " --"+other)
@@ -99,8 +99,8 @@ var commonSamplerFlags = []string{"delta", "max-depth"}
 // samplerTopic returns the topic of the options of a single sampler.
 func samplerTopic(name string) topic { return topic("Sampler " + name) }
 
-// valueWord extracts the word for the value from a usage text of package flag. It also removes the
-// default, which help adds.
+// valueWord extracts the word for the value from a usage text of package flag. It removes the
+// default from the text, because help adds the default itself.
 func valueWord(f *flag.Flag, text string) (value, rest string) {
 	if before, after, ok := strings.Cut(text, "`"); ok {
 		word, after, _ := strings.Cut(after, "`")
@@ -117,8 +117,8 @@ func valueWord(f *flag.Flag, text string) (value, rest string) {
 	return value, text
 }
 
-// build makes the selected sampler. assumed has values for options that are not set, if the sampler
-// has them.
+// build makes the selected sampler. assumed has values for options that the user did not set; those
+// that the sampler lacks are ignored.
 func (s *samplerFlags) build(flags *pflag.FlagSet, assumed map[string]string) (infer.Sampler, error) {
 	row, ok := sampler.Lookup(s.name)
 	if !ok {

@@ -18,7 +18,7 @@ import (
 	"github.com/ppl-lang/ppl/study"
 )
 
-// calibrating is a run of sbc.
+// calibrating is a run of the command sbc.
 type calibrating struct {
 	input
 	studyOptions
@@ -133,14 +133,14 @@ func (o *calibrating) run(cmd *cobra.Command, model string) error {
 	return o.report(cmd.OutOrStdout(), c)
 }
 
-// calibration has the ranks of parameters among the draws of fits to data simulated from these
-// parameters.
+// calibration has the results of simulations. Each draws parameters, simulates data from them, fits
+// the model to these data, and ranks the parameters among the draws of the fit.
 type calibration struct {
 	names              []string
 	draws, simulations int
-	ranks              [][]int // by simulation that did not fail, then parameter
+	ranks              [][]int // by simulation, without failed ones, then by parameter
 	failed, divergent  int
-	reason             string // why the last that failed did
+	reason             string // why the last failed simulation failed
 }
 
 func (c *calibration) add(_ *study.Unit, r *study.Result) error {
@@ -164,16 +164,16 @@ func (c *calibration) add(_ *study.Unit, r *study.Result) error {
 	return nil
 }
 
-// fewSimulations is the number of simulations below which uniform ranks say little. A deviation d
-// of the distribution function is detected with probability of about 1/2 if d is above the quantile
-// of Kolmogorov's distribution, 1.36/√n at the 5 % level.
+// fewSimulations is the number of simulations below which uniform ranks say little. With n
+// simulations, a deviation d of the distribution function is detected with probability of about 1/2
+// if d equals the quantile of Kolmogorov's distribution, 1.36/√n at the 5 % level.
 const fewSimulations = 100
 
 // report tests the ranks.
 func (o *calibrating) report(w io.Writer, c *calibration) error {
 	rng := rand.New(rand.NewPCG(o.seed, 0x736263))
 	j := sbcJSON{Method: "sbc", Simulations: c.simulations, Failed: c.failed, Draws: c.draws, Parameters: []sbcParameter{}, Findings: []diagnose.Finding{}}
-	var wrong []string // parameters with their problem
+	var wrong []string // parameters with a problem, and the problem
 	for i, name := range c.names {
 		var values []float64
 		p := sbcParameter{Name: name, Ranks: []int{}}

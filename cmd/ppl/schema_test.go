@@ -65,7 +65,7 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// sources names where a document comes from, as the page shows it.
+// sources returns the text of the page about the places that a document comes from.
 func sources(d document) string {
 	var names []string
 	for _, from := range d.from {
@@ -79,11 +79,11 @@ func sources(d document) string {
 
 type object = map[string]any
 
-// schemas makes the schema of a document: JSON Schema 2020-12, without members that are not
-// declared, and with a description of each that is.
+// schemas makes the schema of a document in JSON Schema 2020-12. The schema allows no members that
+// are not declared, and describes each that is.
 type schemas struct {
 	defs     object
-	comments map[string]map[string]string // by package and type.field
+	comments map[string]map[string]string // by package and Type.Field
 	errors   []string
 }
 
@@ -116,10 +116,11 @@ func (s *schemas) document(d document) []byte {
 	return b.Bytes()
 }
 
-// notANumber are the values of numbers that JSON does not have.
+// notANumber is the schema of the values that stand for numbers that JSON does not have.
 var notANumber = object{"enum": []string{"NaN", "Infinity", "-Infinity"}}
 
-// special are types that are not what their Go type says, and what fields of type any hold.
+// special has the schemas of types that appear in JSON in another form than their Go type suggests,
+// and of the content of fields of type any.
 var special = map[reflect.Type]object{
 	reflect.TypeFor[time.Time]():       {"type": "string", "format": "date-time"},
 	reflect.TypeFor[number]():          {"anyOf": []object{{"type": "number"}, notANumber}},
@@ -143,7 +144,7 @@ var special = map[reflect.Type]object{
 	},
 }
 
-// of is the schema of a type.
+// of returns the schema of a type.
 func (s *schemas) of(t reflect.Type, field string) object {
 	if field == "approximationJSON.Details" {
 		return object{"anyOf": []object{s.of(reflect.TypeFor[laplaceJSON](), ""), s.of(reflect.TypeFor[[]pathJSON](), ""), s.of(reflect.TypeFor[variationalJSON](), "")}}
@@ -192,7 +193,7 @@ func copied(x object) object {
 	return out
 }
 
-// structure is the schema of a struct, with the members of those that it embeds.
+// structure returns the schema of a struct, including the members of embedded structs.
 func (s *schemas) structure(t reflect.Type, owner string) object {
 	if m := reflect.TypeFor[json.Marshaler](); t.Implements(m) || t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
 		s.errors = append(s.errors, fmt.Sprintf("%v writes itself", t))
@@ -223,7 +224,7 @@ func (s *schemas) members(t reflect.Type, owner string, members object, required
 		if text == "" {
 			s.errors = append(s.errors, fmt.Sprintf("the field %s has no comment that describes it", key))
 		}
-		if x["$ref"] != nil { // a description beside it is of the member
+		if x["$ref"] != nil { // beside $ref, the description is that of the member
 			x = object{"$ref": x["$ref"]}
 		}
 		x["description"] = text
@@ -234,7 +235,8 @@ func (s *schemas) members(t reflect.Type, owner string, members object, required
 	}
 }
 
-// comment is that of a field in the source, without the name that it may begin with.
+// comment returns the comment of a field in the source, without the name of the field at its
+// beginning.
 func (s *schemas) comment(t reflect.Type, key, name string) string {
 	path := t.PkgPath()
 	if path == "" || path == "main" || strings.HasSuffix(path, "/cmd/ppl") {
@@ -253,8 +255,8 @@ func (s *schemas) comment(t reflect.Type, key, name string) string {
 	return strings.TrimSuffix(text, ".")
 }
 
-// comments are those of all fields of the structs in a folder, by Type.Field or, in a
-// struct within another, Type.Field.Field.
+// comments returns the comments of all fields of the structs in a folder. The keys are Type.Field
+// or, for a struct in another struct, Type.Field.Field.
 func comments(dir string) map[string]string {
 	out := map[string]string{}
 	files, _ := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -274,7 +276,7 @@ func comments(dir string) map[string]string {
 	return out
 }
 
-// note takes in the comments of a struct.
+// note adds the comments of the fields of a struct to out.
 func note(out map[string]string, owner string, x ast.Expr) {
 	t, ok := x.(*ast.StructType)
 	if !ok {

@@ -25,10 +25,10 @@ func TestMain(m *testing.M) {
 var commands = map[string]func(){"ppl": main, "signalled": signalled}
 
 // signalled is the program `signalled SIGNAL BASE SIZE ARGUMENT…`. It runs ppl with the arguments
-// and sends SIGNAL to itself once the journal of the chain whose files begin with BASE has SIZE
-// bytes and the chain has then saved its state. A script that watched the files and sent the signal
-// from outside would be too late for a run of a few tenths of a second. If BASE is the journal of a
-// study, name.frames, there is no state to wait for.
+// and sends SIGNAL to itself at a certain moment: once the journal of the chain whose files begin
+// with BASE has SIZE bytes and the chain has then saved its state. A script that watched the files
+// and sent the signal from outside would be too late for a run of a few tenths of a second. If BASE
+// is the journal of a study, name.frames, there is no state to wait for.
 func signalled() {
 	if len(os.Args) < 4 {
 		log.Fatal("usage: signalled SIGNAL BASE SIZE ARGUMENT…")
@@ -70,12 +70,12 @@ func signalled() {
 	main()
 }
 
-// TestScript runs the scripts in testdata/script, each in a separate folder.
-// They stand in for a user: what is typed, what is printed, the exit code,
-// which files there are. Beside testscript's own commands there are
+// TestScript runs the scripts in testdata/script, each in a separate folder. A script stands for a
+// user: it has the commands that are typed, what is printed, the exit code, and the files that must
+// exist. Beside the commands of testscript there are
 //
 //	exits CODE COMMAND…   run a command that ends with this exit code
-//	wait-for GLOB [SIZE]  until there is such a file, of so many bytes at least
+//	wait-for GLOB [SIZE]  wait until a file matches and has at least this many bytes
 //	json FILE KEY…        the file is a JSON object with exactly these keys and schema_version
 //	flip FILE BYTE        change a bit of a file
 //	truncate FILE SIZE    cut a file off, as a process that is killed may leave it

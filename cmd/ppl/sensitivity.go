@@ -15,7 +15,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/psis"
 )
 
-// scaling is a run of sensitivity.
+// scaling is a run of the command sensitivity.
 type scaling struct {
 	criticised
 	prior string
@@ -76,7 +76,7 @@ likelihood.`,
 	return cmd
 }
 
-// diagnosis interprets two sensitivities.
+// diagnosis interprets the sensitivities to the prior and to the likelihood.
 func diagnosis(prior, likelihood float64) string {
 	const limit = criticise.SensitivityLimit
 	switch {
@@ -90,7 +90,7 @@ func diagnosis(prior, likelihood float64) string {
 	return "-"
 }
 
-// scaled describes which terms were scaled as the prior.
+// scaled returns a text about the terms that were scaled as the prior.
 func scaled(s *assess.Sensitivity, prior string) string {
 	text := "Scaled as the prior: " + statements(s.Scaled) + "."
 	switch {
@@ -125,7 +125,7 @@ func unreliable(s *assess.Sensitivity) []diagnose.Finding {
 		Advice:  "Make more draws, or fit the model again with other priors."}}
 }
 
-// statements lists some statements.
+// statements lists statements as text.
 func statements(all []string) string {
 	const maxListed = 8
 	var b strings.Builder
@@ -200,7 +200,7 @@ func (o *scaling) run(cmd *cobra.Command, args []string) error {
 	if o.json {
 		return writeJSON(cmd.OutOrStdout(), sensitivityJSON{"sensitivity", quantities, number(s.Prior.K), number(s.Likelihood.K), notNil(s.Scaled), notNil(s.Unscaled), append([]diagnose.Finding{}, findings...)})
 	}
-	// The most sensitive to the prior first.
+	// Put the quantities that are most sensitive to the prior first.
 	slices.SortStableFunc(quantities, func(a, b scaledJSON) int {
 		switch {
 		case a.Prior > b.Prior:
@@ -221,7 +221,7 @@ func (o *scaling) run(cmd *cobra.Command, args []string) error {
 		b.WriteString("\n")
 		writeParagraph(&b, "", scaled(s, o.prior), lineWidth(w))
 	}
-	if len(findings) > 0 || o.prior == "all" || len(s.Scaled) > 0 { // otherwise no prior was examined
+	if len(findings) > 0 || o.prior == "all" || len(s.Scaled) > 0 { // otherwise no prior was scaled
 		writeFindings(&b, findings, lineWidth(w))
 	}
 	_, err = io.WriteString(w, b.String())

@@ -12,8 +12,8 @@ import (
 	"github.com/ppl-lang/ppl/study"
 )
 
-// TestCalibrationDivergences: sbc reports the number of fits with divergent transitions, not that
-// of transitions, if it is above a twentieth of the fits that did not fail.
+// TestCalibrationDivergences checks that sbc reports the number of fits with divergent transitions,
+// not the number of transitions, if it exceeds a twentieth of the fits that did not fail.
 func TestCalibrationDivergences(t *testing.T) {
 	for _, c := range []struct {
 		divergent, failed int
@@ -46,7 +46,7 @@ func TestCalibrationDivergences(t *testing.T) {
 	}
 }
 
-// TestCalibrationWithoutFits: sbc has no mean rank if all fits failed.
+// TestCalibrationWithoutFits checks that sbc gives no mean rank if all fits failed.
 func TestCalibrationWithoutFits(t *testing.T) {
 	cal := &calibration{names: []string{"x"}, draws: 99, simulations: 1}
 	if err := cal.add(nil, &study.Result{Status: study.Failed, Message: "no start"}); err != nil {
@@ -61,8 +61,8 @@ func TestCalibrationWithoutFits(t *testing.T) {
 	}
 }
 
-// TestUnreliableWeights: sensitivity names the part whose weights have a Pareto k above the limit,
-// and no other.
+// TestUnreliableWeights checks that sensitivity names the part whose weights have a Pareto k above
+// the limit, and no other part.
 func TestUnreliableWeights(t *testing.T) {
 	for _, c := range []struct {
 		draws             int
@@ -86,7 +86,7 @@ func TestUnreliableWeights(t *testing.T) {
 	}
 }
 
-// TestFindingLists: the list of quantities says what it is a list of.
+// TestFindingLists checks that a list of quantities begins with words that say what it lists.
 func TestFindingLists(t *testing.T) {
 	for code, want := range map[string]string{"constant": "Among them: k, z.", "rhat": "Worst: k, z.", "ess": "Worst: k, z.", "divergences": "They are most frequent at extreme values of k, z."} {
 		var b strings.Builder

@@ -23,7 +23,7 @@ import (
 // tokenVariable is the environment variable with the token of the server.
 const tokenVariable = "PPL_TOKEN"
 
-// serveOptions are the options of serve.
+// serveOptions has the options of the command serve.
 type serveOptions struct {
 	web       httpd.Options
 	limits    serve.Limits
@@ -78,7 +78,7 @@ Ctrl-C or SIGTERM ends it: requests under way may take the time of --grace.`,
 	return cmd
 }
 
-// token returns the token; "" if it is not given.
+// token returns the token of the server; "" if none is given.
 func (o *serveOptions) token() (string, error) {
 	if o.tokenFile == "" {
 		return os.Getenv(tokenVariable), nil
@@ -108,14 +108,14 @@ func (o *serveOptions) serve(ctx context.Context, stderr io.Writer) error {
 		return err
 	}
 	if runtime.GOOS == "linux" {
-		program = "/proc/self/exe" // this very program, even when a newer one has taken its place
+		program = "/proc/self/exe" // this very program, even if its file has been replaced
 	}
 	if o.bodies == 0 {
 		o.bodies = serve.DefaultBodies(o.limits)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
-		// The bodies, and the server's own memory: by default Go would let it grow to twice as much
-		// before it collects bodies that are no longer needed.
+		// Limit memory to the bodies and the server's own needs. By default, Go would let memory
+		// grow to twice as much before it collects bodies that are no longer needed.
 		debug.SetMemoryLimit(o.bodies + 64<<20)
 	}
 	level := slog.LevelInfo
@@ -126,7 +126,7 @@ func (o *serveOptions) serve(ctx context.Context, stderr io.Writer) error {
 		Command: func(ctx context.Context) *exec.Cmd {
 			cmd := exec.CommandContext(ctx, program, workName)
 			cmd.Args[0] = os.Args[0]
-			cmd.Env = []string{} // the environment may hold other programs' tokens and keys
+			cmd.Env = []string{} // the environment may have tokens and keys of other programs
 			return cmd
 		},
 		Kinds:          workKinds(),

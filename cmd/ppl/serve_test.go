@@ -28,12 +28,12 @@ const testToken = "a token of the tests"
 type served struct {
 	url string
 	cmd *exec.Cmd
-	log *bytes.Buffer // complete once the process has ended, and copied is done
+	log *bytes.Buffer // complete once the process has ended and copied is closed
 
 	copied sync.WaitGroup
 }
 
-// startServer runs ppl serve, as a process, until the end of the test.
+// startServer starts ppl serve as a process that runs until the end of the test.
 func startServer(t *testing.T, args ...string) *served {
 	t.Helper()
 	if runtime.GOOS == "js" {
@@ -82,7 +82,7 @@ func (s *served) post(ctx context.Context, path, accept, body string) (*http.Res
 	return http.DefaultClient.Do(r)
 }
 
-// answer sends a request and reads what comes.
+// answer sends a request and reads the answer.
 func (s *served) answer(t *testing.T, path, accept, body string) (int, string) {
 	t.Helper()
 	r, err := s.post(t.Context(), path, accept, body)
@@ -97,9 +97,9 @@ func (s *served) answer(t *testing.T, path, accept, body string) (int, string) {
 	return r.StatusCode, string(text)
 }
 
-// TestServeDoc sends the requests in doc/how-to/serve.md and compares the answers with
-// what stands there: the same keys, texts and lengths; of numbers, integers must
-// be the same. "..." stands for anything, as a key for further keys.
+// TestServeDoc sends the requests in doc/how-to/serve.md and compares the answers with those on the
+// page. Keys, texts, lengths and integers must be the same; other numbers may differ. "..." stands
+// for anything and, as a key, for further keys.
 func TestServeDoc(t *testing.T) {
 	text, err := os.ReadFile("../../doc/how-to/serve.md")
 	if err != nil {
@@ -224,7 +224,7 @@ func matchJSON(t *testing.T, request, got, want string) {
 	}
 }
 
-// mismatch says where two values differ.
+// mismatch describes the place where two values differ.
 func mismatch(got, want any, at string) string {
 	switch w := want.(type) {
 	case string:
@@ -273,8 +273,8 @@ func mismatch(got, want any, at string) string {
 	return ""
 }
 
-// TestServeStrangers sends requests of untrusted users. Each gets a clear error, and none disturbs
-// the server.
+// TestServeStrangers sends requests that untrusted users might send. Each must get a clear error,
+// and none may disturb the server.
 func TestServeStrangers(t *testing.T) {
 	s := startServer(t, "--max-elements", "5000", "--max-memory", "400000000")
 	plain := `"model": "parameters { real x; } model { x ~ normal(0, 1); }"`
@@ -355,7 +355,7 @@ func TestServeParallel(t *testing.T) {
 	answers := make([]string, 50)
 	for i := range answers {
 		all.Go(func() {
-			if i%5 == 0 { // hangs up in the middle of the work
+			if i%5 == 0 { // this client hangs up during the work
 				ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 				defer cancel()
 				if r, err := s.post(ctx, "/v1/run", "", `{"model": "transformed data { while (1) { } } parameters { real x; } model { x ~ normal(0, 1); }"}`); err == nil {
@@ -387,8 +387,8 @@ func TestServeParallel(t *testing.T) {
 	}
 }
 
-// TestServeEnds checks that Ctrl-C or SIGTERM ends the server after the current requests, with exit
-// code 0.
+// TestServeEnds checks that the server ends after Ctrl-C or SIGTERM, with exit code 0, once the
+// current requests are answered.
 func TestServeEnds(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no signals")
@@ -404,7 +404,7 @@ func serveEnds(t *testing.T, signal os.Signal) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Body.Close() // the head has come, so the run is under way
+	defer r.Body.Close() // the header has arrived, so the run is under way
 	if err := s.cmd.Process.Signal(signal); err != nil {
 		t.Fatal(err)
 	}
@@ -417,8 +417,9 @@ func serveEnds(t *testing.T, signal os.Signal) {
 	}
 }
 
-// The server shows how its processes are confined, and does not start where it must confine
-// them and cannot. Each kind of work is done within the walls.
+// TestServeSandbox checks that the server reports how its processes are confined, and that it does
+// not start if it must confine them and cannot. Each kind of work must succeed in a confined
+// process.
 func TestServeSandbox(t *testing.T) {
 	if runtime.GOOS == "js" {
 		t.Skip("no processes")
@@ -449,8 +450,8 @@ func TestServeSandbox(t *testing.T) {
 	}
 }
 
-// FuzzServeRequest checks that reading a request ends in options or in a failure of the right kind.
-// It runs no engine.
+// FuzzServeRequest checks that reading any request gives options or a failure of the right kind. It
+// does no work.
 func FuzzServeRequest(f *testing.F) {
 	for _, seed := range []string{
 		`{"model": "x", "chains": 1, "warmup": 0, "draws": 1e3, "thin": -1, "sampler": "hmc", "sampler_options": {"delta": 0.9, "steps": "a", "max_depth": 3}}`,

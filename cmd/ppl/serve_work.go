@@ -29,9 +29,9 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// This file: the work of the processes of ppl serve. They read and write no files.
+// This file: the work that the processes of ppl serve do. They read and write no files.
 
-// workName is the command that the processes run.
+// workName is the name of the command that the processes run.
 const workName = "serve-work"
 
 func workCommand() *cobra.Command {
@@ -48,7 +48,7 @@ func workCommand() *cobra.Command {
 	}
 }
 
-// workTable lists the kinds of work by the last part of their paths. The table of documents has
+// workTable lists the kinds of work by the last part of their paths. The table of documents says
 // what they return.
 var workTable = map[string]serve.Handler{
 	"check":      versioned(checkWork),
@@ -57,7 +57,7 @@ var workTable = map[string]serve.Handler{
 	"summary":    versioned(summaryWork),
 }
 
-// versioned is work whose answer is written as a document.
+// versioned makes a handler write its answer as a document, which has a version.
 func versioned(h serve.Handler) serve.Handler {
 	return func(ctx context.Context, c *serve.Call) (any, error) {
 		v, err := h(ctx, c)
@@ -68,7 +68,7 @@ func versioned(h serve.Handler) serve.Handler {
 	}
 }
 
-// shortKinds is work that takes milliseconds.
+// shortKinds lists the kinds of work that take milliseconds.
 var shortKinds = []string{"check"}
 
 func workKinds() []string {
@@ -80,7 +80,7 @@ func workKinds() []string {
 	return kinds
 }
 
-// modelRequest is what requests about models have in common.
+// modelRequest has the fields that all requests about models share.
 type modelRequest struct {
 	Model      string           `json:"model"`
 	Name       string           `json:"name"` // name of the model in messages
@@ -92,7 +92,7 @@ type modelRequest struct {
 }
 
 // decode reads a request. It rejects unknown keys, since most are misspelt, and keys that occur
-// twice, since one would be ignored.
+// twice, since one of the values would be ignored.
 func decode(c *serve.Call, request any) error {
 	if key := repeated(c.Body); key != "" {
 		return refusedf("the request is not as it should be: there are two values for %s", key)
@@ -113,14 +113,14 @@ func decode(c *serve.Call, request any) error {
 	case errors.Is(err, io.EOF):
 		return refusedf("the request is empty")
 	case errors.As(err, &kind):
-		key := strings.TrimPrefix(kind.Field, "modelRequest.") // encoding/json names what is embedded
+		key := strings.TrimPrefix(kind.Field, "modelRequest.") // encoding/json includes the name of an embedded struct
 		return refusedf("the request is not as it should be: %s cannot be a %s", key, kind.Value)
 	}
 	return refusedf("the request is not as it should be: %s", strings.TrimPrefix(err.Error(), "json: "))
 }
 
 // repeated returns a key that occurs twice in a request, or in an object in it; "" if there is
-// none. It skips data and inits, which have their own reader, and text that is not JSON, which
+// none. It skips data and inits, which have their own parser, and text that is not JSON, which
 // encoding/json reports.
 func repeated(request []byte) string {
 	return repeatedKey(request, strings.ToLower, func(key string, value []byte) string {
@@ -131,8 +131,8 @@ func repeated(request []byte) string {
 	})
 }
 
-// repeatedKey returns a key that occurs twice in an object, or the result of inner for one of its
-// values. Keys are the same if fold makes them equal.
+// repeatedKey returns a key that occurs twice in an object, or what inner returns for one of its
+// values. Keys are equal if fold makes them equal.
 func repeatedKey(object []byte, fold func(string) string, inner func(key string, value []byte) string) string {
 	d := json.NewDecoder(bytes.NewReader(object))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
@@ -165,7 +165,7 @@ func refusedf(format string, args ...any) error {
 // maxMessages is the maximum number of messages in one answer.
 const maxMessages = 100
 
-// failed returns the reason why a model cannot be run.
+// failed converts an error of a model into the failure to report to the client.
 func failed(err error) error {
 	if err == nil || errors.As(err, new(*serve.Failure)) {
 		return err
@@ -184,7 +184,7 @@ func failed(err error) error {
 	return f
 }
 
-// passed returns the limit that an error is about, if the engine counts it.
+// passed returns the name of the limit that an error is about, if it is one that the engine counts.
 func passed(err error, list diag.List) string {
 	if limit := (*ad.LimitError)(nil); errors.As(err, &limit) {
 		return limit.What
@@ -193,13 +193,13 @@ func passed(err error, list diag.List) string {
 	case len(list) > 0 && list[0].Code == diag.TooManyStatements:
 		return "statements"
 	case len(list) > 0 && list[0].Code == diag.TooLarge:
-		return "memory" // otherwise no memory limit would suffice
+		return "memory" // a larger memory limit would not help in other cases
 	}
 	return ""
 }
 
-// take reads the part that all requests about models share, lowers the limits, and fills in what is
-// not given.
+// take reads the fields that all requests about models share. It lowers the limits as the request
+// asks, and fills in defaults.
 func (r *modelRequest) take(c *serve.Call) error {
 	if r.Name == "" {
 		r.Name = "model.stan"
@@ -241,7 +241,7 @@ func (r *modelRequest) load(ctx context.Context, c *serve.Call, in *input) (*loa
 	if int64(elements) > c.Limits.Elements {
 		return nil, serve.Passed("elements", "the data have %d numbers, but the limit is %d", elements, c.Limits.Elements)
 	}
-	in.memory, in.statements = byteSize(c.Limits.Memory/2), c.Limits.Statements // the collector needs as much again
+	in.memory, in.statements = byteSize(c.Limits.Memory/2), c.Limits.Statements // the other half is for the garbage collector
 	options := in.bindOptions()
 	err = timed(&l.bind, func() (err error) {
 		l.posterior, err = l.model.BindContext(ctx, l.values, options)
@@ -250,7 +250,7 @@ func (r *modelRequest) load(ctx context.Context, c *serve.Call, in *input) (*loa
 	return l, failed(err)
 }
 
-// checked is the answer of check.
+// checked is what the request check returns.
 type checked struct {
 	OK       bool          `json:"ok"`       // whether there are no errors; there may be warnings
 	Messages []jsonMessage `json:"messages"` // errors and warnings, by place
@@ -276,7 +276,7 @@ func checkWork(_ context.Context, c *serve.Call) (any, error) {
 	return checked{OK: !list.HasErrors(), Messages: messages(list[:min(len(list), maxMessages)])}, nil
 }
 
-// densityAnswer is what logdensity --json prints, and what the model has to say.
+// densityAnswer is what logdensity --json prints, with the messages of the model.
 type densityAnswer struct {
 	*densities
 	Warnings []string `json:"warnings,omitempty"` // notes on the evaluation
@@ -324,7 +324,7 @@ func densityWork(ctx context.Context, c *serve.Call) (any, error) {
 	return answer, nil
 }
 
-// runRequest is a request to run: the options of ppl run.
+// runRequest is a request to make a run; its fields are the options of ppl run.
 type runRequest struct {
 	modelRequest
 	Chains         *int            `json:"chains"`
@@ -339,7 +339,7 @@ type runRequest struct {
 	Columns        []string        `json:"columns"`    // columns whose draws are requested
 }
 
-// runAnswer is what run --json prints, with the extra parts that the request asks for.
+// runAnswer is what run --json prints, with the additional parts that the request asks for.
 type runAnswer struct {
 	*runJSON
 	Seed  uint64                `json:"seed"`            // seed of the random numbers
@@ -356,7 +356,7 @@ func (r *runRequest) options() (*running, error) {
 			*p = *v
 		}
 	}
-	// The server limits the time anyway.
+	// The server has a time limit too, so a very large one makes no sense.
 	if !(r.TimeLimit >= 0) || r.TimeLimit > 1e9 {
 		return nil, refusedf("time_limit must be a number of seconds, but is %v", r.TimeLimit)
 	}
@@ -393,7 +393,7 @@ func runWork(ctx context.Context, c *serve.Call) (any, error) {
 	if err != nil {
 		return nil, failed(err)
 	}
-	// A chain has a cost even without draws.
+	// A chain counts at least once, since it costs something even without draws.
 	transitions := float64(o.chains) * max(1, float64(o.warmup)+float64(o.draws))
 	if transitions > float64(c.Limits.Draws) {
 		return nil, serve.Passed("draws", "the run would make %.0f transitions, but the limit is %d", transitions, c.Limits.Draws)
@@ -466,7 +466,7 @@ func runWork(ctx context.Context, c *serve.Call) (any, error) {
 	return answer, nil
 }
 
-// inits reads the starting points of chains: a radius, or values of parameters.
+// inits reads the starting points of chains, which are a radius or values of parameters.
 func (r *runRequest) inits(p *model.Posterior) (infer.Init, error) {
 	if len(r.Init) == 0 || string(r.Init) == "null" {
 		return nil, nil
@@ -485,7 +485,7 @@ func (r *runRequest) inits(p *model.Posterior) (infer.Init, error) {
 	return p.InitAt(values, initRadius)
 }
 
-// progressJSON is an event of the kind progress.
+// progressJSON is an event of type progress.
 type progressJSON struct {
 	Chain       int    `json:"chain"`       // number of the chain, from 1
 	Iteration   int    `json:"iteration"`   // transitions made, warm-up included
@@ -503,8 +503,8 @@ func toldProgress(p infer.Progress) progressJSON {
 	return progressJSON{p.Chain + 1, p.Iteration, p.Total, phase, p.Divergences, p.Gradients}
 }
 
-// chosen finds the requested columns, by their names, such as theta.1, or by those of variables,
-// such as theta; * means all.
+// chosen finds the requested columns. A request names columns, such as theta.1, or variables, such
+// as theta; * means all.
 func chosen(names, asked []string) ([]int, error) {
 	var columns []int
 	for _, a := range asked {
@@ -522,13 +522,13 @@ func chosen(names, asked []string) ([]int, error) {
 	return slices.Compact(columns), nil
 }
 
-// summaryAnswer is a summary of draws that were given.
+// summaryAnswer is a summary of given draws.
 type summaryAnswer struct {
 	Summary  []summaryJSON `json:"summary"`  // one entry per quantity
 	Warnings []string      `json:"warnings"` // problems, in words
 }
 
-// summaryWork summarises draws given in the form of run's answer.
+// summaryWork summarises draws, which the request gives in the form in which run returns them.
 func summaryWork(_ context.Context, c *serve.Call) (any, error) {
 	var r struct {
 		Draws  map[string][][]looseNumber `json:"draws"`
@@ -581,7 +581,7 @@ func summaryWork(_ context.Context, c *serve.Call) (any, error) {
 	return out, nil
 }
 
-// givenDraws are draws by quantity and chain.
+// givenDraws has draws by quantity and chain.
 type givenDraws struct {
 	names  []string
 	values [][][]float64
@@ -594,7 +594,7 @@ func (d givenDraws) Column(dst []float64, chain, quantity int) []float64 {
 	return append(dst, d.values[quantity][chain]...)
 }
 
-// looseNumber reads numbers as this program writes them, see [number].
+// looseNumber reads numbers in the form in which this program writes them; see [number].
 type looseNumber float64
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -629,7 +629,7 @@ type prints struct {
 	c  *serve.Call
 }
 
-// maxPrint bounds the length of a printed line, in bytes.
+// maxPrint is the maximum length of a printed line, in bytes.
 const maxPrint = 4096
 
 func newPrints(c *serve.Call) *prints { return &prints{c: c} }

@@ -16,7 +16,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// session is a finished run to report.
+// session is a finished run, with all that its report needs.
 type session struct {
 	options     *runOptions
 	loaded      *loaded
@@ -60,7 +60,7 @@ func newSession(o *runOptions, l *loaded, fit *fit.Fit, interrupted bool, err er
 	return s
 }
 
-// report shows the run and returns an error that determines the exit code.
+// report shows the run. The error that it returns determines the exit code.
 func (s *session) report(stdout, stderr io.Writer) error {
 	failures := s.failures()
 	for _, err := range failures {
@@ -124,7 +124,7 @@ func (s *session) remark(stderr io.Writer) {
 	}
 }
 
-// goesOn says how to continue a run that ended in warm-up, if possible.
+// goesOn says how to continue a run that ended in warm-up, or that nothing of it is kept.
 func (s *session) goesOn() string {
 	if s.options.out == "" {
 		return "Nothing of it is kept. A run with --out FOLDER can be resumed."
@@ -141,7 +141,8 @@ func (s *session) goesOn() string {
 		count(len(states), "chain", "chains"), s.options.out, stays)
 }
 
-// earlierStays says where the earlier run is that this one would replace; "" if there is none.
+// earlierStays says where to find the earlier run that this run was to replace; "" if there is
+// none.
 func earlierStays(out string) string {
 	final := folder.Final(out)
 	if final == out {
@@ -168,8 +169,8 @@ func (s *session) notes() []string {
 	return notes
 }
 
-// failures returns the errors of the run except its interruption. Equal errors of several chains
-// are returned once.
+// failures returns the errors of the run, without its interruption. If several chains have the same
+// error, it is returned once.
 func (s *session) failures() []error {
 	all := apart(nil, s.err)
 	id := func(err error) int {
@@ -197,7 +198,7 @@ func (s *session) failures() []error {
 			continue
 		}
 		key := c.Phase + c.Err.Error()
-		if list := model.Diagnostics(err); list != nil { // numbers in the messages differ
+		if list := model.Diagnostics(err); list != nil { // chains have other numbers in messages
 			key = fmt.Sprint(c.Phase, list[0].Span.Begin())
 		}
 		i := slices.IndexFunc(failed, func(f *failure) bool { return f.key == key })
@@ -217,7 +218,7 @@ func (s *session) failures() []error {
 	return out
 }
 
-// apart appends err, or the errors that it joins, to list.
+// apart appends err to list or, if err joins several errors, these.
 func apart(list []error, err error) []error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range joined.Unwrap() {
@@ -231,7 +232,7 @@ func apart(list []error, err error) []error {
 	return append(list, err)
 }
 
-// showRejections reports the rejections by the model, which are mostly harmless.
+// showRejections reports the rejections by the model, most of which are harmless.
 func (s *session) showRejections(w io.Writer) {
 	if len(s.rejections) == 0 {
 		return
@@ -275,7 +276,7 @@ func (s *session) interruption() string {
 	return text
 }
 
-// ending describes how an interrupted run ended.
+// ending returns the words for how an interrupted run ended.
 func (s *session) ending() string {
 	if s.timeUp != nil {
 		return fmt.Sprintf("has reached its time limit of %s", s.timeUp.limit)
@@ -283,7 +284,7 @@ func (s *session) ending() string {
 	return "was interrupted"
 }
 
-// inexact reports that a run could not be resumed exactly.
+// inexact returns a remark if a run could not be resumed exactly.
 func (s *session) inexact() string {
 	for _, c := range s.fit.Report.Chains {
 		if c.Inexact {
@@ -296,7 +297,7 @@ func (s *session) inexact() string {
 	return ""
 }
 
-// salvaged describes the losses of a run whose files were damaged.
+// salvaged describes what was lost of a run whose files were damaged.
 func (s *session) salvaged() []string {
 	var said []string
 	for _, c := range s.fit.SetBack {
@@ -325,7 +326,7 @@ func (s *session) salvaged() []string {
 	return said
 }
 
-// reached reports when the target of the effective sample size was reached.
+// reached returns a remark on whether the target of the effective sample size was reached.
 func (s *session) reached() string {
 	if s.options.targetESS == 0 {
 		return ""

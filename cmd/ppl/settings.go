@@ -7,12 +7,12 @@ import (
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
-// This file: the words of the command line for settings that errors and findings of other packages
-// advise. Packages name a setting as "name" or "name=value" (see diag.Diagnostic and
-// diagnose.Finding).
+// This file: the words of the command line for settings. Errors and findings of other packages
+// advise settings as "name" or "name=value" (see diag.Diagnostic and diagnose.Finding), and each
+// front end has its own words for them.
 
-// settingWords has the words for settings that are not simply a flag of the same name. DIR is the
-// folder of the fit.
+// settingWords has the words for settings that are not simply a flag of the same name. DIR stands
+// for the folder of the fit.
 var settingWords = map[string]string{
 	"upgrade":           "`ppl fmt --upgrade` rewrites the program",
 	"legacy":            "`--legacy` reads it as it is",
@@ -27,7 +27,8 @@ var settingWords = map[string]string{
 	"size":              "ppl report DIR --size",
 }
 
-// wordsFor returns the words for settings. dir is the folder of the fit; "": any.
+// wordsFor returns the words for settings. dir is the folder of the fit; if it is "", the words
+// have DIR.
 func wordsFor(settings []string, dir string) []string {
 	if dir == "" {
 		dir = "DIR"
@@ -52,7 +53,7 @@ func wordsFor(settings []string, dir string) []string {
 	return words
 }
 
-// worded returns findings whose advice names settings by the flags of the command line.
+// worded returns findings whose advice names settings by flags of the command line.
 func worded(findings []diagnose.Finding, dir string) []diagnose.Finding {
 	out := append([]diagnose.Finding{}, findings...)
 	for i := range out {
@@ -64,7 +65,7 @@ func worded(findings []diagnose.Finding, dir string) []diagnose.Finding {
 	return out
 }
 
-// wordedList returns diagnostics whose help names settings by the flags of the command line.
+// wordedList returns diagnostics whose help names settings by flags of the command line.
 func wordedList(list diag.List) diag.List {
 	return list.Worded(func(setting string) string { return strings.Join(wordsFor([]string{setting}, ""), " ") })
 }

@@ -15,14 +15,15 @@ import (
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
-// libraries are what commands are made from. Their errors, findings and comments name settings,
-// and each front end has its own words for these.
+// libraries are the folders of the packages below the commands. Their errors, findings and comments
+// use names of settings, for which each front end has its own words.
 var libraries = []string{".", "infer", "model", "fit", "assess", "study", "compile", "stdlib", "lang", "ad", "front/report"}
 
-// flagWriters are files below that write command lines: of schedulers, and of ppl's own tasks.
+// flagWriters are files of these packages that may name flags, since they write command lines of
+// schedulers or of ppl.
 var flagWriters = []string{"study/slurm.go", "study/manifest.go", "study/program.go"}
 
-// TestFlags checks that no package below the commands names a flag of the command line.
+// TestFlags checks that no package below the commands names flags of the command line.
 func TestFlags(t *testing.T) {
 	flag := regexp.MustCompile(`(^|[^\w-])--[a-z]`)
 	for _, f := range goFiles(t) {
@@ -45,8 +46,9 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// namedSettings returns the names of settings that other packages mention: the string literals in
-// fields, variables and calls with such names, and those in the tables of findings.
+// namedSettings returns the names of settings that other packages mention. They are the string
+// literals in fields, variables and calls whose names say that they are settings, and in the tables
+// of findings.
 func namedSettings(t *testing.T) []string {
 	var names []string
 	add := func(list []ast.Expr) {
@@ -100,7 +102,7 @@ func namedSettings(t *testing.T) []string {
 					}
 				}
 			case *ast.CallExpr:
-				function, _ := n.Fun.(*ast.Ident) // x.settings(…), append(settings, …)
+				function, _ := n.Fun.(*ast.Ident) // such as settings(…) or append(settings, …)
 				if named(n.Fun) || function != nil && function.Name == "append" && named(n.Args[0]) {
 					add(n.Args)
 				}
@@ -118,8 +120,8 @@ func namedSettings(t *testing.T) []string {
 	return slices.Compact(names)
 }
 
-// TestSettings checks that each setting named in a text has words for the command line: an entry of
-// the table, or the name of a flag.
+// TestSettings checks that the command line has words for each setting that a text names: an entry
+// of the table, or a flag of the same name.
 func TestSettings(t *testing.T) {
 	names := namedSettings(t)
 	for _, known := range []string{"count", "delta", "include-path", "memory", "moment-match", "upgrade", "warmup"} {
@@ -137,7 +139,7 @@ func TestSettings(t *testing.T) {
 }
 
 // TestWorded checks that these words are appended to advice and help, and that the settings are
-// then removed.
+// removed then.
 func TestWorded(t *testing.T) {
 	for _, c := range []struct {
 		settings []string

@@ -55,7 +55,7 @@ func (s *session) show(w io.Writer) error {
 	return err
 }
 
-// writeFindingsOf reports the problems of a run or, if there are none, the checks that it passed.
+// writeFindingsOf writes the problems of a run or, if there are none, the checks that it passed.
 func writeFindingsOf(b *strings.Builder, fit *fit.Fit, width int) {
 	findings := fit.Findings()
 	if len(findings) > 0 {
@@ -115,9 +115,9 @@ func (s *session) times() string {
 	if e.MinSquares < least {
 		least, name = e.MinSquares, e.WorstSquares+", squared deviations"
 	}
-	if least > 0 && s.sampling > 0 && !math.IsNaN(e.PerGradient) { // with few draws, some sizes are unknown
+	if least > 0 && s.sampling > 0 && !math.IsNaN(e.PerGradient) { // with few draws, some effective sample sizes are unknown
 		text += fmt.Sprintf("\nSmallest effective sample size: %.0f (%s), ", least, name)
-		if s.options.resume == "" { // otherwise the time of the earlier parts is unknown
+		if s.options.resume == "" { // in a resumed run, the time of the earlier parts is unknown
 			text += fmt.Sprintf("%.3g per second and ", least/s.sampling.Seconds())
 		}
 		text += fmt.Sprintf("%.3g per 1000 gradients of sampling.", 1000*e.PerGradient)
@@ -125,7 +125,7 @@ func (s *session) times() string {
 	return text
 }
 
-// tuned returns the final number of steps of a sampler that tunes it.
+// tuned returns a text about the final number of steps, for a sampler that tunes it.
 func (s *session) tuned() string {
 	var parts []string
 	for _, c := range s.fit.Report.Chains {
@@ -139,7 +139,8 @@ func (s *session) tuned() string {
 	return "Tuned to: " + strings.Join(parts, ", ") + "."
 }
 
-// tempered describes the results of parallel tempering: restarts, and the normalising constant.
+// tempered returns a text about the results of parallel tempering: restarts, and the normalising
+// constant.
 func (s *session) tempered() string {
 	var kernels []map[string]float64
 	least, most := math.Inf(1), 0.0

@@ -16,8 +16,8 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// TestBarsFit checks that no line of a frame is wider than the window. The height of a frame must
-// be right, since the cursor moves up by it.
+// TestBarsFit checks that no line of a frame is wider than the window. If one were, the frame would
+// be higher than its number of lines, by which the cursor moves up.
 func TestBarsFit(t *testing.T) {
 	b := &bars{chains: make([]barState, 12), unicode: true}
 	b.began = time.Now().Add(-time.Hour)
@@ -154,7 +154,7 @@ func TestSelect(t *testing.T) {
 			t.Errorf("%s: %v before %v", sort, first, last)
 		}
 	}
-	// Of many, a terminal is shown the worst, and each variable in a line.
+	// If there are many quantities, a terminal shows the worst ones, and a line for each variable.
 	var b strings.Builder
 	o := rowOptions{percentiles: []float64{50}}
 	if err := o.table(&b, fit, 100); err != nil {

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// byteSize is the value of an option that is a number of bytes: 4000000, 500kB,
-// 64MB, 1GiB.
+// byteSize is an option whose value is a number of bytes, such as 4000000, 500kB, 64MB or 1GiB.
 type byteSize int64
 
 var byteUnits = []struct {

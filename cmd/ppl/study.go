@@ -43,8 +43,8 @@ func (o *studyOptions) flags(cmd *cobra.Command) {
 	f.Bool(&o.quiet, "quiet", false)
 }
 
-// run makes the fits of a plan, and stores the plan's text. each receives the results in the order
-// of the fits.
+// run makes the fits of a plan, and stores the text of the plan. It calls each with the results, in
+// the order of the fits.
 func (o *studyOptions) run(ctx context.Context, stderr io.Writer, p *study.Plan, text string, each func(*study.Unit, *study.Result) error) (study.Progress, error) {
 	if o.progress != "text" && o.progress != "json" {
 		return study.Progress{}, usagef("--progress can be text or json, but is %q", o.progress)
@@ -63,7 +63,7 @@ func (o *studyOptions) run(ctx context.Context, stderr io.Writer, p *study.Plan,
 		}
 		defer release()
 	}
-	// Fits need little memory and make much garbage. Collecting it less often than usual costs some
+	// Fits need little memory but make much garbage. Collecting it less often than usual costs some
 	// megabytes and saves 5 % of the time.
 	if os.Getenv("GOGC") == "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
@@ -89,12 +89,12 @@ func (o *studyOptions) run(ctx context.Context, stderr io.Writer, p *study.Plan,
 	return progress, err
 }
 
-// studyFolder makes the folder of a study. It returns an error if the folder has other content.
+// studyFolder creates the folder of a study. It returns an error if the folder has other content.
 func studyFolder(dir string) error {
 	if err := files.MakeFolder(dir); err != nil {
 		return fmt.Errorf("cannot make the output folder: %w; choose another one by --out", err)
 	}
-	if !study.IsFolder(dir) { // left by a study that was killed at its very beginning
+	if !study.IsFolder(dir) { // files of a study that was killed at its very beginning
 		if err := files.RemoveTemps(dir, func(name string) bool { return name == study.RecordName }); err != nil {
 			return err
 		}
@@ -109,7 +109,7 @@ func studyFolder(dir string) error {
 	return nil
 }
 
-// studying is a run of study.
+// studying is a run of the command study.
 type studying struct {
 	studyOptions
 	input     input
@@ -284,8 +284,8 @@ func (o *studying) run(cmd *cobra.Command, args []string) error {
 	return o.failOn.ofCounts(j.Problems+j.Failed, len(j.Findings))
 }
 
-// plan returns the text of the plan: from a file, or made from options. Names in it are relative to
-// dir.
+// plan returns the text of the plan, read from a file or made from options. Paths in it are
+// relative to dir.
 func (o *studying) plan(cmd *cobra.Command, args []string) (name, text, dir string, err error) {
 	flags := cmd.Flags()
 	isPlan := func(path string) bool {

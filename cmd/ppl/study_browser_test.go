@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// The page of a study in a browser, at three widths, light and dark: nothing is wider than
-// the window, all plots are drawn, a name leads to the plots of a quantity, names are not
-// read as HTML, and the page is small.
+// TestStudyInBrowser checks the page of a study in a browser, at three widths, light and dark.
+// Nothing may be wider than the window, all plots must be drawn, and a click on a name must lead to
+// the plots of that quantity. Names must not be read as HTML, and the page must be small.
 func TestStudyInBrowser(t *testing.T) {
 	program := os.Getenv(browserVariable)
 	if program == "" {
@@ -54,7 +54,7 @@ options: {chains: 2, warmup: 150, draws: 100}
 	c := startChromium(t, program)
 	c.window(1400, 900, false)
 	c.open((&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String())
-	// Of a quantity three plots, of each model one of coverage, and the time.
+	// Three plots for the quantity, one of coverage for each model, and one of the times.
 	c.until("the plots", "document.querySelectorAll('svg.plot').length === 6")
 	for what, want := range map[string]string{
 		"document.querySelector('h1').textContent": "a <i>study</i>",
@@ -84,7 +84,7 @@ options: {chains: 2, warmup: 150, draws: 100}
 	}
 	c.quiet()
 
-	// Of a study that kept no R-hat and no effective sample sizes, the page says that.
+	// If a study kept neither R-hat nor effective sample sizes, the page says so.
 	few := filepath.Join(dir, "few.yaml")
 	if err := os.WriteFile(few, []byte("models: m.stan\ndata: [{values: {N: 2, y: [1, 2]}}]\noptions: {chains: 2, warmup: 150, draws: 100}\nkeep: {statistics: [mean]}\n"), 0o666); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"github.com/ppl-lang/ppl/study"
 )
 
-// engineFlags has the options that select where the fits of a study are made.
+// engineFlags has the options that say where the fits of a study are made.
 type engineFlags struct {
 	name     string
 	parallel int
@@ -23,7 +23,7 @@ type engineFlags struct {
 	nats, natsToken, natsCA string
 }
 
-// engineNames lists the values of --engine.
+// engineNames lists the values that --engine accepts.
 var engineNames = []string{"local", "slurm", "nats"}
 
 func (o *engineFlags) flags(cmd *cobra.Command) {
@@ -37,7 +37,7 @@ func (o *engineFlags) flags(cmd *cobra.Command) {
 	f.String(&o.natsCA, "nats-ca", "")
 }
 
-// natsProgram takes fits to workers; its documentation has more.
+// natsProgram sends fits to workers; see its documentation.
 const natsProgram = "ppl-nats"
 
 // build makes the engine.
@@ -81,7 +81,7 @@ func (o *engineFlags) arrayTasks() int {
 	return o.tasks
 }
 
-// manifestFlags has the options about files for schedulers.
+// manifestFlags has the options for writing files for schedulers.
 type manifestFlags struct {
 	kind string
 	study.Manifest
@@ -98,7 +98,7 @@ func (o *manifestFlags) flags(cmd *cobra.Command) {
 	f.Int(&o.Memory, "task-memory", 2048)
 }
 
-// write prepares the folder and writes the files.
+// write prepares the folder of the study and writes the files.
 func (o *manifestFlags) write(ctx context.Context, cmd *cobra.Command, engine *engineFlags, folder string, p *study.Plan) error {
 	for _, kind := range study.ManifestKinds() {
 		if kind.Name != o.kind {

@@ -9,15 +9,15 @@ import (
 	"github.com/ppl-lang/ppl/study"
 )
 
-// studyProgress shows the progress of a study: a line that is overwritten on a terminal, occasional
-// lines elsewhere, or JSON.
+// studyProgress shows the progress of a study, as text or as JSON. On a terminal, the text is one
+// line that is overwritten; elsewhere, it is a line from time to time.
 type studyProgress struct {
 	w    io.Writer
 	json bool
 
 	mu    sync.Mutex
 	last  time.Time
-	shown bool // a line is shown, and will be overwritten
+	shown bool // the last line can be overwritten
 	at    int  // number of fits already reported
 }
 
@@ -109,7 +109,7 @@ func studyLine(p study.Progress) string {
 
 func clockOf(seconds float64) string { return clock(duration(seconds)) }
 
-// studyNote is a remark among the lines of --progress json.
+// studyNote is a remark between the lines of --progress json.
 type studyNote struct {
 	Note string `json:"note"` // the remark
 }

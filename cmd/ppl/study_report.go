@@ -16,7 +16,7 @@ import (
 	"github.com/ppl-lang/ppl/study"
 )
 
-// spreadJSON is how figures are distributed over fits.
+// spreadJSON describes the distribution of a figure over the fits.
 type spreadJSON struct {
 	Min    number `json:"min"`    // minimum
 	Q5     number `json:"q5"`     // 5 % quantile
@@ -29,7 +29,7 @@ func spreadOf(s study.Spread) spreadJSON {
 	return spreadJSON{number(s.Min), number(s.Q5), number(s.Median), number(s.Q95), number(s.Max)}
 }
 
-// studyReportJSON is what report prints of a study with --json; a stable format.
+// studyReportJSON is what report --json prints about a study; a stable format.
 type studyReportJSON struct {
 	Fits       int                 `json:"fits"`       // number of fits
 	OK         int                 `json:"ok"`         // fits without problems
@@ -74,7 +74,8 @@ type studyDensityJSON struct {
 	ELPD         number `json:"elpd"`         // their log predictive density
 }
 
-// shownQuantities is the maximum number of quantities shown for a study, unless they are selected.
+// shownQuantities is the maximum number of quantities shown for a study, unless the user selects
+// some.
 const shownQuantities = 40
 
 // reportStudy shows the results of the fits of a study, as a page and in the terminal.
@@ -165,7 +166,7 @@ func printStudy(w io.Writer, r *study.Report, vars string) error {
 	return err
 }
 
-// studyPage returns the page of a study.
+// studyPage returns the content of the page of a study.
 func studyPage(r *study.Report, title string) *report.Study {
 	s := &report.Study{Title: title, Choose: "ppl report --vars", Well: r.Problems+r.Failed == 0, Program: "ppl " + model.Version(), Made: time.Now(), Times: report.Counts{From: r.Times.From, Step: r.Times.Step, N: r.Times.Counts, Above: r.Times.Above}}
 	s.Verdict = fmt.Sprintf("%s: %d without problems, %d with problems, %d failed", count(r.Fits, "fit", "fits"), r.OK, r.Problems, r.Failed)
@@ -263,7 +264,7 @@ func showQuantities(b *strings.Builder, w io.Writer, r *study.Report, all bool) 
 	}
 }
 
-// histogram shows counts as a line of bars.
+// histogram returns a line of bars for some counts.
 func histogram(counts []int) string {
 	most := max(1, slices.Max(counts))
 	var b strings.Builder
@@ -273,7 +274,7 @@ func histogram(counts []int) string {
 	return b.String()
 }
 
-// seconds shows a short time.
+// seconds formats a short time.
 func seconds(s float64) string {
 	if s < 1 {
 		return fmt.Sprintf("%.3g ms", 1000*s)
@@ -281,7 +282,7 @@ func seconds(s float64) string {
 	return clockOf(s)
 }
 
-// byCount returns the keys, with the largest counts first.
+// byCount returns the keys in the order of their counts, the largest first.
 func byCount(counts map[string]int) []string {
 	keys := slices.Collect(maps.Keys(counts))
 	slices.SortFunc(keys, func(a, b string) int {

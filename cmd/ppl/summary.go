@@ -50,8 +50,8 @@ ppl run --json.`,
 	return cmd
 }
 
-// eachFit reads the runs that arguments name and calls show for each. name is "" if there is only
-// one run.
+// eachFit reads the runs that the arguments name and calls show for each. name is "" if there is
+// only one run.
 func eachFit(cmd *cobra.Command, args []string, o *rowOptions, memory *byteSize, show func(stdout io.Writer, name string, fit *fit.Fit) error) error {
 	if len(args) == 0 {
 		return usagef("DIR is missing: the folder of a run (--out), or CSV files of draws")
@@ -79,7 +79,7 @@ func eachFit(cmd *cobra.Command, args []string, o *rowOptions, memory *byteSize,
 	return nil
 }
 
-// look shows a run that was read, with its table or with its chains.
+// look shows a run that was read from files, with the table of quantities or with that of chains.
 func (s *session) look(w io.Writer, name string, table bool) error {
 	width, _, terminal := terminalSize(w)
 	if !terminal {
@@ -108,7 +108,7 @@ func (s *session) look(w io.Writer, name string, table bool) error {
 			size = fmt.Sprintf("%s of an approximation (%s).", count(s.draws, "draw", "draws"), method)
 		}
 		switch {
-		case s.gradSample > 0 && s.fit.Record() == nil: // files of draws know neither warm-up nor what was thinned
+		case s.gradSample > 0 && s.fit.Record() == nil: // from CSV files alone, warm-up and thinning are unknown
 			size += fmt.Sprintf(" Gradients: %d for these draws.", s.gradSample)
 		case s.gradSample > 0:
 			size += fmt.Sprintf(" Gradients: %d in warm-up, %d in sampling.", s.gradWarmup, s.gradSample)

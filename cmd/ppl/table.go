@@ -23,7 +23,7 @@ type column struct {
 type row struct {
 	diagnose.Row
 	percentiles []float64
-	label       string // the levels that its indices number, where the data have them
+	label       string // the names of the levels that its indices stand for, if the data have them
 }
 
 // columns lists the columns of a table with the given percentiles.
@@ -48,11 +48,11 @@ func columns(percentiles []float64) []column {
 		column{"rhat", func(r row, _ int) string { return fixed(r.Rhat, 3) }, 0})
 }
 
-// writeTable writes the summary table. width is that of the terminal, 0 if the output is not a
-// terminal.
+// writeTable writes the summary table. width is the width of the terminal, or 0 if the output is
+// not a terminal.
 func writeTable(b io.Writer, rows []row, percentiles []float64, width int) {
 	columns := columns(percentiles)
-	longest := 0 // longest label; labels are aligned
+	longest := 0 // length of the longest label; labels are aligned
 	for _, r := range rows {
 		longest = max(longest, utf8.RuneCountInString(r.label))
 	}
@@ -79,8 +79,8 @@ func writeTable(b io.Writer, rows []row, percentiles []float64, width int) {
 	writeCells(b, cells, widths, drops, width)
 }
 
-// writeCells writes the cells of columns, [column][line], where the first line has the titles.
-// Columns are dropped, in the order of drops, until they fit in width.
+// writeCells writes cells, which are indexed [column][line]; the first line has the titles. If they
+// do not fit in width, columns are left out in the order of drops.
 func writeCells(b io.Writer, cells [][]string, widths, drops []int, width int) {
 	keep := make([]bool, len(cells))
 	total := -2
@@ -122,8 +122,9 @@ func writeCells(b io.Writer, cells [][]string, widths, drops []int, width int) {
 	}
 }
 
-// decimals returns the number of decimals of a row: its standard error has two digits, and the
-// other numbers as many decimals. -1 means significant digits instead.
+// decimals returns the number of decimals for a row, such that its standard error has two
+// significant digits. A result of -1 means that decimals make no sense, and numbers get significant
+// digits instead.
 func decimals(r diagnose.Row) int {
 	for _, scale := range []float64{r.MCSEMean, r.SD / 100} {
 		if scale > 0 && !math.IsInf(scale, 1) {

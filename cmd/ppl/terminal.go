@@ -9,7 +9,8 @@ import (
 	"golang.org/x/term"
 )
 
-// terminalSize returns columns and rows if w is a terminal that understands escape sequences.
+// terminalSize returns the numbers of columns and rows if w is a terminal that understands escape
+// sequences.
 func terminalSize(w io.Writer) (width, height int, ok bool) {
 	w, _ = unwrapped(w)
 	f, isFile := w.(*os.File)

@@ -195,7 +195,7 @@ func helpNames(yield func(string) bool) {
 	}
 }
 
-// showTopic writes a topic.
+// showTopic writes the text of a topic.
 func showTopic(w io.Writer, t helpTopic) {
 	h := newHelping(w)
 	h.heading(t.title)

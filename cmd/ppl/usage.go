@@ -11,13 +11,13 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// This file: the help texts, from the tables of commands, flags and topics.
+// This file: the help texts, made from the tables of commands, flags and topics.
 
 const (
-	helpWidth    = 80 // of help that does not go to a terminal
+	helpWidth    = 80 // width of help that does not go to a terminal
 	maxHelpWidth = 100
 	minHelpWidth = 40
-	flagColumn   = 26 // maximum column where the texts of flags begin
+	flagColumn   = 26 // maximum column in which the texts of flags begin
 )
 
 // showHelp writes the help of a command.
@@ -57,7 +57,7 @@ func (h *helping) heading(text string) {
 	h.b.WriteString("\n" + text + "\n")
 }
 
-// row writes a name and, in a column, its description.
+// row writes a name and, from the given column on, its description.
 func (h *helping) row(name, text string, column int) {
 	indent := strings.Repeat(" ", column)
 	line := "  " + name
@@ -124,8 +124,8 @@ func (h *helping) prose(text string) {
 	end()
 }
 
-// definition splits a line of a list into a name and, in a column, its description. Comments in
-// programs look similar.
+// definition splits a line of a list into a name and a description, which begins in column. ok is
+// false for other lines; comments in programs look similar but are none.
 func definition(line string) (name, what string, column int, ok bool) {
 	indent := indentOf(line)
 	name, what, ok = strings.Cut(strings.TrimSpace(line), "  ")
@@ -209,7 +209,7 @@ Completion offers commands, flags and their values: samplers, formats, names of 
 Put the line for your shell into its start file. ppl completion SHELL --help has the details.`)
 }
 
-// seeAlso names the topics that belong to a command.
+// seeAlso returns the names of the topics that belong to a command.
 func seeAlso(command string) (see []string) {
 	for _, row := range commandTable() {
 		if row.name == command {
@@ -221,14 +221,14 @@ func seeAlso(command string) (see []string) {
 	return see
 }
 
-// topicFlags are flags of one topic.
+// topicFlags has the flags of one topic.
 type topicFlags struct {
 	topic topic
 	flags []*pflag.Flag
 }
 
-// flagsByTopic returns the flags of a command in the order of help, and the number of those left
-// out.
+// flagsByTopic returns the flags of a command in the order in which help shows them, and the number
+// of flags left out.
 func flagsByTopic(cmd *cobra.Command, all bool) (shown []topicFlags, hidden int) {
 	of := map[topic][]*pflag.Flag{}
 	rank := map[string]int{}
@@ -243,7 +243,7 @@ func flagsByTopic(cmd *cobra.Command, all bool) (shown []topicFlags, hidden int)
 			return
 		}
 		t := topic(noted(f, noteTopic))
-		if t == "" { // of completion, which comes with package cobra
+		if t == "" { // a flag of completion, which comes with package cobra
 			t = topicGeneral
 		}
 		of[t] = append(of[t], f)
@@ -264,7 +264,7 @@ func flagsByTopic(cmd *cobra.Command, all bool) (shown []topicFlags, hidden int)
 	return shown, hidden
 }
 
-// flagName returns a flag as written, with the word for its value.
+// flagName returns a flag in the form in which it is written, with the word for its value.
 func flagName(f *pflag.Flag) string {
 	text := "    --" + f.Name
 	if f.Shorthand != "" {
@@ -276,8 +276,8 @@ func flagName(f *pflag.Flag) string {
 	return text
 }
 
-// defaultOf returns a remark on the default of a flag, unless its text mentions it or there is
-// none.
+// defaultOf returns a remark on the default of a flag. It returns "" if there is none, or if the
+// text of the flag already mentions it.
 func defaultOf(f *pflag.Flag) string {
 	value := strings.Trim(f.DefValue, "[]")
 	switch value {

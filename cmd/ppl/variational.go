@@ -13,14 +13,15 @@ import (
 	"github.com/ppl-lang/ppl/infer/optimize"
 )
 
-// varying is a run of variational.
+// varying is a run of the command variational.
 type varying struct {
 	approximation
 	options optimize.VariationalOptions
 	family  string
 }
 
-// variationalJSON is the details of variational with --json; a stable format.
+// variationalJSON is the part about the method in what variational prints with --json; a stable
+// format.
 type variationalJSON struct {
 	Family     string  `json:"family"`     // meanfield or fullrank
 	ELBO       number  `json:"elbo"`       // evidence lower bound at the end
@@ -87,10 +88,11 @@ func (o *varying) run(cmd *cobra.Command, model string) error {
 	return o.approximate(ctx, cmd, l)
 }
 
-// elboWidth is the number of columns of a line of progress, in CmdStan's format, with a long note.
+// elboWidth is the length of a line of progress, in CmdStan's format, that ends with a long note.
 const elboWidth = 110
 
-// approximate fits and draws, with the current program of the log density.
+// approximate fits the approximation and makes the draws, with the current program of the log
+// density.
 func (o *varying) approximate(ctx context.Context, cmd *cobra.Command, l *loaded) error {
 	start, err := o.start(ctx, l.posterior)
 	if err != nil {

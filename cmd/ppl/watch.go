@@ -23,7 +23,7 @@ import (
 type watching struct {
 	title   string
 	options report.Options
-	out     string // the folder of the run; "": none
+	out     string // the folder of the run; "" if there is none
 	server  *httpd.Server
 	stop    func() // the run
 	live    report.Live
@@ -45,7 +45,7 @@ type watching struct {
 	changed   chan struct{} // closed when any of these has changed
 }
 
-// watchedChain is the progress of a chain, as sent to the page.
+// watchedChain is the progress of a chain in the form sent to the page.
 type watchedChain struct {
 	ID          int    `json:"id"`          // number of the chain, from 1
 	Iteration   int    `json:"iteration"`   // transitions made, warm-up included
@@ -54,7 +54,7 @@ type watchedChain struct {
 	Divergences int    `json:"divergences"` // divergent transitions so far
 }
 
-// watchedRun is how far the run is.
+// watchedRun is the progress of the run in the form sent to the page.
 type watchedRun struct {
 	Title     string         `json:"title"`     // name of the run
 	Seconds   float64        `json:"seconds"`   // time since its start
@@ -64,15 +64,15 @@ type watchedRun struct {
 	Chains    []watchedChain `json:"chains"`    // progress of each chain
 }
 
-// The period at which pages get progress. Plots of the draws are recomputed no more often, which
-// takes at most a small part of the time of the run.
+// How often pages get progress, and the minimum time between two plots of the draws. Plots are also
+// limited to a small part of the time of the run.
 const (
 	watchEvery   = 500 * time.Millisecond
 	refreshEvery = 1500 * time.Millisecond
 	refreshPart  = 20
 )
 
-// watchAt opens the address and begins to serve pages.
+// watchAt listens at the address and begins to serve the page.
 func (o *runOptions) watchAt(address, title string, stop func()) (*watching, error) {
 	server, err := httpd.Listen(httpd.Options{Address: address, Token: os.Getenv(tokenVariable), Grace: 5 * time.Second})
 	if err != nil {
@@ -86,7 +86,8 @@ func (o *runOptions) watchAt(address, title string, stop func()) (*watching, err
 		w.chains[i] = watchedChain{ID: i + 1, Total: w.total, Phase: "waiting"}
 	}
 	page, policy := report.LivePage(title)
-	// The page reveals nothing: the token is in the part of its address that browsers do not send.
+	// Anybody may read the page, since it reveals nothing. The token is in the part of the page's
+	// address that browsers do not send.
 	server.HandleOpen("GET /{$}", http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("Content-Type", "text/html; charset=utf-8")
 		rw.Header().Set("Content-Security-Policy", policy)
@@ -98,7 +99,7 @@ func (o *runOptions) watchAt(address, title string, stop func()) (*watching, err
 	server.Handle("POST /stop", http.HandlerFunc(w.stopRun))
 	go func() {
 		defer close(w.ended)
-		_ = server.Serve(ctx) // failing to serve a page is no failure of the run
+		_ = server.Serve(ctx) // the run goes on even if the page cannot be served
 	}()
 	go w.refresh(ctx)
 	return w, nil
@@ -107,7 +108,7 @@ func (o *runOptions) watchAt(address, title string, stop func()) (*watching, err
 // url returns the address of the page.
 func (w *watching) url() string { return w.server.URL() + "/#token=" + w.server.Token() }
 
-// change makes a change and wakes the goroutines that wait for one.
+// change makes a change and wakes the goroutines that wait for changes.
 func (w *watching) change(f func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -131,7 +132,7 @@ func (w *watching) update(p infer.Progress) {
 	}
 }
 
-// reached records the progress of the run with --target-ess.
+// reached records the progress towards the target of --target-ess.
 func (w *watching) reached(draws int, ess, rhat float64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -145,7 +146,7 @@ func (w *watching) follow(sofar func() *fit.Fit) {
 	w.sofar, w.began = sofar, time.Now()
 }
 
-// state returns the progress for pages.
+// state returns the progress to send to pages.
 func (w *watching) state() watchedRun {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -194,7 +195,7 @@ func (w *watching) events(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// refresh makes reports of the draws so far, while a page is open.
+// refresh makes reports of the draws so far as long as a page is open.
 func (w *watching) refresh(ctx context.Context) {
 	pause := refreshEvery / 5
 	for {
@@ -262,8 +263,8 @@ func (w *watching) stopRun(rw http.ResponseWriter, _ *http.Request) {
 	httpd.Answer(rw, http.StatusOK, map[string]bool{"stopping": true})
 }
 
-// finish makes the report of the run, writes it to a file, shows it in the pages that
-// are open, and ends the server.
+// finish makes the report of the run, writes it to a file, shows it in open pages and ends the
+// server.
 func (w *watching) finish(ctx context.Context, fit *fit.Fit, stderr io.Writer) error {
 	w.change(func() { w.finishing = true })
 	defer w.end()

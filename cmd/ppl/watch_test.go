@@ -17,8 +17,8 @@ import (
 	brief "github.com/ppl-lang/ppl/internal/short"
 )
 
-// watched runs a model with --watch until its server answers, and gives the address,
-// the token and what the command ends with.
+// watched runs a model with --watch and returns once its server answers. It returns the address,
+// the token, the exit code to come and the output.
 func watched(t *testing.T, args ...string) (url, token string, ended chan int, out *strings.Builder) {
 	t.Helper()
 	reader, writer := io.Pipe()
@@ -66,8 +66,8 @@ func ask(t *testing.T, method, url, token string) *http.Response {
 	return answer
 }
 
-// TestWatch checks that a page follows a run to its end. The page receives progress and draws, can
-// stop the run, and has the whole report before the command ends.
+// TestWatch checks that a page can follow a run to its end. The page must receive progress and
+// draws, be able to stop the run, and get the whole report before the command ends.
 func TestWatch(t *testing.T) {
 	brief.Skip(t, "two chains run all the while; TestWatchNobody has a page that nobody reads")
 	dir := t.TempDir()
@@ -114,8 +114,8 @@ func TestWatch(t *testing.T) {
 		told[name]++
 		if name == "progress" && told[name] == 1 {
 			var p watchedRun
-			// A chain whose warm-up ended early has fewer than its 200 warm-up iterations, and this
-			// event may be read before that or after.
+			// A chain whose warm-up ended early has fewer than its 200 warm-up iterations. This
+			// event may come before or after that.
 			if err := json.Unmarshal([]byte(data), &p); err != nil || p.Title != "m" || len(p.Chains) != 2 || p.Chains[0].Total <= 10000000 || p.Chains[0].Total > 10000200 {
 				t.Errorf("progress %s: %v", data, err)
 			}
@@ -168,7 +168,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestWatchNobody checks that a run that nobody watches ends normally and leaves its report.
+// TestWatchNobody checks that a run whose page nobody opens ends normally and writes its report.
 func TestWatchNobody(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)

@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// TestWorkflow: the commands on pages print what the pages show, apart from digits and blanks. The
-// commands of a page run one after another in a folder with the page's files; a page after a plus
-// sign goes on in the folder of the page before it. A line "…" stands for any lines. Commands in
-// blocks of the kind console-error end with exit code 1. The output of a command is its standard
-// output or, if that is empty, its standard error. -update-doc writes the figures of this machine
-// into the pages.
+// TestWorkflow checks that the commands on pages print what the pages show, apart from digits and
+// blanks. The commands of a page run one after another in a folder with the files of the page. A
+// page after a plus sign continues in the folder of the page before it. A line "…" stands for any
+// lines. Commands in blocks of the kind console-error must end with exit code 1. The output of a
+// command is its standard output or, if that is empty, its standard error. -update-doc writes the
+// figures of this machine into the pages.
 func TestWorkflow(t *testing.T) {
 	for pages, commands := range map[string]int{
 		"how-to/workflow+how-to/report": 16 + 2, "reference/configuration": 1, "how-to/decisions": 13, "how-to/data": 4, "how-to/tempering": 1, "how-to/effects": 9, "how-to/evidence": 3,
@@ -21,7 +21,7 @@ func TestWorkflow(t *testing.T) {
 		"tutorials/table-to-model": 9,
 	} {
 		if testing.Short() && pages != "tutorials/first-model" {
-			continue // every page is of commands
+			continue // every page must have commands
 		}
 		t.Run(pages, func(t *testing.T) {
 			root, err := filepath.Abs(filepath.Join("..", "..", "doc"))
@@ -64,7 +64,7 @@ func testPage(t *testing.T, page string) (commands int) {
 		if kind != "console" && kind != "console-error" {
 			continue
 		}
-		now := "" // the block with the figures that are printed
+		now := "" // the block as the commands print it now
 		for i, part := range strings.Split("\n"+body, "\n$ ") {
 			if i == 0 {
 				continue
@@ -123,7 +123,7 @@ func testPage(t *testing.T, page string) (commands int) {
 	return commands
 }
 
-// shellFields splits a command at blanks that are not in single quotes.
+// shellFields splits a command at blanks outside single quotes.
 func shellFields(command string) (words []string) {
 	for i, part := range strings.Split(command, "'") {
 		if i%2 == 1 {

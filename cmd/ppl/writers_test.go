@@ -10,10 +10,11 @@ import (
 )
 
 // writers are the functions of package os that change files. Package files has a counterpart of
-// each, which is durable, follows no planted links, and can be made to fail in tests.
+// each that is durable, follows no symbolic links that others have made, and can be made to fail in
+// tests.
 var writers = []string{"WriteFile", "Create", "CreateTemp", "OpenFile", "Rename", "Truncate", "Link", "Symlink", "Mkdir", "MkdirAll", "Remove", "RemoveAll"}
 
-// exempt is what may call them, and why: the beginning of the names of files.
+// exempt lists the beginnings of the paths of files that may call them, with the reason.
 var exempt = map[string]string{
 	"internal/files/":                        "the one place",
 	"internal/cmd/":                          "commands of developers, which write what they can make again",
@@ -30,7 +31,7 @@ var exempt = map[string]string{
 	"front/cmdstan/home/home.go Remove":      "the same",
 }
 
-// TestWriters checks that all files are written through the same functions.
+// TestWriters checks that all other files use the functions of package files.
 func TestWriters(t *testing.T) {
 	used := map[string]bool{}
 	for _, f := range goFiles(t) {

@@ -15,9 +15,9 @@ import (
 	brief "github.com/ppl-lang/ppl/internal/short"
 )
 
-// TestWrongDensityOfCommands checks that commands that evaluate the log density find a fault of the
-// compiler, near the origin or near their results. Their results must be those of the right
-// density.
+// TestWrongDensityOfCommands checks that commands that evaluate the log density find an error of
+// the compiler, whether it shows near the origin or near the result. Their results must be those of
+// the right density.
 func TestWrongDensityOfCommands(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
@@ -29,7 +29,8 @@ func TestWrongDensityOfCommands(t *testing.T) {
 	}
 	program := file("normal.stan", "parameters { real x; } model { x ~ normal(10, 1); }")
 	points := file("points.json", `{"points": [[1], [2], [8]]}`)
-	// From a point on, the density is that of a normal variable with another mean and scale.
+	// moved changes the density: from a point on, it is that of a normal variable with another mean
+	// and scale.
 	moved := func(from float64) func(any) any {
 		return func(made any) any {
 			g := made.(*ad.Graph).Fork()

@@ -14,11 +14,11 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// Arguments that are not allowed. TestChecks is for the univariate distributions;
-// here are the others, and the functions that check what they are given.
+// Illegal arguments. TestChecks covers the univariate distributions. The tests here cover the other
+// ones, and functions that check their arguments.
 
-// literalValue reads a value at the start of s: a number, [ ] for row vectors and
-// matrices, with ' for vectors, { } for arrays.
+// literalValue parses a value at the start of s: a number, [ ] for row vectors and matrices, with '
+// for vectors, { } for arrays.
 func literalValue(s string) (v Value, rest string, err error) {
 	s = strings.TrimLeft(s, " ")
 	if s == "" || s[0] != '[' && s[0] != '{' {
@@ -55,7 +55,7 @@ func literalValue(s string) (v Value, rest string, err error) {
 	return v, rest, nil
 }
 
-// parseCall reads a call of literals.
+// parseCall parses a call with literal arguments.
 func parseCall(src string) (f *stdlib.Func, vs []Value, err error) {
 	name, rest, ok := strings.Cut(src, "(")
 	if !ok {
@@ -80,8 +80,7 @@ func parseCall(src string) (f *stdlib.Func, vs []Value, err error) {
 	return o.(*stdlib.Func), vs, nil
 }
 
-// otherArguments are the calls, or the functions, whose answer differs from
-// Stan's, and how.
+// otherArguments lists calls, or functions, whose result differs from Stan's, with the difference.
 var otherArguments = map[string]string{
 	"multinomial_rng([0.25, 0.75]', 0)":                                               drawnHere,
 	"hypergeometric_rng(0, 4, 5)":                                                     drawnHere,
@@ -101,9 +100,9 @@ const (
 	nanHere   = "no number, an error in Stan"
 )
 
-// TestArguments compares with real Stan which arguments are errors, and the
-// values at others. Where Stan gives NaN, an error or an infinity is as good:
-// all reject the point. A message names the function and says the requirement.
+// TestArguments compares with real Stan which arguments are errors, and the values for the others.
+// If Stan returns NaN, we may return an error or an infinity, because all of them reject the point.
+// A message must name the function and the requirement.
 func TestArguments(t *testing.T) {
 	b, err := os.ReadFile("testdata/arguments.txt")
 	if err != nil {
@@ -169,9 +168,9 @@ func argumentDiffers(f *stdlib.Func, vs []Value, k known, want string) string {
 	return ""
 }
 
-// TestDomains: of the densities and generators that are not univariate, an
-// argument outside its declared domain, NaN, and a size that does not fit are
-// errors that name the function, or give NaN; generators return.
+// TestDomains checks densities and generators that are not univariate. An argument outside its
+// declared domain, a NaN, or a wrong size must give an error that names the function, or NaN.
+// Generators must return.
 func TestDomains(t *testing.T) {
 	each(t, func(t *testing.T, f *stdlib.Func) {
 		if f.Dist != nil || f.Terms == nil && !f.Random || strings.HasPrefix(f.Name, "wiener_") {
@@ -219,9 +218,8 @@ func TestDomains(t *testing.T) {
 	})
 }
 
-// anySize reports whether another size of argument i is no mistake: of cut
-// points, times, outcomes that have one row or location in common, and where no
-// other argument has a size.
+// anySize reports whether another size of argument i is legal: for cut points, times, outcomes that
+// share one row or location, and if no other argument has a size.
 func anySize(f *stdlib.Func, ts []types.Type, i int) bool {
 	sizes := 0
 	for _, u := range ts {
@@ -232,16 +230,16 @@ func anySize(f *stdlib.Func, ts []types.Type, i int) bool {
 		slices.ContainsFunc(ts, func(u types.Type) bool { return u.Kind == types.RowVector && u.Dims == 0 })
 }
 
-// ofTests reports whether the domain of argument i is only where tests draw it
-// from: the sizes of matrices, degrees of freedom, and populations.
+// ofTests reports whether the domain of argument i is only the range from which tests draw it: for
+// sizes of matrices, degrees of freedom, and populations.
 func ofTests(f *stdlib.Func, i int) bool {
 	return f.Name == "hypergeometric_lpmf" || f.Name == "hypergeometric_rng" ||
 		strings.Contains(f.Name, "wishart_") && !f.In[i].Structured() || strings.HasPrefix(f.Name, "lkj_") && f.Random && i == 0 ||
 		strings.HasPrefix(f.Name, "multi_") && strings.HasSuffix(f.Name, "_cholesky_rng") && f.In[i].Structured() // as in Stan, any L is the factor of L Lᵀ
 }
 
-// TestGeneratorsReturn: at parameters without bound and almost 0, generators of
-// numbers draw one or say what is wrong.
+// TestGeneratorsReturn checks that generators of numbers return a draw or an error for parameters
+// that are infinite or almost 0.
 func TestGeneratorsReturn(t *testing.T) {
 	each(t, func(t *testing.T, f *stdlib.Func) {
 		if !f.Random {

@@ -10,8 +10,8 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// complexCall evaluates a function of complex scalars with its derivatives: the
-// parts of the result, and the gradients of both by the parts of the arguments.
+// complexCall evaluates a function of complex scalars: the result, and the gradients of its real
+// and imaginary part with respect to the arguments' parts.
 func complexCall(t *testing.T, name string, args ...complex128) (value complex128, re, im []float64) {
 	t.Helper()
 	params := make([]types.Type, len(args))
@@ -64,9 +64,9 @@ func closeTo(a, b complex128, tolerance float64) bool {
 	return a == b || cmplx.Abs(a-b) <= tolerance*max(1, cmplx.Abs(b))
 }
 
-// TestComplex compares functions of one complex number with Go's, at points of
-// all quadrants and on both sides of cuts, and their derivatives, which for
-// functions of complex numbers are one number, with differences.
+// TestComplex compares functions of one complex number with Go's, at points in all quadrants and on
+// both sides of branch cuts. It compares their derivatives, which are single complex numbers, with
+// differences.
 func TestComplex(t *testing.T) {
 	points := []complex128{1 + 2i, -1.5 + 0.5i, -0.3 - 2i, 0.7 - 0.1i, 3 + 1e-3i, -3 - 1e-3i, -3 + 1e-3i, 1e-4 + 1e-5i, 0.5i, 8 - 3i}
 	for name, want := range map[string]func(complex128) complex128{
@@ -110,7 +110,7 @@ func TestComplex(t *testing.T) {
 			}
 			h := complex(1e-5*min(cmplx.Abs(z), cmplx.Abs(w)), 0)
 			for k, d := range []complex128{(want(z+h, w) - want(z-h, w)) / (2 * h), (want(z, w+h) - want(z, w-h)) / (2 * h)} {
-				if real(z) < -2 || math.Abs(real(z)) < 1e-3 { // the power is not smooth near there
+				if real(z) < -2 || math.Abs(real(z)) < 1e-3 { // the power is not smooth near here
 					continue
 				}
 				if !closeTo(complex(re[2*k], im[2*k]), d, 1e-5) || !closeTo(complex(im[2*k+1], -re[2*k+1]), d, 1e-5) {
@@ -119,7 +119,7 @@ func TestComplex(t *testing.T) {
 			}
 		}
 	}
-	// The cuts: the sign of a zero tells the side.
+	// At branch cuts, the sign of a zero selects the side.
 	minus0 := math.Copysign(0, -1)
 	for _, c := range []struct {
 		name    string

@@ -12,25 +12,24 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// What the loops over the registry do for every function without being told is
-// not listed here: derivatives of orders 1 and 2 at random arguments, lanes,
-// elements, errors, distribution functions against densities, generators
-// against densities. This is about what is written or recorded function by
-// function: values in high precision, and values of real Stan.
+// This file checks which functions have recorded values: values in high precision, and values of
+// real Stan. It does not list what the loops over the registry test for every function: derivatives
+// of orders 1 and 2 at random arguments, lanes, elements, errors, distribution functions and
+// generators against densities.
 
-// exactFunctions compute their value exactly or round it once; or are defined by
-// ops that are compared elsewhere.
+// exactFunctions lists functions whose value is exact or rounded once, or that consist of ops that
+// are tested elsewhere.
 var exactFunctions = words(`abs add ceil choose divide elt_divide elt_multiply fdim floor fmax fmin int_step is_inf is_nan
 	ldexp logical_and logical_eq logical_gt logical_gte logical_lt logical_lte logical_negation logical_neq logical_or max min
 	minus modulus multiply plus round step subtract to_int trunc squared_distance`)
 
-// noStan are the functions of containers without values of real Stan, and why.
+// noStan lists functions of containers without values of real Stan, with the reasons.
 var noStan = map[string]string{
 	"eigenvectors_sym": "up to signs", "svd_U": "up to signs", "svd_V": "up to signs",
 	"wishart_cholesky_lpdf": "not in Stan 2.32",
 }
 
-// notYet are the functions without values of real Stan that should have some.
+// notYet lists functions that should have values of real Stan but do not have them yet.
 var notYet = words(`binomial_logit_glm_lpmf dirichlet_multinomial_lpmf hmm_hidden_state_prob linspaced_array poisson_log_glm_lpmf
 	prod qr_Q qr_R qr_thin_Q qr_thin_R quad_form quad_form_diag quad_form_sym quantile rank rep_array rep_matrix
 	rep_row_vector rep_vector reverse row rows_dot_product rows_dot_self scale_matrix_exp_multiply sd segment
@@ -39,7 +38,7 @@ var notYet = words(`binomial_logit_glm_lpmf dirichlet_multinomial_lpmf hmm_hidde
 	trace_dot trace_gen_quad_form trace_quad_form transpose uniform_simplex variance wishart_lpdf zeros_array
 	zeros_int_array zeros_row_vector zeros_vector`)
 
-// noGolden are the functions of numbers without golden values that should have some.
+// noGolden lists functions of numbers that should have golden values but do not have them yet.
 var noGolden = words(`student_t_qf von_mises_cdf von_mises_lccdf von_mises_lcdf
 	wiener_lccdf_unnorm wiener_lcdf_unnorm`)
 
@@ -47,9 +46,8 @@ var transformName = regexp.MustCompile("_(constrain|unconstrain|jacobian)$")
 
 func words(s string) []string { return strings.Fields(s) }
 
-// TestCoverage: every function of numbers has golden values, those of a
-// distribution at five points at least; of every other one real Stan's value is
-// recorded.
+// TestCoverage checks that every function of numbers has golden values, distributions at five
+// points at least. Every other function must have a recorded value of real Stan.
 func TestCoverage(t *testing.T) {
 	golden := map[string]int{}
 	for _, f := range readGolden(t) {
@@ -93,8 +91,8 @@ func TestCoverage(t *testing.T) {
 		switch {
 		case f.Random && f.Dist == nil && !strings.Contains(tests, `"`+name+`"`):
 			t.Errorf("%s: no test compares it with a distribution", name)
-		case transformName.MatchString(name): // newer than Stan 2.32; the tests of stdlib/transform compare both directions
-		case f.Random, strings.HasPrefix(name, "operator"), len(ts) == 0: // operators have names besides
+		case transformName.MatchString(name): // newer than Stan 2.32; tested in stdlib/transform in both directions
+		case f.Random, strings.HasPrefix(name, "operator"), len(ts) == 0: // operators also have names
 		case f.OfShape != nil || numbers && len(f.Example) > 0 && f.Build == nil:
 		case numbers && slices.Contains(exactFunctions, name):
 			exact[name] = true
@@ -135,8 +133,8 @@ func resultIsNumber(f *stdlib.Func, ts []types.Type) bool {
 	return ok && m.Result.IsScalar()
 }
 
-// lacks are the parts that the declaration of a distribution does not have, and
-// why. What is not listed must be there; the list may only shrink.
+// lacks lists the optional parts that a distribution's declaration does not have, with the reasons.
+// All other parts must exist. The list may only become shorter.
 var lacks = func() map[string]string {
 	out := map[string]string{}
 	add := func(parts, names, why string) {
@@ -159,7 +157,7 @@ var lacks = func() map[string]string {
 	return out
 }()
 
-// TestComplete: every distribution has what a declaration consists of.
+// TestComplete checks that every distribution has all parts of a declaration.
 func TestComplete(t *testing.T) {
 	u := stdlib.Universe()
 	found := map[string]bool{}

@@ -22,7 +22,7 @@ func eachDist(t *testing.T, test func(t *testing.T, f *stdlib.Func)) {
 	})
 }
 
-// TestVectorised: a density of containers is the sum of those of the elements.
+// TestVectorised checks that a density of containers is the sum of the densities of the elements.
 func TestVectorised(t *testing.T) {
 	eachDist(t, func(t *testing.T, f *stdlib.Func) {
 		if f.Random {
@@ -74,8 +74,8 @@ func TestVectorised(t *testing.T) {
 	})
 }
 
-// TestPropto: what ~ drops depends on data only, and what it keeps on a
-// parameter; with no parameter nothing is left.
+// TestPropto checks that the terms that ~ drops depend on data only, and the terms that it keeps on
+// a parameter. Without parameters, no term may remain.
 func TestPropto(t *testing.T) {
 	each(t, func(t *testing.T, f *stdlib.Func) {
 		if f.Terms == nil {
@@ -84,8 +84,8 @@ func TestPropto(t *testing.T) {
 		rng := source(f, 11)
 		ts := forms(f)[0]
 		for which := range 1 << len(ts) {
-			// Densities that are not testable take milliseconds a call, and their 256
-			// subsets two minutes: they are tried with none, one and all.
+			// Densities that are not testable take milliseconds per call, and their 256 subsets of
+			// parameters two minutes. So try them only with none, one and all.
 			if n := bits.OnesCount(uint(which)); !testable(f) && n > 1 && n < len(ts) {
 				continue
 			}
@@ -98,7 +98,7 @@ func TestPropto(t *testing.T) {
 			if !legal {
 				continue
 			}
-			// Other values of the parameters, the same data.
+			// Change the values of the parameters, and keep the data.
 			b := arguments(rng, f, ts)
 			for i := range b {
 				if !a[i].Param {
@@ -126,14 +126,14 @@ func TestPropto(t *testing.T) {
 	})
 }
 
-// TestChecks: a parameter or variate outside its domain is an error that names
-// the function, the argument, the requirement and the value, and in containers
-// the element, also under ~ with data only; NaN is outside of all domains.
+// TestChecks checks that a parameter or variate outside its domain is an error, also under ~ with
+// data only. The error must name the function, the argument, the requirement, the value and, in
+// containers, the element. NaN is outside all domains.
 func TestChecks(t *testing.T) {
 	eachDist(t, func(t *testing.T, f *stdlib.Func) {
 		rng := source(f, 12)
 		fs := forms(f)
-		offset := 0 // of the parameters among the arguments
+		offset := 0 // position of the first parameter among the arguments
 		if !f.Random {
 			offset = 1
 		}
@@ -156,7 +156,7 @@ func TestChecks(t *testing.T) {
 			for _, x := range outsideOf(c, fs[0][i].Kind == types.Real) {
 				value := ad.FormatNumber(x)
 				if shown, err := strconv.ParseFloat(value, 64); err == nil && c.Contains(shown) {
-					value = strconv.FormatFloat(x, 'g', -1, 64) // rounded, it would seem right
+					value = strconv.FormatFloat(x, 'g', -1, 64) // a rounded value would seem valid
 				}
 				for _, propto := range []bool{false, true} {
 					for form, element := range []string{"", "[3]"} {
@@ -176,7 +176,7 @@ func TestChecks(t *testing.T) {
 	})
 }
 
-// outsideOf are numbers outside of c, at its ends if these are open.
+// outsideOf returns numbers outside c, including its ends if they are open.
 func outsideOf(c types.Constraint, real bool) []float64 {
 	var bad []float64
 	if real {
@@ -237,7 +237,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestEmpty: a density of empty containers is 0.
+// TestEmpty checks that the log density of empty containers is 0.
 func TestEmpty(t *testing.T) {
 	eachDist(t, func(t *testing.T, f *stdlib.Func) {
 		if f.Random {
@@ -254,8 +254,8 @@ func TestEmpty(t *testing.T) {
 	})
 }
 
-// TestSupport: outside of the support the log density is -Inf with a gradient
-// that is not NaN.
+// TestSupport checks that, outside the support, the log density is -Inf and its gradient is not
+// NaN.
 func TestSupport(t *testing.T) {
 	eachDist(t, func(t *testing.T, f *stdlib.Func) {
 		d := f.Dist
@@ -303,8 +303,8 @@ func TestSupport(t *testing.T) {
 	})
 }
 
-// TestDistributionFunctions: the derivative of the distribution function is the
-// density (its differences are the mass), and both tails add up to 1.
+// TestDistributionFunctions checks that the derivative of the distribution function is the density
+// (for counts, that its differences are the mass), and that both tails add up to 1.
 func TestDistributionFunctions(t *testing.T) {
 	u := stdlib.Universe()
 	eachDist(t, func(t *testing.T, f *stdlib.Func) {

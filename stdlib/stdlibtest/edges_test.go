@@ -13,18 +13,18 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// edgesFile is written by testdata/golden/edges.py with mpmath.
+// edgesFile is the output of testdata/golden/edges.py, which uses mpmath.
 const edgesFile = "testdata/golden/edges.txt"
 
-// cancellingEdges are calls whose terms are a million times the value, with the error that
-// cancellation leaves.
+// cancellingEdges lists calls whose terms are a million times the value, with the error that
+// remains after cancellation.
 var cancellingEdges = map[string]float64{
 	"dirichlet_multinomial_lpmf({2147483647, 0}| [3.0, 1e-05]')":              2e-14,
 	"dirichlet_multinomial_lpmf({1000000, 1000000}| [1000000.0, 1000000.0]')": 2e-10,
 }
 
-// TestEdgeDerivatives compares calls at edges: relative errors of at most 1e-12 of values and 1e-9
-// of derivatives, or 1e-14 of the size of the terms.
+// TestEdgeDerivatives compares calls at the edges of domains. Relative errors may be 1e-12 for
+// values and 1e-9 for derivatives, or 1e-14 of the size of the terms.
 func TestEdgeDerivatives(t *testing.T) {
 	text, err := os.ReadFile(edgesFile)
 	if err != nil {
@@ -60,8 +60,8 @@ func TestEdgeDerivatives(t *testing.T) {
 	}
 }
 
-// withGradient returns the value of a call, its derivatives by the elements of the real arguments,
-// and the absolute values of these elements.
+// withGradient returns the value of a call, its derivatives with respect to the elements of the
+// real arguments, and the absolute values of these elements.
 func withGradient(f *stdlib.Func, vs []Value) (numbers, sizes []float64, err error) {
 	g := ad.NewGraph()
 	var reals []ad.Ref
@@ -90,8 +90,8 @@ func withGradient(f *stdlib.Func, vs []Value) (numbers, sizes []float64, err err
 	return numbers, sizes, err
 }
 
-// TestDirichletMultinomialEdges are sizes, counts and prior sizes at which there is an exact value
-// or an error, which NaN stands for.
+// TestDirichletMultinomialEdges checks sizes, counts and prior sizes for which the exact value is
+// known. NaN means that an error is expected.
 func TestDirichletMultinomialEdges(t *testing.T) {
 	for call, want := range map[string]float64{
 		"{5}| [2.5]'":                 0,
@@ -114,8 +114,8 @@ func TestDirichletMultinomialEdges(t *testing.T) {
 	}
 }
 
-// TestEdges are values at which formulas are on the edge of their range: figures of mpmath
-// with 17 digits, or exact ones.
+// TestEdges checks values at which formulas are at the edge of their range. The expected values are
+// exact, or from mpmath with 17 digits.
 func TestEdges(t *testing.T) {
 	edges := []string{"beta_lpdf(0.0 | 1.0, 8.0)", "beta_lpdf(1.0 | 8.0, 1.0)", "beta_proportion_lpdf(0.0 | 0.5, 2.0)",
 		"chi_square_lpdf(0.0 | 2.0)", "weibull_lpdf(0.0 | 1.0, 2.0)", "dirichlet_lpdf([0.0, 1.0]' | [1.0, 1.0]')"}
@@ -136,9 +136,9 @@ func TestEdges(t *testing.T) {
 		{"beta_neg_binomial_lcdf(30 | 1.0, 50.0, 1.0)", -4.3140373404988876e-23},
 		{"beta_neg_binomial_lccdf(100 | 1.0, 50.0, 1.0)", -93.205122662060827},
 		{"beta_neg_binomial_lccdf(40 | 5.0, 100.0, 4.0)", -63.432104729263892},
-		// A polynomial, of which z is any number.
+		// A polynomial, so that z may be any number.
 		{"hypergeometric_1F0(-2, 5.0)", 16},
-		// The least argument of Lambert's function.
+		// The smallest argument of Lambert's function.
 		{"lambert_w0(-0.36787944117144233)", -1},
 		{"lambert_wm1(-0.36787944117144233)", -1},
 		// Large and tiny arguments.
@@ -173,7 +173,7 @@ func TestEdges(t *testing.T) {
 			t.Errorf("%s: %v", c.call, err)
 			continue
 		}
-		// As parameters and as data.
+		// Evaluate with data, then with parameters.
 		for k, eval := range []func(*stdlib.Func, bool, []Value) ([]float64, error){EvalConstant, Eval} {
 			got, err := eval(f, false, vs)
 			if err != nil {
@@ -181,7 +181,7 @@ func TestEdges(t *testing.T) {
 				continue
 			}
 			if edge := strings.HasPrefix(c.call, "poisson_log") || slices.Contains(edges, c.call); k > 0 && edge {
-				continue // parameters are finite, and not at the edge of their bounds
+				continue // parameters are finite, and never on their bounds
 			}
 			if got[0] != c.want && !(math.Abs(got[0]-c.want) <= 1e-12*math.Abs(c.want)) {
 				t.Errorf("%s (parameters: %t) is %.17g, want %.17g", c.call, k > 0, got[0], c.want)

@@ -10,7 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// farParameters are parameters that span the domain c.
+// farParameters returns parameters that span the domain c.
 func farParameters(c types.Constraint, whole bool) []float64 {
 	var xs []float64
 	positive := []float64{1e-307, 1e-300, 1e-100, 1e-30, 1e-8, 1e-3, 1, 1e3, 1e8, 1e16, 1e30, 1e100, 1e300}
@@ -28,15 +28,15 @@ func farParameters(c types.Constraint, whole bool) []float64 {
 	return slices.DeleteFunc(xs, func(x float64) bool { return c != (types.Constraint{}) && !c.Contains(x) })
 }
 
-// farExceptions are distributions that miss what TestFarGenerators asks for, and why. It is
-// only to become shorter.
+// farExceptions lists distributions that do not satisfy TestFarGenerators, with the reasons. The
+// list may only become shorter.
 var farExceptions = map[string]string{
 	"exp_mod_normal": "the product of rate and scale underflows in the distribution function",
 }
 
-// TestFarGenerators tries generators at parameters that span their domains. Draws lie in the
-// support, are never NaN, and are infinite only if values beyond float64 are likely. They agree
-// with the distribution function: a Kolmogorov test at level 10⁻⁵.
+// TestFarGenerators tests generators at parameters that span their domains. Draws must lie in the
+// support and must not be NaN. They may be infinite only if values beyond float64 are likely. They
+// must agree with the distribution function, by a Kolmogorov test at level 10⁻⁵.
 func TestFarGenerators(t *testing.T) {
 	const combinations, n = 40, 60
 	eachDist(t, func(t *testing.T, f *stdlib.Func) {
@@ -80,7 +80,7 @@ func TestFarGenerators(t *testing.T) {
 				if in == (types.Constraint{}) {
 					in = d.Variate
 				}
-				closed := in // rounding may lead to an end
+				closed := in // rounding may lead to an end of the interval
 				closed.LoOpen, closed.HiOpen = false, false
 				switch {
 				case math.IsNaN(y) || in != (types.Constraint{}) && !closed.Contains(y) && !math.IsInf(y, 0):
@@ -99,12 +99,12 @@ func TestFarGenerators(t *testing.T) {
 	})
 }
 
-// farDistance compares draws with the distribution function: the share of the draws of at
-// most y with that of at most y and a little more, as y is rounded, and that of the draws below
-// y with that of y less a little.
+// farDistance compares draws with the distribution function F. Because y is rounded, it compares
+// the share of draws of at most y with F slightly above y, and the share of draws below y with F
+// slightly below y.
 func farDistance(f *stdlib.Func, params, ys []float64) string {
 	d := f.Dist
-	if d.LogCDF == nil || d.CDFCounts || d.Name == "von_mises" { // that one is of angles from -π
+	if d.LogCDF == nil || d.CDFCounts || d.Name == "von_mises" { // for angles from -π
 		return ""
 	}
 	if d.Discrete && slices.ContainsFunc(ys, func(y float64) bool { return math.Abs(y) > math.MaxInt32 }) {
@@ -115,7 +115,7 @@ func farDistance(f *stdlib.Func, params, ys []float64) string {
 		in = d.Variate
 	}
 	bounded := in != (types.Constraint{})
-	// at is the distribution function: 0 and 1 where it is refused.
+	// at returns the distribution function, or outside where y is refused.
 	at := func(y, outside float64) float64 {
 		if bounded && !in.Contains(y) {
 			return outside

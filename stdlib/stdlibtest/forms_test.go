@@ -20,8 +20,7 @@ var (
 
 func list(ts ...types.Type) []types.Type { return ts }
 
-// computedForms are the argument types with which functions whose overload is
-// Computed are tested.
+// computedForms has the argument types for testing functions whose overload is Computed.
 var computedForms = map[string][][]types.Type{
 	"append_array": {list(tReal.Array(1), tReal.Array(1)), list(tVec.Array(1), tVec.Array(1)), list(tInt.Array(2), tInt.Array(2))},
 	"dims":         {list(tMat.Array(1)), list(tReal), list(tVec), list(tRow.Array(2))},
@@ -61,7 +60,7 @@ func transformed(f *stdlib.Func) (name string, ok bool) {
 	return "", false
 }
 
-// forms are argument types that f accepts: some of each family.
+// forms returns argument types that f accepts: some from each family.
 func forms(f *stdlib.Func) [][]types.Type {
 	switch o := f.Overload.(type) {
 	case types.Fixed:
@@ -120,8 +119,8 @@ func forms(f *stdlib.Func) [][]types.Type {
 	return fs
 }
 
-// dependent are the domains of arguments that must fit each other; a generator
-// has those of the parameters.
+// dependent has the domains of arguments that depend on each other. A generator has those of the
+// parameters.
 var dependent = map[string][]types.Constraint{
 	"uniform":                       {between(-0.9, 0.9), between(-3, -1), between(1, 3)},
 	"pareto":                        {between(3, 5), between(0.5, 2), types.Positive},
@@ -168,13 +167,13 @@ func domain(f *stdlib.Func, i int) types.Constraint {
 	return types.Constraint{}
 }
 
-// dataOnly reports whether the function takes data only.
+// dataOnly reports whether the function has arguments that must be data.
 func dataOnly(f *stdlib.Func, ts []types.Type) bool {
 	m, _ := f.Match(ts)
 	return slices.Contains(m.DataOnly, true)
 }
 
-// arguments draws arguments of these types from f's domain.
+// arguments draws arguments of the given types from f's domain.
 func arguments(rng *rand.Rand, f *stdlib.Func, ts []types.Type) []Value {
 	vs := make([]Value, len(ts))
 	for i, t := range ts {
@@ -198,8 +197,8 @@ func arguments(rng *rand.Rand, f *stdlib.Func, ts []types.Type) []Value {
 	return vs
 }
 
-// sized makes arguments of a transform whose sizes fit: matrices 3 by 3 from as
-// many unconstrained numbers as those take, Cholesky factors 4 by 3.
+// sized gives the arguments of a transform matching sizes: 3 by 3 matrices with their number of
+// unconstrained numbers, and 4 by 3 Cholesky factors.
 func sized(rng *rand.Rand, base string, vs []Value) {
 	n := map[string]int{"cholesky_factor_corr": 3, "corr_matrix": 3, "cov_matrix": 6, "cholesky_factor_cov": 9}[base]
 	v := &vs[0]

@@ -16,7 +16,7 @@ import (
 	"github.com/ppl-lang/ppl/stdlib/transform"
 )
 
-// each runs test for every declaration, with its number among those of its name.
+// each runs test for every declaration, as a subtest with its number among those of its name.
 func each(t *testing.T, test func(t *testing.T, f *stdlib.Func)) {
 	u := stdlib.Universe()
 	for name := range u.Names() {
@@ -42,7 +42,7 @@ func source(f *stdlib.Func, k uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(h, k))
 }
 
-// TestDeclarations: every declaration has a text and one meaning.
+// TestDeclarations checks that every declaration has a text and one meaning.
 func TestDeclarations(t *testing.T) {
 	each(t, func(t *testing.T, f *stdlib.Func) {
 		if f.Doc == "" || !strings.HasSuffix(f.Doc, ".") {
@@ -66,8 +66,8 @@ func TestDeclarations(t *testing.T) {
 	})
 }
 
-// testable reports whether f has a value in the graph that is not random.
-// Averages over first passage times take milliseconds: TestPassages is for them.
+// testable reports whether f has a value in the graph that is not random. It excludes averages over
+// first passage times, which take milliseconds; TestPassages tests these.
 func testable(f *stdlib.Func) bool {
 	return !f.Random && f.OfShape == nil && !(strings.HasPrefix(f.Name, "wiener_") && f.Dist == nil)
 }
@@ -86,7 +86,7 @@ func TestDerivatives(t *testing.T) {
 			}
 			vs := arguments(rng, f, ts)
 			if v, err := Eval(f, false, vs); err == nil && f.Dist != nil && math.IsInf(v[0], 0) {
-				continue // a distribution function at the end of a discrete support
+				continue // skip a distribution function at the end of a discrete support
 			}
 			if err := derivatives(rng, f, vs); err != nil {
 				t.Errorf("%v: %v", ts, err)
@@ -95,11 +95,11 @@ func TestDerivatives(t *testing.T) {
 	})
 }
 
-// ofKnown are functions of arguments that must be known when data are bound,
-// because the size of the result depends on their values.
+// ofKnown lists functions whose arguments must be known when data are bound, because the size of
+// the result depends on them.
 var ofKnown = map[string]bool{"csr_extract_w": true, "csr_extract_v": true, "csr_extract_u": true}
 
-// flatFunctions have the derivative 0 wherever they have one.
+// flatFunctions lists functions whose derivative is 0 wherever it exists.
 var flatFunctions = map[string]bool{"ceil": true, "floor": true, "round": true, "trunc": true, "step": true}
 
 func derivatives(rng *rand.Rand, f *stdlib.Func, vs []Value) error {
@@ -109,7 +109,7 @@ func derivatives(rng *rand.Rand, f *stdlib.Func, vs []Value) error {
 	var x []float64
 	for i := range vs {
 		if len(vs[i].Shape) > 2 && domain(f, i).Structured() {
-			return nil // an array of matrices: of one will do
+			return nil // for an array of matrices, test one of them
 		}
 		vs[i].Param = vs[i].Type.Kind != types.Int
 		if vs[i].Param {
@@ -139,7 +139,7 @@ func derivatives(rng *rand.Rand, f *stdlib.Func, vs []Value) error {
 	})
 }
 
-// lowerMask is 1 on and below the diagonal of a matrix.
+// lowerMask returns a matrix with 1 on and below the diagonal.
 func lowerMask(g *ad.Graph) ad.Ref {
 	m := make([]float64, vectorSize*vectorSize)
 	for i := range vectorSize {
@@ -158,8 +158,7 @@ func identity(g *ad.Graph) ad.Ref {
 	return g.ConstArray(ad.Type{Shape: []int{vectorSize, vectorSize}}, m)
 }
 
-// staying maps x, which is in the set and is moved a little by differences, into
-// the set again.
+// staying maps x back into its set after a small change for a difference.
 func staying(g *ad.Graph, x ad.Ref, kind types.ConstraintKind) ad.Ref {
 	switch kind {
 	case types.Simplex, types.RowStochasticMatrix:
@@ -185,7 +184,7 @@ func staying(g *ad.Graph, x ad.Ref, kind types.ConstraintKind) ad.Ref {
 	case types.CorrMatrix: // the diagonal stays 1
 		d := g.Scatter(g.Diagonal(x), ad.Index{Dims: []ad.Dim{{N: vectorSize, Stride: vectorSize + 1}}}, g.Type(x).Shape)
 		return g.Add(g.Sub(g.Scale(0.5, g.Add(x, g.Transpose(x))), d), identity(g))
-	case types.Unconstrained, types.Ordered, types.PositiveOrdered: // a small move does not leave the set
+	case types.Unconstrained, types.Ordered, types.PositiveOrdered: // a small change does not leave the set
 		return x
 	}
 	tr := transform.Of(kind, transform.Stan239)
@@ -199,7 +198,7 @@ func staying(g *ad.Graph, x ad.Ref, kind types.ConstraintKind) ad.Ref {
 	return y
 }
 
-// rowSums are the sums of the vectors in x, in the place of each element.
+// rowSums returns the sums of the vectors in x, in the place of each element.
 func rowSums(g *ad.Graph, x ad.Ref) ad.Ref {
 	s := g.Type(x).Shape
 	n, k := g.Type(x).Size()/vectorSize, vectorSize
@@ -207,7 +206,8 @@ func rowSums(g *ad.Graph, x ad.Ref) ad.Ref {
 	return g.Reshape(g.Gather(g.Scatter(x, rows, []int{n}), rows), s)
 }
 
-// TestLanes: with any of the arguments in lanes, each lane is as if alone.
+// TestLanes checks that, with any of the arguments in lanes, each lane has the value that it has
+// alone.
 func TestLanes(t *testing.T) {
 	const lanes = 3
 	each(t, func(t *testing.T, f *stdlib.Func) {
@@ -254,8 +254,7 @@ func TestLanes(t *testing.T) {
 	})
 }
 
-// anyPosition reports whether int argument i may differ between lanes: not if it
-// is a size.
+// anyPosition reports whether int argument i may differ between lanes. A size may not.
 func anyPosition(f *stdlib.Func, i int) bool {
 	switch f.Name {
 	case "row", "col", "rank":
@@ -298,12 +297,13 @@ func sameInLanes(f *stdlib.Func, vs []Value, lanes int) error {
 	return nil
 }
 
-// near compares numbers relative to the greater of 1 and b.
+// near compares numbers relative to b, or absolutely if b is below 1.
 func near(a, b, tol float64) bool {
 	return a == b || math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= tol*max(1, math.Abs(b))
 }
 
-// TestElementwise: functions of containers give for each element what they give for it alone.
+// TestElementwise checks that functions of containers return for each element the value that they
+// return for it alone.
 func TestElementwise(t *testing.T) {
 	each(t, func(t *testing.T, f *stdlib.Func) {
 		if _, ok := f.Overload.(types.Elementwise); !ok {
@@ -340,7 +340,7 @@ func TestElementwise(t *testing.T) {
 	})
 }
 
-// TestConstants: constant arguments give what inputs give.
+// TestConstants checks that constant arguments give the same values as inputs.
 func TestConstants(t *testing.T) {
 	each(t, func(t *testing.T, f *stdlib.Func) {
 		if !testable(f) {
@@ -367,8 +367,8 @@ func TestConstants(t *testing.T) {
 	})
 }
 
-// TestDrawnInts: ints that are known only when the program runs give what known
-// ints give, or the function says that they must be known.
+// TestDrawnInts checks that ints that are known only at run time give the same values as known
+// ints, or that the function reports that they must be known.
 func TestDrawnInts(t *testing.T) {
 	each(t, func(t *testing.T, f *stdlib.Func) {
 		if !testable(f) {
@@ -404,8 +404,8 @@ func TestDrawnInts(t *testing.T) {
 	})
 }
 
-// TestSoftmaxOfLargeNumbers: the elements add up to 1 however large the
-// arguments are, as a distribution that is given them wants it.
+// TestSoftmaxOfLargeNumbers checks that the elements add up to 1 for arbitrarily large arguments,
+// because distributions require it.
 func TestSoftmaxOfLargeNumbers(t *testing.T) {
 	for _, o := range stdlib.Universe().Lookup("softmax") {
 		f := o.(*stdlib.Func)

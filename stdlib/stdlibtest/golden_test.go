@@ -15,18 +15,18 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// goldenFile is written by testdata/golden/main.py with mpmath.
+// goldenFile is the output of testdata/golden/main.py, which uses mpmath.
 const goldenFile = "testdata/golden/golden.txt"
 
-// goldenFunc is a function of numbers with points.
+// goldenFunc is a function of numbers with recorded points.
 type goldenFunc struct {
 	name   string
 	params []types.Type
 	points []goldenPoint
 }
 
-// goldenPoint is the value of a function with its derivatives by the real
-// arguments, hess row by row of the upper triangle.
+// goldenPoint has the value of a function and its derivatives with respect to the real arguments.
+// hess is the upper triangle, row by row.
 type goldenPoint struct {
 	args, grad, hess []float64
 	want             float64
@@ -72,7 +72,7 @@ func readGolden(t *testing.T) []*goldenFunc {
 	return all
 }
 
-// declaration is the form of the function that takes numbers of these kinds.
+// declaration returns the overload of the function for numbers of these kinds.
 func (f *goldenFunc) declaration() (*stdlib.Func, error) {
 	o, m, fail := types.Resolve(stdlib.Universe().Lookup(f.name), f.params)
 	if fail != nil || !slices.EqualFunc(m.Params, f.params, types.Type.Equal) {
@@ -81,14 +81,14 @@ func (f *goldenFunc) declaration() (*stdlib.Func, error) {
 	return o.(*stdlib.Func), nil
 }
 
-// computed is what the library gives at a point: the sum of the sizes of a
-// density's addends besides.
+// computed is the library's result at a point. It includes the sum of the sizes of a density's
+// addends.
 type computed struct {
 	value, addends float64
 	grad, hess     []float64
 }
 
-// at computes a point; without second derivatives if there are none.
+// at computes a point, up to derivatives of the given order.
 func (f *goldenFunc) at(d *stdlib.Func, p goldenPoint, order int) (c computed, err error) {
 	defer func() {
 		switch r := recover().(type) {
@@ -159,29 +159,27 @@ func (f *goldenFunc) at(d *stdlib.Func, p goldenPoint, order int) (c computed, e
 	return c, nil
 }
 
-// fewerOrders are the functions without second derivatives, or without first ones (order 0), over
-// all of their arguments.
+// fewerOrders lists functions that lack second derivatives, or also first ones (order 0), with
+// respect to some of their arguments.
 var fewerOrders = map[string]int{
-	"log_modified_bessel_first_kind": 1, // none twice by the order of the function
-	// The incomplete beta function has no second derivatives by its shape parameters.
+	"log_modified_bessel_first_kind": 1, // not twice with respect to the order of the function
+	// The incomplete beta function has no second derivatives with respect to its shape parameters.
 	"beta_lcdf": 1, "beta_lccdf": 1, "beta_proportion_lcdf": 1, "beta_proportion_lccdf": 1, "inc_beta": 1, "inv_inc_beta": 1,
 	"beta_neg_binomial_lcdf": 1, "beta_neg_binomial_lccdf": 1,
 	"neg_binomial_lcdf": 1, "neg_binomial_lccdf": 1, "neg_binomial_2_lcdf": 1, "neg_binomial_2_lccdf": 1,
 	"student_t_lcdf": 1, "student_t_lccdf": 1,
 }
 
-// cancelling are the densities of which Stan's addends, which can be dropped one
-// by one under ~, cancel for large arguments: of them the error is bounded by
-// that of the addends.
+// cancelling lists densities whose addends, which ~ can drop one by one, cancel for large
+// arguments. Their error is bounded relative to the addends.
 var cancelling = []string{
 	"beta_lpdf", "beta_neg_binomial_lpmf", "beta_proportion_lpdf", "binomial_lpmf", "binomial_logit_lpmf",
 	"chi_square_lpdf", "gamma_lpdf", "inv_chi_square_lpdf", "inv_gamma_lpdf", "neg_binomial_2_lpmf", "neg_binomial_2_log_lpmf",
 	"poisson_lpmf", "scaled_inv_chi_square_lpdf", "yule_simon_lpmf",
 }
 
-// inexact lists what misses the bounds, and why: "NAME [ARGUMENTS]: WHAT", where
-// WHAT is "value", "first" or "second" (derivatives). It is only to become
-// shorter.
+// inexact lists results that miss the bounds, with the reasons: "NAME [ARGUMENTS]: WHAT", where
+// WHAT is "value", "first" or "second" (derivatives). The list may only become shorter.
 var inexact = map[string]string{
 	"exp_mod_normal_lccdf [1 0 1 1e+06]: second":           farTail,
 	"exp_mod_normal_lcdf [1 0 1 1e+06]: second":            farTail,
@@ -203,15 +201,16 @@ const (
 	scaledBessel = "the op is of exp(-x) I(x)"
 )
 
-// TestGolden compares with mpmath. Errors are relative to the size of the
-// number, beyond what half a unit in the last place of the arguments makes of it
-// (a value's condition is known from its derivatives, that of a first derivative
-// from the second ones): at most 1e-12 for values, 1e-10 for first derivatives,
-// 1e-7 for second ones. For densities, whose logarithm may be 0 anywhere, the
-// size of a value counts as 1 at least. Errors of derivatives do not matter that
-// change the value by two units in its last place when the arguments change by
-// their own size. The second derivatives of a logarithm are differences with
-// products of the first, which count too.
+// TestGolden compares with mpmath. The errors may be 1e-12 for values, 1e-10 for first derivatives
+// and 1e-7 for second derivatives, relative to the size of the number. Exceptions:
+//
+//   - The effect of half a unit in the last place of the arguments is added. For a value it follows
+//     from the first derivatives, for a first derivative from the second ones.
+//   - The size of a log density counts as 1 at least, because it may be 0 anywhere.
+//   - Errors of derivatives are ignored if they change the value by less than two units in its last
+//     place when the arguments change by their own size.
+//   - Second derivatives of a logarithm are differences with products of the first ones, whose size
+//     counts too.
 func TestGolden(t *testing.T) {
 	missed := make(chan string, 10000)
 	t.Run("all", func(t *testing.T) {
@@ -244,7 +243,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// compare checks all points. It reports to missed what is in a list.
+// compare checks all points. It sends points that are listed as exceptions to missed.
 func (f *goldenFunc) compare(t *testing.T, missed chan<- string) {
 	d, err := f.declaration()
 	if err != nil {
@@ -278,7 +277,7 @@ func (f *goldenFunc) compare(t *testing.T, missed chan<- string) {
 	}
 }
 
-// group is the word for what in the list inexact.
+// group returns the word for a kind of error in the list inexact.
 func group(what string) string {
 	number, derivative := strings.CutPrefix(what, "derivative ")
 	switch {
@@ -292,7 +291,7 @@ func group(what string) string {
 
 const ulp = 0x1p-53
 
-// check reports what is off, and by how much that is seen in the value when the
+// check reports numbers that are wrong. loss is the resulting change of the value when the
 // arguments change by their own size.
 func (f *goldenFunc) check(p goldenPoint, c computed, order int, report func(what, text string, loss float64)) {
 	var reals []float64
@@ -303,7 +302,7 @@ func (f *goldenFunc) check(p goldenPoint, c computed, order int, report func(wha
 	}
 	n := len(reals)
 	second := func(i, j int) float64 { return p.hess[inTriangle(i, j, n)] }
-	// The error that half a unit in the last place of the arguments makes.
+	// The effect of half a unit in the last place of the arguments.
 	cond := 0.0
 	for i, x := range reals {
 		cond += math.Abs(x * p.grad[i])
@@ -324,7 +323,7 @@ func (f *goldenFunc) check(p goldenPoint, c computed, order int, report func(wha
 		}
 		report(what, fmt.Sprintf("is %v, want %v, off by %.2g (%.2g), allowed %.2g", got, want, e, e/math.Abs(want), bound), loss)
 	}
-	// seen is the derivative that matters beside a value of this size.
+	// seen is the smallest error of a derivative that matters for a value of this size.
 	seen := func(xs ...float64) float64 {
 		v := 4 * ulp * size
 		for _, x := range xs {
@@ -336,7 +335,7 @@ func (f *goldenFunc) check(p goldenPoint, c computed, order int, report func(wha
 	if order == 0 {
 		return
 	}
-	relative := make([]float64, n) // conditioning of the first derivatives
+	relative := make([]float64, n) // condition of the first derivatives
 	for i, x := range reals {
 		cond := 0.0
 		for j, y := range reals {

@@ -11,15 +11,15 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// TestInformation: the declared expected information is the mean of the products
-// of the scores of draws, to within six standard errors (a false alarm of 2e-9
-// per entry), which are at most some percent; and positive semidefinite.
+// TestInformation compares the declared expected information with the mean of the products of the
+// scores of draws. It allows six standard errors, which are at most a few percent; a false alarm
+// has a probability of 2e-9 per entry. The information must be positive semidefinite.
 func TestInformation(t *testing.T) {
 	const n = 100_000
 	eachDist(t, func(t *testing.T, f *stdlib.Func) {
 		d := f.Dist
 		if f.Terms == nil || d.Information == nil || strings.Contains(f.Name, "glm") || d.Name == "uniform" {
-			return // whose scale depends on the parameters: TestInformationUniform
+			return // its scale depends on the parameters: see TestInformationUniform
 		}
 		rng := source(f, 40)
 		ts := forms(f)[0]
@@ -33,7 +33,7 @@ func TestInformation(t *testing.T) {
 			params[1].Data[0] = 0.4
 		}
 		draws := drawsOf(t, d, params, n)
-		// Scores on the unbounded scale of the variate.
+		// Compute scores on the unbounded scale of the variate.
 		g := ad.NewGraph()
 		y := g.Input(ad.Type{Lanes: n})
 		refs, inputs := []ad.Ref{y}, [][]float64{draws}
@@ -113,8 +113,7 @@ func TestInformation(t *testing.T) {
 	})
 }
 
-// drawsOf draws from the distribution; binomial_logit, without a generator, as
-// the binomial one.
+// drawsOf draws from the distribution. binomial_logit has no generator, so binomial draws for it.
 func drawsOf(t *testing.T, d *stdlib.Dist, params []Value, n int) []float64 {
 	name := d.Name + "_rng"
 	if d.Rand == nil {
@@ -127,10 +126,10 @@ func drawsOf(t *testing.T, d *stdlib.Dist, params []Value, n int) []float64 {
 	return sample(t, f, params, n, source(f, 41))
 }
 
-// TestInformationUniform: that of the position of y between the bounds, by the
-// mean of the squared score 1 - 2p of logit p.
+// TestInformationUniform compares the information about the position of y between the bounds with
+// the mean of the squared score 1 - 2p of logit p.
 func TestInformationUniform(t *testing.T) {
-	const n = 10_000 // midpoints; their mean of (1-2p)² is off by 1/(3n²)
+	const n = 10_000 // midpoints; the mean of (1-2p)² is off by 1/(3n²)
 	square := 0.0
 	for i := range n {
 		p := (float64(i) + 0.5) / n
@@ -157,9 +156,9 @@ func TestInformationUniform(t *testing.T) {
 	}
 }
 
-// TestInformationHalf: that of the halves of symmetric distributions is the mean
-// of the products of scores over a quantile grid of the half, the score of the
-// variate being that of log (y-μ), and the location having none.
+// TestInformationHalf compares the information of the halves of symmetric distributions with the
+// mean of the products of scores over a grid. The variate's score is that of log (y-μ); the
+// location has none.
 func TestInformationHalf(t *testing.T) {
 	eachDist(t, func(t *testing.T, f *stdlib.Func) {
 		d := f.Dist
@@ -184,7 +183,7 @@ func TestInformationHalf(t *testing.T) {
 		refs, vs := []ad.Ref{y}, []Value{{Type: forms(f)[0][0], Lanes: points}}
 		inputs := [][]float64{make([]float64, points)}
 		weight := make([]float64, points)
-		for k := range points { // y - μ = σ eᵘ, u from -15 to 15, beyond which there is less than 1e-6
+		for k := range points { // y - μ = σ eᵘ, u from -15 to 15, with all but 1e-6 of the probability
 			u := -15 + 30*float64(k)/(points-1)
 			inputs[0][k], weight[k] = location+scale*math.Exp(u), scale*math.Exp(u)*30/(points-1)
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// TestInts: the exact value of a function of int scalars is that of the graph,
-// also when the ints are known only as the program runs; both refuse the same.
+// TestInts checks that the exact value of a function of int scalars equals the value of the graph,
+// also if the ints are known only at run time. Both must refuse the same arguments.
 func TestInts(t *testing.T) {
 	each(t, func(t *testing.T, f *stdlib.Func) {
 		o, ok := f.Overload.(types.Fixed)
@@ -64,8 +64,8 @@ func TestIntErrors(t *testing.T) {
 	}
 }
 
-// TestPower: exponents that have their own expressions give what pow gives, with
-// the right derivatives.
+// TestPower checks exponents that have their own ops: values must equal those of pow, and
+// derivatives must be right.
 func TestPower(t *testing.T) {
 	f := find("operator^")
 	for _, p := range []float64{-2, -1, -0.5, 0, 0.5, 1, 1.7, 2, 3, 4} {

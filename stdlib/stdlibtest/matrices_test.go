@@ -9,8 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// TestMatrixGenerators compares a linear form of vectors, or a quadratic form of
-// matrices, with the distribution that it must have.
+// TestMatrixGenerators compares a linear form of random vectors, or a quadratic form of random
+// matrices, with its known distribution.
 func TestMatrixGenerators(t *testing.T) {
 	t.Parallel()
 	n := short.Of(30_000, 6_000)
@@ -30,7 +30,8 @@ func TestMatrixGenerators(t *testing.T) {
 		}
 		return s
 	}
-	// compare sorts what f makes of every draw of size numbers.
+	// compare applies f to every draw of size numbers, and compares the results with a
+	// distribution.
 	compare := func(name string, size int, params []Value, f func(x []float64) float64, pdf string, of ...float64) {
 		t.Helper()
 		fn := find(name)
@@ -55,13 +56,13 @@ func TestMatrixGenerators(t *testing.T) {
 	compare("multi_normal_cholesky_rng", 3, []Value{vec(mu), mat(lower)}, along, "normal_lpdf", mean, sd)
 	compare("multi_student_t_rng", 3, []Value{real(nu), vec(mu), mat(sigma)}, along, "student_t_lpdf", nu, mean, sd)
 	compare("multi_student_t_cholesky_rng", 3, []Value{real(nu), vec(mu), mat(lower)}, along, "student_t_lpdf", nu, mean, sd)
-	// cᵀWc/cᵀSc is χ² of a Wishart matrix, cᵀWc inverse gamma of an inverse one.
+	// For a Wishart matrix cᵀWc/cᵀSc is χ²; for an inverse Wishart matrix cᵀWc is inverse gamma.
 	ratio := func(w []float64) float64 { return form(w) / form(sigma) }
 	compare("wishart_rng", 9, []Value{real(nu), mat(sigma)}, ratio, "chi_square_lpdf", nu)
 	compare("wishart_cholesky_rng", 9, []Value{real(nu), mat(lower)}, product(ratio), "chi_square_lpdf", nu)
 	compare("inv_wishart_rng", 9, []Value{real(nu), mat(sigma)}, form, "inv_gamma_lpdf", (nu-2)/2, form(sigma)/2)
 	compare("inv_wishart_cholesky_rng", 9, []Value{real(nu), mat(lower)}, product(form), "inv_gamma_lpdf", (nu-2)/2, form(sigma)/2)
-	// A correlation r of the LKJ distribution: (r+1)/2 is a beta variate.
+	// For a correlation r in the LKJ distribution, (r+1)/2 is a beta variate.
 	eta := 1.3
 	for _, at := range []int{1, 5} {
 		unit := func(r []float64) float64 { return (r[at] + 1) / 2 }
@@ -111,8 +112,8 @@ func chainArgs() []Value {
 		{Type: tVec, Shape: []int{2}, Data: chain.rho}}
 }
 
-// paths are the joint probabilities of all paths and observations of chain; the
-// state at time t is bit t.
+// paths returns the joint probabilities of all paths and the observations of chain. The state at
+// time t is bit t.
 func paths() [8]float64 {
 	var p [8]float64
 	for path := range p {
@@ -128,7 +129,7 @@ func paths() [8]float64 {
 	return p
 }
 
-// TestHiddenMarkov compares with the sum over all paths.
+// TestHiddenMarkov compares with sums over all paths.
 func TestHiddenMarkov(t *testing.T) {
 	joint := paths()
 	total := 0.0
@@ -168,8 +169,8 @@ func TestHiddenMarkov(t *testing.T) {
 	}
 }
 
-// TestStateSpace: the density of a linear state space model is that of the
-// multivariate normal distribution of all its observations.
+// TestStateSpace compares the density of a linear state space model with the multivariate normal
+// density of all its observations.
 func TestStateSpace(t *testing.T) {
 	y := []float64{0.4, -0.2, 1.1} // one variable at three times
 	f, g, v, w, m0, c0 := 1.5, 0.7, 0.3, 0.2, 0.5, 2.0
@@ -199,8 +200,8 @@ func TestStateSpace(t *testing.T) {
 	}
 }
 
-// TestDecompositions: factors multiply to the matrix, and have the structure
-// that they should, for tall, square and wide matrices.
+// TestDecompositions checks that the product of the factors is the matrix, and that the factors
+// have the right structure, for tall, square and wide matrices.
 func TestDecompositions(t *testing.T) {
 	rng := source(find("qr_Q"), 26)
 	value := func(name string, m Value) ([]float64, int) {

@@ -15,11 +15,11 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// multivariateFile is written by testdata/golden/multivariate.py with mpmath.
+// multivariateFile is the output of testdata/golden/multivariate.py, which uses mpmath.
 const multivariateFile = "testdata/golden/multivariate.txt"
 
-// manyExceptions are functions with points of multivariateFile beyond the bounds: how many, and
-// why.
+// manyExceptions lists functions with points of multivariateFile that miss the bounds: their
+// number, and the reason.
 var manyExceptions = map[string]sweepException{
 	"gaussian_dlm_obs_lpdf": {2, "a prior covariance of 10⁶ times the noise, observed through fewer numbers than the state has"},
 }
@@ -29,12 +29,12 @@ type manyPoint struct {
 	name, kinds string
 	args        []Value
 	letters     []byte
-	// want has the value and the derivatives, moves how far each moves when the arguments do by
-	// half a unit in the last place.
+	// want has the value and the derivatives. moves has the change of each when the arguments
+	// change by half a unit in the last place.
 	want, moves []float64
 }
 
-// directions returns for every derivative the argument and its elements that move together.
+// directions returns, for every derivative, the argument and its elements that change together.
 func (p *manyPoint) directions() (of []int, elements [][]int) {
 	add := func(n int, at ...int) { of, elements = append(of, n), append(elements, at) }
 	for n, v := range p.args {
@@ -61,7 +61,7 @@ func (p *manyPoint) directions() (of []int, elements [][]int) {
 	return of, elements
 }
 
-// readMany reads a file of multivariate.py.
+// readMany reads a file that multivariate.py has written.
 func readMany(t *testing.T, path string) (ps []*manyPoint) {
 	t.Helper()
 	file, err := os.Open(path)
@@ -183,9 +183,9 @@ func (p *manyPoint) eval() (got []float64, addends float64, err error) {
 }
 
 // TestMultivariate compares the distributions of vectors and matrices with mpmath, at random
-// arguments with ill-conditioned matrices, far tails and extreme scales. Bounds are those of
-// TestSweep, beyond n times how far the numbers move when the arguments do by half a unit in the
-// last place. PPL_MULTIVARIATE names another file of multivariate.py.
+// arguments with ill-conditioned matrices, far tails and extreme scales. The bounds are those of
+// TestSweep, plus n times the effect of half a unit in the last place of the arguments.
+// PPL_MULTIVARIATE names another file of multivariate.py.
 func TestMultivariate(t *testing.T) {
 	worst, missed := map[string][3]float64{}, map[string]int{}
 	path := cmp.Or(os.Getenv("PPL_MULTIVARIATE"), multivariateFile)
@@ -266,8 +266,8 @@ func TestMultivariate(t *testing.T) {
 	}
 }
 
-// TestHiddenStatesFar: the state that is likelier at first by e³⁰⁰⁰ is possible only at odds of
-// 1e-150, or not at all.
+// TestHiddenStatesFar tests a chain in which the state that is more likely at first by a factor of
+// e³⁰⁰⁰ is possible only at odds of 1e-150, or impossible.
 func TestHiddenStatesFar(t *testing.T) {
 	for _, c := range []struct{ odds, want float64 }{{1e-150, 1}, {0, 0}} {
 		vs := []Value{

@@ -11,8 +11,8 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// passageValues are by mpmath; those of eight arguments by nested Gauss-Legendre
-// quadrature, to about 13 digits.
+// passageValues are from mpmath. Those with eight arguments are from nested Gauss-Legendre
+// quadrature, with about 13 digits.
 var passageValues = []struct {
 	name string
 	args []float64
@@ -41,8 +41,8 @@ var passageValues = []struct {
 	{"wiener_lccdf_unnorm", []float64{0.8, 1.1, 0.1, 0.6, 0.5, 0.4, 0.3, 0}, -3.35417443958615},
 }
 
-// TestPassages compares with those values, constant arguments with inputs, vectors
-// with reals, and gradients with differences.
+// TestPassages compares with passageValues. It also compares constant arguments with inputs,
+// vectors with reals, and gradients with differences.
 func TestPassages(t *testing.T) {
 	for _, v := range short.Every(4, passageValues) {
 		f := passageForm(t, v.name, tReal, len(v.args))
@@ -59,7 +59,7 @@ func TestPassages(t *testing.T) {
 		}
 		for i, x := range v.args {
 			if x == 0 || len(v.args) == 8 && v.args[0] != 0.5 {
-				continue // at the end of the range of deviations; or for the time it takes
+				continue // skip ends of the range of deviations, and slow cases
 			}
 			const h = 1e-4
 			side := func(d float64) float64 {
@@ -73,7 +73,7 @@ func TestPassages(t *testing.T) {
 				t.Errorf("%s%v: derivative %d is %v, by differences %v", v.name, v.args, i+1, grad[i], d)
 			}
 		}
-		// Vectors, the second element at a greater time.
+		// Vectors, with a later time in the second element.
 		vectors, sum := make([]Value, len(v.args)), 0.0
 		for i, x := range v.args {
 			vectors[i] = Value{Type: tVec, Shape: []int{2}, Data: []float64{x, x}}
@@ -96,7 +96,7 @@ func TestPassages(t *testing.T) {
 	}
 }
 
-// TestPassageErrors: what is wrong with the arguments is said.
+// TestPassageErrors checks the messages for illegal arguments.
 func TestPassageErrors(t *testing.T) {
 	for _, c := range []struct {
 		args []float64
@@ -125,7 +125,7 @@ func passageForm(t *testing.T, name string, of types.Type, n int) *stdlib.Func {
 	return o.(*stdlib.Func)
 }
 
-// passageGradient is the value and the gradient of a call of reals.
+// passageGradient returns the value and the gradient of a call with reals.
 func passageGradient(t *testing.T, f *stdlib.Func, x []float64) (float64, []float64) {
 	t.Helper()
 	g := ad.NewGraph()

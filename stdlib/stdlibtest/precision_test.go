@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// precisionFile is written by testdata/golden/precision.py with mpmath.
+// precisionFile is the output of testdata/golden/precision.py, which uses mpmath.
 const precisionFile = "testdata/golden/precision.txt"
 
-// TestPrecision: derivatives by large precisions and degrees of freedom have a relative error of at
-// most 1e-9; those of a log mass may be off by 1e-14 of the terms of its expansion for large φ,
-// which are of the size of (n+μ)²/φ².
+// TestPrecision checks derivatives with respect to large precisions and degrees of freedom. Their
+// relative error may be 1e-9. For a log mass it may be 1e-14 of the terms in its expansion for
+// large φ, which are of the size of (n+μ)²/φ².
 func TestPrecision(t *testing.T) {
 	names, byName := readSweep(t, precisionFile)
 	for _, name := range names {

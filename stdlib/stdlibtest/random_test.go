@@ -14,27 +14,26 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// draws per generator of vectors and matrices. The distance between the empirical and the true
-// distribution function exceeds dkw(draws, p) with probability at most p
-// (Dvoretzky, Kiefer, Wolfowitz, Massart); with p = 1e-6/50 and 200 000 draws
-// the bound is 0.0068, so that a scale that is wrong by 3 % (a distance of
-// 0.0073 for a normal distribution) is found. Streams are fixed.
+// draws is the number of draws per generator of vectors and matrices. The distance between the
+// empirical and the true distribution function exceeds dkw(draws, p) with probability at most p
+// (Dvoretzky, Kiefer, Wolfowitz, Massart). With p = 1e-6/50 and 200 000 draws the bound is 0.0068.
+// A scale that is wrong by 3 % gives a distance of 0.0073 for a normal distribution, so it is
+// found. Random seeds are fixed.
 const draws = 200_000
 
 func dkw(n int, p float64) float64 { return math.Sqrt(math.Log(2/p) / (2 * float64(n))) }
 
-// The statistics of draws from the univariate distributions are Neyman's: the
-// means of orthogonal polynomials of the distribution function up to this order.
-// By Bernstein's inequality each exceeds its bound with probability at most alarm,
-// so that the whole suite raises a false alarm in one of 10⁶. There are so many
-// draws that an error of 1 % is found.
+// The statistics of draws from the univariate distributions are Neyman's: means of orthogonal
+// polynomials of the distribution function, up to this order. By Bernstein's inequality each
+// exceeds its bound with probability at most alarm, so the whole suite has a false alarm with
+// probability 10⁻⁶. The number of draws suffices to find an error of 1 %.
 const (
 	order = 4
 	alarm = 1e-6 / 250
 )
 
-// TestGenerators compares draws with the distribution function; with the mass,
-// added up, where Stan has no distribution function.
+// TestGenerators compares draws with the distribution function or, if Stan has none, with sums of
+// the mass.
 func TestGenerators(t *testing.T) {
 	eachDist(t, func(t *testing.T, f *stdlib.Func) {
 		if !f.Random || testing.Short() && len(f.Dist.Name)%4 != 0 { // a quarter of them
@@ -45,13 +44,13 @@ func TestGenerators(t *testing.T) {
 		for i, v := range arguments(rng, f, forms(f)[0]) {
 			p := v.Data[0]
 			if c := f.In[i]; c.Lo == 0 && math.IsInf(c.Hi, 1) && v.Type.Kind == types.Real {
-				p += 1 // p is at least 1: no density that is infinite somewhere
+				p += 1 // p is at least 1, so that no density is infinite anywhere
 			}
 			if v.Type.Kind == types.Int {
 				p += 30
 			}
 			if f.Dist.Name == "poisson" {
-				p *= 12 // the generator for large rates
+				p *= 12 // for the algorithm for large rates
 			}
 			params = append(params, p)
 		}
@@ -61,7 +60,7 @@ func TestGenerators(t *testing.T) {
 			const some = 1e5
 			most := 0.
 			for _, z := range c.statistics(p, some) {
-				most = max(most, math.Abs(z.value)/(z.bound+2)) // exceeded with probability 0.97
+				most = max(most, math.Abs(z.value)/(z.bound+2)) // +2: to be found with probability 0.97
 			}
 			if n = max(n, some/(most*most)); n > 3e6 {
 				t.Fatalf("%s would not be found at %v", what, params)
@@ -70,7 +69,7 @@ func TestGenerators(t *testing.T) {
 		count := make([]float64, len(c.at)+1)
 		for range int(n) {
 			y := f.Dist.Rand(rng, params)
-			if f.Dist.Name == "von_mises" { // its distribution function is that of angles from -π
+			if f.Dist.Name == "von_mises" { // for angles from -π
 				y -= 2 * math.Pi * math.Floor((y+math.Pi)/(2*math.Pi))
 			}
 			count[sort.SearchFloat64s(c.at, y)]++
@@ -86,15 +85,15 @@ func TestGenerators(t *testing.T) {
 	})
 }
 
-// cells are a partition of the line: the ends at, each in the cell below it,
-// with the probability of at most each.
+// cells are a partition of the line by the ends at, each of which belongs to the cell below it.
+// Each end has its cumulative probability.
 type cells struct {
 	f        *stdlib.Func
 	params   []float64
 	at, upTo []float64
 }
 
-// cellsOf cuts at quantiles, which are tested thereby.
+// cellsOf divides the line at quantiles, which tests these, too.
 func cellsOf(t *testing.T, f *stdlib.Func, params []float64) cells {
 	t.Helper()
 	c := cells{f: f, params: params}
@@ -125,9 +124,9 @@ func cellsOf(t *testing.T, f *stdlib.Func, params []float64) cells {
 	return c
 }
 
-// TestQuantiles: at a quantile the distribution function is its probability, in the
-// tails too; that of counts there and not below. Between quantiles the density is
-// integrated, by Gauss's rule.
+// TestQuantiles checks that the distribution function at a quantile is its probability, also in the
+// tails. For counts, that probability must be reached there and not before. Between quantiles, the
+// test integrates the density by Gauss's rule.
 func TestQuantiles(t *testing.T) {
 	probs := []float64{1e-12, 1e-5}
 	for q := 0.01; q < 0.995; q += 0.02 {
@@ -168,7 +167,7 @@ func TestQuantiles(t *testing.T) {
 				tail, p = upper, 1-q
 			}
 			v, err := Eval(tail, false, append(y, values(f, params, 1)...))
-			// A neighbouring number moves the tail by the slope; 1 - q is rounded.
+			// Rounding of y changes the tail by the slope; 1 - q is rounded too.
 			if !(err == nil && math.Abs(math.Exp(v[0])-p) <= p*1e-11+1e-16+slope(t, f, params, ys[i])*math.Abs(ys[i])*4e-16) {
 				t.Errorf("quantile %g at %v is %g, where the tail is %g, not %g (%v)", q, params, ys[i], math.Exp(v[0]), p, err)
 			}
@@ -182,7 +181,7 @@ func TestQuantiles(t *testing.T) {
 			a, b := inner[k-1], inner[k]
 			sum := 0.
 			for i, u := range gaussNodes {
-				if a*b > 0 { // in terms of log |y|, for tails
+				if a*b > 0 { // in terms of log |y|, because of tails
 					y := a * math.Pow(b/a, 0.5+0.5*u)
 					sum += 0.5 * math.Log(b/a) * gaussWeights[i] * y * slope(t, f, params, y)
 				} else {
@@ -196,7 +195,7 @@ func TestQuantiles(t *testing.T) {
 	})
 }
 
-// Gauss's rule of 7 points on [-1, 1].
+// Gauss's rule with 7 points on [-1, 1].
 var (
 	gaussNodes   = []float64{-0.949107912342758525, -0.741531185599394440, -0.405845151377397167, 0, 0.405845151377397167, 0.741531185599394440, 0.949107912342758525}
 	gaussWeights = []float64{0.129484966168869693, 0.279705391489276668, 0.381830050505118945, 0.417959183673469388, 0.381830050505118945, 0.279705391489276668, 0.129484966168869693}
@@ -217,7 +216,7 @@ func values(f *stdlib.Func, params []float64, skip int) []Value {
 	return vs
 }
 
-// values are the parameters.
+// values returns the parameters.
 func (c cells) values() []Value {
 	skip := 1
 	if c.f.Random {
@@ -226,7 +225,7 @@ func (c cells) values() []Value {
 	return values(c.f, c.params, skip)
 }
 
-// below is the distribution function.
+// below returns the distribution function.
 func (c cells) below(t *testing.T, ys []float64) []float64 {
 	t.Helper()
 	f := find(c.f.Dist.Name + "_lcdf")
@@ -248,12 +247,12 @@ func (c cells) below(t *testing.T, ys []float64) []float64 {
 
 type statistic struct{ value, bound float64 }
 
-// statistics are those of the cells' shares of n draws.
+// statistics returns the test statistics for the cells' shares of n draws.
 func (c cells) statistics(share []float64, n float64) []statistic {
 	root := math.Sqrt(n)
 	var out []statistic
 	for j := 1; j <= order; j++ {
-		var v []float64 // the polynomial at the middle of each cell
+		var v []float64 // values of the polynomial at the middle of each cell
 		mean, square, most := 0., 0., 0.
 		for k := range share {
 			lo, hi := 0., 1.
@@ -283,7 +282,7 @@ func (c cells) statistics(share []float64, n float64) []statistic {
 	return out
 }
 
-// legendre is the polynomial of that degree at x in [-1, 1].
+// legendre returns the Legendre polynomial of a degree at x in [-1, 1].
 func legendre(degree int, x float64) float64 {
 	p, q := 1., x
 	for k := 1; k < degree; k++ {
@@ -292,9 +291,9 @@ func legendre(degree int, x float64) float64 {
 	return q
 }
 
-// wrong are the shares of generators that are wrong by 1 %: of the scale, about the
-// median, and of half the distance between the quantiles of 16 and 84 %; counts
-// are greater by one with the probability that moves the mean by 1 % of the
+// wrong returns the cells' shares for generators that are wrong by 1 %: in the scale, about the
+// median; and in the location, by 1 % of half the distance between the 16 and 84 % quantiles.
+// Counts are increased by one with the probability that shifts the mean by 1 % of the standard
 // deviation.
 func (c cells) wrong(t *testing.T) map[string][]float64 {
 	t.Helper()
@@ -365,7 +364,7 @@ func density(t *testing.T, pdf *stdlib.Func, params []Value, ys []float64) []flo
 	return v
 }
 
-// checkMass compares distribution functions at every value.
+// checkMass compares the distribution functions at every value.
 func checkMass(t *testing.T, pmf *stdlib.Func, params []Value, x []float64, bound float64) {
 	var ys []float64
 	for y := x[0]; y <= x[len(x)-1]; y++ {
@@ -384,11 +383,9 @@ func checkMass(t *testing.T, pmf *stdlib.Func, params []Value, x []float64, boun
 	}
 }
 
-// checkDensity compares distribution functions between the quantiles 0.001 and
-// 0.999 of the sample, on a grid of its quantiles, the density integrated by
-// Gauss's rule between them. The lower end is taken from the sample too: there,
-// at a probability of 0.001, the sample is off by 5e-4 (ten standard errors) at
-// most.
+// checkDensity compares distribution functions between the quantiles 0.001 and 0.999 of the sample.
+// It integrates the density by Gauss's rule between further quantiles. It takes the probability
+// below the lower end, 0.001, from the sample, which is off by at most 5e-4 (ten standard errors).
 func checkDensity(t *testing.T, pdf *stdlib.Func, params []Value, x []float64, bound float64) {
 	const cells = 200
 	nodes := [...]float64{-0.906179845938664, -0.5384693101056831, 0, 0.5384693101056831, 0.906179845938664}
@@ -417,8 +414,8 @@ func checkDensity(t *testing.T, pdf *stdlib.Func, params []Value, x []float64, b
 	}
 }
 
-// TestShapes: a generator of containers gives one draw per element, and draws in
-// different lanes differ.
+// TestShapes checks that a generator with containers returns one draw per element, and that draws
+// in different lanes differ.
 func TestShapes(t *testing.T) {
 	eachDist(t, func(t *testing.T, f *stdlib.Func) {
 		if !f.Random || len(f.In) == 0 {
@@ -435,7 +432,7 @@ func TestShapes(t *testing.T) {
 	})
 }
 
-// TestCategoricalGenerators counts draws of each position.
+// TestCategoricalGenerators counts the draws of each position.
 func TestCategoricalGenerators(t *testing.T) {
 	for _, name := range []string{"categorical_rng", "categorical_logit_rng"} {
 		f := stdlib.Universe().Lookup(name)[0].(*stdlib.Func)
@@ -466,7 +463,7 @@ func nth(name string, i int) *stdlib.Func { return stdlib.Universe().Lookup(name
 
 func find(name string) *stdlib.Func { return stdlib.Universe().Lookup(name)[0].(*stdlib.Func) }
 
-// first is element 0 of every draw of size n.
+// first returns element 0 of every draw of size n.
 func first(x []float64, n int) []float64 {
 	y := make([]float64, len(x)/n)
 	for i := range y {
@@ -476,8 +473,8 @@ func first(x []float64, n int) []float64 {
 	return y
 }
 
-// TestVectorGenerators compares the first element of draws of vectors, and
-// ordered outcomes, with the distributions that they must have.
+// TestVectorGenerators compares the first element of random vectors, and ordered outcomes, with
+// their known distributions.
 func TestVectorGenerators(t *testing.T) {
 	t.Parallel()
 	n := short.Of(100_000, 20_000)
@@ -501,7 +498,7 @@ func TestVectorGenerators(t *testing.T) {
 	cuts := vec(-1, 0.5, 2)
 	checkMass(t, find("ordered_logistic_lpmf"), []Value{real(0.3), cuts}, draw("ordered_logistic_rng", 1, real(0.3), cuts), bound)
 	checkMass(t, find("ordered_probit_lpmf"), []Value{real(0.3), cuts}, draw("ordered_probit_rng", 1, real(0.3), cuts), bound)
-	// The marginal of a Dirichlet distribution is a beta distribution.
+	// The marginals of a Dirichlet distribution are beta distributions.
 	x := draw("dirichlet_rng", 3, vec(0.3, 2, 1))
 	cdf := density(t, find("beta_lcdf"), []Value{real(0.3), real(3)}, x)
 	worst := 0.0
@@ -511,7 +508,7 @@ func TestVectorGenerators(t *testing.T) {
 	if worst > bound {
 		t.Errorf("dirichlet_rng: distance %v > %v", worst, bound)
 	}
-	// Log odds of two predictors, one draw each.
+	// Draw once for each of two linear predictors.
 	x = draw("bernoulli_logit_glm_rng", 2, Value{Type: tMat, Shape: []int{2, 2}, Data: []float64{1, 2, 3, 4}}, vec(0, 1), vec(0.5, -0.25))
 	checkMass(t, find("bernoulli_logit_lpmf"), []Value{real(0)}, x, bound)
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestScattered compares with the points that testdata/golden/scattered.py has written to the file
-// that PPL_SCATTERED names.
+// TestScattered compares with points from testdata/golden/scattered.py, in the file that
+// PPL_SCATTERED names.
 func TestScattered(t *testing.T) {
 	path := os.Getenv("PPL_SCATTERED")
 	if path == "" {

@@ -13,10 +13,9 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// TestStanSignatures compares the library with Stan's list of signatures, of
-// which PPL_SIGNATURES is the path: for every name that both have and every
-// tuple of argument types, both must agree on whether the call is legal and on
-// the type of its value. Complex numbers and tuples are left out.
+// TestStanSignatures compares the library with Stan's list of signatures, whose path is
+// PPL_SIGNATURES. For every name in both and every tuple of argument types, they must agree on
+// whether the call is legal and on its result type. Complex numbers and tuples are excluded.
 func TestStanSignatures(t *testing.T) {
 	path := os.Getenv("PPL_SIGNATURES")
 	if path == "" {
@@ -76,8 +75,8 @@ func TestStanSignatures(t *testing.T) {
 		for n := range 4 {
 			tuples(all, n, same)
 		}
-		// Of more arguments, one more than Stan has included, a listed form with up to three types
-		// exchanged.
+		// For four or more arguments, up to one more than Stan has, change up to three types in a
+		// listed signature.
 		rng := rand.New(rand.NewPCG(1, uint64(len(listed))))
 		for n := 4; n <= most+1; n++ {
 			for range 1000 {
@@ -95,12 +94,13 @@ func TestStanSignatures(t *testing.T) {
 	}
 }
 
-// logicalOfReals are operators, which take reals: Stan lists the functions for ints only.
+// logicalOfReals reports whether a name is an operator that takes reals, while Stan lists its
+// function only for ints.
 func logicalOfReals(name string) bool {
 	return slices.Contains([]string{"logical_and", "logical_negation", "logical_or"}, name)
 }
 
-// universe is all types with up to so many array dimensions.
+// universe returns all types with up to dims array dimensions.
 func universe(dims int) []types.Type {
 	var ts []types.Type
 	for d := 0; d <= dims; d++ {

@@ -9,11 +9,11 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// freeSizes are the functions that take arguments of several sizes, as in Stan, with those
-// arguments, from 1. It has every such function: of others, any change of a size is an error.
+// freeSizes lists functions with arguments of several sizes, as in Stan, and the numbers of those
+// arguments, from 1. For all other functions, changing a size is an error.
 var freeSizes = map[string][]int{
 	"append_array": {1, 2}, "append_col": {1, 2}, "append_row": {1, 2}, // but for the common side
-	// The number of columns, or rows, on the other side of a product or quotient.
+	// The number of columns, or rows, at the outer side of a product or quotient.
 	"multiply": {1, 2}, "operator*": {1, 2}, "diag_pre_multiply": {2}, "diag_post_multiply": {1},
 	"mdivide_left": {2}, "mdivide_left_spd": {2}, "mdivide_left_tri_low": {2}, "operator\\": {2},
 	"mdivide_right": {1}, "mdivide_right_spd": {1}, "mdivide_right_tri_low": {1}, "operator/": {1},
@@ -27,15 +27,15 @@ var freeSizes = map[string][]int{
 	"log_mix":  {2}, // the number of elements
 	// The number of outcomes.
 	"hmm_hidden_state_prob": {1}, "hmm_marginal": {1}, "gaussian_dlm_obs_lpdf": {1}, "categorical_lpmf": {1},
-	// And of categories, if there are as many as the outcomes need.
+	// The number of categories, if there are as many as the outcomes need.
 	"categorical_logit_lpmf": {1, 2}, "ordered_logistic_lpmf": {3}, "ordered_probit_lpmf": {1, 3},
-	// One outcome, or one row of x, for all.
+	// One outcome, or one row of x, for all others.
 	"bernoulli_logit_glm_lpmf": {1, 2}, "binomial_logit_glm_lpmf": {3}, "neg_binomial_2_log_glm_lpmf": {1, 2},
 	"normal_id_glm_lpdf": {1, 2}, "poisson_log_glm_lpmf": {1, 2}, "categorical_logit_glm_lpmf": {1, 2},
 	"ordered_logistic_glm_lpmf": {1, 2, 4},
 }
 
-// TestWrongSizes changes one size of one argument at a time, to 0, 1, one less and one more.
+// TestWrongSizes changes one size of one argument at a time: to 0, 1, one less and one more.
 func TestWrongSizes(t *testing.T) {
 	accepted := make(chan string, 10000)
 	t.Run("all", func(t *testing.T) {
@@ -80,7 +80,7 @@ func TestWrongSizes(t *testing.T) {
 	}
 }
 
-// containers is the number of types that are not of numbers.
+// containers returns the number of types that are not scalar.
 func containers(ts []types.Type) int {
 	n := 0
 	for _, t := range ts {
@@ -91,7 +91,7 @@ func containers(ts []types.Type) int {
 	return n
 }
 
-// resized is v with n elements along a dimension, the last of which are repeated.
+// resized returns v with n elements along a dimension. It repeats the last one if necessary.
 func resized(v Value, dim, n int) Value {
 	old := v.Shape[dim]
 	inner := 1

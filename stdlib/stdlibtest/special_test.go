@@ -14,18 +14,17 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// Values at the ends of domains and beyond them, at infinities and NaN, compared
-// with real Stan: testdata/special.txt has a line for each call, NAME, the
-// arguments, and what Stan gave: "error", or the value and its derivatives by
-// the real arguments. testdata/special.sh writes it. Functions without lines have
-// not been run yet.
+// Values at and beyond the ends of domains, at infinities and NaN, compared with real Stan. A line
+// of testdata/special.txt has a call (NAME and the arguments) and Stan's result: "error", or the
+// value and its derivatives with respect to the real arguments. testdata/special.sh writes the
+// file. Functions without lines have not been run yet.
 
 var specialDir = flag.String("special", "", "write the calls of TestSpecial and a Stan program that evaluates them to this folder")
 
 const specialFile = "testdata/special.txt"
 
-// specialFuncs are the functions of numbers that are called: the univariate
-// distributions, and those with golden values.
+// specialFuncs returns the functions of numbers to call: the univariate distributions, and
+// functions with golden values.
 func specialFuncs(t *testing.T) []*goldenFunc {
 	var all []*goldenFunc
 	u := stdlib.Universe()
@@ -44,8 +43,8 @@ func specialFuncs(t *testing.T) []*goldenFunc {
 	return all
 }
 
-// specialCalls are arguments: ordinary ones, of which one is replaced by a
-// special number, and for the outcomes of counts also two.
+// specialCalls returns arguments of which one is replaced by a special number, and for outcomes
+// that are counts also two.
 func specialCalls(t *testing.T, f *goldenFunc) [][]float64 {
 	d, err := f.declaration()
 	if err != nil {
@@ -64,7 +63,7 @@ func specialCalls(t *testing.T, f *goldenFunc) [][]float64 {
 			return []float64{-1, 0, 1, 2, 9}
 		}
 		vs := []float64{-inf, -1, 0, 1, inf, nan}
-		if i == 0 && f.params[0].Kind != types.Int { // where other arguments are bounds
+		if i == 0 && f.params[0].Kind != types.Int { // other arguments are bounds of it
 			vs = append(vs, base[1:]...)
 		}
 		return vs
@@ -91,7 +90,7 @@ func specialCalls(t *testing.T, f *goldenFunc) [][]float64 {
 	return calls
 }
 
-// TestWriteSpecial writes the calls, with -special.
+// TestWriteSpecial writes the calls, if -special is set.
 func TestWriteSpecial(t *testing.T) {
 	if *specialDir == "" {
 		t.Skip("-special is not set")
@@ -177,8 +176,8 @@ func readSpecial(t *testing.T) map[string][]specialCall {
 	return out
 }
 
-// otherThanStan are the functions whose answer at some special argument differs,
-// and how. It is only to become shorter.
+// otherThanStan lists functions whose result at some special argument differs from Stan's, with the
+// difference. The list may only become shorter.
 var otherThanStan = map[string]string{
 	"beta_binomial_cdf":   accepted,
 	"beta_binomial_lccdf": accepted,
@@ -209,8 +208,7 @@ const (
 	atEnd        = "derivatives at an end of the support, a kink or an infinity"
 )
 
-// TestSpecial compares with real Stan: errors, values, and derivatives where
-// Stan's are numbers.
+// TestSpecial compares errors and values with real Stan, and derivatives if Stan's are numbers.
 func TestSpecial(t *testing.T) {
 	calls := readSpecial(t)
 	for _, f := range specialFuncs(t) {

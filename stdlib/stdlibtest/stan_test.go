@@ -25,17 +25,16 @@ var stanDir = flag.String("stan", "", "write the cases and the Stan programs tha
 
 const stanFile = "testdata/stan.json"
 
-// stanCase is a call that real Stan has evaluated: of a density in the form
-// that drops constants and in full, of another function as a sum of its
-// elements with the weights cos 1, cos 2, …. Parameters are made of numbers u,
-// taken in order.
+// stanCase is a call that real Stan has evaluated: a density both without constants and in full,
+// another function as the sum of its elements with the weights cos 1, cos 2, …. Parameters are made
+// from the numbers u, in order.
 type stanCase struct {
 	Name   string
 	Args   []stanArg
 	Result string // type of the value
 	Propto bool   // a density
 
-	// Results, for the numbers points[0] and points[1].
+	// Results for the numbers points[0] and points[1].
 	Values [2]stanValue
 }
 
@@ -54,7 +53,7 @@ type stanValue struct {
 	Grad []number64 // with respect to u
 }
 
-// points are the numbers u: fixed, between -1.5 and 1.5.
+// points returns the numbers u: fixed random numbers between -1.5 and 1.5.
 func points() [2][]float64 {
 	rng := rand.New(rand.NewPCG(2, 39))
 	var p [2][]float64
@@ -67,7 +66,7 @@ func points() [2][]float64 {
 	return p
 }
 
-// stanCases makes cases of the whole library.
+// stanCases makes cases for the whole library.
 func stanCases() []stanCase {
 	var cs []stanCase
 	u := stdlib.Universe()
@@ -96,7 +95,7 @@ func stanCases() []stanCase {
 					continue // arrays would make the file large
 				}
 				if strings.Contains(name, "s_dot_") && !ts[0].Equal(tMat) {
-					continue // Stan's value is a 1 by 1 matrix, which is ambiguous for wsum
+					continue // Stan's value is a 1 by 1 matrix, for which wsum is ambiguous
 				}
 				if name == "ordered_probit_lpmf" && ts[0].Dims > 0 && ts[1].IsScalar() {
 					continue // Stan 2.32 adds up the first outcome only, or fails
@@ -109,10 +108,10 @@ func stanCases() []stanCase {
 					}
 				}
 				for mask := range 1 << len(ts) {
-					// Densities of scalars are tried with all subsets of arguments as
-					// parameters, other densities with none, one and all, and other
-					// functions with all, or all but the first. More combinations of
-					// matrices would take minutes to compile.
+					// Densities of scalars are tried with all subsets of arguments as parameters,
+					// other densities with none, one and all. Other functions are tried with all,
+					// or all but the first. More combinations of matrices would take minutes to
+					// compile.
 					if f.Dist == nil && bits.OnesCount(uint(mask)) > 1 && mask != reals && mask != reals&^1 {
 						continue
 					}
@@ -191,7 +190,7 @@ func literal(t types.Type, shape []int, elems []string) string {
 	return open + strings.Join(parts, ", ") + end
 }
 
-// program is the part of a Stan program that adds the value of the case.
+// program returns the part of a Stan program that adds the value of the case.
 func (c *stanCase) program() string {
 	var args []string
 	next := 1
@@ -255,7 +254,7 @@ func (c *stanCase) program() string {
 	return "wsum(" + s + "))"
 }
 
-// wsum in Stan, for every type that functions give.
+// stanHead defines wsum in Stan, for every result type of functions.
 const stanHead = `functions {
   matrix spd_matrix(vector u) { matrix[4, 4] m = to_matrix(u, 4, 4, 0); return add_diag(m * m', 1); }
   matrix unit_spd_matrix(vector u) { matrix[4, 4] s = spd_matrix(u); return quad_form_diag(s, inv_sqrt(diagonal(s))); }
@@ -279,8 +278,7 @@ parameters { vector[48] u; }
 model {
 `
 
-// TestWriteStanCases writes, with -stan, cases and programs; see
-// testdata/stan.sh.
+// TestWriteStanCases writes cases and programs, if -stan is set; see testdata/stan.sh.
 func TestWriteStanCases(t *testing.T) {
 	if *stanDir == "" {
 		t.Skip("-stan is not set")
@@ -331,7 +329,7 @@ func TestWriteStanCases(t *testing.T) {
 	t.Logf("%d cases", len(all))
 }
 
-// collect adds results to their cases and writes those that have some.
+// collect adds results to their cases, and writes the cases that have some.
 func collect(t *testing.T, all []stanCase, results string) {
 	seen := map[int]bool{}
 	for line := range strings.Lines(results) {
@@ -413,8 +411,8 @@ func (x *number64) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// TestStan compares with what real Stan gave: values without constants and in
-// full, gradients, and whether there is an error.
+// TestStan compares with the results of real Stan: values without constants and in full, gradients,
+// and errors.
 func TestStan(t *testing.T) {
 	b, err := os.ReadFile(stanFile)
 	if err != nil {
@@ -437,16 +435,16 @@ func TestStan(t *testing.T) {
 	}
 }
 
-// approximate are the functions whose derivative is an approximation in Stan,
-// with errors from 1e-10 (digamma) over 1e-5 (normal_lcdf) to 1e-2 (gamma_p in
-// the tail): of these the values are compared, the derivatives roughly; they are
-// tested by differences, and those of the ops against mpmath.
+// approximate matches functions whose derivatives are approximations in Stan, with errors from
+// 1e-10 (digamma) over 1e-5 (normal_lcdf) to 1e-2 (gamma_p in the tail). Their values are compared,
+// their derivatives only roughly. Other tests compare these derivatives with differences, and those
+// of the ops with mpmath.
 var approximate = regexp.MustCompile("^(digamma|trigamma|gamma_p|gamma_q|inc_beta|ordered_probit_lpmf|" +
 	"(normal|std_normal|chi_square|inv_chi_square|scaled_inv_chi_square|gamma|inv_gamma|poisson|neg_binomial|neg_binomial_2|" +
 	"binomial|beta|beta_proportion|student_t)_(cdf|lcdf|lccdf))$")
 
-// coarse are bounds for the values of families that Stan itself computes less
-// exactly: by series cut at an error of 1e-6, or by differences in the tails.
+// coarse has bounds for the values of families that Stan computes less exactly: by series cut at an
+// error of 1e-6, or by differences in the tails.
 var coarse = map[string]float64{"wiener_": 1e-6, "skew_normal_": 1e-9}
 
 func (v stanValue) differs(want stanValue, c *stanCase) string {
@@ -465,7 +463,7 @@ func (v stanValue) differs(want stanValue, c *stanCase) string {
 	}
 	for i := range want.Grad {
 		if math.IsNaN(float64(want.Grad[i])) {
-			continue // such as the derivative of a distance at 0
+			continue // for instance the derivative of a distance at 0
 		}
 		tol := 1e-9
 		if approximate.MatchString(c.Name) {
@@ -482,7 +480,7 @@ func (v stanValue) differs(want stanValue, c *stanCase) string {
 
 func same(a, b number64, tol float64) bool { return near(float64(a), float64(b), tol) }
 
-// eval evaluates a case here.
+// eval evaluates a case with this library.
 func (c *stanCase) eval(u []float64) (out stanValue) {
 	out.Grad = make([]number64, len(u))
 	var vs []Value
@@ -574,7 +572,7 @@ func (a *stanArg) transform(g *ad.Graph, x ad.Ref) ad.Ref {
 			s = g.Mul(s, g.MatMul(g.Reshape(d, []int{n, 1}), g.Reshape(d, []int{1, n})))
 		}
 		return s
-	case strings.HasPrefix(a.Kind, "cholesky_factor"): // of any lengths of the rows
+	case strings.HasPrefix(a.Kind, "cholesky_factor"): // its rows may have any length
 		s := g.Type(x).Shape
 		diag := ad.Index{Dims: []ad.Dim{{N: s[0], Stride: s[0] + 1}}}
 		d := g.Gather(x, diag)

@@ -1,13 +1,13 @@
-// Package stdlibtest tests package stdlib by looping over its declarations, so
-// that a function is tested as soon as it is declared.
+// Package stdlibtest tests package stdlib by looping over its declarations, so that a function is
+// tested as soon as it is declared.
 //
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 //
-//	stdlibtest.go     calls of declarations on plain numbers, arguments for tests
-//	functions_test.go derivatives, lanes, element by element, executed examples
-//	densities_test.go vectorised = sum of scalars, what ~ drops, errors, cdf' = density
-//	arguments_test.go arguments that are not allowed, against testdata/arguments.txt of real Stan
-//	sizes_test.go     sizes of arguments that do not fit
+//	stdlibtest.go     calls of declarations with plain numbers, arguments for tests
+//	functions_test.go derivatives, lanes, elements, executed examples
+//	densities_test.go vectorised = sum of scalars, terms that ~ drops, errors, cdf' = density
+//	arguments_test.go illegal arguments, against testdata/arguments.txt of real Stan
+//	sizes_test.go     sizes of arguments that do not match
 //	random_test.go    generators against their densities
 //	far_generators_test.go generators at parameters that span their domains
 //	matrices_test.go  generators of vectors and matrices, factors, hidden Markov chains
@@ -19,8 +19,8 @@
 //	stan_test.go      values of real Stan
 //	special_test.go   the same at ends of domains, infinities and NaN
 //
-// Arguments are drawn from the declared domains (Func.In); where these depend
-// on each other, from the domains in forms_test.go.
+// Arguments are drawn from the declared domains (Func.In). If these depend on each other, the
+// domains in forms_test.go are used.
 package stdlibtest
 
 import (
@@ -34,23 +34,23 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// Value is an argument: numbers of a type, per lane if there are lanes.
+// Value is an argument: numbers of a type, for each lane if there are lanes.
 type Value struct {
 	Type  types.Type
 	Shape []int
 	Lanes int
 	Data  []float64
 	Param bool // of parameter level
-	// Hidden ints are not told to the declaration.
+	// Hidden ints are not known to the declaration at bind time.
 	Hidden bool
 }
 
 func (v Value) adType() ad.Type { return ad.Type{Lanes: v.Lanes, Shape: v.Shape} }
 
-// Scalar is a real or int number.
+// Scalar returns a real or int number.
 func Scalar(t types.Type, x float64) Value { return Value{Type: t, Data: []float64{x}} }
 
-// arg is the value in g: an input if it is real and not fixed, else a constant.
+// arg returns the value as an argument with the given Ref.
 func (v Value) arg(g *ad.Graph, ref ad.Ref) stdlib.Arg {
 	a := stdlib.Arg{Type: v.Type, Ref: ref, Param: v.Param}
 	if v.Type.Kind == types.Int && v.Lanes == 0 && !v.Hidden {
@@ -62,7 +62,7 @@ func (v Value) arg(g *ad.Graph, ref ad.Ref) stdlib.Arg {
 	return a
 }
 
-// Apply adds the call to g; the value of a density is the sum of its terms.
+// Apply adds the call to g. The value of a density is the sum of its terms.
 func Apply(g *ad.Graph, f *stdlib.Func, propto bool, vs []Value, refs []ad.Ref) ad.Ref {
 	b := &stdlib.Builder{G: g, Name: f.Name, Propto: propto}
 	args := make([]stdlib.Arg, len(vs))
@@ -83,18 +83,18 @@ func Apply(g *ad.Graph, f *stdlib.Func, propto bool, vs []Value, refs []ad.Ref) 
 	return sum
 }
 
-// Eval is the value of a call; real arguments are inputs of the graph, so that
-// nothing is folded, ints are constants.
+// Eval returns the value of a call. Real arguments are inputs of the graph, so that nothing is
+// folded; ints are constants.
 func Eval(f *stdlib.Func, propto bool, vs []Value) (out []float64, err error) {
 	return eval(f, propto, vs, knownInts, nil)
 }
 
-// EvalConstant is Eval with all arguments constant, as data are.
+// EvalConstant is Eval with constants for all arguments, as for data.
 func EvalConstant(f *stdlib.Func, propto bool, vs []Value) (out []float64, err error) {
 	return eval(f, propto, vs, allKnown, nil)
 }
 
-// known tells which arguments are constants of the graph.
+// known selects the arguments that are constants of the graph.
 type known int
 
 const (
@@ -140,13 +140,13 @@ func eval(f *stdlib.Func, propto bool, vs []Value, k known, rng *rand.Rand) (out
 	return res[0], nil
 }
 
-// Sizes of the arguments that tests draw.
+// The sizes of arguments in tests.
 const (
 	vectorSize = 4
 	arraySize  = 3 // of matrices
 )
 
-// shapeOf is the shape of a test value of type t.
+// shapeOf returns the shape of a test value of type t.
 func shapeOf(t types.Type) []int {
 	var s []int
 	for range t.Dims {
@@ -165,8 +165,7 @@ func shapeOf(t types.Type) []int {
 	return s
 }
 
-// Draw is a value of type t from the domain c; the zero Constraint is all
-// numbers.
+// Draw returns a random value of type t from the domain c. The zero Constraint allows all numbers.
 func Draw(rng *rand.Rand, t types.Type, c types.Constraint) Value {
 	v := Value{Type: t, Shape: shapeOf(t)}
 	v.Data = make([]float64, ad.Type{Shape: v.Shape}.Size())
@@ -251,7 +250,7 @@ func Draw(rng *rand.Rand, t types.Type, c types.Constraint) Value {
 	return v
 }
 
-// centred subtracts from every vector its mean.
+// centred subtracts the mean from every vector.
 func centred(x []float64) {
 	for ; len(x) > 0; x = x[vectorSize:] {
 		mean := 0.0
@@ -273,7 +272,7 @@ func transposed(x []float64) {
 	}
 }
 
-// definite is M Mᵀ + I of a matrix M, or its correlation matrix.
+// definite returns M Mᵀ + I for a matrix M, or its correlation matrix.
 func definite(m []float64, correlation bool) []float64 {
 	const n = vectorSize
 	s := make([]float64, n*n)
@@ -317,7 +316,7 @@ func normalise(x []float64, k int) {
 	}
 }
 
-// number is drawn from c: whole if t is of int.
+// number draws a number from c; an integer if t is int.
 func number(rng *rand.Rand, t types.Type, c types.Constraint) float64 {
 	z := rng.NormFloat64()
 	if t.Kind == types.Int {
@@ -344,7 +343,7 @@ func number(rng *rand.Rand, t types.Type, c types.Constraint) float64 {
 	return 1.2 * z
 }
 
-// At is element i of lane l, as a scalar, of a value that may be a scalar.
+// At returns element i of lane l, as a scalar. The value may be a scalar itself.
 func (v Value) At(l, i int) Value {
 	size := ad.Type{Shape: v.Shape}.Size()
 	k := 0
@@ -373,7 +372,7 @@ func Densities(d *stdlib.Dist, y, p []float64) ([]float64, error) {
 	shape := []int{len(y)}
 	array := func(v []float64) ad.Ref { return g.ConstArray(ad.Type{Shape: shape}, v) }
 	var params []ad.Ref
-	for _, v := range p { // as many as there are y, so that Terms does not add elements up
+	for _, v := range p { // repeat parameters for each y, so that Terms does not sum over elements
 		params = append(params, array(slices.Repeat([]float64{v}, len(y))))
 	}
 	sum := g.Const(0)

@@ -11,7 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// singularCases are matrices of a shape, of full rank and not.
+// singularCases returns matrices of a shape, with and without full rank.
 func singularCases(rng *rand.Rand, r, c int) map[string][]float64 {
 	of := func(f func(i, j int) float64) []float64 {
 		m := make([]float64, 0, r*c)
@@ -48,8 +48,8 @@ func singularCases(rng *rand.Rand, r, c int) map[string][]float64 {
 	}
 }
 
-// TestSingularVectors: singular vectors are orthonormal and make the matrix, whatever its
-// rank and shape, and singular values fall.
+// TestSingularVectors checks, for any rank and shape, that singular vectors are orthonormal, that
+// they reproduce the matrix, and that singular values decrease.
 func TestSingularVectors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 26))
 	for _, r := range []int{0, 1, 2, 3, 8} {
@@ -95,8 +95,8 @@ func TestSingularVectors(t *testing.T) {
 	}
 }
 
-// TestDerivativesOfSingular: in matrices that are singular, singular values that are
-// neither 0 nor equal to others, and their vectors, have the derivatives that differences have.
+// TestDerivativesOfSingular compares derivatives with differences for singular matrices. It tests
+// singular values that are neither 0 nor equal to others, and their vectors.
 func TestDerivativesOfSingular(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 26))
 	for _, shape := range [][2]int{{1, 3}, {3, 1}, {2, 2}, {3, 2}, {3, 3}, {8, 3}, {3, 8}, {8, 8}} {
@@ -107,7 +107,7 @@ func TestDerivativesOfSingular(t *testing.T) {
 				arg := Value{Type: tMat, Shape: []int{r, c}}
 				of := func(function string) ad.Ref { return Apply(g, find(function), false, []Value{arg}, []ad.Ref{m}) }
 				k := min(r, c)
-				first := func(x ad.Ref, n int) ad.Ref { // column, and what does not depend on its sign
+				first := func(x ad.Ref, n int) ad.Ref { // a column, in a form that does not depend on its sign
 					v := g.Gather(x, ad.Index{Dims: []ad.Dim{{N: n, Stride: k}}})
 					w := make([]float64, n)
 					for i := range w {
@@ -137,7 +137,7 @@ func TestDerivativesOfSingular(t *testing.T) {
 					y[i] += by
 					return at(y)[0][0]
 				}
-				// Of order 4: what is left is about 1e-10.
+				// Differences of order 4, with an error of about 1e-10.
 				want := (8*(moved(h)-moved(-h)) - (moved(2*h) - moved(-2*h))) / (12 * h)
 				if !near(grad[i], want, 1e-8) {
 					t.Errorf("%d×%d, %s: derivative %v by element %d, differences %v", r, c, name, grad[i], i, want)
@@ -147,7 +147,7 @@ func TestDerivativesOfSingular(t *testing.T) {
 	}
 }
 
-// TestComplexSingularVectors is TestSingularVectors of complex matrices.
+// TestComplexSingularVectors is TestSingularVectors for complex matrices.
 func TestComplexSingularVectors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 26))
 	params := []types.Type{{Kind: types.ComplexMatrix}}

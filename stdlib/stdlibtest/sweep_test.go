@@ -13,14 +13,14 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// sweepFile is written by testdata/golden/sweep.py with mpmath.
+// sweepFile is the output of testdata/golden/sweep.py, which uses mpmath.
 const sweepFile = "testdata/golden/sweep.txt"
 
-// exactPage lists what TestSweep finds.
+// exactPage is the page with the results of TestSweep.
 const exactPage = "../../doc/evidence/exact.md"
 
-// sweepExceptions are functions with points beyond the bounds: how many at most, and why. It is
-// only to become shorter.
+// sweepExceptions lists functions with points that miss the bounds: their maximum number, and the
+// reason. The list may only become shorter.
 var sweepExceptions = map[string]sweepException{
 	"cauchy_lpdf":        {2, quotient},
 	"logistic_lccdf":     {2, quotient},
@@ -33,7 +33,7 @@ const (
 	quotient = "the quotient (y - mu)/sigma is beyond the doubles"
 )
 
-// supported are distributions whose support ends at their parameters.
+// supported lists distributions whose support ends at their parameters.
 var supported = []string{"discrete_range_lpmf", "pareto_lpdf", "uniform_lpdf"}
 
 type sweepException struct {
@@ -41,9 +41,9 @@ type sweepException struct {
 	reason string
 }
 
-// TestSweep compares with mpmath at arguments far apart: relative errors of at most 1e-12 for
-// values, beyond what half a unit in the last place of the arguments makes of them, and 1e-9 for
-// derivatives, or 1e-14 of the size of the terms: of the addends of a density, or of the
+// TestSweep compares with mpmath at arguments that are far apart. Relative errors of values may be
+// 1e-12, plus the effect of half a unit in the last place of the arguments. Errors of derivatives
+// may be 1e-9, or 1e-14 of the size of the terms, which are the addends of a density, or the
 // derivatives times their arguments. With PPL_SWEEP=table it prints the table of the page.
 func TestSweep(t *testing.T) {
 	names, byName := readSweep(t, sweepFile)
@@ -75,7 +75,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// readSweep reads a file of points; the names are in the order of the file.
+// readSweep reads a file of points. names are in the order of the file.
 func readSweep(t *testing.T, path string) (names []string, byName map[string]*sweepResult) {
 	t.Helper()
 	file, err := os.Open(path)
@@ -119,15 +119,15 @@ func (e sweepException) text() string {
 type sweepResult struct {
 	f               goldenFunc
 	points          []goldenPoint
-	worst           [2]float64 // of what is within the bounds, value and derivatives
+	worst           [2]float64 // worst errors within the bounds, of value and derivatives
 	missed, refused int
 }
 
-// compare checks all points. With rounded, a derivative may also be off by what rounding of the
-// arguments makes of it: 16 times Σ |xⱼ ∂²f/∂xᵢ∂xⱼ| 2⁻⁵³. That is the change of the exact derivative
-// when every argument moves by half a unit in its last place, so no algorithm on doubles avoids it.
-// It exceeds 1e-9 of the derivative where, for example, (y/sigma)^alpha has an alpha of 1e8. The
-// points of sweep.txt are within the bounds without it.
+// compare checks all points. With rounded, it also allows the effect of rounded arguments on a
+// derivative: 16 times Σ |xⱼ ∂²f/∂xᵢ∂xⱼ| 2⁻⁵³. That is the change of the exact derivative when
+// every argument changes by half a unit in its last place, so no algorithm on doubles avoids it. It
+// exceeds 1e-9 of the derivative if, for example, (y/sigma)^alpha has an alpha of 1e8. The points
+// of sweep.txt are within the bounds without it.
 func (r *sweepResult) compare(t *testing.T, rounded bool) {
 	d, err := r.f.declaration()
 	if err != nil {
@@ -136,7 +136,7 @@ func (r *sweepResult) compare(t *testing.T, rounded bool) {
 	for _, p := range r.points {
 		c, err := r.f.at(d, p, 1)
 		outside := slices.Contains(supported, r.f.name) && math.IsInf(c.value, -1)
-		if err != nil || outside { // of the domain or the support, which formulas do not know
+		if err != nil || outside { // outside the domain or the support, for which formulas do not apply
 			r.refused++
 			continue
 		}
@@ -149,7 +149,7 @@ func (r *sweepResult) compare(t *testing.T, rounded bool) {
 				k++
 			}
 		}
-		least := 1.0 // the scale of arguments that are 0
+		least := 1.0 // scale for arguments that are 0
 		for _, x := range reals {
 			if x != 0 {
 				least = min(least, math.Abs(x))
@@ -159,7 +159,8 @@ func (r *sweepResult) compare(t *testing.T, rounded bool) {
 		if c.addends > size && !math.IsInf(c.addends, 0) {
 			size = c.addends
 		}
-		// seen is what half a unit in the last place of the arguments makes of a derivative.
+		// seen returns the effect of half a unit in the last place of the arguments on a
+		// derivative.
 		seen := func(i int) (cond float64) {
 			second, err := r.f.at(d, p, 2)
 			if err != nil || len(second.hess) == 0 {
@@ -179,7 +180,7 @@ func (r *sweepResult) compare(t *testing.T, rounded bool) {
 			}
 			switch {
 			case got == want || e < 1e-290:
-			case kind == 1 && math.IsInf(want, 0) && (math.IsNaN(got) || math.IsInf(got, 0)): // a derivative beyond the doubles
+			case kind == 1 && math.IsInf(want, 0) && (math.IsNaN(got) || math.IsInf(got, 0)): // the derivative overflows
 			case math.IsInf(want, 0) || !(e <= bound):
 				bad += fmt.Sprintf(" %s is %v, want %v;", what, got, want)
 			default:
@@ -206,8 +207,8 @@ func (r *sweepResult) compare(t *testing.T, rounded bool) {
 	}
 }
 
-// inTriangle returns the index of the second derivative by numbers i and j, of n, in the upper
-// triangle that is stored row by row.
+// inTriangle returns the index of the second derivative with respect to numbers i and j of n, in
+// the upper triangle, which is stored row by row.
 func inTriangle(i, j, n int) int {
 	i, j = min(i, j), max(i, j)
 	return i*n - i*(i-1)/2 + j - i

@@ -1,14 +1,13 @@
-// Package transform maps unconstrained numbers to values that satisfy a
-// declared constraint, with the log Jacobian of the map, and back: of declared
-// parameters, and as functions of the library.
+// Package transform maps unconstrained numbers to values that satisfy a declared constraint, with
+// the log Jacobian of the map, and back. It is used for declared parameters and for functions of
+// the library.
 //
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 //
-// Each constraint is a row of a table: the shape of the unconstrained numbers,
-// the map, the addends of the logarithm of its absolute Jacobian determinant,
-// and the inverse, all as graph expressions, so that they are differentiated
-// like everything else. A row is written for one vector or matrix; arrays of
-// them are lanes.
+// Each constraint is a row of a table. The row has the shape of the unconstrained numbers, the map,
+// the addends of the logarithm of its absolute Jacobian determinant, and the inverse. All are graph
+// expressions, so they are differentiated like everything else. A row is written for one vector or
+// matrix; arrays of them are lanes.
 //
 // Map of the package:
 //
@@ -20,17 +19,16 @@
 //
 // # The maps
 //
-// Unconstrained numbers are u, values x, sizes K. The sections are those of the
-// chapter "Constraint Transforms" of Stan's reference manual, which derives the
-// Jacobians. What belongs to a type but not to its map (the checks, the least
-// sizes) is in the table of constrained types in lang/types.
+// Unconstrained numbers are u, values x, sizes K. The sections are those of the chapter "Constraint
+// Transforms" in Stan's reference manual, which derives the Jacobians. The other properties of a
+// type (its checks, its minimum sizes) are in the table of constrained types in lang/types.
 //
 // Lower bounded scalar: x = a + exp u; log J = u.
 //
 // Upper bounded scalar: x = b - exp u; log J = u.
 //
-// Lower and upper bounded scalar: x = a + (b-a) s with s = 1/(1 + exp(-u));
-// log J = log(b-a) + log s + log(1-s).
+// Lower and upper bounded scalar: x = a + (b-a) s with s = 1/(1 + exp(-u)); log J = log(b-a) + log
+// s + log(1-s).
 //
 // Affinely transformed scalar: x = m + c u; log J = log c.
 //
@@ -38,35 +36,31 @@
 //
 // Positive ordered vector: x₁ = exp u₁, then the same; log J = u₁ + … + u_K.
 //
-// Sum-to-zero transforms: x = V u, with V the K × (K-1) Helmert matrix, whose
-// orthonormal columns are orthogonal to the vector of ones: column n has
-// 1/√(n(n+1)) in its first n rows, -n/√(n(n+1)) in the next and 0 below. A matrix
-// is x = W u Wᵀ, where W is V, of as many rows as x has rows or columns, with its
-// first row moved to the end (as Stan computes it). The maps are isometries:
-// log J = 0.
+// Sum-to-zero vector: x = V u, where V is the K × (K-1) Helmert matrix. Its orthonormal columns are
+// orthogonal to the vector of ones: column n has 1/√(n(n+1)) in its first n rows, -n/√(n(n+1)) in
+// the next row and 0 below. A sum-to-zero matrix is x = W₁ u W₂ᵀ, with a W for its rows and one for
+// its columns. W is V with its first row moved to the end, as in Stan. The maps are isometries: log
+// J = 0.
 //
-// Unit simplex: x = softmax(V u), the inverse isometric log ratio (Egozcue et
-// al. 2003); log J = ½ log K + Σ log xₖ. Up to Stan 2.36, see [Stan232], it was
-// stick-breaking: zₖ = 1/(1 + exp(-uₖ + log(K-k))), xₖ = zₖ Π_{j<k} (1-zⱼ) and
-// x_K what is left; log J = Σ log zₖ + log(1-zₖ) + log Π_{j<k} (1-zⱼ).
+// Unit simplex: x = softmax(V u), the inverse isometric log ratio (Egozcue et al. 2003); log J = ½
+// log K + Σ log xₖ. Before Stan 2.36, see [Stan232], it was stick-breaking: zₖ = 1/(1 + exp(-uₖ +
+// log(K-k))), xₖ = zₖ Π_{j<k} (1-zⱼ), and x_K is the rest; log J = Σ log zₖ + log(1-zₖ) + log
+// Π_{j<k} (1-zⱼ).
 //
 // Stochastic matrix: each row, or each column, is a simplex.
 //
-// Unit vector: x = u/‖u‖, of K numbers; log J stands for -½ ‖u‖², the density
-// that makes the superfluous length ‖u‖ proper and independent of x.
+// Unit vector: x = u/‖u‖, with K unconstrained numbers. Instead of log J it uses -½ ‖u‖², a density
+// that makes the redundant length ‖u‖ proper and independent of x.
 //
-// Cholesky factors of correlation matrices: z = tanh u fills the triangle below
-// the diagonal row by row; xᵢⱼ = zᵢⱼ Π_{k<j} √(1-zᵢₖ²), with 1 for zᵢᵢ;
-// log J = Σ_{i>j} (1 + ½(i-1-j)) log(1-zᵢⱼ²).
+// Cholesky factors of correlation matrices: z = tanh u fills the triangle below the diagonal row by
+// row; xᵢⱼ = zᵢⱼ Π_{k<j} √(1-zᵢₖ²), with 1 for zᵢᵢ; log J = Σ_{i>j} (1 + ½(i-1-j)) log(1-zᵢⱼ²).
 //
-// Correlation matrices: the same with z filled column by column, and x = L Lᵀ;
-// log J = Σ_{i>j} (1 + ½(K-1-j)) log(1-zᵢⱼ²) (Lewandowski, Kurowicka and Joe
-// 2009).
+// Correlation matrices: the same with z filled column by column, and x = L Lᵀ; log J = Σ_{i>j} (1 +
+// ½(K-1-j)) log(1-zᵢⱼ²) (Lewandowski, Kurowicka and Joe 2009).
 //
-// Cholesky factors of covariance matrices: u fills the triangle row by row, with
-// exponentials on the diagonal; log J is the sum of the u on the diagonal. Of
-// M > N rows the last M-N are full.
+// Cholesky factors of covariance matrices: u fills the triangle row by row, with exponentials on
+// the diagonal; log J is the sum of the u on the diagonal. If there are M > N rows, the last M-N
+// are full.
 //
-// Covariance matrices: the same, and x = L Lᵀ;
-// log J = K log 2 + Σ (K-k+2) uₖₖ.
+// Covariance matrices: the same, and x = L Lᵀ; log J = K log 2 + Σ (K-k+2) uₖₖ.
 package transform

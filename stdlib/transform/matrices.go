@@ -9,7 +9,7 @@ import (
 
 // Correlation and covariance matrices and their Cholesky factors.
 
-// matrices are the positive definite matrices and their Cholesky factors.
+// matrices has the rows for positive definite matrices and their Cholesky factors.
 var matrices = map[types.ConstraintKind]row{
 	types.CorrMatrix: {
 		Transform: Transform{choose2, constrainCorr, unconstrainCorr},
@@ -37,8 +37,8 @@ var matrices = map[types.ConstraintKind]row{
 	},
 }
 
-// below maps positions 0, 1, … to the elements below the diagonal of a k×k
-// matrix, row by row or column by column.
+// below maps positions 0, 1, … to the elements below the diagonal of a k×k matrix, row by row or
+// column by column.
 func below(k int, byColumn bool) ad.Index {
 	var table []int32
 	if byColumn {
@@ -63,9 +63,8 @@ func identity(g *ad.Graph, k int) ad.Ref {
 
 func choose2(shape []int) []int { return []int{shape[0] * (shape[0] - 1) / 2} }
 
-// corrFactor is the Cholesky factor of a correlation matrix from partial
-// correlations tanh x. weight is that of log √(1-z²) of element (i, j), from 0,
-// in the log Jacobian.
+// corrFactor returns the Cholesky factor of a correlation matrix from partial correlations tanh x.
+// weight is the weight of log √(1-z²) for element (i, j), from 0, in the log Jacobian.
 func corrFactor(g *ad.Graph, x ad.Ref, k int, byColumn bool, weight func(i, j int) float64) (ad.Ref, []ad.Ref) {
 	if k < 2 {
 		return identity(g, k), nil
@@ -75,7 +74,7 @@ func corrFactor(g *ad.Graph, x ad.Ref, k int, byColumn bool, weight func(i, j in
 	twice := g.Scale(2, x)
 	s := g.Add(g.Do(ad.OpLogInvLogit, nil, twice), g.Do(ad.OpLog1mInvLogit, nil, twice))
 	s = g.Add(g.Scale(0.5, s), g.Const(math.Ln2))
-	length := g.Exp(g.MatMul(g.Scatter(s, ix, []int{k, k}), where1(g, k, k, before))) // what is left of the row's
+	length := g.Exp(g.MatMul(g.Scatter(s, ix, []int{k, k}), where1(g, k, k, before))) // remaining length of the row
 	z := g.Add(g.Scatter(g.Do(ad.OpTanh, nil, x), ix, []int{k, k}), identity(g, k))
 	w := g.Array(ix.Size())
 	for p, e := range ix.Dims[0].Table {
@@ -91,8 +90,8 @@ func partials(g *ad.Graph, l ad.Ref, byColumn bool) ad.Ref {
 		return zeros(g, 0)
 	}
 	ix := below(k, byColumn)
-	// z is l over the length of the row from there on; atanh z is computed without
-	// loss where z is close to 1.
+	// z is l over the length of the rest of the row. atanh z is computed without cancellation for z
+	// near 1.
 	rest := g.MatMul(g.Square(l), where1(g, k, k, after))
 	return g.Do(ad.OpAsinh, nil, g.Div(g.Gather(l, ix), g.Sqrt(g.Gather(rest, ix))))
 }
@@ -121,8 +120,8 @@ func selfProduct(g *ad.Graph, l ad.Ref) ad.Ref {
 	return g.MatMul(l, g.Transpose(l))
 }
 
-// ofFactor applies f to the Cholesky factor of y. Where y is not known, NaN, so
-// is the result; a y that has no factor rejects the evaluation.
+// ofFactor applies f to the Cholesky factor of y. If y is not known, so that it is NaN, the result
+// is NaN. A y without a factor rejects the evaluation.
 func ofFactor(g *ad.Graph, y ad.Ref, f func(l ad.Ref) ad.Ref) ad.Ref {
 	k := g.Type(y).Shape[0]
 	if k == 0 {
@@ -133,15 +132,15 @@ func ofFactor(g *ad.Graph, y ad.Ref, f func(l ad.Ref) ad.Ref) ad.Ref {
 	return g.Select(unknown, g.Const(math.NaN()), x)
 }
 
-// triangle is the shape of the unconstrained numbers of a Cholesky factor with
-// M ≥ N rows and N columns.
+// triangle returns the shape of the unconstrained numbers for a Cholesky factor with M ≥ N rows and
+// N columns.
 func triangle(shape []int) []int {
 	m, n := shape[0], shape[1]
 	return []int{n*(n+1)/2 + (m-n)*n}
 }
 
-// parts maps the unconstrained numbers, in which the rows of the triangle follow one another, to
-// the diagonal and to the elements below it.
+// parts returns where the unconstrained numbers, which are the rows of the triangle one after
+// another, have the diagonal and the elements below it.
 func parts(shape []int) (diagonal, rest, at ad.Index) {
 	m, n := shape[0], shape[1]
 	var d, r, a []int32
@@ -160,7 +159,7 @@ func parts(shape []int) (diagonal, rest, at ad.Index) {
 	return index(d), index(r), index(a)
 }
 
-// factor is the Cholesky factor, and the logarithm of its diagonal.
+// factor returns the Cholesky factor, and the logarithm of its diagonal.
 func factor(g *ad.Graph, x ad.Ref, shape []int) (l, logDiagonal ad.Ref) {
 	n := shape[1]
 	diagonal, rest, at := parts(shape)

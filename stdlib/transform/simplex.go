@@ -7,10 +7,10 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Values with sums of zero or one: of vectors, of the rows or columns of
-// matrices. The maps take a vector, or a matrix of which they map each row.
+// Values with sums of zero or one: vectors, and matrices with such rows or columns. The maps take a
+// vector, or a matrix, of which they map each row.
 
-// simplexes are the values with sums of zero or one.
+// simplexes has the rows for values with sums of zero or one.
 var simplexes = map[types.ConstraintKind]row{
 	types.Simplex: {
 		Transform: softmax,
@@ -53,8 +53,7 @@ var (
 	stickColumns = byColumns(sticks)
 )
 
-// oneLess is the shape with one element, row or column less in the given
-// dimensions.
+// oneLess returns the shape with one element, row or column less in the given dimensions.
 func oneLess(shape []int, dims ...int) []int {
 	out := append([]int{}, shape...)
 	for _, d := range dims {
@@ -87,8 +86,8 @@ func unconstrainSumToZero(g *ad.Graph, y ad.Ref, _ Bounds) ad.Ref {
 	return unisometry(g, y)
 }
 
-// rotated is the transpose of the Helmert matrix of k rows with the first one
-// moved to the end.
+// rotated returns the transpose of the Helmert matrix with k rows, whose first row is moved to the
+// end.
 func rotated(g *ad.Graph, k int) ad.Ref {
 	return constant(g, k-1, k, func(i, j int) float64 { return helmert((j+1)%k, i) })
 }
@@ -109,7 +108,7 @@ func unconstrainSumToZeroMatrix(g *ad.Graph, y ad.Ref, _ Bounds) ad.Ref {
 	return g.MatMul(g.MatMul(rotated(g, s[0]), y), g.Transpose(rotated(g, s[1])))
 }
 
-// constrainSimplex is the inverse isometric log ratio.
+// constrainSimplex computes the inverse isometric log ratio.
 func constrainSimplex(g *ad.Graph, x ad.Ref, shape []int, _ Bounds) (ad.Ref, []ad.Ref) {
 	if empty(g, x) {
 		return filled(g, shape, 1), nil // one element, or no row
@@ -124,7 +123,7 @@ func constrainSimplex(g *ad.Graph, x ad.Ref, shape []int, _ Bounds) (ad.Ref, []a
 	return g.Exp(logY), []ad.Ref{g.Add(half, g.Sum(logY))}
 }
 
-// alongLast repeats x, a number for each row, along the rows.
+// alongLast repeats x, which has a number for each row, along the rows.
 func alongLast(g *ad.Graph, x ad.Ref, shape []int) ad.Ref {
 	if len(shape) == 1 {
 		return x
@@ -139,7 +138,7 @@ func unconstrainSimplex(g *ad.Graph, y ad.Ref, _ Bounds) ad.Ref {
 	return unisometry(g, g.Log(y))
 }
 
-// constrainStick breaks a stick: the simplex of Stan 2.32.
+// constrainStick computes the simplex of Stan 2.32 by stick-breaking.
 func constrainStick(g *ad.Graph, x ad.Ref, shape []int, _ Bounds) (ad.Ref, []ad.Ref) {
 	if empty(g, x) {
 		return filled(g, shape, 1), nil
@@ -147,14 +146,14 @@ func constrainStick(g *ad.Graph, x ad.Ref, shape []int, _ Bounds) (ad.Ref, []ad.
 	k := shape[len(shape)-1]
 	a := g.Sub(x, equalShares(g, shape))
 	logZ, log1mZ := g.Do(ad.OpLogInvLogit, nil, a), g.Do(ad.OpLog1mInvLogit, nil, a)
-	left := cumulate(g, widen(g, log1mZ, k), before) // the logarithm of the rest of the stick
+	left := cumulate(g, widen(g, log1mZ, k), before) // logarithm of the rest of the stick
 	logY := g.Add(left, widen(g, logZ, k))
-	// The rest before the last piece is that piece, and not an addend.
+	// The rest before the last piece is that piece, so it is not an addend.
 	weight := times(g, log1mZ, constant(g, k-1, 1, func(i, _ int) float64 { return float64(k - 2 - i) }))
 	return g.Exp(logY), []ad.Ref{logZ, log1mZ, weight}
 }
 
-// equalShares are log(K-k): with it subtracted, zeros give equal pieces.
+// equalShares returns log(K-k). With it subtracted, zeros give equal pieces.
 func equalShares(g *ad.Graph, shape []int) ad.Ref {
 	free := lastLess(shape)
 	m := free[len(free)-1]
@@ -171,7 +170,7 @@ func unconstrainStick(g *ad.Graph, y ad.Ref, _ Bounds) ad.Ref {
 	return g.Add(g.Sub(g.Log(piece), g.Log(rest)), equalShares(g, shape))
 }
 
-// byColumns is a transform of rows applied to the columns.
+// byColumns converts a transform of rows to one of columns.
 func byColumns(t Transform) Transform {
 	return Transform{
 		Free: firstLess,

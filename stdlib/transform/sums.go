@@ -6,7 +6,7 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// constant is a constant matrix.
+// constant returns a constant matrix.
 func constant(g *ad.Graph, rows, cols int, f func(i, j int) float64) ad.Ref {
 	data := g.Array(rows, cols)
 	for i := range rows {
@@ -17,7 +17,7 @@ func constant(g *ad.Graph, rows, cols int, f func(i, j int) float64) ad.Ref {
 	return g.ConstArray(ad.Type{Shape: []int{rows, cols}}, data)
 }
 
-// zeros is a constant of zeros.
+// zeros returns a constant of zeros.
 func zeros(g *ad.Graph, shape ...int) ad.Ref {
 	t := ad.Type{Shape: shape}
 	return g.ConstArray(t, g.Array(t.Size()))
@@ -27,7 +27,7 @@ func slice(g *ad.Graph, x ad.Ref, from, to int) ad.Ref {
 	return g.Slice(x, from, []int{to - from})
 }
 
-// where1 is the constant matrix with 1 where a condition holds.
+// where1 returns a constant matrix with 1 where a condition holds, and 0 elsewhere.
 func where1(g *ad.Graph, rows, cols int, holds func(i, j int) bool) ad.Ref {
 	return constant(g, rows, cols, func(i, j int) float64 {
 		if holds(i, j) {
@@ -37,14 +37,14 @@ func where1(g *ad.Graph, rows, cols int, holds func(i, j int) bool) ad.Ref {
 	})
 }
 
-// before and after say which elements a sum takes: from the first one on, or
-// from it to the last, without the element itself.
+// Relations for cumulate. before takes the preceding elements, after the following ones; upTo also
+// takes the element itself.
 func before(i, j int) bool { return i < j }
 func after(i, j int) bool  { return i > j }
 func upTo(i, j int) bool   { return i <= j }
 func from(i, j int) bool   { return i >= j }
 
-// times is x·m, for x a row [k] or a matrix [r k].
+// times returns x·m, for x a row [k] or a matrix [r k].
 func times(g *ad.Graph, x, m ad.Ref) ad.Ref {
 	if len(g.Type(x).Shape) == 1 {
 		return g.VecMat(x, m)
@@ -52,14 +52,13 @@ func times(g *ad.Graph, x, m ad.Ref) ad.Ref {
 	return g.MatMul(x, m)
 }
 
-// dense is the size up to which sums over parts of a vector are products with a
-// matrix of zeros and ones; beyond it that would cost too much.
+// dense is the size up to which partial sums of a vector are products with a matrix of zeros and
+// ones. For larger vectors that is too expensive.
 const dense = 32
 
-// cumulate is the sums of x, a vector or each row of a matrix, over the elements
-// that the relation tells: upTo and before those up to each element, with it or
-// without, from and after those from it on. Blocks of √n elements are summed, and
-// then their totals.
+// cumulate returns partial sums of x, which is a vector or a matrix of rows. The relation defines
+// the elements of each sum: upTo and before those up to each element, with or without it; from and
+// after those from it on. It sums blocks of √n elements, and then their totals.
 func cumulate(g *ad.Graph, x ad.Ref, within func(i, j int) bool) ad.Ref {
 	shape := g.Type(x).Shape
 	n := shape[len(shape)-1]
@@ -99,7 +98,7 @@ func widen(g *ad.Graph, x ad.Ref, n int) ad.Ref {
 	return g.Scatter(x, ad.Index{Dims: []ad.Dim{{N: shape[0], Stride: n}, {N: k, Stride: 1}}}, []int{shape[0], n})
 }
 
-// narrow is the first elements of the rows of x, as many as the shape says.
+// narrow returns the first elements of the rows of x, as many as the shape has.
 func narrow(g *ad.Graph, x ad.Ref, shape []int) ad.Ref {
 	if len(shape) == 1 {
 		return slice(g, g.Reshape(x, []int{g.Type(x).Size()}), 0, shape[0])
@@ -107,8 +106,8 @@ func narrow(g *ad.Graph, x ad.Ref, shape []int) ad.Ref {
 	return g.Gather(x, ad.Index{Dims: []ad.Dim{{N: shape[0], Stride: g.Type(x).Shape[1]}, {N: shape[1], Stride: 1}}})
 }
 
-// helmert is element (i, j), from 0, of the Helmert matrix without its constant
-// column; see the package's documentation.
+// helmert returns element (i, j), from 0, of the Helmert matrix without its constant column; see
+// the package's documentation.
 func helmert(i, j int) float64 {
 	n := float64(j + 1)
 	switch {
@@ -120,21 +119,21 @@ func helmert(i, j int) float64 {
 	return 0
 }
 
-// isometry is V x: K numbers with sum zero from K-1, of one vector or of each
-// row of a matrix.
+// isometry returns V x, which maps K-1 numbers to K numbers with sum zero, for a vector or each row
+// of a matrix.
 func isometry(g *ad.Graph, x ad.Ref) ad.Ref {
 	s := g.Type(x).Shape
 	m := s[len(s)-1]
 	if m < dense {
 		return times(g, x, constant(g, m, m+1, func(i, j int) float64 { return helmert(j, i) }))
 	}
-	// The columns are constant above their lowest element.
+	// Above its last nonzero element, each column is constant.
 	above, low := g.Mul(x, byRow(g, s, func(j int) float64 { return helmert(0, j) })), g.Mul(x, byRow(g, s, func(j int) float64 { return helmert(j+1, j) }))
 	rows := g.Type(x).Size() / m
 	return g.Add(widen(g, cumulate(g, above, from), m+1), moved(g, low, rows, m))
 }
 
-// byRow is a constant of that shape with the same numbers in each row.
+// byRow returns a constant of that shape with the same numbers in each row.
 func byRow(g *ad.Graph, shape []int, f func(j int) float64) ad.Ref {
 	t := ad.Type{Shape: shape}
 	n := shape[len(shape)-1]
@@ -145,7 +144,7 @@ func byRow(g *ad.Graph, shape []int, f func(j int) float64) ad.Ref {
 	return g.ConstArray(t, data)
 }
 
-// moved puts a zero before x, a vector or each row of a matrix.
+// moved prepends a zero to x, a vector or each row of a matrix.
 func moved(g *ad.Graph, x ad.Ref, rows, n int) ad.Ref {
 	if len(g.Type(x).Shape) == 1 {
 		return g.Concat(zeros(g, 1), x)
@@ -153,7 +152,7 @@ func moved(g *ad.Graph, x ad.Ref, rows, n int) ad.Ref {
 	return g.Scatter(x, ad.Index{Offset: 1, Dims: []ad.Dim{{N: rows, Stride: n + 1}, {N: n, Stride: 1}}}, []int{rows, n + 1})
 }
 
-// unisometry is Vᵀ y, the inverse of isometry.
+// unisometry returns Vᵀ y, the inverse of isometry.
 func unisometry(g *ad.Graph, y ad.Ref) ad.Ref {
 	s := g.Type(y).Shape
 	k := s[len(s)-1]

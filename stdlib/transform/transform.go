@@ -9,41 +9,38 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Bounds are the arguments of a constraint: lower bound or offset, upper bound
-// or multiplier. ad.None stands for an absent one. Each is a scalar or has the
-// shape of the value.
+// Bounds are the arguments of a constraint: lower bound or offset, and upper bound or multiplier.
+// ad.None means that there is none. Each is a scalar or has the shape of the value.
 type Bounds struct{ Lower, Upper ad.Ref }
 
 // Transform is one row.
 type Transform struct {
-	// Free is, for a constrained type, the shape of the unconstrained numbers of a
-	// vector or matrix of that shape; nil for constraints on single numbers, which
-	// have one number for each element. A matrix of unconstrained numbers stands
-	// by columns in the point of the sampler.
+	// Free returns, for a constrained type, the shape of the unconstrained numbers for a vector or
+	// matrix of the given shape. It is nil for constraints on single numbers, which have one number
+	// for each element. The sampler's point has a matrix of unconstrained numbers by columns.
 	Free func(shape []int) []int
-	// Constrain maps x to the constrained value, of that shape; jacobian holds
-	// addends of the log Jacobian, of any shape of a constrained type, else of x's
-	// shape or scalar for every element.
+	// Constrain maps x to the constrained value, which has the given shape. jacobian has the
+	// addends of the log Jacobian. For a constrained type they may have any shape. Otherwise each
+	// has x's shape, or is a scalar for every element.
 	Constrain func(g *ad.Graph, x ad.Ref, shape []int, b Bounds) (y ad.Ref, jacobian []ad.Ref)
 	// Unconstrain is the inverse.
 	Unconstrain func(g *ad.Graph, y ad.Ref, b Bounds) ad.Ref
 }
 
-// Edition is a version of Stan whose transforms are meant.
+// Edition selects a version of Stan, whose transforms are used.
 type Edition uint8
 
-// The editions. Between them the simplex has changed, and with it the rows and
-// columns of stochastic matrices; they and the types with sums of zero came
-// with Stan 2.36.
+// The editions. They differ in the simplex, and in the rows and columns of stochastic matrices.
+// Stochastic matrices and the sum-to-zero types were new in Stan 2.36.
 const (
 	Stan239 Edition = iota
 	Stan232
 )
 
-// editions are their names.
+// editions has the names of the editions.
 var editions = [...]string{Stan239: "2.39", Stan232: "2.32"}
 
-// EditionOf is the edition of that name, which is empty for the newest.
+// EditionOf returns the edition with a name; "" means the newest.
 func EditionOf(name string) (Edition, error) {
 	for e, n := range editions {
 		if n == name || name == "" {
@@ -56,20 +53,20 @@ func EditionOf(name string) (Edition, error) {
 // String is the version.
 func (e Edition) String() string { return editions[e] }
 
-// row is the transform of a constraint, with the words about it in spec.md.
+// row is the transform of a constraint, with its description for spec.md.
 type row struct {
 	Transform
-	numbers string // the unconstrained numbers of a constrained type
+	numbers string // description of the unconstrained numbers of a constrained type
 	value   string // x
 	target  string // the log Jacobian
-	// before is the transform of editions before Stan239, where that differs.
+	// before is the transform in editions before Stan239, if it differs.
 	before *Transform
 }
 
-// tables are the rows, in the files of their families.
+// tables has the rows, which are in the files of their families.
 var tables = []map[types.ConstraintKind]row{scalars, vectors, simplexes, matrices}
 
-// find is the row of a constraint.
+// find returns the row of a constraint.
 func find(kind types.ConstraintKind) row {
 	for _, t := range tables {
 		if r, ok := t[kind]; ok {
@@ -79,8 +76,7 @@ func find(kind types.ConstraintKind) row {
 	return row{}
 }
 
-// Of returns the transform of a kind of constraint; its functions are nil for a kind
-// that has no row.
+// Of returns the transform of a kind of constraint. Its functions are nil if the kind has no row.
 func Of(kind types.ConstraintKind, e Edition) Transform {
 	r := find(kind)
 	if e == Stan232 && r.before != nil {
@@ -89,14 +85,14 @@ func Of(kind types.ConstraintKind, e Edition) Transform {
 	return r.Transform
 }
 
-// Words describe the transform of a constrained type for spec.md: the unconstrained
-// numbers, the value, and what is added to the target.
+// Words describes the transform of a constrained type for spec.md: the unconstrained numbers, the
+// value, and the addend of the target.
 func Words(kind types.ConstraintKind) (numbers, value, target string) {
 	r := find(kind)
 	return r.numbers, r.value, r.target
 }
 
-// scalars are the constraints on single numbers.
+// scalars has the rows for constraints on single numbers.
 var scalars = map[types.ConstraintKind]row{
 	types.Unconstrained: {Transform: Transform{
 		Constrain:   func(_ *ad.Graph, x ad.Ref, _ []int, _ Bounds) (ad.Ref, []ad.Ref) { return x, nil },
@@ -106,9 +102,9 @@ var scalars = map[types.ConstraintKind]row{
 	types.OffsetMultiplier: {Transform: Transform{nil, constrainOffset, unconstrainOffset}},
 }
 
-// Each applies a map of vectors or matrices, such as Constrain, to every one of
-// an array of so many dimensions; a map of single numbers to all of them at once.
-// item is the shape of one result. Addends are summed.
+// Each applies a map of vectors or matrices, such as Constrain, to every element of an array with
+// dims dimensions. A map of single numbers is applied to all of them at once. item is the shape of
+// one result. Addends are summed.
 func (t Transform) Each(g *ad.Graph, dims int, x ad.Ref, item []int, f func(ad.Ref) (ad.Ref, []ad.Ref)) (ad.Ref, []ad.Ref) {
 	at := g.Type(x)
 	if t.Free == nil || dims == 0 {
@@ -120,7 +116,7 @@ func (t Transform) Each(g *ad.Graph, dims int, x ad.Ref, item []int, f func(ad.R
 	if items == 0 {
 		return g.ConstArray(ad.Type{Shape: out}, nil), nil
 	}
-	// All items of all lanes are lanes here; front is what comes before an item.
+	// Here, all items of all lanes are lanes. front is the part of the shape before an item.
 	var front []int
 	if at.Lanes > 0 {
 		front = []int{at.Lanes}
@@ -144,8 +140,8 @@ func (t Transform) Each(g *ad.Graph, dims int, x ad.Ref, item []int, f func(ad.R
 	return back(y, out), addends
 }
 
-// infinite tells how much of a bound is infinite: none of it, all of it, or
-// some; a bound that is computed counts as finite, as nothing else makes sense.
+// infinite reports whether no element of a bound is infinite, or all are; neither if only some are.
+// A computed bound counts as finite, because nothing else makes sense.
 func infinite(g *ad.Graph, bound ad.Ref, sign int) (none, all bool) {
 	if bound == ad.None {
 		return false, true
@@ -165,9 +161,8 @@ func infinite(g *ad.Graph, bound ad.Ref, sign int) (none, all bool) {
 	return none, all
 }
 
-// constrainBounds: with a lower bound a, y = a + exp x; with an upper bound b,
-// y = b - exp x; with both, y = a + (b-a) inv_logit x. An infinite bound is
-// none.
+// constrainBounds maps to y = a + exp x with a lower bound a, to y = b - exp x with an upper bound
+// b, and to y = a + (b-a) inv_logit x with both. An infinite bound counts as none.
 func constrainBounds(g *ad.Graph, x ad.Ref, _ []int, b Bounds) (ad.Ref, []ad.Ref) {
 	loNone, loAll := infinite(g, b.Lower, -1)
 	upNone, upAll := infinite(g, b.Upper, 1)
@@ -192,7 +187,7 @@ func constrainBounds(g *ad.Graph, x ad.Ref, _ []int, b Bounds) (ad.Ref, []ad.Ref
 		y, j := both()
 		return y, []ad.Ref{j}
 	}
-	// Some elements are bounded and others not.
+	// Some elements are bounded and others are not.
 	y, jac := x, g.Const(0)
 	finite := func(r ad.Ref) ad.Ref { return g.Do(ad.OpNot, nil, g.Do(ad.OpIsInf, nil, r)) }
 	hasLo, hasUp := g.Const(0), g.Const(0)
@@ -234,7 +229,7 @@ func unconstrainBounds(g *ad.Graph, y ad.Ref, b Bounds) ad.Ref {
 	return g.Select(noLo, one, x)
 }
 
-// constrainOffset: y = offset + multiplier·x.
+// constrainOffset maps to y = offset + multiplier·x.
 func constrainOffset(g *ad.Graph, x ad.Ref, _ []int, b Bounds) (ad.Ref, []ad.Ref) {
 	y := x
 	var jac []ad.Ref

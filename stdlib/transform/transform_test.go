@@ -12,16 +12,16 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// example is a transform at a size.
+// example is a transform with a size.
 type example struct {
 	name         string
 	kind         types.ConstraintKind
 	edition      Edition
 	shape        []int
 	lower, upper []float64
-	// coordinates are the elements of the value that vary freely; nil: as many as
-	// there are free numbers, from the first on. isometric: the log Jacobian is
-	// that of the volume within the set of values, not of coordinates.
+	// coordinates are the elements of the value that vary freely; nil: the first ones, as many as
+	// there are unconstrained numbers. isometric: the log Jacobian is that of the volume within the
+	// set of values, not of coordinates.
 	coordinates []int
 	isometric   bool
 }
@@ -92,7 +92,8 @@ func examples() []example {
 	}
 }
 
-// evaluator gives value, log Jacobian and the inverse of the value.
+// evaluator returns a function that computes the value, the log Jacobian, and the inverse of the
+// value.
 func (e *example) evaluator(t *testing.T) (free int, eval func(x []float64) (y []float64, jacobian float64, back []float64)) {
 	tr := Of(e.kind, e.edition)
 	shape := e.shape
@@ -120,7 +121,7 @@ func (e *example) evaluator(t *testing.T) (free int, eval func(x []float64) (y [
 	g.Output(jac)
 	g.Output(g.Broadcast(tr.Unconstrain(g, y, bounds), shape))
 	return ad.Type{Shape: shape}.Size(), func(x []float64) ([]float64, float64, []float64) {
-		out, err := g.Eval([][]float64{slices.Clone(x)}, &ad.Env{}) // an output may be the input
+		out, err := g.Eval([][]float64{slices.Clone(x)}, &ad.Env{}) // outputs may share the memory of x
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,9 +129,8 @@ func (e *example) evaluator(t *testing.T) (free int, eval func(x []float64) (y [
 	}
 }
 
-// TestTransforms checks, for every transform, that the value satisfies the
-// constraint, that the inverse undoes the map, and that the log Jacobian is
-// that of the matrix of central differences.
+// TestTransforms checks, for every transform, that the value satisfies the constraint, that the
+// inverse undoes the map, and that the log Jacobian matches the matrix of central differences.
 func TestTransforms(t *testing.T) {
 	for _, e := range examples() {
 		t.Run(e.name, func(t *testing.T) {
@@ -148,7 +148,7 @@ func TestTransforms(t *testing.T) {
 					continue
 				}
 				for i := range at {
-					if math.Abs(back[i]-at[i]) > 1e-10 { // of numbers of size 1, some of whose values are close to a bound
+					if math.Abs(back[i]-at[i]) > 1e-10 { // numbers are of size 1, and some values are close to a bound
 						t.Errorf("the inverse gives %v, not %v", back, at)
 						break
 					}
@@ -159,7 +159,7 @@ func TestTransforms(t *testing.T) {
 					}
 					continue
 				}
-				if want := e.differences(at, eval); math.Abs(jacobian-want) > 1e-7*math.Sqrt(float64(free)) { // the differences' own error
+				if want := e.differences(at, eval); math.Abs(jacobian-want) > 1e-7*math.Sqrt(float64(free)) { // the error of the differences
 					t.Errorf("log Jacobian %v, differences give %v", jacobian, want)
 				}
 			}
@@ -184,7 +184,7 @@ func (e *example) member(t *testing.T, y []float64) {
 	}
 }
 
-// differences is the logarithm of the determinant of central differences.
+// differences returns the logarithm of the determinant of central differences.
 func (e *example) differences(at []float64, eval func(x []float64) ([]float64, float64, []float64)) float64 {
 	const h = 1e-5
 	free := len(at)
@@ -219,7 +219,7 @@ func (e *example) differences(at []float64, eval func(x []float64) ([]float64, f
 	return det
 }
 
-// unitVector: the direction, with the standard normal density for the rest.
+// unitVector checks a unit vector: its direction, and the standard normal density of the rest.
 func unitVector(t *testing.T, x, y []float64, jacobian float64) {
 	t.Helper()
 	square := 0.
@@ -236,7 +236,7 @@ func unitVector(t *testing.T, x, y []float64, jacobian float64) {
 	}
 }
 
-// TestRows: each constrained type has one row, and an example.
+// TestRows checks that each constrained type has one row, and an example.
 func TestRows(t *testing.T) {
 	all := examples()
 	for _, k := range types.ConstrainedTypes() {
@@ -255,12 +255,12 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestExtremes: far from the origin, values are still in their sets, and log
-// Jacobians finite.
+// TestExtremes checks that, far from the origin, values are still in their sets, and log Jacobians
+// finite.
 func TestExtremes(t *testing.T) {
 	for _, e := range examples() {
 		if e.kind < types.Simplex || e.kind == types.CovMatrix || e.kind == types.CorrMatrix {
-			continue // sums of very different sizes; products that round to a singular matrix
+			continue // skip sums of very different sizes, and products that round to a singular matrix
 		}
 		free, eval := e.evaluator(t)
 		for _, size := range []float64{30, 300} {
@@ -276,7 +276,7 @@ func TestExtremes(t *testing.T) {
 	}
 }
 
-// TestSymmetry: the matrices that are symmetric by their type are so exactly.
+// TestSymmetry checks that matrices of symmetric types are exactly symmetric.
 func TestSymmetry(t *testing.T) {
 	for _, kind := range []types.ConstraintKind{types.CorrMatrix, types.CovMatrix} {
 		e := example{kind: kind, shape: []int{17, 17}}
@@ -308,8 +308,8 @@ func TestEditions(t *testing.T) {
 	}
 }
 
-// TestSumToZero compares with the recursion in Stan's reference manual and source, which goes from
-// the last number to the first.
+// TestSumToZero compares with the recursion in Stan's reference manual and source, which proceeds
+// from the last number to the first.
 func TestSumToZero(t *testing.T) {
 	a := func(i int) float64 { return 1 / math.Sqrt(float64((i+1)*(i+2))) }
 	columns := func(x [][]float64) [][]float64 {
@@ -346,7 +346,7 @@ func TestSumToZero(t *testing.T) {
 			t.Errorf("element %d of the matrix: %v, want %v", i, got[i], w)
 		}
 	}
-	// Of a vector, the numbers have the other sign and the sum's rest comes first.
+	// For a vector, the numbers have the opposite sign and the last element comes first.
 	vector := example{kind: types.SumToZeroVector, shape: []int{4}}
 	_, eval = vector.evaluator(t)
 	got, _, _ = eval(x[0])

@@ -7,7 +7,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// vectors are the vectors in order and those of length 1.
+// vectors has the rows for ordered vectors and unit vectors.
 var vectors = map[types.ConstraintKind]row{
 	types.Ordered: {
 		Transform: Transform{same, constrainOrdered, unconstrainOrdered},
@@ -29,11 +29,10 @@ var vectors = map[types.ConstraintKind]row{
 	},
 }
 
-// same is the shape of the unconstrained numbers where there is one for each
-// element.
+// same returns the shape of the unconstrained numbers if there is one for each element.
 func same(shape []int) []int { return shape }
 
-// differences are y[i+1] - y[i].
+// differences returns y[i+1] - y[i].
 func differences(g *ad.Graph, y ad.Ref) ad.Ref {
 	n := g.Type(y).Size()
 	return g.Sub(slice(g, y, 1, n), slice(g, y, 0, n-1))
