@@ -66,11 +66,12 @@ func (s *server) checkedWithData(uri, path string, result *CommandResult) (any, 
 		}
 	}
 	w.publishing.Lock()
-	if now, err := w.get(uri); err == nil && now == d {
+	if p := w.host(d); p != nil && !w.overtaken(d) {
 		w.mu.Lock()
 		w.checked[uri] = found
+		w.checks++
 		w.mu.Unlock()
-		s.publish(d, w.host(d))
+		s.publish(d, p)
 	}
 	w.publishing.Unlock()
 	if errors == 0 {
@@ -83,7 +84,11 @@ func (s *server) checkedWithData(uri, path string, result *CommandResult) (any, 
 
 // known reports whether a diagnostic was already published from the text alone.
 func (s *server) known(d *document, uri string, x Diagnostic) bool {
-	for _, k := range s.workspace.host(d).Diagnostics {
+	p := s.workspace.host(d)
+	if p == nil {
+		return false
+	}
+	for _, k := range p.Diagnostics {
 		if string(k.Code) == x.Code && s.workspace.uri(k.Span.File) == uri && rangeOf(k.Span).Start == x.Range.Start {
 			return true
 		}

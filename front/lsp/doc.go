@@ -12,6 +12,8 @@
 //	data.go       the data file of a model
 //	publish.go    diagnostics
 //	features.go   completion, hover, navigation
+//	structure.go  calls, symbols of the workspace, selections, links
+//	pull.go       diagnostics and changes of tokens that a client asks for
 //	rename.go     renaming, and checks that it breaks nothing; edits by version
 //	layout.go     outline, folding, formatting, tokens, hints, code lenses, fixes
 //	checked.go    diagnostics from checking with data

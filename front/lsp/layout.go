@@ -17,7 +17,11 @@ func (s *server) whole(uri string) (*document, *program, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return d, s.workspace.host(d), nil
+	host := s.workspace.host(d)
+	if host == nil {
+		return nil, nil, errOvertaken
+	}
+	return d, host, nil
 }
 
 // symbolKinds are the protocol's numbers: module, function, variable.
@@ -74,7 +78,11 @@ func (s *server) formatting(_ context.Context, p *DocumentParams) (any, error) {
 		span := spanOf(d.file, *p.Range)
 		part = &span
 	}
-	edits, ok := s.workspace.own(d).Format(d.file, part)
+	own := s.workspace.own(d)
+	if own == nil {
+		return nil, errOvertaken
+	}
+	edits, ok := own.Format(d.file, part)
 	if !ok {
 		return nil, nil
 	}
@@ -82,6 +90,15 @@ func (s *server) formatting(_ context.Context, p *DocumentParams) (any, error) {
 }
 
 func (s *server) semanticTokens(_ context.Context, p *DocumentParams) (any, error) {
+	data, err := s.tokenData(p)
+	if err != nil || p.Range != nil {
+		return SemanticTokens{Data: data}, err
+	}
+	return SemanticTokens{s.keepTokens(p.TextDocument.URI, data), data}, nil
+}
+
+// tokenData returns the tokens of a document or of its range, as the protocol encodes them.
+func (s *server) tokenData(p *DocumentParams) ([]int, error) {
 	d, prog, err := s.whole(p.TextDocument.URI)
 	if err != nil {
 		return nil, err
@@ -90,7 +107,7 @@ func (s *server) semanticTokens(_ context.Context, p *DocumentParams) (any, erro
 	if p.Range != nil {
 		part = spanOf(d.file, *p.Range)
 	}
-	out := SemanticTokens{Data: []int{}}
+	out := []int{}
 	last := Position{}
 	for _, t := range prog.SemanticTokens(d.file) {
 		if t.Span.End < part.Start || t.Span.Start > part.End {
@@ -111,7 +128,7 @@ func (s *server) semanticTokens(_ context.Context, p *DocumentParams) (any, erro
 			if begin.Line != last.Line {
 				last.Character = 0
 			}
-			out.Data = append(out.Data, begin.Line-last.Line, begin.Character-last.Character, n, int(t.Type), int(t.Modifiers))
+			out = append(out, begin.Line-last.Line, begin.Character-last.Character, n, int(t.Type), int(t.Modifiers))
 			last = begin
 		}
 	}
@@ -137,6 +154,26 @@ func (s *server) inlayHint(_ context.Context, p *DocumentParams) (any, error) {
 		}
 	}
 	return out, nil
+}
+
+// onType formats what was just completed: a line after a semicolon, and the lines from the opening
+// brace after a closing one.
+func (s *server) onType(ctx context.Context, p *TypedParams) (any, error) {
+	d, prog, err := s.whole(p.TextDocument.URI)
+	if err != nil {
+		return nil, err
+	}
+	at := offsetOf(d.file, p.Position)
+	from := at
+	if p.Typed == "}" {
+		for _, f := range prog.Folds(d.file) {
+			if !f.Comment && f.Span.End == at-1 {
+				from = f.Span.Start
+			}
+		}
+	}
+	part := Range{Position{Line: positionOf(d.file, from).Line}, p.Position}
+	return s.formatting(ctx, &DocumentParams{TextDocument: p.TextDocument, Range: &part})
 }
 
 // codeLens offers to run a model, above its first block, and to check it with its data file.

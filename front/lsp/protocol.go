@@ -55,6 +55,7 @@ type InitializeParams struct {
 			WorkDoneProgress bool `json:"workDoneProgress"`
 		} `json:"window"`
 		TextDocument struct {
+			Diagnostic *struct{} `json:"diagnostic"` // the client pulls diagnostics
 			Completion struct {
 				CompletionItem struct {
 					SnippetSupport bool `json:"snippetSupport"`
@@ -65,6 +66,9 @@ type InitializeParams struct {
 			WorkspaceEdit struct {
 				DocumentChanges bool `json:"documentChanges"`
 			} `json:"workspaceEdit"`
+			Diagnostics struct {
+				RefreshSupport bool `json:"refreshSupport"`
+			} `json:"diagnostics"`
 			CodeLens struct {
 				RefreshSupport bool `json:"refreshSupport"`
 			} `json:"codeLens"`
@@ -242,7 +246,94 @@ type FoldingRange struct {
 }
 
 type SemanticTokens struct {
-	Data []int `json:"data"`
+	ResultID string `json:"resultId,omitempty"`
+	Data     []int  `json:"data"`
+}
+
+type SemanticTokensDelta struct {
+	ResultID string      `json:"resultId"`
+	Edits    []TokenEdit `json:"edits"`
+}
+
+type TokenEdit struct {
+	Start       int   `json:"start"`
+	DeleteCount int   `json:"deleteCount"`
+	Data        []int `json:"data"`
+}
+
+type DeltaParams struct {
+	TextDocument     TextDocumentIdentifier `json:"textDocument"`
+	PreviousResultID string                 `json:"previousResultId"`
+}
+
+type PullParams struct {
+	TextDocument     TextDocumentIdentifier `json:"textDocument"`
+	PreviousResultID string                 `json:"previousResultId"`
+}
+
+// DiagnosticReport answers a pull. Items is nil if nothing has changed.
+type DiagnosticReport struct {
+	Kind     string                      `json:"kind"` // full or unchanged
+	ResultID string                      `json:"resultId,omitempty"`
+	Items    *[]Diagnostic               `json:"items,omitempty"`
+	Related  map[string]DiagnosticReport `json:"relatedDocuments,omitempty"`
+}
+
+type SelectionParams struct {
+	TextDocument TextDocumentIdentifier `json:"textDocument"`
+	Positions    []Position             `json:"positions"`
+}
+
+type SelectionRange struct {
+	Range  Range           `json:"range"`
+	Parent *SelectionRange `json:"parent,omitempty"`
+}
+
+type DocumentLink struct {
+	Range  Range  `json:"range"`
+	Target string `json:"target"`
+}
+
+// TypedParams are those of formatting while the user types.
+type TypedParams struct {
+	TextDocument TextDocumentIdentifier `json:"textDocument"`
+	Position     Position               `json:"position"`
+	Typed        string                 `json:"ch"`
+}
+
+// CallItem is a function or block that calls or is called.
+type CallItem struct {
+	Name           string `json:"name"`
+	Kind           int    `json:"kind"`
+	Detail         string `json:"detail,omitempty"`
+	URI            string `json:"uri"`
+	Range          Range  `json:"range"`
+	SelectionRange Range  `json:"selectionRange"`
+}
+
+type CallParams struct {
+	Item CallItem `json:"item"`
+}
+
+type IncomingCall struct {
+	From       CallItem `json:"from"`
+	FromRanges []Range  `json:"fromRanges"`
+}
+
+type OutgoingCall struct {
+	To         CallItem `json:"to"`
+	FromRanges []Range  `json:"fromRanges"`
+}
+
+type QueryParams struct {
+	Query string `json:"query"`
+}
+
+type SymbolInformation struct {
+	Name          string   `json:"name"`
+	Kind          int      `json:"kind"`
+	Location      Location `json:"location"`
+	ContainerName string   `json:"containerName,omitempty"`
 }
 
 type InlayHint struct {

@@ -8,28 +8,45 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// publishSoon sends the diagnostics of a document and of its included files when they are ready,
-// unless a newer version exists by then.
+// publishSoon sends the diagnostics of a document and of its included files when they are ready. Of
+// several versions that come meanwhile, it analyses the newest.
 func (s *server) publishSoon(d *document) {
+	w := s.workspace
+	w.mu.Lock()
+	waiting := w.waiting[d.uri]
+	w.waiting[d.uri] = true
+	w.mu.Unlock()
+	if waiting {
+		return
+	}
 	s.background.Go(func() {
 		defer func() {
 			if p := recover(); p != nil {
 				s.log.Printf("internal error with %s: %v", d.uri, p)
 			}
 		}()
-		w := s.workspace
-		p := w.host(d)
+		w.analysing.Lock() // until the analysis that is running ends
+		w.mu.Lock()
+		delete(w.waiting, d.uri) // a version that comes now is published by another goroutine
+		now := w.documents[d.uri]
+		w.mu.Unlock()
+		w.analysing.Unlock()
+		if now == nil {
+			return // closed
+		}
+		p := w.host(now)
 		w.publishing.Lock()
 		defer w.publishing.Unlock()
-		if now, err := w.get(d.uri); err != nil || now != d || w.host(d) != p {
+		if p == nil || w.overtaken(now) || w.host(now) != p {
 			return
 		}
-		s.publish(d, p)
+		s.publish(now, p)
 	})
 }
 
-// publish sends the diagnostics of the program p of an open document.
-func (s *server) publish(d *document, p *program) {
+// found returns the diagnostics of the program p of an open document, by file: those of the text,
+// and those of its last check with data. Files without diagnostics have empty lists.
+func (s *server) found(d *document, p *program) map[string][]Diagnostic {
 	w := s.workspace
 	found := map[string][]Diagnostic{d.uri: {}}
 	if p.uri != "" {
@@ -40,9 +57,22 @@ func (s *server) publish(d *document, p *program) {
 		found[uri] = append(found[uri], s.diagnostic(x))
 	}
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	for uri, list := range w.checked[p.uri] {
 		found[uri] = append(found[uri], list...)
 	}
+	return found
+}
+
+// publish sends the diagnostics of the program p of an open document.
+func (s *server) publish(d *document, p *program) {
+	if s.pulls() {
+		s.refresh()
+		return
+	}
+	w := s.workspace
+	found := s.found(d, p)
+	w.mu.Lock()
 	gone := append(w.published[p.uri], w.published[d.uri]...)
 	delete(w.published, d.uri)
 	w.published[p.uri] = nil
@@ -74,6 +104,12 @@ func (s *server) withdraw(uri string) {
 	delete(w.published, uri)
 	delete(w.checked, uri)
 	w.mu.Unlock()
+	s.mu.Lock()
+	delete(s.painted, uri)
+	s.mu.Unlock()
+	if s.pulls() {
+		return
+	}
 	for _, u := range gone {
 		s.notify("textDocument/publishDiagnostics", PublishDiagnosticsParams{URI: u, Diagnostics: []Diagnostic{}})
 	}

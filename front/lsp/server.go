@@ -33,7 +33,7 @@ type Options struct {
 // Serve answers a client on in and out until it sends exit or closes in. The error is nil if the
 // client has sent shutdown before, as the protocol requires.
 func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, o Options) error {
-	s := &server{options: o, log: log.New(o.Log, "ppl lsp: ", 0), methods: table(), runs: map[string]*execution{}, folders: map[string]string{}}
+	s := &server{options: o, log: log.New(o.Log, "ppl lsp: ", 0), methods: table(), runs: map[string]*execution{}, folders: map[string]string{}, painted: map[string]tokens{}}
 	s.workspace = newWorkspace(s)
 	s.ctx, s.stop = context.WithCancel(ctx)
 	defer s.stop()
@@ -89,6 +89,8 @@ type server struct {
 	runs     map[string]*execution // by command and document
 	folders  map[string]string     // by document: where its last run is
 	tokens   int                   // of progress
+	painted  map[string]tokens     // by document: the last answer about its tokens
+	answers  int                   // number of answers about tokens
 }
 
 // mayHandle returns an error if a method is not allowed in the current state of the session.

@@ -27,9 +27,16 @@ type workspace struct {
 	documents map[string]*document // open documents, by URI
 	published map[string][]string  // by the URI of a program: the URIs with diagnostics
 	checked   map[string]checked   // by URI: diagnostics of checks with data
+	checks    int                  // number of checks with data
+	outlines  map[string]outlined  // by path: what files that are not open declare
 
 	publishing sync.Mutex // held while diagnostics are sent, to keep their order
 	ints       intsCache
+
+	// analysing is held while an open document is analysed. A version that is overtaken while it
+	// waits is never analysed, so that a burst of changes costs about as much as two.
+	analysing sync.Mutex
+	waiting   map[string]bool // by URI: a goroutine will publish diagnostics of the newest version
 }
 
 // document is one version of an open text.
@@ -40,7 +47,8 @@ type document struct {
 	file    *source.File
 	saved   bool // the text equals the file
 
-	// analysis is the program that the document is, analysed when first needed.
+	// analysis is the program that the document is, analysed when first needed. It is nil if a
+	// newer version has come before that.
 	analysis func() *program
 	host     func() *program // the program of which it is a part; usually itself
 }
@@ -54,7 +62,7 @@ type program struct {
 }
 
 func newWorkspace(s *server) *workspace {
-	return &workspace{server: s, documents: map[string]*document{}, published: map[string][]string{}, checked: map[string]checked{}}
+	return &workspace{server: s, documents: map[string]*document{}, published: map[string][]string{}, checked: map[string]checked{}, waiting: map[string]bool{}, outlines: map[string]outlined{}}
 }
 
 // put sets the text of a document.
@@ -91,10 +99,12 @@ func (d *document) uses(path string) bool {
 	return strings.Contains(d.file.Text, "#include")
 }
 
-// own returns the program of a document alone.
+// own returns the program of a document alone; nil if its version is overtaken.
 func (w *workspace) own(d *document) *program {
 	return w.of(d, func(d *document) func() *program { return d.analysis })
 }
+
+// host returns the program that a document is a part of; nil if its version is overtaken.
 func (w *workspace) host(d *document) *program {
 	return w.of(d, func(d *document) func() *program { return d.host })
 }
@@ -129,8 +139,23 @@ func (w *workspace) open() []*document {
 	return out
 }
 
-// analyse analyses the program of an open document.
+// overtaken reports whether a newer version of a document has come, or it has been closed.
+func (w *workspace) overtaken(d *document) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.documents[d.uri] != d
+}
+
+// errOvertaken answers requests about a version that is not analysed as a newer one has come.
+var errOvertaken = jrpc2.Errorf(contentModified, "the text has changed meanwhile")
+
+// analyse analyses the program of an open document; nil if the version is overtaken.
 func (w *workspace) analyse(d *document) *program {
+	w.analysing.Lock()
+	defer w.analysing.Unlock()
+	if w.overtaken(d) {
+		return nil
+	}
 	p := w.program(d.file, d.path)
 	p.uri, p.version = d.uri, &d.version
 	return p
@@ -229,12 +254,12 @@ const maxNeighbours = 200
 // same folder; the document itself if no program includes it.
 func (w *workspace) findHost(d *document) *program {
 	own := w.own(d)
-	if d.path == "" || own.Tree.Block(0) != nil || len(own.Tree.Blocks) > 0 && len(own.Tree.Lost) == 0 {
+	if own == nil || d.path == "" || own.Tree.Block(0) != nil || len(own.Tree.Blocks) > 0 && len(own.Tree.Lost) == 0 {
 		return own // it has its own blocks
 	}
 	for _, other := range w.open() {
 		if other != d && strings.Contains(other.file.Text, "#include") {
-			if p := w.own(other); slices.Contains(p.Files(), d.file) {
+			if p := w.own(other); p != nil && slices.Contains(p.Files(), d.file) {
 				return p
 			}
 		}
@@ -274,7 +299,11 @@ func (w *workspace) at(uri string, p Position) (docPosition, error) {
 	if err != nil {
 		return docPosition{}, err
 	}
-	return docPosition{w.host(d), d.file, offsetOf(d.file, p)}, nil
+	host := w.host(d)
+	if host == nil {
+		return docPosition{}, errOvertaken
+	}
+	return docPosition{host, d.file, offsetOf(d.file, p)}, nil
 }
 
 // location converts a span to the protocol's form.

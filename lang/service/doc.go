@@ -16,6 +16,8 @@
 //	shape.go       the shapes of expressions in terms of declared sizes
 //	hints.go       inlay hints: types and shapes of expressions
 //	outline.go     blocks and declarations; folding
+//	calls.go       which functions call which
+//	select.go      the parts of a text around a position; #include lines
 //	semantic.go    tokens with their meanings, for highlighting
 //	fixes.go       edits that diagnostics offer; formatting
 //

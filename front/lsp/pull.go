@@ -1,0 +1,102 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+)
+
+// pulls reports whether the client asks for diagnostics. Then they are not also sent unasked, as
+// editors would show them twice.
+func (s *server) pulls() bool { return s.client.Capabilities.TextDocument.Diagnostic != nil }
+
+// refresh tells a client that pulls diagnostics that they may have changed.
+func (s *server) refresh() {
+	if s.client.Capabilities.Workspace.Diagnostics.RefreshSupport {
+		s.ask("workspace/diagnostic/refresh", nil)
+	}
+}
+
+// pull returns the diagnostics of a document, and those of the files that it includes.
+func (s *server) pull(_ context.Context, p *PullParams) (any, error) {
+	d, prog, err := s.whole(p.TextDocument.URI)
+	if err != nil {
+		return nil, err
+	}
+	s.workspace.mu.Lock()
+	checks := s.workspace.checks
+	s.workspace.mu.Unlock()
+	// The analysis is the same as long as neither the text nor a file beside it has changed.
+	id := fmt.Sprintf("%p %d", prog, checks)
+	if p.PreviousResultID == id {
+		return DiagnosticReport{Kind: "unchanged", ResultID: id}, nil
+	}
+	found := s.found(d, prog)
+	out := DiagnosticReport{Kind: "full", ResultID: id, Items: notNil(found[d.uri])}
+	for uri, list := range found {
+		if uri != d.uri {
+			if out.Related == nil {
+				out.Related = map[string]DiagnosticReport{}
+			}
+			out.Related[uri] = DiagnosticReport{Kind: "full", Items: notNil(list)}
+		}
+	}
+	return out, nil
+}
+
+func notNil(list []Diagnostic) *[]Diagnostic {
+	if list == nil {
+		list = []Diagnostic{}
+	}
+	return &list
+}
+
+// tokens is the last answer about the tokens of a document.
+type tokens struct {
+	id   string
+	data []int
+}
+
+// keepTokens remembers the tokens of a document and returns their identifier.
+func (s *server) keepTokens(uri string, data []int) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answers++
+	id := strconv.Itoa(s.answers)
+	s.painted[uri] = tokens{id, data}
+	return id
+}
+
+// semanticTokensDelta returns how the tokens of a document differ from those of an earlier answer;
+// all of them if that answer is not known.
+func (s *server) semanticTokensDelta(_ context.Context, p *DeltaParams) (any, error) {
+	s.mu.Lock()
+	last, known := s.painted[p.TextDocument.URI]
+	s.mu.Unlock()
+	data, err := s.tokenData(&DocumentParams{TextDocument: p.TextDocument})
+	if err != nil {
+		return nil, err
+	}
+	id := s.keepTokens(p.TextDocument.URI, data)
+	if !known || last.id != p.PreviousResultID {
+		return SemanticTokens{id, data}, nil
+	}
+	return SemanticTokensDelta{id, tokenEdits(last.data, data)}, nil
+}
+
+// tokenEdits returns the edit that turns one list into another: the part between their common
+// beginning and their common end.
+func tokenEdits(from, to []int) []TokenEdit {
+	begin := 0
+	for begin < min(len(from), len(to)) && from[begin] == to[begin] {
+		begin++
+	}
+	end := 0
+	for end < min(len(from), len(to))-begin && from[len(from)-1-end] == to[len(to)-1-end] {
+		end++
+	}
+	if begin+end == len(from) && len(from) == len(to) {
+		return []TokenEdit{}
+	}
+	return []TokenEdit{{begin, len(from) - begin - end, to[begin : len(to)-end]}}
+}
