@@ -25,8 +25,8 @@ func near(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// TestProducts: sums of products by definition, within larger matrices whose
-// other elements stay.
+// TestProducts compares sums of products with their definition, within larger matrices whose other
+// elements must not change.
 func TestProducts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 3))
 	for _, rows := range []int{0, 1, 2, 3, 4, 5, 9} {
@@ -57,7 +57,7 @@ func TestProducts(t *testing.T) {
 	}
 }
 
-// TestCholesky: the factor times its transpose is the matrix; the adjoint
+// TestCholesky checks that the factor times its transpose is the matrix, and that the adjoint
 // solves the equation that defines it, S L = L̄ in the lower triangle.
 func TestCholesky(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 3))

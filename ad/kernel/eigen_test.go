@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// symmetricMatrices are matrices whose eigenvectors are hard to find, or not, of order n.
+// symmetricMatrices returns matrices of order n, some of which have eigenvectors that are difficult
+// to compute.
 func symmetricMatrices(n int) map[string][]float64 {
 	r := rand.New(rand.NewPCG(uint64(n), 5))
 	make := func(f func(i, j int) float64) []float64 {
@@ -49,7 +50,8 @@ func symmetricMatrices(n int) map[string][]float64 {
 	}
 }
 
-// TestEigenSym: eigenvectors are orthonormal and give the matrix back, eigenvalues are in order.
+// TestEigenSym checks that eigenvectors are orthonormal, that eigenvalues are in order, and that
+// together they reproduce the matrix.
 func TestEigenSym(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 3, 4, 5, 8, 13, 30, 61} {
 		for name, a := range symmetricMatrices(n) {

@@ -119,7 +119,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestEdges: values at the ends of the domains, and outside.
+// TestEdges checks values at the ends of the domains, and outside.
 func TestEdges(t *testing.T) {
 	inf, nan, tiny := math.Inf(1), math.NaN(), 1e-300
 	for _, c := range []struct {
@@ -235,7 +235,7 @@ func TestEdges(t *testing.T) {
 	}
 }
 
-// TestLogSubnormal: log(2^-1074) = -1074 log 2.
+// TestLogSubnormal checks that log(2^-1074) = -1074 log 2.
 func TestLogSubnormal(t *testing.T) {
 	for x, e := 0x1p-1022, -1022.0; x > 0; x, e = x/2, e-1 {
 		if got, want := routines.Log(x), e*math.Ln2; math.Abs(got-want) > 2e-13 {
@@ -244,9 +244,8 @@ func TestLogSubnormal(t *testing.T) {
 	}
 }
 
-// TestOddArguments compares functions of package math with those that are printed from
-// texts, at arguments out of the ordinary: what is not finite, or zero, is the same, signs of
-// zeros too.
+// TestOddArguments compares generated functions with package math at unusual arguments. Results
+// that are zero, infinite or NaN must be the same, including the signs of zeros.
 func TestOddArguments(t *testing.T) {
 	odd := []float64{0, math.Copysign(0, -1), 5e-324, -5e-324, 1e-310, -1e-310, 1e-200, 0.5, -0.5, 1, -1, math.Nextafter(1, 0), math.Nextafter(1, 2),
 		2, -2, 3, 10, -10, 700, 709.9, -709.9, 710.4, 711, -720, -1074, -1076, 1023.5, 1024, 1e9, -1e9, 1e99, 1e101, -1e101, 1e300, math.MaxFloat64, -math.MaxFloat64,

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestStudentQuantileReturns: at tiny degrees of freedom, where the quantile leaves
-// the range of numbers, the search for it ends.
+// TestStudentQuantileReturns checks that the search for a quantile ends even for tiny degrees of
+// freedom, where the quantile is outside the range of numbers.
 func TestStudentQuantileReturns(t *testing.T) {
 	for _, nu := range []float64{1.5e-8, 1e-300, 5e-324, 1e-3, 0.02} {
 		for _, p := range []float64{0.59, 0.5, 0.41, 1e-10, 1 - 1e-10} {

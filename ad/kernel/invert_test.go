@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestInvert: products with the inverse are the identity, whatever pivots it takes; the
-// distance of rows changes no bit; a singular matrix has no finite inverse.
+// TestInvert checks that products with the inverse are the identity, whatever the pivots, that the
+// distance of rows does not change the result, and that a singular matrix has no finite inverse.
 func TestInvert(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 3, 5, 8, 15, 30, 61} {
 		r := rand.New(rand.NewPCG(uint64(n), 9))

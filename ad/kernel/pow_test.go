@@ -77,7 +77,7 @@ func TestPow(t *testing.T) {
 	t.Logf("worst error %.4f", worst)
 }
 
-// TestPowExact: powers that are numbers are exact.
+// TestPowExact checks that powers that a float64 can represent are exact.
 func TestPowExact(t *testing.T) {
 	for x := 2.0; x < 60; x++ {
 		p := 1.0

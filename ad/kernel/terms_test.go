@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// maxTerms is more than the rounds that a loop may take.
+// maxTerms is larger than the number of iterations that any loop may take.
 const maxTerms = 200
 
 // uncounted are files with loops over the rows and columns of matrices.
@@ -23,9 +23,10 @@ var uncounted = []string{"dense.go", "eigen.go", "invert.go"}
 // loop is a loop of the package.
 type loop struct{ function, position string }
 
-// TestTerms counts the rounds of every loop of the package at arguments that span the doubles: a
-// copy of the package, with counters in the loops, is run by testdata/terms, whose table has the
-// functions and their arguments. No loop may take more than maxTerms, and none may be left out.
+// TestTerms counts the iterations of every loop of the package, for arguments in the whole range of
+// float64. testdata/terms runs a copy of the package with counters in the loops; its table lists
+// the functions and their arguments. No loop may take more than maxTerms iterations, and no loop
+// may be left out.
 func TestTerms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program")
@@ -90,7 +91,8 @@ func TestTerms(t *testing.T) {
 	}
 }
 
-// counters is the file that keeps, for each loop, the most rounds and the call that took them.
+// counters is a file that records, for each loop, the largest number of iterations and the call
+// that needed them.
 const counters = `package kernel
 
 var (

@@ -104,9 +104,9 @@ func TestUlps(t *testing.T) {
 	t.Logf("worst errors: %s", strings.Join(said, ", "))
 }
 
-// TestExpModSlope: where the difference of the arguments is exact, bit by bit the functions of the
-// difference that TestUlps compares with mpmath; elsewhere off from those at the rounded one by
-// no more than its rounding explains.
+// TestExpModSlope compares ExpModSlope with the functions of the difference of its arguments, which
+// TestUlps compares with mpmath. If the difference is exact, the results must be equal. Otherwise
+// they may differ by the effect of rounding the difference.
 func TestExpModSlope(t *testing.T) {
 	of := func(x float64) float64 {
 		if x < 0 {

@@ -77,8 +77,8 @@ func eventOf(r infer.Report, code string) (infer.Event, bool) {
 	return infer.Event{}, false
 }
 
-// TestMassNotHeight: a mode with 1 % of the mass is far higher than the one with 99 %. The draws
-// must follow the mass.
+// TestMassNotHeight uses a target in which a mode with 1 % of the mass is far higher than the one
+// with 99 %. The draws must follow the mass.
 func TestMassNotHeight(t *testing.T) {
 	const d = 30
 	low, high := make([]float64, d), make([]float64, d)
@@ -104,7 +104,8 @@ func TestMassNotHeight(t *testing.T) {
 	}
 }
 
-// TestScalesAtOnePlace: half of the mass is in a ball of 1/50 of the width, at the same centre.
+// TestScalesAtOnePlace uses a target with half of its mass in a ball of 1/50 of the width, at the
+// same centre.
 func TestScalesAtOnePlace(t *testing.T) {
 	centre := make([]float64, 5)
 	draws, _ := sampled(t, balls{[]float64{0.5, 0.5}, []float64{1, 0.02}, [][]float64{centre, centre}, 0}, 2, Sampler{})

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// density lifts a log density at a point to many points.
+// density converts a log density at a point to a Density, which takes many points.
 func density(log func(x []float64) float64) Density {
 	return func(_ context.Context, points [][]float64, out []float64) error {
 		for i, x := range points {
@@ -29,8 +29,8 @@ func drawn(chains, n int, draw func() []float64) [][][]float64 {
 	return out
 }
 
-// TestLogZ: targets with known constants in 1, 2 and 20 dimensions. The error of the estimate is
-// calibrated: over many repetitions, the squared standardised error has mean about 1.
+// TestLogZ compares with known constants of targets in 1, 2 and 20 dimensions. The error of the
+// estimate is calibrated: over many repetitions, the squared standardised error has mean about 1.
 func TestLogZ(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	gamma := func(shape float64) float64 { // shape is an integer
@@ -95,7 +95,7 @@ func TestLogZ(t *testing.T) {
 	}
 }
 
-// TestShift: a constant factor of the density shifts the estimate, however large it is.
+// TestShift checks that a constant factor of the density shifts the estimate, however large it is.
 func TestShift(t *testing.T) {
 	for _, shift := range []float64{-1e5, 1e5} {
 		rng := rand.New(rand.NewPCG(5, 6))
@@ -107,8 +107,9 @@ func TestShift(t *testing.T) {
 	}
 }
 
-// TestFarProposal: of two far modes, the draws have only seen one in their first halves and the
-// other in their second. Few draws of a proposal reach the target, and the estimate says so.
+// TestFarProposal uses a target with two distant modes, of which the draws visit one in their first
+// halves and the other in their second halves. Few draws of a proposal reach the target, and the
+// estimate must report this.
 func TestFarProposal(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	n := 0
@@ -134,7 +135,7 @@ func TestFarProposal(t *testing.T) {
 	}
 }
 
-// TestErrors: too few draws, draws that do not vary, and a density that fails.
+// TestErrors checks the errors for too few draws, for constant draws, and for a density that fails.
 func TestErrors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	flat := density(func([]float64) float64 { return 0 })

@@ -66,7 +66,7 @@ func optimal(target, reference []float64, lengths []int, size float64) Half {
 	return half
 }
 
-// mean is the mean of f over values.
+// mean returns the mean of f over values.
 func mean(values []float64, f func(float64) float64) float64 {
 	sum := 0.0
 	for _, v := range values {
@@ -75,7 +75,7 @@ func mean(values []float64, f func(float64) float64) float64 {
 	return sum / float64(len(values))
 }
 
-// relativeVariance is the variance of values divided by the square of their mean.
+// relativeVariance returns the variance of values divided by the square of their mean.
 func relativeVariance(values []float64) float64 {
 	m := mean(values, func(v float64) float64 { return v })
 	square := mean(values, func(v float64) float64 { return (v - m) * (v - m) })

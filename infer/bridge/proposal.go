@@ -58,8 +58,8 @@ func fit(chains [][][]float64) (*proposal, error) {
 	return p, nil
 }
 
-// shrinkage is the share λ by which correlations are reduced: the sum of the variances of sample
-// correlations over the sum of their squares, between 0 and 1.
+// shrinkage returns the factor λ by which correlations are reduced: the sum of the variances of
+// sample correlations divided by the sum of their squares, between 0 and 1.
 func shrinkage(cov *mat.SymDense, draws float64) float64 {
 	d := cov.SymmetricDim()
 	variances, squares := 0.0, 0.0
@@ -81,7 +81,7 @@ func shrinkage(cov *mat.SymDense, draws float64) float64 {
 	return variances / squares
 }
 
-// effective is the median over dimensions of the effective sample size of means.
+// effective returns the median over dimensions of the effective sample size of means.
 func effective(chains [][][]float64) float64 {
 	total := 0
 	for _, chain := range chains {
@@ -145,7 +145,7 @@ func (p *proposal) logRatios(ctx context.Context, points [][]float64, density De
 	return ratios, nil
 }
 
-// logDensity is the log density of the proposal.
+// logDensity returns the log density of the proposal.
 func (p *proposal) logDensity(x []float64) float64 {
 	z := mat.NewVecDense(len(x), nil)
 	for i, v := range x {

@@ -60,8 +60,8 @@ func TestMonotoneSequence(t *testing.T) {
 	}
 }
 
-// TestKnownESS: the estimators find the theoretical efficiency of a first
-// order autoregression, (1-phi)/(1+phi).
+// TestKnownESS checks that the estimators find the theoretical efficiency of a first order
+// autoregression, (1-phi)/(1+phi).
 func TestKnownESS(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const draws, chains = 20000, 4
@@ -94,7 +94,8 @@ func TestEBFMI(t *testing.T) {
 	}
 }
 
-// degenerate quantities: every measure gives NaN or a number, never a panic.
+// TestDegenerate checks that, for degenerate quantities, every measure returns NaN or a number and
+// none panics.
 func TestDegenerate(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	noise := func(seed, n int) []float64 { return autoregressive(0)(lehmer(seed), 1, n) }
@@ -483,7 +484,8 @@ func BenchmarkSummarize(b *testing.B) {
 	}
 }
 
-// Precisions has the single measures, of the chains cut as Summarize cuts them.
+// TestPrecisions checks that Precisions returns the single measures of the chains, which are cut as
+// by Summarize.
 func TestPrecisions(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	x := make([][]float64, 3)

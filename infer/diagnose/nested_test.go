@@ -94,8 +94,8 @@ type arrived struct {
 
 func (a arrived) Arrivals() []int { return a.arrivals }
 
-// TestRowsNestRhat has R-hat of rows compare places where chains share them, and be as ever
-// where they do not.
+// TestRowsNestRhat checks that the R-hat of a row compares places if some chains, but not all,
+// began at the same place, and is the usual one otherwise.
 func TestRowsNestRhat(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	// Two places, whose chains agree: as four chains they differ too little to be seen.

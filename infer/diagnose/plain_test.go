@@ -158,7 +158,7 @@ func TestAgainstFormulas(t *testing.T) {
 						if math.IsInf(x.want, 0) || math.IsNaN(x.want) && (math.IsNaN(x.got) || name == "far apart") {
 							continue // also where the plain sums overflow
 						}
-						// Sums are rounded at the magnitude of what is summed.
+						// The rounding error of a sum is relative to its terms.
 						if !(math.Abs(x.got-x.want) <= 1e-12*(math.Abs(x.want)+1e-2*(math.Abs(want.Mean)+want.SD))) {
 							t.Errorf("%s: %v, by the formulas %v", x.name, x.got, x.want)
 						}

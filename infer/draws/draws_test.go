@@ -191,8 +191,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestExact: every number reads back unchanged, for each kind of metric, with and without given
-// digits; notes too.
+// TestExact checks that every number reads back unchanged, for each kind of metric, with and
+// without a given number of digits, and that notes do.
 func TestExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	metrics := []infer.Metric{
@@ -261,7 +261,7 @@ func TestShortest(t *testing.T) {
 	}
 }
 
-// TestStated: files describe metrics that CmdStan does not have.
+// TestStated checks how files describe metrics that CmdStan does not have.
 func TestStated(t *testing.T) {
 	low := infer.Metric{Kind: infer.LowRank, Dim: 2, Inverse: []float64{2, 3, 5, 0.6, 0.8}} // scales; eigenvalue; vector
 	ones := []float64{1, 1, 1}
@@ -477,7 +477,7 @@ func TestStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Chains fill at the same time while somebody reads.
+	// Chains receive draws while another goroutine reads.
 	var running sync.WaitGroup
 	for chain := range 2 {
 		running.Go(func() {

@@ -241,7 +241,7 @@ func TestJournalDamage(t *testing.T) {
 		if f.Snapshot != nil && count != f.Snapshot.Draws {
 			t.Fatalf("%v: %d draws before the state, which says %d", hurt, count, f.Snapshot.Draws)
 		}
-		// What has been repaired is in order.
+		// The repaired journal has no damage.
 		if f, err = draws.FindJournal(base, key); err != nil || f.Damage != nil || f.Lost != nil {
 			t.Fatalf("%v: after the repair: %+v, %v", hurt, f, err)
 		}
@@ -274,7 +274,7 @@ func TestStateBits(t *testing.T) {
 	}
 }
 
-// TestKeep: a file that cannot be finished ends after its last complete line.
+// TestKeep checks that a file that cannot be finished ends after its last complete line.
 func TestKeep(t *testing.T) {
 	dir := t.TempDir()
 	columns := draws.Columns{Names: []string{"a", "b"}}

@@ -31,8 +31,8 @@ func correlated(mean, sd []float64, rho float64) *infertest.Normal {
 
 func TestMaximize(t *testing.T) {
 	normal := correlated([]float64{1, -2, 30, 0}, []float64{1, 0.1, 5, 3}, 0.9)
-	// The criterion that mostly ends the search is on pᵀg, about twice the log density
-	// that is left: 2e-9, which is 5e-5 standard deviations along each direction.
+	// The search mostly ends by the criterion on pᵀg, which is about twice the difference from the
+	// maximal log density: at 2e-9, which is 5e-5 standard deviations along each direction.
 	const tolerance = 3e-4
 	for _, c := range []struct {
 		name        string
@@ -66,7 +66,7 @@ func TestMaximize(t *testing.T) {
 	}
 }
 
-// Each criterion ends an optimisation where the others are switched off.
+// TestReasons checks that each criterion ends an optimisation if the others are switched off.
 func TestReasons(t *testing.T) {
 	none := Options{TolObj: -1, TolRelObj: -1, TolGrad: -1, TolRelGrad: -1, TolParam: -1}
 	for want, set := range map[Reason]func(*Options){
@@ -220,7 +220,7 @@ func TestLaplace(t *testing.T) {
 	}
 }
 
-// The inverse Hessian of a history, against the recursion that defines it.
+// TestInverse compares the inverse Hessian of a history with the recursion that defines it.
 func TestInverse(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, c := range []struct{ d, history int }{{3, 5}, {4, 2}, {9, 3}, {30, 5}, {5, 0}} {
@@ -439,7 +439,7 @@ func TestCliff(t *testing.T) {
 	}
 }
 
-// Nothing where something is wanted is an error.
+// TestNothing checks that missing arguments are errors.
 func TestNothing(t *testing.T) {
 	var none context.Context
 	ctx, rng := t.Context(), rand.New(rand.NewPCG(1, 1))

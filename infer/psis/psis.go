@@ -26,15 +26,15 @@ const minTail = 5
 // sameTail is the range of log ratios below which a tail counts as constant, as in package loo.
 const sameTail = 0x1p-52 / 100
 
-// Limit is the shape k above which an estimate from this number of draws is not reliable: min(1 −
-// 1/log₁₀ draws, 0.7).
+// Limit returns the shape k above which an estimate from this number of draws is not reliable:
+// min(1 − 1/log₁₀ draws, 0.7).
 func Limit(draws int) float64 {
 	return min(1-1/math.Log10(float64(draws)), 0.7)
 }
 
-// TailLength is the number of ratios that are smoothed: the minimum of a fifth of the draws and
-// 3·√(draws/efficiency), rounded up. efficiency is the effective sample size divided by the number
-// of draws, 1 for independent draws; NaN counts as 1.
+// TailLength returns the number of ratios that are smoothed: the minimum of a fifth of the draws
+// and 3·√(draws/efficiency), rounded up. efficiency is the effective sample size divided by the
+// number of draws, 1 for independent draws; NaN counts as 1.
 func TailLength(draws int, efficiency float64) int {
 	if math.IsNaN(efficiency) {
 		efficiency = 1

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// figure is a number of a reference file.
+// figure is a number in a reference file, where an infinity is a string.
 type figure float64
 
 func (f *figure) UnmarshalJSON(text []byte) error {
@@ -32,7 +32,7 @@ func ratios(n int, scale, power float64) []float64 {
 	return r
 }
 
-// The figures of testdata/reference.json are those of R's package loo 2.5.1.
+// TestReference compares with testdata/reference.json, the results of R's package loo 2.5.1.
 func TestReference(t *testing.T) {
 	text, err := os.ReadFile("testdata/reference.json")
 	if err != nil {
@@ -90,7 +90,7 @@ func TestSelectOrder(t *testing.T) {
 	}
 }
 
-// What cannot be smoothed stays as it is.
+// TestDegenerate checks that ratios that cannot be smoothed do not change.
 func TestDegenerate(t *testing.T) {
 	var s Smoother
 	for name, r := range map[string][]float64{

@@ -17,8 +17,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
-// stanWindows is the counting logic of Stan's windowed adaptation, iteration by
-// iteration, as its documentation describes it, for comparison with Schedule.
+// stanWindows implements Stan's windowed adaptation iteration by iteration, as its documentation
+// describes it, for comparison with Schedule.
 func stanWindows(n, start, base, end int) (ends []int) {
 	size, next := base, start+base-1
 	for i := range n {
@@ -75,7 +75,7 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
-// The stages make exactly the transitions that they are asked to make.
+// TestStagesAddUp checks that the stages make exactly the requested number of transitions.
 func TestStagesAddUp(t *testing.T) {
 	for _, o := range []warmup.Options{{}, {Metric: infer.Unit}, {Metric: infer.Dense}, {Metric: infer.LowRank}, {FixedMetric: true}, {FixedStepSize: true}, {StartBuffer: -1, EndBuffer: -1}} {
 		for _, n := range []int{0, 1, 19, 20, 149, 150, 151, 160, 1000, 1234} {
@@ -92,8 +92,8 @@ func TestStagesAddUp(t *testing.T) {
 	}
 }
 
-// Dual averaging finds the step size of a given mean acceptance from noisy
-// observations.
+// TestDualAveragingConverges checks that dual averaging finds the step size for a given mean
+// acceptance from noisy observations.
 func TestDualAveragingConverges(t *testing.T) {
 	rng := infer.Stream(1, 0, "averaging", 0)
 	for _, delta := range []float64{0.6, 0.8, 0.95} {
@@ -122,7 +122,7 @@ func TestDualAveragingConverges(t *testing.T) {
 	}
 }
 
-// run does warm-up by hand, then n transitions. It returns the state and the
+// run executes the stages of warm-up directly, and then n transitions. It returns the state and the
 // mean acceptance statistic after warm-up.
 func run(t *testing.T, target infer.LogDensity, s infer.Sampler, warm, n int, seed uint64) (*infer.State, float64) {
 	t.Helper()
@@ -154,9 +154,9 @@ func run(t *testing.T, target infer.LogDensity, s infer.Sampler, warm, n int, se
 	return state, sum / float64(n)
 }
 
-// With enough transitions to average over, the mean acceptance after warm-up is
-// near its target, for both kernels and all metrics. With Stan's 50 it ends
-// above, because the averaged logarithms of noisy step sizes favour small ones.
+// TestAcceptanceReachesTarget checks that the mean acceptance after warm-up is near its target, for
+// both kernels and all metrics, if there are enough transitions to average over. With Stan's 50 it
+// is too high, because the averaged logarithms of noisy step sizes favour small ones.
 func TestAcceptanceReachesTarget(t *testing.T) {
 	target := infertest.NewNormal(make([]float64, 4), [][]float64{{10, 0, 0, 0}, {0.05, 0.1, 0, 0}, {0.5, 0, 1, 0}, {0, 0, 0, 0.1}})
 	for _, kind := range []infer.MetricKind{infer.Unit, infer.Diagonal, infer.Dense} {
@@ -179,7 +179,7 @@ func TestAcceptanceReachesTarget(t *testing.T) {
 	}
 }
 
-// The metric that is learnt is the covariance.
+// TestMetricIsLearnt checks that the learnt metric is the covariance.
 func TestMetricIsLearnt(t *testing.T) {
 	target := infertest.NewNormal(make([]float64, 3), [][]float64{{5, 0, 0}, {0.4, 0.3, 0}, {0.5, 0.5, 1}})
 	state, _ := run(t, target, nuts.Sampler{Adapt: warmup.Options{Metric: infer.Dense}}, 3000, 1, 4)
@@ -216,7 +216,7 @@ func (w *walk) Transition(_ *rand.Rand, h infer.Hamiltonian, _ float64, z *infer
 	return z, infer.Info{Stats: infer.Stats{AcceptStat: 0.5}}, h.Reset(z)
 }
 
-// The estimates are the textbook's, shrunk as Stan shrinks them.
+// TestEstimates checks that the estimates are the usual ones, regularised as in Stan.
 func TestEstimates(t *testing.T) {
 	rng := infer.Stream(5, 0, "estimates", 0)
 	const n, skip, dim = 30, 4, 3
@@ -286,7 +286,7 @@ func (s slope) LogDensityGrad(x, grad []float64) (float64, error) {
 	return s.a * x[0], nil
 }
 
-// cliff is finite at zero only.
+// cliff is a log density that is finite only at zero.
 type cliff struct{}
 
 func (cliff) Dim() int { return 1 }
@@ -368,7 +368,7 @@ func TestOptionsValidate(t *testing.T) {
 	}
 }
 
-// A stage passes on what ends the chain.
+// TestStagesPassOnErrors checks that a stage returns an error that ends the chain.
 func TestStagesPassOnErrors(t *testing.T) {
 	meter := infer.NewMeter(&dying{after: 40})
 	plan, err := nuts.Sampler{}.Plan(meter, 100)

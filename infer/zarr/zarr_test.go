@@ -75,7 +75,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// The metadata are those of the specification's examples, by its own names.
+// TestMetadata checks that the metadata have the form of the specification's examples.
 func TestMetadata(t *testing.T) {
 	dir := t.TempDir()
 	s, err := Create(dir)
@@ -110,7 +110,7 @@ func TestMetadata(t *testing.T) {
 			t.Errorf("%s:\n%s\nwant\n%s", file, text, want)
 		}
 	}
-	// What is consolidated is what stands apart.
+	// The consolidated metadata equal the separate ones.
 	for _, at := range []struct{ group, prefix string }{{"", "g/"}, {"g", ""}} {
 		text, err := os.ReadFile(filepath.Join(dir, at.group, "zarr.json"))
 		if err != nil {

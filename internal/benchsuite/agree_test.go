@@ -10,8 +10,8 @@ import (
 	"github.com/ppl-lang/ppl/internal/benchsuite"
 )
 
-// TestSuiteAgrees: the compiled log densities and slopes of the suite agree with the reference
-// evaluator, and two bindings have the same listing.
+// TestSuiteAgrees checks that the compiled log densities and slopes of the suite agree with the
+// reference evaluator, and that two bindings have the same listing.
 func TestSuiteAgrees(t *testing.T) {
 	for _, w := range benchsuite.All() {
 		values, _ := w.Make()

@@ -118,10 +118,10 @@ func (p *logProduct) total() float64 { return p.sum + math.Log(p.product) }
 
 func newLogProduct() logProduct { return logProduct{product: 1} }
 
-// sigmoid is the inverse of the log odds.
+// sigmoid returns the probability for log odds u.
 func sigmoid(u float64) float64 { return 1 / (1 + math.Exp(-u)) }
 
-// unitJacobian is log p(1-p) at p = sigmoid(u).
+// unitJacobian returns log p(1-p) at p = sigmoid(u).
 func unitJacobian(u float64) float64 {
 	a := math.Abs(u)
 	return -a - 2*math.Log1p(math.Exp(-a))

@@ -28,7 +28,7 @@ type Workload struct {
 	// Make generates the data (a struct for data.FromGo and for JSON) and returns the hand-written
 	// gradient.
 	Make func() (any, Gradient)
-	// OwnTransform says that a parameter has the transform of Stan 2.37 and later, so that
+	// OwnTransform reports that a parameter has the transform of Stan 2.37 and later, so that
 	// gradients of older versions differ at the same point.
 	OwnTransform bool
 }
@@ -148,8 +148,8 @@ func (b *Bound) Reference() Gradient {
 	}
 }
 
-// Ops counts the operations of the differentiated graph: nodes other than
-// inputs and constants, those of the bodies of its loops and branches once each.
+// Ops returns the number of operations of the differentiated graph: nodes other than inputs and
+// constants. Those in the bodies of loops and branches count once.
 func (b *Bound) Ops() int { return countOps(b.Model.DensityGraph()) }
 
 func countOps(g *ad.Graph) int {

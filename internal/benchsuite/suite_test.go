@@ -14,8 +14,8 @@ func bind(tb testing.TB, w Workload) *Bound {
 	return b
 }
 
-// largest is the largest absolute value, at least 1: what rounding errors of
-// sums over the rows are small against.
+// largest returns the largest absolute value, at least 1. Rounding errors of sums over the rows are
+// small relative to it.
 func largest(v ...float64) float64 {
 	m := 1.0
 	for _, x := range v {
@@ -24,8 +24,8 @@ func largest(v ...float64) float64 {
 	return m
 }
 
-// Fast path, reference evaluator and gradient by hand agree, and the fast path
-// and the gradient by hand do not allocate.
+// TestWorkloads checks that the fast path, the reference evaluator and the hand-written gradient
+// agree, and that the fast path and the hand-written gradient do not allocate.
 func TestWorkloads(t *testing.T) {
 	for _, w := range All() {
 		t.Run(w.Name, func(t *testing.T) {
@@ -50,9 +50,8 @@ func TestWorkloads(t *testing.T) {
 					{"by hand", b.ByHand(points[x], hand), hand},
 					{"reference", evaluate(points[x], reference), reference},
 				} {
-					// Terms cancel in the sums, so that an element may be
-					// small beside what was added up for it: the scale is
-					// that of the whole gradient.
+					// The terms of a sum may cancel, so that an element is much smaller than its
+					// terms. So errors are relative to the largest element of the gradient.
 					const tolerance = 1e-10
 					if !(math.Abs(lp-other.lp) <= tolerance*largest(lp)) {
 						t.Errorf("point %d: log density %.17g, %s %.17g", x, lp, other.name, other.lp)

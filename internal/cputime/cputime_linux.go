@@ -6,11 +6,11 @@ import (
 	"unsafe"
 )
 
-// Thread is the CPU time that the calling thread has used; time taken by other processes does not
-// count. (Getrusage reports it too, but only as of the last tick of the scheduler.)
+// Thread returns the CPU time that the calling thread has used; time taken by other processes does
+// not count. (Getrusage also reports it, but only as of the last tick of the scheduler.)
 func Thread() time.Duration { return read(3) }
 
-// Process is the CPU time that all threads of the process have used.
+// Process returns the CPU time that all threads of the process have used.
 func Process() time.Duration { return read(2) }
 
 // read reads one of the kernel's clocks by its number.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The clock tells short times: a tick of the scheduler is too coarse.
+// TestClock checks that the clock measures times shorter than a tick of the scheduler.
 func TestClock(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -4,8 +4,8 @@ package cputime
 
 import "time"
 
-// Thread is the wall-clock time, as the thread's CPU time is unavailable.
+// Thread returns the wall-clock time, as the thread's CPU time is unavailable.
 func Thread() time.Duration { return time.Since(start) }
 
-// Process is the wall-clock time, as the process's CPU time is unavailable.
+// Process returns the wall-clock time, as the process's CPU time is unavailable.
 func Process() time.Duration { return time.Since(start) }

@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// Allocations is the number of allocations per call of f.
+// Allocations returns the number of allocations per call of f.
 func Allocations(f func()) float64 {
 	f()
 	const calls = 20
@@ -34,7 +34,7 @@ type Mean struct {
 	Count int     `json:"count"`
 }
 
-// Geometric is the geometric mean of positive numbers; zero without numbers.
+// Geometric returns the geometric mean of positive numbers; zero without numbers.
 func Geometric(v []float64) Mean {
 	if len(v) == 0 {
 		return Mean{}
@@ -46,7 +46,7 @@ func Geometric(v []float64) Mean {
 	return Mean{math.Exp(s / float64(len(v))), len(v)}
 }
 
-// Ratio is a/b, or 0 if one of them is unknown.
+// Ratio returns a/b, or 0 if one of them is unknown.
 func Ratio(a, b float64) float64 {
 	if a <= 0 || b <= 0 {
 		return 0
@@ -137,8 +137,8 @@ func (s Section) Markers() (begin, end string) {
 	return fmt.Sprintf("<!-- %s: begin; what stands here is written by %s -->", s.Name, s.Command), fmt.Sprintf("<!-- %s: end -->", s.Name)
 }
 
-// Write writes text to the section of a file. It makes the file and its folder if they do not
-// exist. An error says that the file lacks the comments.
+// Write writes text to the section of a file. It creates the file and its folder if they do not
+// exist. It returns an error if the file does not contain the comments.
 func (s Section) Write(file, text string) error {
 	begin, end := s.Markers()
 	old, err := os.ReadFile(file)

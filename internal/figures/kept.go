@@ -88,8 +88,8 @@ func (k *Kept[R]) Close() error {
 	return k.file.Close()
 }
 
-// Version returns the commit that is checked out. An error says that files have changed since, so
-// the commit is not what is measured.
+// Version returns the commit that is checked out. It returns an error if files have changed since,
+// because the commit is then not the measured version.
 func Version() (string, error) {
 	changed, err := exec.Command("git", "status", "--porcelain", "--untracked-files=no").Output()
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
-// What somebody asked for replaces a file as a whole, and goes into what is no file.
+// TestSave checks that Save replaces a file as a whole, and writes to names that are not regular
+// files directly.
 func TestSave(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a")
@@ -23,7 +24,8 @@ func TestSave(t *testing.T) {
 			t.Errorf("%q, %v, want %q", got, err, text)
 		}
 	}
-	// A file that is being read keeps what it had: the new one is another.
+	// A reader that has opened the file still reads the old content, since the new file is another
+	// one.
 	old, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +50,7 @@ func TestSave(t *testing.T) {
 	}
 }
 
-// A sealed object is still JSON, and no bit of it can change unnoticed.
+// TestSeal checks that a sealed object is still JSON, and that any changed bit is detected.
 func TestSeal(t *testing.T) {
 	text := files.Seal([]byte(`{"a":1.25,"b":["x","}"]}` + "\n"))
 	var object map[string]any
@@ -72,7 +74,8 @@ func TestSeal(t *testing.T) {
 	}
 }
 
-// A new file is new: what is there already, a link that leads elsewhere too, is not written to.
+// TestCreateFollowsNoLinks checks that Create makes a new file and never writes to an existing one,
+// including through a link.
 func TestCreateFollowsNoLinks(t *testing.T) {
 	dir := t.TempDir()
 	precious, planted := filepath.Join(dir, "precious"), filepath.Join(dir, "planted")

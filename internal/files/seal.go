@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// Digest is the SHA-256 of a text in hexadecimal.
+// Digest returns the SHA-256 of a text in hexadecimal.
 func Digest(text string) string {
 	h := sha256.New()
 	io.WriteString(h, text)

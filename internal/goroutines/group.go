@@ -13,8 +13,8 @@ import (
 
 // Group is a set of goroutines. The zero value is ready.
 type Group struct {
-	// Failed, if not nil, is called once, after the first panic. It must make the others end that
-	// would wait for the goroutine that panicked.
+	// Failed, if not nil, is called once, after the first panic. It must end the goroutines that
+	// would otherwise wait for the one that panicked.
 	Failed func()
 
 	running sync.WaitGroup
@@ -28,7 +28,7 @@ type Panic struct {
 	Stack []byte // of its goroutine, as runtime/debug.Stack writes it
 }
 
-// String shows the value alone.
+// String returns the value without the stack.
 func (p *Panic) String() string { return fmt.Sprint(p.Value) }
 
 // Go runs f in a goroutine of the group.

@@ -8,7 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/internal/goroutines"
 )
 
-// A panic waits until all have ended, and keeps its stack through groups within groups.
+// TestPanic checks that Wait panics after all goroutines have ended, and that the stack is
+// preserved through groups within groups.
 func TestPanic(t *testing.T) {
 	var ended, failed atomic.Int32
 	defer func() {
@@ -36,7 +37,7 @@ func TestPanic(t *testing.T) {
 
 func planted() { panic("planted") }
 
-// Without a panic, Wait returns.
+// TestNone checks that Wait returns if there is no panic.
 func TestNone(t *testing.T) {
 	var g goroutines.Group
 	var n atomic.Int32

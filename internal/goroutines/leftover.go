@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Leftover is work that continues after the run that asked for it was cancelled. The zero value
-// has none. Several of one run that wait one after another end at the same time, since each counts
-// its grace from the cancellation.
+// Leftover is work that continues after its run was cancelled. The zero value has none. If a run
+// waits for several of these one after another, all waits end at the same time, since each grace
+// period begins with the cancellation.
 type Leftover struct {
 	working sync.WaitGroup
 	over    chan struct{} // closed when the grace is over; nil: it never is
 }
 
-// Begin begins a grace that starts when ctx ends. 0 is an endless one, and a negative one is over
-// at once. Call Begin before the work starts, and the result after [Leftover.Wait].
+// Begin begins a grace period that starts when ctx ends. If grace is 0, it never ends; if negative,
+// it ends at once. Call Begin before the work starts, and the result after [Leftover.Wait].
 func (l *Leftover) Begin(ctx context.Context, grace time.Duration) (end func()) {
 	if grace == 0 {
 		return func() {}
@@ -46,8 +46,8 @@ func (l *Leftover) Leave() (ended func()) {
 	return l.working.Done
 }
 
-// Wait waits until all work has ended, or the grace is over. Call it only after the context of
-// Begin has ended, or when no work is left.
+// Wait waits until all work has ended, or the grace period is over. Call it only after the context
+// of Begin has ended, or when no work is left.
 func (l *Leftover) Wait() {
 	if l.over == nil {
 		l.working.Wait()

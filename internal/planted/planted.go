@@ -7,7 +7,7 @@ import "context"
 // Fault is a change that the compiler makes after one of its passes, unless that pass is left out.
 type Fault struct {
 	Pass string // name of the pass; Bind: the binder, independently of the passes
-	// Change gets what the pass returns, an *ad.Graph or a *loopnest.Program, and returns its
+	// Change receives the result of the pass, an *ad.Graph or a *loopnest.Program, and returns its
 	// replacement.
 	Change func(any) any
 	// Outputs puts it into the program of outputs in place of that of the log density.

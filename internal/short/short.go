@@ -4,8 +4,8 @@ package short
 
 import "testing"
 
-// Skip skips a test under go test -short. Use it if a faster test covers the same subject. why says
-// what takes long, and which test remains.
+// Skip skips a test under go test -short. Use it if a faster test covers the same subject. why
+// states what takes long, and which test remains.
 func Skip(t testing.TB, why string) {
 	t.Helper()
 	if testing.Short() {
@@ -13,7 +13,8 @@ func Skip(t testing.TB, why string) {
 	}
 }
 
-// Of returns long, or n under go test -short. Use it for tests in which a part finds most faults.
+// Of returns long, or n under go test -short. Use it for tests in which a part of the cases finds
+// most faults.
 func Of(long, n int) int {
 	if testing.Short() {
 		return n

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestNodesSuffice integrates hierarchies with twice as many nodes along the mean, which is known
-// much better where the scale of the groups is small: no figure may change by more than a
+// TestNodesSuffice integrates hierarchies with twice as many nodes along the mean. (The mean is
+// known much better where the scale of the groups is small.) No figure may change by more than a
 // hundredth of its standard deviation.
 func TestNodesSuffice(t *testing.T) {
 	for _, seed := range []uint64{1, 2} {

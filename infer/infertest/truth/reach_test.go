@@ -7,8 +7,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/infertest/truth"
 )
 
-// TestReach has the classes of targets with several modes: equal scales are within reach, what
-// is 20 standard deviations away is not.
+// TestReach checks the classes of targets with several modes: modes of equal scale are reachable,
+// and modes at a distance of 20 standard deviations are not.
 func TestReach(t *testing.T) {
 	for name, want := range map[string]truth.Class{
 		"two-equal-1": truth.Reachable, "heights-0.99-101": truth.Reachable, "concentric-5": truth.Reachable,

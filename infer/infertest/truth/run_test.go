@@ -12,7 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/internal/short"
 )
 
-// TestExactDrawsAreNotWrong judges independent draws; none may be called wrong.
+// TestExactDrawsAreNotWrong judges independent draws, which must never be judged wrong.
 func TestExactDrawsAreNotWrong(t *testing.T) {
 	short.Skip(t, "it judges many exact draws of each target; TestFiguresMatchExactDraws is left")
 	for _, target := range checked() {
@@ -44,8 +44,8 @@ func exactDraws(target *truth.Target, id, chains, n int) [][][]float64 {
 	return draws
 }
 
-// TestJudgeHasTeeth judges draws that are slightly wrong: shifted, too narrow, or without a
-// mode.
+// TestJudgeHasTeeth checks that slightly wrong draws are judged wrong: shifted, too narrow, or
+// without a mode.
 func TestJudgeHasTeeth(t *testing.T) {
 	wrong := func(target *truth.Target, change func(x []float64)) bool {
 		draws := exactDraws(target, 0, 4, 1000)
@@ -88,8 +88,8 @@ func named(t *testing.T, name string) *truth.Target {
 	return all[i]
 }
 
-// TestRuns has the verdicts of the default sampler on a few targets, of which those with one
-// mode are right.
+// TestRuns checks the verdicts on the default sampler for a few targets; for those with one mode,
+// the runs must be right.
 func TestRuns(t *testing.T) {
 	row := sampler.Table()[0]
 	s, err := row.Default()

@@ -11,10 +11,10 @@ import (
 	"github.com/ppl-lang/ppl/internal/short"
 )
 
-// checked are the targets that the tests go through, which integrate only once.
+// checked returns the targets of the tests. They are integrated only once.
 var checked = sync.OnceValue(func() []*truth.Target { return truth.All(1) })
 
-// TestTable looks at the list as a whole.
+// TestTable checks the list of targets as a whole.
 func TestTable(t *testing.T) {
 	names, classes, drawn := map[string]bool{}, map[truth.Class]int{}, 0
 	all := checked()
@@ -64,7 +64,7 @@ func TestGradients(t *testing.T) {
 	}
 }
 
-// TestFiguresMatchExactDraws compares what is said to be known with independent draws.
+// TestFiguresMatchExactDraws compares the known figures with independent draws.
 func TestFiguresMatchExactDraws(t *testing.T) {
 	const n = 1000
 	for _, target := range short.Every(4, checked()) {
@@ -97,9 +97,9 @@ func TestFiguresMatchExactDraws(t *testing.T) {
 	}
 }
 
-// TestDensitiesMatchExactDraws compares densities with draws: moved by the difference of two
-// other draws if Metropolis's rule accepts it by the density, draws have the same
-// distribution.
+// TestDensitiesMatchExactDraws compares densities with draws. Each draw is moved by the difference
+// of two other draws, if Metropolis's rule accepts the move. If the density is correct, the moved
+// draws have the same distribution.
 func TestDensitiesMatchExactDraws(t *testing.T) {
 	const n = 1000
 	for _, target := range short.Every(4, checked()) {
@@ -129,8 +129,8 @@ func TestDensitiesMatchExactDraws(t *testing.T) {
 			}
 		}
 		for i, q := range quantities {
-			// Sums of a few acceptances of tiny probability are not nearly normal: what changes
-			// less than that is not judged.
+			// A sum of few acceptances with tiny probabilities is far from normal, so smaller
+			// changes are not judged.
 			const tiny = 0.002
 			if z := sum[i] / math.Sqrt(squares[i]); !(math.Abs(z) < 5) && math.Abs(sum[i]/n) > tiny*q.SD {
 				t.Errorf("%s: exact draws moved by Metropolis's rule change %s by %.3g, which is %.1f standard errors", target.Name, q.Name, sum[i]/n, z)

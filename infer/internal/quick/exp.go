@@ -2,17 +2,17 @@ package quick
 
 import "math"
 
-// shift rounds: a sum with it has no digits behind the point, and its last ones in binary are the
-// whole number.
+// shift rounds a number that is added to it: the sum has no digits after the point, and its last
+// binary digits are the integer.
 const shift = 0x1.8p52
 
-// most is the size of the arguments that Exp reduces; others are rare.
+// maxArg is the absolute value up to which Exp reduces arguments; larger ones are rare.
 const maxArg = 700
 
-// Exp is math.Exp, but for the last two digits in binary.
+// Exp is math.Exp, except for the last two binary digits.
 //
-// x is k·(ln 2)/64 + r with a whole number k and r of less than (ln 2)/128, whose series is short:
-// what has to be waited for is its five terms, in pairs, and no division.
+// x is k·(ln 2)/64 + r with an integer k and |r| < (ln 2)/128, for which the series is short. The
+// result depends on a chain of only five terms, in pairs, and on no division.
 func Exp(x float64) float64 {
 	if !(x > -maxArg && x < maxArg) {
 		return math.Exp(x)
@@ -27,7 +27,7 @@ func Exp(x float64) float64 {
 	r := x - k*high - k*low
 	square := r * r
 	tail := r + square*((1.0/2+r*(1.0/6))+square*(1.0/24+r*(1.0/120)))
-	// The power of two goes to the exponent.
+	// Multiply by the power of two by adding to the exponent.
 	scale := math.Float64frombits(math.Float64bits(powers[bits%64]) + bits>>6<<52)
 	return scale + scale*tail
 }

@@ -11,7 +11,7 @@ type layer struct {
 	inner uint64  // of these units, those below the layer above: under the density in any case
 }
 
-// layers are made of edges by divisions alone, which are exact to the last digit everywhere.
+// layers are computed from edges by divisions only, which give the same bits on every processor.
 var layers = func() (l [256]layer) {
 	for i := range l {
 		l[i] = layer{edges[i] / (1 << 32), uint64(edges[i+1] / edges[i] * (1 << 32))}
@@ -21,10 +21,10 @@ var layers = func() (l [256]layer) {
 
 // Normals fills x with independent standard normal numbers and returns the sum of their squares.
 //
-// It is the ziggurat (Marsaglia and Tsang 2000) with 256 layers. What takes most of the time
-// is the random bits, of which a number needs 40: 8 choose the layer, one the sign, and the
-// others the place in the layer, in the middle of one of 2³¹ steps (rand.NormFloat64 has as many).
-// So what a word of 64 leaves is kept for further numbers of the same call.
+// It uses the ziggurat method (Marsaglia and Tsang 2000) with 256 layers. Random bits take most of
+// the time. A number needs 40 of them: 8 select the layer, one the sign, and the others the place
+// in the layer, in the middle of one of 2³¹ steps (as many as in rand.NormFloat64). The remaining
+// bits of a word of 64 are used for further numbers of the same call.
 func Normals(rng *rand.Rand, x []float64) (squares float64) {
 	var kept uint64
 	have := 0 // bits of kept
@@ -52,12 +52,12 @@ func Normals(rng *rand.Rand, x []float64) (squares float64) {
 	return squares
 }
 
-// need is the number of bits that a normal number is made of.
+// need is the number of random bits for a normal number.
 const need = 40
 
-// outer is the size of the number that the bits w stand for where that is not below the layer
-// above: there, with what the density leaves of the layer, or in the tail; else another one is
-// drawn.
+// outer returns the absolute value of the number for the bits w, if that is not below the layer
+// above. It accepts the number according to the density in this part of the layer or, in the lowest
+// layer, draws from the tail. Otherwise it draws another number.
 func outer(rng *rand.Rand, w uint64) float64 {
 	for {
 		i := w % 256

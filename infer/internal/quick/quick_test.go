@@ -10,13 +10,13 @@ import (
 
 func stream(seed byte) *rand.Rand { return rand.New(rand.NewChaCha8([32]byte{seed})) }
 
-// near reports whether two numbers are the same but for so many of the last digits of unit.
+// near reports whether two numbers differ by at most digits times the last digit of unit.
 func near(a, b, unit, digits float64) bool {
 	return math.Abs(a-b) <= digits*(math.Nextafter(math.Abs(unit), math.Inf(1))-math.Abs(unit))
 }
 
 func TestTables(t *testing.T) {
-	// Squaring the root of 2 by halves, in 200 digits, gives 2^(1/64).
+	// Taking square roots of 2 repeatedly, with 200 binary digits, gives 2^(1/64).
 	root := new(big.Float).SetPrec(200).SetInt64(2)
 	for range 6 {
 		root.Sqrt(root)
@@ -33,7 +33,7 @@ func TestTables(t *testing.T) {
 			t.Errorf("sin(π%d/128) is %v, not %v", k, got, want)
 		}
 	}
-	// Layers of the same area: that of the lowest one is of a rectangle and the tail.
+	// All layers have the same area. That of the lowest one consists of a rectangle and the tail.
 	density := func(x float64) float64 { return math.Exp(-0.5 * x * x) }
 	tail := math.Sqrt(math.Pi/2) * math.Erfc(edges[1]/math.Sqrt2)
 	area := edges[1]*density(edges[1]) + tail
@@ -104,8 +104,8 @@ func TestSincos(t *testing.T) {
 	}
 }
 
-// distribution is the distance of the empirical distribution of normal numbers from what it should
-// be, by which √n times it is more than 1.95 in one case of 1000 (Kolmogorov and Smirnov).
+// distribution returns √n times the distance between the empirical distribution of numbers and the
+// standard normal. It exceeds 1.95 in one of 1000 cases (Kolmogorov and Smirnov).
 func distribution(x []float64) float64 {
 	x = slices.Clone(x)
 	slices.Sort(x)
@@ -117,8 +117,8 @@ func distribution(x []float64) float64 {
 	return most * math.Sqrt(float64(len(x)))
 }
 
-// Numbers at each place of a call are standard normal, however long it is, and do not depend on
-// those before.
+// TestNormals checks that the numbers at each position of a call are standard normal, whatever its
+// length, and do not depend on the previous numbers.
 func TestNormals(t *testing.T) {
 	rng := stream(3)
 	for _, n := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16, 17, 33} {
@@ -155,7 +155,8 @@ func TestNormals(t *testing.T) {
 	}
 }
 
-// Every part of the density has its share: the tails, layers and what is between them, either sign.
+// TestNormalShares checks that every part of the density has the right share of numbers: the tails,
+// the layers and the parts between them, for either sign.
 func TestNormalShares(t *testing.T) {
 	rng := stream(4)
 	const n, edge, width = 4 << 20, 4.5, 0.05
@@ -194,7 +195,8 @@ func TestNormalShares(t *testing.T) {
 	}
 }
 
-// A chain's draws are a function of its seed: the numbers are what they were.
+// TestNormalsStay checks that the numbers for a seed are the same as in earlier versions, since a
+// chain's draws depend only on its seed.
 func TestNormalsStay(t *testing.T) {
 	want := []float64{0.9626486076518145, 1.268179569199512, -0.013983147710725674, 0.005069161308282008, -0.56734829584901, -0.04748211593982192, -0.9488357243770655, 0.2212248970164065, 0.9137903559957848, 0.023868919832304353, 0.6985362302046958}
 	got := make([]float64, len(want))

@@ -2,13 +2,13 @@ package quick
 
 import "math"
 
-// farthest is the size of the angles that Sincos reduces; others are rare.
+// farthest is the absolute value up to which Sincos reduces angles; larger ones are rare.
 const farthest = 1000
 
 // point is a point of the unit circle.
 type point struct{ sin, cos float64 }
 
-// points are those of the angles πk/128, from the first quarter.
+// points contains the points at the angles πk/128, computed from those of the first quarter.
 var points = func() (p [256]point) {
 	for k := range p {
 		within := k % 64
@@ -27,9 +27,10 @@ var points = func() (p [256]point) {
 	return p
 }()
 
-// Sincos is math.Sincos, but for the last digits in binary: those of 1, where the result is small.
+// Sincos is math.Sincos, except for the last binary digits; where the result is small, these are
+// the last digits of 1.
 //
-// The angle is πk/128 + r with a whole number k and r of less than π/256, whose series are short.
+// The angle is πk/128 + r with an integer k and |r| < π/256, for which the series are short.
 func Sincos(x float64) (sin, cos float64) {
 	if !(x > -farthest && x < farthest) {
 		return math.Sincos(x)

@@ -1,6 +1,6 @@
 package quick
 
-// The tables are written out, so that they are the same whatever the processor; a test computes
+// The tables are written as literals, so that they are the same on every processor. A test computes
 // them again.
 
 // powers holds 2^(i/64).
@@ -44,8 +44,9 @@ var quarter = [65]float64{
 	1,
 }
 
-// edges holds where the layers of the ziggurat end; the first is the width that the lowest layer,
-// with the tail, would have as a rectangle, the second where the tail begins.
+// edges contains the positions at which the layers of the ziggurat end. The first is the width of a
+// rectangle with the area of the lowest layer including the tail, the second the position at which
+// the tail begins.
 var edges = [257]float64{
 	0x1.f493b7815d982p+1, 0x1.d3bb48209ad33p+1, 0x1.b981f3878fdb0p+1, 0x1.a8fdc78947759p+1, 0x1.9cbee014057aap+1,
 	0x1.92ee0946f4496p+1, 0x1.8ab0fbfaa7c14p+1, 0x1.839030529f233p+1, 0x1.7d42df4d6ce8bp+1, 0x1.7799556090672p+1,

@@ -1,20 +1,21 @@
-// Package vector has the loops over all dimensions that a step of a trajectory is made of. In
-// thousands of dimensions they, not the gradient, are what a step costs, so each goes over memory
-// once and does all that its numbers are needed for.
+// Package vector contains the loops over all dimensions in a step of a trajectory. In thousands of
+// dimensions, these loops take more time than the gradient. So each loop passes over memory once
+// and does all work that needs these numbers.
 //
 // On amd64 with AVX2 they are machine code, elsewhere Go. Both give the same bits: products are
-// rounded before they are added, and a sum has four partial sums, the i-th number in number i
-// modulo 4, added as (0 + 1) + (2 + 3). So draws do not depend on the processor.
+// rounded before they are added, and a sum consists of four partial sums. Element i is added to
+// partial sum i modulo 4, and these are added as (0 + 1) + (2 + 3). So draws do not depend on the
+// processor.
 //
-// All slices of a call have the length of the first one at least; a result may be one of the
-// arguments, but not overlap one otherwise.
+// All slices in a call have at least the length of the first one. A result may be one of the
+// arguments, but must not overlap with one in another way.
 package vector
 
-// least is the length from which the machine code is worth its call.
+// minLength is the length from which calling the machine code saves time.
 const minLength = 16
 
-// Leap is the first half of a leapfrog step: p = p0 + half·g0, q = q0 + eps·inv·p. A nil inv is
-// ones.
+// Leap is the first half of a leapfrog step: p = p0 + half·g0, q = q0 + eps·inv·p. A nil inv stands
+// for ones.
 func Leap(q, p, q0, p0, g0, inv []float64, half, eps float64) {
 	n := len(q)
 	p, q0, p0, g0 = p[:n], q0[:n], p0[:n], g0[:n]
@@ -43,8 +44,8 @@ func Leap(q, p, q0, p0, g0, inv []float64, half, eps float64) {
 	}
 }
 
-// Kick is the second half of a leapfrog step: p = p + half·g, v = inv·p. It returns p·v. With a
-// nil inv, for ones, v is p and not written.
+// Kick is the second half of a leapfrog step: p = p + half·g, v = inv·p. It returns p·v. A nil inv
+// stands for ones; v is then equal to p and is not written.
 func Kick(p, v, g, inv []float64, half float64) float64 {
 	n := len(p)
 	g = g[:n]
@@ -191,8 +192,8 @@ func Finite(x []float64) bool {
 	return total(&s) == 0
 }
 
-// End is what the criterion for U-turns asks of a run of points: velocities and momenta at its two
-// ends, in the order of time, and the sum of the momenta of all.
+// End describes a run of points for the criterion for U-turns: velocities and momenta at its two
+// ends, in the order of time, and the sum of the momenta of all points.
 type End struct {
 	First, Last                 []float64 // velocities
 	FirstMomentum, LastMomentum []float64
@@ -200,14 +201,15 @@ type End struct {
 	Points                      int
 }
 
-// Turns reports whether the union of two runs, the second after the first, makes a U-turn, and
+// Turns reports whether the union of two runs, the second after the first, makes a U-turn. It
 // writes the sum of all momenta to sum. By the generalised criterion (Betancourt 2017, with the two
-// further conditions of Stan) the velocities at both ends must have positive products with the sum
-// of the momenta: those of the union and of either run with the nearest point of the other.
+// further conditions of Stan), the velocities at both ends must have positive products with the sum
+// of the momenta. This is required of the union, and of each run together with the nearest point of
+// the other.
 func Turns(left, right *End, sum []float64) bool {
 	n := len(sum)
 	a, b, r, s := left.First[:n], right.Last[:n], left.Sum[:n], right.Sum[:n]
-	// For two single points the other conditions are the same once more.
+	// For two single points, the other conditions are the same as the first one.
 	single := left.Points == 1 && right.Points == 1
 	if !fast || n < minLength {
 		turns := bends(a, b, r, s)

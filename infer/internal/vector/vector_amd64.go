@@ -2,10 +2,10 @@ package vector
 
 import "golang.org/x/sys/cpu"
 
-// fast says that there is machine code for this processor. It is set once and for all.
+// fast reports whether there is machine code for this processor. It never changes.
 var fast = cpu.X86.HasAVX2
 
-// In vector_amd64.s. n is a multiple of 4, and not 0.
+// These functions are in vector_amd64.s. n is a multiple of 4, and not 0.
 
 //go:noescape
 func leap(n int, q, p, q0, p0, g0, inv *float64, half, eps float64)

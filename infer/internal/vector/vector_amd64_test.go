@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Machine code and Go give the same bits.
+// TestSameBits checks that machine code and Go give the same bits.
 func TestSameBits(t *testing.T) {
 	if !fast {
 		t.Skip("this processor has no AVX2")
@@ -37,7 +37,7 @@ func TestSameBits(t *testing.T) {
 	}
 }
 
-// The sign of a product that is nearly zero is the same in machine code and Go.
+// TestSameTurns checks that the sign of a product close to zero is the same in machine code and Go.
 func TestSameTurns(t *testing.T) {
 	if !fast {
 		t.Skip("this processor has no AVX2")
@@ -49,7 +49,8 @@ func TestSameTurns(t *testing.T) {
 	for range rounds {
 		n := 16 + rng.IntN(8)
 		x := random(rng, 2, n)
-		// a·(r + s) is a sum of numbers and their negatives in another order: rounding decides.
+		// a·(r + s) is a sum of numbers and of their negatives in another order, so rounding
+		// determines its sign.
 		a, r := make([]float64, n), make([]float64, n)
 		for i := range a {
 			a[i], r[i] = 1, x[0][i]

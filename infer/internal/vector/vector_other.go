@@ -2,10 +2,10 @@
 
 package vector
 
-// fast says that there is machine code for this processor.
+// fast reports whether there is machine code for this processor.
 const fast = false
 
-// What is here is never called.
+// These functions are never called.
 
 func leap(n int, q, p, q0, p0, g0, inv *float64, half, eps float64)              {}
 func leapUnit(n int, q, p, q0, p0, g0 *float64, half, eps float64)               {}

@@ -7,10 +7,11 @@ import (
 	"testing"
 )
 
-// lengths are on both sides of all thresholds, and of all that a vector register may leave over.
+// lengths are lengths on both sides of all thresholds, and with every remainder of a vector
+// register.
 var lengths = []int{0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 18, 19, 20, 31, 33, 100, 1001}
 
-// random returns k slices of n numbers, of magnitudes that make rounding visible.
+// random returns k slices of n numbers of different magnitudes, for which rounding matters.
 func random(rng *rand.Rand, k, n int) [][]float64 {
 	all := make([][]float64, k)
 	for j := range all {
@@ -29,7 +30,7 @@ func near(t *testing.T, what string, n int, got, want float64) {
 	}
 }
 
-// calls are all functions, on slices and two numbers; they return the sums.
+// calls lists calls of all functions, with slices and two numbers. They return the sums.
 var calls = []struct {
 	name  string
 	run   func(x [][]float64, a, b float64) float64
@@ -101,7 +102,8 @@ func clone(x [][]float64) [][]float64 {
 	return y
 }
 
-// Every function is what its formula says, element by element, and changes nothing else.
+// TestFormulas compares every function with its formula, element by element, and checks that it
+// changes nothing else.
 func TestFormulas(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, n := range lengths {
@@ -144,7 +146,8 @@ func TestFinite(t *testing.T) {
 	}
 }
 
-// Each of the six products alone decides, and a product of 0 or NaN is a turn.
+// TestTurns checks that each of the six products alone can cause a U-turn, and that a product of 0
+// or NaN does.
 func TestTurns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))
 	turned := 0
@@ -186,7 +189,7 @@ func TestTurns(t *testing.T) {
 			if want {
 				turned++
 			}
-			// The sum may replace one of the two that it is of.
+			// The sum may overwrite one of its two terms.
 			if got := Turns(&left, &right, left.Sum); got != want {
 				t.Errorf("round %d, %d dimensions: turns is %v", round, n, got)
 			}

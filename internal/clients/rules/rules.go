@@ -133,7 +133,7 @@ func (f *file) whole(name string) (int, error) {
 	return n, nil
 }
 
-// kept is the number of draws kept after thinning, for a setting with a number of transitions.
+// kept returns the number of draws kept after thinning, for a setting with a number of transitions.
 func (f *file) kept(name string) int {
 	n, _ := f.whole(name)
 	thin, _ := f.whole("thin")

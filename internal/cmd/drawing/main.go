@@ -1,5 +1,5 @@
-// Command drawing writes the drawing in ARCHITECTURE.md: which folder imports which, from the
-// import lines of the code, tests aside.
+// Command drawing writes the drawing in ARCHITECTURE.md, which shows the imports between folders.
+// It reads them from the code without its tests.
 //
 //	go run ./internal/cmd/drawing          prints it
 //	go run ./internal/cmd/drawing -w       writes it into ARCHITECTURE.md
@@ -21,7 +21,7 @@ const (
 	end    = "<!-- drawing: end -->\n"
 )
 
-// folders are drawn, from the ground.
+// folders lists the drawn folders, from the bottom.
 var folders = []string{"lang", "ad", "infer", "stdlib", "compile", "model", "fit", "assess", "study", "front", "cmd"}
 
 func main() {
@@ -90,7 +90,7 @@ func draw() (string, error) {
 	return b.String(), nil
 }
 
-// folderOf is the drawn folder that a package belongs to; "" if it is in none.
+// folderOf returns the drawn folder to which a package belongs; "" if there is none.
 func folderOf(path string) string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(path, module), "/")
 	if !strings.HasPrefix(path, module) || !slices.Contains(folders, name) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The drawing in ARCHITECTURE.md is that of the code.
+// TestDrawing checks that the drawing in ARCHITECTURE.md agrees with the code.
 func TestDrawing(t *testing.T) {
 	t.Chdir("../../..")
 	want, err := draw()

@@ -1,14 +1,14 @@
-// Command pages follows the pages of doc/contributing: it adds what each page adds to a
+// Command pages follows the pages of doc/contributing: it applies the changes of each page to a
 // copy of the repository, and runs the page's commands there.
 //
 //	go run ./internal/cmd/pages [NAME…]
 //
-// NAME is that of a page, such as add-a-flag; without one all are followed. All pages
-// share one copy and one cache of builds. A test applies the changes without building.
+// NAME is the name of a page, such as add-a-flag; without a name, all pages are followed. All pages
+// share one copy and one build cache. A test applies the changes without building.
 //
 // # Blocks
 //
-// A page is Markdown. The info string of a fenced block says what its text is:
+// A page is Markdown. The info string of a fenced block describes its text:
 //
 //	go file=PATH                    a new file
 //	go file=PATH after="LINE"       lines after the one line of the file that is LINE
@@ -16,10 +16,10 @@
 //	go file=PATH instead="LINE"     lines in place of it
 //	go file=PATH end                lines at the end of the file
 //	sh                              commands; the first that fails ends the run
-//	output                          lines that the output of the commands before contains
+//	output                          lines that the output of the previous commands contains
 //
-// LINE is without the white space around it, and with &quot; for each quotation mark. One
-// that ends in … stands for a line that begins so. Other blocks are text.
+// LINE is written without surrounding white space, and with &quot; for each quotation mark. If it
+// ends in …, it matches a line that begins in this way. Other blocks are text.
 package main
 
 import (
@@ -79,7 +79,7 @@ func run(names []string) error {
 	return nil
 }
 
-// copyModule copies the files that git knows, and those that it does not ignore.
+// copyModule copies the files that git tracks, and untracked files that it does not ignore.
 func copyModule(from, to string) error {
 	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	list.Dir = from
@@ -119,7 +119,7 @@ func (p page) follow(dir string) (used time.Duration, err error) {
 		case commands:
 			cmd := exec.Command("sh", "-e", "-c", b.text)
 			cmd.Dir = dir
-			// Without paths of the copy in what is built, copies share the cache.
+			// The build must not contain paths of the copy, so that copies share the cache.
 			cmd.Env = append(os.Environ(), "GOFLAGS=-trimpath", "CGO_ENABLED=0", "GOWORK=off")
 			if output, err = cmd.CombinedOutput(); err != nil {
 				return used, fmt.Errorf("%s:%d: %w\n%s", p.path, b.line, err, output)

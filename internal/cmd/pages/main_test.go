@@ -11,13 +11,13 @@ import (
 // root is the repository.
 const root = "../../.."
 
-// maxFiles is the largest number of files that somebody may have to edit to add one thing, besides
-// a script that tests it.
+// maxFiles is the largest number of files that a contributor may have to edit to add one thing,
+// besides a script that tests it.
 const maxFiles = 3
 
-// TestApply: the changes of all pages together apply to the files as they are, leave them
-// formatted, and are of few files. Building and running them takes a minute of processor
-// time with a cold cache: that is left to the command, a step of .ci/run.
+// TestApply checks that the changes of all pages together can be applied to the current files,
+// leave them formatted, and change few files. Building and running them takes a minute of processor
+// time with a cold cache; the command does this, as a step of .ci/run.
 func TestApply(t *testing.T) {
 	pages, err := readPages(root)
 	if err != nil {
@@ -84,8 +84,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestAnchors: a line that is missing, or there twice, is an error; so is a new file that
-// exists.
+// TestAnchors checks that a line that is missing or occurs twice is an error, and so is a new file
+// that exists.
 func TestAnchors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.txt")
 	for _, c := range []struct {

@@ -33,7 +33,7 @@ const (
 	shows
 )
 
-// places are the words of info strings.
+// places lists the words of info strings for places.
 var places = map[string]kind{"after": after, "before": before, "instead": instead}
 
 // block is a fenced block.
@@ -66,10 +66,10 @@ func readPages(root string) ([]page, error) {
 	return pages, nil
 }
 
-// info are the parts of an info string after the language.
+// info matches the parts of an info string after the language.
 var info = regexp.MustCompile(`(\w+)(?:=("[^"]*"|\S+))?`)
 
-// parse finds the blocks of a page.
+// parse returns the blocks of a page.
 func parse(text string) (blocks []block, err error) {
 	var b *block
 	indent, fenced := "", false
@@ -102,7 +102,7 @@ func parse(text string) (blocks []block, err error) {
 	return blocks, nil
 }
 
-// start begins the block of an info string; nil for a block of plain text.
+// start returns a new block for an info string; nil for a block of plain text.
 func start(text string) (*block, error) {
 	language, rest, _ := strings.Cut(text, " ")
 	switch {
@@ -133,7 +133,7 @@ func start(text string) (*block, error) {
 	return b, nil
 }
 
-// files are the files that a reader edits who follows the page.
+// files returns the files that a reader who follows the page edits.
 func (p page) files() []string {
 	var files []string
 	for _, b := range p.blocks {

@@ -1,5 +1,5 @@
-// Command sbom writes a software bill of materials of a Go binary, in CycloneDX's JSON
-// format, from what the Go toolchain has recorded in it. The same binary gives the same text.
+// Command sbom writes a software bill of materials of a Go binary, in CycloneDX's JSON format, from
+// the information that the Go toolchain recorded in it. The same binary gives the same text.
 //
 //	go run ./internal/cmd/sbom --licenses LICENSES.txt ppl_v1.0.0_linux_amd64 >ppl.cdx.json
 package main

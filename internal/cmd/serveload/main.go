@@ -1,12 +1,12 @@
-// Command serveload measures ppl serve under load: latencies, refusals and memory. Its
-// figures are those of doc/how-to/serve.md.
+// Command serveload measures ppl serve under load: latencies, refusals and memory. Its figures are
+// in doc/how-to/serve.md.
 //
 //	go build -o ppl ./cmd/ppl
 //	go run ./internal/cmd/serveload --ppl ./ppl [--memory BYTES] [SCENARIO…]
 //
-// With --memory, the server and its processes run in a memory cgroup of that size, which
-// needs root on Linux. Each scenario gets a new server, with its default options unless
-// --args gives others.
+// With --memory, the server and its processes run in a memory cgroup of that size, which requires
+// root on Linux. Each scenario gets a new server, with its default options unless --args specifies
+// others.
 package main
 
 import (
@@ -32,7 +32,7 @@ import (
 
 const token = "the token of a measurement"
 
-// scenario is a load, and what is measured under it.
+// scenario is a load, with the measurements under it.
 type scenario struct {
 	name, what string
 	run        func(*server)
@@ -138,7 +138,7 @@ func (v *server) stop() {
 	}
 }
 
-// status is a figure of /proc/PID/status, in bytes.
+// status returns a figure of /proc/PID/status, in bytes.
 func status(pid int, key string) int64 {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	for line := range strings.Lines(string(text)) {
@@ -210,7 +210,7 @@ func (v *server) post(ctx context.Context, path string, body []byte) (int, time.
 	return got.StatusCode, time.Since(began), string(text)
 }
 
-// tally is answers by status, and how long they took.
+// tally counts answers by status, and records their durations.
 type tally struct {
 	mu     sync.Mutex
 	counts map[int]int
@@ -252,7 +252,7 @@ const (
 	longRun  = `{"model": "transformed data { matrix[200, 200] m = identity_matrix(200); while (1) { m = m * m; } } parameters { real x; } model { x ~ normal(0, 1); }", "limits": {"seconds": 8}}`
 )
 
-// largeBody is a run with data of about 16 MB.
+// largeBody returns a request for a run with about 16 MB of data.
 func largeBody() []byte {
 	var b bytes.Buffer
 	b.WriteString(`{"model": "data { int n; vector[n] y; } parameters { real x; } model { x ~ normal(0, 1); }", "chains": 1, "warmup": 10, "draws": 10, "data": {"n": 1600000, "y": [`)
@@ -285,7 +285,7 @@ func (v *server) slowBody(path string) net.Conn {
 	if err != nil {
 		log.Fatal(err)
 	}
-	// More than what a server may read ahead, then a byte now and then.
+	// First send more than a server may read ahead, and then a byte now and then.
 	fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nAuthorization: Bearer %s\r\nContent-Length: 1000000\r\n\r\n%s", path, address, token, strings.Repeat(" ", 100<<10))
 	return c
 }

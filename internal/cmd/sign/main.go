@@ -1,9 +1,9 @@
-// Command sign signs the checksums of a release, and checks signatures. They are of minisign's
-// format with Ed25519, so that minisign checks them, too:
+// Command sign signs the checksums of a release, and checks signatures. The format is that of
+// minisign with Ed25519, so minisign can also check them:
 // https://jedisct1.github.io/minisign/#signature-format.
 //
 //	sign key                     makes a key: prints the secret and the public key
-//	sign sign FILE COMMENT       writes FILE.minisig by the secret in PPL_RELEASE_KEY
+//	sign sign FILE COMMENT       writes FILE.minisig with the secret in PPL_RELEASE_KEY
 //	sign verify PUBLIC-KEY FILE  checks FILE.minisig
 package main
 
@@ -18,7 +18,7 @@ import (
 	"strings"
 )
 
-// keyVariable has the secret: 32 bytes in base64, the seed of the key.
+// keyVariable is the environment variable with the secret: 32 bytes in base64, the seed of the key.
 const keyVariable = "PPL_RELEASE_KEY"
 
 func main() {
@@ -74,16 +74,16 @@ func secret(text string) (ed25519.PrivateKey, error) {
 	return ed25519.NewKeyFromSeed(seed), nil
 }
 
-// algorithm is Ed25519 of the text as it is.
+// algorithm is the code for Ed25519 signatures of the text itself, not of its hash.
 const algorithm = "Ed"
 
-// keyID names a key in signatures.
+// keyID returns the identifier of a key in signatures.
 func keyID(key ed25519.PublicKey) []byte {
 	sum := sha256.Sum256(key)
 	return sum[:8]
 }
 
-// publicKey writes a key as minisign does in the second line of its files, and takes by -P.
+// publicKey formats a key as in the second line of minisign's files and for its option -P.
 func publicKey(key ed25519.PublicKey) string {
 	return base64.StdEncoding.EncodeToString(append(append([]byte(algorithm), keyID(key)...), key...))
 }
@@ -96,7 +96,7 @@ func sign(key ed25519.PrivateKey, text []byte, comment string) []byte {
 	return fmt.Appendf(nil, "untrusted comment: signature of a release of ppl\n%s\ntrusted comment: %s\n%s\n", encode(whole), comment, encode(global))
 }
 
-// verify checks a signature, and returns its comment, which is signed, too.
+// verify checks a signature, and returns its comment, which is also signed.
 func verify(public string, text, signature []byte) (comment string, err error) {
 	decode := base64.StdEncoding.DecodeString
 	key, err := decode(public)

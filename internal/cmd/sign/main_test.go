@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A signature holds for its text, its comment and its key, and for no others.
+// TestSign checks that a signature is valid only for its text, its comment and its key.
 func TestSign(t *testing.T) {
 	public, key, err := ed25519.GenerateKey(nil)
 	if err != nil {

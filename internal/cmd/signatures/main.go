@@ -1,11 +1,10 @@
-// Command signatures counts which of Stan's function signatures are there:
+// Command signatures counts which of Stan's function signatures the library supports:
 //
 //	go run ./internal/cmd/signatures --list signatures.txt [--left]
 //
-// The list has one signature per line, as stanc prints them. A signature is
-// evaluated if the library has the form, which has a meaning then, and missing
-// otherwise. With --left, the names with signatures that are missing are listed,
-// with their numbers.
+// The list contains one signature per line, as stanc prints them. A signature counts as evaluated if
+// the library has an overload with these arguments and this result, and as missing otherwise. With
+// --left, the names with missing signatures are listed, with their numbers.
 package main
 
 import (

@@ -1,15 +1,14 @@
-// Command stanc3suite runs the parser and the checker over the test programs of
-// stanc3, Stan's own compiler, and compares what they say.
+// Command stanc3suite runs the parser and the checker on the test programs of stanc3, Stan's own
+// compiler, and compares the results.
 //
 //	go run ./internal/cmd/stanc3suite [-columns] DIR
 //
-// DIR is the folder test/integration of a checkout of stan-dev/stanc3, which is
-// no part of this repository. The command prints how many good programs are
-// accepted, how many bad ones refused, where their first errors stand, whether
-// printing keeps the trees, the time of it all, and every miss. misses.go says
-// why a miss is one; a miss without a reason there is a mistake of ours. Errors on
-// the right line at another column are listed by their codes there, and printed
-// with -columns.
+// DIR is the folder test/integration of a checkout of stan-dev/stanc3, which is not part of this
+// repository. The command prints how many valid programs are accepted, how many invalid ones are
+// rejected, the places of their first errors, whether printing preserves the trees, the time, and
+// every miss. misses.go lists reasons for misses; a miss without a reason is an error of ours.
+// Errors on the right line but in another column are listed there by their codes, and printed with
+// -columns.
 package main
 
 import (

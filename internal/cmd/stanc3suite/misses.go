@@ -2,7 +2,7 @@ package main
 
 import "github.com/ppl-lang/ppl/lang/diag"
 
-// reasons says why programs of the suite have another result than in stanc.
+// reasons explains why programs of the suite have another result than in stanc.
 var reasons = map[string]string{
 	"bad/bad_fundef_returntypes4.stan":     "the closing brace is named, where the return is missing, not the head",
 	"bad/noninfinite_loop_return.stan":     "the closing brace is named, where the return is missing, not the head",
@@ -20,7 +20,7 @@ var reasons = map[string]string{
 	"bad/new/ill-formed-constraint5.stan":  "a comma is taken to promise another bound, so that the end of the text is wrong, not the comma",
 }
 
-// columns says, code by code, where on its line our first error is if not where stanc's is.
+// columns describes, for each code, in which column our first error is if it differs from stanc's.
 var columns = map[diag.Code]string{
 	diag.MissingSemicolon:    "where the semicolon belongs, not the token after it",
 	diag.BadNumber:           "the whole of what looks like a number, not the character that does not fit",

@@ -21,7 +21,7 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// result is what one run over the suite finds.
+// result is the outcome of one run over the suite.
 type result struct {
 	good, accepted int
 	bad, refused   int
@@ -32,7 +32,7 @@ type result struct {
 	misses         []miss
 }
 
-// miss is a program that comes out other than in stanc.
+// miss is a program with another result than in stanc.
 type miss struct {
 	kind string // refused, accepted, line, column, print
 	path string // from the suite's root
@@ -111,7 +111,8 @@ func checkProgram(f *source.File) (*ast.File, diag.List) {
 	return tree, append(list, more...)
 }
 
-// survives prints a tree and parses what is printed: it must be the same.
+// survives prints a tree and parses the text. It returns an error if the result is a different
+// tree.
 func survives(tree *ast.File) error {
 	again, list := lang.Parse(source.NewFile("printed", printer.String(tree)))
 	if list.HasErrors() {
@@ -140,7 +141,7 @@ func programs(root, folder string, visit func(path string, f *source.File)) erro
 	})
 }
 
-// reported is where stanc reports its error, with the beginning of its message.
+// reported is the place of stanc's error, with the beginning of its message.
 type reported struct {
 	line, column int
 	message      string

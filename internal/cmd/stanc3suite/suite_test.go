@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What the suite gave when it was last recorded; a change may only improve it.
+// The recorded results of the suite; a change may only improve them.
 const (
 	wrongRefusals = 0  // good programs refused
 	wrongAccepts  = 1  // bad programs accepted
@@ -44,7 +44,7 @@ func TestSuite(t *testing.T) {
 	}
 }
 
-// TestReadExpected reads the form of stanc's expected output.
+// TestReadExpected checks that the form of stanc's expected output is read.
 func TestReadExpected(t *testing.T) {
 	dir := t.TempDir()
 	text := "  $ stanc a.stan\nSemantic error in 'a.stan', line 3, column 0 to column 7:\n   ----\n     3:  x\n         ^\n   ----\n\nWhat is wrong.\n[exit 1]\n" +
