@@ -11,7 +11,7 @@ const powBits = 300
 
 func bigOf(x float64) *big.Float { return new(big.Float).SetPrec(powBits).SetFloat64(x) }
 
-// bigExp is e^x to 250 bits or so.
+// bigExp returns e^x to about 250 bits.
 func bigExp(x *big.Float) *big.Float {
 	y := new(big.Float).SetPrec(powBits).Set(x)
 	y.SetMantExp(y, -14)
@@ -27,7 +27,7 @@ func bigExp(x *big.Float) *big.Float {
 	return sum
 }
 
-// bigPow is x^y = e^(y log x) for x > 0, where log x = l + log(x/e^l) for l near it.
+// bigPow returns x^y = e^(y log x) for x > 0, where log x = l + log(x/e^l) for an l near log x.
 func bigPow(x, y float64) *big.Float {
 	m, e := math.Frexp(x)
 	l := bigOf(math.Log(m) + float64(e)*math.Ln2)
@@ -41,7 +41,7 @@ func bigPow(x, y float64) *big.Float {
 	return bigExp(l.Mul(l, bigOf(y)))
 }
 
-// powUlps is the distance of got from want in units of want's last place.
+// powUlps returns the distance of got from want in units of want's last place.
 func powUlps(got float64, want *big.Float) float64 {
 	w, _ := want.Float64()
 	d, _ := new(big.Float).Sub(bigOf(got), want).Float64()

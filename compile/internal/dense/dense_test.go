@@ -44,7 +44,7 @@ func normals(n int, seed uint64) []float64 {
 	return x
 }
 
-// positive is a positive definite matrix; above the diagonal it has NaN.
+// positive returns a positive definite matrix with NaN above the diagonal.
 func positive(n int) []float64 {
 	const terms = 7
 	x := normals(n*terms, uint64(n))
@@ -238,7 +238,7 @@ func measured() []int {
 	return []int{5, 8, 12, 16, 20, 32, 50, 64, 100, 128, 200, 256, 400, 512, 1000}
 }
 
-// least is the least time of f over many short batches.
+// least returns the smallest time of f over many short batches.
 func least(budget time.Duration, f func()) time.Duration {
 	best := time.Hour
 	for end := time.Now().Add(budget); time.Now().Before(end); {

@@ -257,7 +257,7 @@ func (b *Body) add(n Node) int32 {
 	return i
 }
 
-// operands is room for n operands.
+// operands allocates memory for n operands.
 func (p *Program) operands(n int) []Value {
 	if len(p.values) < n {
 		p.values = make([]Value, max(n, 1024))

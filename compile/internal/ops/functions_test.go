@@ -9,7 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// ulps is the distance of got from the exact want in units of want's last place.
+// ulps returns the distance of got from the exact want in units of want's last place.
 func ulps(got float64, want *big.Float) float64 {
 	w, _ := want.Float64()
 	if got == w {
@@ -71,7 +71,8 @@ func TestExpLog(t *testing.T) {
 	}
 }
 
-// mathLog is math.Log, which is wrong for subnormal numbers on amd64 (Go 1.26).
+// mathLog returns log x by math.Log, except for subnormal numbers, for which math.Log is wrong on
+// amd64 (Go 1.26).
 func mathLog(x float64) float64 {
 	if x > 0 && x < 0x1p-1022 {
 		return math.Log(x*0x1p54) - 54*math.Ln2
@@ -79,7 +80,8 @@ func mathLog(x float64) float64 {
 	return math.Log(x)
 }
 
-// bigLog is log x to 100 bits or so: y + d - d²/2 + d³/3 with d = x/e^y - 1, for y near it.
+// bigLog returns log x to about 100 bits: y + d - d²/2 + d³/3 with d = x/e^y - 1, for a y near log
+// x.
 func bigLog(x *big.Float) *big.Float {
 	f, _ := x.Float64()
 	y := math.Log(f)
@@ -101,12 +103,12 @@ func bigLog(x *big.Float) *big.Float {
 	return sum
 }
 
-// near is equal but for a rounding.
+// near reports whether two numbers are equal up to rounding.
 func near(got, want float64) bool {
 	return got == want || math.IsNaN(got) && math.IsNaN(want) || math.Abs(got-want) <= 3e-16*math.Abs(want)
 }
 
-// bigExp is e^x to 150 bits or so, by its series for x/2^10.
+// bigExp returns e^x to about 150 bits, by the series for x/2^10.
 func bigExp(x float64) *big.Float {
 	const prec = 200
 	y := new(big.Float).SetPrec(prec).SetFloat64(x)

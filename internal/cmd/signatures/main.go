@@ -2,9 +2,9 @@
 //
 //	go run ./internal/cmd/signatures --list signatures.txt [--left]
 //
-// The list contains one signature per line, as stanc prints them. A signature counts as evaluated if
-// the library has an overload with these arguments and this result, and as missing otherwise. With
-// --left, the names with missing signatures are listed, with their numbers.
+// The list contains one signature per line, as stanc prints them. A signature counts as evaluated
+// if the library has an overload with these arguments and this result, and as missing otherwise.
+// With --left, the names with missing signatures are listed, with their numbers.
 package main
 
 import (

@@ -48,11 +48,11 @@ func split(text string) []string {
 	})
 }
 
-// common is the share of sections above which a word says nothing.
+// common is the share of sections above which a word is useless for a search.
 const common = 0.4
 
-// script is the index as a script, since pages that are read as files may load nothing else. A
-// word's sections are the differences of their numbers, in base 36.
+// script returns the index as a script, since pages opened as files cannot load anything else. The
+// sections of a word are written as differences of their numbers, in base 36.
 func (w *words) script() []byte {
 	var list strings.Builder
 	var everywhere []string
@@ -74,7 +74,7 @@ func (w *words) script() []byte {
 	b.WriteString("window.pplWords = ")
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	// Strings alone cannot fail to be encoded.
+	// Encoding strings cannot fail.
 	_ = e.Encode(map[string]any{"sections": w.sections, "words": list.String(), "common": everywhere})
 	return b.Bytes()
 }

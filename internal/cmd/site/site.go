@@ -13,11 +13,11 @@ import (
 	"strings"
 )
 
-// index is the page that lists all others: its headings are the shelves, its links their pages in
-// the order of the navigation.
+// index is the page that lists all others: its headings are the shelves, and its links are their
+// pages, in the order of the navigation.
 const index = "doc/README.md"
 
-// repository is where links lead to files that are no pages of the site.
+// repository is the base of links to files that are not pages of the site.
 const repository = "https://github.com/ppl-lang/ppl/blob/main/"
 
 //go:embed assets
@@ -36,7 +36,7 @@ type shelf struct {
 	Entries []entry
 }
 
-// site is all that is built.
+// site is the site while it is built.
 type site struct {
 	root    string
 	shelves []shelf
@@ -146,7 +146,7 @@ func (s *site) complete() error {
 	return err
 }
 
-// resolve is where a link of a page leads in the site. Pictures are taken into it.
+// resolve returns the target of a page's link within the site. It adds pictures to the site.
 func (s *site) resolve(source, target string, picture bool) (string, error) {
 	if strings.Contains(target, "://") || strings.HasPrefix(target, "mailto:") {
 		return target, nil
@@ -171,7 +171,7 @@ func (s *site) resolve(source, target string, picture bool) (string, error) {
 			anchor = "#" + anchor
 		}
 	case picture, path.Ext(to) == ".json" && strings.HasPrefix(to, "doc/"):
-		// A drawing takes fewer bytes than the same plot as pixels.
+		// A vector drawing takes fewer bytes than the same plot as pixels.
 		drawing := strings.TrimSuffix(to, ".png") + ".svg"
 		if _, err := os.Stat(filepath.Join(s.root, filepath.FromSlash(drawing))); err == nil {
 			to = drawing
@@ -192,7 +192,7 @@ func (s *site) resolve(source, target string, picture bool) (string, error) {
 	return relative(s.pages[source], at) + anchor, nil
 }
 
-// relative is the address of a file of the site as a page links to it.
+// relative returns the address of a file of the site, relative to the page that links to it.
 func relative(from, to string) string {
 	return strings.Repeat("../", strings.Count(from, "/")) + to
 }

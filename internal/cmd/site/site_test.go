@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// The site of this repository: every link and picture leads to a file of it, links to headings to
-// one that is there, and every file but the index is linked.
+// TestSite checks the site of this repository: every link and picture leads to a file of the site,
+// links to headings lead to existing ones, and a link leads to every file but the index.
 func TestSite(t *testing.T) {
 	files, err := build(filepath.Join("..", "..", ".."))
 	if err != nil {
@@ -63,7 +63,7 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// Each of these faults of the pages ends the build.
+// TestFaults checks that each of these faults of the pages ends the build with an error.
 func TestFaults(t *testing.T) {
 	const home = "# Home\n\n## How to\n\n| [One](how-to/one.md) |\n"
 	for _, c := range []struct{ name, index, page, more, want string }{
