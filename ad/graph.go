@@ -105,6 +105,8 @@ type Graph struct {
 	guarding bool // a rule is being applied to an adjoint that may belong to a side not taken
 	eager    bool // whether all constants are folded, even large ones
 
+	known *contents // of a graph that is the body of a region
+
 	uniform map[Ref]bool         // constant arrays of one repeated number
 	fills   map[uint64][]float64 // storage of these arrays, by bits; shared
 }
@@ -282,6 +284,7 @@ func (g *Graph) Output(r Ref) { g.Outputs = append(g.Outputs, r) }
 func (g *Graph) push(n Node) Ref {
 	n.Site = g.site
 	g.charge(&n)
+	complete(n.Attr)
 	if g.Nodes == nil {
 		g.Nodes = make([]Node, 0, 16)
 	}

@@ -220,6 +220,7 @@ func (g *Graph) Fork() *Graph {
 // clone returns a copy that can grow independently. Nodes keep their Refs.
 func (g *Graph) clone() *Graph {
 	h := *g
+	h.known = nil
 	h.Nodes = append([]Node(nil), g.Nodes...)
 	h.Inputs, h.Outputs, h.SideEffects = append([]Ref(nil), g.Inputs...), append([]Ref(nil), g.Outputs...), append([]Ref(nil), g.SideEffects...)
 	h.kept = append([]any(nil), g.kept...)
@@ -258,7 +259,9 @@ func (g *Graph) inline(body *Graph, inputs, outputs []Ref, effects bool) []Ref {
 // withoutSideEffects returns the graph for a second run, when its side effects have already been
 // carried out.
 func (g *Graph) withoutSideEffects() *Graph {
-	changed := len(g.SideEffects) > 0
+	if !g.contents().acts {
+		return g
+	}
 	var nodes []Node
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
@@ -269,16 +272,14 @@ func (g *Graph) withoutSideEffects() *Graph {
 			if nodes == nil {
 				nodes = append(nodes, g.Nodes...)
 			}
-			nodes[i].Attr, changed = a, true
+			nodes[i].Attr = a
 		}
 	}
-	if !changed {
-		return g
-	}
 	h := *g
-	h.SideEffects, h.key, h.types, h.room, h.small = nil, nil, nil, nil, nil
+	h.known, h.SideEffects, h.key, h.types, h.room, h.small = nil, nil, nil, nil, nil, nil
 	if nodes != nil {
 		h.Nodes = nodes
 	}
+	h.known = h.contents()
 	return &h
 }

@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"slices"
 	"sync"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -298,7 +297,7 @@ func (m *Model) recentring() (r *Recentring, err error) {
 		h.Output(h.Grad(h.Add(h.Sum(h.Mul(h.Input(point), to)), jacobian), from)[0])
 		p.gradient.program = assemble(h)
 	}
-	if err == nil && len(r.elements) >= minJoint && !has(m.bound.Density, ad.OpPrint) {
+	if err == nil && len(r.elements) >= minJoint && !m.bound.Density.Has(ad.OpPrint) {
 		r.joint.program, err = m.together(r, g, levels)
 		if m.env.Stop == nil || m.env.Stop() == nil { // memory does not suffice
 			err = nil
@@ -326,13 +325,6 @@ func (m *Model) together(r *Recentring, source *ad.Graph, levels [][]*group) (_ 
 		return nil, err
 	}
 	return w.program, nil
-}
-
-// has reports whether a graph or a region of it has an op.
-func has(g *ad.Graph, op ad.OpCode) bool {
-	return slices.ContainsFunc(g.Nodes, func(n ad.Node) bool {
-		return n.Op == op || slices.ContainsFunc(n.Bodies(), func(b *ad.Graph) bool { return has(b, op) })
-	})
 }
 
 // build adds the map to h, with the evidence as an input. It returns the model's point x, the log

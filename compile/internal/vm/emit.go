@@ -164,10 +164,13 @@ func (x *context) touch(r rootID, t int, read bool) {
 	if rt.data != nil || rt.bind != nil {
 		return
 	}
-	for y := x.Body; y != rt.body; y = y.Parent {
+	if y := x.Body; y != rt.body {
+		for y.Parent != rt.body {
+			y = y.Parent
+		}
 		reg := x.region(y.Region)
 		t = reg.start
-		if y.Parent == rt.body {
+		if n := len(reg.pins); n == 0 || reg.pins[n-1] != r {
 			reg.pins = append(reg.pins, r)
 		}
 	}
