@@ -14,8 +14,8 @@ import (
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
-// TestNothing calls functions and methods with nothing: no receiver, an empty one, no
-// context, and arguments that are nil, zero or empty.
+// TestNothing calls functions and methods with missing values: a nil or empty receiver, a nil
+// context, and arguments that are nil, zero or empty. None may panic.
 func TestNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	functions := map[string]any{
@@ -99,7 +99,7 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// TestBareDraws: draws from a file without comments on its origin can be written again.
+// TestBareDraws checks that draws from a file without comments on its origin can be written again.
 func TestBareDraws(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("bare_1.csv", []byte("lp__,x.1,x.2\n-1,1,2\n-1,2,3\n"), 0o666); err != nil {

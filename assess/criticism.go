@@ -94,14 +94,14 @@ func (l *LogLik) Findings(r *criticise.Result, moved bool) []diagnose.Finding {
 	return findings
 }
 
-// OneObservation is the finding for a log likelihood of a single observation.
+// OneObservation returns the finding for a log likelihood of a single observation.
 func OneObservation() diagnose.Finding {
 	return diagnose.Finding{Code: "one-observation", Severity: diagnose.Problem,
 		Summary: "There is one observation; without it, the prior alone is left. The estimate says little about predictions.",
 		Advice:  "If the data are in one multivariate distribution, compute the log density of each element given the others, as log_lik in generated quantities."}
 }
 
-// partial reports whether a statement that cannot be replicated is also about this variable.
+// partial reports whether a statement that cannot be replicated mentions this variable too.
 func (p *Predictive) partial(name string) bool {
 	word := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`)
 	return slices.ContainsFunc(p.Left, func(l predict.Left) bool { return word.MatchString(l.Text) })
@@ -186,11 +186,11 @@ func (p *Predictive) Findings() []diagnose.Finding {
 	return findings
 }
 
-// farWider is the factor by which data of the prior vary more than the data at hand, at the median,
-// if the prior counts as much wider than the data.
+// farWider is the factor by which data drawn from the prior must vary more than the observed data,
+// at the median, for a finding that the prior is much too wide.
 const farWider = 10
 
-// implausible reports predictions of the prior that hardly any data have.
+// implausible reports predictions of the prior that hardly any real data have.
 func (v *PredictiveVariable) implausible() (findings []diagnose.Finding) {
 	for _, c := range v.Checks {
 		if c.Name == "sd" && c.Observed > 0 && c.Q50 > farWider*c.Observed {
@@ -207,12 +207,12 @@ func (v *PredictiveVariable) implausible() (findings []diagnose.Finding) {
 	return findings
 }
 
-// Plausible reports whether findings do not object to what the prior expects.
+// Plausible reports whether no finding objects to what the prior expects.
 func Plausible(findings []diagnose.Finding) bool {
 	return !slices.ContainsFunc(findings, func(f diagnose.Finding) bool { return strings.HasPrefix(f.Code, "prior-") })
 }
 
-// oddGroups reports groups of rows that deviate from what is predicted for them.
+// oddGroups returns the finding about groups of rows that deviate from the predictions for them.
 func (p *Predictive) oddGroups(v PredictiveVariable, odd []GroupCheck) diagnose.Finding {
 	slices.SortFunc(odd, func(a, b GroupCheck) int { return cmp.Compare(math.Abs(b.Deviation), math.Abs(a.Deviation)) })
 	var texts []string

@@ -46,14 +46,14 @@ func writeSet(path string, set *data.Set) error {
 	return files.Replace(path, b.Bytes())
 }
 
-// redrawn returns values with the drawn variables replaced.
+// redrawn returns the data with the drawn variables replaced by drawn values.
 func redrawn(p *model.Posterior, values *data.Set, d *model.Derived, names []string, drawn []float64) (*data.Set, error) {
 	rename := map[string]string{}
 	whole := map[string]bool{}
 	for _, o := range d.Outputs {
 		rename[o.Name] = o.Variable
 	}
-	var own []string // generated quantities that are not data are left out
+	var own []string // leave out generated quantities that are not data
 	var numbers []float64
 	for i, n := range names {
 		if _, ok := rename[diagnose.VariableName(n)]; ok {
@@ -72,8 +72,8 @@ func redrawn(p *model.Posterior, values *data.Set, d *model.Derived, names []str
 	return values.Replace(set, rename), nil
 }
 
-// setOf makes a data set of the columns of a draw: theta.1.2 is an element of theta. Variables in
-// whole are integers.
+// setOf makes a data set from the columns of a draw: theta.1.2 is an element of theta. Variables in
+// whole become integers.
 func setOf(names []string, values []float64, whole map[string]bool) (*data.Set, error) {
 	b := data.NewBuilder()
 	for i, n := range names {

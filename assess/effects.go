@@ -19,20 +19,20 @@ import (
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
-// EffectKind is what is computed of expected outcomes.
+// EffectKind says what is computed from the expected outcomes.
 type EffectKind string
 
 // The kinds, with the names of R's marginaleffects.
 const (
 	Predictions EffectKind = "predictions" // averages of expected outcomes
-	Comparisons EffectKind = "comparisons" // between values of a variable
-	Slopes      EffectKind = "slopes"      // derivatives with respect to a number
+	Comparisons EffectKind = "comparisons" // differences between values of a variable
+	Slopes      EffectKind = "slopes"      // derivatives with respect to a numeric variable
 )
 
-// Contrast is how two averages are compared.
+// Contrast says how two averages are compared.
 type Contrast string
 
-// The contrasts. Ratios are those of averages.
+// The contrasts. Ratios are ratios of averages, not averages of ratios.
 const (
 	Difference Contrast = "difference"
 	Ratio      Contrast = "ratio"
@@ -40,13 +40,13 @@ const (
 	Lift       Contrast = "lift" // relative difference
 )
 
-// Pairing is which levels of a factor are compared.
+// Pairing says which levels of a factor are compared.
 type Pairing string
 
 // The pairings.
 const (
-	Reference  Pairing = "reference"  // each level with the first
-	Sequential Pairing = "sequential" // each level with the one before
+	Reference  Pairing = "reference"  // each level with the first one
+	Sequential Pairing = "sequential" // each level with the one before it
 	Pairwise   Pairing = "pairwise"   // all pairs
 )
 
@@ -55,19 +55,19 @@ type EffectOptions struct {
 	Kind     EffectKind
 	Of       []string // variables of the data
 	By       []string // variables whose values make groups, over which averages are taken
-	At       []At     // values that all rows get; all combinations
+	At       []At     // values to set in all rows; every combination is used
 	Contrast Contrast // "": Difference
 	Pairing  Pairing  // "": Reference
-	Step     float64  // by which numbers are increased in comparisons; 0: 1
-	Outcome  string   // needed if the model has several
-	Link     bool     // on the scale of the linear predictor
-	Ranks    bool     // of the levels, by their predictions
+	Step     float64  // how much numeric variables are increased in comparisons; 0: 1
+	Outcome  string   // name of the outcome; needed if there are several
+	Link     bool     // use the scale of the linear predictor
+	Ranks    bool     // also rank the levels by their predictions
 	Data     *data.Set
 	Seed     uint64
 	Parallel int
 }
 
-// At sets a variable to values, one after another.
+// At gives a variable one value after another.
 type At struct {
 	Name   string
 	Values []float64
@@ -80,9 +80,9 @@ type Effects struct {
 	Rows       []Effect
 	Ranks      []LevelRank
 	Draws      int
-	Failed     int // draws at which nothing could be computed
+	Failed     int // draws at which the expected outcomes could not be computed
 	Left       []predict.Left
-	Observed   []string // why the expected values are those given other observed values
+	Observed   []string // reasons why the expected values depend on other observed values
 }
 
 // Setting is a variable with a value. Label is its level, or the number.
@@ -91,13 +91,13 @@ type Setting struct {
 	Value       float64
 }
 
-// Effect is one quantity at all draws.
+// Effect is one quantity, with its value at every draw.
 type Effect struct {
 	Term     string    // the variable that changes; "" for predictions without one
 	Level    *Setting  // of a prediction
-	From, To *Setting  // of a comparison; nil for slopes. For numbers, To is the step
-	By, At   []Setting // the group, and the values that all rows have
-	Category int       // of the outcome, from 1; 0 if it has none
+	From, To *Setting  // the values compared; nil for slopes. For numbers, To is the step
+	By, At   []Setting // the group, and the values set in all rows
+	Category int       // category of the outcome, from 1; 0 without categories
 	Draws    []float64
 }
 
@@ -105,10 +105,10 @@ type Effect struct {
 type EffectSummary struct {
 	Mean, SD  float64
 	Quantiles []float64
-	Above     float64 // share of the draws above a value
+	Above     float64 // share of the draws above a given value
 }
 
-// Summary summarises the draws; above is the value for [EffectSummary].Above.
+// Summary summarises the draws. above is the value with which [EffectSummary].Above compares them.
 func (e *Effect) Summary(above float64, probabilities ...float64) EffectSummary {
 	s := EffectSummary{Quantiles: diagnose.Quantiles(e.Draws, probabilities...)}
 	n := float64(len(e.Draws))
@@ -125,8 +125,9 @@ func (e *Effect) Summary(above float64, probabilities ...float64) EffectSummary 
 	return s
 }
 
-// LevelRank has the probabilities of the ranks of a level among all, by its expected outcome. Rank
-// 1 is the highest. Levels that are equal at a draw share their ranks equally.
+// LevelRank has the probabilities of the ranks of a level, if all levels are ordered by their
+// expected outcomes. Rank 1 is the highest. Levels that are equal at a draw share their ranks
+// equally.
 type LevelRank struct {
 	Term          string
 	Level         Setting
@@ -150,12 +151,12 @@ type effecting struct {
 	known   map[string]averages
 }
 
-// averages holds the mean expected outcome: [group][category][draw].
+// averages holds mean expected outcomes by group, category and draw.
 type averages [][][]float64
 
 // EffectsOf computes how the expected outcome depends on variables of the data, at each draw of a
-// fit: each quantity compares averages over the rows, in which a variable has other values and all
-// others stay as observed.
+// fit. Each quantity compares averages over the rows; for each average, a variable is given another
+// value in all rows, and the other variables stay as observed.
 func EffectsOf(ctx context.Context, f *fit.Fit, o EffectOptions) (*Effects, error) {
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -263,7 +264,7 @@ func (e *effecting) bind(values *data.Set) (*model.Posterior, error) {
 	return e.derived.BindContext(e.ctx, values, o)
 }
 
-// place is the row and the category, from 0, that a generated quantity is about.
+// place returns the row and the category, both from 0, that a generated quantity belongs to.
 func (e *effecting) place(name string) (row, category int, ok bool) {
 	parts := strings.Split(name, ".")
 	if parts[0] != e.out.Name || len(parts) < 2 {
@@ -282,7 +283,7 @@ func (e *effecting) place(name string) (row, category int, ok bool) {
 	return row - 1, 0, true
 }
 
-// change is a variable that gets a value in all rows or, with add, is increased.
+// change is a variable that gets a value in all rows or, with add, is increased by it.
 type change struct {
 	name  string
 	value float64
@@ -316,7 +317,8 @@ func changing(s *data.Set, changes []change) *data.Set {
 	})
 }
 
-// groups returns the groups of rows, in the order of their levels, and the group of each row.
+// groups returns the groups of rows, in the order of their levels, and the index of the group of
+// each row.
 func (e *effecting) groups(at []change) (settings [][]Setting, of []int) {
 	of = make([]int, e.rows)
 	type key struct {
@@ -358,7 +360,7 @@ func (e *effecting) groups(at []change) (settings [][]Setting, of []int) {
 	return settings, of
 }
 
-// setting names a value of a variable, by its level if it has one.
+// setting describes a value of a variable, by its level if it has one.
 func (e *effecting) setting(name string, x float64) Setting {
 	sets := []*data.Set{e.base}
 	if d, err := e.fit.Data(); err == nil {
@@ -367,7 +369,7 @@ func (e *effecting) setting(name string, x float64) Setting {
 	return settingOf(name, x, sets...)
 }
 
-// average computes the averages of expected outcomes over groups of rows, with changes of the data.
+// average computes the averages of expected outcomes over groups of rows, for data with changes.
 func (e *effecting) average(changes []change, groups int, of []int) (averages, error) {
 	key := fmt.Sprint(changes)
 	if a, ok := e.known[key]; ok {
@@ -438,7 +440,7 @@ func combinations(all []At) [][]change {
 	return out
 }
 
-// at computes the effects where all rows have some values.
+// at computes the effects for data in which all rows have the given values.
 func (e *effecting) at(at []change) error {
 	groups, of := e.groups(at)
 	var where []Setting
@@ -545,8 +547,8 @@ func (e *effecting) pair(with func(...change) (averages, error), low, high chang
 	return a, b, err
 }
 
-// levels lists the values of a factor: of an index, of a column with levels, or of one of zeros and
-// ones. It is nil for other numbers.
+// levels lists the values of a factor, which may be an index, a column with levels, or a column of
+// zeros and ones. It returns nil for other numbers.
 func (e *effecting) levels(name string) []float64 {
 	v, _ := e.base.Get(name)
 	if !v.IsInt {
@@ -554,7 +556,7 @@ func (e *effecting) levels(name string) []float64 {
 	}
 	values := slices.Clone(v.Reals)
 	known, _ := e.fit.Data()
-	if known != nil { // new data may have some levels only
+	if known != nil { // new data may have only some of the levels
 		if old, ok := known.Get(name); ok {
 			values = append(values, old.Reals...)
 		}
@@ -571,12 +573,12 @@ func (e *effecting) levels(name string) []float64 {
 	return nil
 }
 
-// whole reports a variable that the model declares as integers.
+// whole reports whether the model declares a variable as integers.
 func (e *effecting) whole(name string) bool {
 	return slices.ContainsFunc(e.derived.Program().IR().Data, func(v *ir.Var) bool { return v.Name == name && v.Type.Scalar() == types.Int })
 }
 
-// pairs lists the pairs of n levels that are compared.
+// pairs lists the pairs of levels to compare, of n levels.
 func (p Pairing) pairs(n int) (out [][2]int) {
 	for j := 1; j < n; j++ {
 		switch p {
@@ -593,7 +595,7 @@ func (p Pairing) pairs(n int) (out [][2]int) {
 	return out
 }
 
-// of compares an average with another one.
+// of compares two averages by the contrast.
 func (c Contrast) of(low, high float64) float64 {
 	switch c {
 	case Ratio:
@@ -614,7 +616,7 @@ func zip(a, b []float64, f func(a, b float64) float64) []float64 {
 	return out
 }
 
-// rank computes the probabilities of the ranks of levels.
+// rank computes the probabilities of the ranks of the levels of a variable.
 func (e *effecting) rank(name string, levels []float64, all []averages, groups [][]Setting, at []Setting) {
 	for g := range groups {
 		for k := range all[0][g] {

@@ -47,7 +47,7 @@ func patientsFit(t *testing.T) *fit.Fit {
 	return fitOf(t, patients, map[string]any{"N": 8, "J": 3, "age": ages, "sex": sexes, "ward": wards, "y": []int{0, 1, 0, 1, 1, 1, 0, 0}})
 }
 
-// byHand computes something of the parameters a, b, c and u at every draw.
+// byHand computes a function of the parameters a, b, c and u at every draw.
 func byHand(f *fit.Fit, value func(a, b, c float64, u []float64) float64) []float64 {
 	at := func(name string) int { return slices.Index(f.Draws.Names(), name) }
 	var out []float64
@@ -60,7 +60,8 @@ func byHand(f *fit.Fit, value func(a, b, c float64, u []float64) float64) []floa
 	return out
 }
 
-// averageOf is the average over rows of the probability, with changes of their variables.
+// averageOf returns a function that averages the probability of the outcome over rows, with changes
+// of their variables.
 func averageOf(rows []int, change func(age *float64, sex, ward *int)) func(a, b, c float64, u []float64) float64 {
 	return func(a, b, c float64, u []float64) float64 {
 		sum := 0.0
@@ -73,7 +74,8 @@ func averageOf(rows []int, change func(age *float64, sex, ward *int)) func(a, b,
 	}
 }
 
-// Effects equal what is computed from the draws of the parameters by the formula of the model.
+// TestEffects checks that effects equal those computed from the draws of the parameters by the
+// formula of the model.
 func TestEffects(t *testing.T) {
 	f := patientsFit(t)
 	all := []int{0, 1, 2, 3, 4, 5, 6, 7}
@@ -100,7 +102,7 @@ func TestEffects(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		o    assess.EffectOptions
-		want map[string][]float64 // by the labels of an effect
+		want map[string][]float64 // the draws expected, by the labels of the effect
 	}{
 		{"averages", assess.EffectOptions{Kind: assess.Predictions, By: []string{"sex"}}, map[string][]float64{
 			" sex=0": byHand(f, averageOf([]int{0, 2, 5, 7}, same)), " sex=1": byHand(f, averageOf([]int{1, 3, 4, 6}, same))}},
@@ -161,7 +163,7 @@ func TestEffects(t *testing.T) {
 	}
 }
 
-// Ranks are shares of the draws.
+// TestEffectRanks checks that the probabilities of ranks are shares of the draws.
 func TestEffectRanks(t *testing.T) {
 	f := patientsFit(t)
 	e, err := assess.EffectsOf(context.Background(), f, assess.EffectOptions{Kind: assess.Comparisons, Of: []string{"ward"}, Ranks: true})
@@ -171,7 +173,7 @@ func TestEffectRanks(t *testing.T) {
 	if len(e.Ranks) != 3 || len(e.Rows) != 0 {
 		t.Fatalf("%d ranks and %d effects", len(e.Ranks), len(e.Rows))
 	}
-	for i, r := range e.Ranks { // of a monotone function of u
+	for i, r := range e.Ranks { // the outcome increases with u, so ranks are those of u
 		for rank := range 3 {
 			want := 0.0
 			for _, x := range byHand(f, func(_, _, _ float64, u []float64) float64 {
@@ -189,7 +191,8 @@ func TestEffectRanks(t *testing.T) {
 	}
 }
 
-// Categories have an effect each, which add up to 0.
+// TestEffectsOfCategories checks that each category of the outcome has an effect, and that they add
+// up to 0.
 func TestEffectsOfCategories(t *testing.T) {
 	f := fitOf(t, `data { int N; vector[N] x; array[N] int<lower=1, upper=3> y; } parameters { real b; ordered[2] c; }
 		model { b ~ std_normal(); c ~ normal(0, 2); for (n in 1:N) y[n] ~ ordered_logistic(b * x[n], c); }`,

@@ -27,8 +27,9 @@ type Evidence struct {
 	Log   float64
 	Error float64
 
-	// Tempering says that the estimate is the one of parallel tempering; it is by bridge sampling
-	// otherwise. Chains that were tempered move between modes, which one proposal may not cover.
+	// Tempering says that the estimate comes from parallel tempering, otherwise from bridge
+	// sampling. Tempered chains move between modes, whereas the single proposal of bridge sampling
+	// may miss some.
 	Tempering bool
 
 	Bridge   bridge.Estimate   // log integral of the density, by bridge sampling
@@ -118,7 +119,7 @@ func EvidenceOf(ctx context.Context, f *fit.Fit, seed uint64) (*Evidence, error)
 	return out, nil
 }
 
-// densityOf is the log density of a posterior.
+// densityOf returns the log density of a posterior in the form for bridge sampling.
 func densityOf(p *model.Posterior) bridge.Density {
 	return func(ctx context.Context, points [][]float64, logDensity []float64) error {
 		return evaluateAll(ctx, p, p, nil, points, logDensity, nil)
@@ -147,8 +148,8 @@ func chainsOf(p *model.Posterior, f *fit.Fit) ([][][]float64, error) {
 	return chains, nil
 }
 
-// temperedEvidence is the estimate of parallel tempering. It is about the density that was sampled,
-// which may lack constants that p has: these are found at a point.
+// temperedEvidence returns the estimate of parallel tempering. It belongs to the density that was
+// sampled, which may lack constants that p has. The difference is found at one point.
 func temperedEvidence(ctx context.Context, f *fit.Fit, p *model.Posterior, at []float64) (tempered.Evidence, error) {
 	var kernels []map[string]float64
 	for _, c := range f.Report.Chains {
@@ -174,8 +175,8 @@ func temperedEvidence(ctx context.Context, f *fit.Fit, p *model.Posterior, at []
 	return tempered.Evidence{LogZ: z.LogZ + constant, Error: z.Error, Forward: z.Forward + constant, Backward: z.Backward + constant}, nil
 }
 
-// priorMass estimates the integral of the prior, from draws of it. Only priors whose parameters can
-// be drawn one after another are examined: sampling the others would take as long as the fit.
+// priorMass estimates the integral of the prior from draws of it. It does so only for priors whose
+// parameters can be drawn one after another, since sampling others would take as long as the fit.
 func priorMass(ctx context.Context, m *model.Model, values any, b model.BindOptions, seed uint64) (PriorMass, error) {
 	out := PriorMass{Flat: flat(m)}
 	if out.Flat != nil {
@@ -241,9 +242,10 @@ func flat(m *model.Model) []string {
 	return names
 }
 
-// An estimate by bridge sampling is reliable if its iterations converge, if the draws and the
-// proposal overlap in this effective number of draws, and if the two halves of the draws agree up
-// to this number of standard errors, or up to a difference that does not matter.
+// An estimate by bridge sampling counts as reliable under three conditions: its iterations
+// converge; draws and proposal overlap in at least this effective number of draws; and the two
+// halves of the draws agree up to this number of standard errors, or up to a difference that does
+// not matter.
 const (
 	bridgeEffective = 50
 	bridgeErrors    = 4
@@ -262,7 +264,7 @@ func reliable(e bridge.Estimate) bool {
 	return off <= max(bridgeLeast, bridgeErrors*math.Hypot(a.Error, b.Error))
 }
 
-// Findings returns what users should know about the evidence of a model of this name.
+// Findings returns what users should know about the evidence of the model with this name.
 func (e *Evidence) Findings(name string) []diagnose.Finding {
 	var findings []diagnose.Finding
 	add := func(code string, severity diagnose.Severity, summary, advice string) {
@@ -303,7 +305,7 @@ func (e *Evidence) Findings(name string) []diagnose.Finding {
 	return findings
 }
 
-// list joins names, of which it shows a few.
+// list joins names, but only the first few.
 func list(names []string) string {
 	const most = 5
 	text := ""

@@ -35,7 +35,7 @@ func evidenceOf(t *testing.T, text string, values map[string]any, o fit.Options)
 	return e
 }
 
-// integral is the integral of f between a and b, by Simpson's rule.
+// integral returns the integral of f between a and b, by Simpson's rule.
 func integral(f func(x float64) float64, a, b float64) float64 {
 	const n = 4000
 	sum := f(a) + f(b)
@@ -45,7 +45,7 @@ func integral(f func(x float64) float64, a, b float64) float64 {
 	return sum * (b - a) / n / 3
 }
 
-// normal is the density of a normal distribution.
+// normal returns the density of a normal distribution.
 func normal(x, mu, sigma float64) float64 {
 	z := (x - mu) / sigma
 	return math.Exp(-z*z/2) / (sigma * math.Sqrt(2*math.Pi))
@@ -56,7 +56,8 @@ func lgamma(x float64) float64 {
 	return v
 }
 
-// TestEvidence compares with exact values: conjugate models, and integrals over one parameter.
+// TestEvidence compares the evidence with exact values, of conjugate models and of models whose
+// single parameter can be integrated out.
 func TestEvidence(t *testing.T) {
 	y := []float64{0.3, -1.2, 2.1, 0.8, 1.4}
 	likelihood := func(mu, sigma float64) float64 {
@@ -133,7 +134,7 @@ func TestEvidence(t *testing.T) {
 		{"correlated coefficients", `data { vector[5] y; } parameters { vector[2] b; } model { b ~ multi_normal([0, 0]', [[1, 0.99], [0.99, 1]]); y ~ normal(b[1] - b[2], 1); }`,
 			map[string]any{"y": y}, math.Log(integral(func(d float64) float64 { return normal(d, 0, math.Sqrt(0.02)) * likelihood(d, 1) }, -2, 2)), nil},
 		{"categories", `data { array[4] int y; } parameters { real a; } model { a ~ logistic(0, 1); y ~ bernoulli_logit(a); }`,
-			map[string]any{"y": []int{1, 1, 0, 1}}, math.Log(1.0 / 20), nil}, // the probability is uniform
+			map[string]any{"y": []int{1, 1, 0, 1}}, math.Log(1.0 / 20), nil}, // the prior probability is uniform
 	} {
 		e := evidenceOf(t, c.text, c.values, fit.Options{Seed: 3, Chains: 4, Draws: 500})
 		if !(math.Abs(e.Log-c.want) <= 4*e.Error) || !(e.Error < 0.05) {
@@ -149,8 +150,9 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// TestEvidenceTempered: two modes, one with three times the mass of the other. Tempering has the
-// evidence, without the constants that ~ drops; these are added.
+// TestEvidenceTempered has a density with two modes, one of which has three times the mass of the
+// other. Tempering must find the evidence. The sampled density lacks the constants that ~ drops,
+// which must be added.
 func TestEvidenceTempered(t *testing.T) {
 	const text = `parameters { real x; real w; } model { target += log_mix(0.25, normal_lpdf(x | -30, 1), normal_lpdf(x | 30, 1)); w ~ normal(0, 3); }`
 	e := evidenceOf(t, text, nil, fit.Options{Seed: 3, Chains: 2, Draws: 500, Sampler: tempered.Sampler{}})
@@ -159,7 +161,8 @@ func TestEvidenceTempered(t *testing.T) {
 	}
 }
 
-// TestEvidenceRefused: draws from the prior, a model without parameters.
+// TestEvidenceRefused checks that draws from the prior, and a model without parameters, are
+// refused.
 func TestEvidenceRefused(t *testing.T) {
 	ctx := context.Background()
 	m, err := model.Compile("m", "parameters { real x; } model { x ~ std_normal(); }")

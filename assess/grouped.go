@@ -12,14 +12,14 @@ import (
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
-// This file: predictive checks of groups of rows.
+// This file: predictive checks for groups of rows.
 
-// Groups compares a statistic of groups of rows with those of their replications.
+// Groups compares a statistic of each group of rows with the same statistic of the replications.
 type Groups struct {
 	Statistic string
-	By        []string     // the columns that make groups
+	By        []string     // the columns whose values make the groups
 	X         string       // the column that is divided into intervals; "": none
-	Cells     []GroupCheck // in the order of the levels, and of the intervals within them
+	Cells     []GroupCheck // in the order of levels and, within a level, of intervals
 
 	// P is the share of replications in which some group deviates from its predictions by more
 	// standard deviations than any group of the data does. It accounts for the number of groups.
@@ -55,7 +55,7 @@ func (g *Groups) Odd() (out []GroupCheck) {
 	return out
 }
 
-// UnknownStatisticError says that there is no statistic of this name.
+// UnknownStatisticError says that there is no statistic with this name.
 type UnknownStatisticError struct {
 	Name  string
 	Known []string
@@ -66,7 +66,8 @@ func (e *UnknownStatisticError) Error() string {
 	return fmt.Sprintf("there is no statistic %q; there are %s", e.Name, strings.Join(e.Known, ", "))
 }
 
-// maxIntervals is the number of intervals of a numeric column, and maxIntervalsBy of each group.
+// maxIntervals is the number of intervals that a numeric column is divided into. If there are
+// groups as well, it is maxIntervalsBy within each group.
 const (
 	maxIntervals   = 10
 	maxIntervalsBy = 4
@@ -74,7 +75,7 @@ const (
 
 // grouping divides rows into groups.
 type grouping struct {
-	statistic int // an index of criticise.Statistics
+	statistic int // index in criticise.Statistics
 	name      string
 	by        []string
 	x         string
@@ -83,7 +84,7 @@ type grouping struct {
 	of        []int // the cell of each row
 }
 
-// newGrouping is nil if no groups are asked for.
+// newGrouping returns nil if the options ask for no groups.
 func newGrouping(values *data.Set, o PredictiveOptions) (*grouping, error) {
 	known := criticise.Statistics(true)
 	g := &grouping{name: o.Statistic, by: o.By, x: o.X, columns: slices.Clone(o.By)}
@@ -125,7 +126,7 @@ func newGrouping(values *data.Set, o PredictiveOptions) (*grouping, error) {
 	return g, nil
 }
 
-// divide makes a cell of each combination of keys.
+// divide makes a cell for each combination of keys.
 func (g *grouping) divide(values *data.Set, columns, keys [][]float64, o PredictiveOptions) {
 	n := len(columns[0])
 	key := func(row int) []float64 {
@@ -164,7 +165,7 @@ func (g *grouping) divide(values *data.Set, columns, keys [][]float64, o Predict
 	}
 }
 
-// settingOf names a value of a column by its level, in the first of the sets that has levels.
+// settingOf describes a value of a column by its level, taken from the first set that has levels.
 func settingOf(name string, x float64, sets ...*data.Set) Setting {
 	s := Setting{Name: name, Value: x, Label: strconv.FormatFloat(x, 'g', 6, 64)}
 	for _, set := range sets {
@@ -178,8 +179,8 @@ func settingOf(name string, x float64, sets ...*data.Set) Setting {
 	return s
 }
 
-// intervals numbers the interval that each value is in. There are at most most intervals, with
-// about as many values each; equal values are together.
+// intervals returns the number of the interval of each value. There are at most `most` intervals,
+// which have about as many values each; equal values are in the same interval.
 func intervals(x []float64, most int) []float64 {
 	sorted := slices.Clone(x)
 	slices.Sort(sorted)
@@ -199,7 +200,7 @@ func intervals(x []float64, most int) []float64 {
 	return out
 }
 
-// used returns an error if no variable has the rows of the groups.
+// used returns an error if no variable has the same rows as the groups.
 func (g *grouping) used(variables []*replicated) error {
 	if g == nil {
 		return nil
@@ -214,19 +215,19 @@ func (g *grouping) used(variables []*replicated) error {
 	return fmt.Errorf("%s has %d values, but %s rows: groups need one value for each row", g.columns[0], len(g.of), strings.Join(names, ", "))
 }
 
-// fits reports whether a variable has the rows of the groups.
+// fits reports whether a variable has the same rows as the groups.
 func (g *grouping) fits(v *replicated) bool {
 	return g != nil && slices.Max(append(slices.Clone(v.rows), -1))+1 == len(g.of) && !slices.Contains(v.rows, -1)
 }
 
-// groupResults has the statistic of each group at each draw.
+// groupResults has the statistic of each group at every draw.
 type groupResults struct {
 	*grouping
-	members [][]int     // elements of the variable, by cell
+	members [][]int     // for each cell the elements of the variable in it
 	values  [][]float64 // by cell and draw
 }
 
-// results is nil if a variable has no groups.
+// results returns nil if a variable has no groups.
 func (g *grouping) results(v *replicated, draws int) *groupResults {
 	if !g.fits(v) {
 		return nil
@@ -241,7 +242,7 @@ func (g *grouping) results(v *replicated, draws int) *groupResults {
 	return r
 }
 
-// statisticOf computes the statistic of a cell of y.
+// statisticOf computes the statistic of the values of y in a cell.
 func (r *groupResults) statisticOf(cell int, y []float64) float64 {
 	own := make([]float64, 0, len(r.members[cell]))
 	for _, i := range r.members[cell] {
@@ -255,7 +256,7 @@ func (r *groupResults) statisticOf(cell int, y []float64) float64 {
 	return all[r.statistic]
 }
 
-// add computes the statistics of the replication y of a draw.
+// add computes the statistics of y, the replication at a draw.
 func (r *groupResults) add(draw int, y []float64) {
 	if r == nil {
 		return
@@ -265,7 +266,7 @@ func (r *groupResults) add(draw int, y []float64) {
 	}
 }
 
-// finish compares the groups of the data y with their replications.
+// finish compares the groups of y, the data, with their replications.
 func (r *groupResults) finish(y []float64) *Groups {
 	if r == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// noise has observations that are standard normal, whatever the parameter.
+// noise is a model whose observations are standard normal, whatever the parameter is.
 const noise = `data { int N; array[N] int g; vector[N] x; vector[N] y; } parameters { real a; }
 model { a ~ std_normal(); y ~ normal(0, 1); }`
 
@@ -27,8 +27,8 @@ func priorChecks(t *testing.T, text string, values map[string]any, o assess.Pred
 	return p, err
 }
 
-// rowsOf makes n rows: g counts to 3 over and over, x is 0 to 11 over and over, and y is shift in
-// group 3, else 0.
+// rowsOf makes n rows. g repeats 1 to 3, x repeats 0 to 11, and y is shift in group 3 and 0
+// elsewhere.
 func rowsOf(n int, shift float64) map[string]any {
 	g, x, y := make([]int, n), make([]float64, n), make([]float64, n)
 	for i := range n {
@@ -40,8 +40,9 @@ func rowsOf(n int, shift float64) map[string]any {
 	return map[string]any{"N": n, "g": g, "x": x, "y": y}
 }
 
-// The mean of n standard normal values has a standard deviation of 1/√n; the largest of k
-// independent deviations has the distribution function (2Φ(z)-1)^k.
+// TestGroupsOfNoise compares deviations and P with theory. The mean of n standard normal values has
+// a standard deviation of 1/√n. The largest of k independent deviations has the distribution
+// function (2Φ(z)-1)^k.
 func TestGroupsOfNoise(t *testing.T) {
 	const n, k, draws = 48, 3, 8000
 	p, err := priorChecks(t, noise, rowsOf(n, 1), assess.PredictiveOptions{By: []string{"g"}})
@@ -65,7 +66,7 @@ func TestGroupsOfNoise(t *testing.T) {
 	if odd := groups.Odd(); len(odd) != 1 || odd[0].By[0].Value != 3 || groups.P > 5*tail(4)+3./draws {
 		t.Errorf("deviating groups %+v, p = %v", odd, groups.P)
 	}
-	// A deviation of 1.5 standard deviations is not unusual for the largest of three.
+	// The largest of three deviations is often 1.5 standard deviations or more.
 	if p, err = priorChecks(t, noise, rowsOf(n, 1.5/4), assess.PredictiveOptions{By: []string{"g"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +76,8 @@ func TestGroupsOfNoise(t *testing.T) {
 	}
 }
 
-// Intervals have about as many rows each, keep equal values together, and are made within groups.
+// TestIntervals checks that intervals have about as many rows each, keep equal values together, and
+// are made within groups.
 func TestIntervals(t *testing.T) {
 	p, err := priorChecks(t, noise, rowsOf(48, 0), assess.PredictiveOptions{X: "x", Statistic: "max"})
 	if err != nil {
@@ -91,7 +93,7 @@ func TestIntervals(t *testing.T) {
 		t.Errorf("intervals: %s", text)
 	}
 	values := rowsOf(48, 0)
-	values["x"] = values["g"] // each value of few is an interval
+	values["x"] = values["g"] // few distinct values: each makes an interval
 	if p, err = priorChecks(t, noise, values, assess.PredictiveOptions{X: "x", By: []string{"g"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -115,8 +117,9 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
-// Findings about the prior: what it hardly expects, far wider data, constant data, data that cannot
-// be drawn; and none of a sensible one, or without data.
+// TestImplausible checks the findings about the prior: data that it hardly expects, far wider data,
+// constant data, and data that cannot be drawn. A sensible prior, or a check without data, must
+// have no findings.
 func TestImplausible(t *testing.T) {
 	head := "data { int N; vector[N] x; array[N] int g; vector[N] y; array[N] int<lower=0> k; } parameters { real a; real<lower=0> s; } model { "
 	for _, c := range []struct{ name, model, want string }{

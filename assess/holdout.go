@@ -33,8 +33,8 @@ type Holdout struct {
 	options model.BindOptions
 }
 
-// NewHoldout prepares for refits without some observations. It stops early if ctx ends. An error
-// says why observations cannot be left out.
+// NewHoldout prepares refits without some observations. It stops early if ctx ends. An error says
+// why observations cannot be left out.
 func NewHoldout(ctx context.Context, m *model.Model, values any, o model.BindOptions) (*Holdout, error) {
 	set, err := model.ReadData(values)
 	if err != nil {
@@ -69,9 +69,9 @@ func NewHoldout(ctx context.Context, m *model.Model, values any, o model.BindOpt
 	return h, h.apart(ctx)
 }
 
-// apart checks that the log likelihood of a row is the same without other rows. In a time series it
-// is not, nor where all rows are used together, such as for a mean that transformed data subtract.
-// It checks a few points only: a difference mostly shows everywhere.
+// apart checks that the log likelihood of a row does not depend on other rows. It does in a time
+// series, or if something is computed from all rows, such as a mean that transformed data subtract.
+// It checks only a few points, since a difference mostly shows everywhere.
 func (h *Holdout) apart(ctx context.Context) error {
 	var some []int
 	for i := 0; i < h.N; i += 2 {
@@ -118,7 +118,7 @@ func (h *Holdout) apart(ctx context.Context) error {
 	return nil
 }
 
-// alike lists the data that are declared with the same variable as their first size as name is.
+// alike lists the data whose first size is declared with the same variable as that of name.
 func alike(m *model.Model, name string) ([]string, error) {
 	size := ""
 	all := m.Program().IR().Data
@@ -169,8 +169,8 @@ func (h *Holdout) Groups(name string) ([][]int, []string, error) {
 	return groups, names, nil
 }
 
-// groupName names the group of observations in which a data variable has the value x: school = 3
-// or, if the variable is a factor, school = Bolton.
+// groupName names the group of observations in which a data variable has the value x, as in school
+// = 3. If the variable is a factor, the name has the level, as in school = Bolton.
 func groupName(values *data.Set, variable string, x float64) string {
 	if levels, n := values.Levels(variable), int(x); n >= 1 && n <= len(levels) && float64(n) == x {
 		return variable + " = " + levels[n-1]
@@ -178,7 +178,7 @@ func groupName(values *data.Set, variable string, x float64) string {
 	return fmt.Sprintf("%s = %v", variable, x)
 }
 
-// Values returns the numbers of a data variable, one per row.
+// Values returns the numbers of a data variable that has one per row.
 func (h *Holdout) Values(name string) ([]float64, error) {
 	v, ok := h.values.Get(name)
 	if !ok {
@@ -233,8 +233,9 @@ func (h *Holdout) Split(out, kept []int) (train, test *data.Set, err error) {
 	return h.values.ChooseRows(h.Rows, h.size, kept), h.values.ChooseRows(h.Rows, h.size, out), nil
 }
 
-// Dim is the number of unconstrained parameters with all observations. A fit without some must have
-// the same number: parameters that belong to single observations cannot be learnt without these.
+// Dim returns the number of unconstrained parameters of a fit to all observations. A fit without
+// some observations must have the same number, since parameters that belong to a left-out
+// observation could not be learnt.
 func (h *Holdout) Dim() int { return h.dim }
 
 // PredictHeldOut computes how well a fit predicts rows of data that it has not seen, such as the

@@ -35,17 +35,17 @@ type LogLikOptions struct {
 
 // LogLik holds the log likelihoods of observations at the draws of a fit.
 type LogLik struct {
-	Names     []string       // of the observations: y[1], or of groups: school = 3
-	Source    string         // where they come from, in words
-	Variables []string       // data variables that the observations belong to; nil with Name
+	Names     []string       // names of the observations, as in y[1], or of groups, as in school = 3
+	Source    string         // a text that says where they come from
+	Variables []string       // data variables with the observations; nil with Name
 	Left      []predict.Left // statements on data that are not included
 
 	fit     *fit.Fit
 	derived *model.Posterior
 	outputs []string // of derived, by Variables
-	columns []int    // in the fit or the generated quantities, by element
+	columns []int    // for each element its column in the fit or the generated quantities
 	group   []int    // observation of each element
-	groups  string   // the variable that groups elements; "": none
+	groups  string   // the variable by which elements are grouped; "": none
 }
 
 // LogLikOf finds the log likelihoods of the observations that the model was fitted to. It stops
@@ -81,7 +81,7 @@ func LogLikOf(ctx context.Context, f *fit.Fit, o LogLikOptions) (*LogLik, error)
 	return l, nil
 }
 
-// derive finds the elements that statements are about.
+// derive finds the elements of the data that statements are about.
 func (l *LogLik) derive(ctx context.Context) error {
 	m, err := l.fit.Model()
 	if err != nil {
@@ -186,7 +186,7 @@ func (l *LogLik) by(name string) error {
 	return nil
 }
 
-// What names what the log likelihoods are of: "observations" or "groups".
+// What says what the log likelihoods belong to: "observations" or "groups".
 func (l *LogLik) What() string {
 	if l.groups != "" {
 		return "groups"
@@ -292,7 +292,7 @@ func (l *LogLik) LOO(ctx context.Context, memory int) (*criticise.Result, error)
 			return nil, err
 		}
 		whole.Append(part)
-		runtime.GC() // the memory of this part is needed for the next
+		runtime.GC() // free the memory of this part, since the next part needs it
 	}
 	return whole, nil
 }
@@ -315,7 +315,7 @@ func (l *LogLik) stream(ctx context.Context, draws, first, last int) (*criticise
 	return loo.Finish()
 }
 
-// Sums is the sum of the log likelihoods of all observations at every draw, chain after chain.
+// Sums returns the sum of the log likelihoods of all observations at every draw, chain after chain.
 func (l *LogLik) Sums(ctx context.Context) ([]float64, error) {
 	at := criticise.NewMatrix(l.chains(), 1)
 	err := l.each(ctx, func(chain, draw int, row []float64) error {

@@ -13,8 +13,8 @@ import (
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
-// Log likelihoods are the same whether derived or computed by the model, in memory or draw by draw.
-// Those of groups are sums.
+// TestLogLik checks that log likelihoods are the same whether they are derived or computed by the
+// model, and whether they are in memory or processed draw by draw. Those of groups must be sums.
 func TestLogLik(t *testing.T) {
 	ctx := context.Background()
 	fit := fittest.LineFit(t, fittest.Line+` generated quantities { vector[N] log_lik; for (n in 1:N) log_lik[n] = normal_lpdf(y[n] | a + b * x[n], s); }`)
@@ -37,7 +37,8 @@ func TestLogLik(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// With so little memory, observations are processed in parts, without effective sample sizes.
+	// With so little memory, LOO processes observations in parts and does not estimate effective
+	// sample sizes.
 	c, err := derived.LOO(ctx, 20000)
 	if err != nil {
 		t.Fatal(err)
@@ -73,10 +74,8 @@ func TestLogLik(t *testing.T) {
 	}
 }
 
-// The density of an observation that was left out, by a refit, is what importance
-// sampling estimates.
-// What is derived from a fit is bound as its model was: transformed data may draw random
-// numbers.
+// TestDerivedSeed checks that models derived from a fit are bound with the seed of the fit, since
+// transformed data may draw random numbers.
 func TestDerivedSeed(t *testing.T) {
 	m, err := model.Compile("m", `data { int N; vector[N] y; }
 transformed data { real shift = normal_rng(0, 100); }

@@ -132,8 +132,8 @@ func unconstrainDraws(p *model.Posterior, f *fit.Fit) ([][]float64, error) {
 	return points, nil
 }
 
-// evaluateAll computes the log density at points, and the sum of some outputs of source, on all
-// processors. Where they cannot be computed, the density is -Inf and the sum 0.
+// evaluateAll computes, at each point, the log density and the sum of some outputs of source, on
+// all processors. Where they cannot be computed, the density is -Inf and the sum 0.
 func evaluateAll(ctx context.Context, p *model.Posterior, source *model.Posterior, outputs []int, points [][]float64, logDensity, sums []float64) (err error) {
 	defer infer.Recover(&err)
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -17,22 +17,23 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// printing is a model whose prints a program handles, at each place where it is evaluated.
+// printing is a model that prints wherever it is evaluated; the caller's function receives the
+// output.
 const printing = `
 data { int N; vector[N] y; }
 parameters { real mu; }
 model { print("model"); mu ~ normal(0, 1); y ~ normal(mu, 1); }
 generated quantities { vector[N] log_lik; print("generated"); for (n in 1:N) log_lik[n] = normal_lpdf(y[n] | mu, 1); }`
 
-// broken is a density with a mistake.
+// broken is a density with a programming error.
 type broken struct{}
 
 func (broken) Dim() int                                       { return 2 }
 func (broken) LogDensityGrad(x, g []float64) (float64, error) { panic("planted") }
 func (b broken) CloneDensity() infer.LogDensity               { return b }
 
-// A panic of code that a program hands over is an error of the call, wherever goroutines run it: it
-// must not end the program.
+// TestPanics checks that a panic in code of the caller becomes an error of the call, in whichever
+// goroutine it happens. It must not end the program.
 func TestPanics(t *testing.T) {
 	ctx := context.Background()
 	var on atomic.Bool
@@ -116,7 +117,7 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// quiet binds the model without prints.
+// quiet binds the model so that it prints nothing.
 func quiet(t *testing.T, m *model.Model) *model.Posterior {
 	p, err := m.Bind(map[string]any{"N": 3, "y": []float64{1, 2, 30}})
 	if err != nil {

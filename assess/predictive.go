@@ -23,12 +23,12 @@ type Predictive struct {
 	Variables []PredictiveVariable
 	Left      []predict.Left // statements on data that cannot be replicated
 
-	// Prior says that the draws are from the prior. Then the predictions have learnt nothing from
-	// the data, and no observation is predicted from the others.
+	// Prior says that the draws are from the prior. The predictions then do not use the data, and
+	// no observation is predicted from the others.
 	Prior bool
 
-	// Failed is the number of draws of the prior at which the data could not be drawn, of Draws.
-	// Reason is why, at the first of them. Nothing may fail at draws of a posterior.
+	// Failed is the number of draws of the prior, of all Draws, at which the data could not be
+	// drawn; Reason is the error at the first of them. At draws of a posterior, none may fail.
 	Failed, Draws int
 	Reason        error
 }
@@ -68,7 +68,7 @@ type PredictiveVariable struct {
 	// subset is used. Nil if single observations have no separate likelihoods.
 	PIT     []float64
 	Uniform *criticise.Uniformity // of the values in PIT
-	K       []float64             // Pareto k of the importance weights behind each value of PIT
+	K       []float64             // Pareto k of the importance weights used for each value of PIT
 
 	// Observed has the data, and Replicated some of the replicated data sets. Shown lists their
 	// observations, counted from 0: all or, if there are many, an equally spaced subset.
@@ -77,19 +77,20 @@ type PredictiveVariable struct {
 	Replicated [][]float64
 }
 
-// At most this many replicated data sets are shown, and observations of each.
+// The maximum numbers of replicated data sets that are kept to be shown, and of observations of
+// each.
 const (
 	shownSets         = 20
 	shownObservations = 5000
 )
 
-// maxPIT is the largest number of observations whose PIT is computed, as a matrix of draws ×
-// observations is kept for it.
+// maxPIT is the maximum number of observations whose PIT is computed. It is limited because a
+// matrix of draws × observations is kept for them.
 const maxPIT = 1000
 
 // PredictiveOf replicates the data at every draw of the fit and compares them with the observed
-// data. An error says why the data cannot be replicated. Draws of the prior may be without data:
-// then all observed values are NaN.
+// data. An error says why the data cannot be replicated. If the draws are from the prior, there may
+// be no data; then all observed values are NaN.
 func PredictiveOf(ctx context.Context, f *fit.Fit, o PredictiveOptions) (*Predictive, error) {
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -105,7 +106,7 @@ func PredictiveOf(ctx context.Context, f *fit.Fit, o PredictiveOptions) (*Predic
 	return predictiveOf(ctx, f, m, values, f.Binding(), o)
 }
 
-// predictiveOf is PredictiveOf for draws that do not have their model and data.
+// predictiveOf is like PredictiveOf, for draws that are stored without their model and data.
 func predictiveOf(ctx context.Context, f *fit.Fit, m *model.Model, values *data.Set, b model.BindOptions, o PredictiveOptions) (*Predictive, error) {
 	var unknown predict.Options
 	if f.FromPrior {
@@ -162,18 +163,18 @@ type replication struct {
 	reason        error
 
 	logLik *LogLik
-	ll     *criticise.Matrix // log likelihoods of the observations in PIT
+	ll     *criticise.Matrix // log likelihoods of the observations whose PIT is computed
 }
 
 // replicated is a variable with its replications.
 type replicated struct {
 	name       string
 	counts     bool
-	columns    []int // among the generated quantities
+	columns    []int // columns of its elements among the generated quantities
 	elements   []string
 	y          []float64
-	statistics []string    // only "value" if the data are a single number
-	results    [][]float64 // by statistic: its value at each draw
+	statistics []string    // names; only "value" if the data are a single number
+	results    [][]float64 // for each statistic its value at every draw
 	rows       []int       // of each element
 	groups     *groupResults
 
@@ -185,7 +186,7 @@ type replicated struct {
 	yrep   *criticise.Matrix
 }
 
-// add finds the elements of a variable that are replicated.
+// add finds the elements of a variable that can be replicated.
 func (r *replication) add(out predict.Output) error {
 	value, ok := r.values.Get(out.Variable)
 	if !ok && !r.fit.FromPrior {
@@ -224,7 +225,8 @@ func (r *replication) add(out predict.Output) error {
 	return nil
 }
 
-// offset is the index of an element, such as .2.3, in an array in row-major order.
+// offset converts the indices of an element, such as .2.3, to its offset in an array in row-major
+// order.
 func offset(suffix string, shape []int) (int, bool) {
 	if suffix == "" {
 		return 0, len(shape) == 0
@@ -342,7 +344,8 @@ func (r *replication) run(ctx context.Context, seed uint64) error {
 	})
 }
 
-// keptSet reports which kept data set comes from a draw, if any. Such draws are equally spaced.
+// keptSet reports whether the replication at a draw is kept, and as which data set. The draws that
+// are kept are equally spaced.
 func keptSet(draw, draws, sets int) (set int, ok bool) {
 	set = draw * sets / draws
 	return set, draw == (set*draws+sets-1)/sets
@@ -406,7 +409,7 @@ type Sensitivity struct {
 	Draws             int            // the number of draws used
 	Left              []predict.Left // parts missing from Likelihood; they are in Prior if All was set
 
-	// Scaled are the statements that make up the prior, and Unscaled the other statements about
+	// Scaled lists the statements that make up the prior, and Unscaled the other statements about
 	// parameters alone. Both are nil if the prior is everything but the likelihood.
 	Scaled, Unscaled []string
 }

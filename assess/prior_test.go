@@ -13,8 +13,8 @@ import (
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
-// Direct draws from the prior and draws by NUTS have the same distribution: their quantiles agree
-// within their errors.
+// TestPrior checks that direct draws from the prior and draws by NUTS have the same distribution:
+// their quantiles must agree within their errors.
 func TestPrior(t *testing.T) {
 	const text = `data { int N; vector[N] x; vector[N] y; }
 parameters {
@@ -49,7 +49,7 @@ model {
 	if !direct.Direct {
 		t.Fatalf("the prior was not drawn directly: %s", direct.Reason)
 	}
-	// The same prior with a computation, so that it is sampled.
+	// The same prior, written with a computation so that it must be sampled.
 	other, err := model.Compile("m", strings.Replace(text, "theta ~ normal(1, tau)", "theta ~ normal(1, twice / 2)", 1))
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ model {
 		t.Errorf("%d comparisons", compared)
 	}
 
-	// Data are drawn from either.
+	// Data can be drawn with both kinds of draws.
 	d, err := compiled.DeriveWith(predict.Replicated, predict.Options{Unknown: []string{"y"}})
 	if err != nil {
 		t.Fatal(err)

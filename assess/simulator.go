@@ -16,8 +16,8 @@ import (
 
 // SimulatorOptions are options of [NewSimulator]. The zero value is the default.
 type SimulatorOptions struct {
-	// Params are the parameters that all data sets are made from, in a form that [fit.At] takes. If
-	// nil, each data set has its own draw from the prior.
+	// Params are the parameters from which all data sets are made, in a form that [fit.At] takes.
+	// If nil, each data set has its own draw from the prior.
 	Params any
 
 	// Program is a separate model that simulates the data: its generated quantities have the names
@@ -25,12 +25,11 @@ type SimulatorOptions struct {
 	// the model's statements. Use it for data that no statement describes, such as censored ones.
 	Program *model.Model
 
-	Warmup int // transitions, used if the prior must be sampled; 0: 1000
+	Warmup int // number of warm-up transitions if the prior must be sampled; 0: 1000
 	Bind   model.BindOptions
 }
 
-// Simulator makes data sets as a model says that they arise. It must be used by one goroutine at a
-// time.
+// Simulator makes data sets by the statements of a model. Only one goroutine may use it at a time.
 type Simulator struct {
 	// Direct says that the parameters were given, or drawn from their priors one after another.
 	// Otherwise NUTS sampled the prior, and Reason says why.
@@ -46,15 +45,15 @@ type Simulator struct {
 	seed      uint64
 }
 
-// maxSets is the largest number of data sets of a simulator: their parameters are all drawn in
-// advance.
+// maxSets is the maximum number of data sets of a simulator. It is limited because the parameters
+// of all sets are drawn in advance.
 const maxSets = 100_000_000
 
 // NewSimulator prepares to make a number of data sets. values are the sizes and covariates of the
-// data sets; variables that the model's statements are about are drawn and may be left out.
-// Parameters are drawn by [SamplePrior] unless they are given.
+// data sets. Variables that the model's statements are about are drawn, so values need not include
+// them. Parameters are drawn by [SamplePrior] unless they are given.
 //
-// With the same seed, a simulator of more sets begins with the sets of a simulator of fewer.
+// With the same seed, simulators with different numbers of sets begin with the same sets.
 func NewSimulator(ctx context.Context, m *model.Model, values any, sets int, seed uint64, o SimulatorOptions) (*Simulator, error) {
 	if sets > maxSets {
 		return nil, fmt.Errorf("ppl: %d data sets: a simulator makes up to %d", sets, maxSets)
@@ -88,7 +87,7 @@ func NewSimulator(ctx context.Context, m *model.Model, values any, sets int, see
 	return s, err
 }
 
-// replicatedWhole derives the program that draws all of a model's data.
+// replicatedWhole derives the program that draws all data of a model.
 func replicatedWhole(m *model.Model, set *data.Set) (*model.Derived, error) {
 	d, err := m.DeriveReplicated(set)
 	if err != nil {

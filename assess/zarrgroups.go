@@ -28,7 +28,7 @@ type ZarrGroup struct {
 	make   func(*zarrMaker) error
 }
 
-// zarrGroups are the groups, in the order in which they are made.
+// zarrGroups lists the groups in the order in which they are made.
 var zarrGroups = []ZarrGroup{
 	{"log_likelihood", "log likelihood of each observation, of the model's log_lik or derived from its statements", true, []string{"log_likelihood"}, (*zarrMaker).logLikelihood},
 	{"posterior_predictive", "the data drawn anew at each draw, derived from the statements", true, []string{"posterior_predictive"}, (*zarrMaker).posteriorPredictive},
@@ -98,7 +98,7 @@ func AddZarrGroups(ctx context.Context, f *fit.Fit, path string, o ZarrGroupOpti
 	return m.notes, store.Sync()
 }
 
-// leftOut is the reason why a group cannot be made for a model.
+// leftOut is an error with the reason why a group cannot be made for a model.
 type leftOut struct{ error }
 
 func (e *leftOut) Unwrap() error { return e.error }
@@ -132,8 +132,8 @@ func (m *zarrMaker) logLikelihood() error {
 	if err != nil {
 		return err
 	}
-	// Elements without a sampling statement are no observations. A variable with such elements
-	// becomes a vector of the others.
+	// Elements without a sampling statement are not observations. A variable with such elements
+	// becomes a vector of its other elements.
 	at := map[int]int{} // index among the observations, by column
 	for i, c := range l.columns {
 		at[c] = i
@@ -171,7 +171,7 @@ func (m *zarrMaker) logLikelihood() error {
 	return w.Finish(lengths)
 }
 
-// observed is the data variable that the derived log likelihoods called name are about.
+// observed returns the data variable that the derived log likelihoods called name belong to.
 func (m *zarrMaker) observed(l *LogLik, name string) string {
 	for i, out := range l.outputs {
 		if out == name {

@@ -22,7 +22,8 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// TestZarrLevels: dimensions over the levels of a factor have its name and its levels.
+// TestZarrLevels checks that a dimension over the levels of a factor has the name and the levels of
+// the factor.
 func TestZarrLevels(t *testing.T) {
 	m, err := model.Compile("m", `data {
   int N;
@@ -92,7 +93,7 @@ model {
 	}
 }
 
-// What follows from the draws is what the fit says itself.
+// TestZarrGroups compares the groups in the store with what the fit computes itself.
 func TestZarrGroups(t *testing.T) {
 	p := fittest.KindsPosterior(t)
 	dir := filepath.Join(t.TempDir(), "fit.zarr")
@@ -109,7 +110,7 @@ func TestZarrGroups(t *testing.T) {
 	}
 	fittest.SameDraws(t, again.Draws, f.Draws)
 	o := assess.ZarrGroupOptions{Groups: []string{"log_likelihood", "posterior_predictive", "prior"}, Seed: 3, PriorDraws: 120}
-	for range 2 { // what is there is made anew
+	for range 2 { // the second time replaces the groups of the first
 		if _, err := assess.AddZarrGroups(context.Background(), f, dir, o); err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +127,7 @@ func TestZarrGroups(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// y[3] is in no statement: y is a vector of two observations.
+	// y[3] is in no statement, so y becomes a vector of two observations.
 	g := store.Group("log_likelihood")
 	for name, at := range map[string][]int{"y": {slices.Index(l.Names, "y[1]"), slices.Index(l.Names, "y[2]")}, "x": {slices.Index(l.Names, "x[1]"), slices.Index(l.Names, "x[2]")}} {
 		a := g.Array(name)
@@ -177,9 +178,9 @@ func TestZarrGroups(t *testing.T) {
 	}
 }
 
-// Python's xarray reads the same numbers, as a tree and by group, during a run and after it, and
-// writes netCDF from them. PPL_XARRAY is a python3 with zarr 3, xarray and netCDF4. It reads the
-// stores from its standard input, as a tar file.
+// TestZarrInPython checks that Python's xarray reads the same numbers, as a tree and by group,
+// during a run and after it, and can write them to netCDF. PPL_XARRAY is the path of a python3 with
+// zarr 3, xarray and netCDF4. The script gets the stores as a tar file on its standard input.
 func TestZarrInPython(t *testing.T) {
 	python := os.Getenv("PPL_XARRAY")
 	if python == "" {
@@ -190,7 +191,7 @@ func TestZarrInPython(t *testing.T) {
 	var during bytes.Buffer
 	archive := tar.NewWriter(&during)
 	o := fit.Options{Chains: 2, Warmup: 100, Draws: 400, Seed: 1, Parallel: 1, SaveWarmup: true, Output: filepath.Join(dir, "fit"), Format: fit.Zarr, Refresh: 50}
-	seen := 0 // draws of the second chain that were there during the run
+	seen := 0 // draws of the second chain that were stored during the run
 	run, err := fit.NewRun(context.Background(), p, o)
 	if err != nil {
 		t.Fatal(err)
@@ -240,7 +241,7 @@ func TestZarrInPython(t *testing.T) {
 	}
 }
 
-// g17 is numbers as Python reads them, exactly.
+// g17 formats numbers so that Python reads exactly the same values.
 func g17(values []float64) string {
 	var parts []string
 	for _, v := range values {
@@ -249,7 +250,7 @@ func g17(values []float64) string {
 	return "[" + strings.Join(parts, ",") + "]"
 }
 
-// addTar adds a folder to an archive under another name.
+// addTar adds a folder to a tar file under another name.
 func addTar(t *testing.T, w *tar.Writer, dir, name string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/archive_v1.zip, if it is not there")
 
-// configuration is a run's, as far as it can be kept.
+// configuration returns the configuration of a run as text, as far as a fit can keep it.
 func configuration(f *fit.Fit) string {
 	c := f.Config()
 	return fmt.Sprintf("%T%+v %d %d %d %d %d %d %+v %v %v %v %t %d %d", c.Sampler, c.Sampler, c.Chains, c.Warmup, c.Draws, c.Thin, c.Seed, c.FirstID,

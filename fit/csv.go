@@ -339,7 +339,7 @@ func setting(name, value, standard string) draws.Setting {
 	return draws.Setting{Name: name, Value: value, Default: value == standard}
 }
 
-// algorithm is the sampler's part of the configuration.
+// algorithm returns the settings in a file's header that describe the sampler.
 func algorithm(s infer.Sampler) []draws.Setting {
 	group := func(name string, children ...draws.Setting) draws.Setting {
 		return draws.Setting{Name: name, Group: true, Children: children}

@@ -13,13 +13,13 @@ func SnapshotAlways(o Options) Options {
 	return o
 }
 
-// FlushAlways has a run show its draws to readers after each of them.
+// FlushAlways makes a run show its draws to readers after each draw.
 func FlushAlways(o Options) Options {
 	o.flushAlways = true
 	return o
 }
 
-// KeepLittle has draws read back from journals almost from the beginning.
+// KeepLittle makes a run read draws back from journals almost from the beginning.
 func KeepLittle(o Options) Options {
 	o.keepInMemory = 1000
 	return o
@@ -38,8 +38,8 @@ func Take(ctx context.Context, l *Limits, processors int, bytes int64) (got int,
 	return a.processors, giveBack, err
 }
 
-// ProgressOf is the function of options that is called as chains report their progress.
+// ProgressOf returns the function of options that is called when chains report their progress.
 func ProgressOf(o *Options) *func(infer.Progress) { return &o.progress }
 
-// StopOf is the function by which the self-check of a run asks whether to stop.
+// StopOf returns the function that tells the self-check of a run whether to stop.
 func StopOf(r *Run) func() error { return r.check.Stop }

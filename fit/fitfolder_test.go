@@ -18,8 +18,8 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// TestUnconstrainValues: unconstraining the values of parameters of all types gives the point that
-// they came from.
+// TestUnconstrainValues checks, for parameters of all types, that unconstraining their values gives
+// the point that the values came from.
 func TestUnconstrainValues(t *testing.T) {
 	model, err := model.Compile("m", `parameters {
   real<lower=0> a;

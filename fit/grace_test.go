@@ -35,8 +35,8 @@ func (l *leaving) Plan(target *infer.Meter, warmup int) (infer.Plan, error) {
 	return infer.Plan{}, infer.ErrInterrupted
 }
 
-// TestOneGrace: chains, the session and the self-check share one grace, which begins when the run
-// is cancelled. The clock of the test is not the real one.
+// TestOneGrace checks that chains, the session and the self-check share one period of grace, which
+// begins when the run is cancelled. The test uses its own clock.
 func TestOneGrace(t *testing.T) {
 	p := bind(t, pair, nil)
 	for _, test := range []struct{ grace, late, want time.Duration }{
@@ -72,8 +72,8 @@ func TestOneGrace(t *testing.T) {
 // foreign is a sampler that is in no table.
 type foreign struct{ infer.Sampler }
 
-// TestForeignStatistics: the statistics of a sampler that is in no table are those of all, without
-// the one that says that a run is tempered.
+// TestForeignStatistics checks a sampler that is in no table: it has the statistics that all
+// samplers have, but no findings about tempering.
 func TestForeignStatistics(t *testing.T) {
 	got, err := fit.Sample(t.Context(), bind(t, pair, nil), fit.Options{Sampler: foreign{nuts.Sampler{}}, Seed: 1, Warmup: 200, Draws: 200})
 	if err != nil {

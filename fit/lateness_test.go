@@ -69,8 +69,8 @@ func late(t testing.TB, p *model.Posterior, wait, grace time.Duration) time.Dura
 	return ended.Sub(<-cancelled)
 }
 
-// evaluating is the number of goroutines in which a program runs. One that has reported its end and
-// has not left yet is none of them.
+// evaluating returns the number of goroutines in which a program is running. Goroutines that have
+// reported their end and are about to exit do not count.
 func evaluating() (n int, stacks []byte) {
 	stacks = make([]byte, 1<<20)
 	stacks = stacks[:runtime.Stack(stacks, true)]
@@ -82,7 +82,8 @@ func evaluating() (n int, stacks []byte) {
 	return n, stacks
 }
 
-// A cancelled run of a model with long evaluations leaves no evaluation behind when Sample returns.
+// TestCancelLongEvaluation checks that no evaluation is left when Sample returns after a run of a
+// model with long evaluations was cancelled.
 func TestCancelLongEvaluation(t *testing.T) {
 	p := gaussianProcess(t, 1000)
 	for _, wait := range []time.Duration{20 * time.Millisecond, 200 * time.Millisecond, 410 * time.Millisecond} {

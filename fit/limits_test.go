@@ -80,8 +80,8 @@ func TestLimitsTake(t *testing.T) {
 	})
 }
 
-// Many goroutines sample one posterior at a time, within shared limits, and get the same draws.
-// The race detector looks on in .ci/run race.
+// TestConcurrentSamples checks that many goroutines can sample the same posterior, within shared
+// limits, and get the same draws. .ci/run race runs it with the race detector.
 func TestConcurrentSamples(t *testing.T) {
 	p := bind(t, pair, nil)
 	l, err := fit.NewLimits(2, 1<<30)

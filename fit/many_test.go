@@ -50,7 +50,7 @@ parameters { vector[N] z; } model { z ~ std_normal(); } generated quantities { v
 		func(n int) map[string]any { return map[string]any{"N": n} }},
 }
 
-// footprint is what a process holds.
+// footprint is the memory and the goroutines that a process uses.
 type footprint struct {
 	heap, goroutines  int
 	executable, pages int // mappings of made code, and their bytes
@@ -78,8 +78,8 @@ func measure(t *testing.T) footprint {
 	return f
 }
 
-// TestManyBinds: models are compiled, bound and evaluated again and again without growth
-// of memory, of executable memory or of goroutines. PPL_BINDS says how often.
+// TestManyBinds checks that memory, executable memory and the number of goroutines do not grow when
+// models are compiled, bound and evaluated repeatedly. PPL_BINDS sets how often.
 func TestManyBinds(t *testing.T) {
 	n := short.Of(400, 100)
 	if s := os.Getenv("PPL_BINDS"); s != "" {

@@ -13,7 +13,8 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// riemannian is rmhmc with these arguments, as the command makes it.
+// riemannian returns the sampler rmhmc with these arguments, made in the same way as the command
+// makes it.
 func riemannian(t *testing.T, args ...string) sampler.Geometric {
 	t.Helper()
 	row, _ := sampler.Lookup("rmhmc")
@@ -29,8 +30,8 @@ func riemannian(t *testing.T, args ...string) sampler.Geometric {
 	return made.(sampler.Geometric)
 }
 
-// All forms of a metric draw from the same posterior, which is known; what is computed by itself
-// are the elements that may differ from 0, where that costs less.
+// TestMetricForms checks that runs with any form of a metric draw from the same posterior, which is
+// known. Where it costs less, only the elements that may differ from 0 are computed separately.
 func TestMetricForms(t *testing.T) {
 	const n = 80
 	text, err := model.Compile("levels.model", `

@@ -20,7 +20,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// misused is a model with all that there is to misuse.
+// misused is a model that offers everything that can be misused.
 const misused = `data { int N; array[N] real y; }
 parameters { real mu; vector<lower=0>[2] s; simplex[3] p; complex z; tuple(real, vector[2]) t; cov_matrix[2] C; }
 model { y ~ normal(mu, s[1]); }

@@ -9,8 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Modes of two examples, against those that Stan 2.32.2 finds (rstan::optimizing, BFGS,
-// tol_rel_grad and tol_rel_obj 1, from 0).
+// TestModesAgainstStan compares the modes of two examples with those that Stan 2.32.2 finds
+// (rstan::optimizing, BFGS, tol_rel_grad and tol_rel_obj 1, from 0).
 func TestModesAgainstStan(t *testing.T) {
 	for _, c := range []struct {
 		example string

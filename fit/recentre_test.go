@@ -24,8 +24,8 @@ func schools(t *testing.T) *model.Posterior {
 	return bind(t, schoolsCentred, map[string]any{"J": 8, "y": []float64{28, 8, -3, 7, -1, 1, 18, 12}, "s": []float64{15, 10, 16, 11, 9, 11, 10, 18}})
 }
 
-// TestRecentredDraws: recentring is invisible to users. lp__, values and positions are those of the
-// model.
+// TestRecentredDraws checks that recentring is invisible to users: lp__, values and positions must
+// be those of the model as written.
 func TestRecentredDraws(t *testing.T) {
 	p := schools(t)
 	for _, how := range []string{"off", "0", "0.3", "1", "learn"} {
@@ -58,8 +58,8 @@ func TestRecentredDraws(t *testing.T) {
 	}
 }
 
-// The centred model is sampled as well as the non-centred one, from whose moments, by
-// numerical integration over tau and mu, these are.
+// TestRecentredMoments checks that the centred model is sampled as well as the non-centred one. The
+// expected moments come from numerical integration of the non-centred model over tau and mu.
 func TestRecentredMoments(t *testing.T) {
 	fit, err := fit.Sample(context.Background(), schools(t), fit.Options{Sampler: auto.Sampler{}, Seed: 3})
 	if err != nil {
@@ -107,8 +107,8 @@ func schoolsByIntegration() (mean, sd [2]float64) {
 	return mean, sd
 }
 
-// A run in other coordinates that is interrupted goes on with the very draws, and what its
-// warm-up has found serves another sampler.
+// TestRecentredResume checks that a run in other coordinates that was interrupted continues with
+// exactly the same draws, and that another sampler can use what its warm-up has found.
 func TestRecentredResume(t *testing.T) {
 	whole, stopped := t.TempDir(), t.TempDir()
 	options := fit.SnapshotAlways(fit.Options{Sampler: auto.Sampler{Recentre: "0.4"}, Chains: 2, Warmup: 100, Draws: 60, Seed: 5, SigFigs: 17, Refresh: 1, Output: filepath.Join(whole, "m"), Resumable: true})
@@ -157,8 +157,8 @@ func TestRecentredResume(t *testing.T) {
 	}
 }
 
-// So does one whose coordinates were learnt, wherever it is stopped: within warm-up, which
-// is then made again, in sampling, and while it goes on.
+// TestLearntResume checks the same for a run that learns its coordinates, wherever it is stopped:
+// during warm-up, which is then repeated, during sampling, or in the resumed run.
 func TestLearntResume(t *testing.T) {
 	whole, stopped := t.TempDir(), t.TempDir()
 	// Data that say much of each effect, for which coordinates between the two ends are best.
@@ -212,9 +212,9 @@ func TestLearntResume(t *testing.T) {
 	}
 }
 
-// The scale of a random walk whose states are observed, whatever their coordinates: the
-// oracle is Kalman's filter over a grid of scales. What each observation tells of its state
-// is found from the draws.
+// TestRecentredWalk checks the scale of a random walk whose states are observed, in any
+// coordinates. Expected values come from Kalman's filter on a grid of scales. The information that
+// each observation has about its state is learnt from the draws.
 func TestRecentredWalk(t *testing.T) {
 	const text = `data { int T; vector[T] y; real e; } parameters { real<lower=0> s; vector[T] x; }
 		model { s ~ normal(0, 1); x[1] ~ normal(0, 3); x[2:T] ~ normal(x[1:(T - 1)], s); y ~ normal(x, e); }`
@@ -271,9 +271,10 @@ func TestRecentredWalk(t *testing.T) {
 	}
 }
 
-// What is learnt of effects with normal data is what these tell, whatever goes with the
-// effects: a common intercept, the effects of other groups, or effects of effects; and where
-// the sum of two groups alone is known, the location goes with the effects.
+// TestLearntEvidence checks the information about effects that is learnt from the draws. With
+// normal data it must equal the information in these data, whatever else is added to the effects: a
+// common intercept, the effects of other groups, or effects of effects. If only the sum of two
+// groups is known, the location must move with the effects.
 func TestLearntEvidence(t *testing.T) {
 	const each = 6
 	var g, h []int

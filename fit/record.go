@@ -142,13 +142,13 @@ func (r *recorder) replay(session *infer.Session) error {
 	return nil
 }
 
-// drawBytes is the memory of a draw.
+// drawBytes returns the memory that a draw takes.
 func (r *recorder) drawBytes() int64 {
 	c := r.fit.Draws.Columns()
 	return 8 * int64(len(c.Statistics)+len(c.Names))
 }
 
-// tooMany is the error that n draws do not fit into memory.
+// tooMany returns the error that n draws do not fit in memory.
 func (r *recorder) tooMany(n int) error {
 	return &DrawsError{Draws: n, Numbers: int(r.drawBytes() / 8), Memory: r.fit.posterior.MemoryLimit()}
 }

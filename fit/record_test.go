@@ -22,7 +22,7 @@ import (
 	"github.com/ppl-lang/ppl/internal/short"
 )
 
-// rows are the lines of a CSV file but for comments about times and paths.
+// rows returns the lines of a CSV file without comments about times and paths.
 func rows(t *testing.T, path string) string {
 	var kept []string
 	for line := range strings.Lines(read(t, path)) {
@@ -162,8 +162,8 @@ func TestResumeDamaged(t *testing.T) {
 	}
 }
 
-// TestReadBack: draws, summary and findings that are read back from journals equal those of a run
-// that keeps everything in memory.
+// TestReadBack checks that draws, summary and findings that are read back from journals equal those
+// of a run that keeps everything in memory.
 func TestReadBack(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("draws stay in memory")
@@ -330,8 +330,9 @@ func TestSalvagePooled(t *testing.T) {
 	}
 }
 
-// A run that has switched to parallel tempering is resumed as if it had not been stopped: within
-// warm-up, which is then made again, and among its draws.
+// TestTemperedResume checks that a run that has switched to parallel tempering can be resumed with
+// the same draws, whether it was stopped during warm-up, which is then repeated, or during
+// sampling.
 func TestTemperedResume(t *testing.T) {
 	const apart = `parameters { vector[2] x; } model { target += log_mix(0.7, normal_lpdf(x | -1.5, 0.2), normal_lpdf(x | 1.5, 0.2)); }`
 	options := fit.SnapshotAlways(fit.Options{Chains: 2, Warmup: 400, Draws: 60, Seed: 5, SigFigs: 17, Refresh: 1, Output: filepath.Join(t.TempDir(), "m"), Resumable: true})

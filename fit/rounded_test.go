@@ -37,9 +37,9 @@ generated quantities {
 }
 `
 
-// TestRounded: a run keeps its draws to the last bit, so that quantities computed from its
-// folder are those of the run; of files with few digits none is lost to a constraint that only
-// rounding breaks, and what is computed is as near as the digits allow.
+// TestRounded checks that a run keeps its draws to the last bit, so that quantities computed from
+// its folder equal those of the run. If a file has fewer digits, no draw may be lost because
+// rounding breaks a constraint, and computed quantities must be as accurate as the digits allow.
 func TestRounded(t *testing.T) {
 	model, err := model.Compile("tight", tight)
 	if err != nil {

@@ -20,7 +20,8 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// flattened is a fault that makes a normal density wider, from a point on: everywhere for -Inf.
+// flattened returns a fault to plant: it makes a normal density wider, from a point on, or
+// everywhere for -Inf.
 func flattened(from float64) func(any) any {
 	return func(made any) any {
 		g := made.(*ad.Graph).Fork()
@@ -34,8 +35,8 @@ func flattened(from float64) func(any) any {
 	}
 }
 
-// TestWrongDensityIsNotTrusted: a fault of the compiler is found before the first draw, or at the
-// draws, and the run then is of a program without it.
+// TestWrongDensityIsNotTrusted checks that an error of the compiler is found before the first draw
+// or at the draws, and that the run then uses a program without it.
 func TestWrongDensityIsNotTrusted(t *testing.T) {
 	m, err := model.Compile("normal.stan", "parameters { real x; } model { x ~ normal(10, 1); }")
 	if err != nil {
@@ -115,8 +116,8 @@ func TestWrongDensityIsNotTrusted(t *testing.T) {
 	}
 }
 
-// TestResumedRunKeepsItsProgram: a run that went on with another program, and was interrupted, is
-// resumed with that program, and its draws go on.
+// TestResumedRunKeepsItsProgram checks that a run that had to change to another program and was
+// interrupted is resumed with that program, and that its draws continue.
 func TestResumedRunKeepsItsProgram(t *testing.T) {
 	m, err := model.Compile("normal.stan", "parameters { real x; } model { x ~ normal(10, 1); }")
 	if err != nil {
@@ -174,8 +175,8 @@ func TestResumedRunKeepsItsProgram(t *testing.T) {
 	}
 }
 
-// TestDensityIsCompared: a run without a fault compares at a starting point, and at draws of every
-// chain, and says nothing about it.
+// TestDensityIsCompared checks that a run without an error makes comparisons at a starting point
+// and at draws of every chain, and has no message about them.
 func TestDensityIsCompared(t *testing.T) {
 	model, err := model.Compile("normal.stan", "parameters { real x; real<lower=0> s; } model { x ~ normal(0, 1); s ~ exponential(1); }")
 	if err != nil {

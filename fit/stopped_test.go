@@ -41,8 +41,8 @@ func TestStoppedClock(t *testing.T) {
 	})
 }
 
-// TestSeparationWithoutDraws: complete separation is distinguished from other flat densities, even
-// if no step size is found.
+// TestSeparationWithoutDraws checks that complete separation is distinguished from other flat
+// densities even if no step size is found.
 func TestSeparationWithoutDraws(t *testing.T) {
 	for text, want := range map[string]string{
 		`data { vector[6] x; array[6] int y; } parameters { real a; real b; } model { y ~ bernoulli_logit(a + b * x); }`: "Without a prior: a, b. On the logit scale that is what complete separation does",

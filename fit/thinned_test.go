@@ -13,7 +13,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// sampled is a short run of a program.
+// sampled makes a short run of a program.
 func sampled(t *testing.T, program string, o fit.Options) *fit.Fit {
 	t.Helper()
 	m, err := model.Compile("m.stan", program)

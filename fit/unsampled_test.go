@@ -9,7 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/sampler"
 )
 
-// TestUnsampled: what is said about runs without draws, and with fixed parameters, is so.
+// TestUnsampled checks the messages about runs without draws and about runs with fixed parameters.
 func TestUnsampled(t *testing.T) {
 	p := bound(t, "parameters { real x; }\nmodel { x ~ normal(0, 1); }\n")
 	f, err := fit.Sample(context.Background(), p, fit.Options{Chains: 2, Seed: 1, Draws: -1})

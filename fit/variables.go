@@ -166,8 +166,9 @@ type Quantity struct {
 	column int
 }
 
-// Quantity returns the draws of one number. name is that of [Fit.Summary], theta[3], or of files,
-// theta.3. The error names the quantity with the most similar name.
+// Quantity returns the draws of one number. name is in the form of [Fit.Summary], such as theta[3],
+// or in the form of files, such as theta.3. The error names the quantity with the most similar
+// name.
 func (f *Fit) Quantity(name string) (*Quantity, error) {
 	if err := f.Err(); err != nil {
 		return nil, err

@@ -148,7 +148,7 @@ func TestRunProgress(t *testing.T) {
 	if len(chains) != 2 || chains[1] < 4 || looks < 1 || last.ESS < 200 || last.Rhat > 1.01 || f.Report.Enough != last.Looked {
 		t.Errorf("%v, %d looks, %+v, enough after %d", chains, looks, last, f.Report.Enough)
 	}
-	// What is drawn is that of Sample.
+	// The draws are the same as those of Sample.
 	alone, err := fit.Sample(t.Context(), bind(t, pair, nil), o)
 	if err != nil {
 		t.Fatal(err)

@@ -287,12 +287,12 @@ func (o *zarrOutput) close() {
 	}
 }
 
-// chainBase is the prefix of the names of a chain's other files.
+// chainBase returns the prefix of the names of a chain's other files.
 func (o *zarrOutput) chainBase(i int) string {
 	return chainBase(strings.TrimSuffix(o.path, ".zarr"), o.fit.config.FirstID+i)
 }
 
-// chainBase is the prefix of the names of a chain's files.
+// chainBase returns the prefix of the names of a chain's files.
 func chainBase(base string, id int) string { return fmt.Sprintf("%s_%d", base, id) }
 
 // WriteZarr writes the draws as a Zarr store for ArviZ. path must not exist, or be an empty folder.

@@ -206,7 +206,7 @@ func TestZarrFromCSV(t *testing.T) {
 		t.Fatal(err)
 	}
 	note := regexp.MustCompile(`^# (\w+: |the metric is unknown)`)
-	// What a store does not keep is what was adapted: the metric, of which CSV files tell, and
+	// A store does not keep the metric that was adapted, which the comments of CSV files have, and
 	// times.
 	for i := range files {
 		want, got := contents(t, f.Files[i]), contents(t, files[i])

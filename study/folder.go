@@ -33,7 +33,7 @@ type Record struct {
 	Complete bool   `json:"complete"` // whether all fits are done
 }
 
-// IsFolder reports whether a folder is that of a study.
+// IsFolder reports whether a folder belongs to a study.
 func IsFolder(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, RecordName))
 	return err == nil

@@ -186,7 +186,7 @@ func (j *journal) note(header []byte, at place) bool {
 // repeated fit's result replaces its failure.
 func replaces(result, old Status) bool { return old == Failed && result != Failed }
 
-// statusOf is the status of a result; "" if there is none.
+// statusOf returns the status of a result; "" if there is none.
 func (j *journal) statusOf(key string) Status {
 	k, err := short(key)
 	j.mu.Lock()
@@ -197,7 +197,7 @@ func (j *journal) statusOf(key string) Status {
 	return j.at[k].status
 }
 
-// lost is the number of times that a unit without a result was begun.
+// lost returns how often a unit without a result was begun.
 func (j *journal) lost(key string) int {
 	k, _ := short(key)
 	j.mu.Lock()
@@ -307,7 +307,7 @@ func (j *journal) add(header frameType, frame []byte, r *Result) (isNew bool, du
 	return isNew, nil, nil
 }
 
-// begunTimes is the total number of times that units without a result were begun.
+// begunTimes returns how often units without a result were begun, in total.
 func (j *journal) begunTimes() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -55,8 +55,8 @@ func (m Manifest) command() []string {
 	return []string{"ppl", "task", m.Mount, "--of", strconv.Itoa(m.Tasks), "--parallel", strconv.Itoa(m.CPUs)}
 }
 
-// kubernetes is an indexed job: each task is a pod with the number of its task, which is recreated
-// if it is lost.
+// kubernetes returns an indexed job: each task is a pod with the number of its task, which is
+// recreated if it is lost.
 func kubernetes(m Manifest) ([]any, error) {
 	resources := object{"cpu": strconv.Itoa(m.CPUs), "memory": fmt.Sprintf("%dMi", m.Memory)}
 	return []any{object{
@@ -79,7 +79,7 @@ func kubernetes(m Manifest) ([]any, error) {
 	}}, nil
 }
 
-// awsBatch is a job definition and an array job.
+// awsBatch returns a job definition and an array job.
 func awsBatch(m Manifest) ([]any, error) {
 	if m.Queue == "" {
 		return nil, errors.New("the manifest needs the name of a job queue")
@@ -99,7 +99,7 @@ func awsBatch(m Manifest) ([]any, error) {
 	}, job}, nil
 }
 
-// gcpBatch is a job with a group of tasks.
+// gcpBatch returns a job with a group of tasks.
 func gcpBatch(m Manifest) ([]any, error) {
 	server, remote, ok := cutColon(m.Volume)
 	if !ok {

@@ -153,7 +153,7 @@ func (d *document) values(n *yaml.Node) (*data.Set, error) {
 	return set, d.at(n, err)
 }
 
-// child is the value of a key of a mapping that has it.
+// child returns the value of a key, which the mapping must have.
 func child(n *yaml.Node, key string) *yaml.Node {
 	n = resolved(n)
 	for i := 0; i+1 < len(n.Content); i += 2 {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestPanickingUnit: a unit that panics has a one-line result, and only the log has its stack.
+// TestPanickingUnit checks that a unit that panics has a one-line result, and that only the log has
+// its stack.
 func TestPanickingUnit(t *testing.T) {
 	var log bytes.Buffer
 	old := slog.Default()

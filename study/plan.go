@@ -244,7 +244,7 @@ func (p *Plan) unit(n int, set *DataSet, t *texts, m *Model, at point, repeat in
 	return u
 }
 
-// seedOf is the seed of a fit. It depends on the data, so that fits to different data have
+// seedOf returns the seed of a fit. It depends on the data, so that fits to different data have
 // independent random numbers. It is the same for all models and options, so that these are compared
 // with the same random numbers. It is short enough to type.
 func seedOf(seed uint64, data, test string, repeat int) uint64 {

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestGlob: patterns match the same names as in the standard library, whose Glob cannot be stopped.
+// TestGlob checks that patterns match the same names as those of the standard library, whose Glob
+// cannot be stopped.
 func TestGlob(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a.json", "b.json", "c[1].csv", "x/a.json", "x/b.csv", "y/a.json", "y/z/a.json", ".hidden/a.json"} {

@@ -329,7 +329,7 @@ func (q *Quantity) rank(rank, draws int) {
 	}
 }
 
-// quantileOf is the smallest count whose cumulative probability is at least p.
+// quantileOf returns the smallest count whose cumulative probability is at least p.
 func quantileOf(b distuv.Binomial, p float64) float64 {
 	k := math.Max(0, math.Floor(b.N*b.P-6*math.Sqrt(b.N*b.P*(1-b.P))))
 	for ; k < b.N && b.CDF(k) < p; k++ {

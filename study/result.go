@@ -61,7 +61,7 @@ type Result struct {
 	CPU               string
 }
 
-// failed is the result of a unit that failed.
+// failed returns the result of a unit that failed.
 func failed(key, code string, err error) *Result {
 	message := messageOf(err)
 	return &Result{Key: key, Status: Failed, Message: message,

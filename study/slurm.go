@@ -78,7 +78,7 @@ func (s Slurm) Run(ctx context.Context, job *Job) error {
 	return nil
 }
 
-// script is the batch script.
+// script returns the batch script.
 func (s Slurm) script(folder string, tasks int) string {
 	return fmt.Sprintf(`#!/bin/sh
 #SBATCH --job-name=ppl-study
@@ -145,7 +145,8 @@ func (s Slurm) wait(ctx context.Context, id string, job *Job) error {
 	}
 }
 
-// rest is the fits that have no result yet; those that were tried too often fail.
+// rest returns the fits that have no result yet. Those that were tried too often get a failure as
+// their result.
 func (s Slurm) rest(folder string, p *pack, job *Job) (*pack, error) {
 	var left []int
 	if err := p.each(0, 1, func(u *Unit) error {
@@ -175,7 +176,7 @@ func (s Slurm) rest(folder string, p *pack, job *Job) (*pack, error) {
 	return rest, errors.Join(failure, err)
 }
 
-// lastLog is the end of what a task has said.
+// lastLog returns the end of the log of a task.
 func lastLog(folder string) string {
 	logs, _ := filepath.Glob(filepath.Join(folder, slurmLogs, "*.log"))
 	for _, path := range logs {

@@ -24,7 +24,7 @@ type Files struct {
 
 func (f *Files) Len() int { return len(f.Paths) }
 
-// Sets reads the files. A file that cannot be read gives a set with an error.
+// Sets reads the files. If a file cannot be read, its data set has an error.
 func (f *Files) Sets(ctx context.Context) iter.Seq[DataSet] {
 	return func(yield func(DataSet) bool) {
 		for _, path := range f.Paths {

@@ -262,8 +262,8 @@ func (r *run) tell() (stop func()) {
 	return func() { close(done); ended.Wait() }
 }
 
-// now returns the current progress. The rate is that of the last minute or, if fits take long, of
-// the last GOMAXPROCS fits.
+// now returns the current progress. The rate is measured over the last minute or, if fits take
+// long, over the last GOMAXPROCS fits.
 func (r *run) now(last bool) Progress {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -67,8 +67,8 @@ func results(t *testing.T, dir string) []byte {
 	return text
 }
 
-// TestStopped: a study that is stopped repeatedly at any moment has the results of an uninterrupted
-// one, with each fit once.
+// TestStopped checks that a study that is stopped repeatedly at any moment has the results of an
+// uninterrupted one, with each fit once.
 func TestStopped(t *testing.T) {
 	dir := t.TempDir()
 	text := folder(t, dir, 30, 100)
@@ -119,7 +119,8 @@ func (e wrongEngine) Run(ctx context.Context, job *study.Job) error {
 	return e.Local.Run(ctx, job)
 }
 
-// TestTwice: a result that arrives twice counts once, and a missing one is an error.
+// TestTwice checks that a result that arrives twice counts once, and that a missing one is an
+// error.
 func TestTwice(t *testing.T) {
 	dir := t.TempDir()
 	text := folder(t, dir, 10, 50)
@@ -156,7 +157,8 @@ func (e failing) Run(ctx context.Context, job *study.Job) error {
 	return e.Local.Run(ctx, job)
 }
 
-// TestRetry: on request, failed fits are made again, and the new results replace the failures.
+// TestRetry checks that failed fits are made again on request, and that the new results replace the
+// failures.
 func TestRetry(t *testing.T) {
 	dir := t.TempDir()
 	text := folder(t, dir, 10, 50)
@@ -184,7 +186,8 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// TestFullDisk: a full disk ends a study. What was written before is kept, and the study can go on.
+// TestFullDisk checks that a full disk ends a study, that everything written before is kept, and
+// that the study can be continued.
 func TestFullDisk(t *testing.T) {
 	dir := os.Getenv("PPL_SMALL_DISK")
 	if dir == "" {
@@ -214,8 +217,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestResult: the kept draws are those of the fit, and its summary equals that of ppl.Sample with
-// the same seed.
+// TestResult checks that the kept draws are the draws of the fit, and that its summary equals that
+// of ppl.Sample with the same seed.
 func TestResult(t *testing.T) {
 	m, err := model.Compile("line", lineModel)
 	if err != nil {

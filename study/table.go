@@ -270,7 +270,7 @@ func (t *Table) group(g tableGroup) DataSet {
 	return out
 }
 
-// count is the number of levels.
+// count returns the number of levels.
 func (c *tableColumn) count() int {
 	if c.levels != nil {
 		return len(c.levels)

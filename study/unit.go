@@ -58,12 +58,13 @@ func (k *Keep) measures() diagnose.Measures {
 	return diagnose.MeasuresOf(k.Statistics)
 }
 
-// summarised says whether the summary of a quantity, as people read it, is kept.
+// summarised reports whether the summary of a quantity is kept; the quantity has the name that
+// people read.
 func (k *Keep) summarised(quantity string) bool {
 	return !k.NoSummary && selected(k.Summary, quantity)
 }
 
-// key is the digest of a specification: the name of its result.
+// key returns the digest of a specification, which is the name of its result.
 func (s *Spec) key() string {
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -116,7 +117,7 @@ type Model struct {
 	needs    []string // variables of the data
 }
 
-// NewModel makes a model of a study. legacy is that of [model.CompileOptions].
+// NewModel makes a model of a study. legacy has the meaning of the field in [model.CompileOptions].
 func NewModel(name string, m *model.Model, legacy bool) (*Model, error) {
 	included := m.Included()
 	if len(included) == 0 {

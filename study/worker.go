@@ -117,8 +117,8 @@ func (w *Worker) within(ctx context.Context, u *Unit, r *Result) error {
 	return err
 }
 
-// panicked is the result of a unit that ended with a panic. The stack goes to the default logger,
-// as in net/http, because results must not depend on the machine.
+// panicked returns the result of a unit that ended with a panic. The stack goes to the default
+// logger, as in net/http, because results must not depend on the machine.
 func panicked(u *Unit, e *infer.PanicError) *Result {
 	slog.Error("a fit ended by a fault of this program", "unit", u.Key, "error", e, "stack", string(e.Stack))
 	return failed(u.Key, "panic", fmt.Errorf("the fit ended by a fault of this program: %w", e))

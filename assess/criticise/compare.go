@@ -8,14 +8,14 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Compared is a model in a comparison.
+// Compared is a model with its results in a comparison.
 type Compared struct {
 	Model  int      // its index in pointwise
 	ELPD   Estimate // expected log pointwise predictive density
 	Diff   Estimate // its ELPD minus the best model's
-	Worse  bool     // it predicts worse than the best, by the rule of [Told]
+	Worse  bool     // whether it predicts worse than the best model, see [Told]
 	PWorse float64  // probability that it is worse, if the difference is normal; NaN unless Worse
-	Weight float64  // in the stacked predictive distribution
+	Weight float64  // weight in the stacked predictive distribution
 }
 
 // The limits of Told.

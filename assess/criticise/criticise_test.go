@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// The data and draws of testdata/reference.R.
+// The sizes of the data and draws that testdata/reference.R uses.
 const (
 	refChains, refLength, refN = 4, 250, 12
 )
@@ -68,7 +68,7 @@ func readReference(t *testing.T) reference {
 	return r
 }
 
-// near compares slices to 1e-8, relatively where they are large.
+// near compares slices with a tolerance of 1e-8, relative for large numbers.
 func near(t *testing.T, name string, got, want []float64) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -82,8 +82,8 @@ func near(t *testing.T, name string, got, want []float64) {
 	}
 }
 
-// The figures of testdata/reference.json are those of R's packages loo 2.5.1 and
-// posterior 1.4.0.
+// TestReference compares results with those of R's packages loo 2.5.1 and posterior 1.4.0, which
+// are in testdata/reference.json.
 func TestReference(t *testing.T) {
 	ref := readReference(t)
 	var pointwise [][]float64
@@ -107,7 +107,7 @@ func TestReference(t *testing.T) {
 			t.Errorf("bad observations: %v", bad)
 		}
 
-		// Draw by draw, with independent draws assumed.
+		// The same draw by draw, as if the draws were independent.
 		l, err := NewLOO(m.Draws(), refN, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -140,7 +140,8 @@ func TestReference(t *testing.T) {
 	near(t, "pseudo-BMA", PseudoBMA(pointwise), ref.PseudoBMA)
 }
 
-// Stacking weights are at least as good as those of R's optimiser, and at a maximum.
+// TestStacking checks that stacking weights are at least as good as those of R's optimiser, and
+// that they maximise the score.
 func TestStacking(t *testing.T) {
 	ref := readReference(t)
 	score := func(pointwise [][]float64, w []float64) float64 {
@@ -160,7 +161,7 @@ func TestStacking(t *testing.T) {
 		t.Errorf("score %.12g of %v, and %.12g of R's %v", got, w, want, ref.Stacking)
 	}
 	for k := range w {
-		if math.Abs(w[k]-ref.Stacking[k]) > 1e-4 { // as near as its optimiser comes
+		if math.Abs(w[k]-ref.Stacking[k]) > 1e-4 { // R's optimiser is no more accurate
 			t.Errorf("weights %v, R's %v", w, ref.Stacking)
 		}
 	}
@@ -181,7 +182,7 @@ func TestStacking(t *testing.T) {
 		if math.Abs(sum-1) > 1e-12 {
 			t.Fatalf("weights sum to %v", sum)
 		}
-		// The conditions of Karush, Kuhn and Tucker.
+		// At a maximum, the conditions of Karush, Kuhn and Tucker hold.
 		for k := range w {
 			g := 0.0
 			for i := range n {
@@ -201,8 +202,8 @@ func TestStacking(t *testing.T) {
 	}
 }
 
-// Efficiencies give the same result whether known before or after, if the tails have the same
-// length: a fifth of few draws.
+// TestAdjust checks that efficiencies give the same result whether they are known before or after.
+// The tails must have the same length for that; with few draws, it is always a fifth of them.
 func TestAdjust(t *testing.T) {
 	whole := refLogLik(2)
 	m := &Matrix{Chains: []int{100}}
@@ -228,7 +229,7 @@ func TestAdjust(t *testing.T) {
 	near(t, "efficiency", got.Efficiency, want.Efficiency)
 }
 
-// Estimates that do not exist are NaN, and are listed as bad.
+// TestDegenerate checks that estimates that do not exist are NaN and are listed as bad.
 func TestDegenerate(t *testing.T) {
 	m := NewMatrix([]int{100, 100}, 4)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -285,7 +286,8 @@ func BenchmarkLOO(b *testing.B) {
 	}
 }
 
-// Streamed cross-validation stores only the tails: less than a tenth of the memory of the matrix.
+// TestMemory checks that cross-validation draw by draw stores only the tails, which take less than
+// a tenth of the memory of the matrix.
 func TestMemory(t *testing.T) {
 	const draws, n = 4000, 3000
 	var before, after runtime.MemStats
@@ -312,7 +314,8 @@ func TestMemory(t *testing.T) {
 	runtime.KeepAlive(l)
 }
 
-// LOO-PIT, against R: the sum of loo's weights of replications that are not above.
+// TestPIT compares LOO-PIT with R: it is the sum of loo's weights of the replications that do not
+// exceed the observation.
 func TestPIT(t *testing.T) {
 	y := refData()
 	for k, want := range readReference(t).Models {
@@ -359,8 +362,8 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// TestUniform: about one in twenty uniform samples leaves the band and has P below 0.05; nearly all
-// samples that are not uniform do.
+// TestUniform checks that about one in twenty uniform samples leaves the band and has P below 0.05,
+// and that nearly all samples that are not uniform do.
 func TestUniform(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	const repeats, n = 200, 60
@@ -382,7 +385,7 @@ func TestUniform(t *testing.T) {
 			t.Errorf("P = %v, outside the band: %t", u.P, outside)
 		}
 	}
-	// 10 are expected; 22 would be so with a probability of 2e-4.
+	// 10 are expected; more than 22 have a probability of 2e-4.
 	if small < 1 || small > 22 {
 		t.Errorf("%d of %d uniform samples have P < 0.05", small, repeats)
 	}
@@ -404,7 +407,8 @@ func TestUniform(t *testing.T) {
 	}
 }
 
-// TestPowerScale: for a normal mean with a normal prior, power-scaling has a closed form.
+// TestPowerScale compares with the closed form of power-scaling for a normal mean with a normal
+// prior.
 func TestPowerScale(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	const n = 4000
@@ -442,7 +446,7 @@ func TestPowerScale(t *testing.T) {
 	if _, err := PowerScale([]float64{1, math.NaN()}, nil); err == nil {
 		t.Error("NaN is no error")
 	}
-	// The distance from itself is 0, and it does not depend on scale and location.
+	// The distance of a sample from itself is 0, and distances do not depend on location and scale.
 	x, w := []float64{3, 1, 2, 5}, []float64{0.4, 0.3, 0.2, 0.1}
 	if d := Distance(x, []float64{0.25, 0.25, 0.25, 0.25}); d != 0 {
 		t.Errorf("distance from itself %v", d)
@@ -487,7 +491,7 @@ func TestFolds(t *testing.T) {
 	if folds, err = FutureFolds([]float64{5, 1, 2, 2, 3, 4}, 2, 0.4); err != nil {
 		t.Fatal(err)
 	}
-	// Times 1, 2, 2 come first: observations at the same time stay together.
+	// Times 1, 2, 2 come first, since observations at the same time stay together.
 	if len(folds) != 2 || !slices.Equal(folds[0].Train, []int{1, 2, 3}) || !slices.Equal(folds[0].Test, []int{4}) || !slices.Equal(folds[1].Test, []int{0, 5}) {
 		t.Errorf("future: %v", folds)
 	}

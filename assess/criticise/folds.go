@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// Fold is a set of observations (Test) that are predicted from others (Train). They count from 0.
+// Fold is a set of observations, Test, that are predicted from others, Train. Both are indices from
+// 0.
 type Fold struct{ Train, Test []int }
 
 // RandomFolds assigns n observations at random to k folds of nearly equal size.

@@ -21,10 +21,10 @@ type LOO struct {
 	efficiency   []float64
 	observations []observation
 	seen         int
-	// One allocation for the tails of all observations.
+	// The tails of all observations are slices of this array.
 	arena []float64
 
-	pending, free [][]float64 // draws not yet added; rows to reuse
+	pending, free [][]float64 // draws that were not yet processed; rows to reuse
 }
 
 // observation is the running state of one observation.
@@ -68,7 +68,7 @@ func NewLOO(draws, observations int, efficiency []float64) (*LOO, error) {
 	return l, nil
 }
 
-// LOOBytes is the memory that a [LOO] takes for each observation, in bytes.
+// LOOBytes returns the memory that a [LOO] takes for each observation, in bytes.
 func LOOBytes(draws int) int { return 8 * (psis.TailLength(draws, 1) + 1 + 16 + atOnce) }
 
 func (l *LOO) relative(i int) float64 {
@@ -211,7 +211,7 @@ type Result struct {
 	P          []float64 // the observation's share of the effective number of parameters
 	K          []float64 // Pareto k of its importance ratios
 	ESS        []float64 // effective sample size of its estimate
-	Efficiency []float64 // relative efficiency as given; 1 if it was not
+	Efficiency []float64 // relative efficiency as given to NewLOO; otherwise 1
 	LPD        []float64 // log predictive density given all observations
 
 	WAIC  []float64 // log predictive density by WAIC
@@ -261,7 +261,7 @@ func (o *observation) finish(smoother *psis.Smoother, draws int, efficiency floa
 		// The largest weights are all equal, and so many that a larger one is unlikely.
 		r.K[i] = math.Inf(-1)
 	}
-	if math.IsInf(ratios[len(ratios)-1], 1) { // a draw under which the observation is impossible
+	if math.IsInf(ratios[len(ratios)-1], 1) { // at some draw the observation is impossible
 		r.ELPD[i], r.MCSE[i], r.P[i], r.ESS[i] = math.Inf(-1), math.NaN(), math.NaN(), 1
 		r.K[i] = math.Inf(1)
 		return
@@ -315,7 +315,7 @@ func Sum(values []float64) Estimate {
 	return e
 }
 
-// Bad lists the observations whose Pareto k is above [psis.Limit], the worst first.
+// Bad lists the observations whose Pareto k exceeds [psis.Limit], the worst first.
 func (r *Result) Bad() []int {
 	limit := psis.Limit(r.Draws)
 	var bad []int

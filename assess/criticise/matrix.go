@@ -26,7 +26,7 @@ func NewMatrix(chains []int, observations int) *Matrix {
 	return m
 }
 
-// Draws is the number of draws of all chains.
+// Draws returns the number of draws of all chains.
 func (m *Matrix) Draws() int {
 	n := 0
 	for _, c := range m.Chains {
@@ -35,7 +35,7 @@ func (m *Matrix) Draws() int {
 	return n
 }
 
-// Row is the index of a draw in the columns.
+// Row returns the index of a draw in the columns.
 func (m *Matrix) Row(chain, draw int) int {
 	for _, c := range m.Chains[:chain] {
 		draw += c

@@ -79,7 +79,7 @@ func (m *Moments) Match(ctx context.Context, observation int, logLik []float64, 
 	points := m.Draws
 	density, likelihood := make([]float64, s), make([]float64, s)
 	steps := 0
-	// The cheapest transformation that helps is tried again first.
+	// Try the cheapest transformation that helps again before the others.
 search:
 	for steps < maxSteps-1 && k > limit {
 		for _, kind := range kinds {

@@ -11,7 +11,7 @@ import (
 // Uniformity is the result of a test whether numbers between 0 and 1 are uniformly distributed.
 type Uniformity struct {
 	N int
-	P float64 // p-value: probability that a uniform sample departs as much somewhere
+	P float64 // p-value: probability that a uniform sample departs at least as much at some point
 
 	// Difference is the empirical distribution function minus the uniform one, at Points. Lower and
 	// Upper are a simultaneous band that contains it for 95 % of uniform samples.

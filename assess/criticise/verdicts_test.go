@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// sampleOf is n numbers of a function of uniform ones.
+// sampleOf returns n values of a function of uniform random numbers.
 func sampleOf(n int, f func(u float64) float64) []float64 {
 	rng := rand.New(rand.NewPCG(7, 8))
 	out := make([]float64, n)
@@ -16,8 +16,8 @@ func sampleOf(n int, f func(u float64) float64) []float64 {
 	return out
 }
 
-// TestShape: numbers that are all near 1 vary little; they are reported as too large, not as
-// crowded.
+// TestShape checks how departures are described. Numbers that are all near 1 also vary little; they
+// must be reported as too large, not as crowded.
 func TestShape(t *testing.T) {
 	for _, test := range []struct {
 		what string
@@ -42,7 +42,8 @@ func TestShape(t *testing.T) {
 	}
 }
 
-// A departure that no sample can show by chance stays one when hundreds of quantities are tested.
+// TestUniformOfMany checks that a very large departure has a P small enough to count even if
+// hundreds of quantities are tested.
 func TestUniformOfMany(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	if u := Uniform(sampleOf(200, func(u float64) float64 { return u / 3 }), rng); u.P > 1e-10 {
@@ -53,7 +54,8 @@ func TestUniformOfMany(t *testing.T) {
 	}
 }
 
-// A statistic of the data is odd only if there are enough replications to show it.
+// TestOdd checks that a statistic of the data counts as odd only if there are enough replications
+// to show it.
 func TestOdd(t *testing.T) {
 	for _, test := range []struct {
 		what     string
@@ -74,13 +76,14 @@ func TestOdd(t *testing.T) {
 			t.Errorf("%s: %v", test.what, c)
 		}
 	}
-	same := make([]float64, 500) // a statistic that is the same in all replications, as in the data
+	same := make([]float64, 500) // the statistic is the same in all replications and in the data
 	if c := NewCheck("zeros", 0, same); c.Odd() || math.Abs(c.P-0.5) > 1e-12 {
 		t.Errorf("constant: %v", c)
 	}
 }
 
-// Draws that are NaN have no sensitivity, rather than none that is worth a mention.
+// TestPowerScaleUndefined checks that draws that are NaN have an undefined sensitivity, not a
+// negligible one.
 func TestPowerScaleUndefined(t *testing.T) {
 	x := sampleOf(500, func(u float64) float64 { return u })
 	broken := append([]float64{math.NaN()}, x[1:]...)
@@ -93,8 +96,9 @@ func TestPowerScaleUndefined(t *testing.T) {
 	}
 }
 
-// TestPowerScaleTail: the Pareto k of power-scaling is that of its weights. A part with an
-// exponential tail of mean 100 k makes weights u⁻ᵏ, a Pareto tail; a bounded part makes none.
+// TestPowerScaleTail checks the Pareto k of the weights of power-scaling. If a part of the density
+// has an exponential tail of mean 100 k, its weights have a Pareto tail, u⁻ᵏ. A bounded part has no
+// such tail.
 func TestPowerScaleTail(t *testing.T) {
 	const n = 4000
 	part, x := make([]float64, n), make([]float64, n)

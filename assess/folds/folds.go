@@ -1,5 +1,5 @@
-// Package folds makes cross-validation folds for tuning a sampler to predict well: the reward
-// Predictive of package infer/ahmc takes them. To judge a model by refits without observations, use
+// Package folds makes cross-validation folds for samplers that are tuned to predict well, for the
+// reward Predictive of package infer/ahmc. To judge a model by refits without observations, use
 // assess.Holdout.
 //
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
@@ -28,14 +28,14 @@ type Options struct {
 	Rows []string
 
 	Folds int    // at least 2, at most one per observation
-	Seed  uint64 // decides which observations share a fold
+	Seed  uint64 // determines which observations share a fold
 }
 
-// Make makes the folds for the reward ahmc.Predictive: for each fold, the posterior given the data
-// without it, and the likelihood of each of its observations. The observations must be independent
-// given the parameters. The likelihood of one is then a ratio of two densities, of the same few
-// other observations with and without it, so that the model need not compute it. Make stops early
-// when ctx ends.
+// Make makes the folds for the reward ahmc.Predictive. Each has the posterior given the data
+// without the fold, and the likelihood of each observation in the fold. The observations must be
+// independent given the parameters. Then the likelihood of one is a ratio of two densities, of a
+// few other observations with it and without it, and the model need not compute it. Make stops
+// early when ctx ends.
 func Make(ctx context.Context, m *model.Model, values any, c Options, o model.BindOptions) ([]ahmc.Fold, error) {
 	program := m.Program()
 	if program == nil {
@@ -53,7 +53,7 @@ func Make(ctx context.Context, m *model.Model, values any, c Options, o model.Bi
 		return nil, fmt.Errorf("cross-validation with %d folds: there must be at least 2, and at most as many as observations, %d", c.Folds, n)
 	}
 	full := o
-	full.NoPropto = true // densities with different data are compared, so constants count
+	full.NoPropto = true // densities of different data are compared, so constants matter
 	whole, err := m.BindContext(ctx, set, o)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func Make(ctx context.Context, m *model.Model, values any, c Options, o model.Bi
 			return nil, fmt.Errorf("the model has %d unconstrained parameters with all observations and %d without fold %d: parameters that belong to single observations cannot be learnt without them", whole.Dim(), target.Dim(), f+1)
 		}
 		out := &heldOut{}
-		// A model may need more than one observation.
+		// Some models need more than one observation.
 		for few := 1; ; few *= 2 {
 			few = min(few, len(kept))
 			if out.without, err = bind(kept[:few], full); err != nil {
@@ -112,8 +112,8 @@ type heldOut struct {
 	with    []infer.LogDensity
 
 	mu   sync.Mutex
-	free []*heldOut // copies that no goroutine uses
-	x    []float64  // workspace, in copies only
+	free []*heldOut // copies that no goroutine is using
+	x    []float64  // workspace; only copies have it
 }
 
 // Len implements ahmc.HeldOut.
@@ -141,7 +141,7 @@ func (h *heldOut) LogLikelihood(x, dst []float64) error {
 	return nil
 }
 
-// take finds a copy that no one uses, or makes one.
+// take returns a copy that nobody uses, or makes one.
 func (h *heldOut) take() *heldOut {
 	h.mu.Lock()
 	defer h.mu.Unlock()

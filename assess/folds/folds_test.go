@@ -33,8 +33,8 @@ func regressionData() map[string]any {
 	return map[string]any{"N": 5, "x": []float64{-1, 0, 0.5, 1, 2}, "y": []int{0, 1, 3, 2, 7}, "scale": 2.0}
 }
 
-// Every observation is held out once; its likelihood, and the posterior without
-// it, are those of the model by hand.
+// TestFolds checks that every observation is held out once, and that its likelihood and the
+// posterior without it equal those computed by hand.
 func TestFolds(t *testing.T) {
 	m, err := model.Compile("regression", regression)
 	if err != nil {
@@ -49,7 +49,7 @@ func TestFolds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// log p(y_i | a, b), but for log y!, which a density up to a constant drops.
+	// log p(y_i | a, b) without log y!, since a density up to a constant drops it.
 	at := []float64{0.3, -0.2}
 	likelihood := func(i int) float64 {
 		eta := at[0] + math.Exp(at[1])*values["x"].([]float64)[i]
@@ -70,7 +70,7 @@ func TestFolds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Which are held out is given by their likelihoods.
+		// The likelihoods tell which observations are held out.
 		sum := 0.0
 		for _, l := range got {
 			found := false
@@ -107,7 +107,7 @@ func TestFolds(t *testing.T) {
 		t.Errorf("the same seed gives other folds: %v, %v", a, b)
 	}
 
-	// Tuned with them, the sampler still samples the posterior.
+	// A sampler that is tuned with these folds must still sample the posterior.
 	fit, err := fit.Sample(t.Context(), whole, fit.Options{Chains: 2, Warmup: 200, Draws: 300, Seed: 1, Sampler: ahmc.Sampler{
 		Reward: ahmc.Predictive{Folds: made, Leapfrogs: 20}, StepSizePoints: 8, StepsPoints: 8, Freeze: true,
 	}})

@@ -17,12 +17,13 @@ import (
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
-// automaticPlan is a run of the sampler auto, whose chains share a warm-up.
+// automaticPlan says how many runs of the sampler auto to make. The chains of a run share a
+// warm-up.
 type automaticPlan struct{ runs, chains, draws int }
 
-// automaticRun is what is kept of one.
+// automaticRun has the results of such a run.
 type automaticRun struct {
-	Least, Squares, Uncapped   float64 // effective sample size of all chains
+	Least, Squares, Uncapped   float64 // effective sample sizes of all chains together
 	WarmupGradients, Gradients int64
 	Rhat, Seconds              float64
 	Notes                      []string
@@ -30,8 +31,8 @@ type automaticRun struct {
 
 func (r *automaticRun) honest() float64 { return r.Least / float64(r.WarmupGradients+r.Gradients) }
 
-// automatic: what the sampler auto makes of the paper's targets without any setting,
-// beside AHMC's chains of Figure 2 and Table 1.
+// automatic runs the sampler auto, without any settings, on targets of the paper. It compares the
+// results with the AHMC chains of Figure 2 and Table 1.
 func automatic(ctx context.Context, w *workshop) error {
 	type task struct {
 		name, file string
@@ -110,7 +111,7 @@ func automatic(ctx context.Context, w *workshop) error {
 	return w.write("auto.md", b.String())
 }
 
-// reaches says whether a ratio is at least a bar, to about two standard errors.
+// reaches says whether a ratio is at least as large as a bar, to about two standard errors.
 func (r ratio) reaches(bar float64) string {
 	switch {
 	case r.low >= bar:
@@ -123,8 +124,8 @@ func (r ratio) reaches(bar float64) string {
 	return "missed"
 }
 
-// honestOf reads a sampler's effective sample sizes per gradient, those of warm-up among
-// them, from the table of chains that another exhibit has written.
+// honestOf reads the effective sample sizes of a sampler per gradient, including the gradients of
+// warm-up, from the table of chains of another exhibit.
 func honestOf(path, problem, sampler string) ([]float64, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -159,7 +160,7 @@ func honestOf(path, problem, sampler string) ([]float64, error) {
 	return list, nil
 }
 
-// automaticRun makes one run, or reads it; nil if a report lacks it.
+// automaticRun makes one run, or reads its result. It returns nil if a report has no result.
 func (w *workshop) automaticRun(ctx context.Context, name string, target infer.LogDensity, number int) (*automaticRun, error) {
 	n := w.protocol.automatic
 	path := filepath.Join(w.out, "chains", fmt.Sprintf("auto-%s-%s-%02d.gob", w.kind(), name, number))

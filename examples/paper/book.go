@@ -13,12 +13,12 @@ import (
 	"strings"
 )
 
-// book is what an exhibit has of its chains: NAME.csv has a row for each of them, and
-// NAME-groups.csv the figures of a sampler's chains together for which all of their draws
-// are needed. With --tables DIR an exhibit begins with the book that an earlier run
-// has left in that folder. Chains with a row there, of the protocol's length, are not run
-// again; those of other lengths count in a report, if the sampler has no
-// others. What an exhibit does not use of an earlier book stays in it.
+// book has the tables of an exhibit's chains: NAME.csv with a row for each chain, and
+// NAME-groups.csv with figures that need the draws of all chains of a sampler. With --tables DIR,
+// an exhibit starts from the book that an earlier run has written to that folder. Chains that have
+// a row there and the length of the protocol are not run again. Chains of other lengths count only
+// in a report, if the sampler has no other chains. Entries of the earlier book that the exhibit
+// does not use stay in it.
 type book struct {
 	w      *workshop
 	name   string
@@ -27,21 +27,21 @@ type book struct {
 	before earlier
 }
 
-// earlier is the book of an earlier run.
+// earlier is the book that an earlier run has written.
 type earlier struct {
 	rows    []row
 	figures []figure
 }
 
-// row is a chain in a table; its result has what the table has.
+// row is a chain in a table. Its result has only what the table contains.
 type row struct {
 	problem, sampler string
-	delta            float64 // of NUTS of 2011; 0: another sampler
+	delta            float64 // δ of NUTS of 2011; 0: another sampler
 	chain            int
 	result           *result
 }
 
-// figure is a figure of chains together.
+// figure is a number computed from several chains together.
 type figure struct {
 	problem, sampler string
 	delta            float64
@@ -55,7 +55,7 @@ const (
 	figuresHead = "problem,sampler,delta,chains,quantity,value"
 )
 
-// open begins the book of an exhibit.
+// open starts the book of an exhibit.
 func (w *workshop) open(name string) (*book, error) {
 	b := &book{w: w, name: w.titled(name)}
 	if w.tables == "" {
@@ -79,7 +79,7 @@ func (w *workshop) open(name string) (*book, error) {
 	return b, err
 }
 
-// cells are a line of a table by the names of its columns; the first error is kept.
+// cells is a line of a table, with access by the names of columns. It keeps the first error.
 type cells struct {
 	at     map[string]int
 	record []string
@@ -95,7 +95,7 @@ func (c cells) text(name string) string {
 	return c.record[i]
 }
 
-// number is 0 where the cell is empty.
+// number returns the number in a cell; 0 if the cell is empty.
 func (c cells) number(name string) float64 {
 	s := c.text(name)
 	if s == "" {
@@ -106,7 +106,7 @@ func (c cells) number(name string) float64 {
 	return v
 }
 
-// readTable hands over the lines of a table, if there is one.
+// readTable calls each with the lines of a table. It does nothing if there is no such file.
 func readTable(path string, each func(cells)) error {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -133,8 +133,7 @@ func readTable(path string, each func(cells)) error {
 	return nil
 }
 
-// earlierChains gives an earlier book's results of an arm, by the numbers of their
-// chains.
+// earlierChains returns the results of an arm in the earlier book, by the number of the chain.
 func (b *book) earlierChains(problem string, a arm) map[int]*result {
 	list := map[int]*result{}
 	for _, r := range b.before.rows {
@@ -145,13 +144,13 @@ func (b *book) earlierChains(problem string, a arm) map[int]*result {
 	return list
 }
 
-// enter adds the rows of an arm's chains.
+// enter adds a row for a chain of an arm.
 func (b *book) enter(problem string, a arm, chain int, r *result) {
 	b.rows = append(b.rows, row{problem, a.column(), a.delta, chain, r})
 }
 
-// figure is one of a group: of its draws, or, where they are gone, that of the
-// earlier book; NaN if there is none.
+// figure returns a figure of a group. It is computed if the draws of the group exist; otherwise it
+// is taken from the earlier book. It is NaN if neither has it.
 func (b *book) figure(problem string, g group, quantity string, of func() float64) float64 {
 	v := math.NaN()
 	if drawn(g.results) {
@@ -161,8 +160,8 @@ func (b *book) figure(problem string, g group, quantity string, of func() float6
 	return v
 }
 
-// note enters a figure, or, if it is NaN, the earlier one of as many chains (of any
-// number, if that is 0), and gives its value and its number of chains.
+// note adds a figure to the book, and returns its value and its number of chains. If the value is
+// NaN, it uses the earlier figure of as many chains, or of any number of chains if that is 0.
 func (b *book) note(f figure) (value float64, chains int) {
 	if math.IsNaN(f.value) {
 		i := slices.IndexFunc(b.before.figures, f.follows)
@@ -175,12 +174,12 @@ func (b *book) note(f figure) (value float64, chains int) {
 	return f.value, f.chains
 }
 
-// follows reports whether an earlier figure is of the same thing.
+// follows reports whether an earlier figure is about the same quantity.
 func (f figure) follows(e figure) bool {
 	return e.problem == f.problem && e.sampler == f.sampler && e.delta == f.delta && e.quantity == f.quantity && (f.chains == 0 || e.chains == f.chains)
 }
 
-// trialChains is how many chains an earlier book has tried a δ with.
+// trialChains returns the number of chains with which an earlier book has tried a δ.
 func (b *book) trialChains(problem string, delta float64) int {
 	f := figure{problem: problem, sampler: trialName, delta: delta, quantity: trialMean}
 	if i := slices.IndexFunc(b.before.figures, f.follows); i >= 0 {
@@ -189,12 +188,12 @@ func (b *book) trialChains(problem string, delta float64) int {
 	return 0
 }
 
-// drawn reports whether all results have what takes their draws.
+// drawn reports whether all results have the figures that need their draws.
 func drawn(results []*result) bool {
 	return len(results) > 0 && !slices.ContainsFunc(results, func(r *result) bool { return r.Mean == nil })
 }
 
-// close writes the book, the problems in the order in which they have begun.
+// close writes the book. Problems come in the order in which they were begun.
 func (b *book) close() error {
 	for _, r := range b.before.rows {
 		if !slices.ContainsFunc(b.rows, func(x row) bool {

@@ -20,15 +20,16 @@ import (
 	"github.com/ppl-lang/ppl/infer/ahmc"
 )
 
-// coxVariant is one of the two readings of the log-Gaussian Cox process. The
-// covariance that papers print has distances in cells; the programs of Girolami and
-// Calderhead, and the data that they made, have them in sides of the unit square.
+// coxVariant is one of two interpretations of the log-Gaussian Cox process. They differ in the unit
+// of distances in the covariance: it is the side of a cell in the formula that papers print, and
+// the side of the unit square in the programs of Girolami and Calderhead and in the data that they
+// made.
 type coxVariant struct {
 	name  string
 	title string
-	reach func(d int) float64 // of the covariance, in cells
-	ours  bool                // simulated whatever the folder of data has
-	delta float64             // of NUTS, that was best with 32 × 32 cells: see fig3.md
+	reach func(d int) float64 // range of the covariance, in cells
+	ours  bool                // always simulated, even if there is a folder of data
+	delta float64             // best δ of NUTS with 32 × 32 cells, see fig3.md
 }
 
 var coxVariants = []coxVariant{
@@ -36,7 +37,7 @@ var coxVariants = []coxVariant{
 	{"B", "as printed", func(d int) float64 { return float64(d) / 33 }, true, 0.65},
 }
 
-// The hyper-parameters of Girolami and Calderhead, and the side of their grid.
+// The hyper-parameters of Girolami and Calderhead, and the number of cells on a side of their grid.
 const (
 	coxVariance = 1.91
 	coxSide     = 64
@@ -44,8 +45,8 @@ const (
 
 var coxMean = math.Log(126) - coxVariance/2
 
-// cox is a data set of a log-Gaussian Cox process on a grid of d × d cells, column by
-// column, with what its two models have in Go too.
+// cox is a data set of a log-Gaussian Cox process on a grid of d × d cells, column by column. It
+// also has what Go code needs of its two models.
 type cox struct {
 	variant coxVariant
 	d       int
@@ -54,8 +55,8 @@ type cox struct {
 	field   *field
 }
 
-// loadCox reads the counts of Girolami and Calderhead, on a coarser grid if d is less
-// than theirs, or simulates some.
+// loadCox reads the counts of Girolami and Calderhead, added up to a coarser grid if d is smaller
+// than theirs, or simulates counts.
 func loadCox(v coxVariant, dir string, d int) (*cox, error) {
 	f, err := newField(d, v.reach(d), math.Exp(coxMean+coxVariance)/float64(d*d))
 	if err != nil {
@@ -69,8 +70,7 @@ func loadCox(v coxVariant, dir string, d int) (*cox, error) {
 	return c, c.read(filepath.Join(dir, "lgc", "lgc64.csv"))
 }
 
-// simulate makes one of many data sets, the first of which, 0, is what the others' samplers are
-// compared on.
+// simulate makes the data set of a number. Data set 0 is the one on which samplers are compared.
 func (c *cox) simulate(number int) {
 	rng := infer.Stream(masterSeed, number, fmt.Sprintf("data cox %s %d", c.variant.name, c.d), 0)
 	c.truth = c.field.draw(rng)
@@ -80,7 +80,7 @@ func (c *cox) simulate(number int) {
 	}
 }
 
-// joined gives the counts on a coarser grid.
+// joined returns the counts on a coarser grid.
 func (c *cox) joined(d int) []int {
 	y := make([]int, d*d)
 	for k, v := range c.y {
@@ -89,7 +89,7 @@ func (c *cox) joined(d int) []int {
 	return y
 }
 
-// points are the number of points, and of ordered pairs of them in a cell.
+// points returns the number of points, and the number of ordered pairs of points in the same cell.
 func (c *cox) points() (points, pairs int) {
 	for _, y := range c.y {
 		points += y
@@ -98,7 +98,8 @@ func (c *cox) points() (points, pairs int) {
 	return points, pairs
 }
 
-// read joins cells of the file: counts are added up, intensities averaged.
+// read reads the file and joins cells to the size of the grid: it adds up counts and averages
+// intensities.
 func (c *cox) read(name string) error {
 	if coxSide%c.d != 0 {
 		return fmt.Errorf("%s has a grid with a side of %d, which cannot be reduced to %d", name, coxSide, c.d)
@@ -133,7 +134,8 @@ func (c *cox) read(name string) error {
 	return nil
 }
 
-// poisson draws by multiplication: means are small here.
+// poisson draws a Poisson variable by multiplying uniform ones, which is fast enough for the small
+// means here.
 func poisson(rng *rand.Rand, mean float64) int {
 	n := 0
 	for p := rng.Float64(); p > math.Exp(-mean); p *= rng.Float64() {
@@ -142,7 +144,7 @@ func poisson(rng *rand.Rand, mean float64) int {
 	return n
 }
 
-// posterior binds one of the process's models to the data.
+// posterior binds a model of the process to the data.
 func (c *cox) posterior(name string) (*ppl.Posterior, error) {
 	m, err := compileModel(name)
 	if err != nil {
@@ -151,7 +153,7 @@ func (c *cox) posterior(name string) (*ppl.Posterior, error) {
 	return m.Bind(map[string]any{"d": c.d, "y": c.y, "mu": coxMean, "variance": coxVariance, "range": c.variant.reach(c.d)})
 }
 
-// compileModel compiles a model of the folder models, which may include others.
+// compileModel compiles a model in the folder models. It may include other files of that folder.
 func compileModel(name string) (*ppl.Model, error) {
 	text, err := models.ReadFile("models/" + name)
 	if err != nil {
@@ -164,22 +166,21 @@ func compileModel(name string) (*ppl.Model, error) {
 	return ppl.CompileContext(context.Background(), name, string(text), ppl.CompileOptions{Included: map[string]string{coxPartsFile: string(parts)}})
 }
 
-// coxPartsFile is included by others.
+// coxPartsFile is a file that models include.
 const coxPartsFile = "parts.model"
 
-// field is a Gaussian field on a square grid as the sum of four that are even or odd
-// in rows and in columns, see models/cox.model; and a metric for what is known of it by
-// counts, of which all have the same information.
+// field is a Gaussian field on a square grid. It is the sum of four parts that are even or odd in
+// rows and in columns, see models/cox.model. field also has a metric: the inverse covariance plus
+// the information in the counts, which is taken to be the same for all cells.
 type field struct {
 	d     int
-	prior [4]blas64.Triangular // upper U: the part's covariance is UᵀU
-	// Upper too: the part's metric, the inverse covariance plus the information, is
-	// UᵀU, with its inverse.
+	prior [4]blas64.Triangular // upper triangular U: the covariance of the part is UᵀU
+	// Upper triangular U too: UᵀU is the metric of the part; and the inverse of U.
 	metric, inverse [4]blas64.Triangular
 }
 
-// The parts in the order of the coordinates of models/cox_metric.model; the third is the
-// transpose of what has the second's covariance.
+// The parts in the order of the coordinates of models/cox_metric.model. The second and third have
+// the same covariance; one of them is transposed.
 var coxParts = [4][2]float64{{1, 1}, {-1, 1}, {-1, 1}, {-1, -1}}
 
 func newField(d int, reach, information float64) (*field, error) {
@@ -237,7 +238,7 @@ func newField(d int, reach, information float64) (*field, error) {
 	return f, nil
 }
 
-// draw is one from the prior.
+// draw draws a field from the prior.
 func (f *field) draw(rng *rand.Rand) []float64 {
 	z := make([]float64, f.d*f.d)
 	for i := range z {
@@ -247,7 +248,7 @@ func (f *field) draw(rng *rand.Rand) []float64 {
 	return f.unfold(z)
 }
 
-// multiply replaces the parts of v by their products with u or its transpose.
+// multiply multiplies each part of v by its matrix in u or by the transpose.
 func (f *field) multiply(u [4]blas64.Triangular, t blas.Transpose, v []float64) {
 	q := len(v) / 4
 	for p := range u {
@@ -255,8 +256,8 @@ func (f *field) multiply(u [4]blas64.Triangular, t blas.Transpose, v []float64) 
 	}
 }
 
-// fromMetric gives the field of coordinates in which the metric is the identity, and
-// toMetric is its inverse.
+// fromMetric converts coordinates in which the metric is the identity to the field. toMetric is its
+// inverse.
 func (f *field) fromMetric(z []float64) []float64 {
 	v := append([]float64(nil), z...)
 	f.multiply(f.inverse, blas.NoTrans, v)
@@ -269,8 +270,8 @@ func (f *field) toMetric(x []float64) []float64 {
 	return v
 }
 
-// fold gives the four parts of a field, a quarter of the grid each; unfold is its
-// inverse. Less the mean it is an orthogonal matrix.
+// fold returns the four parts of a field, each a quarter of the grid. unfold is its inverse. Apart
+// from the mean, which it subtracts, fold is an orthogonal matrix.
 func (f *field) fold(x []float64) []float64 {
 	d, h := f.d, f.d/2
 	v := make([]float64, d*d)
@@ -304,9 +305,9 @@ func (f *field) unfold(v []float64) []float64 {
 	return x
 }
 
-// fieldJump is the reward of the paper's adaptive Riemannian sampler where it runs in
-// the coordinates of the metric: squared jumps of the field itself, of which a batch's are
-// added up as in ahmc.SquaredJump.
+// fieldJump is the reward of the paper's adaptive Riemannian sampler when it runs in the
+// coordinates of the metric: squared jumps of the field itself, added up over a batch as in
+// ahmc.SquaredJump.
 type fieldJump struct{ field *field }
 
 // Signed implements ahmc.Reward.
@@ -317,7 +318,7 @@ func (j fieldJump) Start(infer.Hamiltonian, *infer.Meter) (ahmc.Objective, error
 	return &fieldJumps{field: j.field, jump: make([]float64, j.field.d*j.field.d)}, nil
 }
 
-// fieldJumps are those of a batch.
+// fieldJumps is the sum of the jumps in a batch.
 type fieldJumps struct {
 	field *field
 	jump  []float64
@@ -333,7 +334,7 @@ func (t *fieldJumps) Observe(before, _ *infer.Point, info infer.Info) {
 		t.jump[i] = v - before.Position[i]
 	}
 	t.field.multiply(t.field.inverse, blas.NoTrans, t.jump)
-	// The parts make the field by an orthogonal matrix.
+	// The parts are an orthogonal transformation of the field, so their jump has the same length.
 	t.total += info.AcceptStat * blas64.Dot(blas64.Vector{N: len(t.jump), Inc: 1, Data: t.jump}, blas64.Vector{N: len(t.jump), Inc: 1, Data: t.jump})
 }
 

@@ -18,9 +18,9 @@ import (
 	"github.com/ppl-lang/ppl/infer/riemann"
 )
 
-// The density of the Cox process in parts is that of its formula with a covariance
-// matrix of all cells, and the Fisher metric of its text the one whose coordinates the
-// second model has.
+// TestCox checks that the density of the Cox process, computed in parts, equals the formula with a
+// covariance matrix of all cells. The Fisher metric that the text of the model gives must be the
+// one in whose coordinates the second model works.
 func TestCox(t *testing.T) {
 	const d, n = 6, 36
 	for _, v := range coxVariants {
@@ -40,7 +40,7 @@ func TestCox(t *testing.T) {
 		for a := range n {
 			for b := range a + 1 {
 				distance := math.Hypot(float64(a%d-b%d), float64(a/d-b/d))
-				if v.name == "A" { // in sides of the unit square
+				if v.name == "A" { // distances in sides of the unit square
 					distance /= d
 					sigma.SetSym(a, b, 1.91*math.Exp(-distance*33/64))
 				} else {
@@ -103,7 +103,7 @@ func TestCox(t *testing.T) {
 				}
 			}
 		}
-		// The metric of the text where the field is mu + variance.
+		// The metric that the text gives where the field is mu + variance.
 		at := make([]float64, n)
 		for i := range at {
 			at[i] = coxMean + coxVariance
@@ -137,8 +137,8 @@ func TestCox(t *testing.T) {
 	}
 }
 
-// Leapfrog steps in the coordinates of the metric are those with the metric that the
-// model's text yields, frozen.
+// TestCoxMetric checks that leapfrog steps in the coordinates of the metric equal steps with the
+// fixed metric that the text of the model gives.
 func TestCoxMetric(t *testing.T) {
 	t.Run("4", func(t *testing.T) { coxMetric(t, 4) })
 	t.Run("64", func(t *testing.T) {
@@ -194,7 +194,7 @@ func coxMetric(t *testing.T, d int) {
 		t.Fatal(err)
 	}
 	unit.Momentum(rng, z)
-	// Momenta go the other way: transposed.
+	// Momenta are transformed by the transpose in the other direction.
 	back := slices.Clone(z.Momentum)
 	c.field.multiply(c.field.metric, blas.Trans, back)
 	copy(x.Momentum, c.field.unfold(back))
@@ -222,7 +222,7 @@ func coxMetric(t *testing.T, d int) {
 	if d > 4 {
 		return
 	}
-	// And the samplers have no other metric.
+	// The samplers must use no other metric.
 	for _, a := range []arm{coxRMHMCArm, coxARMHMCArm, coxNUTSArm} {
 		session, err := infer.NewSession(white, infer.Config{Sampler: a.sampler, Chains: 1, Warmup: 150, Draws: 1})
 		if err != nil {
@@ -239,7 +239,7 @@ func coxMetric(t *testing.T, d int) {
 	}
 }
 
-// Fields that are drawn have the covariance that they are to have.
+// TestField checks that fields drawn from the prior have the right covariance.
 func TestField(t *testing.T) {
 	const d = 4
 	f, err := newField(d, 2, 1)

@@ -11,12 +11,12 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// set is one of the paper's logistic regressions.
+// set is the data set of one of the paper's logistic regressions.
 type set struct {
 	name  string
 	rows  int
 	given int  // covariates in the file
-	cubic bool // powers 1, 2, 3 of each covariate, as Girolami and Calderhead did for this set
+	cubic bool // use powers 1, 2, 3 of each covariate, as Girolami and Calderhead did for this set
 }
 
 var sets = []set{
@@ -34,7 +34,7 @@ func standardise(v []float64) {
 	}
 }
 
-// read gives the covariates, by column, and the outcome.
+// read returns the covariates, by column, and the outcome.
 func (s set) read(dir string) (covariates [][]float64, y []int, err error) {
 	if dir == "" {
 		return s.simulate()
@@ -65,8 +65,8 @@ func (s set) read(dir string) (covariates [][]float64, y []int, err error) {
 	return covariates, y, nil
 }
 
-// simulate makes data of the same shape: correlated covariates, an outcome
-// that depends on a few.
+// simulate makes data of the same shape, with correlated covariates and an outcome that depends on
+// a few of them.
 func (s set) simulate() (covariates [][]float64, y []int, err error) {
 	rng := infer.Stream(masterSeed, 0, "data "+s.name, 0)
 	covariates = make([][]float64, s.given)

@@ -21,22 +21,22 @@ import (
 	"github.com/ppl-lang/ppl/infer/ahmc"
 )
 
-// entry is one number of a sparse row.
+// entry is a number in a sparse row.
 type entry struct {
 	column int
 	value  float64
 }
 
-// texts are documents as square roots of counts of words, with their classes. (In cross-
-// validation of the training set linear classifiers are better with them than with
-// the counts, logarithms, or whether a word occurs.)
+// texts has documents, as square roots of counts of words, with their classes. In cross-validation
+// of the training set, linear classifiers predict better from the square roots than from the
+// counts, from their logarithms, or from whether a word occurs.
 type texts struct {
 	rows [][]entry
 	y    []int
 }
 
-// dexter is the text classification of the paper: what is learnt from, and the
-// validation set, which takes the place of a test set whose classes were never public.
+// dexter has the texts that the paper classifies: the training set and the validation set. The
+// latter replaces a test set whose classes were never published.
 type dexter struct{ train, valid texts }
 
 // loadDexter reads the files of the feature selection challenge, or simulates documents.
@@ -136,14 +136,14 @@ func (t texts) choose(rows []int) (c texts) {
 	return c
 }
 
-// columns are what a network takes of a document: the columns that are most correlated
-// with the class, in units of their standard deviations.
+// columns has the inputs of a network: the columns of the documents that are most correlated with
+// the class, in units of their standard deviations.
 type columns struct {
-	place map[int]int // of a column of the documents
+	place map[int]int // input of a column of the documents
 	unit  []float64
 }
 
-// selectColumns looks at these documents only.
+// selectColumns selects k columns; it uses only the given documents.
 func selectColumns(t texts, k int) columns {
 	type sums struct {
 		column         int
@@ -180,7 +180,7 @@ func selectColumns(t texts, k int) columns {
 	return c
 }
 
-// of gives the inputs of documents.
+// of returns the inputs for documents.
 func (c columns) of(t texts) [][]entry {
 	rows := make([][]entry, len(t.rows))
 	for i, row := range t.rows {
@@ -205,7 +205,8 @@ func (c columns) dense(rows [][]entry) [][]float64 {
 	return x
 }
 
-// network is the shape of models/bnn.model: its unconstrained parameters in their order.
+// network is the shape of models/bnn.model, which determines the order of its unconstrained
+// parameters.
 type network struct{ inputs, first, second int }
 
 func (n network) dim() int {
@@ -214,13 +215,13 @@ func (n network) dim() int {
 
 const networkScales = 3
 
-// posterior is that of the network given documents.
+// posterior returns the posterior of the network for given documents.
 func (n network) posterior(m *ppl.Model, x [][]float64, y []int) (*ppl.Posterior, error) {
 	return m.Bind(map[string]any{"N": len(y), "K": n.inputs, "H": n.first, "J": n.second, "X": x, "y": y})
 }
 
-// logits are the network's outputs at a position of the posterior. Inputs are
-// sparse here: a few documents for each position.
+// logits computes the outputs of the network at a position of the posterior. It takes sparse
+// inputs, since each position is used for few documents.
 func (n network) logits(position []float64, rows [][]entry, dst []float64) {
 	take := func(size int) []float64 {
 		v := position[:size]
@@ -252,7 +253,7 @@ func (n network) logits(position []float64, rows [][]entry, dst []float64) {
 	}
 }
 
-// held is the likelihood of documents that a network has not seen.
+// held computes the likelihood of documents that a network was not trained on.
 type held struct {
 	network
 	rows [][]entry
@@ -273,17 +274,17 @@ func (h held) LogLikelihood(x, dst []float64) error {
 	return nil
 }
 
-// member is one of the networks of cross-validation: it is learnt from all documents but
-// one fold, its columns too.
+// member is one of the networks of a cross-validation. Its posterior and the choice of its columns
+// use all documents but one fold.
 type member struct {
 	columns
 	target *ppl.Posterior
 	held   held
-	valid  [][]entry // the documents to be predicted
+	valid  [][]entry // the documents to predict
 	kept   texts
 }
 
-// members makes the networks of so many folds; seed selects them.
+// members makes a network for each fold. seed determines the folds.
 func (d *dexter) members(m *ppl.Model, n network, folds, seed int) ([]member, error) {
 	order := infer.Stream(masterSeed, seed, "folds dexter", 0).Perm(len(d.train.y))
 	list := make([]member, folds)
@@ -311,11 +312,11 @@ func (d *dexter) members(m *ppl.Model, n network, folds, seed int) ([]member, er
 	return list, nil
 }
 
-// fold is the member as the reward wants it.
+// fold returns the member in the form for the predictive reward.
 func (m member) fold() ahmc.Fold { return ahmc.Fold{Target: m.target, Held: m.held} }
 
-// ridge are the predictions of a linear classifier on the same columns: least squares
-// of the classes with a penalty.
+// ridge returns the predictions of a linear classifier on the same columns, by least squares of the
+// classes with a penalty.
 func (m member) ridge(penalty float64) []float64 {
 	k := len(m.unit)
 	x := m.dense(m.of(m.kept))

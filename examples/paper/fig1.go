@@ -13,7 +13,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
-// setting is one of Figure 1.
+// setting has the settings of HMC for one panel of Figure 1.
 type setting struct {
 	stepSize float64
 	steps    int
@@ -21,12 +21,12 @@ type setting struct {
 
 var figure1Settings = []setting{{0.16, 40}, {0.16, 50}, {0.15, 50}}
 
-// figure1Draws are more than the paper's 1000, which are those plotted.
+// figure1Draws exceeds the paper's 1000 draws, of which only as many are plotted.
 const figure1Draws, figure1Warmup, figure1Tuned = 20000, 5000, 10
 
-// figure1: HMC on a bivariate normal with correlation 0.99, at three settings,
-// with trajectories of fixed length (as the figure must have been made) and of
-// random length (as Algorithm 1 says), and the tuner's own choice.
+// figure1 runs HMC on a bivariate normal with correlation 0.99, at three settings. Trajectories
+// have a fixed length, with which the paper's figure must have been made, or a random length, as
+// Algorithm 1 says. The tuner's own choice is shown too.
 func figure1(ctx context.Context, w *workshop) error {
 	text, err := models.ReadFile("models/normal.model")
 	if err != nil {

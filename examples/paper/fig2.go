@@ -11,25 +11,26 @@ import (
 	"github.com/ppl-lang/ppl/infer/riemann"
 )
 
-// The names of trials in books.
+// The names that trials have in books.
 const trialName, trialMean, trialError = "trial", "min_ess_per_step", "min_ess_per_step_error"
 
-// trial is what NUTS does at a δ, on chains that are used for nothing else.
+// trial is the result of NUTS at a δ. Its chains are used for nothing else.
 type trial struct {
 	delta   float64
 	chains  int
-	perStep spread // min ESS per leapfrog step
+	perStep spread // least effective sample size per leapfrog step
 }
 
-// bestDelta tries all δ and gives the one with the largest mean of the least
-// effective sample size per leapfrog step, of which NUTS has one per gradient. Of those
-// tried by chains of different number, as earlier books may have, only those with the most
-// count. Of equal ones it is the largest.
+// bestDelta tries every δ. It returns the one with the largest mean, over chains, of the least
+// effective sample size per leapfrog step; NUTS takes one gradient per step. An earlier book may
+// have tried some δ with more chains than others: then only those with the most chains count. Of
+// equal results, the largest δ wins.
 func (w *workshop) bestDelta(ctx context.Context, title string, p problem, n plan) (best float64, trials []trial, err error) {
 	if len(w.protocol.deltas) == 1 { // nothing to choose
 		return w.protocol.deltas[0], nil, nil
 	}
-	// A δ that an earlier book has with as many chains is not tried again, unless they are kept.
+	// A δ that an earlier book has tried with as many chains is not tried again, unless the results
+	// of these chains exist.
 	var chains []chain
 	of := map[float64][]chain{}
 	for _, d := range w.protocol.deltas {
@@ -69,15 +70,15 @@ func (w *workshop) bestDelta(ctx context.Context, title string, p problem, n pla
 	return best, trials, nil
 }
 
-// group is an arm with its results.
+// group has the results of an arm.
 type group struct {
 	arm
 	results []*result
 }
 
-// runArms runs arms with as many chains each, the first chains of all before
-// the second of any, so that what an interrupted program has kept can be
-// compared. Arms of which a report has no chain are left out.
+// runArms runs several arms. It runs the first chain of each arm before the second of any, so that
+// the results of an interrupted program can be compared. In a report, it leaves out arms without
+// any chain.
 func (w *workshop) runArms(ctx context.Context, title string, p problem, arms []arm, n func(arm) plan) ([]group, error) {
 	arms = w.wanted(arms)
 	lists := make([][]chain, len(arms))
@@ -130,7 +131,7 @@ func (w *workshop) runArms(ctx context.Context, title string, p problem, arms []
 	return slices.DeleteFunc(groups, func(g group) bool { return len(g.results) == 0 }), nil
 }
 
-// regressionResults are those of one data set.
+// regressionResults has the results of one data set.
 type regressionResults struct {
 	set    set
 	book   *book
@@ -141,14 +142,14 @@ type regressionResults struct {
 	gate   gate
 }
 
-// with gives the sets that have results of all these arms.
+// with returns the sets that have results of all these arms.
 func with(sets []*regressionResults, arms ...string) []*regressionResults {
 	return slices.DeleteFunc(slices.Clone(sets), func(s *regressionResults) bool {
 		return slices.ContainsFunc(arms, func(name string) bool { return len(s.groups[name].results) == 0 })
 	})
 }
 
-// problem makes a data set a problem.
+// problem returns the posterior of a data set, with starting points.
 func (s set) problem(w *workshop) (problem, error) {
 	r, err := s.load(w.dataDir)
 	if err != nil {
@@ -170,13 +171,13 @@ func (s set) problem(w *workshop) (problem, error) {
 	return p, err
 }
 
-// parts are the comparisons of Figure 2 in the order in which their chains are
-// run, for all sets; the first needs the best δ.
+// parts lists the comparisons of Figure 2 in the order in which their chains are run, each for all
+// data sets. The first one needs the best δ.
 var parts = []struct {
 	title string
 	arms  []arm
 	nuts  bool // and NUTS of 2011
-	mode  bool // from the mode instead of dispersed points
+	mode  bool // start at the mode instead of dispersed points
 	plan  func(protocol) plan
 }{
 	{"top", []arm{ahmcArm}, true, false, func(p protocol) plan { return p.regression }},
@@ -233,8 +234,8 @@ func (w *workshop) regressions(ctx context.Context, b *book) ([]*regressionResul
 	return all, nil
 }
 
-// fromMode makes the problem and its arms those that begin where the authors' released
-// program does, with another name.
+// fromMode returns the problem and its arms with another name, such that chains start where those
+// of the authors' released program do.
 func (p problem) fromMode(arms []arm) (problem, []arm) {
 	const suffix = "-mode"
 	p.starts = [][]float64{p.mode}
@@ -247,14 +248,13 @@ func (p problem) fromMode(arms []arm) (problem, []arm) {
 	return p, arms
 }
 
-// statistics are what a figure or table has of effective sample sizes.
+// statistics lists the figures that plots and tables show of effective sample sizes.
 var statistics = []struct {
 	name string
 	of   func([]float64) float64
 }{{"minimum", least}, {"median", median}, {"maximum", most}}
 
-// figure2: effective sample size per leapfrog step on five logistic
-// regressions.
+// figure2 compares effective sample sizes per leapfrog step on five logistic regressions.
 func figure2(ctx context.Context, w *workshop) error {
 	book, err := w.open("fig2")
 	if err != nil {
@@ -461,10 +461,9 @@ func oursTables(b *strings.Builder, w *workshop, sets []*regressionResults) {
 	t.markdown(b)
 }
 
-// gateRhat is what R-hat has to be below, gateDeviation what the distance of a
-// mean from the reference must not exceed, in standard errors. Of 25
-// coefficients a faultless sampler has one beyond 3 in 7 of 100 runs, beyond 4
-// in 2 of 1000.
+// A group of chains passes if R-hat is below gateRhat and no mean is further than gateDeviation
+// standard errors from the reference. With 25 coefficients, a correct sampler has one beyond 3
+// standard errors in 7 of 100 runs, and beyond 4 in 2 of 1000.
 const gateRhat, gateDeviation = 1.01, 4
 
 func checkTables(b *strings.Builder, w *workshop, sets []*regressionResults) {
@@ -484,7 +483,7 @@ func checkTables(b *strings.Builder, w *workshop, sets []*regressionResults) {
 	t.markdown(b)
 }
 
-// counts are numbers of chains.
+// counts returns the numbers of chains of groups as text.
 func counts(groups ...[]*result) string {
 	var b strings.Builder
 	for i, g := range groups {
@@ -496,7 +495,7 @@ func counts(groups ...[]*result) string {
 	return b.String()
 }
 
-// passed judges figures by what each must not exceed; they come in pairs.
+// passed judges pairs of a figure and the limit that it must not exceed.
 func passed(pairs ...float64) string {
 	for i := 0; i < len(pairs); i += 2 {
 		switch v := pairs[i]; {
@@ -509,7 +508,7 @@ func passed(pairs ...float64) string {
 	return "passed"
 }
 
-// divergences is their number in all chains.
+// divergences returns the number of divergent transitions of all chains.
 func divergences(results []*result) (n int) {
 	for _, r := range results {
 		n += r.Divergences

@@ -16,15 +16,15 @@ import (
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
-// coxSize is a grid of Figure 3 with its chains.
+// coxSize is a size of the grid in Figure 3, with the chains for it.
 type coxSize struct {
 	d    int
 	plan plan
 }
 
-// The arms of Figure 3, but for NUTS of 2011. Between the first two and the last they run in the
-// coordinates of models/cox_metric.model: with a constant metric Riemann manifold HMC is
-// HMC in coordinates in which that is the identity.
+// The arms of Figure 3, without NUTS of 2011. All but the first two and the last run in the
+// coordinates of models/cox_metric.model. Riemann manifold HMC with a constant metric is the same
+// as HMC in coordinates in which that metric is the identity.
 var (
 	coxArm = arm{name: "ahmc", title: "AHMC",
 		sampler: released(ahmc.Box{MinStepSize: 1e-3, MaxStepSize: 0.1, MinSteps: 1, MaxSteps: 500})}
@@ -34,7 +34,7 @@ var (
 		Kernel: hmc.Kernel{Steps: 30},
 		Adapt:  warmup.Options{StepSize: 0.1, FixedStepSize: true, Metric: infer.Unit},
 	}}
-	// Its reward is that of jumps of the field, see rewarded.
+	// Its reward is the squared jump of the field, see rewarded.
 	coxARMHMCArm = arm{name: "armhmc", title: "ARMHMC",
 		sampler: released(ahmc.Box{MinStepSize: 0.01, MaxStepSize: 1, MinSteps: 1, MaxSteps: 60})}
 	coxMetricJumpArm = arm{name: "armhmc-metric", title: "ARMHMC, jumps in the metric", sampler: coxARMHMCArm.sampler}
@@ -46,7 +46,7 @@ var (
 	coxAutoArm = arm{name: "auto", title: "auto", sampler: auto.Sampler{}}
 )
 
-// coxResults are those of one variant on one grid.
+// coxResults has the results of one variant on one grid.
 type coxResults struct {
 	*cox
 	book   *book
@@ -68,7 +68,7 @@ func (c *coxResults) has(arms ...string) bool {
 	return true
 }
 
-// coxProblems are the process in the coordinates of the paper and in those of the
+// coxProblems returns the process as a problem in the coordinates of the paper and in those of the
 // metric, with starting points from the prior.
 func (w *workshop) coxProblems(b *book, c *cox, chains int) (plain, metric problem, err error) {
 	name := fmt.Sprintf("%s-%d", c.variant.name, c.d)
@@ -95,8 +95,8 @@ func (w *workshop) coxProblems(b *book, c *cox, chains int) (plain, metric probl
 	return plain, metric, nil
 }
 
-// coxPart is a comparison of Figure 3; the first needs the best δ. All processes have theirs
-// before the next begins.
+// coxPart is a comparison of Figure 3. The first one needs the best δ. Each comparison is made for
+// all processes before the next one begins.
 type coxPart struct {
 	title  string
 	metric bool // in its coordinates
@@ -112,8 +112,8 @@ var coxComparisons = []coxPart{
 	{"wider box", false, []arm{coxWideArm}, false},
 }
 
-// processes runs all chains of Figure 3, or of its like on larger grids: there each
-// process has the δ of NUTS that was best on the smaller ones.
+// processes runs all chains of Figure 3, or of the same comparisons on larger grids. On these, NUTS
+// has the δ that was best for the process on the smaller grid.
 func (w *workshop) processes(ctx context.Context, b *book, sizes []coxSize, large bool) ([]*coxResults, error) {
 	var all []*coxResults
 	for _, size := range sizes {
@@ -162,17 +162,17 @@ func (w *workshop) processes(ctx context.Context, b *book, sizes []coxSize, larg
 	return all, nil
 }
 
-// figure3: effective sample sizes per leapfrog step on log-Gaussian Cox processes.
+// figure3 compares effective sample sizes per leapfrog step on log-Gaussian Cox processes.
 func figure3(ctx context.Context, w *workshop) error {
 	return w.processTables(ctx, "fig3", w.protocol.cox, false)
 }
 
-// figure3Large: the same on the grid of Girolami and Calderhead.
+// figure3Large makes the same comparisons on the grid of Girolami and Calderhead.
 func figure3Large(ctx context.Context, w *workshop) error {
 	return w.processTables(ctx, "fig3-64", w.protocol.coxLarge, true)
 }
 
-// rewarded gives the paper's adaptive sampler its reward.
+// rewarded sets the reward of the paper's adaptive Riemannian sampler.
 func (c *coxResults) rewarded(arms []arm) []arm {
 	arms = slices.Clone(arms)
 	for i, a := range arms {
@@ -221,7 +221,7 @@ func (w *workshop) processTables(ctx context.Context, name string, sizes []coxSi
 	return errors.Join(w.write(book.name+".md", b.String()), book.close())
 }
 
-// ratiosTable has the paper's two comparisons.
+// ratiosTable writes the two comparisons of the paper.
 func (w *workshop) ratiosTable(b *strings.Builder, all []*coxResults) {
 	t := table{head: []string{"process", "comparison", "chains", "minimum", "median", "maximum", "minimum, honest", "chains below the diagonal", "verdict"}}
 	for _, c := range all {
@@ -251,7 +251,7 @@ func (w *workshop) ratiosTable(b *strings.Builder, all []*coxResults) {
 	t.markdown(b)
 }
 
-// joined is the verdict on three ratios.
+// joined combines the verdicts on three ratios.
 func joined(verdicts map[string]bool) string {
 	switch {
 	case len(verdicts) == 1:
@@ -266,8 +266,8 @@ func joined(verdicts map[string]bool) string {
 	return "reproduced, in part a tie"
 }
 
-// coxVerdict is a judgement where the results are a test of the paper: data that are
-// simulated by the printed formula are what the paper describes.
+// coxVerdict returns a verdict if the results are a test of the paper. That includes data that are
+// simulated by the printed formula, since this is what the paper describes.
 func (w *workshop) coxVerdict(c *coxResults, text string) string {
 	if w.quick || w.dataDir == "" && !c.variant.ours || len(c.groups["ahmc"].results) < 2 {
 		return "-"
@@ -275,7 +275,7 @@ func (w *workshop) coxVerdict(c *coxResults, text string) string {
 	return text
 }
 
-// girolamiTable holds RMHMC to its inventors' table 10.
+// girolamiTable compares RMHMC with table 10 of its inventors.
 func (w *workshop) girolamiTable(b *strings.Builder, all []*coxResults) {
 	t := table{head: []string{"process", "chains", "draws", "RMHMC ESS min", "median", "max", "Girolami and Calderhead's", "min over theirs"}}
 	for _, c := range all {
@@ -297,7 +297,7 @@ func (w *workshop) girolamiTable(b *strings.Builder, all []*coxResults) {
 	}
 }
 
-// coxTable has all samplers.
+// coxTable writes the results of all samplers.
 func (w *workshop) coxTable(b *strings.Builder, all []*coxResults) {
 	b.WriteString("All samplers: ESS per leapfrog step; \"honest\" is min ESS per 1000 gradients, those of warm-up too; its ratio to that of NUTS with the identity.\n\n")
 	t := table{head: []string{"process", "sampler", "chains", "transitions", "minimum", "median", "maximum", "minimum over NUTS's", "minimum, uncapped", "honest", "over NUTS's", "step size", "L", "steps per draw", "acceptance"}}
@@ -375,7 +375,7 @@ func trialsTable(b *strings.Builder, w *workshop, all []*coxResults) {
 
 // figure4: what AHMC and NUTS say of the field, beside the truth.
 func figure4(ctx context.Context, w *workshop) error {
-	book, err := w.open("fig3") // its chains, whose book Figure 3 writes
+	book, err := w.open("fig3") // its chains are those of Figure 3
 	if err != nil {
 		return err
 	}
@@ -391,7 +391,7 @@ func figure4(ctx context.Context, w *workshop) error {
 	t := table{head: []string{"process", "sampler", "mean: root mean square distance", "largest, in standard errors", "sd over the reference's: mean", "least", "largest", "correlation of the sds", "expected of exact draws"}}
 	for _, c := range all {
 		if !drawn(c.groups["ahmc"].results) || !drawn(c.groups["nuts"].results) || !drawn(c.groups[coxReferences[0]].results) || !drawn(c.groups[coxReferences[1]].results) {
-			continue // not run, or by an earlier program that kept no draws
+			continue // not run, or the draws were not kept
 		}
 		reference := append(append([]*result(nil), c.groups[coxReferences[0]].results...), c.groups[coxReferences[1]].results...)
 		gate := newGate(c.groups[coxReferences[0]].results, c.groups[coxReferences[1]].results)
@@ -404,8 +404,8 @@ func figure4(ctx context.Context, w *workshop) error {
 			g := c.groups[name]
 			mean, sd, _ := pool(g.results)
 			square, low, high, average := 0.0, math.Inf(1), 0.0, 0.0
-			// The error of a standard deviation is that of the mean of squared
-			// deviations, over twice itself.
+			// The error of a standard deviation is the error of the mean of squared deviations,
+			// divided by twice the standard deviation.
 			expected := 0.0
 			for i := range mean {
 				square += (mean[i] - gate.mean[i]) * (mean[i] - gate.mean[i]) / float64(len(mean))
@@ -426,7 +426,7 @@ func figure4(ctx context.Context, w *workshop) error {
 	return w.write("fig4.md", b.String())
 }
 
-// correlation is that of two lists.
+// correlation returns the correlation of two lists.
 func correlation(a, b []float64) float64 {
 	ma, sa := moments(a)
 	mb, sb := moments(b)

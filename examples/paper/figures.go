@@ -21,7 +21,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/bayesopt"
 )
 
-// Colours that can be told apart by all: the new method's and the old one's.
+// The colours of the new and the old method. People with colour blindness can tell them apart too.
 var (
 	colourNew  = color.RGBA{0x00, 0x72, 0xb2, 0xff}
 	colourOld  = color.RGBA{0xe6, 0x9f, 0x00, 0xff}
@@ -35,7 +35,7 @@ const (
 	dotsPer    = 110 // per inch, of PNG
 )
 
-// plotted writes plots, tiled, as name.png and name.svg. Tiles may be nil.
+// plotted writes plots, arranged in tiles, as name.png and name.svg. Tiles may be nil.
 func (w *workshop) plotted(name string, tiles [][]*plot.Plot) error {
 	rows, columns := len(tiles), len(tiles[0])
 	width := vg.Length(columns)*(tileWidth+tileGap) + tileGap
@@ -68,8 +68,8 @@ func (w *workshop) plotted(name string, tiles [][]*plot.Plot) error {
 	return nil
 }
 
-// picture links to a picture of the output folder. There may be none: what it shows of chains is
-// not in the tables of an earlier run.
+// picture writes a link to a picture in the output folder, if there is one. It may be missing,
+// since the tables of an earlier run do not have the draws that it shows.
 func (w *workshop) picture(b *strings.Builder, what, name string) {
 	if _, err := os.Stat(filepath.Join(w.out, name+".png")); err == nil {
 		fmt.Fprintf(b, "![%s](%s.png)\n\n", what, name)
@@ -88,7 +88,7 @@ func writeTo(path string, from io.WriterTo) error {
 	return file.Close()
 }
 
-// newPlot has a title and labels.
+// newPlot returns a plot with a title and labels of its axes.
 func newPlot(title, x, y string) *plot.Plot {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
@@ -96,7 +96,7 @@ func newPlot(title, x, y string) *plot.Plot {
 	return p
 }
 
-// boxes is a plot of the figures of two groups for each of several names.
+// boxes returns a box plot. For each name, it has a box for the figure f of each of two groups.
 func boxes(title, label string, names []string, of func(name string) (first, second group), f func(*result) float64) (*plot.Plot, error) {
 	p := newPlot(title, "", label)
 	p.NominalX(names...)
@@ -129,7 +129,7 @@ func boxes(title, label string, names []string, of func(name string) (first, sec
 	return p, nil
 }
 
-// swatch is a legend's thumbnail.
+// swatch is a coloured rectangle in a legend.
 type swatch struct{ colour color.Color }
 
 // Thumbnail implements plot.Thumbnailer.
@@ -137,7 +137,7 @@ func (s swatch) Thumbnail(c *draw.Canvas) {
 	c.FillPolygon(s.colour, []vg.Point{{X: c.Min.X, Y: c.Min.Y}, {X: c.Min.X, Y: c.Max.Y}, {X: c.Max.X, Y: c.Max.Y}, {X: c.Max.X, Y: c.Min.Y}})
 }
 
-// plotFigure2 draws the box plots and the surfaces.
+// plotFigure2 draws the box plots and the surfaces of Figure 2.
 func (w *workshop) plotFigure2(sets []*regressionResults) error {
 	by := map[string]*regressionResults{}
 	for _, s := range sets {
@@ -190,8 +190,8 @@ func (w *workshop) plotFigure2(sets []*regressionResults) error {
 	return w.plotted("fig2-surface", tiles)
 }
 
-// surface is what a tuner believes on its grid, of which the step size, whose
-// logarithm is a coordinate here, varies fastest.
+// surface is what a tuner has learnt on its grid. The first coordinate, which varies fastest, is
+// the logarithm of the step size.
 type surface struct {
 	beliefs []bayesopt.Belief
 	columns int
@@ -211,7 +211,7 @@ func (s surface) X(c int) float64    { return math.Log10(s.beliefs[c].Coordinate
 func (s surface) Y(r int) float64    { return s.beliefs[r*s.columns].Coordinates[1] }
 func (s surface) Z(c, r int) float64 { return s.beliefs[r*s.columns+c].Mean }
 
-// stepSizeTicks are those of a logarithm to the base ten.
+// stepSizeTicks are the ticks of an axis with logarithms to the base ten.
 type stepSizeTicks struct{}
 
 // Ticks implements plot.Ticker.
@@ -232,7 +232,7 @@ func (stepSizeTicks) Ticks(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// learnt is the chain of which there is a surface, if there is one: of a report.
+// learnt returns the first chain that has a surface, or nil; a report may have none.
 func learnt(g group) *result {
 	if i := slices.IndexFunc(g.results, func(r *result) bool { return len(r.Surface) > 0 }); i >= 0 {
 		return g.results[i]
@@ -240,8 +240,8 @@ func learnt(g group) *result {
 	return nil
 }
 
-// surfacePlot is the learnt surface of the first chain, the larger the better,
-// and the points visited, their areas by the number of batches.
+// surfacePlot draws the surface that the first chain has learnt. Larger values are better. It also
+// draws the points visited, with areas proportional to their number of batches.
 func surfacePlot(title string, g group) *plot.Plot {
 	p := newPlot(title, "step size", "L")
 	r := learnt(g)
@@ -308,8 +308,8 @@ func (w *workshop) plotTable1(file string, r *volatilityResults) error {
 	return w.plotted(file+"-surface", [][]*plot.Plot{surfaces})
 }
 
-// plotFigure1 draws trajectories, of fixed length as in the paper, and
-// autocorrelations of both.
+// plotFigure1 draws trajectories of fixed length, as in the paper, and autocorrelations with
+// trajectories of fixed and of random length.
 func (w *workshop) plotFigure1(settings []setting, fixed, random []*result) error {
 	top, bottom := make([]*plot.Plot, len(settings)), make([]*plot.Plot, len(settings))
 	for i, s := range settings {

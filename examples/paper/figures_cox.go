@@ -13,8 +13,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// plotFigure3 draws, for each process, the figures of each chain of one sampler against
-// those of the other's chain of the same number.
+// plotFigure3 draws, for each process, the figures of each chain of one sampler against those of
+// the chain with the same number of the other sampler.
 func (w *workshop) plotFigure3(file string, all []*coxResults) error {
 	var tiles [][]*plot.Plot
 	for _, pair := range [][2]string{{"ahmc", "nuts"}, {"armhmc", "rmhmc"}} {
@@ -70,10 +70,10 @@ func (w *workshop) plotFigure3(file string, all []*coxResults) error {
 	return w.plotted(file, tiles)
 }
 
-// Red, blue and black, as the paper has them.
+// Red, blue and black, as in the paper.
 var colourOfStatistic = []color.Color{color.RGBA{0xd5, 0x5e, 0x00, 0xff}, color.RGBA{0x00, 0x72, 0xb2, 0xff}, color.Black}
 
-// ratioTicks are 1, 2, 5 of each decade.
+// ratioTicks are ticks at 1, 2 and 5 of each decade.
 type ratioTicks struct{}
 
 // Ticks implements plot.Ticker.
@@ -89,7 +89,7 @@ func (ratioTicks) Ticks(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// square is a field on a grid of d columns of d cells.
+// square is a field on a grid of d columns with d cells each.
 type square struct {
 	d int
 	v []float64
@@ -101,8 +101,8 @@ func (s square) X(c int) float64    { return float64(c) }
 func (s square) Y(r int) float64    { return float64(r) }
 func (s square) Z(c, r int) float64 { return s.v[c*s.d+r] }
 
-// plotFigure4 draws maps of the field, all means on one scale of colours, all
-// standard deviations on another.
+// plotFigure4 draws maps of the field. All means share one scale of colours, and all standard
+// deviations another.
 func (w *workshop) plotFigure4(c *coxResults, reference []*result) error {
 	counts := make([]float64, len(c.y))
 	for i, y := range c.y {

@@ -25,14 +25,14 @@ import (
 	"github.com/ppl-lang/ppl/study"
 )
 
-// jointReach is the largest beta of models/cox_joint.model: beyond it the torus of twice
-// the side has negative eigenvalues, see reachTable.
+// jointReach is the largest beta that models/cox_joint.model allows. Beyond it, the torus with
+// twice the side has negative eigenvalues, see reachTable.
 const jointReach = 0.2
 
-// trueReach is the beta of the data.
+// trueReach is the beta from which the data were made.
 const trueReach = 1. / 33
 
-// calibration is the size of the calibration of that model.
+// calibration is the size of the simulation-based calibration of that model.
 type calibration struct {
 	d, simulations, ranks, thin, warmup int
 }
@@ -42,7 +42,7 @@ var (
 	jointAHMCArm = arm{name: "ahmc", title: "AHMC, box found, reward per gradient", sampler: ahmc.Sampler{Cost: ahmc.CostDrawn}}
 )
 
-// jointPosterior is the process with its hyper-parameters.
+// jointPosterior returns the posterior of the process with its hyper-parameters.
 func (c *cox) jointPosterior() (*ppl.Posterior, error) {
 	m, err := compileModel("cox_joint.model")
 	if err != nil {
@@ -51,8 +51,8 @@ func (c *cox) jointPosterior() (*ppl.Posterior, error) {
 	return m.Bind(map[string]any{"d": c.d, "y": c.y, "mu": coxMean, "reach": jointReach})
 }
 
-// loadJoint makes the process's data. On a grid too large for matrices of its parts the field is
-// drawn as the joint model itself has it.
+// loadJoint makes the data of the process. If the grid is too large for the matrices of its parts,
+// the field is drawn in the way in which the joint model represents it.
 func loadJoint(d int) (*cox, error) {
 	if d <= coxSide {
 		return loadCox(coxVariants[1], "", d)
@@ -75,13 +75,13 @@ func loadJoint(d int) (*cox, error) {
 	return c, nil
 }
 
-// trueHyper are the unconstrained coordinates of what made the data.
+// trueHyper returns the unconstrained values of the hyper-parameters from which the data were made.
 func trueHyper() (variance, beta float64) {
 	return math.Log(coxVariance), math.Log(trueReach / (jointReach - trueReach))
 }
 
-// joint: the Cox process as the paper says that it was sampled, with its
-// hyper-parameters; and its calibration.
+// joint samples the Cox process together with its hyper-parameters, as the paper says, and makes
+// the calibration.
 func joint(ctx context.Context, w *workshop) error {
 	book, err := w.open("joint")
 	if err != nil {
@@ -117,7 +117,7 @@ func joint(ctx context.Context, w *workshop) error {
 			for j := range x {
 				x[j] = rng.NormFloat64()
 			}
-			if i%2 == 1 { // the even ones begin at the hyper-parameters that made the data
+			if i%2 == 1 { // every second chain starts at the true hyper-parameters
 				x[0], x[1] = trueHyper()
 			}
 			p.starts = append(p.starts, x)
@@ -149,7 +149,7 @@ func joint(ctx context.Context, w *workshop) error {
 				t.add(cells, fmt.Sprint(target.Dim()), g.title, counts(g.results), lengths(g.results), name, short(of(name, func() float64 { return mean[i] })), short(of(name+"_sd", func() float64 { return sd[i] })),
 					short([]float64{coxVariance, trueReach}[i]), short(e), short(1000*e/gradients))
 			}
-			// The share of cells whose true field is within 90 % intervals.
+			// within computes the share of cells whose true field is in the 90 % interval.
 			within := func(among func(count int) bool) func() float64 {
 				return func() float64 {
 					n, inside := 0.0, 0.0
@@ -194,7 +194,8 @@ func joint(ctx context.Context, w *workshop) error {
 	return errors.Join(w.write(book.name+".md", b.String()), book.close())
 }
 
-// reportJoint makes variance, beta and the cells' field of a position.
+// reportJoint returns a function that computes variance, beta and the field of the cells at a
+// position.
 func reportJoint(p *ppl.Posterior, c *cox) func([]float64) []float64 {
 	clone := p.Clone()
 	var mu sync.Mutex // chains share it
@@ -209,15 +210,15 @@ func reportJoint(p *ppl.Posterior, c *cox) func([]float64) []float64 {
 	}
 }
 
-// jointData is how many other data sets the joint model is given, on what grid.
+// jointData says how many other data sets the joint model is fitted to, and on what grid.
 type jointData struct {
 	number int
 	size   coxSize
-	fine   int // side of the grid whose cells are joined
+	fine   int // side of the finer grid whose cells are joined
 }
 
-// otherData: what the joint model says of data sets that differ by chance alone, and of the
-// one on the largest grid with its cells joined.
+// otherData fits the joint model to data sets that differ only by chance, and to the data of the
+// largest grid with its cells joined.
 func (w *workshop) otherData(ctx context.Context, book *book, b *strings.Builder) error {
 	n := w.protocol.jointData
 	fmt.Fprintf(b, "## Other data\n\nThe joint model on %d other data sets of %d × %d cells that the same hyper-parameters make, variance %g and beta %s, and on the data of\n"+
@@ -270,12 +271,13 @@ func (w *workshop) otherData(ctx context.Context, book *book, b *strings.Builder
 	return nil
 }
 
-// simulatedForPairs is how many data sets say how many pairs of points there are by chance.
+// simulatedForPairs is the number of data sets from which the usual number of pairs of points is
+// found.
 const simulatedForPairs = 400
 
-// pairsShare says how many of the data sets that the same hyper-parameters make have as few
-// pairs of points in a cell as these, on their grid and on a coarser one. It leaves the
-// counts of the last of them.
+// pairsShare finds the share of the data sets from the same hyper-parameters that have as few pairs
+// of points in a cell as these data, on their grid and on a coarser one. It leaves c with the
+// counts of the last simulated data set.
 func (w *workshop) pairsShare(book *book, c *cox, coarse int, b *strings.Builder) {
 	pairs := func() [2]int {
 		_, fine := c.points()
@@ -312,7 +314,7 @@ func (w *workshop) pairsShare(book *book, c *cox, coarse int, b *strings.Builder
 		"as few, which have %s and %s on average.\n\n", c.d, c.d, points, ours[0], ours[1], coarse, coarse, simulatedForPairs, percent(shares[0]), percent(shares[1]), short(shares[2]), short(shares[3]))
 }
 
-// gradientTime is the least of a few times, in milliseconds.
+// gradientTime returns the shortest of several times of a gradient, in milliseconds.
 func gradientTime(p *ppl.Posterior, x []float64) (float64, error) {
 	best := math.Inf(1)
 	grad := make([]float64, len(x))
@@ -326,8 +328,8 @@ func gradientTime(p *ppl.Posterior, x []float64) (float64, error) {
 	return best, nil
 }
 
-// leastEigenvalue is that of the covariance exp(-distance / (beta d)) on a torus of so
-// many times the side d.
+// leastEigenvalue returns the least eigenvalue of the covariance exp(-distance / (beta d)) on a
+// torus whose side is a multiple, times, of d.
 func leastEigenvalue(d, times int, beta float64) float64 {
 	m := d * times
 	transform := fourier.NewCmplxFFT(m)
@@ -352,7 +354,7 @@ func leastEigenvalue(d, times int, beta float64) float64 {
 	return lowest
 }
 
-// reachTable says where the embedding is positive definite.
+// reachTable writes for which beta and which torus the covariance is positive definite.
 func reachTable(b *strings.Builder) {
 	const d = 64
 	fmt.Fprintf(b, "Least eigenvalue of the correlation of %d × %d cells on a torus of 2, 4 and 8 times the side. A is beta = 64/33: no torus of these embeds it.\n\n", d, d)
@@ -367,17 +369,16 @@ func reachTable(b *strings.Builder) {
 	t.markdown(b)
 }
 
-// kept is a simulation of the calibration in its file.
+// kept is a simulation of the calibration in the form stored in a file.
 type kept struct {
 	Divergences int
 	Ranks       []int // of the parameters
 }
 
-// calibrationStep is how many simulations are made before a file is written.
+// calibrationStep is the number of simulations between writes of the file.
 const calibrationStep = 25
 
-// calibrate runs simulation-based calibration as far as it has not been, and gives
-// what there is.
+// calibrate makes the simulations of the calibration that are missing, and returns all.
 func (w *workshop) calibrate(ctx context.Context) ([]kept, error) {
 	n := w.protocol.calibration
 	m, err := compileModel("cox_joint.model")
@@ -410,8 +411,8 @@ func (w *workshop) calibrate(ctx context.Context) ([]kept, error) {
 	for range done {
 		w.progress.skip(transitions)
 	}
-	// A study hands its results over at its end; one with more simulations begins with
-	// those of one with fewer.
+	// A study returns its results only at its end. A study with more simulations begins with the
+	// same simulations as a smaller one.
 	for count := len(done); count < n.simulations; {
 		count = min(count+calibrationStep, n.simulations)
 		plan := &study.Plan{
@@ -448,14 +449,14 @@ func (w *workshop) calibrate(ctx context.Context) ([]kept, error) {
 	return done, nil
 }
 
-// calibrationTable judges simulation-based calibration.
+// calibrationTable writes the results of the simulation-based calibration.
 func (w *workshop) calibrationTable(ctx context.Context, book *book, b *strings.Builder) error {
 	n := w.protocol.calibration
 	done, err := w.calibrate(ctx)
 	if err != nil {
 		return err
 	}
-	// A figure of the ranks, or the earlier one.
+	// of returns a figure of the ranks, or the earlier one if there are no simulations.
 	of := func(what, quantity string, f func() float64) float64 {
 		c := figure{fmt.Sprintf("calibration-%d", n.d), what, 0, len(done), quantity, math.NaN()}
 		if len(done) > 0 {
@@ -487,8 +488,8 @@ func (w *workshop) calibrationTable(ctx context.Context, book *book, b *strings.
 		return v
 	}
 	t := table{head: []string{"quantity", "distance", "mean rank, 0.5 expected", ""}}
-	// Coefficients of the field are exchangeable only in part: the first, its mean, and one
-	// in the middle, and all together.
+	// The coefficients of the field are only partly exchangeable. Report the first, which is the
+	// mean, one in the middle, and all together.
 	for _, q := range []struct {
 		name, key string
 		at        int
@@ -519,11 +520,12 @@ func (w *workshop) calibrationTable(ctx context.Context, book *book, b *strings.
 	return nil
 }
 
-// uniformBand is what the distance of n uniform numbers' distribution function exceeds
-// with probability 0.01.
+// uniformBand returns the distance that the distribution function of n uniform numbers exceeds with
+// probability 0.01.
 func uniformBand(n int) float64 { return math.Sqrt(math.Log(2/0.01) / (2 * float64(n))) }
 
-// uniformDistance is that distance.
+// uniformDistance returns the largest distance between the distribution function of numbers and the
+// uniform one.
 func uniformDistance(v []float64) float64 {
 	s := slices.Sorted(slices.Values(v))
 	worst := 0.0

@@ -10,9 +10,9 @@ import (
 	"github.com/ppl-lang/ppl/infer/infertest"
 )
 
-// The field of the joint model has the covariance that it is to have, at any variance and
-// beta: that of all cells on small grids, and that of some pairs on a large one; its log
-// density is that of its formula.
+// TestJoint checks that the field of the joint model has the right covariance at any variance and
+// beta: for all cells on small grids, and for some pairs on a large one. Its log density must equal
+// that of the formula.
 func TestJoint(t *testing.T) {
 	for _, d := range []int{2, 6, 64, 128} {
 		rng := rand.New(rand.NewPCG(7, 8))
@@ -31,7 +31,7 @@ func TestJoint(t *testing.T) {
 				cells = append(cells, i)
 			}
 		}
-		// The same with a point more in one of the cells.
+		// The same data with one more point in one of the cells.
 		var others []*ppl.Posterior
 		for _, cell := range cells {
 			more := *c
@@ -61,7 +61,7 @@ func TestJoint(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			// The formula, of which the constant is left.
+			// The formula without its constant.
 			values := reportJoint(target, c)(x)
 			field := values[2:]
 			formula := math.Log(variance) - 2*variance + math.Log(beta) - 2*beta + // gamma(2, 2)
@@ -78,8 +78,8 @@ func TestJoint(t *testing.T) {
 			if math.Abs(lp-formula-constant) > 1e-9*math.Abs(lp) {
 				t.Errorf("%d × %d cells: the log density differs by %v from its formula", d, d, lp-formula-constant)
 			}
-			// A point more adds the gradient of its cell's field: a row of the root of the
-			// covariance.
+			// One more point in a cell adds the gradient of the field in that cell, which is a row
+			// of the root of the covariance.
 			rows := make([][]float64, len(cells))
 			for k, other := range others {
 				rows[k] = make([]float64, len(x))

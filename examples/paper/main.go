@@ -75,24 +75,24 @@ import (
 //go:embed models/*.model
 var models embed.FS
 
-// options are those of the command line.
+// options has the options of the command line.
 type options struct {
 	quick   bool
 	only    []string
 	dataDir string
 	out     string
-	chains  int       // of each arm; 0: the protocol's
+	chains  int       // number of chains of each arm; 0: that of the protocol
 	deltas  []float64 // nil: the protocol's
 	short   int       // divides the lengths of the chains of Table 1 and Figure 3; 0: 1
-	side    int       // of the grids of the joint process; 0: all of the protocol
-	variant string    // of the Cox process; "": both
-	arms    []string  // samplers by their names in file names; nil: all
-	seeds   int       // of Table 2; 0: the protocol's
+	side    int       // side of the grids of the joint process; 0: all of the protocol
+	variant string    // variant of the Cox process; "": both
+	arms    []string  // samplers by their names in the names of files; nil: all
+	seeds   int       // number of seeds of Table 2; 0: that of the protocol
 	report  bool      // run nothing
 	tables  string    // folder with the tables of an earlier run
 }
 
-// exhibits are the tables and figures, in the order in which they are made.
+// exhibits lists the tables and figures in the order in which they are made.
 var exhibits = []struct {
 	name string
 	make func(context.Context, *workshop) error

@@ -17,8 +17,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/infertest"
 )
 
-// The target is what it says: gradient and metric agree with differences, the
-// mode is one, and the starting points are spread about it.
+// TestRegression checks that gradient and metric agree with finite differences, that the mode is a
+// mode, and that the starting points are spread around it.
 func TestRegression(t *testing.T) {
 	for _, s := range []set{{"small", 41, 2, true}, {"other", 30, 3, false}} {
 		r, err := s.load("")
@@ -50,7 +50,7 @@ func TestRegression(t *testing.T) {
 			if math.Abs(v) > 1e-6 {
 				t.Errorf("%s: the gradient at the mode has %v", s.name, v)
 			}
-			// The metric is minus the Hessian: of a difference along the axis.
+			// The metric is minus the Hessian, which is computed by a difference along the axis.
 			const step = 1e-5
 			x := slices.Clone(mode)
 			x[i] += step
@@ -64,8 +64,8 @@ func TestRegression(t *testing.T) {
 	}
 }
 
-// The density of the volatility model is that of its formulas, and whitening
-// changes coordinates only.
+// TestVolatility checks that the density of the volatility model equals that of its formulas, and
+// that whitening changes only coordinates.
 func TestVolatility(t *testing.T) {
 	y, err := series("", 30)
 	if err != nil {
@@ -122,7 +122,7 @@ func TestVolatility(t *testing.T) {
 			t.Errorf("log density %v, whitened %v", lp, same)
 		}
 	}
-	// L is the factor of I/2 + C⁻¹.
+	// L is the triangular factor of I/2 + C⁻¹.
 	phi, precision := math.Tanh(2.1), math.Exp(2*1.8)
 	for i := range y {
 		want := 0.5 + (1+phi*phi)*precision
@@ -142,7 +142,7 @@ func TestVolatility(t *testing.T) {
 	}
 }
 
-// The samplers have the constants of the released program.
+// TestReleased checks that the samplers have the constants of the authors' released program.
 func TestReleased(t *testing.T) {
 	s := released(ahmc.Box{MinStepSize: 0.01, MaxStepSize: 0.2, MinSteps: 1, MaxSteps: 100})
 	if s.Reward != (ahmc.SquaredJump{Sum: true}) || s.Cost != ahmc.CostSqrtSteps || s.Metric != "" || s.Freeze || s.LinearStepSize || s.FixedLength ||
@@ -164,7 +164,7 @@ func TestReleased(t *testing.T) {
 	}
 }
 
-// small is a workshop whose work takes a moment.
+// small returns a workshop whose work takes only a moment.
 func small(t *testing.T, dir string) *workshop {
 	t.Helper()
 	w, err := newWorkshop(options{quick: true, out: dir})
@@ -184,8 +184,8 @@ func small(t *testing.T, dir string) *workshop {
 	return w
 }
 
-// A small run of the comparisons writes its tables and figures, and is not made
-// twice.
+// TestRun checks that a small run of the comparisons writes its tables and figures, and that a
+// second run reuses the chains.
 func TestRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not with -short: all figures are made, twice; TestJoint makes one")
@@ -222,10 +222,11 @@ func TestRun(t *testing.T) {
 	if image, err := png.Decode(bytes.NewReader(first["fig2.png"])); err != nil || image.Bounds().Dx() < 500 {
 		t.Errorf("fig2.png: %v", err)
 	}
-	// Nine arms on the data set, two from its mode, two references, two tries; on the series four
-	// arms, two tries, a wider box, a pilot; on either Cox process nine arms, two tries, on a
-	// larger grid no tries; two tunings, three members three times; two arms with hyper-parameters,
-	// two more data sets, the calibration; two runs without settings on either target.
+	// Data set: nine arms, two from its mode, two references, two tries. Series: four arms, two
+	// tries, a wider box, a pilot. Each Cox process: nine arms and two tries; on a larger grid no
+	// tries. Networks: two tunings, three members three times. Joint process: two arms with
+	// hyper-parameters, two more data sets, the calibration. Two runs without settings on each
+	// target.
 	kept, _ := filepath.Glob(filepath.Join(dir, "chains", "*.gob"))
 	if want := 2*11 + 2*2 + 2 + 2*5 + 2 + 1 + 2*(2*9+2) + 2*2*9 + 2 + 3*3 + 2*2 + 2 + 1 + 2*2; len(kept) != want {
 		t.Errorf("%d chains are kept instead of %d", len(kept), want)
@@ -246,7 +247,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// An interrupted program says so, keeps what is complete and goes on from there.
+// TestInterrupted checks that an interrupted program says so, keeps the complete chains and
+// continues from there.
 func TestInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	w := small(t, dir)
@@ -268,7 +270,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// An interval covers a ratio that is known, and words follow from it.
+// TestCompare checks that an interval covers a known ratio, and that the words for it are right.
 func TestCompare(t *testing.T) {
 	r := compare([]float64{2, 2.2, 1.8, 2.1, 1.9}, []float64{1, 1.1, 0.9, 1, 1}, "test")
 	if math.Abs(r.value-2) > 1e-12 || !(r.low < 2 && 2 < r.high) || r.high-r.low > 1 {

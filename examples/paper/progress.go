@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// progress is shown on the terminal, or, where there is none, a line for each
-// chain.
+// progress shows the progress of a piece of work: on a terminal in one line, otherwise with a line
+// for each chain.
 type progress struct {
 	mu          sync.Mutex
 	terminal    bool
@@ -16,12 +16,12 @@ type progress struct {
 	chains, all int // done; to do
 	transitions int
 	planned     int
-	skipped     int // transitions that need not be made
+	skipped     int // transitions of chains that need not be run
 	began       time.Time
 	shown       time.Time
 }
 
-// begin starts a piece of work: so many chains, of so many transitions in all.
+// begin starts a piece of work with the given numbers of chains and of all their transitions.
 func (p *progress) begin(title string, chains, transitions int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -31,7 +31,7 @@ func (p *progress) begin(title string, chains, transitions int) {
 	p.began, p.skipped = time.Now(), 0
 }
 
-// skip adds a chain that need not be run.
+// skip counts a chain that need not be run.
 func (p *progress) skip(transitions int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -40,7 +40,7 @@ func (p *progress) skip(transitions int) {
 	p.chains++
 }
 
-// left estimates the rest of this piece of work by what it has taken so far.
+// left estimates the time that the rest of this piece of work takes, from the time so far.
 func (p *progress) left() string {
 	done := p.transitions - p.skipped
 	if done <= 0 || p.transitions >= p.planned {
@@ -50,7 +50,7 @@ func (p *progress) left() string {
 	return ", about " + d.Round(time.Second).String() + " left"
 }
 
-// advance adds transitions, and done chains.
+// advance counts transitions, and completed chains.
 func (p *progress) advance(transitions, chains int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

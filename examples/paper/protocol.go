@@ -14,10 +14,10 @@ import (
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
-// masterSeed keys all random numbers.
+// masterSeed is a part of the key of all random numbers.
 const masterSeed = 20130616
 
-// plan is how many chains, and how long they are.
+// plan is the number of chains, and their length.
 type plan struct{ chains, burnIn, draws int }
 
 func (p plan) String() string {
@@ -28,10 +28,10 @@ func (p plan) String() string {
 	return fmt.Sprintf("%d %s of %d + %d transitions", p.chains, chains, p.burnIn, p.draws)
 }
 
-// protocol is the size of everything.
+// protocol has the sizes of all exhibits.
 type protocol struct {
-	kind   string    // of results that are kept: those of other protocols are others
-	deltas []float64 // that NUTS is tried with, on their own chains
+	kind   string    // marks stored results, since other protocols have other results
+	deltas []float64 // δ to try NUTS with, on separate chains
 
 	regression, riemann, reversible, tries, reference plan
 
@@ -128,16 +128,16 @@ func (o options) protocol() protocol {
 	return p
 }
 
-// arm is a sampler of a comparison.
+// arm is a sampler that takes part in a comparison.
 type arm struct {
 	name    string
 	title   string
 	sampler infer.Sampler
-	delta   float64 // of NUTS of 2011, which has many; 0: another sampler
-	suffix  string  // of the name: where its chains begin
+	delta   float64 // δ of NUTS of 2011; 0: another sampler
+	suffix  string  // end of the name that says where its chains start
 }
 
-// column is the arm's name in tables, which have δ beside it.
+// column returns the arm's name in tables, which have a separate column for δ.
 func (a arm) column() string {
 	if a.delta > 0 {
 		return "nuts" + a.suffix
@@ -145,13 +145,13 @@ func (a arm) column() string {
 	return a.name
 }
 
-// released is adaptive HMC with the constants of the authors' released program:
-// rewards are sums over a batch, their scale is 1 until a reward exceeds an
-// earlier one, and beta counts the observations so far. Its other constants are
-// the defaults of packages ahmc and bayesopt. Where that program searches a
-// continuous box by DIRECT and L-BFGS this one exhausts a grid, which the
-// convergence theorem needs: 40 step sizes, and all integers L, or, where there are more
-// than 100 of them, as many, a twentieth of the Gaussian process's length scale apart.
+// released returns adaptive HMC with the constants of the authors' released program. Rewards are
+// sums over a batch, their scale is 1 until a reward exceeds an earlier one, and beta counts the
+// observations so far. Other constants are the defaults of packages ahmc and bayesopt. Instead of
+// searching a continuous box by DIRECT and L-BFGS, as that program does, this one tries all points
+// of a grid, which the convergence theorem needs. The grid has 40 step sizes and all integers L. If
+// there are more than 100 of these, it has as many as lie a twentieth of the Gaussian process's
+// length scale apart.
 func released(box ahmc.Box) ahmc.Sampler {
 	return ahmc.Sampler{
 		Box:         box,
@@ -178,7 +178,7 @@ func (a arm) riemannian(mode riemann.Mode) arm {
 
 var riemannBox = ahmc.Box{MinStepSize: 0.1, MaxStepSize: 1, MinSteps: 1, MaxSteps: 12}
 
-// The arms of Figure 2. NUTS of 2011 is another, see nutsAt.
+// The arms of Figure 2. For NUTS of 2011, see nutsAt.
 var (
 	ahmcArm = arm{name: "ahmc", title: "AHMC",
 		sampler: released(ahmc.Box{MinStepSize: 0.01, MaxStepSize: 0.2, MinSteps: 1, MaxSteps: 100})}
@@ -190,9 +190,9 @@ var (
 	armhmcArm     = arm{name: "armhmc", title: "ARMHMC", sampler: released(riemannBox)}.riemannian(riemann.Published)
 	reversibleArm = arm{name: "armhmc-reversible", title: "ARMHMC, reversible", sampler: released(riemannBox)}.riemannian(riemann.Reversible)
 
-	// Ours: today's NUTS with the metrics it learns, and the paper's idea in a
-	// space in which the target is about as wide in all directions, with the
-	// reward per gradient.
+	// Samplers that are not in the paper: today's NUTS with the metrics that it learns, and the
+	// paper's method with the reward per gradient, in a space in which the target is about equally
+	// wide in all directions.
 	nutsDiagonalArm = arm{name: "nuts-diagonal", title: "NUTS, diagonal metric", sampler: nuts.Sampler{Adapt: warmup.Options{Metric: infer.Diagonal}}}
 	nutsDenseArm    = arm{name: "nuts-dense", title: "NUTS, dense metric", sampler: nuts.Sampler{Adapt: warmup.Options{Metric: infer.Dense}}}
 	ahmcDenseArm    = arm{name: "ahmc-dense", title: "AHMC, dense metric, box found", sampler: ahmc.Sampler{Metric: infer.Dense, Cost: ahmc.CostDrawn}}
@@ -201,7 +201,7 @@ var (
 		Box: ahmc.Box{MinStepSize: 0.1, MaxStepSize: 1.6, MinSteps: 1, MaxSteps: 12},
 	}}
 
-	// Two independent samplers whose long chains are the reference.
+	// Long chains of these two independent samplers are the reference.
 	referenceNUTSArm = arm{name: "reference-nuts", sampler: nuts.Sampler{Adapt: warmup.Options{Metric: infer.Dense}}}
 	referenceHMCArm  = arm{name: "reference-hmc", sampler: ahmc.Sampler{
 		Metric: infer.Dense, FixedMetric: true, Freeze: true, Cost: ahmc.CostDrawn,
@@ -209,7 +209,7 @@ var (
 	}}
 )
 
-// nutsAt is NUTS of 2011 at a target of its acceptance statistic.
+// nutsAt returns NUTS of 2011 with δ as the target of its acceptance statistic.
 func nutsAt(delta float64) arm {
 	return arm{
 		name:    fmt.Sprintf("nuts%.2f", delta),
@@ -219,7 +219,7 @@ func nutsAt(delta float64) arm {
 	}
 }
 
-// seed keys the random numbers of a problem and a sampler.
+// seed returns the seed for a problem and a sampler.
 func seed(problem, sampler string) uint64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d/%s/%s", masterSeed, problem, sampler)
@@ -228,23 +228,23 @@ func seed(problem, sampler string) uint64 {
 
 // problem is a target with starting points.
 type problem struct {
-	book          *book // nil: its chains are in no table
+	book          *book // nil: no table lists its chains
 	exhibit, name string
 	target        infer.LogDensity
 	starts        [][]float64
 	mode          []float64                   // nil: not known
-	metric        *infer.Metric               // for samplers whose metric is given
+	metric        *infer.Metric               // for samplers that are given a metric
 	kind          string                      // of protocol and data
 	present       func(x []float64) []float64 // see chain
 }
 
-// wanted drops the arms that are not among those asked for.
+// wanted leaves out the arms that the user did not ask for.
 func (w *workshop) wanted(arms []arm) []arm {
 	return slices.DeleteFunc(slices.Clone(arms), func(a arm) bool { return len(w.arms) > 0 && !slices.Contains(w.arms, a.name) })
 }
 
-// chains are those of an arm. tag, if any, makes them others with other random
-// numbers.
+// chains returns the chains of an arm. A tag that is not empty gives them other names and other
+// random numbers.
 func (p problem) chains(a arm, tag string, n plan) []chain {
 	list := make([]chain, n.chains)
 	for c := range list {

@@ -13,17 +13,17 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// regression is the posterior of a logistic regression, models/blr.model. Its
-// metric, which the model's text yields, is X'ΛX + I/scale².
+// regression is the posterior of a logistic regression, models/blr.model. Its metric, which the
+// text of the model gives, is X'ΛX + I/scale².
 type regression struct {
 	*ppl.Posterior
 	k int
 }
 
-// priorScale is that of Girolami and Calderhead: a variance of 100.
+// priorScale is the prior standard deviation of Girolami and Calderhead, whose variance is 100.
 const priorScale = 10
 
-// load reads a data set, or simulates one of its shape.
+// load reads a data set, or simulates one of the same shape.
 func (s set) load(dir string) (*regression, error) {
 	covariates, y, err := s.read(dir)
 	if err != nil {
@@ -34,8 +34,8 @@ func (s set) load(dir string) (*regression, error) {
 	for _, c := range covariates {
 		standardise(c)
 	}
-	// Powers of what is standardised, not standardised again: the posterior
-	// means that are known of Ripley's data are those of this basis.
+	// The powers are those of standardised columns and are not standardised themselves: the known
+	// posterior means for Ripley's data belong to this basis.
 	columns := covariates
 	for p := 2; s.cubic && p <= 3; p++ {
 		for _, c := range covariates {
@@ -66,8 +66,8 @@ func (s set) load(dir string) (*regression, error) {
 	return r, err
 }
 
-// mode finds the mode and the metric there, by Newton's method: the metric is
-// minus the Hessian.
+// mode finds the mode and the metric there by Newton's method, since the metric is minus the
+// Hessian.
 func (r *regression) mode() (mode, g []float64, err error) {
 	mode, g = make([]float64, r.k), make([]float64, r.k*r.k)
 	grad := make([]float64, r.k)
@@ -93,11 +93,11 @@ func (r *regression) mode() (mode, g []float64, err error) {
 	return mode, g, nil
 }
 
-// startSpread is that of dispersed starting points, in standard deviations.
+// startSpread is the spread of dispersed starting points, in standard deviations.
 const startSpread = 2
 
-// starts gives dispersed starting points: the mode plus twice the normal
-// approximation's deviation, times a Student t with 4 degrees of freedom.
+// starts returns dispersed starting points: the mode plus a Student t variable with 4 degrees of
+// freedom, times twice the standard deviation of the normal approximation.
 func (r *regression) starts(n int, name string) ([][]float64, error) {
 	mode, g, err := r.mode()
 	if err != nil {

@@ -26,7 +26,7 @@ func (s spread) String() string {
 	return fmt.Sprintf("%s ± %s", short(s.mean), short(s.se))
 }
 
-// short shows three digits.
+// short formats a number with three digits.
 func short(v float64) string {
 	if math.IsNaN(v) {
 		return "-"
@@ -34,11 +34,11 @@ func short(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-// bootstraps is the number of resamples of an interval.
+// bootstraps is the number of resamples for an interval.
 const bootstraps = 2000
 
-// ratio is that of two means, with an interval of 95 % by resampling the
-// chains of both.
+// ratio is the ratio of two means, with a 95 % interval that is found by resampling the chains of
+// both.
 type ratio struct{ value, low, high float64 }
 
 func compare(a, b []float64, key string) ratio {
@@ -54,7 +54,7 @@ func compare(a, b []float64, key string) ratio {
 		resampled[i] = mean(resample(rng, a)) / mean(resample(rng, b))
 	}
 	slices.Sort(resampled)
-	if len(a) < 2 || len(b) < 2 { // nothing is known of the error
+	if len(a) < 2 || len(b) < 2 { // the error is unknown
 		return ratio{mean(a) / mean(b), math.Inf(-1), math.Inf(1)}
 	}
 	return ratio{mean(a) / mean(b), resampled[bootstraps*25/1000], resampled[bootstraps*975/1000]}
@@ -75,7 +75,7 @@ func (r ratio) String() string {
 	return fmt.Sprintf("%s (%s, %s)", short(r.value), short(r.low), short(r.high))
 }
 
-// table is rows of text with a heading.
+// table is rows of text with a header.
 type table struct {
 	head []string
 	rows [][]string
@@ -83,7 +83,7 @@ type table struct {
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// markdown writes the table.
+// markdown writes the table in Markdown.
 func (t *table) markdown(b *strings.Builder) {
 	line := func(cells []string) {
 		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
@@ -96,7 +96,7 @@ func (t *table) markdown(b *strings.Builder) {
 	b.WriteString("\n")
 }
 
-// values takes a figure of all results.
+// values returns a figure of each result.
 func values(results []*result, f func(*result) float64) []float64 {
 	v := make([]float64, len(results))
 	for i, r := range results {
@@ -113,18 +113,19 @@ func median(v []float64) float64 {
 	return 0.5 * (s[(n-1)/2] + s[n/2])
 }
 
-// perStep is a figure of the effective sample sizes per leapfrog step.
+// perStep returns a function that computes a figure of the effective sample sizes and divides it by
+// the number of leapfrog steps.
 func perStep(f func([]float64) float64) func(*result) float64 {
 	return func(r *result) float64 { return f(r.ESS) / float64(r.Leapfrogs) }
 }
 
-// gate holds results to a reference: two long runs of independent samplers.
+// gate is a reference for results, made from two long runs of independent samplers.
 type gate struct {
 	mean, sd, ess []float64 // nil: there are no draws
-	agreement     float64   // largest distance of the two, in standard errors
+	agreement     float64   // largest distance between the two runs, in standard errors
 }
 
-// noGate is what there is without draws.
+// noGate is used if there are no draws.
 var noGate = gate{agreement: math.NaN()}
 
 func newGate(a, b []*result) gate {
@@ -141,8 +142,7 @@ func newGate(a, b []*result) gate {
 	return g
 }
 
-// pool gives means, standard deviations and effective sample sizes of all
-// chains together.
+// pool returns means, standard deviations and effective sample sizes of all chains together.
 func pool(results []*result) (mean, sd, ess []float64) {
 	n := float64(len(results))
 	for i := range results[0].Mean {
@@ -159,8 +159,8 @@ func pool(results []*result) (mean, sd, ess []float64) {
 	return mean, sd, ess
 }
 
-// deviation is the largest distance of a mean over all chains from the
-// reference, in its standard error.
+// deviation returns the largest distance of a mean over all chains from the reference, in its
+// standard error.
 func (g gate) deviation(results []*result) float64 {
 	worst := 0.0
 	mean, _, ess := pool(results)
@@ -171,12 +171,12 @@ func (g gate) deviation(results []*result) float64 {
 	return worst
 }
 
-// rhat is the largest R-hat of a group's coordinates.
+// rhat returns the largest R-hat of the coordinates of a group.
 func (b *book) rhat(problem string, g group) float64 {
 	return b.figure(problem, g, "rhat", func() float64 { return rhat(g.results) })
 }
 
-// distance is the largest distance of a group's means from a reference.
+// distance returns the largest distance of the means of a group from a reference.
 func (b *book) distance(problem string, g group, reference gate) float64 {
 	return b.figure(problem, g, "distance", func() float64 {
 		if reference.mean == nil {
@@ -186,7 +186,7 @@ func (b *book) distance(problem string, g group, reference gate) float64 {
 	})
 }
 
-// fourDigits shows an R-hat.
+// fourDigits formats an R-hat.
 func fourDigits(v float64) string {
 	if math.IsNaN(v) {
 		return "-"
@@ -194,11 +194,11 @@ func fourDigits(v float64) string {
 	return fmt.Sprintf("%.4f", v)
 }
 
-// honest is the least effective sample size per gradient, those of warm-up
-// among them.
+// honest returns the least effective sample size per gradient, where gradients of warm-up count
+// too.
 func honest(r *result) float64 { return least(r.ESS) / float64(r.WarmupGradients+r.Gradients) }
 
-// scaled is the ratio of a mean to a number.
+// scaled returns the ratio of a mean to a number.
 func scaled(v []float64, by float64) ratio {
 	s := summarise(v)
 	return ratio{s.mean / by, (s.mean - 2*s.se) / by, (s.mean + 2*s.se) / by}
@@ -215,10 +215,10 @@ func (r ratio) claim() string {
 	return "a tie"
 }
 
-// surpassing is the ratio from which a result counts as surpassed.
+// surpassing is the ratio above which a result counts as surpassed.
 const surpassing = 2
 
-// surpasses says whether it does, to about two standard errors.
+// surpasses says whether a ratio is above that, to about two standard errors.
 func (r ratio) surpasses() string {
 	switch {
 	case r.low >= surpassing:
@@ -231,8 +231,7 @@ func (r ratio) surpasses() string {
 	return "not surpassed"
 }
 
-// within says where a ratio is relative to a band, to about two standard
-// errors.
+// within says whether a ratio is in, below or above a band, to about two standard errors.
 func (r ratio) within(band [2]float64) string {
 	switch {
 	case band[0] <= r.value && r.value <= band[1]:

@@ -14,7 +14,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
-// The arms of Table 1, but for NUTS of 2011.
+// The arms of Table 1, without NUTS of 2011.
 var (
 	volatilityArm = arm{name: "ahmc", title: "AHMC",
 		sampler: released(ahmc.Box{MinStepSize: 1e-4, MaxStepSize: 1e-2, MinSteps: 1, MaxSteps: 300})}
@@ -28,11 +28,10 @@ var (
 	nutsWhitenedArm = arm{name: "nuts-whitened", title: "NUTS, whitened, diagonal metric", sampler: nuts.Sampler{Adapt: warmup.Options{Metric: infer.Diagonal}}}
 )
 
-// volatilityPilot is the run that tells where to whiten: a chain that is used
-// for nothing else.
+// volatilityPilot is a short chain that finds the point for whitening. It is used for nothing else.
 var volatilityPilot = plan{1, 1000, 500}
 
-// volatilityResults are those of Table 1.
+// volatilityResults has the results of Table 1.
 type volatilityResults struct {
 	delta  float64
 	trials []trial
@@ -60,7 +59,7 @@ func (w *workshop) volatility(ctx context.Context, b *book) (*volatilityResults,
 	if r.delta, r.trials, err = w.bestDelta(ctx, "table 1", p, w.protocol.volatilityTries); err != nil {
 		return nil, err
 	}
-	if w.short > 1 { // the trials of δ are not shortened
+	if w.short > 1 { // trials of δ are not shortened
 		p.kind += fmt.Sprintf("-short%d", w.short)
 	}
 	add := func(title string, p problem, arms ...arm) error {
@@ -84,8 +83,8 @@ func (w *workshop) volatility(ctx context.Context, b *book) (*volatilityResults,
 	return r, add("wider box", p, wideArm)
 }
 
-// whitenedVolatility is the problem in whitened coordinates, about where a short
-// run with the plain ones has been.
+// whitenedVolatility returns the problem in whitened coordinates. They are centred at the mean of a
+// short run in the plain coordinates.
 func (w *workshop) whitenedVolatility(ctx context.Context, p problem, r *volatilityResults) (problem, error) {
 	pilot := nutsAt(nuts.DefaultDelta2011)
 	results, err := w.run(ctx, "table 1, pilot", p.chains(pilot, "pilot-", volatilityPilot))
@@ -93,7 +92,7 @@ func (w *workshop) whitenedVolatility(ctx context.Context, p problem, r *volatil
 		return problem{}, err
 	}
 	if results[0] == nil {
-		return p, nil // a report without whitened chains
+		return p, nil // a report has no whitened chains
 	}
 	r.pilot = results[0]
 	m := r.pilot.Mean
@@ -107,20 +106,21 @@ func (w *workshop) whitenedVolatility(ctx context.Context, p problem, r *volatil
 	return p, nil
 }
 
-// paperDraws is the number of draws of the paper's chains, to which figures of
-// shorter ones are scaled.
+// paperDraws is the number of draws of the paper's chains. Figures of shorter chains are scaled to
+// it.
 const paperDraws = 20000
 
-// perMeanSteps is a figure of the effective sample sizes in the unit of Table 1:
-// of the paper's number of draws, per mean number of leapfrog steps per draw.
+// perMeanSteps returns a function that computes a figure of the effective sample sizes in the unit
+// of Table 1: for the paper's number of draws, divided by the mean number of leapfrog steps per
+// draw.
 func perMeanSteps(f func([]float64) float64) func(*result) float64 {
 	return func(r *result) float64 { return f(r.ESS) * paperDraws / float64(r.Leapfrogs) }
 }
 
-// factor1 is what a figure of Table 1 may differ by to count as reproduced.
+// factor1 is the factor by which a figure of Table 1 may differ and still count as reproduced.
 const factor1 = 1.5
 
-// table1: the stochastic volatility model.
+// table1 makes the comparison on the stochastic volatility model.
 func table1(ctx context.Context, w *workshop) error {
 	book, err := w.open("table1")
 	if err != nil {
@@ -239,7 +239,7 @@ func table1(ctx context.Context, w *workshop) error {
 	return errors.Join(w.write(book.name+".md", b.String()), book.close())
 }
 
-// lengths are those of the chains of a group.
+// lengths returns the lengths of the chains of a group as text.
 func lengths(results []*result) string {
 	var list []string
 	for _, r := range results {

@@ -14,44 +14,45 @@ import (
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
-// networks is the size of Table 2.
+// networks has the sizes of the work for Table 2.
 type networks struct {
 	network
-	documents int // that are simulated
+	documents int // number of documents to simulate
 	folds     int
 	seeds     int
-	batches   int // of the tuning; each has so many transitions of the chain that is tuned
+	batches   int // batches of the tuning; each has this many transitions of the chain that is tuned
 	batch     int
-	fold      int // leapfrog steps per fold and batch of the predictive reward
-	burnIn    int // leapfrog steps of a member that are not used
-	steps     int // and that are
+	fold      int // leapfrog steps of the predictive reward for each fold and batch
+	burnIn    int // leapfrog steps of a member that are discarded
+	steps     int // leapfrog steps of a member that are used
 	warmup    int // transitions of NUTS
 }
 
-// networkBox holds the settings: step sizes as wide about as the authors' factors of
-// heuristic ones, and numbers of steps that a batch has several of.
+// networkBox has the limits of the settings. The range of step sizes is about as wide as the
+// authors' range of factors of heuristic step sizes. The numbers of steps are such that a batch has
+// several trajectories.
 var networkBox = ahmc.Box{MinStepSize: 0.002, MaxStepSize: 0.2, MinSteps: 10, MaxSteps: 200}
 
-// networkArms are the ways in which members are sampled.
+// networkArms lists the ways to sample the members.
 var networkArms = []struct{ name, title string }{
 	{"predictive", "AHMC, predictive reward"},
 	{"esjd", "AHMC, squared jumps"},
 	{"nuts", "NUTS, δ = 0.8"},
 }
 
-// scores are what the members of one seed make of the validation set.
+// scores says how well the members of one seed predict the validation set.
 type scores struct {
 	members     []float64 // errors
 	vote        float64
-	logLoss     float64 // of the mean of the members' probabilities
-	calibration float64 // mean distance of frequency from probability, by bins
-	gradients   float64 // of all members, and of the tuning
+	logLoss     float64 // log loss of the mean of the members' probabilities
+	calibration float64 // mean distance between frequency and probability, by bins
+	gradients   float64 // gradients of all members and of the tuning
 	tuning      float64
 	stepSize    float64
 	l           float64
 }
 
-// table2: a Bayesian neural network for a text classification.
+// table2 samples a Bayesian neural network that classifies texts.
 func table2(ctx context.Context, w *workshop) error {
 	n := w.protocol.networks
 	data, err := loadDexter(w.dataDir, n.documents)
@@ -95,7 +96,7 @@ func table2(ctx context.Context, w *workshop) error {
 
 const ridgePenalty = 1000
 
-// nonZero is the share of the inputs that are not zero.
+// nonZero returns the share of the inputs that are not zero.
 func nonZero(c columns, t texts) float64 {
 	count := 0
 	for _, row := range c.of(t) {
@@ -104,11 +105,12 @@ func nonZero(c columns, t texts) float64 {
 	return float64(count) / float64(len(t.rows)*len(c.unit))
 }
 
-// networkScores tunes, samples the members and judges them; nil if a report lacks one.
+// networkScores tunes the sampler, samples the members and judges them. It returns nil if a report
+// lacks a member.
 func (w *workshop) networkScores(ctx context.Context, arm string, seedNumber int, target infer.LogDensity, members []member, y []int) (*scores, error) {
 	n := w.protocol.networks
 	problem := fmt.Sprintf("dexter-%02d", seedNumber)
-	start := func(i int) []float64 { // near where nothing is learnt yet
+	start := func(i int) []float64 { // near a network that has learnt nothing
 		x := make([]float64, target.Dim())
 		rng := infer.Stream(masterSeed, i, "start "+problem, 0)
 		for j := range x {
@@ -172,7 +174,7 @@ func (w *workshop) networkScores(ctx context.Context, arm string, seedNumber int
 	return s, nil
 }
 
-// wrong is the share of classes that are wrong where 1 is said beyond a threshold.
+// wrong returns the share of wrong classes if probabilities above a threshold mean class 1.
 func wrong(p []float64, threshold float64, y []int) float64 {
 	count := 0
 	for i, v := range p {
@@ -195,7 +197,7 @@ func (s *scores) judge(members []*result, y []int) {
 			}
 		}
 	}
-	for i, p := range mean { // equal votes are decided by the mean
+	for i, p := range mean { // the mean decides if votes are equal
 		votes[i] += p - 0.5
 		if y[i] == 0 {
 			p = 1 - p
@@ -216,7 +218,7 @@ func (s *scores) judge(members []*result, y []int) {
 	}
 }
 
-// writeTable2 writes the table.
+// writeTable2 writes Table 2.
 func (w *workshop) writeTable2(results map[string][]scores, ridge []float64, n networks, share float64) error {
 	var csv, b strings.Builder
 	b.WriteString("# Table 2: a Bayesian neural network\n\n")
@@ -270,7 +272,7 @@ func (w *workshop) writeTable2(results map[string][]scores, ridge []float64, n n
 	return w.write("table2.md", b.String())
 }
 
-// What counts as reproduced and as surpassed on the validation set.
+// Errors on the validation set below which results count as reproduced and as surpassed.
 const (
 	memberBar = 0.08
 	voteBar   = 0.045

@@ -12,10 +12,10 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// The truth of Girolami and Calderhead's series, and of those simulated.
+// The true parameters of Girolami and Calderhead's series and of simulated ones.
 const trueBeta, truePhi, trueSigma = 0.65, 0.98, 0.15
 
-// series reads the first days of the series of returns, or simulates one.
+// series reads the first days of the series of returns, or simulates a series.
 func series(dir string, days int) ([]float64, error) {
 	if dir == "" {
 		rng := infer.Stream(masterSeed, 0, "data volatility", 0)
@@ -49,14 +49,14 @@ func series(dir string, days int) ([]float64, error) {
 	return y, nil
 }
 
-// The first coordinates of the stochastic volatility model; the others are the
-// log variances.
+// The indices of the first coordinates of the stochastic volatility model; the others are the log
+// variances.
 const (
 	atBeta, atGamma, atAlpha = 0, 1, 2
 	volatilityParameters     = 3
 )
 
-// volatility is the posterior of models/sv.model.
+// volatility returns the posterior of models/sv.model.
 func volatility(y []float64) (infer.LogDensity, error) {
 	text, err := models.ReadFile("models/sv.model")
 	if err != nil {
@@ -69,8 +69,8 @@ func volatility(y []float64) (infer.LogDensity, error) {
 	return model.Bind(map[string]any{"T": len(y), "y": y})
 }
 
-// volatilityStarts are draws from the prior; that of beta, which is improper,
-// is replaced by a lognormal about the standard deviation of the returns.
+// volatilityStarts returns draws from the prior. The prior of beta is improper, so beta is drawn
+// from a lognormal around the standard deviation of the returns.
 func volatilityStarts(y []float64, n int) [][]float64 {
 	_, sd := moments(y)
 	points := make([][]float64, n)
@@ -85,8 +85,8 @@ func volatilityStarts(y []float64, n int) [][]float64 {
 		}
 		sigma := math.Sqrt(10 * 0.05 / chi)
 		x[atGamma] = math.Log(sigma)
-		// Beta(20, 1.5) is that of two gamma variables; twice of either is chi-squared
-		// with 40 and 3 degrees of freedom.
+		// A Beta(20, 1.5) variable is made from two gamma variables. Twice these are chi-squared
+		// variables with 40 and 3 degrees of freedom.
 		var g [2]float64
 		for j, df := range [2]int{40, 3} {
 			for range df {
@@ -106,19 +106,19 @@ func volatilityStarts(y []float64, n int) [][]float64 {
 	return points
 }
 
-// whitened is a stochastic volatility posterior in coordinates z in which it is
-// about as wide in all directions: log variances x = L⁻ᵀz with LLᵀ = I/2 + C⁻¹,
-// the metric of Girolami and Calderhead at one φ and σ (C is the prior
-// covariance), and each parameter about its mean in units of its standard
-// deviation given all else, a constant metric. All operations are O(T).
+// whitened is a stochastic volatility posterior in coordinates z in which it is about equally wide
+// in all directions. Log variances are x = L⁻ᵀz with LLᵀ = I/2 + C⁻¹, the metric of Girolami and
+// Calderhead at one φ and σ, where C is the prior covariance. Each parameter is measured from its
+// mean, in units of its standard deviation given all else. So the metric is constant. All
+// operations are O(T).
 type whitened struct {
 	target         infer.LogDensity
 	centre, scale  [volatilityParameters]float64
-	diagonal, side []float64 // of L: L[t,t] and L[t+1,t]
+	diagonal, side []float64 // elements L[t,t] and L[t+1,t]
 	x, grad        []float64
 }
 
-// whiten takes the posterior's parameters at a typical point.
+// whiten makes the coordinates for a typical point with these parameters.
 func whiten(target infer.LogDensity, beta, gamma, alpha float64) *whitened {
 	n := target.Dim() - volatilityParameters
 	w := &whitened{
@@ -127,7 +127,7 @@ func whiten(target infer.LogDensity, beta, gamma, alpha float64) *whitened {
 	}
 	w.centre = [volatilityParameters]float64{beta, gamma, alpha}
 	phi, sigma := math.Tanh(alpha), math.Exp(gamma)
-	// The Fisher information of each parameter given the log variances.
+	// From the Fisher information of each parameter given the log variances.
 	days := float64(n)
 	w.scale[atBeta] = beta / math.Sqrt(2*days)
 	w.scale[atGamma] = 1 / math.Sqrt(2*days)
@@ -157,7 +157,7 @@ func (w *whitened) LogDensityGrad(z, grad []float64) (float64, error) {
 	for j, s := range w.scale {
 		grad[j] = w.grad[j] * s
 	}
-	// L⁻¹ times the gradient in x.
+	// Multiply the gradient in x by L⁻¹.
 	before := 0.0
 	for t, d := range w.diagonal {
 		g := w.grad[volatilityParameters+t]
@@ -170,7 +170,7 @@ func (w *whitened) LogDensityGrad(z, grad []float64) (float64, error) {
 	return lp, err
 }
 
-// present replaces z by the point of the target, and returns it.
+// present replaces z by the coordinates of the target, and returns it.
 func (w *whitened) present(z []float64) []float64 {
 	for j := range w.scale {
 		z[j] = w.centre[j] + w.scale[j]*z[j]
@@ -184,7 +184,7 @@ func (w *whitened) present(z []float64) []float64 {
 	return z
 }
 
-// whiten replaces a point of the target by its z, the inverse of present.
+// whiten replaces a point of the target by its coordinates z; it is the inverse of present.
 func (w *whitened) whiten(x []float64) []float64 {
 	z := make([]float64, len(x))
 	for j := range w.scale {

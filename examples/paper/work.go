@@ -20,7 +20,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
-// workshop runs chains and keeps what they give.
+// workshop runs chains and stores their results.
 type workshop struct {
 	options
 	protocol protocol
@@ -28,12 +28,12 @@ type workshop struct {
 	progress progress
 }
 
-// complete leaves out the results that a report lacks.
+// complete leaves out the nil results of a report.
 func complete(results []*result) []*result {
 	return slices.DeleteFunc(slices.Clone(results), func(r *result) bool { return r == nil })
 }
 
-// titled is the name of an exhibit's files; those of shortened chains have others.
+// titled returns the name of an exhibit's files. With shortened chains it is another one.
 func (w *workshop) titled(name string) string {
 	if w.short > 1 {
 		return fmt.Sprintf("%s-short%d", name, w.short)
@@ -51,12 +51,12 @@ func newWorkshop(o options) (*workshop, error) {
 	return &workshop{options: o, protocol: o.protocol(), sets: sets}, nil
 }
 
-// write writes a file of the output folder.
+// write writes a file to the output folder.
 func (w *workshop) write(name, text string) error {
 	return os.WriteFile(filepath.Join(w.out, name), []byte(text), 0o666)
 }
 
-// verdict is a judgement, or none where the results are no test of the paper.
+// verdict returns a verdict, or "-" if the results are no test of the paper.
 func (w *workshop) verdict(text string) string {
 	if w.quick || w.dataDir == "" {
 		return "-"
@@ -64,7 +64,7 @@ func (w *workshop) verdict(text string) string {
 	return text
 }
 
-// choice says which δ NUTS has.
+// choice returns a text about the δ of NUTS.
 func (w *workshop) choice() string {
 	if d := w.protocol.deltas; len(d) == 1 {
 		return fmt.Sprintf(" and δ = %g, which nothing was tried against", d[0])
@@ -72,7 +72,7 @@ func (w *workshop) choice() string {
 	return ", at the δ that was best on its own chains"
 }
 
-// preface says what results are not.
+// preface writes in which respects the results are not those of the paper.
 func (w *workshop) preface(b *strings.Builder) {
 	if w.dataDir == "" {
 		b.WriteString("**On simulated data of the same shape as the paper's: figures are not comparable with the paper's.**\n\n")
@@ -91,7 +91,8 @@ func (w *workshop) preface(b *strings.Builder) {
 	}
 }
 
-// kind marks the names of chains with all that their problems depend on.
+// kind returns a part of the names of chains. It depends on everything that their problems depend
+// on.
 func (w *workshop) kind() string {
 	if w.dataDir == "" {
 		return w.protocol.kind + "-simulated"
@@ -99,28 +100,28 @@ func (w *workshop) kind() string {
 	return w.protocol.kind
 }
 
-// chain is one chain to run.
+// chain describes a chain to run.
 type chain struct {
-	name    string // of the file, all that the result depends on
+	name    string // name of the file, which contains all that the result depends on
 	target  infer.LogDensity
 	sampler infer.Sampler
 	warmup  int
 	draws   int
-	id      int       // keys the random numbers, with the problem and the sampler
+	id      int       // key of the random numbers, with the problem and the sampler
 	seed    uint64    // of problem and sampler
 	start   []float64 // nil: at random
 	metric  *infer.Metric
-	present func(x []float64) []float64 // makes of a draw what is to be reported
+	present func(x []float64) []float64 // converts a draw to what is reported
 
-	// Where budget is not 0 the chain ends when it has taken so many leapfrog steps after
-	// warm-up, and only the means of its predictions are kept.
+	// If budget is not 0, the chain ends after this number of leapfrog steps after warm-up, and
+	// only the means of its predictions are kept.
 	budget      int64
-	expected    int // transitions, for progress
+	expected    int // expected number of transitions, for progress
 	predictions int
 	predict     func(x, p []float64)
 }
 
-// transitions is how many the chain is expected to make.
+// transitions returns the number of transitions that the chain is expected to make.
 func (c chain) transitions() int {
 	if c.expected > 0 {
 		return c.expected
@@ -128,11 +129,11 @@ func (c chain) transitions() int {
 	return c.warmup + c.draws
 }
 
-// result is what is kept of a chain.
+// result is what is stored about a chain.
 type result struct {
-	// Of each coordinate, and of its squared deviations: the effective sample
-	// size of Girolami and Calderhead's programs, capped at the number of draws
-	// as theirs, and not.
+	// For each coordinate, the effective sample size as the programs of Girolami and Calderhead
+	// compute it, which they cap at the number of draws, and without the cap; and that of its
+	// squared deviations.
 	ESS, Uncapped, Squares []float64
 
 	Leapfrogs       int64 // after warm-up
@@ -142,14 +143,14 @@ type result struct {
 	AcceptStat      float64 // mean
 	StepSize, Steps float64 // at the end
 	Divergences     int
-	Unsolved        float64 // implicit steps that failed
+	Unsolved        float64 // number of implicit steps that failed
 	ImplicitSteps   float64
 
 	BurnIn, Draws int
 	Mean          []float64
 	SD            []float64
-	Thin          [][]float32 // some of the draws, by coordinate, for R-hat
-	Head          [][]float32 // the first draws, by coordinate, of few dimensions
+	Thin          [][]float32 // some draws, by coordinate, for R-hat
+	Head          [][]float32 // the first draws, by coordinate, if there are few coordinates
 	Correlation   []float64   // autocorrelations of the first coordinate
 
 	Predicted []float64 // means of predictions
@@ -165,9 +166,8 @@ const (
 	keptCorrelations = 100
 )
 
-// run runs chains in parallel, but those whose results there are already, and
-// returns the results in their order; for a report nil for those that are not
-// complete.
+// run runs chains in parallel, except those whose results exist, and returns the results in the
+// order of the chains. In a report, it runs nothing, and results that do not exist are nil.
 func (w *workshop) run(ctx context.Context, title string, chains []chain) ([]*result, error) {
 	results := make([]*result, len(chains))
 	errs := make([]error, len(chains))
@@ -199,16 +199,16 @@ func (w *workshop) run(ctx context.Context, title string, chains []chain) ([]*re
 	return results, errors.Join(errs...)
 }
 
-// path is that of the file where the result of a chain is kept.
+// path returns the path of the file with the result of a chain.
 func (w *workshop) path(c chain) string { return filepath.Join(w.out, "chains", c.name+".gob") }
 
-// keeps reports whether there is one.
+// keeps reports whether that file exists.
 func (w *workshop) keeps(c chain) bool {
 	_, err := os.Stat(w.path(c))
 	return err == nil
 }
 
-// one runs a chain, or reads its result.
+// one runs a chain, or reads its result from the file.
 func (w *workshop) one(ctx context.Context, c chain) (*result, error) {
 	path := w.path(c)
 	if r := (&result{}); readGob(path, r) == nil {
@@ -231,7 +231,7 @@ func (w *workshop) one(ctx context.Context, c chain) (*result, error) {
 	return r, nil
 }
 
-// readGob reads what writeGob has written.
+// readGob reads a file that writeGob has written.
 func readGob(path string, v any) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -241,7 +241,7 @@ func readGob(path string, v any) error {
 	return gob.NewDecoder(file).Decode(v)
 }
 
-// writeGob leaves a whole file or none.
+// writeGob writes a file so that it is never incomplete.
 func writeGob(path string, v any) error {
 	file, err := os.Create(path + ".tmp")
 	if err != nil {
@@ -253,10 +253,10 @@ func writeGob(path string, v any) error {
 	return os.Rename(path+".tmp", path)
 }
 
-// progressEvery is how many transitions progress is told of at a time.
+// progressEvery is the number of transitions between reports of progress.
 const progressEvery = 100
 
-// run runs the chain, telling of its transitions.
+// run runs the chain and reports its transitions to tell.
 func (c chain) run(ctx context.Context, tell func(transitions int)) (*result, error) {
 	cfg := infer.Config{
 		Sampler: c.sampler, Chains: 1, FirstID: c.id, Warmup: c.warmup, Draws: c.draws, Seed: c.seed,
@@ -288,7 +288,7 @@ func (c chain) run(ctx context.Context, tell func(transitions int)) (*result, er
 		return nil, err
 	}
 	r := &result{BurnIn: c.warmup}
-	// Single precision, of which there may be 40 million numbers.
+	// Single precision saves memory: there may be 40 million numbers.
 	var x [][]float32
 	predicted := make([]float64, c.predictions)
 	r.Predicted = make([]float64, c.predictions)
@@ -350,7 +350,7 @@ func (c chain) run(ctx context.Context, tell func(transitions int)) (*result, er
 	return r, nil
 }
 
-// measure computes what is kept of the draws.
+// measure computes the figures that are kept from the draws.
 func (r *result) measure(x [][]float32) {
 	v := make([]float64, r.Draws)
 	squares := make([]float64, r.Draws)
@@ -391,7 +391,7 @@ func moments(v []float64) (mean, sd float64) {
 	return mean, math.Sqrt(sd)
 }
 
-// rhat is the largest rank-normalised split R-hat of all coordinates.
+// rhat returns the largest rank-normalised split R-hat of all coordinates.
 func rhat(results []*result) float64 {
 	worst := 0.0
 	for i := range results[0].Thin {

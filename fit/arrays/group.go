@@ -240,7 +240,7 @@ func (w *Group) Put(chain, draw int, values []float64) error {
 	return w.write(key, c)
 }
 
-// full is the number of draws of a complete chunk.
+// full returns the number of draws in a complete chunk.
 func (w *Group) full(key [2]int) int {
 	n := 0
 	for chain := key[0] * w.together; chain < min((key[0]+1)*w.together, len(w.planned)); chain++ {

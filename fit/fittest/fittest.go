@@ -48,7 +48,7 @@ generated quantities {
   complex_vector[2] z = [g, 2 * g]';
 }`
 
-// KindsPosterior is Kinds bound to data.
+// KindsPosterior returns Kinds bound to data.
 func KindsPosterior(t *testing.T) *model.Posterior {
 	t.Helper()
 	m, err := model.Compile("kinds.stan", Kinds)
@@ -94,7 +94,7 @@ const Line = `data { int N; vector[N] x; vector[N] y; array[N] int g; }
 parameters { real a; real b; real<lower=0> s; }
 model { a ~ normal(0, 10); b ~ normal(0, 10); s ~ normal(0, 5); y ~ normal(a + b * x, s); }`
 
-// LineData are data of Line.
+// LineData returns data for Line.
 func LineData() map[string]any {
 	n := 20
 	x, y, g := make([]float64, n), make([]float64, n), make([]int, n)
@@ -106,7 +106,7 @@ func LineData() map[string]any {
 	return map[string]any{"N": n, "x": x, "y": y, "g": g}
 }
 
-// LineFit is a fit of a model, given as Stan source, with LineData.
+// LineFit returns a fit of a model, given as Stan source, to LineData.
 func LineFit(t *testing.T, text string) *fit.Fit {
 	t.Helper()
 	model, err := model.Compile("m", text)

@@ -464,8 +464,8 @@ func (r *Record) Remove(dir string) error {
 	return err
 }
 
-// ofChain reports whether a name is that of a file of a chain: the base, _ and a number, and
-// an extension.
+// ofChain reports whether a name belongs to a file of a chain. It then consists of the base, _ and
+// a number, and an extension.
 func (r *Record) ofChain(name string) bool {
 	rest, ok := strings.CutPrefix(name, r.Base()+"_")
 	digits := strings.TrimLeft(rest, "0123456789")
@@ -528,8 +528,8 @@ func (r *Record) removeFiles(dir string) error {
 	return errors.Join(errs...)
 }
 
-// store is the name of the file or folder with the draws of all chains, of a format that
-// has one.
+// store returns the name of the file or folder with the draws of all chains, for a format that has
+// one.
 func (r *Record) store() string { return r.Base() + "." + r.Format }
 
 // Tidy removes from a folder what processes have left that were killed: temporary files and
@@ -561,8 +561,8 @@ const (
 	TableFolder = "tuning" // what kernels have learnt: apart from the draws, as readers take all CSV files for chains
 )
 
-// BaseName is what the files of a run are named after: the name of the model's file without
-// folder and extension. A record is a text of valid characters, so that names are.
+// BaseName returns the name after which the files of a run are named: the name of the model's file
+// without folder and extension. Characters that a record cannot store are replaced.
 func BaseName(path string) string {
 	name := strings.ToValidUTF8(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), "_")
 	name = strings.Map(func(r rune) rune {

@@ -121,7 +121,7 @@ func TestProcessors(t *testing.T) {
 	}
 }
 
-// TestBaseName: files take the name of the model if a record can store that name.
+// TestBaseName checks that files take the name of the model if a record can store that name.
 func TestBaseName(t *testing.T) {
 	for path, want := range map[string]string{
 		"a/b.stan": "b", "b": "b", "a.b.model": "a.b", ".stan": "model", "a/x\xffy.stan": "x_y", "x\n\x1b[31m.stan": "x__[31m", "größe.stan": "größe",

@@ -86,8 +86,9 @@ func TestOutputsAgree(t *testing.T) {
 	}
 }
 
-// TestWrongOutput: a fault in a transformed parameter or a generated quantity is noticed at the
-// first draw, with the name of the output, and the run begins again with a program without it.
+// TestWrongOutput checks that an error in a transformed parameter or a generated quantity is
+// noticed at the first draw. The message must name the output, and the run must begin again with a
+// program without the error.
 func TestWrongOutput(t *testing.T) {
 	for _, c := range []struct {
 		pass, output string

@@ -117,12 +117,12 @@ func (c *Check) At(ctx context.Context, points ...[]float64) (replaced bool, err
 	return c.among(ctx, points, c.at)
 }
 
-// Outputs is At for the outputs alone, Draws for both.
+// Outputs is like [Check.At], but for the outputs alone; Draws checks both.
 func (c *Check) Outputs(ctx context.Context, points ...[]float64) (replaced bool, err error) {
 	return c.among(ctx, points, c.outputs)
 }
 
-// Draws is [Check.At] for the log density and the outputs.
+// Draws is like [Check.At], but for the log density and the outputs.
 func (c *Check) Draws(ctx context.Context, points ...[]float64) (replaced bool, err error) {
 	return c.among(ctx, points, c.whole)
 }
@@ -145,7 +145,7 @@ func (c *Check) among(ctx context.Context, points [][]float64, wrong func(x []fl
 // Bound returns the currently trusted program.
 func (c *Check) Bound() *compile.Model { return c.bound }
 
-// allowance is the time that a comparison may take now.
+// allowance returns the time that a comparison may take now.
 func (c *Check) allowance() time.Duration {
 	// Other runs in the process also use its time.
 	cost := min(time.Duration(c.parallel)*time.Since(c.began), cputime.Process()-c.used)
@@ -442,7 +442,7 @@ func (c *Check) rightProgram(ctx context.Context, agrees func(*compile.Model) bo
 	return bare, all, contextError(ctx)
 }
 
-// contextError is the cause of the context's end; nil before.
+// contextError returns the cause of the context's end, or nil before its end.
 func contextError(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

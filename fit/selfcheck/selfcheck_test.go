@@ -18,7 +18,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// programs are those that faults are planted in, with one parameter each.
+// programs are programs with one parameter, in which the tests plant errors.
 var programs = map[string]string{
 	"plain": "parameters { real a; } model { a ~ normal(1, 2); target += -log1p_exp(a); }",
 	// Heron's square root, by a loop that parameters end. It is no solver of the library.
@@ -61,7 +61,7 @@ parameters { real a; }
 model { target += integrate_1d(f, 0, 1, {a}, r, i) - 0.1 * square(a); }`,
 }
 
-// values are the data of all of them.
+// values returns data for all of these programs.
 func values(t *testing.T) *data.Set {
 	t.Helper()
 	set, err := data.ParseJSON("data", []byte(`{"tolerance": 1e-3}`))
@@ -97,8 +97,8 @@ func bind(t *testing.T, text, pass string, value, slope float64) *compile.Model 
 	return m
 }
 
-// check is the check of a run that has all the time that comparisons need, however slow the machine
-// is.
+// check returns the check of a run that allows all the time that comparisons need, even on a slow
+// machine.
 func check(m *compile.Model, set *data.Set, seed uint64, chains, parallel int) *selfcheck.Check {
 	c := selfcheck.New(context.Background(), m, set, seed, chains, parallel)
 	c.Least = time.Hour
@@ -143,9 +143,9 @@ func TestNoFalseAlarms(t *testing.T) {
 	}
 }
 
-// TestFaultsAreNoticed: faults of the log density and of its gradient are noticed before the first
-// draw, and the run goes on with a program without them. A tolerance is earned by solvers of the
-// library alone, by as much as theirs explains.
+// TestFaultsAreNoticed checks that errors of the log density and of its gradient are noticed before
+// the first draw, and that the run uses a program without them. Only solvers of the library may be
+// less exact, and only by as much as their tolerance explains.
 func TestFaultsAreNoticed(t *testing.T) {
 	type trial struct {
 		program      string
@@ -195,8 +195,8 @@ func TestFaultsAreNoticed(t *testing.T) {
 	}
 }
 
-// TestFaultOfTheBinder: if leaving out a pass does not remove the error, the run continues with the
-// reference evaluator.
+// TestFaultOfTheBinder checks that the run continues with the reference evaluator if leaving out a
+// pass does not remove the error.
 func TestFaultOfTheBinder(t *testing.T) {
 	k := check(bind(t, programs["plain"], planted.Bind, 1.5, 1), values(t), 1, 2, 1)
 	if !k.Start() {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// zeros is how a distribution makes zeros.
+// zeros says how a distribution produces zeros.
 type zeros uint8
 
 const (
@@ -42,8 +42,8 @@ func declared(args []arg2) string {
 	return strings.Join(out, ", ")
 }
 
-// functions is the text of the functions of a distribution: its density, how to draw from it, and
-// its mean.
+// functions returns the text of a distribution's functions: its density, its random number
+// generator and its mean.
 func (c *custom) functions(name string) string {
 	typ, density := "int", "lpmf"
 	if c.isReal {
@@ -55,7 +55,7 @@ func (c *custom) functions(name string) string {
 	}
 	base := func(y string) string { return fmt.Sprintf("%s_%s(%s | %s)", c.base, density, y, names(c.args)) }
 	draw := fmt.Sprintf("%s_rng(%s)", c.base, names(c.args))
-	if c.base == "binomial_logit" { // Stan has no generator for it
+	if c.base == "binomial_logit" { // Stan has no random number generator for it
 		draw = "binomial_rng(trials, inv_logit(eta))"
 	}
 	var b strings.Builder
@@ -85,7 +85,8 @@ func (c *custom) functions(name string) string {
 	default:
 		head("A zero with probability hu, otherwise a draw from " + c.base + " that is above zero.")
 		body("log(hu)", "log1m(hu) + "+base("y")+" - log1m_exp("+base("0")+")")
-		// Probabilities are added up from 1 on, as rejecting zeros could take forever.
+		// Find the draw by adding up probabilities from 1 on, since rejecting zeros could take
+		// forever.
 		rng(`if (bernoulli_rng(hu)) {
 return 0;
 }

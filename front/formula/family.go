@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// kind is what an outcome may be.
+// kind is the kind of values that an outcome may have.
 type kind uint8
 
 const (
@@ -47,16 +47,16 @@ type family struct {
 	about  string
 	kind   kind
 	link   link
-	logs   bool // the linear predictor is the mean of the outcome's logarithm
+	logs   bool // the linear predictor is the mean of the logarithm of the outcome
 	params []parameter
 	dist   string
 	args   []string // of dist
-	// What dist is made from if the program defines it; nil: Stan has it.
+	// The base distribution, if the program must define dist; nil: Stan has it.
 	custom *custom
 	censor bool // rows may be censored
 }
 
-// families is the table.
+// families returns the table of families.
 func families() []family {
 	sigma := parameter{"sigma", "real<lower=0>", "exponential($rate)", "its mean is the standard deviation of $y, $sd"}
 	shape := parameter{"shape", "real<lower=0>", "gamma(2, 0.5)", "mostly between 0.5 and 12"}
@@ -125,7 +125,7 @@ func families() []family {
 	return list
 }
 
-// Families lists the names of the families, with what each is for.
+// Families returns the names of the families, and for each a text that says what it is for.
 func Families() (names, about []string) {
 	for _, f := range families() {
 		names, about = append(names, f.name), append(about, f.about)
@@ -199,7 +199,7 @@ func (w *writer) checkOutcome() *Error {
 	return nil
 }
 
-// suited lists families whose outcomes may be such a column.
+// suited lists the families that can have such a column as their outcome.
 func suited(y *column) (names []string) {
 	for _, f := range families() {
 		ok := y.levels != nil && (f.kind == categoryKind || f.kind == binary && len(y.levels) == 2)

@@ -23,7 +23,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Severity says how much a diagnostic matters. The zero value is Error.
+// Severity is how much a diagnostic matters. The zero value is Error.
 type Severity uint8
 
 // The severities. A program with an Error does not run.

@@ -79,7 +79,7 @@ func render(t *testing.T, opts diag.Options, l ...diag.Diagnostic) string {
 	return b.String()
 }
 
-// excerpt is the source line and the caret line of a rendered diagnostic.
+// excerpt returns the source line and the caret line of a rendered diagnostic.
 func excerpt(t *testing.T, opts diag.Options, text string, start, end int) string {
 	t.Helper()
 	f := source.NewFile("f", text)
@@ -117,7 +117,8 @@ func TestExcerpt(t *testing.T) {
 	}
 }
 
-// A long line is cut around the span, with the caret still under it.
+// TestLongLine checks that a long line is cut around the span, and that the caret is still under
+// the span.
 func TestLongLine(t *testing.T) {
 	text := strings.Repeat("abcdefghi ", 100) + "HERE" + strings.Repeat(" jklmnopqr", 100)
 	for _, at := range []int{0, 5, 500, strings.Index(text, "HERE"), 1999, len(text)} {
@@ -163,7 +164,7 @@ func TestRender(t *testing.T) {
 	}
 }
 
-// Explain reads the files of the codes line by line, which relies on their form.
+// TestExplanations checks the form of the files of codes, since Explain reads them line by line.
 func TestExplanations(t *testing.T) {
 	names, err := filepath.Glob("codes*.go")
 	if err != nil {
@@ -206,7 +207,8 @@ func TestExplanations(t *testing.T) {
 	}
 }
 
-// Messages about a line of a megabyte take no longer than about short ones.
+// TestRenderLongLine checks that messages about a line of a megabyte take no longer than messages
+// about short lines.
 func TestRenderLongLine(t *testing.T) {
 	f := source.NewFile("m", strings.Repeat("y ~ normal(1/2, é);", 50_000))
 	var list diag.List
@@ -227,7 +229,8 @@ func TestRenderLongLine(t *testing.T) {
 	}
 }
 
-// TestRenderNames: names may be long, and names of files hold anything.
+// TestRenderNames checks messages with long names, and with names of files that contain any
+// characters.
 func TestRenderNames(t *testing.T) {
 	f := source.NewFile("\x1b[31mred\a.stan", "model { }")
 	d := diag.Errorf(diag.UnexpectedToken, source.Span{File: f, Start: 0, End: 1}, "`%s` is not declared", strings.Repeat("é", 1e6))
@@ -240,8 +243,8 @@ func TestRenderNames(t *testing.T) {
 	}
 }
 
-// TestWrap: details and help are broken between words at the width of a terminal, and nowhere
-// without one; a word that is longer stays whole.
+// TestWrap checks that details and help are broken between words at the width of a terminal.
+// Without a terminal they are not broken, and a word that is too long stays whole.
 func TestWrap(t *testing.T) {
 	d := diag.Diagnostic{Summary: "s", Detail: "one two three four five six seven", Fix: "write `a` or else_something_that_is_far_too_long b"}
 	for _, c := range []struct {
