@@ -89,6 +89,34 @@ func (g *Generated) Fit() *Fit {
 	return f
 }
 
+// Only returns the quantities of some names.
+func (g *Generated) Only(wanted func(name string) bool) (*Generated, error) {
+	var columns []int
+	var names, labels []string
+	for i, n := range g.Draws.Names() {
+		if !wanted(n) {
+			continue
+		}
+		columns, names = append(columns, i), append(names, n)
+		if g.labels != nil {
+			labels = append(labels, g.labels[i])
+		}
+	}
+	var all []*draws.Contents
+	for chain := range g.Draws.Chains() {
+		c := &draws.Contents{Columns: draws.Columns{Names: names}}
+		for i := range g.Draws.Len(chain) {
+			_, row := g.Draws.Draw(chain, i)
+			for _, k := range columns {
+				c.Draws = append(c.Draws, row[k])
+			}
+		}
+		all = append(all, c)
+	}
+	store, err := draws.NewStoreFrom(make([]string, len(all)), all)
+	return &Generated{Draws: store, Failed: g.Failed, Reason: g.Reason, Density: g.Density, Prior: g.Prior, labels: labels}, err
+}
+
 // Join combines the draws of a fit with the quantities generated at them.
 func (g *Generated) Join(f *Fit) (*Generated, error) {
 	if err := f.Err(); err != nil {

@@ -14,8 +14,10 @@ import (
 // Grown finds the parameters of p that have other sizes than in the fit, because its data have
 // other rows or groups. Dimensions whose size is a number of levels keep the elements of the fit,
 // which are the first; in others, such as the number of rows, all elements are new. A size is a
-// number of levels if it was counted as one, or is the upper bound of integers among the data.
-func Grown(p *model.Posterior, f *Fit) ([]predict.Grown, error) {
+// number of levels if it was counted as one, or is the upper bound of integers among the data. If
+// ahead is above 0, so many rows were added at the end, and dimensions that grow by as many keep
+// their elements.
+func Grown(p *model.Posterior, f *Fit, ahead int) ([]predict.Grown, error) {
 	now, then := shapes(p.ParameterNames()), shapes(f.Draws.Names())
 	program := p.Model().Program().IR()
 	var out []predict.Grown
@@ -32,6 +34,10 @@ func Grown(p *model.Posterior, f *Fit) ([]predict.Grown, error) {
 			switch {
 			case a[d] == b[d]:
 				g.Known = append(g.Known, -1)
+			case ahead > 0 && a[d]-b[d] == ahead:
+				g.Known = append(g.Known, b[d])
+			case ahead > 0:
+				return nil, fmt.Errorf("%w: %s grows by %d elements for %d rows, so which of them are new is not known", predict.ErrNoFuture, v.Name, a[d]-b[d], ahead)
 			case levels(p, program, size):
 				g.Known = append(g.Known, min(a[d], b[d]))
 			default:

@@ -121,6 +121,7 @@ var flagTable = []flagRow{
 	{name: "link", topic: topicMethod, common: true, text: "the linear predictor of each observation, such as the log odds of a binary one"},
 	{name: "new-levels", topic: topicMethod, common: true, value: "HOW", values: oneOf("error", "sample", "mean"),
 		text: "groups and rows that the fit does not have: an error, drawn from their distribution (sample), or its mean"},
+	{name: "ahead", topic: topicMethod, common: true, value: "N", text: "continue the series by this many rows"},
 	{name: "of", of: "effects", topic: topicMethod, common: true, value: "DATA", values: dataNames, text: "variables of the data whose effect is wanted, separated by commas"},
 	{name: "at", topic: topicMethod, common: true, value: "DATA=VALUES", text: "values that all rows get: numbers or levels separated by commas, or mean; may be repeated"},
 	{name: "show", topic: topicMethod, common: true, value: "WHAT", values: oneOf("predictions", "comparisons", "slopes"),

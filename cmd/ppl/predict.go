@@ -3,7 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,6 +13,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/fit/folder"
+	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/model"
 	"github.com/ppl-lang/ppl/model/predict"
 )
@@ -19,6 +22,7 @@ func predictCommand() *cobra.Command {
 	var o quantityOptions
 	var file, newLevels string
 	var show, expected, link bool
+	var ahead int
 	cmd := &cobra.Command{
 		Use: "predict DIR",
 		Long: `Draws data anew at the draws of a run: for each statement y ~ dist(…) whose left
@@ -40,8 +44,13 @@ With --new-levels sample, new data may have groups, and rows, that the fit does 
 their parameters are drawn from their distribution in the model, u ~ normal(mu, tau), at
 each draw. With --new-levels mean they are its mean.
 
+--ahead N continues a series by N rows: states that depend on the state before, and
+outcomes that depend on earlier ones, are drawn one after another from the model's
+statements. --data then has the covariates in these rows, if there are any.
+
 --program prints the program that is run, in the language itself.`,
 		Example: `  ppl predict results --vars y_rep
+  ppl predict results --ahead 12
   ppl predict results --expected --data new.csv
   ppl predict results --data new.json --out predictions --json`,
 		Args: arguments("DIR"),
@@ -51,6 +60,7 @@ each draw. With --new-levels mean they are its mean.
 	declare(cmd).Bool(&expected, "expected", false)
 	declare(cmd).Bool(&link, "link", false)
 	declare(cmd).String(&newLevels, "new-levels", "error")
+	declare(cmd).Int(&ahead, "ahead", 0)
 	o.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := o.rows.check(); err != nil {
@@ -62,10 +72,23 @@ each draw. With --new-levels mean they are its mean.
 		if !slices.Contains([]string{"error", "sample", "mean"}, newLevels) {
 			return usagef("--new-levels can be error, sample or mean, but is %q", newLevels)
 		}
+		if ahead < 0 {
+			return usagef("--ahead is the number of rows that follow, and must not be %d", ahead)
+		}
 		o.newLevels = newLevels != "error"
 		f, m, values, err := o.fitWithData(cmd, args, file)
 		if err != nil {
 			return err
+		}
+		var options predict.Options
+		if ahead > 0 {
+			if values, options.Ahead, err = o.continued(f, m, values, ahead); err != nil {
+				return noFuture(err)
+			}
+			if newLevels == "error" {
+				newLevels = "sample"
+			}
+			o.newLevels = true
 		}
 		name, what, kind := "_rep", "replicated data", predict.Replicated
 		switch {
@@ -74,9 +97,9 @@ each draw. With --new-levels mean they are its mean.
 		case link:
 			name, what, kind = "_link", "linear predictors", predict.LinearPredictor
 		}
-		d, err := m.DeriveFor(values, kind, predict.Options{})
+		d, err := m.DeriveFor(values, kind, options)
 		if err != nil {
-			return underivable(err, what)
+			return noFuture(underivable(err, what))
 		}
 		bind := o.bindOptions()
 		if r := f.Record(); r != nil {
@@ -97,13 +120,14 @@ each draw. With --new-levels mean they are its mean.
 		}
 		notes := leftNotes(d, what)
 		if o.newLevels {
-			grown, err := fit.Grown(p, f)
+			grown, err := fit.Grown(p, f, ahead)
 			if err != nil {
-				return err
+				return noFuture(err)
 			}
 			if len(grown) > 0 {
-				if d, err = m.DeriveFor(values, kind, predict.Options{Grown: grown, NewLevels: predict.NewLevels(newLevels)}); err != nil {
-					return noPopulation(err)
+				options.Grown, options.NewLevels = grown, predict.NewLevels(newLevels)
+				if d, err = m.DeriveFor(values, kind, options); err != nil {
+					return noFuture(noPopulation(err))
 				}
 				if err := d.Comparable(fitted, values); err != nil && !show {
 					return otherMeaning(err)
@@ -122,9 +146,64 @@ each draw. With --new-levels mean they are its mean.
 		if err != nil {
 			return ended(ctx, cmd.ErrOrStderr(), err)
 		}
+		if ahead > 0 {
+			if g, err = onlyAhead(g, d, options.Ahead.From); err != nil {
+				return noFuture(err)
+			}
+			name += "_ahead"
+			if a := options.Ahead; a.Index != "" {
+				notes = append(notes, fmt.Sprintf("The rows after row %d are those of %s %d to %d.", a.From, a.Index, a.Time+1, a.Time+ahead))
+			}
+		}
 		return o.show(cmd.OutOrStdout(), cmd.ErrOrStderr(), folder.BaseName(m.Name())+name, g, notes)
 	}
 	return cmd
+}
+
+// continued extends the data of a fit by rows that follow the last. Values of covariates in these
+// rows are those of --data.
+func (o *quantityOptions) continued(f *fit.Fit, m *model.Model, values *data.Set, rows int) (*data.Set, *predict.Ahead, error) {
+	var future *data.Set
+	if o.data != "" && f.Record() != nil {
+		future = values
+		var err error
+		if values, err = f.Data(); err != nil {
+			return nil, nil, err
+		}
+	}
+	return m.Ahead(values, future, rows)
+}
+
+// onlyAhead returns the quantities of rows after the first ones. An error says that the model does
+// not give values to them.
+func onlyAhead(g *fit.Generated, d *model.Derived, from int) (*fit.Generated, error) {
+	g, err := g.Only(func(name string) bool {
+		base, rest, _ := strings.Cut(name, ".")
+		row, _, _ := strings.Cut(rest, ".")
+		n, err := strconv.Atoi(row)
+		return err == nil && n > from && slices.ContainsFunc(d.Outputs, func(o predict.Output) bool { return o.Name == base })
+	})
+	if err != nil || g.Failed > 0 {
+		return g, err
+	}
+	for i, name := range g.Draws.Names() {
+		if !slices.ContainsFunc(g.Draws.Column(nil, 0, i), func(x float64) bool { return !math.IsNaN(x) }) {
+			return nil, fmt.Errorf("%w: no statement gives a value to %s", predict.ErrNoFuture, diagnose.DisplayName(name))
+		}
+	}
+	return g, nil
+}
+
+// noFuture adds advice to an error about rows that cannot be continued.
+func noFuture(err error) error {
+	missing := (*model.NoFutureValuesError)(nil)
+	switch {
+	case errors.As(err, &missing):
+		return fmt.Errorf("%w\nGive them by --data FILE, a table with a line for each of these rows", err)
+	case errors.Is(err, predict.ErrNoFuture):
+		return fmt.Errorf("%w\nppl predict DIR --data FILE predicts rows that you give; other forecasts can be drawn in generated quantities, which ppl generate MODEL --fit DIR runs", err)
+	}
+	return err
 }
 
 // grownNote returns a note on how the elements of parameters that the fit does not have were found.

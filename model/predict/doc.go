@@ -16,6 +16,7 @@
 //	replicate.go statements for replicated data
 //	expected.go  statements for expected values and linear predictors
 //	grown.go     parameters with more elements than a fit has: new groups
+//	ahead.go     rows that follow each other, and are continued
 //	prior.go     the prior: as a model, or drawn directly; priors.go: parameters without one
 //	summaries.go values that a program computes from all rows of a column
 //	toplevel.go  priors that are not conditional on other parameters

@@ -30,8 +30,12 @@ type emitter struct {
 	plans     map[planKey]plan
 	known     map[string]string // see Derived
 	grows     bool              // draw only parameters that have grown
-	joint     string            // a grown parameter whose elements cannot be drawn one by one
-	now       rename            // renamed variables in the statement being written
+	joint     string            // a variable whose elements cannot be drawn one by one
+
+	ahead *Ahead
+	later map[*check.Var]*Grown // outcomes whose first rows alone are known
+
+	now rename // renamed variables in the statement being written
 
 	used      map[string]bool // names
 	functions []ast.Stmt      // more of them
@@ -223,6 +227,9 @@ func (e *emitter) split(function string, elem types.Type, args []argument) (spli
 func (e *emitter) program(o Options) (*ast.File, error) {
 	e.outputs()
 	model := &ast.BlockStmt{Stmts: e.stmts(e.model)}
+	if e.joint != "" {
+		return nil, fmt.Errorf("%w: the rows of %s have one joint distribution", ErrNoFuture, e.joint)
+	}
 	quantities := &ast.Block{Kind: ast.GeneratedQuantities, Stmts: append(e.declarations(), model)}
 	if len(o.Grown) == 0 || !e.kind.predicts() {
 		return e.file(quantities, ast.Functions, ast.Data, ast.TransformedData, ast.Parameters, ast.TransformedParameters), nil
@@ -304,11 +311,13 @@ func (e *emitter) outputs() {
 
 // declarations returns the declarations of the outputs.
 func (e *emitter) declarations() (out []ast.Stmt) {
+	var unset []ast.Stmt
 	for _, v := range e.variables {
 		sizes := sizesOf(v.Decl.(*ast.VarDecl).Type, v.Type)
 		name := e.names[v]
 		if e.kind == Replicated {
 			out = append(out, declare(typeExpr(v.Type, sizes), name, variable(v.Name)))
+			unset = append(unset, e.laterUnset(v)...)
 			continue
 		}
 		if e.kind.predicts() {
@@ -337,7 +346,7 @@ func (e *emitter) declarations() (out []ast.Stmt) {
 		}
 		out = append(out, declare(typeExpr(elem, sizes), name, zero))
 	}
-	return out
+	return append(out, unset...)
 }
 
 // sizesOf returns the sizes of a declared variable, outermost first.

@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -224,7 +225,7 @@ func (e *emitter) bounded(t *term) {
 // unlessKnown makes a statement that assigns an element conditional: it runs only if the fit does
 // not have the element.
 func (e *emitter) unlessKnown(v *check.Var, at []ast.Index, s ast.Stmt) ast.Stmt {
-	g := e.grown[v]
+	g := cmp.Or(e.grown[v], e.later[v])
 	if g == nil {
 		return s
 	}

@@ -72,6 +72,9 @@ type Options struct {
 	// [LinearPredictor]. NewLevels is the way to choose the other elements.
 	Grown     []Grown
 	NewLevels NewLevels
+
+	// Ahead says that later rows of the outcomes are to be drawn, see [TimelineOf].
+	Ahead *Ahead
 }
 
 // Derived is a program that was derived from another one.
@@ -128,7 +131,7 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 	tree, info := p.Syntax()
 	e := &emitter{
 		analysis: analyse(tree, info, nil), kind: kind, used: namesOf(tree), comments: map[ast.Stmt]string{},
-		dims: map[*check.Var]int{}, names: map[*check.Var]string{},
+		dims: map[*check.Var]int{}, names: map[*check.Var]string{}, ahead: o.Ahead,
 	}
 	if !kind.isPrior() {
 		if err := e.possible(); err != nil {
@@ -141,6 +144,9 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 	}
 	if e.doubt != nil {
 		return nil, e.doubt
+	}
+	if err := e.continued(); err != nil {
+		return nil, err
 	}
 	if len(e.variables) == 0 && !kind.isPrior() {
 		if len(e.left) > 0 {
@@ -200,20 +206,10 @@ func (e *emitter) unknowns(names []string) error {
 		}
 		v := e.variables[i]
 		e.unknown[v] = true
-		is := func(u *check.Var) bool { return u == v }
-		for _, b := range e.tree.Blocks {
-			if b.Kind != ast.Data && b.Kind != ast.TransformedData && b.Kind != ast.Parameters && b.Kind != ast.TransformedParameters {
-				continue
-			}
-			for _, s := range b.Stmts {
-				if d, ok := s.(*ast.VarDecl); ok && e.info.Defs[d] == v {
-					continue
-				}
-				if e.reads(s, is) {
-					return fmt.Errorf("the data have no %s, whose values the %s block needs (line %d)", name, b.Kind, s.Span().Begin().Line)
-				}
-			}
+		if err := e.unread(v, "the data have no "+name); err != nil {
+			return err
 		}
+		is := func(u *check.Var) bool { return u == v }
 		for _, f := range e.findings {
 			for _, t := range f.terms {
 				if dist, _ := density(t.function); t.place.v == v && !t.user && strings.Contains(dist, "multinomial") {
@@ -227,6 +223,25 @@ func (e *emitter) unknowns(names []string) error {
 						return fmt.Errorf("the data have no %s, on whose values the distribution of its other elements depends (line %d)", name, t.at.Span().Begin().Line)
 					}
 				}
+			}
+		}
+	}
+	return nil
+}
+
+// unread returns an error, with what is wrong, if a block other than the model reads a variable of
+// the data.
+func (e *emitter) unread(v *check.Var, wrong string) error {
+	for _, b := range e.tree.Blocks {
+		if b.Kind != ast.Data && b.Kind != ast.TransformedData && b.Kind != ast.Parameters && b.Kind != ast.TransformedParameters {
+			continue
+		}
+		for _, s := range b.Stmts {
+			if d, ok := s.(*ast.VarDecl); ok && e.info.Defs[d] == v {
+				continue
+			}
+			if e.reads(s, func(u *check.Var) bool { return u == v }) {
+				return fmt.Errorf("%s, whose values the %s block needs (line %d)", wrong, b.Kind, s.Span().Begin().Line)
 			}
 		}
 	}

@@ -107,7 +107,7 @@ func (e *emitter) observedBy(t *term) {
 					}
 				case e.directly(s.value, is):
 					// In the same iteration of the same loop, earlier statements run first.
-					if len(loops) == 0 || !slices.Contains(e.loops[s.at], loops[len(loops)-1]) {
+					if (len(loops) == 0 || !slices.Contains(e.loops[s.at], loops[len(loops)-1])) && !e.readsKnown(s.value, v) {
 						note(fmt.Sprintf("%s is computed from %s before it is drawn", u.Name, v.Name))
 					}
 					fallthrough
