@@ -400,7 +400,7 @@ func algorithm(s infer.Sampler) []draws.Setting {
 		settings := algorithm(s.Sampler)
 		kind := string(s.Riemannian.Kind)
 		if s.Riemannian.Frozen {
-			kind = string(infer.Dense) // a kind that readers understand
+			kind = string(infer.Dense) // readers of the file know this kind
 		}
 		for i := range settings {
 			settings[i] = settings[i].With("metric", kind)
@@ -418,8 +418,8 @@ func algorithm(s infer.Sampler) []draws.Setting {
 	return []draws.Setting{{Name: "algorithm", Value: name}}
 }
 
-// side states a side of the box from which ahmc chooses. Sides that are not given are found in
-// warm-up, after the header is written; the adaptation block then states them.
+// side returns the setting for a side of the box from which ahmc chooses. If it is not given, it is
+// found in warm-up, after the header is written; then the adaptation block states it.
 func side(name string, v float64) draws.Setting {
 	if v == 0 {
 		return draws.Setting{Name: name, Value: "found in warm-up", Default: true}
@@ -427,7 +427,7 @@ func side(name string, v float64) draws.Setting {
 	return draws.Setting{Name: name, Value: number(v)}
 }
 
-// adapt states the options of warm-up.
+// adapt returns the settings in a file's header that describe warm-up.
 func adapt(o warmup.Options) draws.Setting {
 	a := o.Averaging
 	buffer := func(v, standard int) string { return strconv.Itoa(max(0, cmp.Or(v, standard))) }

@@ -88,7 +88,7 @@ func (f *Fit) InProgress() (every int, running bool) {
 	return max(f.every, 1), f.running
 }
 
-// Err is nil for a fit made by [Sample] or a reader, and an error for a nil or zero Fit.
+// Err returns nil for a fit made by [Sample] or a reader, and an error for a nil or zero Fit.
 func (f *Fit) Err() error {
 	if f == nil || f.Draws == nil {
 		return errors.New("ppl: there is no fit; Sample makes one, and ReadFit reads one")

@@ -24,7 +24,7 @@ func TestGather(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Each chain learns from itself alone.
+	// Each chain learns only from itself.
 	o := fit.Options{Seed: 7, Chains: 3, Warmup: 200, Draws: 150, Sampler: nuts.Sampler{}}
 	whole, err := fit.Sample(context.Background(), posterior, o)
 	if err != nil {

@@ -71,7 +71,7 @@ func (g *Generated) Fit() *Fit {
 	}
 	f := &Fit{Draws: g.Draws, labels: g.labels, FromPrior: g.Prior, config: infer.Config{Chains: g.Draws.Chains(), Thin: 1, FirstID: 1}}
 	f.labelled.Do(func() {}) // they are known
-	if g.Density != nil {    // the log density was not needed
+	if g.Density != nil {    // nil if nothing needed the log density
 		d := *g.Density
 		d.Share, f.density = 1, &d
 	}

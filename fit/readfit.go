@@ -35,7 +35,7 @@ type ReadOptions struct {
 	Memory int64
 }
 
-// room is the memory for one run.
+// room returns the memory that the draws of one run may take.
 func (o ReadOptions) room() *draws.Room { return &draws.Room{Limit: compile.MemoryOr(o.Memory)} }
 
 // ReadFit reads the run in an output folder: its draws, the report of its chains, and its model and

@@ -63,7 +63,8 @@ func TestFindingsOfThinnedRun(t *testing.T) {
 	if i < 0 || !strings.Contains(found[i].Summary, " of 1600 transitions diverged") {
 		t.Errorf("%v", found)
 	}
-	// Draws without an account of their run have only their own.
+	// Without a report of the chains, only the draws themselves are known, not the thinned
+	// transitions.
 	found = fit.RunFindings(f.Draws, infer.Report{Chains: make([]infer.ChainReport, 2)}, f.Config())
 	if i := slices.IndexFunc(found, func(d diagnose.Finding) bool { return d.Code == "divergences" }); i >= 0 && !strings.Contains(found[i].Summary, " of 40 transitions") {
 		t.Errorf("%v", found)

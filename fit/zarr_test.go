@@ -261,7 +261,7 @@ func TestZarrRefused(t *testing.T) {
 	if _, err := fit.ReadZarr(dir); err == nil {
 		t.Error("a folder that is no store")
 	}
-	// A variable that is called as a dimension.
+	// A variable may have the same name as a dimension.
 	m, err := model.Compile("m", "parameters { real draw; } model { draw ~ normal(0, 1); }")
 	if err != nil {
 		t.Fatal(err)

@@ -426,7 +426,7 @@ func complexMeaning(name string, params []types.Type) meaning {
 			b.systems([]Arg{a[0].arg, a[1].arg}, 1, 0, 1)
 			g, shape := b.G, b.shape(a[0].arg)
 			matrix := func(x ad.Ref) ad.Ref { return b.asMatrix(Arg{Type: a[0].arg.Type, Ref: x}) }
-			// Xᵀ solves AᵀXᵀ = Bᵀ, as a system of reals of twice the size.
+			// Transpose the equation: Xᵀ solves AᵀXᵀ = Bᵀ, as a real system of twice the size.
 			re, im := g.Transpose(a[1].re), g.Transpose(a[1].im)
 			y := g.Solve(blocks(g, re, g.Neg(im), im, re), below(g, g.Transpose(matrix(a[0].re)), g.Transpose(matrix(a[0].im))))
 			n, k := b.shape(a[1].arg)[0], g.Type(y).Shape[1]

@@ -279,14 +279,15 @@ func betaNegBinomialNone(g *ad.Graph, a, more, least ad.Ref) ad.Ref {
 	return g.Select(g.Less(a, least), apart, g.Neg(g.Mul(least, g.Exp(mean))))
 }
 
-// logBetaLess is the log probability that a variate of the distribution Beta(a, b) is less than one
-// of Beta(r, n), where that is small. So is the probability of more than y failures before r
-// successes, for n = y+1 and a probability of success of the distribution Beta(a, b). It is
-// an integral over the density of Beta(r, n), by the logit s of the variable, of a log-concave
-// function that is about the density of Beta(r+a, n+b). Gauss-Legendre rules cover where it is more
-// than e⁻⁴⁰ of its mode: to the left, twice about the mean, and to the right. For a small r and
-// a large b, the function is nearly constant from the mean to where the density of Beta(r, n) ends;
-// two more rules cover that.
+// logBetaLess is the log probability that a Beta(a, b) variable is less than a Beta(r, n) variable,
+// for small probabilities. The probability of more than y failures before r successes has the same
+// form, with n = y+1 and a Beta(a, b) probability of success.
+//
+// It is an integral over the logit s of the second variable. The integrand is log-concave and close
+// to the density of Beta(r+a, n+b). Gauss-Legendre rules cover the range where it is more than e⁻⁴⁰
+// of its mode: one to the left, two around the mean, and one to the right. If r is small and b
+// large, the function is nearly constant from the mean to where the density of Beta(r, n) ends; two
+// more rules cover that range.
 func logBetaLess(g *ad.Graph, a, b, r, n ad.Ref) ad.Ref {
 	const left, near, after, plateau, bend, right, panels = 0, 1, 2, 3, 4, 5, 6
 	rule := kernel.Legendre28[:]

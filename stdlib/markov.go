@@ -76,9 +76,10 @@ func (b *Builder) marginal(a []Arg) ad.Ref {
 	return g.Select(far, exact, fast)
 }
 
-// forward is the forward algorithm on logarithms: at each time those of the joint probabilities of
-// the states and the observations so far, T by K, less the greatest at each time, so that sums of
-// thousands keep their digits. shift is the sum of what was subtracted.
+// forward is the forward algorithm on logarithms. It computes the T × K logarithms of the joint
+// probabilities of the state at each time and the observations so far. At each time it subtracts
+// the largest logarithm, so that sums over thousands of times keep their digits. shift is the sum
+// of what was subtracted.
 func forward(g *ad.Graph, logs, gamma, rho ad.Ref) (states, shift ad.Ref) {
 	s := g.Type(logs).Shape
 	t, k := s[0], s[1]

@@ -50,7 +50,7 @@ func randBeta(rng *rand.Rand, a, b float64) float64 {
 // randLogOdds draws the logit of a beta variate.
 func randLogOdds(rng *rand.Rand, a, b float64) float64 {
 	x := randLogGamma(rng, a) - randLogGamma(rng, b)
-	if math.IsNaN(x) { // both are infinite: the shapes determine the odds
+	if math.IsNaN(x) { // if both are infinite, the shapes determine the odds
 		return moreOften(rng, a, b)
 	}
 	return x

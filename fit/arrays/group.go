@@ -348,7 +348,7 @@ func (w *Group) SetAttributes(attributes map[string]any) {
 	maps.Copy(w.group.Attributes, attributes)
 }
 
-// Planned is the planned number of draws of a chain.
+// Planned returns the planned number of draws of a chain.
 func (w *Group) Planned(chain int) int { return w.planned[chain] }
 
 // Finish writes the remaining chunks and cuts the arrays to the actual number of draws. Save the

@@ -12,7 +12,7 @@ import (
 
 // Layout describes a variable and its columns in a draw.
 type Layout struct {
-	Name    string // of the variable: theta, or t.1 of the member of a tuple
+	Name    string // name of the variable, as in theta, or in t.1 for a member of a tuple
 	Shape   []int  // extents, outermost first; the parts of complex numbers are the last
 	Complex bool
 	Columns []int // columns of the elements, in row-major order
@@ -81,7 +81,7 @@ func Layouts(columns []string) ([]Layout, error) {
 		l := &all[i]
 		n, fits := 1, true
 		for _, extent := range l.Shape {
-			// A product of extents may overflow to any number.
+			// An overflow of the product of extents may give any number.
 			if fits = fits && extent <= len(elements[i])/n; fits {
 				n *= extent
 			}
@@ -104,7 +104,7 @@ func Layouts(columns []string) ([]Layout, error) {
 	return all, nil
 }
 
-// Elements is the number of columns of a variable.
+// Elements returns the number of columns of a variable.
 func (l *Layout) Elements() int {
 	n := 1
 	for _, extent := range l.Shape {

@@ -13,7 +13,7 @@ import (
 
 // The attributes of groups and arrays that are specific to ppl.
 const (
-	LengthsKey = "ppl_draws"   // of a group: the number of draws of each chain; while it is written, of those that a reader finds
+	LengthsKey = "ppl_draws"   // of a group: numbers of draws of the chains, while it is written those that readers can see
 	OrderKey   = "ppl_order"   // of a group: its variables in order
 	ColumnsKey = "ppl_columns" // of an array: the names of its columns, a star for each index; of a group: all of them, where they have another order
 )

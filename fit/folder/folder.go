@@ -120,11 +120,11 @@ type Record struct {
 	Elapsed float64         `json:"elapsed,omitempty"` // seconds on the clock
 }
 
-// Source is the text of a model, with what it is compiled with.
+// Source is the text of a model, and what else is needed to compile it.
 type Source struct {
 	Name, Text   string
-	Included     map[string]string // texts of #include lines by their names
-	IncludePaths []string          // folders in which other includes are searched
+	Included     map[string]string // texts of included files, by the names in #include lines
+	IncludePaths []string          // folders in which to search for other included files
 }
 
 // Text is a source text of the model in an output folder.
@@ -472,7 +472,7 @@ func (r *Record) ofChain(name string) bool {
 	return ok && len(digits) < len(rest) && strings.HasPrefix(digits, ".")
 }
 
-// removeFiles is [Record.Remove] of all but the record.
+// removeFiles removes the files of the run, except the record.
 func (r *Record) removeFiles(dir string) error {
 	if err := r.Tidy(dir); err != nil {
 		return err

@@ -18,9 +18,9 @@ import (
 // step can be repeated. The output folder itself is not replaced, because it may be a mount, the
 // working directory, or contain other files.
 const (
-	newRun   = "new-run.ppl"          // the new run is made; the earlier one is whole
-	clearing = "new-run-clearing.ppl" // the new run is complete; files of the earlier one are removed
-	moving   = "new-run-moving.ppl"   // the earlier one is gone; files of the new one are moved up
+	newRun   = "new-run.ppl"          // the new run is being made; the earlier one is complete
+	clearing = "new-run-clearing.ppl" // the new run is complete; the earlier one is removed
+	moving   = "new-run-moving.ppl"   // the earlier run is removed; the new one is moved up
 )
 
 // ReplacingError says that a complete run is replacing the one in a folder, or that a program was
@@ -146,7 +146,7 @@ func clearFor(dir, next string) error {
 		if err := old.removeFiles(dir); err != nil {
 			return err
 		}
-	} else if r, _ := read(next); r != nil { // draws of other programs with the same names
+	} else if r, _ := read(next); r != nil { // draws of another program, with the same names
 		entries, err := files.ReadFolder(dir)
 		if err != nil {
 			return err

@@ -35,7 +35,8 @@ generated quantities {
   most[2] = mu[1] > a;
 }`
 
-// faultyOutputs binds it with a fault in the program of its outputs; nil: without.
+// faultyOutputs binds that program to data, with a fault in the program of its outputs, or without
+// one if change is nil.
 func faultyOutputs(t *testing.T, pass string, change func(g *ad.Graph)) (*compile.Model, *data.Set) {
 	t.Helper()
 	prog, list := compile.Compile(source.NewFile("model.stan", generating))
@@ -110,7 +111,7 @@ func TestWrongOutput(t *testing.T) {
 			t.Fatalf("%+v", *k.Record())
 		}
 		noticed := k.Draw(0, false, x)
-		if c.output == "" { // one that rejects what draws may reject says nothing
+		if c.output == "" { // a rejection is only recorded: draws may cause it
 			if noticed || k.Record().Outputs.Reason == "" {
 				t.Errorf("%+v", *k.Record())
 			}

@@ -110,9 +110,9 @@ func Trust(ctx context.Context, bound *compile.Model, values *data.Set, seed uin
 // pointOfResults describes, in a message, a point that the caller chose.
 const pointOfResults = "at a point of the results"
 
-// At compares log densities at unconstrained points of a caller: the first, the last and the middle
-// one, if there is time. It reports whether the program was wrong there and was replaced; the
-// caller then begins again with the new one.
+// At compares log densities at some of the points that a caller uses: the first, the last and the
+// middle one, if there is time. It reports whether the program was wrong there and was replaced. In
+// that case the caller must begin again with the new one.
 func (c *Check) At(ctx context.Context, points ...[]float64) (replaced bool, err error) {
 	return c.among(ctx, points, c.at)
 }
@@ -198,7 +198,7 @@ func (c *Check) at(x []float64, when string) bool {
 // stopped reports whether comparisons should end.
 func (c *Check) stopped() bool { return c.Stop() != nil }
 
-// compare makes the comparer.
+// compare makes the comparer of the trusted program.
 func (c *Check) compare() (err error) {
 	if c.comparer, err = c.bound.Comparer(); err == nil {
 		c.comparer.Stop = c.Stop

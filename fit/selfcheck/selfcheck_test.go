@@ -21,7 +21,8 @@ import (
 // programs are programs with one parameter, in which the tests plant errors.
 var programs = map[string]string{
 	"plain": "parameters { real a; } model { a ~ normal(1, 2); target += -log1p_exp(a); }",
-	// Heron's square root, by a loop that parameters end. It is no solver of the library.
+	// Heron's method for square roots, in a loop whose end depends on parameters. The library does
+	// not know it as a solver.
 	"while": `parameters { real a; }
 model {
   real s = exp(a);

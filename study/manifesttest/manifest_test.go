@@ -1,5 +1,5 @@
-// Package manifesttest reads the manifests of studies by the schedulers' own types. It is
-// a separate module, so that nobody else depends on these.
+// Package manifesttest reads manifests of studies with the schedulers' own types. It is a separate
+// module, so that only this test depends on them.
 package manifesttest
 
 import (
@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// manifests makes those of a study of three fits for a scheduler, and returns their texts
+// manifests makes the manifests of a study with three fits for a scheduler. It returns their texts
 // by name.
 func manifests(t *testing.T, kind string, options ...string) map[string][]byte {
 	t.Helper()
@@ -99,8 +99,8 @@ func TestAWSBatch(t *testing.T) {
 	}
 }
 
-// strictly decodes what the command aws reads: the names of members, which package json
-// takes in any case, begin with a small letter.
+// strictly decodes input of the command aws, and checks that the names of its members begin with a
+// small letter. Package json alone would accept them in any case.
 func strictly(t *testing.T, text []byte, into any) {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(text))
