@@ -52,7 +52,7 @@ fit:        fit model lang stdlib ad compile infer internal/files internal/gorou
 assess:     assess fit model lang stdlib compile infer internal/files internal/goroutines gonum
 study:      study assess fit model lang compile infer internal/files internal/goroutines gonum yaml
 front:      front study assess fit model lang stdlib compile infer examples internal/files internal/clients/rules
-front/report: front/report assess fit model infer internal/files plot
+front/report: front/report assess fit model infer internal/files image
 front/web:  front/web front/report assess fit model infer lang stdlib compile/data examples internal/files
 front/lsp:  front/lsp lang stdlib compile/data jrpc2
 front/docs:
@@ -164,7 +164,7 @@ assess:                  assess/criticise fit fit/arrays model model/predict com
 study:                   assess assess/criticise fit model model/predict lang compile compile/data infer infer/diagnose infer/sampler infer/zarr internal/files internal/goroutines gonum yaml
 
 front/report:            assess assess/criticise fit model infer infer/diagnose infer/psis infer/sampler
-front/report/plotfile:   front/report internal/files plot
+front/report/plotfile:   front/report internal/files image
 front/web:               front/report model examples internal/files
 front/web/engine:        front/report assess fit model model/predict compile/data infer infer/sampler lang/source lang/ast lang/types lang/diag lang/service lang/check stdlib
 front/web/wasm:          front/web/engine
@@ -205,6 +205,7 @@ var modules = map[string]string{
 	"goldmark":    "github.com/yuin/goldmark",
 	"gonum":       "gonum.org/v1/gonum",
 	"plot":        "gonum.org/v1/plot",
+	"image":       "golang.org/x/image",
 	"cobra":       "github.com/spf13/cobra",
 	"pflag":       "github.com/spf13/pflag",
 	"term":        "golang.org/x/term",

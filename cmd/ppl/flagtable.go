@@ -220,7 +220,7 @@ var flagTable = []flagRow{
 	{name: "keep-data", topic: topicOutput, value: "WHICH", values: oneOf("declared", "all"),
 		text: "data that the folder of --out keeps: declared, the variables that the model declares; or all, such as columns for ppl loo --by"},
 	{name: "pointwise", topic: topicOutput, value: "FILE", values: anyFile, path: true, by: originUser, text: "write the figures of each observation to this CSV file"},
-	{name: "plots", topic: topicOutput, common: true, value: "FOLDER", values: folders, path: true, by: originUser, text: "write plots to this folder, as PNG and SVG files"},
+	{name: "plots", topic: topicOutput, common: true, value: "FOLDER", values: folders, path: true, by: originUser, text: "write plots to this folder, as PNG, SVG and PDF files"},
 	{name: "export", topic: topicOutput, common: true, value: "FOLDER", values: folders, path: true, by: originUser, text: "write the page to this folder, which must not exist or be empty, and end"},
 	{name: "write", short: "w", topic: topicOutput, common: true, by: originCommand, text: "write the result back to the files"},
 	{name: "check", topic: topicOutput, common: true, text: "list the files that are not in the canonical form"},

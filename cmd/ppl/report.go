@@ -48,7 +48,7 @@ report.html in that folder unless --out says otherwise.
 The summary has all quantities. Plots are there of those that findings name and of the
 worst, as many as --size allows, and of those that --vars chooses.
 
---plots also writes plots as PNG and SVG files: of the run, and of the quantities that
+--plots also writes plots as PNG, SVG and PDF files: of the run, and of the quantities that
 --vars chooses or else the worst ten.
 
 Of the folder of a study, it shows how R-hat, effective sample sizes, failures and, where

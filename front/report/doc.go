@@ -1,5 +1,5 @@
 // Package report shows a run: as one self-contained HTML file, live while the chains draw, and
-// (package plotfile) as PNG and SVG files.
+// (package plotfile) as PNG, SVG and PDF files.
 //
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 //
@@ -25,7 +25,7 @@
 //	study.go      Study: the results of many fits
 //	html.go       WriteHTML, the page that shows a run live
 //	page/         the page: HTML, its style, and the script that draws
-//	plotfile/     Figures as PNG and SVG
+//	plotfile/     figures as PNG, SVG and PDF
 //
 // # Size
 //

@@ -1,44 +1,35 @@
-// Package plotfile draws the figures of a report as PNG and SVG files.
+// Package plotfile draws the figures of a report as PNG, SVG and PDF files.
 //
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 //
 //	plotfile.go  Write: which files, and their names
-//	layers.go    drawing each kind of mark
+//	frame.go     the axes, their ticks, title and legend
+//	layers.go    each kind of mark
+//	scale.go     ranges of axes, round ticks
 //	colours.go   colours by role and chain, as in the HTML report
+//	canvas.go    canvas: what a format of files can draw; the table of formats
+//	svg.go, raster.go, pdf.go  the formats
+//	glyphs.go    outlines and widths of texts
+//
+// A plotting library was rejected: those that were found carry several megabytes of fonts, which was
+// a seventh of the program.
 package plotfile
 
 import (
 	"context"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
-
 	"github.com/ppl-lang/ppl/front/report"
-
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
-// The measures of a plot.
-const (
-	width       = 17 * vg.Centimeter
-	height      = 9.5 * vg.Centimeter
-	legendWidth = 4 * vg.Centimeter
-	margin      = 0.35 * vg.Centimeter
-	dotsPer     = 150 // per inch, of PNG
-)
-
-// Write draws figures into an existing folder, each as NAME.png and NAME.svg: those of the run,
-// those of the named quantities, and the pairs of the first three. It returns the paths.
+// Write draws figures into an existing folder, each as NAME.png, NAME.svg and NAME.pdf:
+// those of the run, those of the named quantities, and the pairs of the first three. It returns the
+// paths.
 func Write(ctx context.Context, r *report.Report, dir string, names []string) ([]string, error) {
 	var figures []report.Figure
 	var first []string
@@ -74,21 +65,11 @@ func Write(ctx context.Context, r *report.Report, dir string, names []string) ([
 			name = fmt.Sprintf("%s_%d", fileName(f), n)
 		}
 		used[name] = true
-		for _, c := range []struct {
-			suffix string
-			canvas interface {
-				vg.CanvasSizer
-				io.WriterTo
-			}
-		}{
-			{".png", vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dotsPer))}},
-			{".svg", vgsvg.New(width, height)},
-		} {
-			if err := render(r, f, c.canvas); err != nil {
-				return files, fmt.Errorf("%s: %w", name, err)
-			}
-			path := filepath.Join(dir, name+c.suffix)
-			if err := writeTo(path, c.canvas); err != nil {
+		for _, format := range formats {
+			page := format.create(width, height)
+			render(page, r, f)
+			path := filepath.Join(dir, name+format.suffix)
+			if err := saved(path, page); err != nil {
 				return files, err
 			}
 			files = append(files, path)
@@ -116,39 +97,18 @@ func fileName(f report.Figure) string {
 	return strings.Trim(name, "_")
 }
 
-func writeTo(path string, from io.WriterTo) error {
-	return files.SaveBy(path, func(w io.Writer) error {
-		_, err := from.WriteTo(w)
-		return err
-	})
-}
+func saved(path string, page canvas) error { return files.SaveBy(path, page.encode) }
 
 // render draws a figure with its title and, to the right, its legend.
-func render(r *report.Report, f report.Figure, canvas vg.CanvasSizer) error {
-	p := plot.New()
-	sans := func(s *font.Font, size font.Length) {
-		s.Variant, s.Size = "Sans", size
+func render(page canvas, r *report.Report, f report.Figure) {
+	layers := r.Resolve(f)
+	onCells := slices.ContainsFunc(layers, func(l report.Layer) bool { return l.Mark == report.Cells })
+	for i := range layers {
+		if onCells && layers[i].Role == report.First {
+			layers[i].Role = light
+		}
 	}
-	sans(&p.Title.TextStyle.Font, vg.Points(11))
-	for _, a := range []*plot.Axis{&p.X, &p.Y} {
-		sans(&a.Label.TextStyle.Font, vg.Points(9))
-		sans(&a.Tick.Label.Font, vg.Points(8))
-		a.Label.Padding = vg.Points(4)
-	}
-	p.Title.Padding = vg.Points(6)
-	p.Title.Text = title(r, f)
-	p.X.Label.Text, p.Y.Label.Text = f.X.Label, f.Y.Label
-	legend := plot.NewLegend()
-	sans(&legend.TextStyle.Font, vg.Points(8))
-	legend.Top, legend.Left, legend.Padding = true, true, vg.Points(3)
-	if err := layers(p, &legend, f, r.Resolve(f)); err != nil {
-		return err
-	}
-	c := draw.New(canvas)
-	c = draw.Crop(c, margin, -margin, margin, -margin)
-	p.Draw(draw.Crop(c, 0, -legendWidth, 0, 0))
-	legend.Draw(draw.Crop(c, c.Max.X-c.Min.X-legendWidth+margin, 0, 0, -vg.Centimeter))
-	return nil
+	begin(page, title(r, f), f, layers).draw(layers)
 }
 
 func title(r *report.Report, f report.Figure) string {

@@ -1,6 +1,7 @@
 package plotfile_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"image/png"
@@ -14,7 +15,7 @@ import (
 	"github.com/ppl-lang/ppl/front/report/plotfile"
 )
 
-// TestWrite checks that each figure that is not empty becomes a PNG and an SVG file with its texts.
+// TestWrite checks that each figure that is not empty becomes a PNG, an SVG and a PDF file. SVG files have the texts.
 // It includes values that cannot be drawn and quantities whose names cannot be file names.
 func TestWrite(t *testing.T) {
 	dir := t.TempDir()
@@ -72,7 +73,22 @@ func TestWrite(t *testing.T) {
 			t.Errorf("%s.svg has no %q: %v", name, want, err)
 		}
 	}
-	if len(files) != 12 {
+	page, err := os.ReadFile(filepath.Join(dir, "trace_a_b_1.pdf"))
+	if err != nil || !bytes.HasPrefix(page, []byte("%PDF-1.4")) {
+		t.Fatalf("%.20q %v", page, err)
+	}
+	// The table of objects is where the file says, and each object is where the table says.
+	var table int
+	if _, err := fmt.Sscanf(string(page[bytes.LastIndex(page, []byte("startxref\n"))+10:]), "%d", &table); err != nil || !bytes.HasPrefix(page[table:], []byte("xref")) {
+		t.Fatal(table, err)
+	}
+	for i, line := range bytes.Split(page[table:], []byte("\n"))[3:7] {
+		var offset int
+		if _, err := fmt.Sscanf(string(line), "%d", &offset); err != nil || !bytes.HasPrefix(page[offset:], fmt.Appendf(nil, "%d 0 obj", i+1)) {
+			t.Errorf("object %d: %q %v", i+1, line, err)
+		}
+	}
+	if len(files) != 18 {
 		t.Errorf("%d files: %v", len(files), files)
 	}
 }

@@ -1,0 +1,145 @@
+package plotfile
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/ppl-lang/ppl/front/report"
+)
+
+// scale maps the values of an axis to points of the page.
+type scale struct {
+	low, high float64 // values at the ends
+	log       bool
+	from, to  float64 // places of the ends
+}
+
+// at returns the place of a value.
+func (s *scale) at(v float64) float64 {
+	return s.from + s.share(v)*(s.to-s.from)
+}
+
+// share is how far a value is from the low end: 0 there, 1 at the high end.
+func (s *scale) share(v float64) float64 {
+	if s.log {
+		return math.Log(v/s.low) / math.Log(s.high/s.low)
+	}
+	return (v - s.low) / (s.high - s.low)
+}
+
+// include widens the range of a scale to a value.
+func (s *scale) include(v float64) {
+	if math.IsNaN(v) || math.IsInf(v, 0) || s.log && v <= 0 {
+		return
+	}
+	s.low, s.high = min(s.low, v), max(s.high, v)
+}
+
+// settle sets the range of a scale from the options of its axis, after all values were included.
+func (s *scale) settle(a report.Axis) {
+	if a.Range != nil {
+		s.low, s.high = float64(a.Range[0]), float64(a.Range[1])
+	}
+	if a.Zero {
+		s.low = min(s.low, 0)
+	}
+	if n := len(a.Names); n > 0 {
+		s.low, s.high = -0.6, float64(n)-0.4
+	}
+	if a.Range == nil && a.Names == nil && !s.log && s.low < s.high {
+		// A little space, so that marks at the ends do not lie on the axes.
+		pad := 0.02 * (s.high - s.low)
+		s.high += pad
+		if !a.Zero || s.low < 0 {
+			s.low -= pad
+		}
+	}
+	switch {
+	case s.low < s.high && s.log && s.low <= 0:
+		s.log = false
+	case s.low < s.high:
+	case math.IsInf(s.low, 0): // nothing to show
+		s.low, s.high, s.log = -0.5, 0.5, false
+	case s.log:
+		s.low, s.high = s.low/2, s.high*2
+	default: // one value
+		pad := 0.5
+		if big := math.Abs(s.low); big+pad == big {
+			pad = big / 2
+		}
+		s.low, s.high = s.low-pad, s.high+pad
+	}
+}
+
+// tick is a mark of an axis with its text.
+type tick struct {
+	value float64
+	text  string
+}
+
+// ticks returns about as many ticks as are wanted, at round values.
+func (s *scale) ticks(a report.Axis, wanted int) []tick {
+	if a.Names != nil {
+		var out []tick
+		for i, name := range a.Names {
+			out = append(out, tick{float64(i), name})
+		}
+		return out
+	}
+	if s.log {
+		if out := s.powers(wanted); len(out) >= 2 {
+			return out
+		}
+	}
+	return s.round(wanted)
+}
+
+// round returns ticks at multiples of 1, 2 or 5 times a power of ten.
+func (s *scale) round(wanted int) []tick {
+	raw := (s.high - s.low) / float64(wanted)
+	power := math.Pow(10, math.Floor(math.Log10(raw)))
+	step := 10 * power
+	for _, m := range []float64{1, 2, 5} {
+		if next := m * 2; raw < power*math.Sqrt(m*next) { // nearer to m than to what follows
+			step = m * power
+			break
+		}
+	}
+	decimals := max(0, int(math.Ceil(-math.Log10(step)-1e-9)))
+	large := max(math.Abs(s.low), math.Abs(s.high))
+	var out []tick
+	slack := step * 1e-9
+	for k := math.Ceil((s.low - slack) / step); k*step <= s.high+slack && len(out) < 50; k++ {
+		v := k * step
+		text := strconv.FormatFloat(v, 'f', decimals, 64)
+		if large >= 1e6 || decimals > 5 {
+			text = strconv.FormatFloat(v, 'g', 4, 64)
+		}
+		if v == 0 {
+			v, text = 0, "0" // without a minus sign
+		}
+		out = append(out, tick{v, text})
+	}
+	return out
+}
+
+// powers returns ticks of a logarithmic axis: powers of ten, with 2 and 5 times them if there are
+// few.
+func (s *scale) powers(wanted int) []tick {
+	first, last := int(math.Floor(math.Log10(s.low))), int(math.Ceil(math.Log10(s.high)))
+	factors := []float64{1, 2, 5}
+	if last-first > wanted/2 {
+		factors = []float64{1}
+	}
+	every := max(1, (last-first)/max(1, wanted))
+	var out []tick
+	for k := first; k <= last; k += every {
+		for _, m := range factors {
+			v := m * math.Pow(10, float64(k))
+			if v >= s.low*(1-1e-9) && v <= s.high*(1+1e-9) {
+				out = append(out, tick{v, strconv.FormatFloat(v, 'g', 4, 64)})
+			}
+		}
+	}
+	return out
+}
