@@ -5,7 +5,8 @@ import (
 	"io"
 )
 
-// point is a point of a page, in points (1/72 inch) to the right of and below its upper left corner.
+// point is a point of a page, in points (1/72 inch) to the right of and below its upper left
+// corner.
 type point struct{ x, y float64 }
 
 // stroke is how a line is drawn.

@@ -25,8 +25,8 @@ type part struct {
 	to     point
 }
 
-// typeface is the Go font, which has Latin, Greek and Cyrillic letters in 150 kB. It is read when it
-// is first needed.
+// typeface is the Go font, which has Latin, Greek and Cyrillic letters in 150 kB. It is read when
+// it is first needed.
 var typeface = sync.OnceValue(func() *sfnt.Font {
 	f, err := sfnt.Parse(goregular.TTF)
 	if err != nil {

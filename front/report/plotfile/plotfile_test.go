@@ -15,8 +15,9 @@ import (
 	"github.com/ppl-lang/ppl/front/report/plotfile"
 )
 
-// TestWrite checks that each figure that is not empty becomes a PNG, an SVG and a PDF file. SVG files have the texts.
-// It includes values that cannot be drawn and quantities whose names cannot be file names.
+// TestWrite checks that each figure that is not empty becomes a PNG, an SVG and a PDF file. SVG
+// files have the texts. It includes values that cannot be drawn and quantities whose names cannot
+// be file names.
 func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	nan := math.NaN()
