@@ -81,23 +81,20 @@ func reaches(bodies ...*Graph) (ds []reach) {
 	return ds
 }
 
-// through marks the outputs that depend on the marked inputs. The derivative of a conditional asks
-// this of the conditionals in it, whose derivatives ask again: so the body keeps the answers.
+// through marks the outputs that depend on the marked inputs.
 func (d *reach) through(need []bool) []bool {
-	return d.g.reached(need, func() []bool {
-		var from []Ref
-		for i, in := range d.g.Inputs {
-			if need[i] {
-				from = append(from, in)
-			}
+	var from []Ref
+	for i, in := range d.g.Inputs {
+		if need[i] {
+			from = append(from, in)
 		}
-		d.spread(from)
-		out := make([]bool, len(d.g.Outputs))
-		for i, r := range d.g.Outputs {
-			out[i] = d.dep[r]
-		}
-		return out
-	})
+	}
+	d.spread(from)
+	out := make([]bool, len(d.g.Outputs))
+	for i, r := range d.g.Outputs {
+		out[i] = d.dep[r]
+	}
+	return out
 }
 
 // spread finds the results of the region that depend on the marked arguments, which include those

@@ -20,7 +20,6 @@
 //	matrix.go      rows of Cholesky, solves, determinants, eigenvalues; linalg.go, matrixexp.go: their kernels
 //	regionkind.go  the interface that each kind of region implements
 //	region.go      Scan and If: ops with sub-graphs and several results, and their derivatives
-//	contents.go    what a graph consists of, with the regions in it: computed once per body
 //	rewrite.go     Rewriter: copies nodes, for inlining and everything that rebuilds graphs
 //	checkpoint.go  derivatives of regions that read and write arrays element by element
 //	segment.go     derivatives of scans whose history is too long to store

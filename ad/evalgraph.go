@@ -31,7 +31,6 @@ func (g *Graph) Eval(inputs [][]float64, env *Env) ([][]float64, error) {
 		return nil, fmt.Errorf("%d inputs, want %d", len(inputs), len(g.Inputs))
 	}
 	live := g.Live(g.Outputs, true)
-	last := g.lastReaders(live)
 	val := make([][]float64, len(g.Nodes))
 	results := map[Ref][][]float64{} // of regions
 	for i := range g.Nodes {
@@ -52,9 +51,6 @@ func (g *Graph) Eval(inputs [][]float64, env *Env) ([][]float64, error) {
 			continue
 		case OpResult:
 			val[i] = results[n.Args[0]][n.ResultIndex()]
-			if last[n.Args[0]] == i {
-				delete(results, n.Args[0])
-			}
 			continue
 		}
 		args := make([][]float64, len(n.Args))
@@ -81,33 +77,12 @@ func (g *Graph) Eval(inputs [][]float64, env *Env) ([][]float64, error) {
 			return nil, err
 		}
 		val[i] = dst
-		for _, a := range n.Args {
-			if last[a] == i {
-				val[a] = nil // its memory is needed: gradients of loops over rows have values of 100 MB
-			}
-		}
 	}
 	out := make([][]float64, len(g.Outputs))
 	for k, r := range g.Outputs {
 		out[k] = val[r]
 	}
 	return out, nil
-}
-
-// lastReaders returns, by node, the last live node that reads it. Outputs have none: they are kept.
-func (g *Graph) lastReaders(live []bool) []int {
-	last := make([]int, len(g.Nodes))
-	for i := range g.Nodes {
-		if live[i] {
-			for _, a := range g.Nodes[i].Args {
-				last[a] = i
-			}
-		}
-	}
-	for _, r := range g.Outputs {
-		last[r] = len(g.Nodes)
-	}
-	return last
 }
 
 func evalRandom(n *Node, types []Type, args [][]float64, dst []float64, env *Env) error {

@@ -93,6 +93,7 @@ type Graph struct {
 	taken  *int64  // bytes taken from the budget by this graph and its siblings
 	cse    nodeTable
 	attrs  map[string]int32 // by key of an attribute: its number, from 1
+	texts  *strings.Builder // of the keys, which share memory
 	key    []byte           // scratch memory of attrKey
 	types  []Type           // scratch memory of typeOf
 	room   []Ref            // memory for arguments of nodes to come
@@ -104,8 +105,6 @@ type Graph struct {
 
 	guarding bool // a rule is being applied to an adjoint that may belong to a side not taken
 	eager    bool // whether all constants are folded, even large ones
-
-	known *contents // of a graph that is the body of a region
 
 	uniform map[Ref]bool         // constant arrays of one repeated number
 	fills   map[uint64][]float64 // storage of these arrays, by bits; shared
@@ -284,7 +283,6 @@ func (g *Graph) Output(r Ref) { g.Outputs = append(g.Outputs, r) }
 func (g *Graph) push(n Node) Ref {
 	n.Site = g.site
 	g.charge(&n)
-	complete(n.Attr)
 	if g.Nodes == nil {
 		g.Nodes = make([]Node, 0, 16)
 	}
@@ -304,6 +302,9 @@ type nodeKey struct {
 // equal keys (for the same op and arguments) mean equal values.
 type Keyed interface{ AppendKey(b []byte) []byte }
 
+// keysAtOnce is the size of the first allocation for keys of attributes, in bytes.
+const keysAtOnce = 128
+
 // attrKey returns the number of an attribute's key. nodeKey has numbers instead of keys: graphs
 // have many nodes and few attributes, and keys without pointers are faster to look up.
 func (g *Graph) attrKey(a Keyed) int32 {
@@ -313,8 +314,14 @@ func (g *Graph) attrKey(a Keyed) int32 {
 		if g.attrs == nil {
 			g.attrs = map[string]int32{}
 		}
+		if g.texts == nil {
+			g.texts = new(strings.Builder)
+			g.texts.Grow(keysAtOnce)
+		}
+		g.texts.Write(g.key)
+		all := g.texts.String()
 		k = int32(len(g.attrs)) + 1
-		g.attrs[string(g.key)] = k
+		g.attrs[all[len(all)-len(g.key):]] = k
 	}
 	return k
 }

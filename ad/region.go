@@ -85,6 +85,18 @@ func ifExample(g *Graph, x Ref) Ref {
 	return g.Unlane(g.Result(g.Do(OpIf, &If{Then: then, Else: els}, g.Less(g.Const(0), l), l), 0))
 }
 
+// Draws reports whether the node or one of its sub-graphs draws random numbers.
+func (n *Node) Draws() bool {
+	return table[n.Op].Class == Random || slices.ContainsFunc(n.Bodies(), func(g *Graph) bool {
+		for i := range g.Nodes {
+			if g.Nodes[i].Draws() {
+				return true
+			}
+		}
+		return false
+	})
+}
+
 // Results returns the types of a region's results, without lanes; the results have the lanes of the
 // node. It returns nil for other nodes.
 func (n *Node) Results() []Type {

@@ -220,12 +220,11 @@ func (g *Graph) Fork() *Graph {
 // clone returns a copy that can grow independently. Nodes keep their Refs.
 func (g *Graph) clone() *Graph {
 	h := *g
-	h.known = nil
 	h.Nodes = append([]Node(nil), g.Nodes...)
 	h.Inputs, h.Outputs, h.SideEffects = append([]Ref(nil), g.Inputs...), append([]Ref(nil), g.Outputs...), append([]Ref(nil), g.SideEffects...)
 	h.kept = append([]any(nil), g.kept...)
 	h.cse, h.attrs, h.consts = g.cse.clone(), maps.Clone(g.attrs), maps.Clone(g.consts)
-	h.key, h.types, h.room, h.small = nil, nil, nil, nil
+	h.texts, h.key, h.types, h.room, h.small = nil, nil, nil, nil, nil
 	h.uniform, h.fills, h.lower = maps.Clone(g.uniform), maps.Clone(g.fills), maps.Clone(g.lower)
 	h.tables = g.tables.clone()
 	return &h
@@ -259,9 +258,7 @@ func (g *Graph) inline(body *Graph, inputs, outputs []Ref, effects bool) []Ref {
 // withoutSideEffects returns the graph for a second run, when its side effects have already been
 // carried out.
 func (g *Graph) withoutSideEffects() *Graph {
-	if !g.contents().acts {
-		return g
-	}
+	changed := len(g.SideEffects) > 0
 	var nodes []Node
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
@@ -272,14 +269,16 @@ func (g *Graph) withoutSideEffects() *Graph {
 			if nodes == nil {
 				nodes = append(nodes, g.Nodes...)
 			}
-			nodes[i].Attr = a
+			nodes[i].Attr, changed = a, true
 		}
 	}
+	if !changed {
+		return g
+	}
 	h := *g
-	h.known, h.SideEffects, h.key, h.types, h.room, h.small = nil, nil, nil, nil, nil, nil
+	h.SideEffects, h.texts, h.key, h.types, h.room, h.small = nil, nil, nil, nil, nil, nil
 	if nodes != nil {
 		h.Nodes = nodes
 	}
-	h.known = h.contents()
 	return &h
 }

@@ -69,6 +69,7 @@ func (x Index) AppendKey(b []byte) []byte {
 type tables struct {
 	byContent map[tableKey][]int32
 	known     map[*int32]int // lengths of the known tables
+	shared    bool           // both maps belong to another graph, too
 }
 
 type tableKey struct {
@@ -76,7 +77,9 @@ type tableKey struct {
 	hash uint64
 }
 
-func (ts *tables) clone() tables { return tables{maps.Clone(ts.byContent), maps.Clone(ts.known)} }
+// clone returns tables that may grow. They copy the maps when they grow, since most never do. If ts
+// grows before that, the clone knows those tables too.
+func (ts *tables) clone() tables { return tables{ts.byContent, ts.known, ts.known != nil} }
 
 // index returns x with its tables replaced by equal ones that are known; ok is false if there are
 // none.
@@ -109,6 +112,9 @@ func (ts *tables) table(t []int32) []int32 {
 	case !ok:
 		if ts.byContent == nil {
 			ts.byContent, ts.known = map[tableKey][]int32{}, map[*int32]int{}
+		}
+		if ts.shared {
+			ts.byContent, ts.known, ts.shared = maps.Clone(ts.byContent), maps.Clone(ts.known), false
 		}
 		ts.byContent[key], ts.known[&t[0]] = t, len(t)
 	case slices.Equal(old, t):

@@ -99,7 +99,24 @@ func (w *While) active(need []bool) []bool {
 }
 
 // nested returns the depth of nested loops, including w. Loops built by derivatives do not count.
-func (w *While) nested() int { return 1 + w.Body.contents().loops }
+func (w *While) nested() int {
+	var deepest func(g *Graph) int
+	deepest = func(g *Graph) int {
+		most := 0
+		for i := range g.Nodes {
+			inner := 0
+			for _, b := range g.Nodes[i].Bodies() {
+				inner = max(inner, deepest(b))
+			}
+			if w, ok := g.Nodes[i].Attr.(*While); ok && !w.derived {
+				inner++
+			}
+			most = max(most, inner)
+		}
+		return most
+	}
+	return 1 + deepest(w.Body)
+}
 
 // puller holds the values that the derivative of a loop needs, in the graph in which the derivative
 // is built.

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -43,22 +44,25 @@ type Recentring struct {
 	levels   []int     // level of each element
 	written  []float64 // w of each
 
-	forward, pull, inverse, push mapping
-	joint                        mapping   // has no program if Joint is not available
-	model                        *Model    // the model whose log density Joint evaluates
-	held                         []float64 // the evidence set by Hold
-	noncentred                   []float64 // evidence, for LogScales
-	env                          *ad.Env
+	// Every gradient takes forward and pull. inverse, with its derivative, only serves to learn
+	// evidence: one program compiles faster than two.
+	forward, pull, inverse mapping
+	joint                  mapping   // has no program if Joint is not available
+	model                  *Model    // the model whose log density Joint evaluates
+	held                   []float64 // the evidence set by Hold
+	noncentred             []float64 // evidence, for LogScales
+	env                    *ad.Env
 }
 
-// mapping is one direction of the map, or its derivative.
+// mapping is one direction of the map, its derivative, or both.
 type mapping struct {
 	program *vm.Program
 	machine *vm.Machine
 	holds   bool // the machine has the evidence set by Hold
 }
 
-// run evaluates the mapping at x; a derivative also takes the vector gx.
+// run evaluates the mapping at x; a derivative also takes the vector gx. Without it the derivative
+// is of no use.
 func (r *Recentring) run(m *mapping, x, evidence, gx []float64) error {
 	copy(m.machine.Input(0), x)
 	switch {
@@ -127,7 +131,7 @@ func (m *Model) Recentring() (interface {
 func (r *Recentring) Clone() *Recentring {
 	c := *r
 	c.held, c.noncentred, c.env = nil, nil, &ad.Env{}
-	for _, m := range []*mapping{&c.forward, &c.pull, &c.inverse, &c.push, &c.joint} {
+	for _, m := range []*mapping{&c.forward, &c.pull, &c.inverse, &c.joint} {
 		if m.program != nil {
 			*m = mapping{program: m.program, machine: m.program.New()}
 		}
@@ -160,7 +164,7 @@ func (r *Recentring) Written() []float64 {
 // effect to each evaluation took a third of the time with 10,000 effects.
 func (r *Recentring) Hold(evidence []float64) {
 	r.held = append(r.held[:0], evidence...)
-	for _, m := range []*mapping{&r.forward, &r.pull, &r.inverse, &r.push, &r.joint} {
+	for _, m := range []*mapping{&r.forward, &r.pull, &r.inverse, &r.joint} {
 		m.holds = false
 	}
 }
@@ -236,10 +240,10 @@ func (r *Recentring) LogScales(x, dst []float64) error {
 // Push writes the gradient with respect to x of gu·u(x) minus the log Jacobian to gx. It is the
 // inverse of Pull.
 func (r *Recentring) Push(x, evidence, gu, gx []float64) error {
-	if err := r.run(&r.push, x, evidence, gu); err != nil {
+	if err := r.run(&r.inverse, x, evidence, gu); err != nil {
 		return err
 	}
-	copy(gx, r.push.machine.Output(0))
+	copy(gx, r.inverse.machine.Output(3))
 	return nil
 }
 
@@ -281,23 +285,29 @@ func (m *Model) recentring() (r *Recentring, err error) {
 	}
 
 	point := ad.Type{Shape: []int{m.dim}}
-	for _, p := range []struct {
-		plain, gradient *mapping
-		build           func(h, source *ad.Graph, levels [][]*group, from ad.Ref) (to, jacobian, logScale ad.Ref)
-	}{{&r.forward, &r.pull, r.build}, {&r.inverse, &r.push, r.invert}} {
-		h := m.within()
-		to, jacobian, logScale := p.build(h, g, levels, h.Input(point))
-		h.Output(to)
-		h.Output(jacobian)
-		h.Output(logScale)
-		p.plain.program = assemble(h)
-		h = m.within()
-		from := h.Input(point)
-		to, jacobian, _ = p.build(h, g, levels, from)
-		h.Output(h.Grad(h.Add(h.Sum(h.Mul(h.Input(point), to)), jacobian), from)[0])
-		p.gradient.program = assemble(h)
+	gradient := func(h *ad.Graph, from, to, jacobian ad.Ref) ad.Ref {
+		return h.Grad(h.Add(h.Sum(h.Mul(h.Input(point), to)), jacobian), from)[0]
 	}
-	if err == nil && len(r.elements) >= minJoint && !m.bound.Density.Has(ad.OpPrint) {
+	h := m.within()
+	to, jacobian := r.build(h, g, levels, h.Input(point))
+	h.Output(to)
+	h.Output(jacobian)
+	r.forward.program = assemble(h)
+
+	h = m.within()
+	from := h.Input(point)
+	to, jacobian = r.build(h, g, levels, from)
+	h.Output(gradient(h, from, to, jacobian))
+	r.pull.program = assemble(h)
+
+	h = m.within()
+	from = h.Input(point)
+	to, jacobian, logScale := r.invert(h, g, levels, from)
+	for _, out := range []ad.Ref{to, jacobian, logScale, gradient(h, from, to, jacobian)} {
+		h.Output(out)
+	}
+	r.inverse.program = assemble(h)
+	if err == nil && len(r.elements) >= minJoint && !has(m.bound.Density, ad.OpPrint) {
 		r.joint.program, err = m.together(r, g, levels)
 		if m.env.Stop == nil || m.env.Stop() == nil { // memory does not suffice
 			err = nil
@@ -314,7 +324,7 @@ func (m *Model) together(r *Recentring, source *ad.Graph, levels [][]*group) (_ 
 	defer ad.Recover(&err)
 	h := m.within()
 	u := h.Input(ad.Type{Shape: []int{m.dim}})
-	x, jacobian, _ := r.build(h, source, levels, u)
+	x, jacobian := r.build(h, source, levels, u)
 	density := *m.bound.Density
 	density.Outputs = density.Outputs[:1] // without the gradient
 	total := h.Add(h.Inline(&density, m.parts(h, x, &density), true)[0], jacobian)
@@ -327,14 +337,19 @@ func (m *Model) together(r *Recentring, source *ad.Graph, levels [][]*group) (_ 
 	return w.program, nil
 }
 
-// build adds the map to h, with the evidence as an input. It returns the model's point x, the log
-// Jacobian, and the logarithms of the scales. source is the graph whose nodes are the locations and
-// scales.
-func (r *Recentring) build(h, source *ad.Graph, levels [][]*group, u ad.Ref) (x, jacobian, logScale ad.Ref) {
+// has reports whether a graph or a region of it has an op.
+func has(g *ad.Graph, op ad.OpCode) bool {
+	return slices.ContainsFunc(g.Nodes, func(n ad.Node) bool {
+		return n.Op == op || slices.ContainsFunc(n.Bodies(), func(b *ad.Graph) bool { return has(b, op) })
+	})
+}
+
+// build adds the map to h, with the evidence as an input. It returns the model's point x and the
+// log Jacobian. source is the graph whose nodes are the locations and scales.
+func (r *Recentring) build(h, source *ad.Graph, levels [][]*group, u ad.Ref) (x, jacobian ad.Ref) {
 	evidence := h.Input(ad.Type{Shape: []int{4 * len(r.elements)}})
 	x, jacobian = u, h.Const(0)
 	done := 0
-	var scales []ad.Ref
 	for _, l := range levels {
 		e := r.groupTerms(h, source, l, x, evidence, &done)
 		// One division by √D serves all terms: with thousands of effects, divisions dominate the
@@ -352,12 +367,12 @@ func (r *Recentring) build(h, source *ad.Graph, levels [][]*group, u ad.Ref) (x,
 		}
 		x = e.put(h, x, moved)
 		jacobian = h.Add(jacobian, h.Sum(e.logJacobian(h)))
-		scales = append(scales, e.logScale)
 	}
-	return x, jacobian, h.Concat(scales...)
+	return x, jacobian
 }
 
-// invert adds the inverse of the map to h, as build does with the map.
+// invert adds the inverse of the map to h, as build does with the map, and the logarithms of the
+// scales.
 func (r *Recentring) invert(h, source *ad.Graph, levels [][]*group, x ad.Ref) (u, jacobian, logScale ad.Ref) {
 	evidence := h.Input(ad.Type{Shape: []int{4 * len(r.elements)}})
 	u, jacobian = x, h.Const(0)

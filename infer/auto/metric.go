@@ -68,7 +68,8 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 	candidates := candidatesFor(p.options.Metric, d, n, normal)
 	divergences, best := v.try(p, candidates, parts, ofInUse)
 	whole := sampleOf(recent)
-	best, ok := v.learnBest(candidates, divergences, best, whole)
+	v.fitters[2].Use(whole)
+	best, ok := v.learnBest(candidates, divergences, best)
 	if !ok { // chains drift away without end, so the numbers give no metric
 		v.keepMetric(p, "the one in use. The draws do not determine one", d)
 		return
@@ -136,18 +137,21 @@ func candidatesFor(asked infer.MetricKind, d, n int, normal bool) []candidate {
 func (v *verdict) try(p *pool, candidates []candidate, parts [2]whiten.Sample, ofInUse float64) (divergences []float64, best int) {
 	least := infinity
 	divergences = make([]float64, len(candidates))
+	for f := range parts {
+		v.fitters[f].Use(parts[f])
+	}
 	for i, c := range candidates {
 		if c.costly && min(least, ofInUse) < 2*v.attainable+p.at.worthTrying {
 			divergences[i] = infinity
 			continue
 		}
 		for f, held := range parts {
-			_, to, err := learn(v.fitter, c.kind, parts[1-f], c.options)
+			divergence, err := v.fitters[1-f].Divergence(c.kind, c.options, held.Draws, held.Scores)
 			if err != nil {
 				divergences[i] = infinity
 				break
 			}
-			divergences[i] += to.Divergence(held.Draws, held.Scores) / 2
+			divergences[i] += divergence / 2
 		}
 		// Prefer the simpler candidate, unless another is clearly better.
 		if divergences[i] < 0.95*least-0.005 || i == 0 {
@@ -159,11 +163,16 @@ func (v *verdict) try(p *pool, candidates []candidate, parts [2]whiten.Sample, o
 
 // learnBest learns the best candidate from all draws or, if that fails, the simplest. It returns
 // the index; ok is false if neither can be learnt.
-func (v *verdict) learnBest(candidates []candidate, divergences []float64, best int, whole whiten.Sample) (which int, ok bool) {
+func (v *verdict) learnBest(candidates []candidate, divergences []float64, best int) (which int, ok bool) {
 	for ; ; best = 0 {
 		c := candidates[best]
 		var err error
-		v.metric, _, err = learn(v.fitter, c.kind, whole, c.options)
+		v.metric, err = v.fitters[2].Fit(c.kind, c.options)
+		if err == nil {
+			// If draws are spread over many orders of magnitude, as for an improper posterior,
+			// rounding may leave the metric not positive definite.
+			_, err = whiten.NewMap(v.metric)
+		}
 		if err == nil {
 			v.divergence, v.why = divergences[best], c.name
 			if c.kind == infer.LowRank {
@@ -192,15 +201,6 @@ func (v *verdict) correct(p *pool, whole whiten.Sample, normal bool) {
 			v.metric = wide
 		}
 	}
-}
-
-// learn fits a metric and checks that it can be used. If draws are spread over many orders of
-// magnitude, as for an improper posterior, rounding may leave the metric not positive definite.
-func learn(f *whiten.Fitter, kind infer.MetricKind, s whiten.Sample, o whiten.Options) (m infer.Metric, to *whiten.Map, err error) {
-	if m, err = f.Fit(kind, s, o); err == nil {
-		to, err = whiten.NewMap(m)
-	}
-	return m, to, err
 }
 
 // take keeps the metric in use because it is much better than any learnt from the draws. A metric

@@ -81,16 +81,18 @@ func (at *limits) newMode(m infer.Metric, logDensity float64) *mode {
 
 // distance returns the squared distance of x from the mode, in units of the mode's standard
 // deviations.
-func (m *mode) distance(x []float64) float64 {
-	y := make([]float64, len(x))
-	m.to.Inverse(x, y)
-	return floats.Dot(y, y)
+func (m *mode) distance(x []float64) float64 { return m.distanceIn(make([]float64, len(x)), x) }
+
+// distanceIn is distance with room for as many numbers.
+func (m *mode) distanceIn(room, x []float64) float64 {
+	m.to.Inverse(x, room)
+	return floats.Dot(room, room)
 }
 
 // has reports whether x is in the mode: near its mean, with a log density close to that of the
-// mode's normal distribution.
-func (m *mode) has(x []float64, logDensity float64) bool {
-	r := m.distance(x)
+// mode's normal distribution. It changes room, which has as many numbers.
+func (m *mode) has(x []float64, logDensity float64, room []float64) bool {
+	r := m.distanceIn(room, x)
 	return near(r, len(x)) && math.Abs(logDensity-(m.logDensity-0.5*r)) < m.at.slack+m.at.slackShare*0.5*r
 }
 
@@ -646,7 +648,8 @@ func (w *chain) summit(ctx context.Context, a *optimize.Approach, known []*mode)
 	if err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(known, func(m *mode) bool { return !m.outer && m.has(r.X, r.LogDensity) }) {
+	room := make([]float64, len(r.X))
+	if slices.ContainsFunc(known, func(m *mode) bool { return !m.outer && m.has(r.X, r.LogDensity, room) }) {
 		return nil, nil
 	}
 	scale := make([]float64, len(r.X))
@@ -696,7 +699,8 @@ func (w *chain) climbFromRandom(ctx context.Context, known []*mode, out *finding
 		}
 	}
 	in := -1
-	ends := func(m *mode, x []float64, lp float64) bool { return !m.outer && m.has(x, lp) }
+	room := make([]float64, len(x))
+	ends := func(m *mode, x []float64, lp float64) bool { return !m.outer && m.has(x, lp, room) }
 	a, err := optimize.FindTop(ctx, w.Target, x, w.maxEvaluations(), func(x []float64, lp float64) bool {
 		in = slices.IndexFunc(known, func(m *mode) bool { return ends(m, x, lp) })
 		return in >= 0 || slices.ContainsFunc(out.modes, func(m *mode) bool { return ends(m, x, lp) })

@@ -33,7 +33,7 @@ type verdict struct {
 	steps
 	mixing
 
-	fitter *whiten.Fitter // of chooseCoordinates
+	fitters *[3]whiten.Fitter // of chooseCoordinates: for each half of the draws, and for all
 
 	split     bool // chains are in different places, as in the round before
 	unsettled bool // warm-up has used all its transitions and has not settled
@@ -137,11 +137,11 @@ func (p *pool) judge(parts []any, last bool) *verdict {
 	settled := v.settled(p, draws)
 	before := p.before()
 	v.split = len(v.rounds) >= int(p.at.minRounds) && before != nil && v.rhat > p.at.apart && before.rhat > p.at.apart && v.groups(to, recent) > 1
-	v.extremes(to, recent)
 	v.done = last || settled && !p.options.NoEarlyEnd
 	v.unsettled = last && !settled && !p.options.NoEarlyEnd
-	if v.split || v.done {
+	if v.split || v.done || p.several {
 		v.worth = worthOf(v.usable(own))
+		v.extremes(to, recent)
 	}
 	return v
 }
@@ -233,26 +233,39 @@ func later(rounds [][]record) []record {
 		total += len(r[0].draws)
 	}
 	keep := (total + 1) / 2
-	out := make([]record, len(rounds[len(rounds)-1]))
-	useless := make([]bool, len(out))
-	for _, r := range slices.Backward(rounds) {
-		if len(r) != len(out) { // a chain has ended since
-			break
-		}
-		n := len(r[0].draws)
-		take := min(n, keep)
-		for i := range out {
-			out[i].draws = append(slices.Clone(r[i].draws[n-take:]), out[i].draws...)
-			out[i].scores = append(slices.Clone(r[i].scores[n-take:]), out[i].scores...)
-			useless[i] = useless[i] || r[i].useless
-			for range take {
-				out[i].unused = append(out[i].unused, useless[i])
+	chains := len(rounds[len(rounds)-1])
+	first := len(rounds) // the first round of which draws are taken
+	n := 0
+	for first > 0 && n < keep && len(rounds[first-1]) == chains { // else a chain has ended since
+		first--
+		n += len(rounds[first][0].draws)
+	}
+	skip := max(0, n-keep) // draws of that round
+	n -= skip
+	out := make([]record, chains)
+	for i := range out {
+		both := make([][]float64, 2*n)
+		o := record{draws: both[:0:n], scores: both[n:n], logDensity: make([]float64, 0, n), unused: make([]bool, 0, n)}
+		for k, r := range rounds[first:] {
+			from := 0
+			if k == 0 {
+				from = skip
 			}
-			out[i].logDensity = append(slices.Clone(r[i].logDensity[n-take:]), out[i].logDensity...)
+			o.draws, o.scores = append(o.draws, r[i].draws[from:]...), append(o.scores, r[i].scores[from:]...)
+			o.logDensity = append(o.logDensity, r[i].logDensity[from:]...)
 		}
-		if keep -= take; keep == 0 {
-			break
+		useless := false
+		for k, r := range slices.Backward(rounds[first:]) {
+			useless = useless || r[i].useless
+			count := len(r[i].draws)
+			if k == 0 {
+				count -= skip
+			}
+			for range count {
+				o.unused = append(o.unused, useless)
+			}
 		}
+		out[i] = o
 	}
 	return out
 }
@@ -266,8 +279,8 @@ func later(rounds [][]record) []record {
 // of 13,000. If the divergence is above poorCoordinates, non-centred coordinates are tried as well:
 // the learnt ones may not hold everywhere.
 func (v *verdict) chooseCoordinates(p *pool, original []record) []record {
-	v.fitter = new(whiten.Fitter)
-	defer func() { v.fitter = nil }() // with its memory
+	v.fitters = new([3]whiten.Fitter)
+	defer func() { v.fitters = nil }() // with their memory
 	if p.chart == nil {
 		v.choose(p, v.usable(original), true)
 		return original

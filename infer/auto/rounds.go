@@ -44,7 +44,8 @@ type record struct {
 
 // expect makes room for n draws in d dimensions.
 func (r *record) expect(n, d int) {
-	r.draws, r.scores, r.room = make([][]float64, 0, n), make([][]float64, 0, n), make([]float64, 2*n*d)
+	both := make([][]float64, 2*n)
+	r.draws, r.scores, r.room = both[:0:n], both[n:n], make([]float64, 2*n*d)
 }
 
 // row adds a draw and its score, for the caller to fill in.

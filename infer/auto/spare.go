@@ -3,6 +3,9 @@ package auto
 import (
 	"fmt"
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mathext"
 )
 
 // spend decides the number of transitions per draw. If one transition of NUTS gives few effective
@@ -44,9 +47,9 @@ func (at *limits) transitionsFor(worth float64) float64 {
 }
 
 // worthOf estimates the effective draws per transition as if autocorrelations were geometric. It is
-// the smallest estimate over the coordinates, their squared distances from the mean, and the log
-// density. It is small if chains are in different places. Noise makes the smallest of many
-// estimates too small; [noiseOf] compensates for that.
+// the smallest estimate over the coordinates, their distances from the median, and the log density.
+// It is small if chains are in different places. Noise makes the smallest of many estimates too
+// small; [noiseOf] compensates for that.
 func worthOf(recent []record) float64 {
 	if len(recent) == 0 {
 		return 0
@@ -57,18 +60,19 @@ func worthOf(recent []record) float64 {
 		chains[i] = make([]float64, len(r.draws))
 	}
 	noise := noiseOf(2*len(recent[0].draws[0]) + 2)
+	var s folding
 	for j := range recent[0].draws[0] {
 		for i, r := range recent {
 			for t, x := range r.draws {
 				chains[i][t] = x[j]
 			}
 		}
-		least = min(least, worthOfChains(chains, noise))
+		least = min(least, worthOfChains(chains, noise, &s))
 	}
 	for i, r := range recent {
 		copy(chains[i], r.logDensity)
 	}
-	return min(least, worthOfChains(chains, noise))
+	return min(least, worthOfChains(chains, noise, &s))
 }
 
 // fewQuantities is the number of estimates up to which the smallest is not corrected: the
@@ -83,41 +87,80 @@ func noiseOf(n int) float64 {
 	return math.Sqrt(2 * math.Log(max(1, float64(n)/fewQuantities)))
 }
 
-// worthOfChains is worthOf for one quantity; it replaces the values by their squared distances from
-// the mean. The standard error of an autocorrelation ρ from n pairs is √((1-ρ²)/n).
-func worthOfChains(chains [][]float64, noise float64) float64 {
-	least := 1.0
-	for range 2 {
-		mean, n := 0.0, 0.0
-		for _, c := range chains {
-			for _, v := range c {
-				mean += v
-				n++
-			}
+// worthOfChains is worthOf for one quantity; it replaces the values by their folded scores.
+func worthOfChains(chains [][]float64, noise float64, s *folding) float64 {
+	plain := worthOfValues(chains, noise)
+	s.fold(chains)
+	return min(plain, worthOfValues(chains, noise))
+}
+
+// worthOfValues is (1-ρ)/(1+ρ). The standard error of an autocorrelation ρ from n pairs is
+// √((1-ρ²)/n).
+func worthOfValues(chains [][]float64, noise float64) float64 {
+	mean, n := 0.0, 0.0
+	for _, c := range chains {
+		for _, v := range c {
+			mean += v
+			n++
 		}
-		mean /= n
-		variance, lag, pairs := 0.0, 0.0, 0.0
-		for _, c := range chains {
-			for t, v := range c {
-				variance += (v - mean) * (v - mean) / n
-				if t > 0 {
-					lag += (v - c[t-1]) * (v - c[t-1])
-					pairs++
-				}
-			}
-		}
-		if pairs > 0 && variance > 0 {
-			moved := lag / pairs / (2 * variance) // 1 - ρ
-			if noise > 0 {
-				moved = min(1, moved+noise*math.Sqrt(max(0, moved*(2-moved))/pairs))
-			}
-			least = min(least, moved/max(2-moved, 0.05))
-		}
-		for _, c := range chains {
-			for t, v := range c {
-				c[t] = (v - mean) * (v - mean)
+	}
+	mean /= n
+	variance, lag, pairs := 0.0, 0.0, 0.0
+	for _, c := range chains {
+		for t, v := range c {
+			variance += (v - mean) * (v - mean) / n
+			if t > 0 {
+				lag += (v - c[t-1]) * (v - c[t-1])
+				pairs++
 			}
 		}
 	}
-	return least
+	if !(pairs > 0 && variance > 0) {
+		return 1
+	}
+	moved := lag / pairs / (2 * variance) // 1 - ρ
+	if noise > 0 {
+		moved = min(1, moved+noise*math.Sqrt(max(0, moved*(2-moved))/pairs))
+	}
+	return min(1, moved/max(2-moved, 0.05))
+}
+
+// folding replaces draws by the normal scores of the ranks of their distances from the median, as
+// Vehtari et al. (2021) do for the folded R-hat. These show how fast the scale of a quantity
+// mixes. Squares do so too, but in a long tail a few of them decide.
+type folding struct {
+	sorted, scores []float64
+}
+
+func (s *folding) fold(chains [][]float64) {
+	s.sorted = s.sorted[:0]
+	for _, c := range chains {
+		s.sorted = append(s.sorted, c...)
+	}
+	n := len(s.sorted)
+	if n == 0 {
+		return
+	}
+	if len(s.scores) != n {
+		s.scores = make([]float64, n)
+		for i := range s.scores {
+			s.scores[i] = mathext.NormalQuantile((float64(i+1) - 0.375) / (float64(n) + 0.25))
+		}
+	}
+	slices.Sort(s.sorted)
+	median := s.sorted[n/2]
+	for i, v := range s.sorted {
+		s.sorted[i] = math.Abs(v - median)
+	}
+	slices.Sort(s.sorted)
+	for _, c := range chains {
+		for t, v := range c {
+			at, _ := slices.BinarySearch(s.sorted, math.Abs(v-median))
+			last := at // of equal distances, which get the score of their middle
+			for last+1 < n && s.sorted[last+1] == s.sorted[at] {
+				last++
+			}
+			c[t] = s.scores[(at+last)/2]
+		}
+	}
 }

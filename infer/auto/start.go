@@ -171,13 +171,13 @@ type climb struct {
 // are equal.
 func (w *chain) mouth(c climb, end *mode) ([]float64, error) {
 	d := len(c.X)
-	y := make([]float64, d)
+	y, room := make([]float64, d), make([]float64, d)
 	bent := false
 	for k, step := range c.Steps {
 		for i, v := range step {
 			y[i] = end.metric.Mean[i] + v
 		}
-		bent = bent || -floats.Dot(step, c.Changes[k]) < w.at.flatter*end.distance(y)
+		bent = bent || -floats.Dot(step, c.Changes[k]) < w.at.flatter*end.distanceIn(room, y)
 	}
 	if !bent {
 		return nil, nil

@@ -103,8 +103,9 @@ type limited struct {
 }
 
 func newLimited(_, history int) *limited {
-	return &limited{keep: history, gamma: 1, weights: make([]float64, history),
-		y: make([][]float64, 0, history), s: make([][]float64, 0, history), rho: make([]float64, 0, history)}
+	numbers, pairs := make([]float64, 2*history), make([][]float64, 2*history)
+	return &limited{keep: history, gamma: 1, weights: numbers[:history], rho: numbers[history:history],
+		y: pairs[:0:history], s: pairs[history:history]}
 }
 
 func (l *limited) update(y, s []float64, reset bool) float64 {

@@ -13,6 +13,7 @@ import (
 func ahmcRow() Row {
 	return Row{
 		Name:    "ahmc",
+		Type:    ahmc.Sampler{},
 		Doc:     "Hamiltonian Monte Carlo whose step size and number of steps are tuned by Bayesian optimisation.",
 		Adapts:  true,
 		Columns: []Column{stepSizeColumn, intTimeColumn, treeDepthColumn, leapfrogColumn, divergentColumn, energyColumn},

@@ -13,6 +13,7 @@ import (
 func autoRow() Row {
 	return Row{
 		Name:    "auto",
+		Type:    auto.Sampler{},
 		Doc:     "Finds metric, kernel and its setting by itself, in a warm-up that its chains share.",
 		Adapts:  true,
 		Columns: []Column{stepSizeColumn, treeDepthColumn, leapfrogColumn, divergentColumn, energyColumn},

@@ -28,6 +28,7 @@ func (stay) Transition(_ *rand.Rand, _ infer.Hamiltonian, _ float64, z *infer.Po
 func fixedRow() Row {
 	return Row{
 		Name:    "fixed_param",
+		Type:    Fixed{},
 		Doc:     "Keeps the parameters at their initial values and only generates quantities.",
 		Options: func(*flag.FlagSet) Build { return func() (infer.Sampler, error) { return Fixed{}, nil } },
 	}

@@ -10,6 +10,7 @@ import (
 func hmcRow() Row {
 	return Row{
 		Name:    "hmc",
+		Type:    hmc.Sampler{},
 		Doc:     "Hamiltonian Monte Carlo with a uniformly random number of steps per trajectory.",
 		Adapts:  true,
 		Columns: []Column{stepSizeColumn, intTimeColumn, treeDepthColumn, leapfrogColumn, divergentColumn, energyColumn},

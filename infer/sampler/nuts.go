@@ -10,6 +10,7 @@ import (
 func nutsRow() Row {
 	return Row{
 		Name:    "nuts",
+		Type:    nuts.Sampler{},
 		Doc:     "The no-U-turn sampler as in Stan: multinomial, with step size and metric adapted in warm-up.",
 		Adapts:  true,
 		Columns: []Column{stepSizeColumn, treeDepthColumn, leapfrogColumn, divergentColumn, energyColumn},

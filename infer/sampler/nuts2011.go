@@ -10,6 +10,7 @@ import (
 func nuts2011Row() Row {
 	return Row{
 		Name:    "nuts2011",
+		Type:    nuts.Sampler2011{},
 		Doc:     "The no-U-turn sampler as first published: slice sampling, unit metric, step size adapted by dual averaging.",
 		Adapts:  true,
 		Columns: []Column{stepSizeColumn, treeDepthColumn, leapfrogColumn, divergentColumn, energyColumn},

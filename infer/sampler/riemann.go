@@ -442,6 +442,7 @@ func (r *Riemannian) metricFlag(fs *flag.FlagSet) {
 func rmhmcRow() Row {
 	return Row{
 		Name:    "rmhmc",
+		Type:    Geometric{},
 		Doc:     "Riemann manifold Hamiltonian Monte Carlo: HMC with a metric that depends on the position.",
 		Adapts:  true,
 		Columns: []Column{stepSizeColumn, intTimeColumn, treeDepthColumn, leapfrogColumn, divergentColumn, energyColumn},
@@ -465,6 +466,7 @@ func rmhmcRow() Row {
 func armhmcRow() Row {
 	return Row{
 		Name:    "armhmc",
+		Type:    Geometric{},
 		Doc:     "Riemann manifold Hamiltonian Monte Carlo, tuned as ahmc is.",
 		Adapts:  true,
 		Columns: []Column{stepSizeColumn, intTimeColumn, treeDepthColumn, leapfrogColumn, divergentColumn, energyColumn},

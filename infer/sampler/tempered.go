@@ -11,6 +11,7 @@ import (
 func temperedRow() Row {
 	return Row{
 		Name:    "tempered",
+		Type:    tempered.Sampler{},
 		Doc:     "Parallel tempering, for posteriors with several modes: replicas between a fitted reference and the target; estimates log Z.",
 		Adapts:  true,
 		Columns: []Column{stepSizeColumn, treeDepthColumn, leapfrogColumn, divergentColumn, energyColumn, restartsColumn},

@@ -18,72 +18,80 @@ type basis struct {
 	vectors blas64.General
 	z       blas64.General // no rows: vectors contains the eigenvectors
 	values  []float64      // eigenvalues, ascending
-
-	sigma blas64.Symmetric // Σ, if nothing else is needed
 }
 
-// newBasis computes the estimate from draws x and scores g. If whole is set, it may compute only Σ.
-func newBasis(w *workspace, x, g blas64.General, shrink float64, whole bool) (*basis, error) {
-	n, d := x.Rows, x.Cols
+// spans reports whether n draws with their scores are so few that the estimate is computed in the
+// space that they span.
+func spans(n, d int) bool { return 2*min(n, maxPoints) < d }
+
+// estimate is Σ from draws x and scores g.
+func estimate(w *workspace, x, g blas64.General, shrink float64) (blas64.Symmetric, error) {
+	return geometricMean(w, covariance(w, x, shrink), covariance(w, g, shrink), shrink/2)
+}
+
+// newBasis takes Σ apart, whose memory the basis has then.
+func newBasis(w *workspace, sigma blas64.Symmetric, shrink float64) (*basis, error) {
 	b := &basis{}
-	var span blas64.General // zᵀ times its columns are orthonormal
-	if 2*min(n, maxPoints) < d && !(whole && n >= d) {
-		// The span of draws and scores, computed from their Gram matrix.
-		n = min(n, maxPoints)
-		b.z = w.matrix(2*n, d)
-		for i := range n {
-			k := i * x.Rows / n // evenly spaced, if there are more
-			copy(row(b.z, i), row(x, k))
-			copy(row(b.z, n+i), row(g, k))
-		}
-		gram := w.symmetric(2 * n)
-		blas64.Syrk(blas.NoTrans, 1, b.z, 0, gram)
-		values, vectors, err := eigen(w, gram)
-		if err != nil {
-			return nil, err
-		}
-		first := 0
-		for first < 2*n && values[first] <= 1e-10*values[2*n-1] {
-			first++
-		}
-		r := 2*n - first
-		if r == 0 {
-			return nil, errDraws
-		}
-		// Draws and scores as coordinates in the span: z zᵀ has these eigenvectors.
-		x, g, span = w.matrix(n, r), w.matrix(n, r), w.matrix(2*n, r)
-		for k := range r {
-			root := math.Sqrt(values[first+k])
-			for i := range 2 * n {
-				v := vectors.Data[i*vectors.Stride+first+k]
-				span.Data[i*r+k] = v / root
-				if i < n {
-					x.Data[i*r+k] = v * root
-				} else {
-					g.Data[(i-n)*r+k] = v * root
-				}
-			}
-		}
-	}
-	sigma, err := geometricMean(w, covariance(w, x, shrink), covariance(w, g, shrink), shrink/2)
-	if err != nil {
-		return nil, err
-	}
-	if span.Rows == 0 && whole { // the matrix itself suffices
-		b.sigma = sigma
-		return b, nil
-	}
+	var err error
 	if b.values, b.vectors, err = eigen(w, sigma); err != nil {
 		return nil, err
 	}
 	for k, v := range b.values {
 		b.values[k] = max(v, shrink/2) // but for rounding
 	}
-	if span.Rows > 0 {
-		all := w.matrix(span.Rows, span.Cols)
-		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, span, b.vectors, 0, all)
-		b.vectors = all
+	return b, nil
+}
+
+// newSpan is the basis of the estimate in the span of draws x and scores g, by their Gram matrix.
+func newSpan(w *workspace, x, g blas64.General, shrink float64) (*basis, error) {
+	n, d := min(x.Rows, maxPoints), x.Cols
+	z := w.matrix(2*n, d)
+	for i := range n {
+		k := i * x.Rows / n // evenly, where there are more
+		copy(row(z, i), row(x, k))
+		copy(row(z, n+i), row(g, k))
 	}
+	gram := w.symmetric(2 * n)
+	blas64.Syrk(blas.NoTrans, 1, z, 0, gram)
+	values, vectors, err := eigen(w, gram)
+	if err != nil {
+		return nil, err
+	}
+	first := 0
+	for first < 2*n && values[first] <= 1e-10*values[2*n-1] {
+		first++
+	}
+	r := 2*n - first
+	if r == 0 {
+		return nil, errDraws
+	}
+	// Draws and scores in the span: z zᵀ has these eigenvectors. zᵀ times the columns of span is
+	// orthonormal.
+	x, g = w.matrix(n, r), w.matrix(n, r)
+	span := w.matrix(2*n, r)
+	for k := range r {
+		root := math.Sqrt(values[first+k])
+		for i := range 2 * n {
+			v := vectors.Data[i*vectors.Stride+first+k]
+			span.Data[i*r+k] = v / root
+			if i < n {
+				x.Data[i*r+k] = v * root
+			} else {
+				g.Data[(i-n)*r+k] = v * root
+			}
+		}
+	}
+	sigma, err := estimate(w, x, g, shrink)
+	if err != nil {
+		return nil, err
+	}
+	b, err := newBasis(w, sigma, shrink)
+	if err != nil {
+		return nil, err
+	}
+	all := w.matrix(span.Rows, span.Cols)
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, span, b.vectors, 0, all)
+	b.vectors, b.z = all, z
 	return b, nil
 }
 
@@ -204,7 +212,7 @@ func eigen(w *workspace, s blas64.Symmetric) (values []float64, vectors blas64.G
 		}
 	}
 	values = w.numbers(s.N)
-	size := []float64{0}
+	size := w.numbers(1)
 	lapack64.Syev(lapack.EVCompute, s, values, size, -1)
 	work := w.numbers(int(size[0]))
 	if !lapack64.Syev(lapack.EVCompute, s, values, work, len(work)) {
@@ -213,18 +221,20 @@ func eigen(w *workspace, s blas64.Symmetric) (values []float64, vectors blas64.G
 	return values, blas64.General{Rows: s.N, Cols: s.N, Stride: s.Stride, Data: s.Data}, nil
 }
 
-// dense returns the inverse metric in the form of infer.Dense.
-func (b *basis) dense(scale []float64) []float64 {
+// scaled writes Σ in the target's own units to out.
+func scaled(sigma blas64.Symmetric, scale, out []float64) []float64 {
 	d := len(scale)
-	out := make([]float64, d*d)
-	if b.sigma.N > 0 {
-		for i := range d {
-			for j := range d {
-				out[i*d+j] = scale[i] * b.sigma.Data[min(i, j)*b.sigma.Stride+max(i, j)] * scale[j]
-			}
+	for i := range d {
+		for j := range d {
+			out[i*d+j] = scale[i] * sigma.Data[min(i, j)*sigma.Stride+max(i, j)] * scale[j]
 		}
-		return out
 	}
+	return out
+}
+
+// dense writes the inverse metric as infer.Dense has it to out.
+func (b *basis) dense(scale, out []float64) []float64 {
+	d := len(scale)
 	r := len(b.values)
 	full := r == d
 	which := make([]int, r)
@@ -299,7 +309,15 @@ func (b *basis) refine(w *workspace, x, g blas64.General, scale, again []float64
 		rescale(x, g, again)
 		w.release(before)
 		var err error
-		if b, err = newBasis(w, x, g, o.Shrink, false); err != nil {
+		if spans(x.Rows, d) {
+			b, err = newSpan(w, x, g, o.Shrink)
+		} else {
+			var sigma blas64.Symmetric
+			if sigma, err = estimate(w, x, g, o.Shrink); err == nil {
+				b, err = newBasis(w, sigma, o.Shrink)
+			}
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -331,10 +349,10 @@ func (b *basis) kept(o Options) []int {
 }
 
 // lowRank returns the inverse metric in the form of infer.LowRank.
-func (b *basis) lowRank(scale []float64, o Options) []float64 {
+func (b *basis) lowRank(scale []float64, o Options, numbers func(n int) []float64) []float64 {
 	d, which := len(scale), b.kept(o)
 	r := len(which)
-	out := make([]float64, d+r+r*d)
+	out := numbers(d + r + r*d)
 	copy(out, scale)
 	for i, k := range which {
 		out[d+i] = b.values[k]

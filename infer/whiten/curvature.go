@@ -51,7 +51,7 @@ func Curvature(hessian [][]float64) (infer.Metric, error) {
 	sigma := w.symmetric(d)
 	clear(sigma.Data)
 	blas64.Syrk(blas.NoTrans, 1, vectors, 1, sigma)
-	m.Inverse = (&basis{sigma: sigma}).dense(scale)
+	m.Inverse = scaled(sigma, scale, make([]float64, d*d))
 	if m.Check() != nil {
 		return m, errDraws
 	}

@@ -52,14 +52,79 @@ const maxPoints = 80
 // Fit learns a metric of the kind Diagonal, LowRank or Dense with its mean from at
 // least 2 draws, or one difference.
 func Fit(kind infer.MetricKind, s Sample, o Options) (infer.Metric, error) {
-	return new(Fitter).Fit(kind, s, o)
+	var f Fitter
+	f.Use(s)
+	return f.Fit(kind, o)
 }
 
-// Fitter learns one metric after another in the same memory. The zero value is ready.
-type Fitter struct{ work workspace }
+// Fitter learns several metrics from one sample. It computes once what they have in common, and
+// uses its memory again for the next sample. The zero value is ready for [Fitter.Use].
+type Fitter struct {
+	plain  bool
+	n, d   int            // the numbers of draws and dimensions
+	x, g   blas64.General // draws and scores, centred and tempered, in units of scale
+	scale  []float64      // of the diagonal estimate
+	mx, mg []float64      // means of draws and scores
+	err    error          // of the sample
+	common workspace      // for the fields above
 
-// Fit is [Fit], in the memory of f.
-func (f *Fitter) Fit(kind infer.MetricKind, s Sample, o Options) (infer.Metric, error) {
+	work workspace // for one metric
+
+	// The dense estimate of the last metric, which the next may share.
+	sigma  blas64.Symmetric
+	shrink float64 // of sigma; 0: there is none
+}
+
+// Use sets the sample.
+func (f *Fitter) Use(s Sample) {
+	*f = Fitter{plain: s.Plain, n: len(s.Draws), common: f.common, work: f.work, sigma: f.sigma}
+	if f.n < 2 && !(s.Plain && f.n == 1) {
+		f.err = errors.New("whiten: there are fewer than two draws")
+		return
+	}
+	if f.d = len(s.Draws[0]); f.d == 0 {
+		return
+	}
+	w := &f.common
+	w.reset()
+	w.reserve(2*f.n*(f.d+1) + 5*f.d)
+	f.mx, f.mg = w.numbers(f.d), w.numbers(f.d)
+	f.x, f.g = s.centre(w, s.Draws, f.mx), s.centre(w, s.Scores, f.mg)
+	f.scale = w.numbers(f.d)
+	if f.err = scales(f.x, f.g, f.scale); f.err != nil {
+		return
+	}
+	if !s.Plain {
+		temper(w, f.x, f.g, f.scale)
+		if f.err = scales(f.x, f.g, f.scale); f.err != nil {
+			return
+		}
+	}
+	rescale(f.x, f.g, f.scale)
+}
+
+// Fit is the function of that name, for the sample of [Fitter.Use].
+func (f *Fitter) Fit(kind infer.MetricKind, o Options) (infer.Metric, error) {
+	f.work.reset()
+	return f.fit(kind, o, func(n int) []float64 { return make([]float64, n) })
+}
+
+// Divergence learns a metric as [Fitter.Fit] does, and returns its divergence over other draws.
+func (f *Fitter) Divergence(kind infer.MetricKind, o Options, draws, scores [][]float64) (float64, error) {
+	f.work.reset()
+	m, err := f.fit(kind, o, f.work.numbers)
+	if err != nil {
+		return 0, err
+	}
+	to, err := newMap(m, f.work.numbers)
+	if err != nil {
+		return 0, err
+	}
+	return to.divergence(draws, scores, f.work.numbers), nil
+}
+
+// fit is Fit; numbers makes room for the metric.
+func (f *Fitter) fit(kind infer.MetricKind, o Options, numbers func(n int) []float64) (infer.Metric, error) {
 	if o.Shrink == 0 {
 		o.Shrink = 1e-5
 	}
@@ -69,61 +134,103 @@ func (f *Fitter) Fit(kind infer.MetricKind, s Sample, o Options) (infer.Metric, 
 	if o.Rank == 0 {
 		o.Rank = 64
 	}
-	n := len(s.Draws)
-	if n < 2 && !(s.Plain && n == 1) {
-		return infer.Metric{}, errors.New("whiten: there are fewer than two draws")
+	m := infer.Metric{Kind: kind, Dim: f.d}
+	if f.err != nil || f.d == 0 {
+		return m, f.err
 	}
-	d := len(s.Draws[0])
-	m := infer.Metric{Kind: kind, Dim: d}
-	if d == 0 {
-		return m, nil
-	}
-	w := &f.work
-	w.reset()
-	mx, mg := w.numbers(d), w.numbers(d)
-	x, g := s.centre(w, s.Draws, mx), s.centre(w, s.Scores, mg)
-	scale, again := w.numbers(d), w.numbers(d)
-	if err := scales(x, g, scale); err != nil {
-		return m, err
-	}
-	if !s.Plain {
-		temper(w, x, g, scale)
-		if err := scales(x, g, scale); err != nil {
-			return m, err
-		}
-	}
+	var err error
 	switch kind {
 	case infer.Diagonal:
-		m.Inverse = make([]float64, d)
-		for i, v := range scale {
+		m.Inverse = numbers(f.d)
+		for i, v := range f.scale {
 			m.Inverse[i] = v * v
 		}
-	case infer.Dense, infer.LowRank:
-		rescale(x, g, scale)
-		b, err := newBasis(w, x, g, o.Shrink, kind == infer.Dense)
-		if err != nil {
-			return m, err
-		}
-		if kind == infer.LowRank && o.Refine {
-			if b, err = b.refine(w, x, g, scale, again, o); err != nil {
-				return m, err
-			}
-		}
-		if kind == infer.LowRank {
-			m.Inverse = b.lowRank(scale, o)
-		} else {
-			m.Inverse = b.dense(scale)
-		}
+	case infer.Dense:
+		m.Inverse, err = f.dense(o, numbers)
+	case infer.LowRank:
+		m.Inverse, err = f.lowRank(o, numbers)
 	default:
-		return m, errors.New("whiten: a metric of the kind " + string(kind) + " cannot be learnt")
+		err = errors.New("whiten: a metric of the kind " + string(kind) + " cannot be learnt")
 	}
-	if !s.Plain {
-		m.Mean = mean(m, mx, mg)
+	if err != nil {
+		return m, err
+	}
+	if !f.plain {
+		m.Mean = mean(m, f.mx, f.mg, numbers(f.d), f.work.numbers(f.d))
 	}
 	if m.Check() != nil {
 		return m, errDraws
 	}
 	return m, nil
+}
+
+func (f *Fitter) dense(o Options, numbers func(n int) []float64) ([]float64, error) {
+	if spans(f.n, f.d) && f.n < f.d {
+		b, err := newSpan(&f.work, f.x, f.g, o.Shrink)
+		if err != nil {
+			return nil, err
+		}
+		return b.dense(f.scale, numbers(f.d*f.d)), nil
+	}
+	sigma, err := f.estimate(o.Shrink)
+	if err != nil {
+		return nil, err
+	}
+	return scaled(sigma, f.scale, numbers(f.d*f.d)), nil
+}
+
+func (f *Fitter) lowRank(o Options, numbers func(n int) []float64) ([]float64, error) {
+	w := &f.work
+	var b *basis
+	var err error
+	if spans(f.n, f.d) {
+		b, err = newSpan(w, f.x, f.g, o.Shrink)
+	} else {
+		var sigma blas64.Symmetric
+		if sigma, err = f.estimate(o.Shrink); err != nil {
+			return nil, err
+		}
+		own := w.symmetric(f.d) // newBasis changes it
+		copy(own.Data, sigma.Data)
+		b, err = newBasis(w, own, o.Shrink)
+	}
+	if err != nil {
+		return nil, err
+	}
+	scale := f.scale
+	if o.Refine {
+		x, g := w.matrix(f.n, f.d), w.matrix(f.n, f.d)
+		copy(x.Data, f.x.Data)
+		copy(g.Data, f.g.Data)
+		scale = w.numbers(f.d)
+		copy(scale, f.scale)
+		if b, err = b.refine(w, x, g, scale, w.numbers(f.d), o); err != nil {
+			return nil, err
+		}
+	}
+	return b.lowRank(scale, o, numbers), nil
+}
+
+// perEstimate is about the number of matrices that an estimate and the metric made of it take.
+const perEstimate = 12
+
+// estimate is the dense estimate in units of scale. The next call may change it.
+func (f *Fitter) estimate(shrink float64) (blas64.Symmetric, error) {
+	if f.shrink == shrink {
+		return f.sigma, nil
+	}
+	f.shrink = 0
+	f.work.reserve(perEstimate * f.d * f.d)
+	sigma, err := estimate(&f.work, f.x, f.g, shrink)
+	if err != nil {
+		return sigma, err
+	}
+	if f.sigma.N != f.d {
+		f.sigma = blas64.Symmetric{N: f.d, Stride: f.d, Uplo: blas.Upper, Data: make([]float64, f.d*f.d)}
+	}
+	copy(f.sigma.Data, sigma.Data)
+	f.shrink = shrink
+	return f.sigma, nil
 }
 
 // rescale divides draws by scales and multiplies scores by them.
@@ -237,7 +344,7 @@ func temper(w *workspace, x, g blas64.General, scale []float64) {
 
 // Centre returns the metric with the mean that fits draws and their scores best.
 func Centre(m infer.Metric, s Sample) infer.Metric {
-	m.Mean = mean(m, meanOf(s.Draws), meanOf(s.Scores))
+	m.Mean = mean(m, meanOf(s.Draws), meanOf(s.Scores), make([]float64, m.Dim), make([]float64, m.Dim))
 	return m
 }
 
@@ -252,9 +359,9 @@ func meanOf(rows [][]float64) []float64 {
 	return all
 }
 
-// mean returns μ = E x + Σ E g.
-func mean(m infer.Metric, x, g []float64) []float64 {
-	out := append([]float64(nil), x...)
+// mean is μ = E x + Σ E g, which it writes to out. step has as many numbers.
+func mean(m infer.Metric, x, g, out, step []float64) []float64 {
+	copy(out, x)
 	switch m.Kind {
 	case infer.Unit:
 		floats.Add(out, g)
@@ -267,7 +374,6 @@ func mean(m infer.Metric, x, g []float64) []float64 {
 			blas64.Vector{N: m.Dim, Inc: 1, Data: g}, 1, blas64.Vector{N: m.Dim, Inc: 1, Data: out})
 	case infer.LowRank:
 		scale, values, vectors := m.LowRank()
-		step := make([]float64, m.Dim)
 		for i, v := range scale {
 			step[i] = v * g[i]
 		}

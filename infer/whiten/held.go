@@ -1,6 +1,7 @@
 package whiten
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -24,11 +25,15 @@ func Divergence(m infer.Metric, draws, scores [][]float64) float64 {
 
 // Divergence is [Divergence] for the metric of the map.
 func (h *Map) Divergence(draws, scores [][]float64) float64 {
+	return h.divergence(draws, scores, func(n int) []float64 { return make([]float64, n) })
+}
+
+func (h *Map) divergence(draws, scores [][]float64, numbers func(n int) []float64) float64 {
 	d := h.metric.Dim
 	if d == 0 || len(draws) == 0 {
 		return math.Inf(1)
 	}
-	room := make([]float64, 2*d+len(draws))
+	room := numbers(2*d + len(draws))
 	y, w, each := room[:d], room[d:2*d], room[2*d:2*d]
 	for i, x := range draws {
 		h.Whiten(x, scores[i], y, w)
@@ -81,13 +86,42 @@ func Attainable(a, b Sample) float64 {
 			squares = append(squares, p*p, q*q)
 		}
 	}
-	slices.Sort(differences)
-	slices.Sort(squares)
-	share := differences[len(differences)/2] / (2 * squares[len(squares)/2])
+	share := nth(differences, len(differences)/2) / (2 * nth(squares, len(squares)/2))
 	if !(share < 1) {
 		return math.Inf(1)
 	}
 	return share / (1 - share)
+}
+
+// nth returns the number that would be at index k if x were sorted; it reorders x. NaN is less than
+// every number, as for [slices.Sort].
+func nth(x []float64, k int) float64 {
+	low, high := 0, len(x)-1
+	for low < high {
+		pivot := x[low+(high-low)/2]
+		i, j := low, high
+		for i <= j {
+			for cmp.Less(x[i], pivot) {
+				i++
+			}
+			for cmp.Less(pivot, x[j]) {
+				j--
+			}
+			if i <= j {
+				x[i], x[j] = x[j], x[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case k <= j:
+			high = j
+		case k >= i:
+			low = i
+		default:
+			return x[k]
+		}
+	}
+	return x[k]
 }
 
 // some returns at most maxPairs of the draws, evenly spaced, with their groups.

@@ -30,16 +30,16 @@ type pair struct {
 // NewLowRank prepares a metric of that kind, which must pass its Check.
 func NewLowRank(m infer.Metric) *LowRank {
 	m.Inverse = append([]float64(nil), m.Inverse...)
-	return newLowRank(m)
+	return newLowRank(m, func(n int) []float64 { return make([]float64, n) })
 }
 
-// newLowRank is NewLowRank for a metric that is not changed afterwards.
-func newLowRank(m infer.Metric) *LowRank {
+// newLowRank is NewLowRank of a metric that nobody changes; take makes room for numbers.
+func newLowRank(m infer.Metric, take func(n int) []float64) *LowRank {
 	l := &LowRank{}
 	var values []float64
 	l.scale, values, l.vectors = m.LowRank()
 	d, r := len(l.scale), len(values)
-	room := make([]float64, 3*r)
+	room := take(3 * r)
 	l.values, l.roots, l.inverse = room[:r], room[r:2*r], room[2*r:]
 	for i, v := range values {
 		l.roots[i] = math.Sqrt(v) - 1
@@ -48,7 +48,8 @@ func newLowRank(m infer.Metric) *LowRank {
 	}
 	if d <= fewRows && r > 0 {
 		l.pairs = make([]pair, (r+1)/2)
-		room := make([]float64, (2*len(l.pairs)+r%2)*d)
+		room := take((2*len(l.pairs) + r%2) * d)
+		clear(room)
 		next := func() (x []float64) { x, room = room[:d:d], room[d:]; return x }
 		for i := range l.pairs {
 			k := 2 * i

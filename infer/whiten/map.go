@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/internal/vector"
@@ -27,13 +27,18 @@ type Map struct {
 // NewMap returns the map of a metric with its mean; it copies both. It returns an error if the
 // metric is not positive definite and finite.
 func NewMap(m infer.Metric) (*Map, error) {
+	w := workspace{room: make([]float64, len(m.Inverse)+2*m.Dim)}
+	return newMap(m, w.numbers)
+}
+
+// newMap is NewMap; take makes room for numbers.
+func newMap(m infer.Metric, take func(n int) []float64) (*Map, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
 	known := len(m.Mean)
-	room := make([]float64, len(m.Inverse)+2*m.Dim) // the metric, its mean and scales
-	take := func(n int) (piece []float64) { piece, room = room[:n:n], room[n:]; return piece }
 	inverse, mean := take(len(m.Inverse)), take(m.Dim)
+	clear(mean)
 	copy(inverse, m.Inverse)
 	copy(mean, m.Mean)
 	if m.Inverse != nil {
@@ -53,21 +58,20 @@ func NewMap(m infer.Metric) (*Map, error) {
 			}
 		}
 	case infer.LowRank:
-		h.low = newLowRank(m)
+		h.low = newLowRank(m, take)
 	case infer.Dense:
 		if m.Dim == 0 {
-			h.few = newTriangle(0, nil)
+			h.few = newTriangle(0, nil, nil)
 			break
 		}
-		var factor mat.Cholesky
-		if !factor.Factorize(mat.NewSymDense(m.Dim, append([]float64(nil), m.Inverse...))) {
+		h.upper.Data = take(len(m.Inverse))
+		copy(h.upper.Data, m.Inverse)
+		var ok bool
+		if h.upper, ok = lapack64.Potrf(blas64.Symmetric{N: m.Dim, Stride: m.Dim, Uplo: blas.Upper, Data: h.upper.Data}); !ok {
 			return nil, errors.New("the inverse metric is not positive definite")
 		}
-		var u mat.TriDense
-		factor.UTo(&u)
-		h.upper = u.RawTriangular()
 		if m.Dim <= fewRows {
-			h.few = newTriangle(m.Dim, func(i, j int) float64 { return h.upper.Data[j*m.Dim+i] })
+			h.few = newTriangle(m.Dim, take(m.Dim*(m.Dim+1)), func(i, j int) float64 { return h.upper.Data[j*m.Dim+i] })
 		}
 	}
 	return h, nil
@@ -153,11 +157,10 @@ func (h *Map) LogScale() float64 {
 			sum += 0.5 * math.Log(v)
 		}
 	case infer.LowRank:
-		scale, values, _ := m.LowRank()
-		for _, v := range scale {
+		for _, v := range m.Inverse[:m.Dim] {
 			sum += math.Log(v)
 		}
-		for _, v := range values {
+		for _, v := range m.Inverse[m.Dim:][:len(h.low.values)] {
 			sum += 0.5 * math.Log(v)
 		}
 	case infer.Dense:

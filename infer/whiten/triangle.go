@@ -17,10 +17,9 @@ type triangle struct {
 	columns []float64
 }
 
-// newTriangle packs a matrix of dim rows.
-func newTriangle(dim int, at func(i, j int) float64) *triangle {
+// newTriangle packs a matrix of dim rows. room has dim·(dim+1) numbers.
+func newTriangle(dim int, room []float64, at func(i, j int) float64) *triangle {
 	n := dim * (dim + 1) / 2
-	room := make([]float64, 2*n)
 	l := &triangle{dim: dim, rows: room[:0:n], columns: room[n:n]}
 	first := dim % 4
 	for i := range first {

@@ -50,7 +50,7 @@ func TestTriangle(t *testing.T) {
 			}
 			return l[i*d+j]
 		}
-		packed := newTriangle(d, at)
+		packed := newTriangle(d, make([]float64, d*(d+1)), at)
 		if n := d * (d + 1) / 2; len(packed.rows) != n || len(packed.columns) != n {
 			t.Errorf("%d rows are packed to %d and %d numbers", d, len(packed.rows), len(packed.columns))
 		}

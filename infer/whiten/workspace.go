@@ -17,6 +17,13 @@ func (w *workspace) reset() {
 	w.used, w.most = 0, 0
 }
 
+// reserve makes room for n numbers.
+func (w *workspace) reserve(n int) {
+	if w.used+n > len(w.room) {
+		w.room, w.used = make([]float64, n), 0
+	}
+}
+
 // mark returns the state of the workspace, for release, which gives back the memory taken since
 // then.
 func (w *workspace) mark() workspace { return *w }
@@ -28,7 +35,7 @@ func (w *workspace) numbers(n int) []float64 {
 	w.most += n
 	if w.used+n > len(w.room) {
 		const some = 256 // for many small pieces
-		w.room, w.used = make([]float64, max(n, len(w.room), some)), 0
+		w.reserve(max(n, 2*len(w.room), some))
 	}
 	piece := w.room[w.used : w.used+n : w.used+n]
 	w.used += n

@@ -60,6 +60,53 @@ type machine struct {
 	values  [][]float64 // of the nodes of a plan
 	list    [][]float64 // the values of the arguments of one node
 	space   []float64   // the memory of the values
+
+	// Small results share allocations: the unused rest of these.
+	arrays []array
+	ones   []*array
+	reals  []float64
+}
+
+const (
+	sharedArrays = 16  // that share an allocation
+	sharedReals  = 128 // numbers that share one
+	maxShared    = 16  // numbers of an array that shares one
+)
+
+// newArray is &array{}.
+func (m *machine) newArray() *array {
+	if len(m.arrays) == 0 {
+		m.arrays = make([]array, sharedArrays)
+	}
+	a := &m.arrays[0]
+	m.arrays = m.arrays[1:]
+	return a
+}
+
+// newReals is make([]float64, n).
+func (m *machine) newReals(n int) []float64 {
+	if n > maxShared {
+		return make([]float64, n)
+	}
+	if len(m.reals) < n {
+		m.reals = make([]float64, sharedReals)
+	}
+	r := m.reals[:n:n]
+	m.reals = m.reals[n:]
+	return r
+}
+
+// newArrays is make([]*array, n).
+func (m *machine) newArrays(n int) []*array {
+	if n > sharedArrays {
+		return make([]*array, n)
+	}
+	if len(m.ones) < n {
+		m.ones = make([]*array, sharedArrays)
+	}
+	list := m.ones[:n:n]
+	m.ones = m.ones[n:]
+	return list
 }
 
 // density is a sum of terms of the log density.
@@ -120,7 +167,8 @@ func newMachine(o *Options) *machine {
 }
 
 func newFrame(m *machine, n int) *frame {
-	return &frame{m: m, ints: make([]int64, n), reals: make([]float64, n), refs: absent(n), arrays: make([]*array, n), sizes: make([]int64, n), ref: ad.None}
+	both := make([]int64, 2*n)
+	return &frame{m: m, ints: both[:n:n], reals: make([]float64, n), refs: absent(n), arrays: make([]*array, n), sizes: both[n:], ref: ad.None}
 }
 
 // frameSize returns the size, in bytes, of a frame with n variables.

@@ -204,7 +204,8 @@ func (l *leaf) unconstrain(f *frame, a *array) []float64 {
 // arguments returns the arguments of a transform: the numbers, followed by the bounds. lower and
 // upper are the indices of the bounds in args; -1: no such bound.
 func (l *leaf) arguments(f *frame, a *array) (args []*array, lower, upper int) {
-	args, lower, upper = []*array{a}, -1, -1
+	args, lower, upper = f.m.newArrays(3)[:1], -1, -1
+	args[0] = a
 	if l.lower != nil {
 		lower, args = len(args), append(args, l.lower(f))
 	}

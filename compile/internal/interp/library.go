@@ -40,7 +40,7 @@ func (s *scope) library(e *ir.Call) expr {
 			return p.expr(e, args, levels[0])
 		}
 	}
-	c := &call{e: e, fn: fn, propto: s.propto && e.Propto, levels: make([][]ir.Level, len(args))}
+	c := &call{e: e, fn: fn, leaves: e.Ty.Leaves(), propto: s.propto && e.Propto, levels: make([][]ir.Level, len(args))}
 	parts := make([]func(*frame) []*array, len(args))
 	waits := make([]bool, len(args)) // whether an argument must be kept while later ones are evaluated
 	for i, a := range args {
@@ -169,6 +169,7 @@ func Ints(fn *stdlib.Func, args [][]int64, x, out []int64) (err error) {
 type call struct {
 	e      *ir.Call
 	fn     *stdlib.Func
+	leaves []types.Leaf // of the result
 	propto bool
 	levels [][]ir.Level // of the leaves of each argument
 	plans  plans
@@ -177,7 +178,7 @@ type call struct {
 // library evaluates a call of a library function; args are the leaves of its arguments.
 func (m *machine) library(c *call, args []*array) []*array {
 	e := c.e
-	leaves := e.Ty.Leaves()
+	leaves := c.leaves
 	// Functions without derivatives are computed on constants.
 	plain := !slices.ContainsFunc(leaves, func(l types.Leaf) bool { return l.Type.Kind != types.Int })
 	if p := c.plan(m, args); p != nil {

@@ -121,16 +121,18 @@ func planOf(g *ad.Graph, outs []ad.Ref) *plan {
 // run evaluates the plan for arguments. If records is set, it adds the plan to the record.
 func (p *plan) run(m *machine, at source.Span, args []*array, records bool) []*array {
 	g := p.graph
-	if n := len(g.Nodes) - len(m.values); n > 0 {
-		m.values = append(m.values, make([][]float64, n)...)
+	if n := len(g.Nodes); n > len(m.values) {
+		m.values = append(make([][]float64, 0, max(n, 2*len(m.values), usualNumbers)), m.values...)
+		m.values = m.values[:cap(m.values)]
 	}
 	const statements = 64 // a call takes the time of that many
 	if m.ticks -= statements; m.ticks < 0 {
 		m.ask(at)
 	}
 	if cap(m.space) < p.total {
-		m.take(at, 8*int64(p.total-cap(m.space)))
-		m.space = make([]float64, p.total)
+		n := max(p.total, usualNumbers)
+		m.take(at, 8*int64(n-cap(m.space)))
+		m.space = make([]float64, n)
 	}
 	space, v := m.space[:p.total], m.values
 	clear(space)
@@ -163,23 +165,11 @@ func (p *plan) run(m *machine, at source.Span, args []*array, records bool) []*a
 			}
 		}
 	}
-	var out []*array
-	if len(g.Outputs) == 1 { // of most
-		one := new(struct {
-			to [1]*array
-			is array
-		})
-		one.to[0] = &one.is
-		out = one.to[:]
-	} else {
-		out = make([]*array, len(g.Outputs))
-		results := make([]array, len(g.Outputs))
-		for k := range results {
-			out[k] = &results[k]
-		}
-	}
+	out := m.newArrays(len(g.Outputs))
 	for k, r := range g.Outputs {
-		*out[k] = array{shape: g.Type(r).Shape, reals: append(make([]float64, 0, len(v[r])), v[r]...)}
+		out[k] = m.newArray()
+		*out[k] = array{shape: g.Type(r).Shape, reals: m.newReals(len(v[r]))}
+		copy(out[k].reals, v[r])
 	}
 	if records {
 		m.inline(at, g, args, out)

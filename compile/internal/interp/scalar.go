@@ -24,7 +24,7 @@ type program struct {
 // needs their values when it is built.
 func (s *scope) program(e *ir.Call, fn *stdlib.Func, args []expr) *program {
 	g := ad.NewGraph()
-	c := &call{e: e, fn: fn}
+	c := &call{e: e, fn: fn, leaves: e.Ty.Leaves()}
 	sargs := make([]stdlib.Arg, len(args))
 	p := &program{graph: g, args: make([]int, len(args)), whole: e.Ty.Kind == types.Int}
 	for i, a := range args {
@@ -220,11 +220,17 @@ func binary(op ad.OpCode, fn func(x, y float64) float64, x, y func(*frame) float
 	}
 }
 
+// usualNumbers are as many as most programs that are run within each other take.
+const usualNumbers = 64
+
 // run evaluates the program. The numbers are in a part of the machine's stack, since evaluating the
 // arguments may run other programs.
 func (p *program) run(f *frame, at source.Span, values []func(*frame) float64) float64 {
 	m := f.m
 	base := len(m.numbers)
+	if cap(m.numbers) == 0 {
+		m.numbers, m.refs = make([]float64, 0, usualNumbers), make([]ad.Ref, 0, usualNumbers)
+	}
 	for range p.size {
 		m.numbers, m.refs = append(m.numbers, 0), append(m.refs, none)
 	}

@@ -22,7 +22,12 @@ func intArray(n int64) *array { return &array{ints: []int64{n}} }
 
 // realArray returns a number that was recorded as r.
 func realArray(x float64, r ad.Ref) *array {
-	a := &array{reals: []float64{x}}
+	one := &struct {
+		is    array
+		reals [1]float64
+	}{reals: [1]float64{x}}
+	a := &one.is
+	a.reals = one.reals[:]
 	if r != ad.None {
 		a.rec = &recorded{whole: r}
 	}
@@ -107,7 +112,8 @@ func (m *machine) part(a *array, at, n int, shape []int) *array {
 
 // gather copies the elements at the given positions.
 func (m *machine) gather(a *array, places []int, shape []int) *array {
-	out := &array{shape: shape}
+	out := m.newArray()
+	out.shape = shape
 	if a.isInt() {
 		out.ints = make([]int64, len(places))
 		for k, p := range places {
@@ -115,7 +121,7 @@ func (m *machine) gather(a *array, places []int, shape []int) *array {
 		}
 		return out
 	}
-	out.reals = make([]float64, len(places))
+	out.reals = m.newReals(len(places))
 	for k, p := range places {
 		out.reals[k] = a.reals[p]
 	}

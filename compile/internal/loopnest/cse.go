@@ -27,6 +27,22 @@ type cseKey struct {
 	m       mapKey
 }
 
+// cseHash is a part of a key: a map allocates each of its keys that has more than 128 bytes.
+type cseHash struct {
+	op   ad.OpCode
+	n    int
+	a, b BufferID
+}
+
+func (k *cseKey) hash() cseHash { return cseHash{k.op, k.n, k.args[0].Buf, k.args[1].Buf} }
+
+// cseEntry is the first node with a key.
+type cseEntry struct {
+	key    cseKey
+	dst    BufferID
+	before int32 // the index of the entry before it with the same hash, from 1
+}
+
 type mapKey struct {
 	off, n, s0, n1, s1 int
 	table              *int32
@@ -46,7 +62,8 @@ func (m *Map) key() (k mapKey, ok bool) {
 }
 
 func (b *Body) eliminateCommon(same map[BufferID]BufferID) {
-	found := make(map[cseKey]BufferID, len(b.Nodes))
+	var keys []cseEntry
+	last := map[cseHash]int32{} // by hash: the index of the last key with it, from 1
 	dead := make([]bool, len(b.Nodes))
 	for i := range b.Nodes {
 		n := &b.Nodes[i]
@@ -75,13 +92,20 @@ func (b *Body) eliminateCommon(same map[BufferID]BufferID) {
 		if n.Kind == Accumulate && d.N > 1 { // the elements that it does not write may differ
 			continue
 		}
-		if id, ok := found[key]; ok {
+		hash := key.hash()
+		at := last[hash]
+		for at > 0 && keys[at-1].key != key {
+			at = keys[at-1].before
+		}
+		if at > 0 {
+			id := keys[at-1].dst
 			same[n.Dst] = id
 			b.Buffers[id].Shared = b.Buffers[id].Shared || d.Shared
 			dead[i] = true
 			continue
 		}
-		found[key] = n.Dst
+		keys = append(keys, cseEntry{key, n.Dst, last[hash]})
+		last[hash] = int32(len(keys))
 	}
 	b.drop(dead)
 }

@@ -107,11 +107,34 @@ func (x *lowering) live(outputs []ad.Ref) []bool {
 	g := x.g
 	all := g.Live(g.Outputs, true)
 	for i := range g.Nodes {
-		if all[i] && g.Nodes[i].MayFail() {
+		if all[i] && MayFail(&g.Nodes[i]) {
 			outputs = append(outputs, ad.Ref(i))
 		}
 	}
 	return g.Live(outputs, true)
+}
+
+// MayFail reports whether the node must keep its order among side effects.
+func MayFail(n *ad.Node) bool {
+	switch n.Op.Row().Class {
+	case ad.Effect, ad.Random:
+		return true
+	case ad.Array:
+		return !n.Op.Row().Total
+	case ad.Region:
+		return slices.ContainsFunc(n.Bodies(), anyFails)
+	}
+	return false
+}
+
+func anyFails(g *ad.Graph) bool {
+	live := g.Live(g.Outputs, true)
+	for i := range g.Nodes {
+		if live[i] && MayFail(&g.Nodes[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // ownOutput returns output k in memory that nothing else writes. An input's memory does not
@@ -195,7 +218,7 @@ func (x *lowering) solid(v Value) Value {
 func (x *lowering) node(r ad.Ref, n *ad.Node) Value {
 	total := n.Type.Total()
 	row := n.Op.Row()
-	if total == 0 && row.Class != ad.Region && !n.MayFail() {
+	if total == 0 && row.Class != ad.Region && !MayFail(n) {
 		return x.Whole(x.zero)
 	}
 	switch n.Op {
@@ -259,7 +282,7 @@ func (x *lowering) node(r ad.Ref, n *ad.Node) Value {
 		nd.Dst = x.newBuffer(total)
 	}
 	i := x.emit(nd)
-	if n.MayFail() {
+	if MayFail(n) {
 		x.ordered(i)
 	}
 	if nd.Dst == None {

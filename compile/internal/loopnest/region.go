@@ -46,7 +46,7 @@ func (x *lowering) lowerRegion(r ad.Ref, n *ad.Node) {
 			x.Buffers[p.Buf].Makers = append(x.Buffers[p.Buf].Makers, i)
 		}
 	}
-	if n.MayFail() {
+	if MayFail(n) {
 		x.ordered(i)
 	}
 }

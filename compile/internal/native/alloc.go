@@ -40,7 +40,7 @@ func (f *Frame) Emit(b *Builder, active int) {
 	b.callTogether()
 	x := f.a.spare // reused: there are many formulas, and most are short
 	if x == nil {
-		x = &allocation{}
+		x = newAllocation()
 	}
 	f.a.spare = nil
 	defer func() {
@@ -81,9 +81,29 @@ func (f *Frame) Emit(b *Builder, active int) {
 	}
 }
 
+// usual is the length that few formulas exceed.
+const usual = 64
+
+// newAllocation returns an allocation whose slices share its memory.
+func newAllocation() *allocation {
+	of := &struct {
+		allocation
+		live, stored       [usual]bool
+		after              [usual][3]int
+		first, next, ahead [usual]int
+		calls              [usual + 1]int
+		reg                [usual]Vec
+		slot               [usual]int32
+	}{}
+	x := &of.allocation
+	x.live, x.stored, x.after, x.first = of.live[:], of.stored[:], of.after[:], of.first[:]
+	x.next, x.ahead, x.calls, x.reg, x.slot = of.next[:], of.ahead[:], of.calls[:], of.reg[:], of.slot[:]
+	return x
+}
+
 // fresh returns n zeros, in the memory of s if that suffices.
 func fresh[T any](s []T, n int) []T {
-	s = slices.Grow(s[:0], max(n, 64))[:n] // few formulas are longer
+	s = slices.Grow(s[:0], n)[:n]
 	clear(s)
 	return s
 }

@@ -160,8 +160,8 @@ type Builder struct {
 	gather []gathering
 	exits  []exit
 	outs   []out
-	fields [][]int32 // distances of fetches
-	words  map[uint64]Value
+	fields [][]int32      // distances of fetches
+	words  []constantWord // constants so far
 	homes  map[Value]Place
 	pairs  map[int]paired // by call
 
@@ -178,8 +178,7 @@ type out struct {
 // Reset discards the recorded code, and keeps the memory for other formulas.
 func (b *Builder) Reset() {
 	clear(b.exits)
-	*b = Builder{code: b.code[:0], places: b.places[:0], gather: b.gather[:0], exits: b.exits[:0], outs: b.outs[:0], words: b.words, homes: b.homes, of: b.of}
-	clear(b.words)
+	*b = Builder{code: b.code[:0], places: b.places[:0], gather: b.gather[:0], exits: b.exits[:0], outs: b.outs[:0], words: b.words[:0], homes: b.homes, of: b.of}
 	clear(b.homes)
 }
 
@@ -205,15 +204,20 @@ func (b *Builder) Out(r Vec, v Value) { b.outs = append(b.outs, out{v, r}) }
 
 // Word returns a constant word in all lanes.
 func (b *Builder) Word(w uint64) Value {
-	v, ok := b.words[w]
-	if !ok {
-		if b.words == nil {
-			b.words = map[uint64]Value{}
+	for _, of := range b.words { // a formula has few
+		if of.bits == w {
+			return of.v
 		}
-		v = b.do(instruction{prim: primWord, imm: w})
-		b.words[w] = v
 	}
+	v := b.do(instruction{prim: primWord, imm: w})
+	b.words = append(b.words, constantWord{w, v})
 	return v
+}
+
+// constantWord is a constant with its value.
+type constantWord struct {
+	bits uint64
+	v    Value
 }
 
 // Number returns a constant number in all lanes.
