@@ -171,23 +171,8 @@ func (s *Session) runChain(ctx context.Context, i int, out chan<- message, aband
 		}
 		return c.takeSnapshot()
 	}()
-	c.endPhase()
-	if c.state != nil {
-		c.report.Last = slices.Clone(c.state.Point.Position)
-		if c.chart != nil {
-			if _, errMap := c.chart.Original(c.state.Point.Position, c.report.Last); errMap != nil {
-				c.report.Last = nil
-			}
-		}
-		if t, ok := c.state.Kernel.(Tabler); ok {
-			c.report.Tables = t.Tables()
-		}
-	}
-	if c.meter != nil {
-		if t, ok := c.meter.target.(Stopper); ok { // the caller's own target, unless it is a Cloner
-			t.SetStop(nil)
-		}
-		c.report.Rejections, c.report.Rejected = slices.Clone(c.meter.rejections), c.meter.rejected
+	if failed := c.conclude(); failed != nil && err == nil {
+		err = failed
 	}
 	switch {
 	case err == nil:
@@ -203,6 +188,34 @@ func (s *Session) runChain(ctx context.Context, i int, out chan<- message, aband
 	}
 	s.publish(c.report)
 	c.flush(nil, err)
+}
+
+// conclude completes the report. It calls code of others, as the chain does before.
+func (c *chain) conclude() (err error) {
+	defer Recover(&err)
+	c.endPhase()
+	if c.meter != nil {
+		c.report.Rejections, c.report.Rejected = slices.Clone(c.meter.rejections), c.meter.rejected
+	}
+	if c.state != nil {
+		c.report.Last = slices.Clone(c.state.Point.Position)
+		if c.chart != nil {
+			if _, errMap := c.chart.Original(c.state.Point.Position, c.report.Last); errMap != nil {
+				c.report.Last = nil
+			}
+		}
+	}
+	if c.meter != nil {
+		if t, ok := c.meter.target.(Stopper); ok { // the caller's own target, unless it is a Cloner
+			t.SetStop(nil)
+		}
+	}
+	if c.state != nil {
+		if t, ok := c.state.Kernel.(Tabler); ok {
+			c.report.Tables = t.Tables()
+		}
+	}
+	return nil
 }
 
 // meet implements State.Exchange: the chain lets others compute while it waits.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -45,6 +46,67 @@ func TestPanicError(t *testing.T) {
 	}
 	if got == nil || !strings.Contains(string(got.Stack), "(*panicking).LogDensityGrad") {
 		t.Errorf("%+v", got)
+	}
+}
+
+// planted panics in the method of this name.
+type planted struct {
+	infer.Kernel
+	where string
+}
+
+func (p planted) in(name string) {
+	if p.where == name {
+		panic("planted")
+	}
+}
+
+func (p planted) Dim() int { return 1 }
+func (p planted) LogDensityGrad(x, grad []float64) (float64, error) {
+	grad[0] = -x[0]
+	return -x[0] * x[0] / 2, nil
+}
+func (p planted) SetStop(stop func() error) {
+	if stop == nil {
+		p.in("SetStop(nil)")
+	}
+}
+func (p planted) OutputNames() []string { return []string{"x"} }
+func (p planted) Generate([]float64, *rand.Rand, []float64) error {
+	p.in("Generate")
+	return nil
+}
+
+func (p planted) Plan(target *infer.Meter, n int) (infer.Plan, error) {
+	p.in("Plan")
+	plan, err := nuts.Sampler{}.Plan(target, n)
+	p.Kernel = plan.Kernel
+	plan.Kernel = p
+	return plan, err
+}
+func (p planted) Describe() map[string]float64 { p.in("Describe"); return nil }
+func (p planted) Tables() []infer.Table        { p.in("Tables"); return nil }
+func (p planted) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z *infer.Point) (*infer.Point, infer.Info, error) {
+	p.in("Transition")
+	return p.Kernel.Transition(rng, h, eps, z)
+}
+
+// TestPlantedPanics: a panic of a target or a sampler ends the chain, wherever it is called: also
+// at the end, when the report is completed.
+func TestPlantedPanics(t *testing.T) {
+	for _, where := range []string{"Plan", "Transition", "Describe", "Tables", "SetStop(nil)", "Generate"} {
+		p := planted{where: where}
+		s, err := infer.NewSession(p, infer.Config{Sampler: p, Chains: 1, Warmup: 3, Draws: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got *infer.PanicError
+		for _, err := range s.Draws(t.Context()) {
+			errors.As(err, &got)
+		}
+		if got == nil || got.Value != "planted" || s.Report().Chains[0].Err == nil {
+			t.Errorf("%s: %v, and in the report %v", where, got, s.Report().Chains[0].Err)
+		}
 	}
 }
 

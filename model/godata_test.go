@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -84,6 +85,21 @@ func TestGoData(t *testing.T) {
 		}{N: 2, Y: []int{0, 1}}, nil},
 		{"duration", map[string]any{"n": 1, "y": []time.Duration{time.Second}}, []string{"y[1]", "time.Duration", "Seconds()"}},
 		{"time", map[string]any{"n": time.Now(), "y": []int{}}, []string{"n has type time.Time"}},
+		{"bytes", []byte(`{"n": 0, "y": []}`), []string{"data of type []uint8", "ppl.JSON(text)"}},
+		{"raw JSON", json.RawMessage(`{"n": 0, "y": []}`), []string{"data of type json.RawMessage", "ppl.JSON(text)"}},
+		{"text", "\n{}", []string{"data of type string", "ppl.JSON(text)"}},
+		{"name of a file", "counts.json", []string{"ppl.DataFile{Path: name}"}},
+		{"reader", strings.NewReader("{}"), []string{"*strings.Reader", "read all of it", "ppl.JSON(text)"}},
+		{"decoder", json.NewDecoder(strings.NewReader("{}")), []string{"*json.Decoder", "ppl.JSON(text)"}},
+		{"pointer to JSON", new(model.JSON), []string{"not a pointer"}},
+		{"pointer to a file", &model.DataFile{}, []string{"not a pointer"}},
+		{"pointer to a struct", &struct {
+			N int   `ppl:"n"`
+			Y []int `ppl:"y"`
+		}{}, nil},
+		{"strings", map[string]string{"n": "1", "y": "2"}, []string{"n is a string", "strconv"}},
+		{"parts that are raw JSON", map[string]json.RawMessage{"n": json.RawMessage("1")}, []string{"n is JSON that is not decoded", "ppl.JSON"}},
+		{"neither map nor struct", []int{1}, []string{"data of type []int: want a map"}},
 		{"times", map[string]any{"n": 1, "y": []time.Time{{}}}, []string{"y[1]", "time.Time"}},
 	} {
 		got := message(bind(t, counts, test.values))

@@ -2,14 +2,17 @@ package model
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"path"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/ppl-lang/ppl/compile"
@@ -380,10 +383,32 @@ func readData(values any, memory int64) (*data.Set, error) {
 		o.Counts, o.As = data.ReadCounts(v.Counts), v.As
 		return data.Parse(v.Path, text, o)
 	}
+	if instead := meant(values); instead != "" {
+		return nil, &data.Error{Message: fmt.Sprintf("data of type %T: %s", values, instead)}
+	}
 	return data.FromGoWith(values, o)
 }
 
-// declaredNames returns the names of variables. A tuple has one name.
+// meant says what to bind instead of values that are nearly data; "" for others.
+func meant(values any) string {
+	switch v := values.(type) {
+	case *JSON, *DataFile:
+		return "give the value, not a pointer to it"
+	case io.Reader, *json.Decoder:
+		return "read all of it, and give text in Stan's JSON format as ppl.JSON(text)"
+	case string:
+		if strings.HasPrefix(strings.TrimSpace(v), "{") {
+			return "give text in Stan's JSON format as ppl.JSON(text)"
+		}
+		return "give the name of a file as ppl.DataFile{Path: name}, and text in Stan's JSON format as ppl.JSON(text)"
+	}
+	if t := reflect.TypeOf(values); t != nil && t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8 {
+		return "give text in Stan's JSON format as ppl.JSON(text)"
+	}
+	return ""
+}
+
+// declaredNames are the names of variables, of a tuple its own.
 func declaredNames(vars []*ir.Var) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, leaves := range ir.Declared(vars) {

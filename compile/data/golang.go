@@ -378,6 +378,9 @@ func (c *collector) collect(v reflect.Value, depth int) error {
 	if err := timeless(c.path(), v); err != nil {
 		return err
 	}
+	if v.Type() == reflect.TypeFor[json.RawMessage]() {
+		return c.errorf("is JSON that is not decoded: use json.Unmarshal, or give the text of all data as ppl.JSON")
+	}
 	switch v.Kind() {
 	case reflect.Slice, reflect.Array:
 		return c.slice(v, depth)
@@ -400,7 +403,7 @@ func (c *collector) collect(v reflect.Value, depth int) error {
 		if n, ok := reflect.TypeAssert[json.Number](v); ok {
 			return c.jsonNumber(n, depth)
 		}
-		return c.errorf("is a string, but data are numbers")
+		return c.errorf("is a string, but data are numbers: convert it, with package strconv, say")
 	case reflect.Bool:
 		return c.errorf("is a bool, but data are numbers: give 1 for true and 0 for false")
 	}

@@ -133,7 +133,7 @@ func movable(g *ad.Graph, r, before ad.Ref) bool {
 		switch class := n.Op.Row().Class; {
 		case n.Op == ad.OpConst || n.Op == ad.OpInput:
 			return true
-		case class != ad.Elementwise && class != ad.Linear || n.MayFail() || len(seen) > maxEarly:
+		case class != ad.Elementwise && class != ad.Linear || mustRun(n) || len(seen) > maxEarly:
 			return false
 		}
 		for _, a := range n.Args {

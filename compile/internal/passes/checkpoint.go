@@ -53,7 +53,7 @@ func keeping(body *ad.Graph, place int) *ad.Graph {
 	to := body.Sibling()
 	var kept []ad.Ref
 	w := ad.NewRewriter(body, to)
-	w.Keep = (*ad.Node).MayFail
+	w.Keep = mustRun
 	w.Node = func(r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		x := w.Same(n, attr, args)
 		if n.Layout().Control == ad.Tested {

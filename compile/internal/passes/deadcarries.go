@@ -12,7 +12,7 @@ import (
 // derivatives of elements matter, an array that a loop fills need not be recomputed step by step.
 // Scans that contain no while loop and carry no arrays element by element do not change.
 func removeDeadCarries(g *ad.Graph, o *Options) *ad.Graph {
-	if !g.Has(ad.OpWhile) && !g.Has(ad.OpReplace) && !g.Has(ad.OpAddAt) {
+	if !has(g, ad.OpWhile) && !has(g, ad.OpReplace) && !has(g, ad.OpAddAt) {
 		return g
 	}
 	all := make([]bool, max(len(g.Outputs), len(g.Inputs)))
@@ -106,7 +106,7 @@ func (all *demands) open(g *ad.Graph, region *needs, at ad.Ref, first int) *need
 // nodes.
 func (all *demands) mustStay(n *ad.Node) bool {
 	if n.Op.Row().Class != ad.Region {
-		return n.Op != ad.OpTake && n.MayFail()
+		return n.Op != ad.OpTake && mustRun(n)
 	}
 	return slices.ContainsFunc(n.Bodies(), func(g *ad.Graph) bool {
 		acts, known := all.acts[g]
@@ -268,7 +268,7 @@ func (u *regionUse) trimmed(n *ad.Node) any {
 func (s *needs) trimmed(outputs, inputs []bool) *ad.Graph {
 	g := s.g
 	w := ad.NewRewriter(g, s.all.o.empty())
-	w.Keep = (*ad.Node).MayFail
+	w.Keep = mustRun
 	for k, r := range g.Inputs {
 		if inputs[k] {
 			w.Input(r)

@@ -109,7 +109,7 @@ func (d *delaying) scan() *ad.Scan {
 	s, from := d.s, d.s.Body
 	to := from.Sibling()
 	w := ad.NewRewriter(from, to)
-	w.Keep = (*ad.Node).MayFail
+	w.Keep = mustRun
 	used := make([]bool, len(from.Nodes)) // read by anything but the next value of its delay
 	for i, live := range from.Live(from.Outputs, true) {
 		if live {

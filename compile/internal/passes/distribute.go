@@ -15,7 +15,7 @@ import (
 
 // distribute returns a graph equal to g with its scans, including nested ones, distributed.
 func distribute(g *ad.Graph, o *Options) *ad.Graph {
-	if !g.Has(ad.OpScan) {
+	if !has(g, ad.OpScan) {
 		return g
 	}
 	d := &distributor{
@@ -94,7 +94,7 @@ func newTaker(d *distributor, n *ad.Node, s *ad.Scan, args []ad.Ref, live []bool
 			t.step[i] = k < s.Carries+s.Streams
 			continue
 		}
-		if nd.MayFail() {
+		if loopnest.MayFail(nd) {
 			t.carry[i], t.step[i], t.pins = true, true, true
 			seeds = append(seeds, ad.Ref(i))
 		}
@@ -325,7 +325,7 @@ func (t *taker) remember() {
 func (t *taker) recurrence(kept, sums []ad.Ref) ad.Ref {
 	s, b, g := t.s, t.b, t.g
 	w := ad.NewRewriter(b, g.Sibling())
-	w.Keep = (*ad.Node).MayFail
+	w.Keep = mustRun
 	// Operands of the recurrence from outside.
 	var streams, captures []ad.Ref
 	outside := map[ad.Ref]bool{}

@@ -12,7 +12,7 @@ import (
 // pass on what they read. With copies, a gradient of the moving average of 500 values with five
 // coefficients took 2.3 ms.
 func keepElements(g *ad.Graph) *ad.Graph {
-	if !g.Has(ad.OpReplace) {
+	if !has(g, ad.OpReplace) {
 		return g
 	}
 	more := map[ad.Ref]int{} // by scan: number of additional values that it keeps
@@ -21,7 +21,7 @@ func keepElements(g *ad.Graph) *ad.Graph {
 			return w.To.Result(args[0], shifted(&g.Nodes[n.Args[0]], n.ResultIndex(), more[n.Args[0]]))
 		}
 		s, ok := n.Attr.(*ad.Scan) // the old scan: taping passes on reads from all regions within
-		if !ok || !s.Body.Has(ad.OpReplace) {
+		if !ok || !has(s.Body, ad.OpReplace) {
 			return w.Same(n, attr, args)
 		}
 		t := taping{left: maxTaped / max(float64(n.Type.Lanes), 1)}
@@ -73,7 +73,7 @@ func (t *taping) body(g *ad.Graph, carried []bool, times float64) (to *ad.Graph,
 	more := map[ad.Ref]int{}
 	to = g.Sibling()
 	w := ad.NewRewriter(g, to)
-	w.Keep = (*ad.Node).MayFail
+	w.Keep = mustRun
 	keep := func(x ad.Ref) {
 		read = append(read, x)
 		t.left -= times * float64(to.Type(x).Total())

@@ -22,7 +22,7 @@ import (
 // Derivatives treat m as constant, since c does not depend on the unit. The pass runs before the
 // density is differentiated, and after the pass that splits longer sums into sums of two terms.
 func recognisePrefixSums(g *ad.Graph) *ad.Graph {
-	if !g.Has(ad.OpScan) {
+	if !has(g, ad.OpScan) {
 		return g
 	}
 	used := loopnest.UsedResults(g, g.Live(g.Outputs, true))

@@ -1,6 +1,11 @@
 package passes
 
-import "github.com/ppl-lang/ppl/ad"
+import (
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/loopnest"
+)
 
 // rebuild copies g. node makes the counterpart of a node, from the counterparts of its arguments;
 // inputs and constants are copied. inner rebuilds bodies of regions; nil copies them unchanged.
@@ -24,7 +29,7 @@ func (o *Options) empty() *ad.Graph {
 // rebuildTo is rebuild, into an empty graph.
 func rebuildTo(to, g *ad.Graph, inner func(*ad.Graph) *ad.Graph, node func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref) *ad.Graph {
 	w := ad.NewRewriter(g, to)
-	w.Body, w.Keep = inner, (*ad.Node).MayFail
+	w.Body, w.Keep = inner, mustRun
 	w.Node = func(r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref { return node(w, r, n, attr, args) }
 	w.To.Expect(len(g.Nodes) + len(g.Nodes)/8)
 	w.Inputs()
@@ -33,6 +38,17 @@ func rebuildTo(to, g *ad.Graph, inner func(*ad.Graph) *ad.Graph, node func(w *ad
 		w.To.Output(w.At(r))
 	}
 	return w.To
+}
+
+// mustRun reports whether a node without side effects must run even if nothing reads its value: it
+// draws random numbers, or may fail.
+func mustRun(n *ad.Node) bool { return loopnest.MayFail(n) }
+
+// has reports whether the graph or a region in it has a node with this op.
+func has(g *ad.Graph, op ad.OpCode) bool {
+	return slices.ContainsFunc(g.Nodes, func(n ad.Node) bool {
+		return n.Op == op || slices.ContainsFunc(n.Bodies(), func(b *ad.Graph) bool { return has(b, op) })
+	})
 }
 
 // uniform returns the single number that all elements of r equal, if there is one.

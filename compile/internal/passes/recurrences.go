@@ -8,7 +8,7 @@ import "github.com/ppl-lang/ppl/ad"
 // are joined with products, and sums with sums; nothing is multiplied out. Results change by a few
 // roundings of the terms.
 func linearise(g *ad.Graph, o *Options) *ad.Graph {
-	if !g.Has(ad.OpScan) {
+	if !has(g, ad.OpScan) {
 		return g
 	}
 	return rebuild(o, g, linearise, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {

@@ -17,7 +17,7 @@ import (
 // instance in a conditional that each lane decides for itself: the refinements of an integral for
 // each row.
 func recogniseReductions(g *ad.Graph) *ad.Graph {
-	if !g.Has(ad.OpScan) {
+	if !has(g, ad.OpScan) {
 		return g
 	}
 	used := loopnest.UsedResults(g, g.Live(g.Outputs, true))
@@ -101,7 +101,7 @@ func summed(g *ad.Graph, s *ad.Scan, args, terms []ad.Ref) (scan ad.Ref, results
 	t := *s
 	t.Body = to
 	w := ad.NewRewriter(b, to)
-	w.Keep = (*ad.Node).MayFail
+	w.Keep = mustRun
 	var left, carried, sums []ad.Ref
 	for i, in := range b.Inputs {
 		if i < s.Carries && terms[i] != ad.None {

@@ -18,7 +18,7 @@ import (
 // The pass runs before the density is differentiated, so that the loops of the derivative also work
 // on scalars. Each number is computed as before; sums of elements are added in the same order.
 func replaceInRegions(g *ad.Graph) *ad.Graph {
-	if !g.Has(ad.OpWhile) && !g.Has(ad.OpScan) {
+	if !has(g, ad.OpWhile) && !has(g, ad.OpScan) {
 		return g
 	}
 	used := loopnest.UsedResults(g, g.Live(g.Outputs, true))
@@ -397,7 +397,7 @@ func (x *scalars) region(to *ad.Graph, n *ad.Node, of []element) (made []ad.Ref,
 		return nil, nil, false
 	}
 	r := to.Do(n.Op, attr, args...)
-	if n.MayFail() {
+	if mustRun(n) {
 		to.SideEffects = append(to.SideEffects, r)
 	}
 	return []ad.Ref{r}, groups, true

@@ -13,7 +13,7 @@ import (
 // run earlier because the derivative of a solution is another solution, and the derivative of the
 // expressions made here would be much longer.
 func replaceSystems(g *ad.Graph, o *Options) *ad.Graph {
-	if !g.Has(ad.OpSolve) {
+	if !has(g, ad.OpSolve) {
 		return g
 	}
 	factorised := map[ad.Ref]*factors{} // by matrix

@@ -1,10 +1,6 @@
 package passes
 
-import (
-	"slices"
-
-	"github.com/ppl-lang/ppl/ad"
-)
+import "github.com/ppl-lang/ppl/ad"
 
 // unswitch is loop unswitching. A conditional in lanes whose condition has no lanes becomes one
 // conditional for all lanes. Its sides are computed in lanes, and parts that are the same in all
@@ -14,18 +10,12 @@ import (
 // The pass runs before the density is differentiated, so that derivatives are conditionals of the
 // same kind. It runs after if-conversion, whose selections stay in one loop with the code around
 // them.
-func unswitch(g *ad.Graph) *ad.Graph { return uniformBranches{}.unswitch(g) }
-
-// uniformBranches says which graphs have conditionals that unswitch changes, themselves or in a
-// region.
-type uniformBranches map[*ad.Graph]bool
-
-func (u uniformBranches) unswitch(g *ad.Graph) *ad.Graph {
-	if !u.in(g) {
+func unswitch(g *ad.Graph) *ad.Graph {
+	if !hasUniformBranch(g) {
 		return g
 	}
 	made := map[ad.Ref]ad.Ref{}
-	return rebuildTo(g.Sibling(), g, u.unswitch, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	return rebuildTo(g.Sibling(), g, unswitch, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if n.Op == ad.OpResult {
 			if once, ok := made[n.Args[0]]; ok {
 				return w.To.Lane(w.To.Result(once, n.ResultIndex()))
@@ -51,22 +41,28 @@ func (u uniformBranches) unswitch(g *ad.Graph) *ad.Graph {
 			for _, out := range to.Inline(body, inputs, true) {
 				to.Output(to.Unlane(to.Spread(out, n.Type.Lanes)))
 			}
-			return u.unswitch(to) // for conditionals in the sides, which now have lanes
+			return unswitch(to) // for conditionals in the sides, which now have lanes
 		}
 		made[r] = w.To.Do(ad.OpIf, &ad.If{Then: side(f.Then), Else: side(f.Else)}, whole...)
 		return made[r]
 	})
 }
 
-func (u uniformBranches) in(g *ad.Graph) bool {
-	found, known := u[g]
-	if !known {
-		found = slices.ContainsFunc(g.Nodes, func(n ad.Node) bool {
-			return uniformBranch(g, &n) || slices.ContainsFunc(n.Bodies(), u.in)
-		})
-		u[g] = found
+// hasUniformBranch reports whether the graph or a region in it has a conditional that unswitch
+// changes.
+func hasUniformBranch(g *ad.Graph) bool {
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		if uniformBranch(g, n) {
+			return true
+		}
+		for _, b := range n.Bodies() {
+			if hasUniformBranch(b) {
+				return true
+			}
+		}
 	}
-	return found
+	return false
 }
 
 // uniformBranch reports whether the node is a conditional in lanes that all take the same side. It
@@ -78,5 +74,12 @@ func uniformBranch(g *ad.Graph, n *ad.Node) bool {
 
 // inOrder reports whether a region has side effects that must stay in the order of lanes.
 func inOrder(n *ad.Node) bool {
-	return slices.ContainsFunc(n.Bodies(), func(b *ad.Graph) bool { return b.Has(ad.OpPrint) || b.Has(ad.OpRequire) })
+	for _, b := range n.Bodies() {
+		for i := range b.Nodes {
+			if m := &b.Nodes[i]; m.Op == ad.OpPrint || m.Op == ad.OpRequire || inOrder(m) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -164,13 +164,10 @@ func (x *context) touch(r rootID, t int, read bool) {
 	if rt.data != nil || rt.bind != nil {
 		return
 	}
-	if y := x.Body; y != rt.body {
-		for y.Parent != rt.body {
-			y = y.Parent
-		}
+	for y := x.Body; y != rt.body; y = y.Parent {
 		reg := x.region(y.Region)
 		t = reg.start
-		if n := len(reg.pins); n == 0 || reg.pins[n-1] != r {
+		if y.Parent == rt.body {
 			reg.pins = append(reg.pins, r)
 		}
 	}

@@ -18,6 +18,7 @@ type BlockTime struct {
 // takes the minimum of the times, minus the cost of reading the clock; or their mean, if the clock
 // is so coarse that it did not move within the block, as on Windows.
 func (m *Machine) Profile(env *ad.Env, budget time.Duration) ([]BlockTime, error) {
+	m.found()
 	if env == nil {
 		env = &m.none
 	}

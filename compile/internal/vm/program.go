@@ -276,6 +276,7 @@ type Machine struct {
 	sharing                          sharing     // its team
 	regions                          *regionWork // nil: none so far
 	fail                             failure     // first failed check in the strips so far
+	lost                             *lost       // nil: the machine has its memory
 	err                              error       // of an op, and its lane
 	errAt                            int
 }
@@ -308,7 +309,8 @@ func (p *Program) New() *Machine {
 // takeOwn gives a worker its private memory.
 func (m *Machine) takeOwn() {
 	p := m.p
-	m.args, m.draw, m.work = make([][]float64, 2*p.maxArgs), make([]float64, p.maxArgs), make([]float64, 3*maxStrip)
+	numbers := make([]float64, p.maxArgs+3*maxStrip)
+	m.args, m.draw, m.work = make([][]float64, 2*p.maxArgs), numbers[:p.maxArgs:p.maxArgs], numbers[p.maxArgs:]
 	n, first := p.own, 0
 	if p.native != nil {
 		n, first = p.native.scratch, p.native.own
@@ -334,6 +336,7 @@ func (m *Machine) second() *Machine {
 // SetWorkers sets the number of goroutines, including the caller, that share an evaluation if it
 // takes long enough. Results do not depend on it.
 func (m *Machine) SetWorkers(n int) {
+	m.found()
 	switch {
 	case m.p.splits == 0:
 	case n < 2:
@@ -353,10 +356,16 @@ func (m *Machine) workers() int {
 
 // Input returns the machine's memory of input i, which the caller fills before Run. Run does not
 // change it.
-func (m *Machine) Input(i int) []float64 { return m.views[m.p.inputs[i]] }
+func (m *Machine) Input(i int) []float64 {
+	m.found()
+	return m.views[m.p.inputs[i]]
+}
 
 // Output is the value of output i, valid until the next Run.
-func (m *Machine) Output(i int) []float64 { return m.views[m.p.outputs[i]] }
+func (m *Machine) Output(i int) []float64 {
+	m.found()
+	return m.views[m.p.outputs[i]]
+}
 
 // transfer is a run of numbers of a vector, from position at on, and their position in the machine.
 type transfer struct {
@@ -395,6 +404,7 @@ func (p *Program) exchange() {
 // as long as grad. x has the values of its inputs, one after another. In a model of few parameters,
 // copying inputs and outputs one by one would take as long as the computation.
 func (m *Machine) Gradient(env *ad.Env, x, grad []float64) (float64, error) {
+	m.found()
 	if r := m.p.whole; r != nil && !m.mayBeLeft(env) {
 		if m.env != env {
 			m.env = env
@@ -426,6 +436,7 @@ func (m *Machine) Gradient(env *ad.Env, x, grad []float64) (float64, error) {
 // Run evaluates the outputs at the inputs and carries out the side effects in order. An error is a
 // rejection: *ad.CheckError, *ad.RejectError, or *OpError.
 func (m *Machine) Run(env *ad.Env) error {
+	m.found()
 	if env == nil {
 		env = &m.none
 	}

@@ -3,6 +3,7 @@ package vm
 import (
 	"errors"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -75,15 +76,41 @@ func (m *Machine) watched(env *ad.Env) error {
 					<-done
 					ended()
 				}()
-				fresh := m.p.New()
-				fresh.SetWorkers(m.workers())
-				for i := range m.p.inputs {
-					copy(fresh.Input(i), m.Input(i))
-				}
-				*m = *fresh
+				m.lose()
 				return err
 			}
 		}
+	}
+}
+
+// lost is what a machine needs to be used again after an evaluation was abandoned, which has its
+// memory.
+type lost struct {
+	inputs  [][]float64
+	workers int
+}
+
+// lose leaves the memory to the abandoned evaluation. The machine gets other memory when it is used
+// again, which is seldom: to clear some hundred megabytes took up to two seconds, for which a
+// cancelled run would be late.
+func (m *Machine) lose() {
+	l := &lost{workers: m.workers()}
+	for i := range m.p.inputs {
+		l.inputs = append(l.inputs, slices.Clone(m.Input(i)))
+	}
+	*m = Machine{p: m.p, lost: l}
+}
+
+// found gives the machine memory if it has lost it.
+func (m *Machine) found() {
+	l := m.lost
+	if l == nil {
+		return
+	}
+	*m = *m.p.New()
+	m.SetWorkers(l.workers)
+	for i, x := range l.inputs {
+		copy(m.Input(i), x)
 	}
 }
 

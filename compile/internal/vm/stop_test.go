@@ -84,6 +84,9 @@ func TestLeftEvaluation(t *testing.T) {
 	if !errors.Is(err, enough) {
 		t.Fatal(err)
 	}
+	if m.mem != nil {
+		t.Error("other memory was taken before the machine is used again: a cancelled run would be late")
+	}
 	quiet := &ad.Env{Print: func(string) {}, Stop: func() error { return nil }}
 	if err := m.Run(quiet); err != nil {
 		t.Fatal(err)
