@@ -40,7 +40,7 @@ func Example() {
 		log.Println(f.Summary, f.Advice) // such as divergences
 	}
 	// Output:
-	// mean 6, above 0 with probability 0.94
+	// mean 7, above 0 with probability 0.95
 }
 
 const coin = `
