@@ -34,7 +34,7 @@ model {
 			for _, theta := range []float64{1, 300, 370, 400, 800} {
 				g := make([]float64, 3)
 				lp, err := p.LogDensityGrad([]float64{theta, 0.1, -0.2}, g)
-				a, b := theta-0.1, 2*theta+0.1 // the logits, that of the first being 0
+				a, b := theta-0.1, 2*theta+0.1 // the logits of the second and third category; the first is 0
 				n := float64(len(y))
 				if name == "one" {
 					n = 1

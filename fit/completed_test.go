@@ -13,8 +13,9 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// TestCompletedMetric checks rmhmc in more dimensions than those for which softabs is the default.
-// It must also draw if the Fisher information covers only some parameters; for the others it is 1.
+// TestCompletedMetric checks rmhmc in so many dimensions that softabs is no longer the default. It
+// must also draw if the Fisher information covers only some parameters; for the others it is set to
+// 1.
 func TestCompletedMetric(t *testing.T) {
 	m, err := model.Compile("m.model", `parameters { simplex[110] p; real a; }
 model { p ~ dirichlet(rep_vector(3, 110)); a ~ normal(5, 0.1); }`)

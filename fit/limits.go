@@ -30,7 +30,7 @@ type allotment struct {
 
 // waiter is a waiting run.
 type waiter struct {
-	want  allotment // processors: the largest number
+	want  allotment // what it asks for; it may get fewer processors
 	got   allotment
 	ready chan struct{} // closed once got is set
 }

@@ -45,7 +45,7 @@ func TestLimitsTake(t *testing.T) {
 			synctest.Wait()
 		}
 		take(ctx, 1, 4, 50)         // must wait for bytes
-		take(t.Context(), 2, 4, 10) // there is room for it, but it came later
+		take(t.Context(), 2, 4, 10) // there would be room for it, but others came first
 		if len(order) > 0 {
 			t.Fatalf("%v did not wait", order)
 		}
@@ -55,7 +55,7 @@ func TestLimitsTake(t *testing.T) {
 			t.Fatalf("%v", order)
 		}
 		first()
-		first() // a second time gives nothing back
+		first() // calling it again gives nothing back
 		take(t.Context(), 3, 4, 90)
 		take(t.Context(), 4, 1, 0)
 		if !slices.Equal(order, []int{-1, 21, 32, 41}) && !slices.Equal(order, []int{-1, 21, 32}) {

@@ -23,9 +23,9 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// strangers are models of several kinds, with data for a number of rows: machine code
-// with loops, an interpreted one, one that runs much before its first evaluation, one
-// that is refused.
+// strangers are models of several kinds, with data of any number of rows: one whose machine code
+// has loops, one that is interpreted, one that runs much before its first evaluation, and one that
+// is refused.
 var strangers = []struct {
 	text string
 	data func(n int) map[string]any
@@ -53,12 +53,12 @@ parameters { vector[N] z; } model { z ~ std_normal(); } generated quantities { v
 // footprint is the memory and the goroutines that a process uses.
 type footprint struct {
 	heap, goroutines  int
-	executable, pages int // mappings of made code, and their bytes
+	executable, pages int // mappings of generated machine code, and their bytes
 }
 
 func measure(t *testing.T) footprint {
 	runtime.GC()
-	runtime.GC() // what cleanups have let go of
+	runtime.GC() // collect what cleanups have released
 	var s runtime.MemStats
 	runtime.ReadMemStats(&s)
 	f := footprint{heap: int(s.HeapAlloc), goroutines: runtime.NumGoroutine()}
@@ -163,7 +163,7 @@ func TestStress(t *testing.T) {
 		}
 		models, posteriors = append(models, m), append(posteriors, p)
 	}
-	// The recursion, which is interpreted, takes 3 s of processor time a run with refined steps.
+	// With refined steps, the interpreted recursion would take 3 s of processor time per run.
 	options := func(i int) fit.Options {
 		o := fit.Options{Chains: 2, Warmup: 30, Draws: 10, Seed: 3}
 		if i == 1 {

@@ -15,7 +15,8 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// What is read of draws keeps to a limit, whatever files say of themselves.
+// These tests check that reading draws keeps to a memory limit, even if files claim to have more
+// than they do.
 
 func TestReadMemory(t *testing.T) {
 	m, err := model.Compile("m", "parameters { vector[10] x; } model { x ~ normal(0, 1); }")
@@ -91,7 +92,7 @@ func TestReadMadeUp(t *testing.T) {
 			m["shape"] = []int{1, 10, n}
 			m["chunk_grid"].(map[string]any)["configuration"].(map[string]any)["chunk_shape"] = []int{1, 10, n}
 		})
-		// The others have chunks that are larger than any may be.
+		// The other stores claim chunks that are larger than any may be.
 		if _, err := (fit.ReadOptions{Memory: 1 << 30}).Zarr(store); err == nil || n == 1<<24 && !errors.As(err, &full) {
 			t.Errorf("a vector of %d elements: %v", n, err)
 		}
@@ -99,7 +100,7 @@ func TestReadMadeUp(t *testing.T) {
 	if err := os.WriteFile(array, []byte(good), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	// As many draws, of all arrays.
+	// Let all arrays claim this number of draws.
 	for _, n := range []int{1 << 33, 1 << 50} {
 		for _, group := range []string{"posterior", "sample_stats"} {
 			arrays, err := filepath.Glob(filepath.Join(store, group, "*", "zarr.json"))

@@ -17,7 +17,8 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// RMHMC with the expected Fisher information, which the model's text yields.
+// This example runs RMHMC with the expected Fisher information, which is derived from the text of
+// the model.
 func ExamplePosterior_Compiled() {
 	model, err := model.Compile("regression.model", `
 		data { int N; vector[N] x; array[N] int<lower=0, upper=1> y; }
@@ -58,7 +59,7 @@ func ExamplePosterior_Compiled() {
 	// b true
 }
 
-// exact is a model with exact draws.
+// exact is a model whose posterior can be drawn from exactly.
 type exact struct {
 	infer.LogDensity
 	posterior *model.Posterior

@@ -95,7 +95,8 @@ func TestMetricForms(t *testing.T) {
 		}
 	}
 
-	// A chosen metric is not completed, whatever its form; other metrics have no sparse form.
+	// If the user chooses a metric, it is not completed, whatever its form. Other kinds of metrics
+	// have no sparse form.
 	flat, err := model.Compile("flat.model", "parameters { vector[70] a; real b; } model { a ~ normal(0, 1); }")
 	if err != nil {
 		t.Fatal(err)

@@ -36,7 +36,7 @@ type ring struct {
 	N int
 }
 
-// Ring is exported so that it is looked into.
+// Ring is exported so that Bind looks at its fields.
 type Ring ring
 
 type node struct {

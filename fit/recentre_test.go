@@ -161,7 +161,7 @@ func TestRecentredResume(t *testing.T) {
 // during warm-up, which is then repeated, during sampling, or in the resumed run.
 func TestLearntResume(t *testing.T) {
 	whole, stopped := t.TempDir(), t.TempDir()
-	// Data that say much of each effect, for which coordinates between the two ends are best.
+	// With precise data on each effect, the best coordinates lie between the two ends.
 	precise := func() *model.Posterior {
 		return bind(t, schoolsCentred, map[string]any{"J": 8, "y": []float64{28, 8, -3, 7, -1, 1, 18, 12}, "s": []float64{1, 2, 3, 4, 5, 6, 7, 8}})
 	}
@@ -256,7 +256,8 @@ func TestRecentredWalk(t *testing.T) {
 			sum, squares, count = sum+v, squares+v*v, count+1
 		}
 		got := sum / count
-		// At least some 400 effective draws: four of their standard errors.
+		// There are at least about 400 effective draws; the limits are four of their standard
+		// errors.
 		if spread := math.Sqrt(squares/count - got*got); math.Abs(got-mean) > 0.2*sd || math.Abs(spread/sd-1) > 0.2 {
 			t.Errorf("noise %v, %s: the scale is %.4f ± %.4f, by the filter %.4f ± %.4f", c.e, c.how, got, spread, mean, sd)
 		}
@@ -289,7 +290,7 @@ func TestLearntEvidence(t *testing.T) {
 	const head = `data { int n; array[n] int g, h; vector[n] y; } parameters { real m; real<lower=0> s, r; vector[10] a; vector[6] b; } model { m ~ normal(0, 5); s ~ normal(0, 2); r ~ normal(0, 2); `
 	for name, of := range map[string]struct {
 		text string
-		want func(k int) float64 // the precision for a, then b
+		want func(k int) float64 // the expected precision, for the elements of a, then b
 		goes bool                // with the location
 	}{
 		"crossed": {head + `a ~ normal(0, s); b ~ normal(0, r); y ~ normal(m + a[g] + b[h], 0.5); }`, func(k int) float64 {
@@ -327,11 +328,11 @@ func TestLearntEvidence(t *testing.T) {
 		mean := 0.0
 		for k := range n {
 			mean += math.Log(got[n+k]/of.want(k)) / float64(n)
-			// How far the effect is centred where its scale is 1, as it is about here. Evidence
-			// that differs by less than 0.1 of that is not learnt anew.
+			// b/(1+b) is how far an effect is centred if its scale is 1, as it is here, about.
+			// Coordinates are not changed for evidence that alters this by less than 0.1.
 			if b, want := got[n+k], of.want(k); math.Abs(b/(1+b)-want/(1+want)) > 0.1 {
 				t.Errorf("%s: the precision for effect %d is %.3g, not %.3g", name, k+1, b, want)
-			} else if !of.goes && math.Abs(math.Log(b/want)) > 0.6 { // some 300 draws: a standard error of 10 to 20 %, four of them
+			} else if !of.goes && math.Abs(math.Log(b/want)) > 0.6 { // about 300 draws: four standard errors of 10 to 20 %
 				t.Errorf("%s: the precision for effect %d is %.3g, not %.3g", name, k+1, b, want)
 			}
 			if f := got[3*n+k] / got[n+k]; of.goes != (f > 0.5) {

@@ -33,10 +33,10 @@ func rows(t *testing.T, path string) string {
 	return strings.Join(kept, "")
 }
 
-// copyFolder copies what a killed program would leave behind. A state that is
-// renamed meanwhile is copied as it was or as it will be, never in between.
+// copyFolder copies the files that a killed program would leave behind. If a state file is renamed
+// during the copy, it is copied before or after that, but never in between.
 func copyFolder(t *testing.T, from, to string) {
-	// The states first: draws that they follow are in the journals by then.
+	// Copy the states first, so that the journals have all draws before these states.
 	for _, pattern := range []string{"*.state", "*.journal", "*.tmp"} {
 		names, _ := filepath.Glob(filepath.Join(from, pattern))
 		for _, name := range names {
@@ -68,7 +68,7 @@ func TestResume(t *testing.T) {
 			Output: filepath.Join(whole, "m"), Resumable: true,
 		}
 		options = fit.SnapshotAlways(options)
-		// Copies are made in the middle, from within the run.
+		// Copy the folder in the middle of the run, from a function that the run calls.
 		copied := 0
 		*fit.ProgressOf(&options) = func(p infer.Progress) {
 			if p.Chain == 0 && p.Iteration == 230 {
@@ -214,7 +214,7 @@ func TestReadBack(t *testing.T) {
 // was lost: nothing if only the state is damaged.
 func TestSalvage(t *testing.T) {
 	dir := t.TempDir()
-	// A chain that starts anew makes warm-up alone, as it did before.
+	// These chains warm up separately, so a chain that starts again repeats only its own warm-up.
 	options := fit.SnapshotAlways(fit.Options{Sampler: nuts.Sampler{}, Chains: 2, Warmup: 50, Draws: 400, Seed: 5, SigFigs: 17, Refresh: 1, Resumable: true})
 	options.Output = filepath.Join(t.TempDir(), "m")
 	want, err := fit.Sample(context.Background(), bind(t, pair, nil), options)
@@ -275,7 +275,7 @@ func TestSalvage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, v := range resumed.Values()[400:] { // those of the run that was left alone, without one
+	for i, v := range resumed.Values()[400:] { // as in the undisturbed run, but one draw is missing
 		if w := whole.Values()[400:]; v != w[i] && v != w[i+1] {
 			t.Fatalf("draw %d is %v, not %v", i, v, w[i])
 		}
@@ -401,7 +401,7 @@ func TestFullDisk(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "no space left on device") || !strings.Contains(err.Error(), "m_2.csv") {
 		t.Fatalf("error %v", err)
 	}
-	// What the other chain has written is whole lines under its name.
+	// The file of the other chain has its name and only complete lines.
 	if fit == nil || len(fit.Files) != 1 {
 		t.Fatalf("files %v", fit.Files)
 	}
@@ -468,8 +468,8 @@ func TestAdapted(t *testing.T) {
 	}
 }
 
-// TestImpossibleOptions checks that invalid options are refused before anything runs, as those of
-// the command are.
+// TestImpossibleOptions checks that invalid options are refused before anything runs, like invalid
+// options of the command.
 func TestImpossibleOptions(t *testing.T) {
 	p := bind(t, pair, nil)
 	for name, o := range map[string]fit.Options{

@@ -12,8 +12,8 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// tight declares what digits are lost of first: values that lie close together, far from zero,
-// or next to a bound.
+// tight has parameters that suffer first when digits are lost: values that lie close together, far
+// from zero, or next to a bound.
 const tight = `
 parameters {
   ordered[3] c;
@@ -119,7 +119,7 @@ func TestRounded(t *testing.T) {
 				switch {
 				case i == 1 && digits == 8: // 1 - p is about 2e-9, and below 5e-9 p is written as 1
 					tolerance = 2
-				case i == 1 && digits != 6: // 1 - p has an error of an ulp of 1
+				case i == 1 && digits != 6: // 1 - p has the rounding error of a number near 1
 					tolerance = 1e-6
 				case digits == 0 || digits == 17:
 					tolerance = 1e-9 * (1 + math.Abs(v))

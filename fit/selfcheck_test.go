@@ -139,7 +139,7 @@ func TestResumedRunKeepsItsProgram(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
 			o := fit.Options{Sampler: nuts.Sampler{}, Chains: 2, Draws: 500, Warmup: 300, Seed: 3, Output: output, Resumable: true, SnapshotEvery: -1, Parallel: 1, Refresh: 1}
-			// In the middle of the draws of the second attempt.
+			// Interrupt the run in the middle of the draws of its second attempt.
 			*fit.ProgressOf(&o) = func(p infer.Progress) {
 				if _, err := os.Stat(output + ".density"); err == nil && p.Chain == 0 && p.Iteration == 500 {
 					cancel()

@@ -61,7 +61,7 @@ type Record struct {
 	// order, of a run that went on elsewhere.
 	Processors []string `json:"processors,omitempty"`
 
-	// The model and the data as they were named, and the SHA-256 of the files.
+	// The paths of the model and of the data as the user gave them, and the SHA-256 of these files.
 
 	Model       string `json:"model"`                 // path of the model
 	ModelSHA256 string `json:"model_sha256"`          // SHA-256 of the model
@@ -532,9 +532,9 @@ func (r *Record) removeFiles(dir string) error {
 // one.
 func (r *Record) store() string { return r.Base() + "." + r.Format }
 
-// Tidy removes from a folder what processes have left that were killed: temporary files and
-// stores and, of a run that is complete, what it could be resumed from.
-// It may be called any number of times, by whoever has the folder to themselves.
+// Tidy removes from a folder what killed processes have left: temporary files and stores and, if
+// the run is complete, the files for resuming it. It may be called repeatedly. The caller must be
+// the only user of the folder.
 func (r *Record) Tidy(dir string) error {
 	errs := []error{
 		files.RemoveTemps(dir, func(name string) bool {

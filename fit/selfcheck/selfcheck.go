@@ -60,7 +60,7 @@ type Check struct {
 	parallel int           // number of processors of the run
 	each     time.Duration // time of the last comparison
 	long     time.Duration // time limit of a comparison that did not end
-	// The same for comparisons of outputs.
+	// The same two times for comparisons of outputs.
 	eachOutputs, longOutputs time.Duration
 	without                  []string    // compiler passes left out to make the program correct
 	trusted                  bool        // bound is the reference itself
@@ -68,7 +68,7 @@ type Check struct {
 	last                     [][]float64 // the last position of each chain
 
 	point []float64          // point where the density is wrong
-	wrong *compile.Agreement // result of the comparison there
+	wrong *compile.Agreement // result of the comparison at that point
 	when  string
 }
 

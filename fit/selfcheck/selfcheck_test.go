@@ -30,7 +30,7 @@ model {
   while (abs(r * r - s) > 1e-9 * s) r = 0.5 * (r + s / r);
   target += -square(r - 2) - 0.1 * square(a);
 }`,
-	// A loop that counts, and ends by what parameters say.
+	// A loop that counts and whose end depends on parameters.
 	"count": `parameters { real a; }
 model {
   real x = a;
@@ -72,8 +72,8 @@ func values(t *testing.T) *data.Set {
 	return set
 }
 
-// bind binds a program, with a fault that changes its log density by one factor and its gradient by
-// another; 1 and 1 are none.
+// bind binds a program, with a fault that multiplies its log density by value and its gradient by
+// slope. If both are 1, there is no fault.
 func bind(t *testing.T, text, pass string, value, slope float64) *compile.Model {
 	t.Helper()
 	prog, list := compile.Compile(source.NewFile("model.stan", text))
@@ -152,7 +152,7 @@ func TestFaultsAreNoticed(t *testing.T) {
 		program      string
 		value, slope float64
 		what         string
-		replaced     bool // the run is followed further
+		replaced     bool // the run continues with the replacement
 	}
 	for _, c := range short.Every(3, []trial{
 		{"plain", 1 + 1e-8, 1, folder.DensityValue, false},
@@ -170,7 +170,7 @@ func TestFaultsAreNoticed(t *testing.T) {
 		{"algebra", 1, 1.015, folder.DensityGradient, false},
 		{"integral", 1, 1.002, folder.DensityGradient, false},
 	}) {
-		// The graph with its gradient goes through this pass.
+		// The graph with the gradient passes through this compiler pass.
 		m := bind(t, programs[c.program], "slices", c.value, c.slope)
 		k := check(m, values(t), 1, 2, 1)
 		if !k.Start() {
