@@ -48,8 +48,9 @@ type Model struct {
 }
 
 // Density is a log density, with the sum of the absolute values of its terms as Magnitude. Rounding
-// errors are relative to Magnitude.
-type Density struct{ Value, Magnitude float64 }
+// errors are relative to Magnitude. Work counts the statements and expressions evaluated, and the
+// numbers that library functions, indices and assignments read and make.
+type Density struct{ Value, Magnitude, Work float64 }
 
 // Error is the error of an evaluation: a rejection or a mistake of the program. Rejections are
 // failed checks of arguments and reject statements; find them with errors.As.
@@ -118,6 +119,7 @@ func (m *Model) Density(x [][]float64) (d Density, err error) {
 	r.parameters(x)
 	r.transformedParameters()
 	r.statements(m.prog.Model)
+	r.target.Work = float64(r.work)
 	return r.target, nil
 }
 
@@ -157,6 +159,7 @@ type run struct {
 	*Model
 	frame   frame
 	calls   int     // depth of user function calls
+	work    int     // see Density
 	target  Density // the log density so far
 	inModel bool    // whether the density counts
 	propto  bool    // whether `~` and _lupdf drop terms

@@ -13,6 +13,7 @@ import (
 
 // eval evaluates an expression.
 func (r *run) eval(e ir.Expr) value {
+	r.work++
 	switch e := e.(type) {
 	case *ir.IntLit:
 		return intOf(e.Value)
@@ -27,6 +28,7 @@ func (r *run) eval(e ir.Expr) value {
 	case *ir.IndexExpr:
 		return r.eval(e.X).each(func(x value) value {
 			places, shape := r.places(x.shape, e.Indices)
+			r.work += len(places)
 			return x.at(places, shape)
 		})
 	case *ir.Call:
@@ -232,6 +234,11 @@ func (r *run) library(e *ir.Call) value {
 	}
 	known := !slices.ContainsFunc(args, func(v value) bool { return !v.isInt() })
 	r.at = e.At
+	if f.OfShape == nil {
+		for _, v := range args {
+			r.work += count(v.shape)
+		}
+	}
 	switch {
 	case f.OfShape != nil:
 		shapes := make([][]int, len(args))

@@ -31,6 +31,7 @@ func (r *run) statements(ss []ir.Stmt) signal {
 
 func (r *run) exec(s ir.Stmt) signal {
 	r.at = s.Span()
+	r.work++
 	switch s := s.(type) {
 	case *ir.Block:
 		return r.statements(s.Stmts)
@@ -193,6 +194,7 @@ func (r *run) assign(s *ir.Assign) {
 	}
 	r.at = s.At
 	r.fits(shape, v)
+	r.work += len(places)
 	r.frame.vals[s.Var.ID] = old.with(places, v)
 }
 

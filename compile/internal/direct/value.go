@@ -178,6 +178,7 @@ func constant(g *ad.Graph, v value) ad.Ref {
 
 // computed evaluates a node of a graph without inputs, including side effects.
 func (r *run) computed(g *ad.Graph, node ad.Ref) value {
+	r.work += count(g.Type(node).Shape)
 	h := *g
 	h.Outputs = []ad.Ref{node}
 	out, err := h.Eval(nil, &ad.Env{Rand: r.opts.Rand, Print: r.opts.Print})

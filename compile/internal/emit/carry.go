@@ -243,7 +243,7 @@ func (cr *carrier) notCarried(ax *axis, steps int, lp *loop) (why string) {
 		vary[v] = true
 	}
 	switch {
-	case total*ax.N > plan.MaxHistory:
+	case copied*ax.N > plan.MaxHistory:
 		return "too much to carry"
 	case total > smallCarried && short && copied*steps <= maxCopied && !lp.jumps && !static.Has(lp.Body, static.IsWhile):
 		return "few enough iterations to unroll instead of carrying arrays"

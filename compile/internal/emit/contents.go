@@ -19,7 +19,8 @@ type contents struct {
 	b   *builder
 	arr *arrays
 
-	room []cell // for cells to come
+	room  []cell  // for cells to come
+	slots []int32 // of pick, by part; 0 between calls
 }
 
 // cell is the storage of a variable during evaluation. Its content is one whole value or, after
@@ -89,48 +90,62 @@ func (ct *contents) pack(c *cell) value {
 	return v
 }
 
-// pick returns the elements at the given locations in c's parts, as one dimension.
+// picked is a part of which pick reads elements.
+type picked struct {
+	part  int32
+	count int
+	few   []int32 // the positions read of a large part of which little is read; nil: it is read whole
+	start int32   // where it begins in the concatenation of the parts
+}
+
+// pick returns the elements at the given locations in c's parts, as one dimension. It takes as long
+// as there are locations, even if there are many more parts.
 func (ct *contents) pick(c *cell, places []location) value {
-	var a assembly[int32]
-	used := make([][]int32, len(c.parts)) // by part, if large and little is read of it: positions
-	count := make([]int32, len(c.parts))
-	for _, p := range places {
-		count[p.part]++
-	}
-	for k, n := range count {
-		if n > 0 && len(places) > 1 && len(places)*minRarelyRead < c.size && int(n)*minRarelyRead < c.parts[k].size() {
-			used[k] = make([]int32, 0, n)
-		}
-	}
-	for _, p := range places {
-		if used[p.part] != nil {
-			used[p.part] = append(used[p.part], p.pos)
-		}
-	}
-	start := make([]int32, len(c.parts)) // plus 1
-	next := make([]int32, len(c.parts))
-	t := make([]int32, len(places))
-	for i, p := range places {
-		few := used[p.part]
-		if start[p.part] == 0 {
-			start[p.part] = 1 + a.part(p.part, func() value {
-				if few != nil {
-					return ct.arr.elementsOf([]value{c.parts[p.part]}, few, c.typ.Kind)
-				}
-				return c.parts[p.part]
-			})
-		}
-		pos := p.pos
-		if few != nil {
-			pos = next[p.part]
-			next[p.part]++
-		}
-		t[i] = start[p.part] - 1 + pos
-	}
 	if len(places) == 0 {
 		return value{typ: c.typ, shape: []int{0}, lvl: ct.b.root, ref: ct.b.root.g.ConstArray(ad.Type{Shape: []int{0}}, nil)}
 	}
-	return ct.arr.elementsOf(a.parts, t, c.typ.Kind)
+	if len(ct.slots) < len(c.parts) {
+		ct.slots = make([]int32, 2*len(c.parts))
+	}
+	var used []picked // ct.slots has their numbers, plus 1
+	for _, p := range places {
+		if ct.slots[p.part] == 0 {
+			used = append(used, picked{part: p.part})
+			ct.slots[p.part] = int32(len(used))
+		}
+		used[ct.slots[p.part]-1].count++
+	}
+	if len(places) > 1 && len(places)*minRarelyRead < c.size {
+		for k := range used {
+			if u := &used[k]; u.count*minRarelyRead < c.parts[u.part].size() {
+				u.few = make([]int32, 0, u.count)
+			}
+		}
+	}
+	at := make([]int32, len(places))
+	for i, p := range places {
+		u := &used[ct.slots[p.part]-1]
+		if at[i] = p.pos; u.few != nil {
+			at[i] = int32(len(u.few))
+			u.few = append(u.few, p.pos)
+		}
+	}
+	parts, total := make([]value, len(used)), int32(0)
+	for k := range used {
+		u := &used[k]
+		if parts[k] = c.parts[u.part]; u.few != nil {
+			parts[k] = ct.arr.elementsOf([]value{parts[k]}, u.few, c.typ.Kind)
+		}
+		u.start = total
+		total += int32(parts[k].size())
+	}
+	for i, p := range places {
+		at[i] += used[ct.slots[p.part]-1].start
+	}
+	for _, u := range used {
+		ct.slots[u.part] = 0
+	}
+	return ct.arr.elementsOf(parts, at, c.typ.Kind)
 }
 
 // scatterState turns a whole content into a scattered one, per lane or flat.

@@ -33,7 +33,7 @@ type loop struct {
 	why     []string        // reasons against the ways tried so far
 
 	second ir.Stmt // another form of the body, for use if this one has no plan; nil: none
-	width  int     // if there is no plan: average number of innermost iterations per iteration in units that depend on one another
+	width  int     // if there is no plan: average executions per iteration of the most frequent unit that depends on others
 	jumps  bool    // parameters may decide a jump
 }
 

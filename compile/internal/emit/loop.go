@@ -191,11 +191,9 @@ func (ls *loops) planned(ax *axis, lp *loop, i value) (n *nest, last int, why st
 
 // unplanned records what a nest without a plan shows about unrolling the loop.
 func (lp *loop) unplanned(x *inspect.Nest, p *plan.Plan) {
-	width := 0
 	for _, u := range p.Tangled {
-		width += u.Domain.N
+		lp.width = max(lp.width, u.Domain.N/max(1, x.Plan.Root.Axis.N))
 	}
-	lp.width = max(lp.width, width/max(1, x.Plan.Root.Axis.N))
 	lp.jumps = slices.ContainsFunc(x.Statements, func(s *inspect.Statement) bool {
 		return s.Compound && slices.ContainsFunc(s.Stmts, static.MayJump)
 	})

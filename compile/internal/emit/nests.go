@@ -255,8 +255,8 @@ func (ns *nests) sum(n *nest, planned []*plan.Unit) {
 	runs := h.ofUnit(units[0]).Runs
 	first := make([]plan.Origin, runs)
 	seen := make([]bool, runs)
-	for e := range h.Total() {
-		before := plan.Origin{Pos: int32(e)}
+	for e := range h.Elements() {
+		before := plan.Origin{Pos: e}
 		h.Versions(e, func(o plan.Origin) {
 			if plan.Has(planned, o.Write.Unit) {
 				if run := o.Write.Slot[o.Pos]; !seen[run] {
@@ -333,10 +333,9 @@ func (ns *nests) commit(n *nest, h *history) {
 	}
 	var elems []int32
 	var from []plan.Origin
-	for e := range int32(h.Total()) {
-		if o, ok := h.Last(e); ok {
-			elems, from = append(elems, e), append(from, o)
-		}
+	for e := range h.Elements() {
+		o, _ := h.Last(e)
+		elems, from = append(elems, e), append(from, o)
 	}
 	if len(elems) == 0 {
 		return

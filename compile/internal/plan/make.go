@@ -4,9 +4,13 @@ import "slices"
 
 // These bounds decide when a loop is evaluated in another way.
 const (
-	// MaxHistory bounds the carried numbers that a scan may keep: 2 GB. Divided by 16, it bounds
-	// the copies of whole variables that units work on.
+	// MaxHistory bounds the carried numbers that a scan may keep: 2 GB.
 	MaxHistory = 1 << 28
+
+	// maxCopied bounds the copies of whole variables that units work on, one in each lane. Such
+	// copies make the cost of a loop proportional to the variable's size; as a region, the loop
+	// changes the variable in place.
+	maxCopied = 1 << 20
 
 	// maxFollowed bounds the number of elements of a variable that a unit reads in all its
 	// iterations, if the nest writes the variable. Each takes 16 bytes, 256 MB in total.
@@ -150,7 +154,7 @@ func (p *planner) addWrite(u *Unit, v *History) (why string) {
 	}
 	access := u.Touches[w.First].Access
 	if w.Whole {
-		if v.Size*u.Domain.N > MaxHistory/16 {
+		if v.Size*u.Domain.N > maxCopied {
 			return "too many elements that are not known beforehand"
 		}
 		access = Access{Offsets: v.every()}

@@ -399,7 +399,7 @@ func (d *drawn) checkOrder(plan *Plan, counts map[string]int, fail func(string, 
 func (d *drawn) completes(v *History, o Origin, units []*Unit) bool {
 	complete, past := true, false
 	for e := range v.Total() {
-		v.Versions(e, func(x Origin) {
+		v.Versions(int32(e), func(x Origin) {
 			if past && slices.Contains(units, x.Write.Unit) && x.Write.Slot[x.Pos] == o.Write.Slot[o.Pos] {
 				complete = false
 			}

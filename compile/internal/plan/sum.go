@@ -14,9 +14,9 @@ func (p *planner) isSum(units []*Unit) bool {
 		}
 	}
 	runs := int32(0)
-	for e := range v.Total() {
+	for e := range v.Elements() {
 		in := false
-		for _, x := range v.versions[v.starts[e]:v.starts[e+1]] {
+		for _, x := range v.of(e) {
 			w := v.Writes[x.write]
 			if !among[w] {
 				in = false

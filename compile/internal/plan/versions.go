@@ -1,9 +1,8 @@
 package plan
 
 import (
-	"cmp"
+	"iter"
 	"slices"
-	"sort"
 )
 
 // History records the writes to a variable: the versions of its elements, each written by one unit
@@ -19,9 +18,12 @@ type History struct {
 	// elements, and the units that write them have exactly that domain. The order of the units
 	// alone then determines the last write.
 	Private bool
-	// Otherwise versions[starts[e]:starts[e+1]] are the versions of element e, in program order.
-	starts   []int32
-	versions []version
+	// Otherwise versions[starts[k]:starts[k+1]] are the versions of element first + k·stride, in program
+	// order. Other elements have none. So a nest that writes one row or column of a table takes as
+	// long as the row, not as the table.
+	first, stride int32
+	starts        []int32
+	versions      []version
 }
 
 // Write is a write of a unit. Position p of lane l of its value goes to element Base[l]+Offsets[p]
@@ -69,42 +71,139 @@ func (v *History) index() {
 	if v.Sum || v.Private {
 		return
 	}
-	v.plan.memory.Reserve(4, v.Total()+1)
-	v.starts = make([]int32, v.Total()+1)
+	v.first, v.stride, v.starts = 0, 1, make([]int32, 1)
+	from, any := int32(0), false // one of the elements
+	lo, hi, stride := int32(0), int32(0), int32(0)
 	for _, w := range v.Writes {
-		out := w.out()
-		for l, s := range w.Base {
-			if out != nil && out[l] {
-				continue
-			}
+		for _, s := range w.bases() {
 			for _, o := range w.Offsets {
-				v.starts[s+o+1]++
+				e := s + o
+				if !any {
+					from, lo, hi, any = e, e, e, true
+				}
+				lo, hi = min(lo, e), max(hi, e)
+				if d := e - from; stride == 0 || d%stride != 0 {
+					stride = divisor(stride, max(d, -d))
+				}
 			}
 		}
 	}
-	for i := range v.Total() {
-		v.starts[i+1] += v.starts[i]
+	if !any {
+		return
 	}
-	v.plan.memory.Reserve(16, int(v.starts[len(v.starts)-1]))
-	v.versions = make([]version, v.starts[len(v.starts)-1])
-	next := slices.Clone(v.starts)
+	v.first, v.stride = lo, max(stride, 1)
+	places := int((hi-lo)/v.stride) + 1
+	v.plan.memory.Reserve(4, places+1)
+	v.starts = make([]int32, places+1)
 	for _, w := range v.Writes {
-		width, out := int32(len(w.Offsets)), w.out()
-		for l, s := range w.Base {
-			if out != nil && out[l] {
-				continue
-			}
-			t := v.plan.time[w.Unit.ID][l]
-			for p, o := range w.Offsets {
-				v.versions[next[s+o]] = version{t, int32(w.Index), int32(l)*width + int32(p)}
-				next[s+o]++
+		for _, s := range w.bases() {
+			for _, o := range w.Offsets {
+				v.starts[v.place(s+o)+1]++
 			}
 		}
 	}
-	if len(v.Writes) > 1 || slices.ContainsFunc(v.Writes, func(w *Write) bool { return !Distinct(w.Offsets) }) {
-		for e := range v.Total() {
-			if list := v.versions[v.starts[e]:v.starts[e+1]]; len(list) > 1 {
-				slices.SortStableFunc(list, func(a, b version) int { return cmp.Compare(a.time, b.time) })
+	for k := range places {
+		v.starts[k+1] += v.starts[k]
+	}
+	v.plan.memory.Reserve(16, int(v.starts[places]))
+	v.versions = make([]version, v.starts[places])
+	next := slices.Clone(v.starts)
+	for _, x := range v.inOrder() {
+		w := v.Writes[x.write]
+		s, pos := w.Base[x.pos], x.pos*int32(len(w.Offsets))
+		for p, o := range w.Offsets {
+			k := v.place(s + o)
+			v.versions[next[k]] = version{x.time, x.write, pos + int32(p)}
+			next[k]++
+		}
+	}
+}
+
+// divisor returns the greatest common divisor of two numbers, of which one may be 0.
+func divisor(a, b int32) int32 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// bases yields the lanes in which the write's index is valid, with their bases.
+func (w *Write) bases() iter.Seq2[int, int32] {
+	out := w.out()
+	return func(yield func(int, int32) bool) {
+		for l, s := range w.Base {
+			if (out == nil || !out[l]) && !yield(l, s) {
+				return
+			}
+		}
+	}
+}
+
+// inOrder returns the writes of all lanes in program order. Their pos is the lane.
+func (v *History) inOrder() []version {
+	var runs [][]version // each in program order
+	for _, w := range v.Writes {
+		run := make([]version, 0, len(w.Base))
+		for l := range w.bases() {
+			run = append(run, version{v.plan.time[w.Unit.ID][l], int32(w.Index), int32(l)})
+		}
+		runs = append(runs, run)
+	}
+	for len(runs) > 1 {
+		for i := 0; i+1 < len(runs); i += 2 {
+			runs[i/2] = merged(runs[i], runs[i+1])
+		}
+		if len(runs)%2 == 1 {
+			runs[len(runs)/2] = runs[len(runs)-1]
+		}
+		runs = runs[:(len(runs)+1)/2]
+	}
+	return runs[0]
+}
+
+// merged merges two lists in program order.
+func merged(a, b []version) []version {
+	out := make([]version, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		if a[0].time <= b[0].time {
+			out, a = append(out, a[0]), a[1:]
+		} else {
+			out, b = append(out, b[0]), b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
+}
+
+// place returns the index of an element in starts, or -1.
+func (v *History) place(elem int32) int32 {
+	d := elem - v.first
+	if v.stride > 1 {
+		if d%v.stride != 0 {
+			return -1
+		}
+		d /= v.stride
+	}
+	if d < 0 || int(d) >= len(v.starts)-1 {
+		return -1
+	}
+	return d
+}
+
+// of returns the versions of an element, in program order.
+func (v *History) of(elem int32) []version {
+	k := v.place(elem)
+	if k < 0 {
+		return nil
+	}
+	return v.versions[v.starts[k]:v.starts[k+1]]
+}
+
+// Elements yields the elements that units write, in rising order.
+func (v *History) Elements() iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		for k := range len(v.starts) - 1 {
+			if v.starts[k] < v.starts[k+1] && !yield(v.first+int32(k)*v.stride) {
+				return
 			}
 		}
 	}
@@ -118,16 +217,41 @@ func (w *Write) out() []bool {
 	return w.Unit.Touches[w.First].Access.outIn(w.Unit.Domain)
 }
 
-// before returns the version of an element that a read at a given time sees; ok is false if there
-// is none.
-func (v *History) before(elem int32, time int64) (seen version, ok bool) {
-	list := v.versions[v.starts[elem]:v.starts[elem+1]]
-	k := len(list)
-	if k == 1 && list[0].time >= time { // most elements are written once
-		k = 0
-	} else if k > 1 {
-		k = sort.Search(k, func(i int) bool { return list[i].time >= time })
+// follower finds the versions that reads at rising times see.
+type follower struct {
+	*History
+	at []read // by place: the last read
+}
+
+// read is the number of versions before a read, and before it since the read before.
+type read struct{ before, since int32 }
+
+func (v *History) follow() follower { return follower{v, make([]read, max(0, len(v.starts)-1))} }
+
+// before finds the version of an element that a read at a time sees; ok is false if there is none.
+// The time is at least that of the read before it.
+func (f follower) before(elem int32, time int64) (seen version, ok bool) {
+	at := f.place(elem)
+	if at < 0 {
+		return version{}, false
 	}
+	list := f.versions[f.starts[at]:f.starts[at+1]]
+	last := &f.at[at]
+	old := int(last.before)
+	k := old + int(last.since) // reads in a pattern pass equally many versions each
+	if k > len(list) || k > old && list[k-1].time >= time {
+		k = old
+	}
+	for step := 1; k < len(list) && list[k].time < time; { // by steps that double, then halve
+		if j := k + step; j < len(list) && list[j].time < time {
+			k, step = j, 2*step
+		} else if step > 1 {
+			step /= 2
+		} else {
+			k++
+		}
+	}
+	*last = read{int32(k), int32(k - old)}
 	if k == 0 {
 		return version{}, false
 	}
@@ -137,16 +261,16 @@ func (v *History) before(elem int32, time int64) (seen version, ok bool) {
 // Last returns the last version of an element in the nest; ok is false if no unit writes the
 // element.
 func (v *History) Last(elem int32) (o Origin, ok bool) {
-	lo, hi := v.starts[elem], v.starts[elem+1]
-	if lo == hi {
+	list := v.of(elem)
+	if len(list) == 0 {
 		return o, false
 	}
-	return v.origin(v.versions[hi-1]), true
+	return v.origin(list[len(list)-1]), true
 }
 
 // Versions calls f with the versions of an element, in program order.
-func (v *History) Versions(elem int, f func(Origin)) {
-	for _, x := range v.versions[v.starts[elem]:v.starts[elem+1]] {
+func (v *History) Versions(elem int32, f func(Origin)) {
+	for _, x := range v.of(elem) {
 		f(v.origin(x))
 	}
 }
@@ -179,6 +303,7 @@ func (v *History) Origins(u *Unit, a Access, ax *Axis, skip []bool) []Origin {
 	if ax != u.Domain {
 		up = ax.LanesOf(u.Domain)
 	}
+	from := v.follow()
 	for l, s := range base {
 		to := out[l*len(offs) : (l+1)*len(offs)]
 		if skip != nil && skip[l] {
@@ -193,7 +318,7 @@ func (v *History) Origins(u *Unit, a Access, ax *Axis, skip []bool) []Origin {
 		}
 		t := v.plan.time[u.ID][at]
 		for p, o := range offs {
-			if x, ok := v.before(s+o, t); ok {
+			if x, ok := from.before(s+o, t); ok {
 				to[p] = v.origin(x)
 			}
 		}

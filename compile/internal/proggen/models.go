@@ -95,16 +95,22 @@ func NewFunctions(seed uint64, count int) Program {
 // without the array on.
 func OtherData(p Program, seed uint64) string {
 	w := newWriter(seed)
-	values := map[string]any{}
 	for _, s := range sizeNames {
 		w.sizes[s] = pickOne(w, 1, 2, 3, 4, 5, 8, 17, 24)
 	}
+	return w.values(p, seed)
+}
+
+// values returns values for the data of a program, of the sizes of w and determined by the seed.
+func (w *writer) values(p Program, seed uint64) string {
+	values := map[string]any{}
 	for _, name := range mentioned(p.Text) {
 		switch f, r, c := familyOf(name); {
 		case f.param:
 		case f.arg == "int":
 			values[name] = w.sizes[name]
 		default:
+			w.rng = rand.New(rand.NewPCG(seed, uint64(len(values)))) // whatever the sizes of others
 			values[name] = f.value(w, w.sizes[r], w.sizes[c])
 		}
 	}

@@ -47,6 +47,10 @@
 //	rows.go         NewRows: sizes, data, blocks
 //	rowstatement.go variables, loops, statements, expressions
 //
+// The same program at other sizes:
+//
+//	resize.go       GrowModel, GrowRows
+//
 // Programs of NewIdioms are pieces of everyday Stan with random choices in them, at sizes up to
 // 1001.
 //

@@ -206,12 +206,7 @@ func (d *rowing) program(seed uint64, functions, known, transformed, model, gene
 			values[f.name] = f.value(d)
 		}
 	}
-	if from, ok := values["from"].([]int); ok && values["len"] != nil { // of one division
-		at := 1
-		for i, l := range values["len"].([]int) {
-			from[i], at = at, at+l
-		}
-	}
+	divided(values)
 	d.lines = nil
 	for _, b := range []struct {
 		head  string
@@ -236,6 +231,16 @@ func (d *rowing) program(seed uint64, functions, known, transformed, model, gene
 }
 
 // ---- values ----
+
+// divided makes from and len parts of one division.
+func divided(values map[string]any) {
+	if from, ok := values["from"].([]int); ok && values["len"] != nil {
+		at := 1
+		for i, l := range values["len"].([]int) {
+			from[i], at = at, at+l
+		}
+	}
+}
 
 // whole returns N ints in a range: constant, sorted, in blocks, cyclic, all but one equal, or
 // random.
