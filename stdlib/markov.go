@@ -38,11 +38,12 @@ func simplexRows(g *ad.Graph, function, what string, m ad.Ref) {
 }
 
 // marginal returns the log likelihood by the forward algorithm (Rabiner 1989). Likelihoods are
-// divided by the greatest at each time, and the probabilities of the states are normalised at every
-// step. If the state that the observations favour is next to impossible at some time, what is left
-// of the others underflows; then forward gives the result.
+// divided by the greatest at each time, and the probabilities of the states are normalised every
+// few steps. If the states that the observations favour are next to impossible for these steps,
+// what is left of the others underflows; then forward gives the result.
 func (b *Builder) marginal(a []Arg) ad.Ref {
 	const (
+		every = 4 // steps from one normalisation to the next
 		lost  = 1e-100
 		least = 1e-300 // its inverse is finite
 	)
@@ -51,20 +52,25 @@ func (b *Builder) marginal(a []Arg) ad.Ref {
 	most := g.Do(ad.OpMaxOf, nil, logs)
 	finite := g.Do(ad.OpMax, nil, most, g.Const(-math.MaxFloat64)) // if no state is possible
 	like := g.Exp(g.Sub(logs, alongCols(g, finite, []int{t, k})))
-	first := g.Mul(a[2].Ref, g.Slice(like, 0, []int{k}))
-	norm := g.Do(ad.OpMax, nil, g.Sum(first), g.Const(least))
+	// steps runs n steps; like has their likelihoods from row at on.
+	steps := func(g *ad.Graph, state, gamma, like ad.Ref, at, n int) (next, sum ad.Ref) {
+		for i := range n {
+			state = g.Mul(g.VecMat(state, gamma), g.Slice(like, (at+i)*k, []int{k}))
+		}
+		return state, g.Do(ad.OpMax, nil, g.Sum(state), g.Const(least))
+	}
+	alone := (t - 1) % every // so that the scan has whole groups of steps
+	first, norm := steps(g, g.Mul(a[2].Ref, g.Slice(like, 0, []int{k})), a[1].Ref, like, 1, alone)
 	fast, far := g.Add(g.Log(norm), g.Sum(finite)), g.Less(norm, g.Const(lost))
-	if t > 1 {
+	if n := (t - 1) / every; n > 0 {
 		body := ad.NewGraph()
-		vec := ad.Type{Shape: []int{k}}
-		before, at, gamma := body.Input(vec), body.Input(vec), body.Input(ad.Type{Shape: []int{k, k}})
-		next := body.Mul(body.VecMat(before, gamma), at)
-		sum := body.Do(ad.OpMax, nil, body.Sum(next), body.Const(least))
+		before, at, gamma := body.Input(ad.Type{Shape: []int{k}}), body.Input(ad.Type{Shape: []int{every, k}}), body.Input(ad.Type{Shape: []int{k, k}})
+		next, sum := steps(body, before, gamma, at, 0, every)
 		body.Output(body.Div(next, sum))
 		body.Output(body.Log(sum))
 		body.Output(body.Less(sum, body.Const(lost)))
-		scan := g.DoScan(&ad.Scan{Body: body, Carries: 1, Streams: 1, Sums: 2, Steps: t - 1},
-			[]ad.Ref{g.Div(first, norm), g.Slice(like, k, []int{t - 1, k}), a[1].Ref})
+		scan := g.DoScan(&ad.Scan{Body: body, Carries: 1, Streams: 1, Sums: 2, Steps: n},
+			[]ad.Ref{g.Div(first, norm), g.Slice(like, (1+alone)*k, []int{n, every, k}), a[1].Ref})
 		fast = g.Add(fast, g.SumOf(scan, 0))
 		far = g.Less(g.Const(0), g.Add(far, g.SumOf(scan, 1)))
 	}
