@@ -58,8 +58,8 @@ func TestCarriedArraysGrow(t *testing.T) {
 	}
 }
 
-// effort is what a gradient costs: numbers computed, copied and cleared by the compiled program, and
-// operations of the plain interpreter.
+// effort is what a gradient costs: numbers that the compiled program computes, copies and clears,
+// and the operations of the plain interpreter.
 type effort struct{ compiled, plain float64 }
 
 // errNoCount means that the work of a program cannot be counted.
@@ -166,8 +166,8 @@ func TestWorkGrows(t *testing.T) {
 		}
 	}
 	// Left out: the Gaussian process, as the interpreter's count has no operations within functions
-	// of the library; the table of successes and the renewal equation, for which TestCarriedArraysGrow
-	// knows the count, since the interpreter copies an array for each assignment.
+	// of the library; the table of successes and the renewal equation, since the interpreter copies
+	// an array for each assignment. TestCarriedArraysGrow knows their count.
 	for _, name := range []string{
 		"eight_schools", "garch", "hierarchical", "hierarchical_loop", "hmm", "irt_2pl", "logistic", "mixture",
 		"moving_average", "poisson_glmm", "regression", "volatility", "volatility_noncentred",
