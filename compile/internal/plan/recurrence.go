@@ -17,23 +17,27 @@ type From struct {
 // steps that read from outside. ok is false if there is no such pattern.
 func Pattern(units []*Unit, from []Origin, width int) (at []From, ok bool) {
 	at = make([]From, width)
+	lanes := len(from) / width
 	for p := range width {
 		x := &at[p]
-		for l := range len(from) / width {
-			o := from[l*width+p]
+		size, next := 0, int32(0) // of the write, and the position that the pattern has next
+		for l := range lanes {
+			o := &from[l*width+p]
 			switch {
 			case o.None:
-			case o.Write == nil || !Has(units, o.Write.Unit):
-				x.Outside = true
-			default:
-				size := len(o.Write.Offsets)
-				d, pos := l-int(o.Pos)/size, int(o.Pos)%size
-				if x.Write == nil {
-					x.Write, x.Distance, x.Pos = o.Write, d, pos
-				} else if x.Write != o.Write || x.Distance != d || x.Pos != pos {
+			case o.Write != nil && o.Write == x.Write:
+				if o.Pos != next {
 					return nil, false
 				}
+			case o.Write == nil || !Has(units, o.Write.Unit):
+				x.Outside = true
+			case x.Write == nil:
+				size = len(o.Write.Offsets)
+				x.Write, x.Distance, x.Pos, next = o.Write, l-int(o.Pos)/size, int(o.Pos)%size, o.Pos
+			default:
+				return nil, false
 			}
+			next += int32(size)
 		}
 	}
 	return at, true
