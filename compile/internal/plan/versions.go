@@ -18,9 +18,9 @@ type History struct {
 	// elements, and the units that write them have exactly that domain. The order of the units
 	// alone then determines the last write.
 	Private bool
-	// Otherwise versions[starts[k]:starts[k+1]] are the versions of element first + k·stride, in program
-	// order. Other elements have none. So a nest that writes one row or column of a table takes as
-	// long as the row, not as the table.
+	// Otherwise versions[starts[k]:starts[k+1]] are the versions of element first + k·stride, in
+	// program order. Other elements have none. So a nest that writes one row or column of a table
+	// costs as much as the row, not as the table.
 	first, stride int32
 	starts        []int32
 	versions      []version
