@@ -35,7 +35,7 @@ func (l *LogLik) MatchMoments(ctx context.Context, r *criticise.Result, which []
 		return 0, err
 	}
 	m := &criticise.Moments{}
-	if m.Draws, err = unconstrainDraws(p, l.fit); err != nil {
+	if m.Draws, err = fit.Unconstrained(p, l.fit); err != nil {
 		return 0, err
 	}
 	m.At = func(ctx context.Context, i int, points [][]float64, logDensity, logLik []float64) error {
@@ -106,30 +106,6 @@ func (l *LogLik) source(p *model.Posterior) (*model.Posterior, []int, error) {
 		columns = append(columns, i)
 	}
 	return p, columns, nil
-}
-
-// unconstrainDraws returns the draws of a fit on the unconstrained scale, chain after chain.
-func unconstrainDraws(p *model.Posterior, f *fit.Fit) ([][]float64, error) {
-	columns, err := fit.ParameterColumns(p, f)
-	if err != nil {
-		return nil, err
-	}
-	var points [][]float64
-	values := make([]float64, len(columns))
-	for chain := range f.Draws.Chains() {
-		for draw := range f.Draws.Len(chain) {
-			_, row := f.Draws.Draw(chain, draw)
-			for i, c := range columns {
-				values[i] = row[c]
-			}
-			x, err := p.UnconstrainRounded(values, f.Rounded())
-			if err != nil {
-				return nil, fmt.Errorf("draw %d of chain %d: %w", draw+1, chain+1, err)
-			}
-			points = append(points, x)
-		}
-	}
-	return points, nil
 }
 
 // evaluateAll computes, at each point, the log density and the sum of some outputs of source, on

@@ -215,6 +215,30 @@ func trustOutputs(ctx context.Context, p *model.Posterior, f *Fit, columns []int
 // ParameterColumns finds the parameters of p among the columns of a fit.
 func ParameterColumns(p *model.Posterior, f *Fit) ([]int, error) { return parameterColumns(p, f, nil) }
 
+// Unconstrained returns the draws of a fit on the unconstrained scale of p, chain after chain.
+func Unconstrained(p *model.Posterior, f *Fit) ([][]float64, error) {
+	columns, err := ParameterColumns(p, f)
+	if err != nil {
+		return nil, err
+	}
+	var points [][]float64
+	values := make([]float64, len(columns))
+	for chain := range f.Draws.Chains() {
+		for draw := range f.Draws.Len(chain) {
+			_, row := f.Draws.Draw(chain, draw)
+			for i, c := range columns {
+				values[i] = row[c]
+			}
+			x, err := p.UnconstrainRounded(values, f.Rounded())
+			if err != nil {
+				return nil, fmt.Errorf("draw %d of chain %d: %w", draw+1, chain+1, err)
+			}
+			points = append(points, x)
+		}
+	}
+	return points, nil
+}
+
 // parameterColumns is ParameterColumns for parameters with other names in the fit.
 func parameterColumns(p *model.Posterior, f *Fit, names map[string]string) ([]int, error) {
 	at := map[string]int{}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/internal/files"
 	"github.com/ppl-lang/ppl/lang/diag"
@@ -466,14 +467,14 @@ func (o *pointed) flags(cmd *cobra.Command) {
 // ends, evaluations of the posterior fail with an error that wraps the cause.
 func (o *pointed) load(ctx context.Context, model string, stderr io.Writer) (l *loaded, xs [][]float64, err error) {
 	if o.points == "" && o.random == 0 {
-		return nil, nil, usagef("--points is missing: a file with the points, such as {\"points\": [[0.1, -0.5]]}")
+		return nil, nil, usagef("--points is missing: a file with the points, such as {\"points\": [[0.1, -0.5]]}, or the folder of a run")
 	}
 	o.print = func(s string) { printMessage(stderr, "%s", s) }
 	stop := asked(ctx)
 	if l, err = o.input.load(ctx, model, stderr); err == nil {
 		if o.points == "" {
 			xs, err = randomPoints(l.posterior, o.seed, o.random, stop)
-		} else if xs, err = o.readPoints(ctx, o.points, l.posterior.Dim()); err == nil && len(xs) == 0 {
+		} else if xs, err = o.readPoints(ctx, o.points, l.posterior); err == nil && len(xs) == 0 {
 			err = fmt.Errorf("%s has no points", o.points)
 		}
 	}
@@ -484,8 +485,16 @@ func (o *pointed) load(ctx context.Context, model string, stderr io.Writer) (l *
 	return l, xs, nil
 }
 
-// readPoints reads {"points": [[…], …]}: unconstrained points.
-func (in *input) readPoints(ctx context.Context, path string, dim int) ([][]float64, error) {
+// readPoints reads {"points": [[…], …]}, unconstrained points, or the draws of a run in a folder.
+func (in *input) readPoints(ctx context.Context, path string, p *model.Posterior) ([][]float64, error) {
+	if isFolder(path) {
+		f, err := openFit(ctx, []string{path}, &in.memory)
+		if err != nil {
+			return nil, err
+		}
+		return fit.Unconstrained(p, f)
+	}
+	dim := p.Dim()
 	text, err := in.readText(ctx, path, "--points")
 	if err != nil {
 		return nil, err

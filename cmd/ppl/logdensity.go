@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -27,11 +30,30 @@ type densities struct {
 	// names of parameters and transformed parameters
 	ConstrainedNames []string  `json:"constrained_names"`
 	Constrained      [][]exact `json:"constrained"` // constrained values, one list per point
+	// names of generated quantities, with --show generated
+	GeneratedNames []string  `json:"generated_names,omitempty"`
+	Generated      [][]exact `json:"generated,omitempty"` // their values, one list per point
+	Points         [][]exact `json:"points,omitempty"`    // the points, with --show points
 }
+
+// What logdensity can show.
+const (
+	showDensity     = "density"
+	showGradient    = "gradient"
+	showConstrained = "constrained"
+	showGenerated   = "generated"
+	showPoints      = "points"
+)
+
+// usualShow is what logdensity shows without --show, and what ppl serve answers.
+func usualShow() []string { return []string{showDensity, showGradient, showConstrained} }
+
+func allShow() []string { return append(usualShow(), showGenerated, showPoints) }
 
 func logDensityCommand() *cobra.Command {
 	var o pointed
 	var asJSON bool
+	var show []string
 	cmd := &cobra.Command{
 		Use: "logdensity MODEL --data FILE --points FILE",
 		Long: `Evaluates the log density and its gradient at points of the unconstrained space,
@@ -43,22 +65,30 @@ and shows the parameters and transformed parameters there. The log density is
 that of the sampler: constant terms of statements with ~ are dropped, and the
 log Jacobians of the transforms of constrained parameters are included.
 
+With the folder of a run for --points, the points are its draws, chain after
+chain. --show points prints them on the unconstrained scale.
+
 Where the model rejects a point, its log density is -Infinity and its gradient
 NaN; if that leaves no parameters and transformed parameters, they are null. The
 reason is told on stderr.`,
 		Args: arguments("MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, w := range show {
+				if !slices.Contains(allShow(), w) {
+					return usagef("--show has %q; it can have %s", w, strings.Join(allShow(), ", "))
+				}
+			}
 			stderr := cmd.ErrOrStderr()
 			o.impossible = true
 			l, xs, err := o.load(cmd.Context(), args[0], stderr)
 			if err != nil {
 				return err
 			}
-			if l.posterior, err = compared(cmd.Context(), l.posterior, xs, o.seed, stderr); err != nil {
+			if l.posterior, err = compared(cmd.Context(), l.posterior, xs, slices.Contains(show, showGenerated), o.seed, stderr); err != nil {
 				return err
 			}
 			l.posterior.SetStop(asked(cmd.Context()))
-			d, err := evaluate(l.posterior, xs, stderr)
+			d, err := evaluate(l.posterior, xs, show, o.seed, stderr)
 			if err != nil {
 				return err
 			}
@@ -72,16 +102,21 @@ reason is told on stderr.`,
 	f := declare(cmd)
 	f.Bool(&o.noPropto, "no-propto", false)
 	f.Bool(&o.noJacobian, "no-jacobian", false)
+	f.List(&show, "show", usualShow())
 	f.Bool(&asJSON, "json", false)
 	return cmd
 }
 
 // compared compares the log density with the reference evaluator near the origin and at some of the
-// points, and returns the posterior with the program that agrees.
-func compared(ctx context.Context, p *model.Posterior, xs [][]float64, seed uint64, stderr io.Writer) (*model.Posterior, error) {
+// points, and returns the posterior with the program that agrees. outputs compares generated
+// quantities too.
+func compared(ctx context.Context, p *model.Posterior, xs [][]float64, outputs bool, seed uint64, stderr io.Writer) (*model.Posterior, error) {
 	check, err := fit.Trust(ctx, p, seed)
 	if err == nil {
 		_, err = check.At(ctx, xs...)
+	}
+	if err == nil && outputs {
+		_, err = check.Outputs(ctx, xs...)
 	}
 	if err != nil {
 		return nil, err
@@ -92,9 +127,9 @@ func compared(ctx context.Context, p *model.Posterior, xs [][]float64, seed uint
 	return p.With(check.Bound()), nil
 }
 
-// evaluate computes log density, gradient and quantities at each point. It returns an error only if
+// evaluate computes what is to be shown at each point. It returns an error only if
 // it would occur at every other point too: the time is up, or a limit is exceeded.
-func evaluate(p *model.Posterior, xs [][]float64, stderr io.Writer) (*densities, error) {
+func evaluate(p *model.Posterior, xs [][]float64, show []string, seed uint64, stderr io.Writer) (*densities, error) {
 	d := &densities{
 		UnconstrainedNames: notNil(p.UnconstrainedNames()),
 		LogDensity:         []exact{},
@@ -102,32 +137,64 @@ func evaluate(p *model.Posterior, xs [][]float64, stderr io.Writer) (*densities,
 		ConstrainedNames:   notNil(p.ConstrainedNames()),
 		Constrained:        [][]exact{},
 	}
+	shown := func(w string) bool { return slices.Contains(show, w) }
+	if shown(showGenerated) {
+		d.GeneratedNames = notNil(p.GeneratedNames())
+	}
+	all := make([]float64, len(p.OutputNames()))
 	for i, x := range xs {
-		grad := make([]float64, len(x))
-		lp, err := p.LogDensityGrad(x, grad)
-		if ends(err) {
-			return nil, err
+		if shown(showPoints) {
+			d.Points = append(d.Points, exacts(x))
 		}
-		if err != nil {
-			printMessage(stderr, "point %d is rejected: %s", i+1, err)
-			lp = math.Inf(-1)
-			fill(grad, math.NaN())
-		}
-		d.LogDensity = append(d.LogDensity, exact(lp))
-		d.Gradient = append(d.Gradient, exacts(grad))
-
-		values, cerr := p.Constrain(x)
-		if ends(cerr) {
-			return nil, cerr
-		}
-		if cerr != nil {
-			if err == nil { // if the density failed, the error is the same
-				printMessage(stderr, "point %d: %s", i+1, cerr)
+		var err error
+		if shown(showDensity) || shown(showGradient) {
+			grad := make([]float64, len(x))
+			var lp float64
+			lp, err = p.LogDensityGrad(x, grad)
+			if ends(err) {
+				return nil, err
 			}
-			d.Constrained = append(d.Constrained, nil)
-			continue
+			if err != nil {
+				printMessage(stderr, "point %d is rejected: %s", i+1, err)
+				lp = math.Inf(-1)
+				fill(grad, math.NaN())
+			}
+			if shown(showDensity) {
+				d.LogDensity = append(d.LogDensity, exact(lp))
+			}
+			if shown(showGradient) {
+				d.Gradient = append(d.Gradient, exacts(grad))
+			}
 		}
-		d.Constrained = append(d.Constrained, exacts(values))
+		failed := func(other error) {
+			if err == nil { // if the density failed, the error is the same
+				printMessage(stderr, "point %d: %s", i+1, other)
+			}
+		}
+		if shown(showConstrained) {
+			values, cerr := p.Constrain(x)
+			if ends(cerr) {
+				return nil, cerr
+			}
+			if cerr != nil {
+				failed(cerr)
+				d.Constrained = append(d.Constrained, nil)
+			} else {
+				d.Constrained = append(d.Constrained, exacts(values))
+			}
+		}
+		if shown(showGenerated) {
+			gerr := p.Generate(x, rand.New(rand.NewPCG(seed, uint64(i))), all)
+			if ends(gerr) {
+				return nil, gerr
+			}
+			if gerr != nil {
+				failed(gerr)
+				d.Generated = append(d.Generated, nil)
+			} else {
+				d.Generated = append(d.Generated, exacts(all[len(all)-len(d.GeneratedNames):]))
+			}
+		}
 	}
 	return d, nil
 }
@@ -140,20 +207,38 @@ func ends(err error) bool {
 
 // show prints the values for people.
 func (d *densities) show(w io.Writer) error {
-	for i, lp := range d.LogDensity {
+	n := max(len(d.LogDensity), len(d.Gradient), len(d.Constrained), len(d.Generated), len(d.Points))
+	values := func(form string, names []string, values []exact) {
+		for j, v := range values {
+			fmt.Fprintf(w, form, diagnose.DisplayName(names[j]), float64(v))
+		}
+	}
+	for i := range n {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "point %d: log density %.17g\n", i+1, float64(lp))
-		for j, name := range d.UnconstrainedNames {
-			fmt.Fprintf(w, "  gradient of %s: %.17g\n", diagnose.DisplayName(name), float64(d.Gradient[i][j]))
+		fmt.Fprintf(w, "point %d:", i+1)
+		if len(d.LogDensity) > 0 {
+			fmt.Fprintf(w, " log density %.17g", float64(d.LogDensity[i]))
 		}
-		if d.Constrained[i] == nil {
-			fmt.Fprintln(w, "  no constrained values: the point is rejected")
-			continue
+		fmt.Fprintln(w)
+		if len(d.Points) > 0 {
+			values("  unconstrained %s = %.17g\n", d.UnconstrainedNames, d.Points[i])
 		}
-		for j, name := range d.ConstrainedNames {
-			fmt.Fprintf(w, "  %s = %.17g\n", diagnose.DisplayName(name), float64(d.Constrained[i][j]))
+		if len(d.Gradient) > 0 {
+			values("  gradient of %s: %.17g\n", d.UnconstrainedNames, d.Gradient[i])
+		}
+		if len(d.Constrained) > 0 {
+			if d.Constrained[i] == nil {
+				fmt.Fprintln(w, "  no constrained values: the point is rejected")
+			}
+			values("  %s = %.17g\n", d.ConstrainedNames, d.Constrained[i])
+		}
+		if len(d.Generated) > 0 {
+			if d.Generated[i] == nil {
+				fmt.Fprintln(w, "  no generated quantities: the point is rejected")
+			}
+			values("  %s = %.17g\n", d.GeneratedNames, d.Generated[i])
 		}
 	}
 	return nil

@@ -311,7 +311,7 @@ func densityWork(ctx context.Context, c *serve.Call) (any, error) {
 		return nil, serve.Passed("elements", "the answer would have %d numbers, but the limit is %d", n, c.Limits.Elements)
 	}
 	var notes strings.Builder
-	d, err := evaluate(l.posterior, r.Points, &notes)
+	d, err := evaluate(l.posterior, r.Points, usualShow(), 0, &notes)
 	if err != nil {
 		return nil, failed(err)
 	}

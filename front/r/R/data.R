@@ -5,9 +5,13 @@ number_text <- function(x) {
   if (is.integer(x) || is.logical(x)) {
     return(as.character(as.integer(x)))
   }
-  text <- sprintf("%.15g", x)
-  long <- is.finite(x) & as.numeric(text) != x
-  text[long] <- sprintf("%.17g", x[long])
+  if (length(x) > 10000) { # for which nobody looks at the text
+    text <- sprintf("%.17g", x)
+  } else {
+    text <- sprintf("%.15g", x)
+    long <- is.finite(x) & as.numeric(text) != x
+    text[long] <- sprintf("%.17g", x[long])
+  }
   text[is.nan(x)] <- "\"NaN\""
   text[is.infinite(x)] <- ifelse(x[is.infinite(x)] > 0, "\"Infinity\"", "\"-Infinity\"")
   text
@@ -45,7 +49,7 @@ value_json <- function(name, x, rank = NA) {
     if (length(x) == 1 && (is.na(rank) || rank <= 0)) {
       return(number_text(x))
     }
-    # A vector with one element for a variable with dimensions: R does not tell it from a number.
+    # A vector with one element for a variable with dimensions, which R cannot distinguish from a number.
     dim(x) <- if (length(x) == 1) rep(1, rank) else length(x)
   }
   array_json(x)

@@ -63,13 +63,24 @@ as_draws_matrix.ppl_fit <- function(x, ...) posterior::as_draws_matrix(x$draws()
 as_draws_rvars.ppl_fit <- function(x, ...) posterior::as_draws_rvars(x$draws())
 as_draws_list.ppl_fit <- function(x, ...) posterior::as_draws_list(x$draws())
 
+# A text in which options of the program, such as --target-ess, have the names that they have in R.
+named_as_in_r <- function(text) {
+  at <- gregexpr("(?<![a-z-])--[a-z][a-z-]*", text, perl = TRUE)
+  regmatches(text, at) <- lapply(regmatches(text, at), function(flag) gsub("-", "_", substring(flag, 3), fixed = TRUE))
+  text
+}
+
 # Findings as a data frame with a row each.
 findings_of <- function(found) {
   text <- function(name) vapply(found, function(f) as.character(f[[name]]), "")
   list_of <- function(name) I(lapply(found, function(f) as.character(unlist(f[[name]]))))
-  rows <- data.frame(code = text("code"), severity = text("severity"), summary = text("summary"), advice = text("advice"))
+  rows <- data.frame(code = text("code"), severity = text("severity"), summary = text("summary"), advice = named_as_in_r(text("advice")))
   rows$quantities <- list_of("quantities")
-  rows$settings <- list_of("settings")
+  setting <- function(s) {
+    name <- sub("=.*", "", s)
+    paste0(gsub("-", "_", name, fixed = TRUE), substring(s, nchar(name) + 1))
+  }
+  rows$settings <- I(lapply(list_of("settings"), setting))
   class(rows) <- c("ppl_findings", class(rows))
   rows
 }

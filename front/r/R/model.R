@@ -26,7 +26,7 @@ ppl_model <- function(file = NULL, text = NULL, name = "model", include_paths = 
     stats::setNames(lapply(needs, `[[`, "declared"), vapply(needs, `[[`, "", "name"))
   })
   structure(
-    class = "ppl_model",
+    class = "ppl_model", model = model,
     list(
       name = name, text = model$text, file = file,
       check = function(data = NULL, count = character()) check_model(model, data, count),
@@ -137,26 +137,36 @@ sample_model <- function(model, data, init, out, progress, count, options) {
   })
 }
 
-# Log densities, their gradients and constrained values at rows of points.
-densities <- function(model, points, data = NULL, jacobian = TRUE, propto = TRUE, count = character()) {
-  if (is.null(dim(points))) points <- matrix(points, 1)
+# Log densities, their gradients and constrained values at rows of points, or at the draws of the
+# run in a folder. show says what is computed, as --show does.
+densities <- function(model, points, data = NULL, jacobian = TRUE, propto = TRUE, count = character(), show = c("density", "gradient", "constrained")) {
+  if (inherits(model, "ppl_model")) model <- attr(model, "model")
   with_model(model, function(file, folder) {
     input <- data_arguments(data, folder, model$needs, count)
-    at <- file.path(folder, "points.json")
-    writeLines(object_json("points", array_json(unname(as.matrix(points)))), at)
-    args <- c("logdensity", file, input$args, "--points", at, "--json", model$arguments, if (!propto) "--no-propto", if (!jacobian) "--no-jacobian")
-    result <- run_engine(args, input$stdin)
-    if (result$code == 1) explain(model, file, folder, input)
-    document <- if (result$code == 0) parse_json(result$stdout)
-    if (is.null(document)) fail_of(named(result, model, file))
-    table <- function(rows, names) {
-      rows <- lapply(rows, function(r) if (is.null(r)) rep(NA_real_, length(names)) else numbers(r))
-      matrix(as.numeric(unlist(rows)), nrow(points), length(names), byrow = TRUE, dimnames = list(NULL, names))
+    at <- points
+    if (!is.character(points)) {
+      at <- file.path(folder, "points.json")
+      if (is.null(dim(points))) points <- matrix(points, 1)
+      writeLines(object_json("points", array_json(unname(as.matrix(points)))), at)
     }
-    list(
-      log_density = numbers(document$log_density),
-      gradient = table(document$gradient, display_names(as.character(document$unconstrained_names))),
-      constrained = table(document$constrained, display_names(as.character(document$constrained_names)))
-    )
+    args <- c("logdensity", file, input$args, "--points", at, "--json", model$arguments, "--show", paste(show, collapse = ","))
+    result <- run_engine(c(args, if (!propto) "--no-propto", if (!jacobian) "--no-jacobian"), input$stdin)
+    if (result$code == 1) explain(model, file, folder, input)
+    if (result$code != 0) fail_of(named(result, model, file))
+    document <- jsonlite::fromJSON(result$stdout)
+    table <- function(rows, names) {
+      if (is.list(rows)) { # rejected points are null
+        rows <- t(vapply(rows, function(r) if (is.null(r)) rep(NA_real_, length(names)) else as.numeric(r), numeric(length(names))))
+      }
+      n <- if (is.character(points)) NROW(rows) else nrow(points)
+      matrix(as.numeric(rows), n, length(names), dimnames = list(NULL, display_names(as.character(names))))
+    }
+    found <- list()
+    if ("density" %in% show) found$log_density <- as.numeric(document$log_density)
+    if ("gradient" %in% show) found$gradient <- table(document$gradient, document$unconstrained_names)
+    if ("constrained" %in% show) found$constrained <- table(document$constrained, document$constrained_names)
+    if ("generated" %in% show) found$generated <- table(document$generated, document$generated_names)
+    if ("points" %in% show) found$points <- table(document$points, document$unconstrained_names)
+    found
   })
 }

@@ -2,6 +2,8 @@ test_that("numbers read back as they were", {
   set.seed(1)
   x <- c(0.1, 1 / 3, pi * 1e200, -5e-324, .Machine$double.xmax, 2^53, runif(1000))
   expect_identical(as.numeric(number_text(x)), x)
+  long <- runif(20000)
+  expect_identical(as.numeric(number_text(long)), long)
   expect_identical(number_text(c(0.1, 3)), c("0.1", "3"))
   expect_identical(number_text(c(Inf, -Inf, NaN)), c("\"Infinity\"", "\"-Infinity\"", "\"NaN\""))
   expect_identical(number_text(c(TRUE, FALSE)), c("1", "0"))

@@ -38,6 +38,13 @@ test_that("findings are those of a run that goes wrong", {
   expect_output(print(fit$findings), "problem: ")
 })
 
+test_that("findings name options as R does", {
+  found <- findings_of(list(list(code = "ess", severity = "problem", summary = "s", advice = "Options: --draws, --target-ess.", settings = list("target-ess", "max-depth=8", "init=1e-3"))))
+  expect_identical(found$advice, "Options: draws, target_ess.")
+  expect_identical(found$settings[[1]], c("target_ess", "max_depth=8", "init=1e-3"))
+  expect_identical(nrow(findings_of(list())), 0L)
+})
+
 test_that("leave-one-out is that of package loo", {
   needs_engine()
   skip_if_not_installed("loo")
