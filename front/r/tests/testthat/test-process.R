@@ -31,7 +31,7 @@ test_that("an interrupt and an error end the program, and leave no files", {
     ))
     expect_identical(how, if (kind == "error") "enough" else "interrupt")
     expect_true(file.exists(ended), info = kind)
-    expect_identical(list.files(tempdir()), before)
+    expect_identical(setdiff(list.files(tempdir()), before), character())
   }
 })
 
@@ -52,5 +52,5 @@ test_that("a failed run is an error with its code", {
   expect_s3_class(e, "ppl_run_error")
   expect_identical(e$code, 1L)
   expect_match(conditionMessage(e), "^none:1:.*never")
-  expect_identical(list.files(tempdir()), before)
+  expect_identical(setdiff(list.files(tempdir()), before), character())
 })
