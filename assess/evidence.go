@@ -129,7 +129,7 @@ func densityOf(p *model.Posterior) bridge.Density {
 // chainsOf returns the draws of a fit on the unconstrained scale, by chain. All chains have the
 // length of the shortest.
 func chainsOf(p *model.Posterior, f *fit.Fit) ([][][]float64, error) {
-	points, err := unconstrainDraws(p, f)
+	points, err := fit.Unconstrained(p, f)
 	if err != nil {
 		return nil, err
 	}
