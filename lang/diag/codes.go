@@ -24,7 +24,8 @@ type Code string
 const (
 	// UnexpectedToken: the parser expected something else here.
 	//
-	// This is the general syntax error. ppl reports it where no more helpful code applies.
+	// This is the general syntax error. ppl reports it where no more helpful code applies. The
+	// message lists what may stand here; often a character just before this place is missing.
 	//
 	// Example:
 	//
@@ -40,6 +41,8 @@ const (
 	UnexpectedToken Code = "E0100"
 
 	// MissingSemicolon: a statement or declaration does not end in a semicolon.
+	//
+	// End each statement and declaration with a semicolon. Blocks in braces need none.
 	//
 	// Example:
 	//
@@ -57,6 +60,8 @@ const (
 	MissingSemicolon Code = "E0101"
 
 	// UnclosedBracket: parentheses or brackets do not match.
+	//
+	// Add the missing bracket, or delete the one that is too many.
 	//
 	// Example:
 	//
@@ -100,6 +105,8 @@ const (
 	UnclosedBrace Code = "E0103"
 
 	// StrayBrace: a closing brace has no matching opening brace.
+	//
+	// Delete it, or add the opening brace that is missing before it.
 	//
 	// Example:
 	//
@@ -168,6 +175,8 @@ const (
 	HashComment Code = "E0106"
 
 	// UnterminatedComment: a comment is not closed.
+	//
+	// A comment that begins with /* ends at the first */, and comments cannot be nested.
 	//
 	// Example:
 	//
@@ -351,6 +360,8 @@ const (
 
 	// ArrowAssign: an assignment is written with <- or :=.
 	//
+	// Assign with = instead.
+	//
 	// Example:
 	//
 	//	transformed data {
@@ -367,6 +378,8 @@ const (
 	ArrowAssign Code = "E0120"
 
 	// EqualsAsComparison: = is written where == is meant.
+	//
+	// A single = assigns a value; == compares two.
 	//
 	// Example:
 	//
@@ -392,6 +405,8 @@ const (
 	EqualsAsComparison Code = "E0121"
 
 	// ComparisonAsStatement: == is written where = is meant.
+	//
+	// A comparison alone has no effect. Write = to assign the value.
 	//
 	// Example:
 	//
@@ -538,6 +553,8 @@ const (
 
 	// StringNotAllowed: strings are allowed only in print, reject, fatal_error and profile.
 	//
+	// The language has no variables for text. Give categories numbers, such as 1 and 2.
+	//
 	// Example:
 	//
 	//	transformed data {
@@ -552,6 +569,9 @@ const (
 	StringNotAllowed Code = "E0129"
 
 	// UnknownType: no type has this name.
+	//
+	// The scalar types are int, real and complex. Containers are vector, row_vector, matrix,
+	// array and tuple.
 	//
 	// Example:
 	//
@@ -664,6 +684,8 @@ const (
 
 	// FunctionElsewhere: a function is defined outside the functions block.
 	//
+	// Move the function to a functions block at the beginning of the program.
+	//
 	// Example:
 	//
 	//	model {
@@ -684,6 +706,8 @@ const (
 	FunctionElsewhere Code = "E0136"
 
 	// NotAFunction: the functions block contains only functions.
+	//
+	// Move variables to the block that they belong to, or pass them to the function as arguments.
 	//
 	// Example:
 	//

@@ -24,6 +24,8 @@ const (
 
 	// DataSize: the sizes of a value differ from its declaration.
 	//
+	// Correct the declaration or the data. Often a count, such as N, does not match the data.
+	//
 	// Example:
 	//
 	//	// {"N": 3, "y": [1.5, 2.5]}
@@ -62,6 +64,8 @@ const (
 
 	// DataBounds: a value is outside the declared bounds of its variable.
 	//
+	// Correct the value. If it is right, widen the bounds of the declaration.
+	//
 	// Example:
 	//
 	//	// {"N": -1}
@@ -79,6 +83,8 @@ const (
 
 	// OutsideBounds: transformed data computed a value outside its declared bounds.
 	//
+	// Correct the computation. If the value is right, widen the bounds of the declaration.
+	//
 	// Example:
 	//
 	//	transformed data {
@@ -93,6 +99,8 @@ const (
 	OutsideBounds Code = "E0605"
 
 	// IndexRange: an index is less than 1 or greater than the size.
+	//
+	// Indices run from 1 to the size. Correct the index, or the size of the variable.
 	//
 	// Example:
 	//
@@ -115,6 +123,8 @@ const (
 
 	// SizeMismatch: the two sides of an assignment have different sizes.
 	//
+	// An assignment cannot change the size of a variable. Declare it with the size of the value.
+	//
 	// Example:
 	//
 	//	transformed data {
@@ -129,6 +139,9 @@ const (
 	SizeMismatch Code = "E0607"
 
 	// NegativeSize: a size is negative, or too small for its type.
+	//
+	// Sizes are 0 or more; a simplex, for instance, needs at least one element. Correct the data
+	// or the expression.
 	//
 	// Example:
 	//
@@ -152,6 +165,8 @@ const (
 	NegativeSize Code = "E0608"
 
 	// Rejected: a reject statement of the program refused the data.
+	//
+	// The message is the model's own: its author stops the run for such data. Correct the data.
 	//
 	// Example:
 	//
@@ -218,8 +233,8 @@ const (
 
 	// NoReturn: a function ended without a return statement.
 	//
-	// ppl rejects most such functions before a run. The others are reported when the end is
-	// reached.
+	// ppl rejects most such functions before a run. It reports the others when a call reaches
+	// the end. Add a return statement there.
 	NoReturn Code = "E0612"
 
 	// EndlessRecursion: a function calls itself without end.
@@ -255,24 +270,22 @@ const (
 	// Change its condition, or a variable of the condition within the loop.
 	EndlessLoop Code = "E0614"
 
-	// TooLarge: binding the model to these data, or evaluating it, needs more memory than is
-	// allowed. [TooManyStatements] is about statements.
+	// TooLarge: the model with these data needs more memory than is allowed.
 	//
-	// The limits protect the machine from a wrong size or an endless loop. Raise them with
-	// options of the command, or with fields of BindOptions in Go.
+	// The limit protects the machine from a wrong size. The help of the message names the flag
+	// that raises it; in Go, set fields of BindOptions.
 	TooLarge Code = "E0615"
 
-	// UnknownInt: an integer that must be known when data are bound, such as a size, depends
-	// on parameters or random draws.
+	// UnknownInt: a size or other fixed integer depends on parameters or random draws.
 	//
-	// Programs may do this: ppl then interprets the log density at each point, which is
-	// slower. Features that need the log density as a graph, such as the metric "fisher",
-	// report this error.
+	// ppl runs such programs, but interprets them at each point, which is slower. Only features
+	// that need the log density as a graph, such as the metric "fisher", report this error.
+	// Leave out the feature, or make the integer depend on data alone.
 	UnknownInt Code = "E0616"
 
 	// DataForm: the data cannot be read.
 	//
-	// The file does not have its format, or a value is not a number.
+	// The file is not valid JSON, CSV or R dump, or a value is not a number.
 	//
 	// Example:
 	//
@@ -291,7 +304,8 @@ const (
 
 	// Impossible: the data alone make a statement of the model fail, whatever the parameters are.
 	//
-	// No chain could start: every point would be rejected, or have the density zero.
+	// No chain could start: every point would be rejected, or have density zero. Correct the
+	// data, or the statement.
 	//
 	// Example:
 	//
@@ -324,21 +338,20 @@ const (
 	//	}
 	Impossible Code = "E0618"
 
-	// DataUnknown: a map or a struct of Go has a key, or a field with numbers, that the model does
-	// not declare.
+	// DataUnknown: a Go map or struct has a key or field that the model does not declare.
 	//
-	// Such values are written for a model, so that the key is a slip of the pen. Leave a field out
-	// by the tag `ppl:"-"`. Files, and sets that ReadData has made, may have more than the model
-	// declares.
+	// A map or struct is written for one model, so the name is probably misspelt. To leave a
+	// field out, give it the tag `ppl:"-"`. Files, and data that ReadData has read, may have
+	// more variables than the model declares.
 	DataUnknown Code = "E0619"
 
 	// SlowLoop: a long loop changes arrays one iteration after another.
 	//
-	// Most loops run as vectors, or as recurrences that keep a few numbers. This one reads
-	// earlier values of its arrays at distances that vary, or parameters decide where it ends.
-	// Its iterations take 20 to 100 ns for each number that they compute, some fifty times as
-	// long as vectors. Results are right. Runs, explanations and pedantic checks with data report
-	// it.
+	// The results are right, but each number takes 20 to 100 ns, about fifty times as long as
+	// in a vector. ppl turns most loops into operations on vectors, or into recurrences that
+	// keep a few numbers. It could not do so here: the loop reads earlier elements at varying
+	// distances, or a parameter decides where it ends. Read at a fixed distance if you can.
+	// `ppl run`, `ppl explain` and `ppl check --pedantic --data` report it.
 	//
 	// Example:
 	//
@@ -371,11 +384,10 @@ const (
 	//	}
 	SlowLoop Code = "W0607"
 
-	// TooManyStatements: binding the model to these data, or an evaluation of it, would run more
-	// statements than is allowed.
+	// TooManyStatements: the model with these data runs more statements than is allowed.
 	//
-	// The limit keeps a loop without end from taking the whole machine. It can be raised: by an
-	// option of the command, and by BindOptions.Statements in Go.
+	// The limit stops an endless loop. If the model needs more, the help of the message names
+	// the flag that raises the limit; in Go, set BindOptions.Statements.
 	TooManyStatements Code = "E0620"
 )
 
@@ -383,8 +395,8 @@ const (
 const (
 	// NotSupported: parameters or random draws decide something that a graph cannot express.
 	//
-	// Programs may do this: ppl then interprets the log density at each point, which is
-	// slower. Features that need the log density as a graph, such as the metric "fisher",
-	// report this error.
+	// ppl runs such programs, but interprets them at each point, which is slower. Only features
+	// that need the log density as a graph, such as the metric "fisher", report this error.
+	// Leave out the feature, or rewrite the statement that the message points at.
 	NotSupported Code = "E0901"
 )

@@ -92,6 +92,9 @@ const (
 
 	// ReservedName: the language reserves this name.
 	//
+	// Names that end in a suffix of densities, such as _lpdf or _lupdf, are for functions. Choose
+	// another name.
+	//
 	// Example:
 	//
 	//	parameters {
@@ -106,6 +109,8 @@ const (
 	ReservedName Code = "E0205"
 
 	// CalledVariable: a variable is called as if it were a function.
+	//
+	// Elements are selected with brackets, as in x[1].
 	//
 	// Example:
 	//
@@ -196,6 +201,8 @@ const (
 
 	// BadArguments: the function does not accept these arguments.
 	//
+	// `ppl doc NAME` lists the forms that a function of the library has.
+	//
 	// Example:
 	//
 	//	data {
@@ -251,6 +258,9 @@ const (
 
 	// BadOperand: the operator does not accept these operands.
 	//
+	// Vectors and matrices must have matching shapes and kinds. An apostrophe transposes: y' is a
+	// row_vector if y is a vector. Operators do not apply to arrays.
+	//
 	// Example:
 	//
 	//	data {
@@ -274,6 +284,8 @@ const (
 
 	// TooManyIndices: there are more indices than the value has dimensions.
 	//
+	// An array[N] vector[K] has two dimensions, a matrix two, a vector one.
+	//
 	// Example:
 	//
 	//	data {
@@ -294,6 +306,8 @@ const (
 	TooManyIndices Code = "E0305"
 
 	// BadIndex: an index must be an int or an array of int.
+	//
+	// Declare the index int. The function to_int converts data of type real.
 	//
 	// Example:
 	//
@@ -359,6 +373,8 @@ const (
 
 	// VoidValue: a function without a value is used as a value, or a value is not used.
 	//
+	// Assign the value, or delete the call. A void function is called as a statement.
+	//
 	// Example:
 	//
 	//	transformed data {
@@ -373,6 +389,8 @@ const (
 	VoidValue Code = "E0309"
 
 	// BoundMismatch: the bound has the wrong type or size for the variable.
+	//
+	// A bound is a scalar, or has the shape of the variable: then each element has its own bound.
 	//
 	// Example:
 	//
@@ -394,6 +412,9 @@ const (
 	BoundMismatch Code = "E0310"
 
 	// IntVariate: a distribution of integers is used for a real variable.
+	//
+	// Declare counts and outcomes as int, or as array[N] int. If the values have fractions,
+	// choose a continuous distribution.
 	//
 	// Example:
 	//
@@ -440,6 +461,8 @@ const (
 
 	// NotIterable: the loop runs over a value that has no elements.
 	//
+	// Write 1:N to count from 1 to N.
+	//
 	// Example:
 	//
 	//	transformed data {
@@ -461,6 +484,8 @@ const (
 
 	// IntTooLarge: an integer does not fit into 32 bits.
 	//
+	// The largest int is 2147483647. Write a real, such as 3e9.
+	//
 	// Example:
 	//
 	//	transformed data {
@@ -475,6 +500,8 @@ const (
 	IntTooLarge Code = "E0314"
 
 	// NotATuple: only tuples have numbered members.
+	//
+	// Elements of vectors and arrays are selected with brackets, as in x[1].
 	//
 	// Example:
 	//
@@ -496,6 +523,8 @@ const (
 	NotATuple Code = "E0315"
 
 	// NoMember: the tuple has no member with this number.
+	//
+	// Members are numbered from 1 in the order of the declaration.
 	//
 	// Example:
 	//

@@ -45,7 +45,8 @@ const (
 
 	// OnlyBounds: nothing but its bounds restricts a parameter.
 	//
-	// The density does not depend on it, so its posterior is uniform between the bounds.
+	// The density does not depend on it, so its posterior is uniform between the bounds. Use
+	// the parameter in the model, or delete it.
 	//
 	// Example:
 	//
@@ -70,9 +71,9 @@ const (
 
 	// WideUniform: a parameter has a uniform prior on a very wide interval.
 	//
-	// Nearly all of such an interval is far from zero, so the prior says that large values are
-	// likely. When the data say little, the posterior crowds at a bound. A half-normal or
-	// exponential prior says what is plausible, without an edge.
+	// Nearly all of such an interval is far from zero, so the prior makes large values likely.
+	// With few data, the posterior then concentrates near a bound. Use a half-normal or
+	// exponential prior: it favours plausible values and has no edge.
 	//
 	// Example:
 	//
@@ -95,7 +96,7 @@ const (
 
 	// SeveralDistributions: a parameter has several distributions.
 	//
-	// The densities are multiplied. That is seldom what two statements are meant to say.
+	// Their densities are multiplied, which is seldom intended. Keep one of the statements.
 	//
 	// Example:
 	//
@@ -120,7 +121,8 @@ const (
 	// ParameterDecides: a condition depends on a parameter.
 	//
 	// The density may jump, or have a kink, where the condition changes. Gradients do not show
-	// that, so the sampler steps over it and becomes slow or biased there.
+	// this, so the sampler may be slow or biased near that place. Write a smooth function, or a
+	// mixture with log_mix.
 	//
 	// Example:
 	//

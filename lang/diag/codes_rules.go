@@ -28,6 +28,9 @@ const (
 
 	// MultiIndexAssign: you cannot assign to an element of a multiple selection.
 	//
+	// x[1:2] is a copy, so an assignment to an element of it would be lost. Index the variable
+	// itself, as in x[1].
+	//
 	// Example:
 	//
 	//	transformed data {
@@ -152,6 +155,8 @@ const (
 
 	// OutsideLoop: break and continue are allowed only in loops.
 	//
+	// Use if and else to skip statements outside a loop.
+	//
 	// Example:
 	//
 	//	model {
@@ -207,8 +212,9 @@ const (
 	//	}
 	TildeSuffix Code = "E0410"
 
-	// ReadsAssigned: an index on the left side of a tuple assignment depends on a variable
-	// that the assignment changes.
+	// ReadsAssigned: an index in a tuple assignment depends on a variable that it assigns.
+	//
+	// The order of such assignments would decide which element is meant. Copy the variable first.
 	//
 	// Example:
 	//
@@ -229,6 +235,8 @@ const (
 	ReadsAssigned Code = "E0411"
 
 	// StoredTwice: a tuple assignment stores two members in the same place.
+	//
+	// The second value would overwrite the first. Use two variables.
 	//
 	// Example:
 	//
@@ -278,6 +286,8 @@ const (
 
 	// NoDefinition: a function is declared but not defined.
 	//
+	// Write the body of the function, or delete the declaration.
+	//
 	// Example:
 	//
 	//	functions {
@@ -316,6 +326,9 @@ const (
 	DensityForm Code = "E0503"
 
 	// MissingReturn: a function can end without returning a value.
+	//
+	// Each path through the function must end in return, reject or fatal_error. Add a return at
+	// the end.
 	//
 	// Example:
 	//

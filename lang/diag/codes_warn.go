@@ -4,6 +4,9 @@ package diag
 const (
 	// UsesItself: a variable is used in its own initial value.
 	//
+	// The variable has no value yet, so the result is meaningless. Use a constant or another
+	// variable.
+	//
 	// Example:
 	//
 	//	transformed data {
@@ -60,6 +63,8 @@ const (
 
 	// MatrixPower: .^ takes the power of each element, not of the matrix.
 	//
+	// Write .^ to say that you mean elements. For the power of a matrix, call matrix_power.
+	//
 	// Example:
 	//
 	//	data {
@@ -106,6 +111,8 @@ const (
 
 	// Unreachable: the statement can never be reached.
 	//
+	// A statement before it always leaves the loop or function. Delete the statement, or move it.
+	//
 	// Example:
 	//
 	//	model {
@@ -127,6 +134,8 @@ const (
 
 	// SelfAssignment: a variable is assigned to itself.
 	//
+	// This has no effect. Delete the statement, or assign what you meant.
+	//
 	// Example:
 	//
 	//	transformed data {
@@ -143,6 +152,8 @@ const (
 
 	// Unused: a variable gets a value that nothing reads.
 	//
+	// Delete the variable. If a result should be in the output, declare it in generated quantities.
+	//
 	// Example:
 	//
 	//	transformed data {
@@ -158,6 +169,8 @@ const (
 	Unused Code = "W0403"
 
 	// DeprecatedForm: a later version of Stan will remove this.
+	//
+	// The program works today. Write the form that the message names.
 	//
 	// Example:
 	//
@@ -242,8 +255,8 @@ const (
 
 	// NoJacobian: a nonlinear function of a parameter has a distribution.
 	//
-	// The density must be that of the parameter as declared. If f(x) has a distribution, add
-	// log |f'(x)| to the target.
+	// The target must be the density of the parameter as declared. If f(x) has the
+	// distribution, add log |f'(x)| to the target.
 	//
 	// Example:
 	//
@@ -288,8 +301,7 @@ const (
 	//	}
 	OutsideSupport Code = "W0503"
 
-	// OutsideDomain: a parameter can take values that the distribution does not accept as an
-	// argument.
+	// OutsideDomain: a parameter can take values that a distribution's argument does not allow.
 	//
 	// A scale needs a lower bound of 0, a covariance the type cov_matrix, probabilities of
 	// outcomes a simplex, and so on.
@@ -322,6 +334,9 @@ const (
 	OutsideDomain Code = "W0504"
 
 	// ConstantOutside: a constant is outside the domain of the distribution's argument.
+	//
+	// The density is undefined there, so every point would be rejected. Correct the constant: a
+	// scale, for instance, must be positive.
 	//
 	// Example:
 	//
@@ -369,6 +384,8 @@ const (
 	RealEquality Code = "W0506"
 
 	// NoValues: no value satisfies the bounds of a variable.
+	//
+	// No point has positive density, so no chain can start. Correct the bounds.
 	//
 	// Example:
 	//

@@ -179,6 +179,9 @@ func TestExplanations(t *testing.T) {
 		if formatted, err := format.Source(text); err != nil || string(formatted) != string(text) {
 			t.Errorf("%s is not gofmt-clean (%v)", name, err)
 		}
+		for _, line := range regexp.MustCompile(`(?m)^\t// [A-Z]\w+: .*[^.\n]$`).FindAllString(string(text), -1) {
+			t.Errorf("%s: the title is not one line that ends in a full stop: %s", name, line)
+		}
 		constants += len(regexp.MustCompile(`(?m)Code\s*=\s*"`).FindAll(text, -1))
 	}
 	all := diag.Explanations()
@@ -193,6 +196,9 @@ func TestExplanations(t *testing.T) {
 		seen[e.Code] = true
 		if !regexp.MustCompile(`^[EW]\d{4}$`).MatchString(string(e.Code)) {
 			t.Errorf("%s is not of the form E0000 or W0000", e.Code)
+		}
+		if e.Text == "" {
+			t.Errorf("%s has no text with the reason or the remedy", e.Code)
 		}
 		if e.Title == "" || strings.HasPrefix(e.Title, e.Name) || strings.HasSuffix(e.Title, ".") {
 			t.Errorf("%s: title %q: the comment must begin with \"%s: title\"", e.Code, e.Title, e.Name)
