@@ -42,7 +42,7 @@ type LimitError struct {
 // Error implements error: "this needs 16 GB of memory, and 1.2 GB of 2 GB are left".
 func (e *LimitError) Error() string {
 	if e.What == "statements" {
-		return fmt.Sprintf("more than %d statements are evaluated", e.Limit)
+		return fmt.Sprintf("the model runs more than %d statements", e.Limit)
 	}
 	if e.Asked == math.MaxInt64 {
 		return fmt.Sprintf("this needs more than any computer's memory; %s of %s are left", FormatBytes(e.Left), FormatBytes(e.Limit))
@@ -56,12 +56,12 @@ func (e *LimitError) Fatal() bool { return true }
 
 // Detail says why the limit exists, for users.
 func (e *LimitError) Detail() string {
-	return "What a model takes is bounded, so that a mistake in it or in its data cannot take the whole machine."
+	return "The limit protects the machine from a mistake in the model or its data."
 }
 
 // Fix returns advice for the user.
 func (e *LimitError) Fix() string {
-	return "check the sizes and the loops here; if they are meant, allow more " + e.What
+	return "check the sizes and loops here. If they are right, allow more " + e.What
 }
 
 // FormatBytes formats a number of bytes with three digits: "1.25 GB".

@@ -90,8 +90,8 @@ const maxLevels = 150_000
 // deeper counts the beginning of a nested statement or expression.
 func (rp *reporter) deeper(at source.Span) {
 	if rp.levels++; rp.levels > maxLevels {
-		rp.fail(at, diag.EndlessRecursion, "calls stand too deep within one another").
-			detailf("%d calls are under way, and %d statements and expressions in them.", len(rp.calls), maxLevels).throw()
+		rp.fail(at, diag.EndlessRecursion, "calls are nested too deeply").
+			detailf("%d calls are in progress, with %d statements and expressions in them.", len(rp.calls), maxLevels).throw()
 	}
 }
 
@@ -114,6 +114,7 @@ func (rp *reporter) limited(err error, at source.Span) error {
 		return err
 	}
 	p := rp.fail(at, interp.LimitCode(limit), "%v", limit).detailf("%s", limit.Detail()).fix("%s", limit.Fix())
+	p.d.Settings = []string{limit.What} // the name of the setting
 	return &Error{List: diag.List{p.d}, Skippable: p.skippable && limit.What == "memory"}
 }
 

@@ -54,7 +54,7 @@ func Shape(v *ir.Var, size func(k int) int64) (shape []int, wrong *diag.Diagnost
 		shape[k] = int(n)
 	}
 	if total > MaxElements {
-		return say(large, diag.TooLarge, "", "`%s` would have more than %d elements", v.Name, MaxElements)
+		return say(large, diag.TooLarge, "Check the size here: no limit can be raised beyond this.", "`%s` would have more than %d elements", v.Name, MaxElements)
 	}
 	if kind := v.Constraint.Kind; kind.Structured() {
 		if wrong := kind.WrongSize(shape[v.Type.Dims:]); wrong != "" {

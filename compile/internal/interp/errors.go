@@ -111,7 +111,7 @@ func (m *machine) limited(at source.Span, err error) {
 		e.Err, e.stopped = err, true
 		e.throw()
 	}
-	e := m.fail(at, LimitCode(limit), "%v", limit).detailf("%s", limit.Detail()).fix("%s", limit.Fix())
+	e := m.fail(at, LimitCode(limit), "%v", limit).detailf("%s", limit.Detail()).fix("%s", limit.Fix()).settings(limit.What)
 	e.Err = err
 	e.throw()
 }
