@@ -41,8 +41,8 @@ type Progress struct {
 	Problems int     `json:"problems"`        // fits with problems
 	Failed   int     `json:"failed"`          // fits that failed
 	Seconds  float64 `json:"seconds"`         // seconds since the start
-	Rate     float64 `json:"fits_per_second"` // recent rate
-	Left     float64 `json:"seconds_left"`    // -1: not known yet
+	Rate     float64 `json:"fits_per_second"` // recent rate of fits
+	Left     float64 `json:"seconds_left"`    // estimated seconds to the end; -1 if not known yet
 	// processor seconds of sampling, in the fits of this run
 	Sampling float64 `json:"sampling_seconds"`
 	Busy     float64 `json:"fitting_seconds"`   // processor seconds of all fits of this run

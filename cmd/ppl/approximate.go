@@ -261,7 +261,7 @@ type approximationJSON struct {
 	Method  string         `json:"method"`  // laplace, pathfinder or variational
 	Draws   int            `json:"draws"`   // number of draws
 	Summary []estimateJSON `json:"summary"` // one entry per quantity
-	// of the importance weights; above 0.7 the approximation is poor
+	// Pareto k of the importance weights; above 0.7 the approximation is poor
 	ParetoK     number             `json:"pareto_k"`
 	Evaluations int64              `json:"evaluations"` // evaluations of the log density
 	Findings    []diagnose.Finding `json:"findings"`    // problems and remarks

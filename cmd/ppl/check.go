@@ -155,7 +155,7 @@ type jsonMessage struct {
 	Summary  string `json:"summary"`          // the message in one line
 	Detail   string `json:"detail,omitempty"` // more about the cause
 	Help     string `json:"help,omitempty"`   // what to do about it
-	// of serve: the names of the settings that help is about
+	// in answers of serve: names of the settings that help is about
 	Settings []string `json:"settings,omitempty"`
 	jsonPlace
 	jsonEnd

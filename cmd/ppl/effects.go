@@ -27,11 +27,11 @@ type effectOptions struct {
 // effectsJSON is what effects prints with --json; a stable format.
 type effectsJSON struct {
 	Method      string          `json:"method"`      // always effects
-	Outcome     string          `json:"outcome"`     // variable of the data whose expected value is meant
+	Outcome     string          `json:"outcome"`     // variable whose expected value is shown
 	Scale       string          `json:"scale"`       // response, or link for the linear predictor
 	Show        string          `json:"show"`        // predictions, comparisons or slopes
 	Compare     string          `json:"compare"`     // difference, ratio, odds or lift
-	Percentiles []float64       `json:"percentiles"` // of the values in quantiles
+	Percentiles []float64       `json:"percentiles"` // percentages of the values in quantiles
 	Effects     []effectJSON    `json:"effects"`     // one entry per quantity
 	Ranks       []levelRankJSON `json:"ranks"`       // with --rank, one entry per level
 	Draws       int             `json:"draws"`       // number of draws
@@ -60,7 +60,7 @@ type levelRankJSON struct {
 	At            []settingJSON `json:"at"`            // values that all rows have
 	Category      int           `json:"category"`      // category of the outcome, from 1; 0 if it has none
 	Mean          number        `json:"mean"`          // posterior mean of the rank; 1 is the highest expected outcome
-	Probabilities []number      `json:"probabilities"` // of the ranks from 1
+	Probabilities []number      `json:"probabilities"` // probabilities of the ranks from 1
 }
 
 type settingJSON struct {

@@ -19,7 +19,8 @@ type runJSON struct {
 		Warmup   int64 `json:"warmup"`   // gradients of warm-up
 		Sampling int64 `json:"sampling"` // gradients after warm-up
 	} `json:"gradients"`
-	// Seconds on the clock, shared between warm-up and sampling by the times of the chains.
+	// Seconds are wall-clock times. Warm-up and sampling share the time of the run in proportion to
+	// the times of the chains.
 	Seconds struct {
 		Bind     number `json:"bind"`     // to bind the model to its data
 		Warmup   number `json:"warmup"`   // seconds of warm-up

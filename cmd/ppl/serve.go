@@ -101,7 +101,7 @@ func (o *serveOptions) serve(ctx context.Context, stderr io.Writer) error {
 	}
 	o.web.Token = token
 	if err := serve.Harden(); err != nil {
-		return fmt.Errorf("cannot keep other processes from the server's memory: %w", err)
+		return fmt.Errorf("cannot protect the server's memory from other processes: %w", err)
 	}
 	program, err := os.Executable()
 	if err != nil {
@@ -148,7 +148,7 @@ func (o *serveOptions) serve(ctx context.Context, stderr io.Writer) error {
 		return err
 	}
 	if o.sandbox && !walls.Confined() {
-		return errors.New("this system cannot confine the processes of models, as --require-sandbox asks: that needs seccomp of Linux, on amd64 or arm64; doc/how-to/serve.md says what a model could then do")
+		return errors.New("this system cannot confine the processes of models, as --require-sandbox asks: that needs Linux with seccomp, on amd64 or arm64. doc/how-to/serve.md describes the risk without it")
 	}
 	w, err := httpd.Listen(o.web)
 	if err != nil {
@@ -159,7 +159,7 @@ func (o *serveOptions) serve(ctx context.Context, stderr io.Writer) error {
 	if walls.Confined() {
 		printMessage(stderr, "Processes of models are confined by %v.", walls)
 	} else {
-		printMessage(stderr, "This system does not confine processes of models: one that is taken over can do what this user can. Use --require-sandbox to refuse that.")
+		printMessage(stderr, "This system does not confine the processes of models: an attacker who takes one over can do what this user can. --require-sandbox refuses to start in that case.")
 	}
 	if !serve.MemoryEnforced {
 		printMessage(stderr, "This system does not enforce --max-memory.")

@@ -95,7 +95,7 @@ type modelRequest struct {
 // twice, since one of the values would be ignored.
 func decode(c *serve.Call, request any) error {
 	if key := repeated(c.Body); key != "" {
-		return refusedf("the request is not as it should be: there are two values for %s", key)
+		return refusedf("the request is malformed: it has two values for %s", key)
 	}
 	d := json.NewDecoder(bytes.NewReader(c.Body))
 	d.DisallowUnknownFields()
@@ -114,9 +114,9 @@ func decode(c *serve.Call, request any) error {
 		return refusedf("the request is empty")
 	case errors.As(err, &kind):
 		key := strings.TrimPrefix(kind.Field, "modelRequest.") // encoding/json includes the name of an embedded struct
-		return refusedf("the request is not as it should be: %s cannot be a %s", key, kind.Value)
+		return refusedf("the request is malformed: %s cannot be a %s", key, kind.Value)
 	}
-	return refusedf("the request is not as it should be: %s", strings.TrimPrefix(err.Error(), "json: "))
+	return refusedf("the request is malformed: %s", strings.TrimPrefix(err.Error(), "json: "))
 }
 
 // repeated returns a key that occurs twice in a request, or in an object in it; "" if there is
@@ -205,7 +205,7 @@ func (r *modelRequest) take(c *serve.Call) error {
 		r.Name = "model.stan"
 	}
 	if strings.TrimSpace(r.Model) == "" {
-		return refusedf("there is no model: its text belongs to the key model")
+		return refusedf("the request has no model: set the member model to its text")
 	}
 	if r.Seed == nil {
 		r.Seed = new(uint64(rand.Uint32()))
@@ -371,7 +371,7 @@ func (r *runRequest) options() (*running, error) {
 	}
 	for name, v := range r.SamplerOptions {
 		if f := cmd.Flags().Lookup(name); f == nil || f.Name == "sampler" {
-			return nil, refusedf("sampler_options: there is no option %q", name)
+			return nil, refusedf("sampler_options: the sampler has no option %q", name)
 		}
 		if err := cmd.Flags().Set(name, fmt.Sprint(v)); err != nil {
 			return nil, refusedf("sampler_options: %v", err)
@@ -409,7 +409,7 @@ func runWork(ctx context.Context, c *serve.Call) (any, error) {
 		return nil, err
 	}
 	if n := int64(o.chains) * int64((o.draws+o.thin-1)/o.thin) * int64(len(columns)); n > c.Limits.Elements {
-		return nil, serve.Passed("elements", "the answer would have %d numbers, but the limit is %d: name fewer columns, or thin the draws", n, c.Limits.Elements)
+		return nil, serve.Passed("elements", "the answer would have %d numbers, but the limit is %d: choose fewer columns, or thin the draws", n, c.Limits.Elements)
 	}
 	if err := o.metricNotes(ctx, l.posterior, p.print); err != nil {
 		return nil, failed(err)
@@ -568,7 +568,7 @@ func summaryWork(_ context.Context, c *serve.Call) (any, error) {
 		}
 	}
 	if int64(elements) > c.Limits.Elements {
-		return nil, serve.Passed("elements", "there are %d numbers, but the limit is %d", elements, c.Limits.Elements)
+		return nil, serve.Passed("elements", "the request has %d numbers, but the limit is %d", elements, c.Limits.Elements)
 	}
 	rows := diagnose.Summarize(d)
 	out := summaryAnswer{[]summaryJSON{}, []string{}}

@@ -133,7 +133,7 @@ type studyJSON struct {
 	Problems int            `json:"problems"`         // fits with problems
 	Failed   int            `json:"failed"`           // fits that failed
 	Reused   int            `json:"reused"`           // fits made earlier
-	Seconds  number         `json:"seconds"`          // seconds on the clock
+	Seconds  number         `json:"seconds"`          // wall-clock seconds
 	Sampling number         `json:"sampling_seconds"` // processor seconds of sampling
 	Findings map[string]int `json:"findings"`         // number of fits with each finding, by its code
 	Failures []failureJSON  `json:"failures"`         // the first failures

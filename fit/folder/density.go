@@ -6,15 +6,15 @@ type Density struct {
 	Points int     `json:"points"` // number of points at which log densities were compared
 	Slopes int     `json:"slopes"` // number of points at which gradients were also compared, along a direction
 	Share  float64 `json:"share"`  // share of the statements that were compared; 1 means all
-	Excess float64 `json:"excess"` // the largest difference, in units of what rounding explains
+	Excess float64 `json:"excess"` // largest difference, in multiples of what rounding explains
 	// Seconds is the time that the comparisons took.
 	Seconds float64 `json:"seconds"`
-	// Reason says why less than all was compared; "" if all was.
+	// Reason is why only a part was compared; "" if everything was.
 	Reason string `json:"reason,omitempty"`
-	// Outputs is what came of comparing transformed parameters and generated quantities; nil if
-	// they were not.
+	// Outputs is the comparison of transformed parameters and generated quantities; nil if there
+	// was none.
 	Outputs *OutputCheck `json:"outputs,omitempty"`
-	// Wrong are the points where the two disagree, and what was done about it.
+	// Wrong are the points where the two disagree, with what was done about it.
 	Wrong []WrongDensity `json:"wrong,omitempty"`
 }
 
@@ -22,30 +22,30 @@ type Density struct {
 type OutputCheck struct {
 	Points   int `json:"points"`   // number of draws whose outputs were compared
 	Compared int `json:"compared"` // number of outputs compared per draw
-	// Drawn is the number of those that were not, since they depend on random draws, which the two
-	// make in different orders.
+	// Drawn is the number of outputs that were not compared, because they depend on random draws,
+	// which the two make in different orders.
 	Drawn int `json:"drawn"`
-	// Reason says why none was compared; "" if some were.
+	// Reason is why none was compared; "" if some were.
 	Reason string `json:"reason,omitempty"`
 }
 
 // WrongDensity is a point at which a compiled program computes another log density, or another
 // gradient or output, than the reference evaluator.
 type WrongDensity struct {
-	// that is wrong: DensityValue, DensityGradient, DensityOutput, DensityRejection or
-	// DensityRefusal
+	// the kind of error: log density, gradient, output, rejection (by the reference alone) or
+	// refusal (by the compiled program alone)
 	What string `json:"what"`
 	Name string `json:"name,omitempty"` // name of the output
-	// before the first draw, at the end of warm-up, at the end of a chain
+	// when it was found: before the first draw, at the end of warm-up, or at the end of a chain
 	When      string    `json:"when"`
 	Compiled  float64   `json:"compiled"`            // compiled log density, or its slope along direction
 	Reference float64   `json:"reference"`           // value of the reference evaluator
 	Tolerance float64   `json:"tolerance"`           // difference that rounding explains
 	Point     []float64 `json:"point"`               // unconstrained point
 	Direction []float64 `json:"direction,omitempty"` // direction of the slopes
-	Message   string    `json:"message,omitempty"`   // message of the one that rejects the point
+	Message   string    `json:"message,omitempty"`   // message of the program that rejects the point
 
-	// of the compiler, without which the program is right; "": none alone
+	// pass of the compiler that causes the error; "" if none does alone
 	Pass    string `json:"pass,omitempty"`
 	Instead string `json:"instead"` // program that made the draws instead
 	Begun   bool   `json:"begun"`   // whether draws had been made and were discarded

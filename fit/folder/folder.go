@@ -56,9 +56,9 @@ type Record struct {
 
 	Program string `json:"program"` // program that made the run, with its version
 
-	// Processors are the instructions that models were evaluated with, as ppl version tells
-	// them: draws are the same to the last bit for the same ones. There are several, in this
-	// order, of a run that went on elsewhere.
+	// Processors are the instruction sets that evaluated the model, as ppl version prints them.
+	// Draws repeat to the last bit only with the same one. A run that was resumed on another
+	// machine has several, in order of use.
 	Processors []string `json:"processors,omitempty"`
 
 	// The paths of the model and of the data as the user gave them, and the SHA-256 of these files.
@@ -68,30 +68,29 @@ type Record struct {
 	Data        string `json:"data,omitempty"`        // path of the data
 	DataSHA256  string `json:"data_sha256,omitempty"` // SHA-256 of the data
 
-	// options of the command line, with all values of those that may be repeated
+	// options of the command line; a repeated option has several values
 	Options map[string][]string `json:"options"`
-	// Configured says of options that a configuration file set where: its path and line.
+	// Configured is the path and line of the configuration file, by option that it set.
 	Configured map[string]string `json:"configured,omitempty"`
 	Complete   bool              `json:"complete"` // whether the run reached its end
 
-	// Name begins the names of the files of draws: Name_1.csv, …
+	// Name is the beginning of the names of the files of draws: NAME_1.csv, …
 	Name string `json:"name,omitempty"`
 
-	// Format is that of the draws, such as zarr; "" is CSV.
+	// Format is the format of the draws, such as zarr; "" is CSV.
 	Format string `json:"format,omitempty"`
 
-	// Texts are the model, first, and what it includes. DataFile is the data as
-	// JSON; "" if there are none or they are too large, so that Data must be read.
+	// Texts are the texts of the model, first, and of the files that it includes.
 	Texts          []Text `json:"texts,omitempty"`
-	DataFile       string `json:"data_file,omitempty"`        // file of the data in the folder
+	DataFile       string `json:"data_file,omitempty"`        // copy of the data in the folder, as JSON; "" if there are no data or they are too large
 	DataFileSHA256 string `json:"data_file_sha256,omitempty"` // SHA-256 of that file
-	// what was counted in a table, N or J=column
+	// counts that were taken from a table: N, or J=column
 	Counts []string `json:"counts,omitempty"`
 
-	// Levels are the texts of the columns of a table that are factors, that of 1 first.
+	// Levels are the levels of each factor of a table, in the order of their numbers from 1.
 	Levels map[string][]string `json:"levels,omitempty"`
 
-	// Zeros are the texts of those that count from 0, of two levels.
+	// Zeros are the two levels of each factor that counts from 0.
 	Zeros map[string][]string `json:"levels_from_0,omitempty"`
 
 	// How the model was compiled and bound.
@@ -100,24 +99,25 @@ type Record struct {
 	Seed       uint64 `json:"seed,omitempty"`        // seed of the random numbers
 	StanCompat string `json:"stan_compat,omitempty"` // version of Stan whose transforms are used
 
-	// Config is how the run was made, of one that a program has saved; nil of a run of the
-	// command, which has Options.
+	// Config is the configuration of a run that a Go program saved; nil for a run of the
+	// command, which has options.
 	Config *Config `json:"config,omitempty"`
 
-	// PlanFaults are the parts of the model that are interpreted by a fault of this
-	// program, see the finding "plan-fault".
+	// PlanFaults are the parts of the model that ppl interprets because of an error in ppl;
+	// see the finding "plan-fault".
 	PlanFaults []string `json:"plan_faults,omitempty"`
 
-	// Density is what came of comparing the log density with the reference evaluator; nil in
-	// records of older versions.
+	// Density is the comparison of the log density with the reference evaluator; nil in records
+	// of older versions.
 	Density *Density `json:"density,omitempty"`
 
 	// The rest is known at the end of the run.
 
-	// Chains are what the chains adapted and where they ended, from which a later run can start.
+	// Chains are the adapted settings and the last position of each chain; a later run can start
+	// from them.
 	Chains  []infer.Adapted `json:"chains,omitempty"`
 	Reports []Chain         `json:"reports,omitempty"` // what happened in each chain
-	Elapsed float64         `json:"elapsed,omitempty"` // seconds on the clock
+	Elapsed float64         `json:"elapsed,omitempty"` // wall-clock seconds
 }
 
 // Source is the text of a model, and what else is needed to compile it.
@@ -137,7 +137,7 @@ type Text struct {
 // Chain is the report of a chain.
 type Chain struct {
 	ID int `json:"id"` // number of the chain, from 1
-	// the same for chains that began at the same place; 0: alone
+	// number shared by chains that began at the same place; 0: none did
 	Arrival    int            `json:"arrival,omitempty"`
 	Warmup     Phase          `json:"warmup"`               // figures of warm-up
 	Sampling   Phase          `json:"sampling"`             // figures of sampling

@@ -111,9 +111,9 @@ func (b *Bodies) ReadJSON(w http.ResponseWriter, r *http.Request) (*Body, error)
 	e, ok := errors.AsType[*Error](err)
 	switch {
 	case !ok && errors.Is(err, os.ErrDeadlineExceeded):
-		e = &Error{Status: http.StatusRequestTimeout, Kind: "request", Message: fmt.Sprintf("the body comes too slowly: after %v it must come at %d bytes a second", b.grace, minRate)}
+		e = &Error{Status: http.StatusRequestTimeout, Kind: "request", Message: fmt.Sprintf("the body arrives too slowly: after %v it must arrive at %d bytes a second", b.grace, minRate)}
 	case !ok:
-		e = &Error{Status: http.StatusBadRequest, Kind: "request", Message: "the request does not come in whole: " + err.Error()}
+		e = &Error{Status: http.StatusBadRequest, Kind: "request", Message: "the request is incomplete: " + err.Error()}
 	case e.Status != http.StatusUnsupportedMediaType:
 		Discard(w, r)
 	}

@@ -16,14 +16,14 @@ import (
 type Error struct {
 	Status int `json:"-"` // of HTTP
 
-	Kind    string `json:"kind"`            // what sort of thing is wrong: request, model, limit, busy or internal
-	Limit   string `json:"limit,omitempty"` // the name of the limit that was passed, of the kind limit
-	Message string `json:"message"`         // for people
+	Kind    string `json:"kind"`            // kind of the error: request, model, limit, busy or internal
+	Limit   string `json:"limit,omitempty"` // name of the limit that was exceeded, if kind is limit
+	Message string `json:"message"`         // the error in words
 
-	// RetryAfter is when the same request may be answered; 0: nothing is said about that.
+	// RetryAfter is the time after which the client may try again; 0: not known.
 	RetryAfter time.Duration `json:"-"`
 
-	// Messages are those of the model and the data, with their places, if there are any.
+	// Messages are errors and warnings about the model and the data, with their places.
 	Messages any `json:"messages,omitempty"`
 }
 

@@ -56,7 +56,7 @@ func Listen(o Options) (*Server, error) {
 	}
 	local := isLoopback(host)
 	if !local && !o.Remote {
-		return nil, fmt.Errorf("other machines reach the address %s: whoever has the token could run models here, and reads it on the way, as nothing is encrypted; use 127.0.0.1, or permit it", o.Address)
+		return nil, fmt.Errorf("other machines can reach the address %s. Whoever has the token could run models here, and can read it on the way, since nothing is encrypted. Use 127.0.0.1, or permit it", o.Address)
 	}
 	if o.Token == "" {
 		o.Token = rand.Text()
@@ -148,4 +148,4 @@ func (s *Server) Ending() bool { return s.ending.Load() }
 func (s *Server) Close() error { return s.listener.Close() }
 
 // ErrEnding is the cause of cancellation for requests that exceed Grace during shutdown.
-var ErrEnding = errors.New("the server is ending")
+var ErrEnding = errors.New("the server is shutting down")

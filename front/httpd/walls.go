@@ -13,7 +13,7 @@ func (s *Server) walls(next http.Handler) http.Handler {
 	// Web pages of other sites can make a browser send requests to this server.
 	origin := http.NewCrossOriginProtection()
 	origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		Fail(w, &Error{Status: http.StatusForbidden, Kind: "request", Message: "requests of pages of other sites are not answered"})
+		Fail(w, &Error{Status: http.StatusForbidden, Kind: "request", Message: "requests from pages of other sites are refused"})
 	}))
 	next = origin.Handler(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -21,7 +21,7 @@ func (s *Server) walls(next http.Handler) http.Handler {
 		h.Set("Cache-Control", "no-store")
 		h.Set("X-Content-Type-Options", "nosniff")
 		if s.local && !s.known(r.Host) {
-			Fail(w, &Error{Status: http.StatusForbidden, Kind: "request", Message: "the server answers to the names of this machine alone, such as localhost"})
+			Fail(w, &Error{Status: http.StatusForbidden, Kind: "request", Message: "the server answers only to names of this machine, such as localhost"})
 			return
 		}
 		if _, pattern := s.mux.Handler(r); pattern == "" {
@@ -49,7 +49,7 @@ func (s *Server) nothing(w http.ResponseWriter, r *http.Request) {
 		other.Method = method
 		if _, pattern := s.mux.Handler(other); pattern != "" {
 			w.Header().Set("Allow", method)
-			Fail(w, &Error{Status: http.StatusMethodNotAllowed, Kind: "request", Message: r.URL.Path + " takes " + method})
+			Fail(w, &Error{Status: http.StatusMethodNotAllowed, Kind: "request", Message: r.URL.Path + " accepts only " + method})
 			return
 		}
 	}
@@ -65,7 +65,7 @@ func (s *Server) authorised(next http.Handler) http.Handler {
 		got := sha256.Sum256([]byte(strings.TrimSpace(token)))
 		if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			Fail(w, &Error{Status: http.StatusUnauthorized, Kind: "request", Message: "the token is missing or wrong: it belongs into the header, as in Authorization: Bearer TOKEN"})
+			Fail(w, &Error{Status: http.StatusUnauthorized, Kind: "request", Message: "the token is missing or wrong: send it in the header, as in Authorization: Bearer TOKEN"})
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -82,7 +82,7 @@ func TestWalls(t *testing.T) {
 		{"POST", "/echo", `1`, "Host: [::1]:80", 200, `"1<nil>"`},
 		{"POST", "/echo", `1`, "Origin: http://other.example", 403, `pages of other sites`},
 		{"POST", "/echo", `1`, "Sec-Fetch-Site: cross-site", 403, `pages of other sites`},
-		{"GET", "/echo", ``, "", 405, `/echo takes POST`},
+		{"GET", "/echo", ``, "", 405, `/echo accepts only POST`},
 		{"GET", "/nowhere", ``, "", 404, `nothing at /nowhere`},
 	} {
 		r, err := http.NewRequest(test.method, s.URL()+test.path, strings.NewReader(test.body))
@@ -154,9 +154,9 @@ func TestListen(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{Options{Address: "0.0.0.0:0"}, "other machines reach"},
-		{Options{Address: ":0"}, "other machines reach"},
-		{Options{Address: "example.com:0"}, "other machines reach"},
+		{Options{Address: "0.0.0.0:0"}, "other machines can reach"},
+		{Options{Address: ":0"}, "other machines can reach"},
+		{Options{Address: "example.com:0"}, "other machines can reach"},
 		{Options{Address: "8080"}, "is not host:port"},
 		{Options{Address: "127.0.0.1:0", Token: "short"}, "at least 16"},
 		{Options{Address: "127.0.0.1:0"}, ""},

@@ -32,8 +32,8 @@ const (
 // The reasons for which an execution ends early.
 var (
 	errCancelled = errors.New("stopped")
-	errReplaced  = errors.New("stopped, as it was started again")
-	errEnded     = errors.New("stopped, as the session is over")
+	errReplaced  = errors.New("stopped, because it was started again")
+	errEnded     = errors.New("stopped, because the session is over")
 )
 
 // execution is a process of ppl for a model.
@@ -86,7 +86,7 @@ func (s *server) executeCommand(ctx context.Context, p *ExecuteCommandParams) (a
 		}
 		folder, err := s.runFolder(uri)
 		if err != nil {
-			return nil, jrpc2.Errorf(requestFailed, "no folder for the draws: %v", err)
+			return nil, jrpc2.Errorf(requestFailed, "cannot make a folder for the draws: %v", err)
 		}
 		args = append([]string{"run", model, "--out", folder}, settings.RunArguments...)
 	}
@@ -135,7 +135,7 @@ func (s *server) report(ctx context.Context, p *ExecuteCommandParams, uri, path 
 	s.mu.Unlock()
 	fit := filepath.Join(folder, "fit")
 	if _, err := os.Stat(fit); folder == "" || err != nil {
-		return nil, jrpc2.Errorf(requestFailed, "run the model first: the report is of its last run")
+		return nil, jrpc2.Errorf(requestFailed, "run the model first; the report shows its last run")
 	}
 	file := filepath.Join(folder, "report.html")
 	args := []string{"report", fit, "--out", file, "--title", filepath.Base(path)}
@@ -166,7 +166,7 @@ func (s *server) execute(ctx context.Context, p *ExecuteCommandParams, uri, path
 	// The request's own cancellation ends the process too.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	ctx, stop := context.WithTimeoutCause(ctx, limit, fmt.Errorf("stopped after %v, the limit of runs from the editor; a terminal has none", limit))
+	ctx, stop := context.WithTimeoutCause(ctx, limit, fmt.Errorf("stopped after %v, the limit for runs in the editor; run the model in a terminal, where there is none", limit))
 	defer stop()
 	e := &execution{cancel: cancel}
 	key := p.Command + " " + uri
@@ -210,7 +210,7 @@ func (s *server) execute(ctx context.Context, p *ExecuteCommandParams, uri, path
 		result.ExitCode = 130
 		s.show(messageWarning, filepath.Base(path)+": "+result.Stopped)
 	case cmd.ProcessState == nil:
-		return nil, jrpc2.Errorf(requestFailed, "ppl cannot be run: %v", err)
+		return nil, jrpc2.Errorf(requestFailed, "cannot start ppl: %v", err)
 	default:
 		result.ExitCode = cmd.ProcessState.ExitCode()
 	}

@@ -95,11 +95,11 @@ func (f *framing) Recv() ([]byte, error) {
 		first = false
 		name, value, ok := strings.Cut(line, ":")
 		if !ok {
-			return nil, fmt.Errorf("%.40q is no header: messages begin with Content-Length: N", line)
+			return nil, fmt.Errorf("%.40q is not a header; messages begin with Content-Length: N", line)
 		}
 		if strings.EqualFold(strings.TrimSpace(name), "Content-Length") {
 			if length, err = strconv.Atoi(strings.TrimSpace(value)); err != nil || length < 0 || length > maxMessage {
-				return nil, fmt.Errorf("%.40q is no length of a message", strings.TrimSpace(value))
+				return nil, fmt.Errorf("%.40q is not the length of a message", strings.TrimSpace(value))
 			}
 		}
 	}

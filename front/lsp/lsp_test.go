@@ -659,7 +659,7 @@ func TestLimit(t *testing.T) {
 	uri := uriOf(write(t, dir, "m.stan", "model { }\n"))
 	c := start(t, "forever")
 	c.ask("initialize", map[string]any{"capabilities": map[string]any{}, "initializationOptions": map[string]any{"runSeconds": 0.2}})
-	contains(t, "limit", c.ask("workspace/executeCommand", map[string]any{"command": "ppl.run", "arguments": []any{uri}}), "the limit of runs from the editor")
+	contains(t, "limit", c.ask("workspace/executeCommand", map[string]any{"command": "ppl.run", "arguments": []any{uri}}), "the limit for runs in the editor")
 	c.end()
 }
 

@@ -54,7 +54,7 @@ func (s *server) rename(_ context.Context, p *PlaceParams) (any, error) {
 			w.mu.Lock()
 			w.renew(nil)
 			w.mu.Unlock()
-			return nil, jrpc2.Errorf(contentModified, "%s has changed meanwhile: rename again", filepath.Base(f.Name))
+			return nil, jrpc2.Errorf(contentModified, "%s has changed in the meantime; rename again", filepath.Base(f.Name))
 		}
 	}
 	v := at.VariableAt(at.file, at.offset)
@@ -66,7 +66,7 @@ func (s *server) rename(_ context.Context, p *PlaceParams) (any, error) {
 	part := filepath.Base(changed[0].Name)
 	switch {
 	case len(others) > 0:
-		return nil, jrpc2.Errorf(requestFailed, "%s would change, which %s includes too: renaming would break it; rename by hand in both", filepath.Base(others[0].part), others[0].name)
+		return nil, jrpc2.Errorf(requestFailed, "%s would change, but %s includes it too and would break. Rename by hand in both", filepath.Base(others[0].part), others[0].name)
 	case err != nil && (len(changed) > 1 || changed[0].Name != at.path || at.Tree.Block(ast.Model) == nil): // programs with a model block are rarely included
 		return nil, jrpc2.Errorf(requestFailed, "%s may be included elsewhere, and %v: rename it by hand", part, err)
 	}

@@ -54,7 +54,7 @@ func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, o Options) err
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case s.state != stateShutdown:
-		return errors.New("the client has gone without a word")
+		return errors.New("the client disconnected without a shutdown request")
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ func (s *server) mayHandle(name string) error {
 	case s.state == stateInitialized && name == "initialize":
 		return jrpc2.Errorf(jrpc2.InvalidRequest, "the session has begun already")
 	case s.state == stateShutdown && !strings.HasPrefix(name, "$/"):
-		return jrpc2.Errorf(jrpc2.InvalidRequest, "the session is over but for exit")
+		return jrpc2.Errorf(jrpc2.InvalidRequest, "the session is over; only exit is accepted")
 	}
 	switch name {
 	case "initialize":

@@ -69,9 +69,9 @@ type Layer struct {
 	High  Values  `json:"high,omitempty"`  // upper ends
 	Z     Values  `json:"z,omitempty"`     // values shown by colour
 
-	// XOf and YOf name quantities whose draws are the values: those of Chain, of all chains if it
-	// is 0, or of divergent transitions if that is the role. They replace X and Y, so that the page
-	// holds the draws once.
+	// XOf is the name of the quantity whose draws are x. The draws are those of the chain, of all
+	// chains if it is 0, or of divergent transitions if that is the role. The name replaces the
+	// numbers, so that the page has the draws once.
 	XOf string `json:"x_of,omitempty"`
 	YOf string `json:"y_of,omitempty"` // name of the quantity whose draws are y
 

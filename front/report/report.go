@@ -58,8 +58,8 @@ type Report struct {
 	Run      Run       `json:"run"`      // how the run was made
 	Findings []Finding `json:"findings"` // problems and remarks
 
-	// Choose is the command that makes plots of the quantities named after it; "": none, see
-	// [Options.Words].
+	// Choose is a command that makes plots of the quantities that you append to it; "" if there is
+	// none.
 	Choose string `json:"choose,omitempty"`
 
 	// Summary is the table of quantities, the same as ppl summary prints.
@@ -69,16 +69,16 @@ type Report struct {
 	Kinds   []Kind   `json:"kinds"`   // kinds of plots
 	Figures []Figure `json:"figures"` // plots of the run, its variables and its data
 
-	// Kept says which draws Quantities have: of chain i the first, and each Every-th
-	// after it, Counts[i] in all.
+	// Kept describes which draws of each chain the quantities have: the first, and every so many
+	// after it.
 	Kept Kept `json:"kept"`
 
-	// Divergent are the transitions that diverged, of many some.
+	// Divergent are the divergent transitions; only some if there are many.
 	Divergent []Transition `json:"divergent"`
 
 	Quantities []Quantity `json:"quantities"` // quantities with their plots
 
-	// Notes list what is left out, and why.
+	// Notes are remarks on what was left out, and why.
 	Notes []string `json:"notes"`
 
 	File string `json:"file,omitempty"` // path of the page of a watched run
@@ -90,9 +90,9 @@ type Run struct {
 	Seed        string `json:"seed,omitempty"`    // seed as text, because numbers in JSON are exact only up to 2⁵³
 	Warmup      int    `json:"warmup,omitempty"`  // transitions of warm-up per chain
 	Draws       int    `json:"draws"`             // draws of all chains
-	Divergences *int   `json:"divergences"`       // null: the sampler does not report them
+	Divergences *int   `json:"divergences"`       // divergent transitions; null if the sampler does not report them
 	Gradients   int64  `json:"gradients"`         // evaluations of the gradient
-	Seconds     Number `json:"seconds"`           // seconds on the clock
+	Seconds     Number `json:"seconds"`           // wall-clock seconds
 	Interrupted bool   `json:"interrupted"`       // whether it was interrupted
 	Running     bool   `json:"running"`           // whether the run is going on
 	Method      string `json:"method,omitempty"`  // method of an approximation
@@ -108,7 +108,7 @@ type Finding struct {
 // Summary is the table of quantities by column.
 type Summary struct {
 	Name     []string `json:"name"`            // name of each quantity
-	Label    []string `json:"label,omitempty"` // what the indices mean, where the data say
+	Label    []string `json:"label,omitempty"` // levels that the indices mean, if the data have them
 	Mean     []Number `json:"mean"`            // means
 	MCSEMean []Number `json:"mcse_mean"`       // Monte Carlo standard errors of the means
 	SD       []Number `json:"sd"`              // standard deviations
@@ -157,14 +157,13 @@ type Quantity struct {
 	Row  int    `json:"row"`  // row in the summary, from 0
 	Name string `json:"name"` // name of the quantity
 
-	// Draws are those of [Report.Kept], chain after chain, and Divergent those of
-	// [Report.Divergent]; add Centre to each.
+	// Centre is the number to add to each of the draws.
 	Centre    Number   `json:"centre"`
-	Draws     Packed   `json:"draws"`     // base64 of little-endian float32
-	Divergent Packed   `json:"divergent"` // base64 of little-endian float32
+	Draws     Packed   `json:"draws"`     // draws that were kept, chain after chain: base64 of little-endian float32
+	Divergent Packed   `json:"divergent"` // values at divergent transitions: base64 of little-endian float32
 	Figures   []Figure `json:"figures"`   // plots of the quantity
 
-	// Kept is that of this quantity, of a run that goes on; else it is the report's.
+	// Kept describes the draws of this quantity while a run goes on; null: as for the report.
 	Kept *Kept `json:"kept,omitempty"`
 }
 

@@ -54,7 +54,7 @@ func writeFrame(w io.Writer, event string, payload []byte) error {
 // maxSmall is the maximum size of frames that are not results.
 const maxSmall = 1 << 20
 
-var errFrame = errors.New("the process has sent something else than a frame")
+var errFrame = errors.New("the process sent something that is not a frame")
 
 // readHead reads the head of a frame from an untrusted process.
 func readHead(r *bufio.Reader, maxResult int64) (event string, length int64, err error) {

@@ -9,12 +9,12 @@ import (
 // Limits are the limits of one request.
 type Limits struct {
 	Bytes      int64 `json:"bytes"`      // size of the request
-	Elements   int64 `json:"elements"`   // numbers in the data, and numbers in the answer
-	Statements int64 `json:"statements"` // statements before the first evaluation
-	Draws      int64 `json:"draws"`      // transitions of all chains together
-	Prints     int64 `json:"prints"`     // lines that are printed
-	Seconds    int64 `json:"seconds"`    // time of the work
-	Memory     int64 `json:"memory"`     // bytes of memory of the process
+	Elements   int64 `json:"elements"`   // numbers in the data, and in the answer
+	Statements int64 `json:"statements"` // statements run before the first evaluation
+	Draws      int64 `json:"draws"`      // transitions of all chains
+	Prints     int64 `json:"prints"`     // printed lines
+	Seconds    int64 `json:"seconds"`    // seconds of work
+	Memory     int64 `json:"memory"`     // bytes of memory that the process may use
 }
 
 // Limit is one of the limits.
@@ -33,10 +33,10 @@ type Limit struct {
 // Memory limit everything else.
 var Table = []Limit{
 	{"bytes", "size of the request", "bytes", 16 << 20, 1, 1 << 40, func(l *Limits) *int64 { return &l.Bytes }},
-	{"elements", "numbers in the data, and numbers in the answer", "number", 10_000_000, 1, 1 << 40, func(l *Limits) *int64 { return &l.Elements }},
-	{"statements", "statements that a model runs before its first evaluation, and in one that is interpreted", "number", 100_000_000, 1, 1 << 50, func(l *Limits) *int64 { return &l.Statements }},
-	{"draws", "transitions of all chains together, warm-up included", "number", 1_000_000, 1, 1 << 40, func(l *Limits) *int64 { return &l.Draws }},
-	{"prints", "lines that print statements print; what comes after is dropped and counted", "number", 1000, 0, 1 << 40, func(l *Limits) *int64 { return &l.Prints }},
+	{"elements", "numbers in the data, and in the answer", "number", 10_000_000, 1, 1 << 40, func(l *Limits) *int64 { return &l.Elements }},
+	{"statements", "statements that a model runs before its first evaluation, and in each evaluation if it is interpreted", "number", 100_000_000, 1, 1 << 50, func(l *Limits) *int64 { return &l.Statements }},
+	{"draws", "transitions of all chains, warm-up included", "number", 1_000_000, 1, 1 << 40, func(l *Limits) *int64 { return &l.Draws }},
+	{"prints", "lines that the model prints; further ones are dropped and counted", "number", 1000, 0, 1 << 40, func(l *Limits) *int64 { return &l.Prints }},
 	{"seconds", "time from the start of the work to its answer", "seconds", 60, 1, 1 << 30, func(l *Limits) *int64 { return &l.Seconds }},
 	{"memory", "bytes of memory of the process, on Linux", "bytes", 1 << 30, 256 << 20, 1 << 50, func(l *Limits) *int64 { return &l.Memory }},
 }
@@ -70,7 +70,7 @@ func (l Limits) Lowered(by map[string]int64) (Limits, error) {
 			for _, row := range Table {
 				names = append(names, row.Name)
 			}
-			return l, &Failure{Kind: "request", Message: fmt.Sprintf("there is no limit %q, but %s", name, strings.Join(names, ", "))}
+			return l, &Failure{Kind: "request", Message: fmt.Sprintf("no limit is called %q; the limits are %s", name, strings.Join(names, ", "))}
 		}
 		row := Table[i]
 		if v < row.Least {
@@ -93,10 +93,10 @@ type LimitsAnswer struct {
 
 // Failure says why a process has no result, in the form of the answer.
 type Failure struct {
-	// Kind is request (it is not what it should be), model (the model or its
-	// data are wrong, or their run fails), limit, or internal.
+	// Kind is request (the request is malformed), model (the model or its data are wrong, or
+	// the run failed), limit, or internal.
 	Kind     string `json:"kind"`
-	Limit    string `json:"limit,omitempty"` // the name of the limit, of the kind limit
+	Limit    string `json:"limit,omitempty"` // name of the limit, if Kind is limit
 	Message  string `json:"message"`
 	Messages any    `json:"messages,omitempty"` // with places, as ppl check --json has them
 }

@@ -99,13 +99,13 @@ func (s *Server) Probe(ctx context.Context) (Walls, error) {
 	}
 	p.end()
 	if err == nil && event != eventResult {
-		err = fmt.Errorf("it answers %s", text)
+		err = fmt.Errorf("it answered %s", text)
 	}
 	if err == nil {
 		err = json.Unmarshal(text, &w)
 	}
 	if err != nil {
-		return Walls{}, fmt.Errorf("a process of work does not start as it should: %w\n%s", err, p.stderr.String())
+		return Walls{}, fmt.Errorf("a worker process does not start: %w\n%s", err, p.stderr.String())
 	}
 	s.walls = w
 	return w, nil
@@ -142,7 +142,7 @@ func (p *process) failure(length int64) *Failure {
 	return &f.Failure
 }
 
-var lost = &Failure{Kind: "internal", Message: "the process has ended without an answer; the log of the server says more"}
+var lost = &Failure{Kind: "internal", Message: "the process ended without an answer; see the log of the server"}
 
 // silence returns the failure of a process that ended without an answer, given its state and its
 // standard error.
@@ -151,12 +151,12 @@ func silence(ctx context.Context, state *os.ProcessState, stderr string) *Failur
 	case errors.Is(context.Cause(ctx), errTime) || state != nil && strings.Contains(state.String(), "CPU time limit"):
 		return Passed("seconds", "the work takes longer than its limit")
 	case strings.Contains(stderr, "stack exceeds"):
-		return Passed("memory", "functions that call themselves go too deep")
+		return Passed("memory", "recursive functions are nested too deeply")
 	case strings.Contains(stderr, "out of memory"), strings.Contains(stderr, "cannot allocate memory"), strings.Contains(stderr, "errno=12"):
 		return Passed("memory", "the work needs more memory than its limit")
 	case state != nil && state.String() == "signal: killed":
 		// The kernel has killed it, since the machine was short of memory.
-		return Passed("memory", "the system has ended the process, probably because the machine is short of memory")
+		return Passed("memory", "the system ended the process, probably because the machine has too little memory")
 	}
 	return lost
 }

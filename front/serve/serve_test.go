@@ -216,11 +216,11 @@ func TestMisdeeds(t *testing.T) {
 		{"echo", `{"a":1}`, 200, `{"a":1}`, false},
 		{"steps", `{}`, 422, `{"schema_version":1,"error":{"kind":"model","message":"no"}}`, false},
 		{"lower", `{"seconds":3,"bytes":1099511627776}`, 200, `{"bytes":16777216,"elements":10000000,"statements":100000000,"draws":1000000,"prints":1000,"seconds":3,"memory":314572800}`, false},
-		{"lower", `{"hours":3}`, 400, `{"schema_version":1,"error":{"kind":"request","message":"there is no limit \"hours\", but bytes, elements, statements, draws, prints, seconds, memory"}}`, false},
+		{"lower", `{"hours":3}`, 400, `{"schema_version":1,"error":{"kind":"request","message":"no limit is called \"hours\"; the limits are bytes, elements, statements, draws, prints, seconds, memory"}}`, false},
 		{"hog", `{}`, 422, `{"schema_version":1,"error":{"kind":"limit","limit":"memory","message":"the work needs more memory than its limit"}}`, true},
 		{"deep", `{}`, 422, `{"schema_version":1,"error":{"kind":"limit","limit":"memory",`, true},
-		{"panic", `{}`, 500, `{"schema_version":1,"error":{"kind":"internal","message":"the work has failed by a fault of this program; the log of the server says more"}}`, false},
-		{"exit", `{}`, 500, `{"schema_version":1,"error":{"kind":"internal","message":"the process has ended without an answer; the log of the server says more"}}`, false},
+		{"panic", `{}`, 500, `{"schema_version":1,"error":{"kind":"internal","message":"the work failed because of an error in ppl; see the log of the server"}}`, false},
+		{"exit", `{}`, 500, `{"schema_version":1,"error":{"kind":"internal","message":"the process ended without an answer; see the log of the server"}}`, false},
 		{"garbage", `{}`, 500, `{"schema_version":1,"error":{"kind":"internal",`, false},
 		{"huge", `{}`, 500, `{"schema_version":1,"error":{"kind":"internal",`, false},
 		{"file", `{}`, 200, `false`, true},
@@ -327,7 +327,7 @@ func TestEnd(t *testing.T) {
 	if err := s.end(); err != nil {
 		t.Error(err)
 	}
-	if got := <-told; got != `503{"schema_version":1,"error":{"kind":"busy","message":"the server is ending"}}<nil>` {
+	if got := <-told; got != `503{"schema_version":1,"error":{"kind":"busy","message":"the server is shutting down"}}<nil>` {
 		t.Error(got)
 	}
 }

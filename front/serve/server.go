@@ -72,11 +72,11 @@ func New(o Options) (*Server, error) {
 	s := &Server{o: o, long: newLane(o.Processes, o.Queue), short: newLane(max(1, o.ShortProcesses), o.Queue), bodies: httpd.NewBodies(o.Limits.Bytes, o.Bodies, o.Queue)}
 	m := &s.metrics
 	times := []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120}
-	s.requests = m.Counter("ppl_requests_total", "Requests answered, by the kind of work and the status of HTTP; 499: the client has gone.")
+	s.requests = m.Counter("ppl_requests_total", "Requests answered, by kind of work and HTTP status; 499: the client disconnected.")
 	s.seconds = m.Histogram("ppl_request_seconds", "Time from a request to the end of its answer, by the kind of work.", times...)
-	s.waits = m.Histogram("ppl_queue_seconds", "Time that requests have waited for a process.", times...)
-	s.passed = m.Counter("ppl_limits_total", "Requests that have passed a limit, by its name.")
-	s.cpu = m.Counter("ppl_process_cpu_seconds_total", "Time of processors that processes have used, by the kind of work.")
+	s.waits = m.Histogram("ppl_queue_seconds", "Time that requests waited for a process.", times...)
+	s.passed = m.Counter("ppl_limits_total", "Requests that exceeded a limit, by its name.")
+	s.cpu = m.Counter("ppl_process_cpu_seconds_total", "Processor time used by processes, by kind of work.")
 	s.memory = m.Histogram("ppl_process_memory_bytes", "Largest memory of each process (resident).", 32<<20, 64<<20, 128<<20, 256<<20, 512<<20, 1<<30, 2<<30, 4<<30, 8<<30)
 	for _, lane := range []struct {
 		suffix, what string
@@ -84,10 +84,10 @@ func New(o Options) (*Server, error) {
 	}{{"", "", s.long}, {"_short", ", on short work", s.short}} {
 		m.Gauge("ppl_processes"+lane.suffix, "Processes at work"+lane.what+".", func() float64 { return float64(lane.working()) })
 		m.Gauge("ppl_queue"+lane.suffix, "Requests that wait for a process"+lane.what+".", func() float64 { return float64(lane.queued()) })
-		m.Gauge("ppl_processes"+lane.suffix+"_limit", "Processes that may work at a time"+lane.what+".", func() float64 { return float64(cap(lane.slots)) })
+		m.Gauge("ppl_processes"+lane.suffix+"_limit", "Processes that may work at the same time"+lane.what+".", func() float64 { return float64(cap(lane.slots)) })
 	}
-	m.Gauge("ppl_bodies_bytes", "Bytes of the bodies of requests that are in the server's memory, or reserved.", func() float64 { return float64(s.bodies.Held()) })
-	m.Gauge("ppl_bodies_limit_bytes", "Bytes of bodies that may be in the server's memory.", func() float64 { return float64(o.Bodies) })
+	m.Gauge("ppl_bodies_bytes", "Bytes of request bodies in the server's memory, or reserved for them.", func() float64 { return float64(s.bodies.Held()) })
+	m.Gauge("ppl_bodies_limit_bytes", "Largest number of bytes of request bodies in the server's memory.", func() float64 { return float64(o.Bodies) })
 	m.Gauge("ppl_bodies_waiting", "Requests whose bodies wait for memory.", func() float64 { return float64(s.bodies.Waiting()) })
 	m.Gauge("ppl_confined", "1 if processes of work are confined by seccomp, else 0.", func() float64 {
 		if s.walls.Confined() {
@@ -96,7 +96,7 @@ func New(o Options) (*Server, error) {
 		return 0
 	})
 	began := float64(time.Now().UnixMilli()) / 1000
-	m.Gauge("process_start_time_seconds", "When the server has started, since 1970.", func() float64 { return began })
+	m.Gauge("process_start_time_seconds", "Time when the server started, in seconds since 1970.", func() float64 { return began })
 	return s, nil
 }
 
@@ -123,7 +123,7 @@ func (s *Server) Mount(w *httpd.Server) {
 const statusGone = 499
 
 // errGone says that the client has disconnected.
-var errGone = &httpd.Error{Status: statusGone, Kind: "request", Message: "the client has gone"}
+var errGone = &httpd.Error{Status: statusGone, Kind: "request", Message: "the client disconnected"}
 
 // serve answers one request.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, kind string) {
@@ -197,11 +197,11 @@ func (s *Server) work(r *http.Request, a *answer, kind string) *httpd.Error {
 		stderr := p.stderr.String()
 		out = silence(p.ctx, state, stderr)
 		if out == lost {
-			s.o.Log.Error("a process has ended without an answer", "work", kind, "state", fmt.Sprint(state), "stderr", stderr)
+			s.o.Log.Error("a process ended without an answer", "work", kind, "state", fmt.Sprint(state), "stderr", stderr)
 		}
 	} else if out.Kind == "internal" {
-		s.o.Log.Error("a process has failed", "work", kind, "stderr", p.stderr.String())
-		out = &Failure{Kind: "internal", Message: "the work has failed by a fault of this program; the log of the server says more"}
+		s.o.Log.Error("a process failed", "work", kind, "stderr", p.stderr.String())
+		out = &Failure{Kind: "internal", Message: "the work failed because of an error in ppl; see the log of the server"}
 	}
 	return refuse(out)
 }
@@ -223,7 +223,7 @@ func (s *Server) relay(p *process, a *answer) *Failure {
 		event, length, err := readHead(p.out, maxResult)
 		switch {
 		case errors.Is(err, errFrame):
-			s.o.Log.Error("a process has sent something else than an answer")
+			s.o.Log.Error("a process sent something that is not an answer")
 			return &Failure{Kind: "internal"}
 		case err != nil:
 			return lost

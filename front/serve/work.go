@@ -54,15 +54,15 @@ func Work(stdin io.Reader, stdout, stderr io.Writer, handlers map[string]Handler
 		err = json.Unmarshal(head, &j)
 	}
 	if err != nil {
-		fmt.Fprintln(stderr, "this command is started by ppl serve:", err)
+		fmt.Fprintln(stderr, "only ppl serve starts this command:", err)
 		return 2
 	}
 	walls, err := wallIn(j.Limits)
 	if err == nil && !walls.within(j.Walls) {
-		err = fmt.Errorf("the system sets the walls %v, but the server has had %v", walls, j.Walls)
+		err = fmt.Errorf("the system confines the process by %v, but the server was confined by %v", walls, j.Walls)
 	}
 	if err != nil {
-		fmt.Fprintln(stderr, "cannot set the walls of a process:", err)
+		fmt.Fprintln(stderr, "cannot confine a process:", err)
 		return exitWalls
 	}
 	c.Limits, c.Stream, c.walls = j.Limits, j.Stream, walls
@@ -122,7 +122,7 @@ func wallIn(l Limits) (Walls, error) {
 // is the server's log.
 func (c *Call) do(ctx context.Context, h Handler, stderr io.Writer) (result any, err error) {
 	if h == nil {
-		return nil, errors.New("no such work")
+		return nil, errors.New("no work has this name")
 	}
 	defer func() {
 		if p := recover(); p != nil {

@@ -44,7 +44,7 @@ func Engine(ctx context.Context, say func(string)) (map[string][]byte, error) {
 	if dir, ok := clone(ctx); ok {
 		s = sources{dir: dir}
 	} else if s.version == "" || s.version == "(devel)" || strings.Contains(s.version, "+dirty") {
-		return nil, errors.New("this program was built from sources that have no version, so the playground can be built only in the folder of these sources; or use a released binary, which carries it")
+		return nil, errors.New("this program was built from sources without a version, so the playground can be built only in the folder of these sources. Run it there, or use a released binary, which contains the playground")
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -57,7 +57,7 @@ func Engine(ctx context.Context, say func(string)) (map[string][]byte, error) {
 		}
 	}
 	if _, err := exec.LookPath("go"); err != nil {
-		return nil, errors.New("the playground has to be built once, for which there must be Go (https://go.dev/dl); or use a released binary of ppl, which carries it")
+		return nil, errors.New("the playground must be built once, which needs Go (https://go.dev/dl). Install Go, or use a released binary of ppl, which contains the playground")
 	}
 	say("Building the playground's engine, which takes a minute the first time …")
 	files, err := s.build(ctx)

@@ -45,7 +45,7 @@ type Finding struct {
 	Severity   Severity `json:"severity"`             // problem or note
 	Summary    string   `json:"summary"`              // the finding in one line, with figures
 	Advice     string   `json:"advice"`               // what to do about it
-	Settings   []string `json:"settings,omitempty"`   // what to set for that: name, or name=value
+	Settings   []string `json:"settings,omitempty"`   // settings to change, as name or name=value
 	Quantities []string `json:"quantities,omitempty"` // quantities concerned, the worst first
 }
 

@@ -74,7 +74,7 @@ func asked[Request, Answer any](f func(*Engine, *call, *Request) (Answer, error)
 		r := new(Request)
 		if len(body) > 0 {
 			if err := json.Unmarshal(body, r); err != nil {
-				return nil, fmt.Errorf("the request is not as it should be: %w", err)
+				return nil, fmt.Errorf("the request is malformed: %w", err)
 			}
 		}
 		answer, err := f(e, &call{ctx, emit}, r)
@@ -91,12 +91,12 @@ func (e *Engine) Do(ctx context.Context, kind string, body []byte, emit Emit) (a
 		if r := recover(); r != nil {
 			failed := infer.NewPanicError(r)
 			slog.Error("a request failed by a fault of ppl", "kind", kind, "error", failed, "stack", string(failed.Stack))
-			answer, err = nil, fmt.Errorf("this is a fault of ppl: %w", failed)
+			answer, err = nil, fmt.Errorf("this is an error in ppl: %w", failed)
 		}
 	}()
 	h, ok := handlers()[kind]
 	if !ok {
-		return nil, fmt.Errorf("there is no request %q", kind)
+		return nil, fmt.Errorf("no request is called %q", kind)
 	}
 	return h(e, ctx, body, emit)
 }

@@ -283,7 +283,7 @@ func TestRefused(t *testing.T) {
 		line   int
 	}{
 		{func(s *Settings) { s.Model = "parameters { real x }" }, "semicolon", 1},
-		{func(s *Settings) { s.Model = " " }, "no model", 0},
+		{func(s *Settings) { s.Model = " " }, "write a model first", 0},
 		{func(s *Settings) { s.Data = `{"N": 2}` }, "`y`", 1},
 		{func(s *Settings) { s.Data = `{"N": 2, "y": [1,` }, "", 0},
 		{func(s *Settings) { s.Sampler = "gibbs" }, "gibbs", 0},
@@ -291,7 +291,7 @@ func TestRefused(t *testing.T) {
 		{func(s *Settings) { s.Options = map[string]string{"warp": "9"} }, "warp", 0},
 		{func(s *Settings) { s.Seed = "-3" }, "seed", 0},
 		{func(s *Settings) { s.Chains = 1000 }, "chains", 0},
-		{func(s *Settings) { s.Draws, s.Chains = 10_000_000, 2 }, "there is room for 3728270 of them", 0},
+		{func(s *Settings) { s.Draws, s.Chains = 10_000_000, 2 }, "has room for 3728270", 0},
 		{func(s *Settings) { s.Draws = math.MaxInt }, "fewer", 0},
 		{func(s *Settings) { s.Model = "transformed data { matrix[100000, 100000] m; }" }, "elements", 1},
 		{func(s *Settings) { s.Model = "transformed data { real x = 0; while (1) x += 1; }" }, "statements", 1},

@@ -102,7 +102,7 @@ func (e *Engine) quantity(_ *call, r *rowRequest) (*report.Quantity, error) {
 	}
 	q, ok := e.run.live.Quantity(r.Row)
 	if !ok {
-		return nil, errors.New("there is no such quantity")
+		return nil, errors.New("the run has no such quantity")
 	}
 	return &q, nil
 }

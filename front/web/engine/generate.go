@@ -73,7 +73,7 @@ func (e *Engine) generate(c *call, s *Settings) (*generated, error) {
 		}
 		v, err := m.value(name, d.Type)
 		if err != nil {
-			return nil, fmt.Errorf("%s cannot be made up: %w", name, err)
+			return nil, fmt.Errorf("ppl cannot make up values for %s: %w", name, err)
 		}
 		made, err := data.FromGo(map[string]any{name: v})
 		if err != nil {
@@ -153,7 +153,7 @@ func (m *maker) value(name string, t *ast.TypeExpr) (any, error) {
 		dims = append(dims, n)
 	}
 	if total > maxGenerated {
-		return nil, fmt.Errorf("it would have %.0f numbers", total)
+		return nil, fmt.Errorf("it would have %.0f numbers, which is too many", total)
 	}
 	low, high := math.Inf(-1), math.Inf(1)
 	for _, b := range t.Bounds {
@@ -219,7 +219,7 @@ func (m *maker) element(kind string, sizes []int, low, high float64) (any, error
 	if k, _, ok := types.ConstrainedType(kind); ok {
 		return m.constrained(k, sizes), nil
 	}
-	return nil, fmt.Errorf("values of the type %s are to be given", kind)
+	return nil, fmt.Errorf("give values of the type %s yourself", kind)
 }
 
 // whole simulates an integer. Integers without an upper bound are counts.
@@ -291,7 +291,7 @@ func (m *maker) size(x ast.Expr) (int, error) {
 		return 0, err
 	}
 	if v < 0 || v > maxGenerated || v != math.Trunc(v) {
-		return 0, fmt.Errorf("%s is %g, which is no size", x.Span().Text(), v)
+		return 0, fmt.Errorf("%s is %g, which is not a size", x.Span().Text(), v)
 	}
 	return int(v), nil
 }
@@ -303,7 +303,7 @@ func (m *maker) number(x ast.Expr) (float64, error) {
 		return n, ok
 	})
 	if !ok {
-		return 0, fmt.Errorf("%s is not known here; give what it depends on as data, or the variable itself", x.Span().Text())
+		return 0, fmt.Errorf("%s is not known here; give the data it depends on, or the variable itself", x.Span().Text())
 	}
 	return n.Val, nil
 }

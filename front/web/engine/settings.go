@@ -49,12 +49,12 @@ const (
 func (s *Settings) options() (fit.Options, error) {
 	o := fit.Options{Chains: s.Chains, Warmup: s.Warmup, Draws: s.Draws, Thin: s.Thin}
 	if s.Chains > maxChains {
-		return o, fmt.Errorf("there can be %d chains at most in a page, but %d are asked for", maxChains, s.Chains)
+		return o, fmt.Errorf("a page can run at most %d chains, not %d", maxChains, s.Chains)
 	}
 	var err error
 	if s.Seed != "" {
 		if o.Seed, err = strconv.ParseUint(strings.TrimSpace(s.Seed), 10, 64); err != nil {
-			return o, fmt.Errorf("the seed is %q; it must be a whole number, 0 or more", s.Seed)
+			return o, fmt.Errorf("the seed must be a whole number, 0 or more, but is %q", s.Seed)
 		}
 	}
 	o.Sampler, err = s.build()
@@ -70,7 +70,7 @@ func (s *Settings) room(quantities int) error {
 	if kept <= fit {
 		return nil
 	}
-	return fmt.Errorf("%d draws of %d quantities are too many for a page: in each of %d chains there is room for %d of them; ask for fewer, thin them, or run the model with the command, ppl run", kept, quantities, chains, fit)
+	return fmt.Errorf("%d draws of %d quantities are too many for a page: each of %d chains has room for %d. Make fewer draws, thin them, or use the command ppl run", kept, quantities, chains, fit)
 }
 
 // build makes the sampler.
@@ -78,7 +78,7 @@ func (s *Settings) build() (infer.Sampler, error) {
 	name := def(s.Sampler, sampler.Names()[0])
 	row, ok := sampler.Lookup(name)
 	if !ok {
-		return nil, fmt.Errorf("there is no sampler %q", name)
+		return nil, fmt.Errorf("no sampler is called %q", name)
 	}
 	fs := flag.NewFlagSet(row.Name, flag.ContinueOnError)
 	build := row.Options(fs)
@@ -115,7 +115,7 @@ func (s *Settings) read() (*data.Set, error) {
 // compiled compiles the model.
 func (s *Settings) compiled() (*model.Model, error) {
 	if strings.TrimSpace(s.Model) == "" {
-		return nil, errors.New("there is no model yet")
+		return nil, errors.New("write a model first")
 	}
 	return model.CompileContext(context.Background(), def(s.Name, "model.stan"), s.Model, model.CompileOptions{})
 }
