@@ -90,7 +90,7 @@ func (e *Engine) Do(ctx context.Context, kind string, body []byte, emit Emit) (a
 	defer func() {
 		if r := recover(); r != nil {
 			failed := infer.NewPanicError(r)
-			slog.Error("a request failed by a fault of ppl", "kind", kind, "error", failed, "stack", string(failed.Stack))
+			slog.Error("a request failed because of an error in ppl", "kind", kind, "error", failed, "stack", string(failed.Stack))
 			answer, err = nil, fmt.Errorf("this is an error in ppl: %w", failed)
 		}
 	}()

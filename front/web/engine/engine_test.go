@@ -400,7 +400,7 @@ func TestPanic(t *testing.T) {
 	if !errors.As(err, &failed) || len(failed.Stack) == 0 {
 		t.Fatalf("%v", err)
 	}
-	if text := string(Failure(err)); !strings.Contains(text, "fault of ppl") || strings.Contains(text, ".go") || strings.Contains(text, `\n`) {
+	if text := string(Failure(err)); !strings.Contains(text, "error in ppl") || strings.Contains(text, ".go") || strings.Contains(text, `\n`) {
 		t.Error(text)
 	}
 }
