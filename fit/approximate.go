@@ -41,14 +41,25 @@ func (f *Fit) approximationFindings(found []diagnose.Finding) []diagnose.Finding
 	if method == "" {
 		return found
 	}
-	found = slices.DeleteFunc(found, func(d diagnose.Finding) bool {
-		return slices.Contains([]string{"one-chain", "rhat", "ess", "incomplete"}, d.Code)
-	})
+	found = withoutChains(found)
 	n := 0
 	for chain := range f.Draws.Chains() {
 		n += f.Draws.Len(chain)
 	}
 	return append(ApproximationFindings(n, f.closeness()), found...)
+}
+
+// withoutChains drops findings that apply only to chains.
+func withoutChains(found []diagnose.Finding) []diagnose.Finding {
+	return slices.DeleteFunc(found, func(d diagnose.Finding) bool {
+		return slices.Contains([]string{"one-chain", "rhat", "ess", "incomplete"}, d.Code)
+	})
+}
+
+// IndependentFindings checks draws that no chain made, such as those of an approximation: whether
+// they are finite, and vary. rows are their summary, see [diagnose.Check].
+func IndependentFindings(d diagnose.Draws, rows []diagnose.Row) []diagnose.Finding {
+	return withoutChains(diagnose.Check(d, rows, diagnose.Options{}))
 }
 
 // closeness is the Pareto k of the importance weights of an approximation's draws. It is NaN if

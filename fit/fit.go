@@ -326,21 +326,32 @@ func (f *Fit) Checked() string {
 	return "Checked: " + what + ". Modes that no chain reached cannot be seen."
 }
 
-// rejecting replaces the advice about divergences that are rejections: a trajectory ends where the
-// model has no density, even with small steps.
+// rejecting changes the advice about divergences if the model rejected points after warm-up: a
+// trajectory ends where the density is zero, even with small steps. Rejections in warm-up do not
+// count, as divergences there do not.
 func (f *Fit) rejecting(found []diagnose.Finding) {
 	const most = 0.5 // of the divergent transitions
 	i := slices.IndexFunc(found, func(d diagnose.Finding) bool { return d.Code == "divergences" })
 	rejected, diverged := 0, 0
 	for _, c := range f.Report.Chains {
-		rejected += c.Rejected
-		diverged += c.Warmup.Divergences + c.Sampling.Divergences
+		rejected += c.Sampling.Rejected
+		diverged += c.Sampling.Divergences
 	}
-	if i < 0 || float64(rejected) < most*float64(diverged) {
+	if i < 0 || rejected == 0 {
 		return
 	}
-	found[i].Summary += fmt.Sprintf(" The model rejected %d evaluations; such transitions end where it has no density.", rejected)
-	found[i].Advice = "Smaller steps do not help them. Declare the bounds within which the model has a density (real<lower=0>), or compute what is rejected on the log scale. The warnings of the run name the statements that reject."
+	times := "once"
+	if rejected > 1 {
+		times = fmt.Sprintf("%d times", rejected)
+	}
+	const bounds = "Declare the bounds of the region where the density is positive, such as real<lower=0>, or compute what is rejected on the log scale. The warnings of the run name the statements."
+	if float64(rejected) < most*float64(diverged) {
+		found[i].Summary += fmt.Sprintf(" After warm-up the model rejected a point %s; some of these transitions end where its density is zero.", times)
+		found[i].Advice = bounds + " " + found[i].Advice
+		return
+	}
+	found[i].Summary += fmt.Sprintf(" After warm-up the model rejected a point %s; such transitions end where its density is zero.", times)
+	found[i].Advice = "Smaller steps do not help. " + bounds
 	found[i].Settings = nil // they make steps smaller
 }
 

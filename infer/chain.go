@@ -86,6 +86,7 @@ type chain struct {
 	waited    time.Duration // time waited for the consumer, within the phase
 	gradients int64         // before the phase
 	charged   float64       // charged cost before the phase
+	rejected  int           // rejections before the phase
 
 	blocks <-chan []Draw // blocks that the consumer has finished with
 	block  []Draw        // drawn and not sent yet
@@ -243,6 +244,7 @@ func (c *chain) beginPhase(warmup bool, p *Phase) {
 	c.started, c.waited = time.Now().Add(-p.Elapsed), 0
 	if c.meter != nil {
 		c.gradients, c.charged = c.meter.gradients-p.Gradients, c.meter.Charged()-p.Charged
+		c.rejected = c.meter.rejected - p.Rejected
 	}
 }
 
@@ -252,14 +254,15 @@ func (c *chain) endPhase() {
 	}
 	c.phase.Elapsed = time.Since(c.started) - c.waited
 	if c.meter != nil {
-		c.phase.Gradients, c.phase.Charged = c.account()
+		c.account(c.phase)
 	}
 	c.phase = nil
 }
 
-// account returns the cost of the current phase.
-func (c *chain) account() (gradients int64, charged float64) {
-	return c.meter.gradients - c.gradients, max(0, c.meter.Charged()-c.charged)
+// account stores the cost and the rejections of the current phase.
+func (c *chain) account(p *Phase) {
+	p.Gradients, p.Charged = c.meter.gradients-c.gradients, max(0, c.meter.Charged()-c.charged)
+	p.Rejected = c.meter.rejected - c.rejected
 }
 
 // initialize makes the kernel and the geometry over the chain's own target, and finds the starting
@@ -481,7 +484,7 @@ func (c *chain) show() {
 		c.report.Tables = t.Tables()
 	}
 	c.phase.Elapsed = time.Since(c.started) - c.waited
-	c.phase.Gradients, c.phase.Charged = c.account()
+	c.account(c.phase)
 	c.publish(c.report)
 	now := time.Now()
 	c.tablesAt = now.Add(max(c.cfg.TablesEvery, 20*now.Sub(began)))

@@ -223,6 +223,7 @@ type Phase struct {
 	// little from run to run.
 	Charged     float64
 	Divergences int
+	Rejected    int           // evaluations that the model rejected
 	Elapsed     time.Duration // without waiting for the consumer
 }
 

@@ -98,7 +98,7 @@ func (g *snapshotGob) check() error {
 		return !slices.ContainsFunc(v, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
 	}
 	impossible := func(p Phase) bool {
-		return p.Transitions < 0 || p.Gradients < 0 || p.Divergences < 0 || !(p.Charged >= 0)
+		return p.Transitions < 0 || p.Gradients < 0 || p.Divergences < 0 || p.Rejected < 0 || !(p.Charged >= 0)
 	}
 	switch {
 	case impossible(g.Report.Warmup) || impossible(g.Report.Sampling) || g.Report.Rejected < 0 ||
@@ -174,7 +174,7 @@ func (c *chain) snapshot() (*Snapshot, error) {
 		p = &s.report.Sampling
 	}
 	p.Elapsed = time.Since(c.started) - c.waited
-	p.Gradients, p.Charged = c.account()
+	c.account(p)
 	s.report.Rejections, s.report.Rejected = slices.Clone(c.meter.rejections), c.meter.rejected
 	return s, nil
 }

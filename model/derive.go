@@ -113,6 +113,15 @@ func (d *Derived) Comparable(fitted, values *data.Set, changed ...string) error 
 	return nil
 }
 
+// ChangedSummaries lists the summaries that generated quantities combine with parameters and that
+// are computed from variables with other values than in the data of a fit. Without fitted, all
+// differ.
+func (m *Model) ChangedSummaries(fitted, values *data.Set) []predict.Summary {
+	return slices.DeleteFunc(predict.GeneratedSummaries(m.program), func(s predict.Summary) bool {
+		return !slices.ContainsFunc(s.Of, func(name string) bool { return !sameValues(fitted, values, name) })
+	})
+}
+
 // sameValues reports whether a variable has the same values in two data sets.
 func sameValues(a, b *data.Set, name string) bool {
 	if a == b || a == nil || b == nil {

@@ -269,18 +269,24 @@ type approximationJSON struct {
 	Details     any                `json:"details"`     // results that only this method has
 }
 
-// summary returns a row per quantity. It weights the draws by their weights, if they have any.
-func (r *result) summary() []diagnose.Row {
+// draws returns the draws with the names that tables show.
+func (r *result) draws() diagnose.Draws {
 	names := make([]string, len(r.names))
 	for i, n := range r.names {
 		names[i] = diagnose.DisplayName(n)
 	}
-	return diagnose.Summarize(diagnose.Slices(names, [][][]float64{r.rows}))
+	return diagnose.Slices(names, [][][]float64{r.rows})
 }
 
 // report prints the draws' summary and the findings, or JSON.
 func (a *approximation) report(w io.Writer, r *result, j approximationJSON, lines []string) error {
-	rows := r.summary()
+	d := r.draws()
+	rows := diagnose.Summarize(d)
+	for _, f := range fit.IndependentFindings(d, rows) {
+		if f.Code != "undefined" || r.failed == 0 { // failed draws have their own finding
+			j.Findings = append(j.Findings, f)
+		}
+	}
 	if r.failed > 0 {
 		reason, _, _ := strings.Cut(r.reason.Error(), "\n")
 		j.Findings = append(j.Findings, diagnose.Finding{Code: "generated-quantities", Severity: diagnose.Problem,

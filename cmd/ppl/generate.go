@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/model"
+	"github.com/ppl-lang/ppl/model/predict"
 )
 
 // quantityOptions has the options of all commands that compute quantities at draws.
@@ -50,7 +52,7 @@ type quantitiesJSON struct {
 }
 
 // show summarises the quantities and writes their files.
-func (o *quantityOptions) show(stdout, stderr io.Writer, name string, g *fit.Generated, notes []string) error {
+func (o *quantityOptions) show(stdout, stderr io.Writer, name string, g *fit.Generated, findings []diagnose.Finding, notes []string) error {
 	fit := g.Fit()
 	var files []string
 	if o.out != "" {
@@ -72,7 +74,7 @@ func (o *quantityOptions) show(stdout, stderr io.Writer, name string, g *fit.Gen
 			return err
 		}
 		out := quantitiesJSON{Summary: j.Summary, Draws: s.draws, Failed: g.Failed, Files: append([]string{}, files...), Notes: append([]string{}, notes...), Warnings: []string{}}
-		for _, f := range worded(failedOnly(fit.Findings()), "") {
+		for _, f := range worded(append(failedOnly(fit.Findings()), findings...), "") {
 			out.Warnings = append(out.Warnings, f.Summary+" "+f.Advice)
 		}
 		return writeJSON(stdout, out)
@@ -88,7 +90,7 @@ func (o *quantityOptions) show(stdout, stderr io.Writer, name string, g *fit.Gen
 	if err := o.rows.table(&b, fit, limit); err != nil {
 		return err
 	}
-	if findings := failedOnly(fit.Findings()); len(findings) > 0 {
+	if findings := append(failedOnly(fit.Findings()), findings...); len(findings) > 0 {
 		b.WriteString("\n")
 		writeFindings(&b, findings, width)
 	}
@@ -110,13 +112,12 @@ func (o *quantityOptions) show(stdout, stderr io.Writer, name string, g *fit.Gen
 // failedOnly selects the findings that apply to quantities computed at given draws: findings about
 // the agreement of the draws do not.
 func failedOnly(all []diagnose.Finding) []diagnose.Finding {
-	var out []diagnose.Finding
-	for _, f := range all {
-		if f.Code == "generated" || f.Code == "undefined" || f.Code == "density-wrong" {
-			out = append(out, f)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(all), func(f diagnose.Finding) bool { return !ofComputation(f) })
+}
+
+// ofComputation reports a finding about how quantities were computed, and not how they were drawn.
+func ofComputation(f diagnose.Finding) bool {
+	return f.Code == "generated" || f.Code == "undefined" || f.Code == "density-wrong"
 }
 
 func generateCommand() *cobra.Command {
@@ -155,6 +156,7 @@ must be among the draws, in the same sizes.`,
 		o.print = printer(cmd.ErrOrStderr())
 		var p *model.Posterior
 		var name string
+		var notes []string
 		if len(args) == 1 {
 			name = folder.BaseName(args[0])
 			if err := o.read(cmd.Context(), args[0]); err != nil {
@@ -164,7 +166,7 @@ must be among the draws, in the same sizes.`,
 			if err != nil {
 				return ended(cmd.Context(), cmd.ErrOrStderr(), err)
 			}
-			if p, err = o.boundTo(cmd.Context(), model, f, cmd.ErrOrStderr()); err != nil {
+			if p, notes, err = o.boundTo(cmd.Context(), model, f, cmd.ErrOrStderr()); err != nil {
 				return ended(cmd.Context(), cmd.ErrOrStderr(), err)
 			}
 		} else {
@@ -174,7 +176,7 @@ must be among the draws, in the same sizes.`,
 			}
 			name = folder.BaseName(model.Name())
 			o.readData(cmd.Context())
-			if p, err = o.boundTo(cmd.Context(), model, f, cmd.ErrOrStderr()); err != nil {
+			if p, notes, err = o.boundTo(cmd.Context(), model, f, cmd.ErrOrStderr()); err != nil {
 				return ended(cmd.Context(), cmd.ErrOrStderr(), err)
 			}
 		}
@@ -187,7 +189,7 @@ must be among the draws, in the same sizes.`,
 		if len(p.GeneratedNames()) == 0 {
 			return errors.New("the model has no generated quantities")
 		}
-		return o.show(cmd.OutOrStdout(), cmd.ErrOrStderr(), name, g, nil)
+		return o.show(cmd.OutOrStdout(), cmd.ErrOrStderr(), name, g, nil, notes)
 	}
 	return cmd
 }
@@ -215,11 +217,15 @@ func (o *quantityOptions) given(fit *fit.Fit, stderr io.Writer) (*data.Set, erro
 }
 
 // boundTo binds a model to the data of --data or, without that flag, to the data of the run.
-func (o *quantityOptions) boundTo(ctx context.Context, model *model.Model, fit *fit.Fit, stderr io.Writer) (*model.Posterior, error) {
+func (o *quantityOptions) boundTo(ctx context.Context, model *model.Model, fit *fit.Fit, stderr io.Writer) (p *model.Posterior, notes []string, err error) {
 	o.uses = model.Program().Declares
 	values, err := o.given(fit, stderr)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	if o.data != "" {
+		fitted, _ := fit.Data()
+		notes = changedNotes(model.ChangedSummaries(fitted, values))
 	}
 	bind := o.bindOptions()
 	bind.AllowImpossible = true // observed values may be placeholders in new data
@@ -229,7 +235,19 @@ func (o *quantityOptions) boundTo(ctx context.Context, model *model.Model, fit *
 			bind.StanCompat = r.StanCompat
 		}
 	}
-	return model.BindContext(ctx, values, bind)
+	p, err = model.BindContext(ctx, values, bind)
+	return p, notes, err
+}
+
+// changedNotes returns notes on summaries that have other values than in the fit.
+func changedNotes(changed []predict.Summary) []string {
+	var notes []string
+	for _, s := range changed {
+		at := s.Span.Begin()
+		notes = append(notes, fmt.Sprintf("`%s` (%s, line %d) is computed from the rows of --data, so it has another value than in the fit. If it centres or scales a predictor, the results are wrong: declare its value among the data, such as `real mean_x;`, and run the model again.",
+			s.Text, escaped(at.File), at.Line))
+	}
+	return notes
 }
 
 // leftNotes returns notes on the statements from which nothing could be derived.

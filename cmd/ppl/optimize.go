@@ -350,7 +350,26 @@ func (o *optimizing) findings(p *model.Posterior, r *optimize.Result, res *resul
 		findings = append(findings, diagnose.Finding{Code: "generated-quantities", Severity: diagnose.Problem,
 			Summary: "Generated quantities failed, and are NaN: " + reason, Advice: "Fix what they compute, or give it a value where there is none."})
 	}
+	if names := undefined(res); len(names) > 0 && res.failed == 0 {
+		shown := strings.Join(names[:min(5, len(names))], ", ")
+		if n := len(names) - 5; n > 0 {
+			shown += fmt.Sprintf(" and %d more", n)
+		}
+		findings = append(findings, diagnose.Finding{Code: "undefined", Severity: diagnose.Problem, Summary: "These values are NaN or infinite: " + shown + ".",
+			Advice: "An overflow, an operation without a result or a missing assignment causes this. Compute the quantity on the log scale, or assign it on every path."})
+	}
 	return findings
+}
+
+// undefined names the quantities whose final values are NaN or infinite.
+func undefined(res *result) []string {
+	var names []string
+	for i, v := range res.rows[len(res.rows)-1] {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			names = append(names, diagnose.DisplayName(res.names[i]))
+		}
+	}
+	return names
 }
 
 // atBounds returns the names of unconstrained coordinates so large that the constrained values no

@@ -140,67 +140,69 @@ DIR is the folder of a run with --out; or CSV files, with --model and --data.`,
 	return cmd
 }
 
-// compare makes the checks. It returns them with the fit or, for the prior, with a text that says
-// how the parameters were drawn.
-func (o *checking) compare(cmd *cobra.Command, args []string) (p *assess.Predictive, f *fit.Fit, how string, err error) {
+// compare makes the checks. It returns the fit, or the draws from the prior.
+func (o *checking) compare(cmd *cobra.Command, args []string) (p *assess.Predictive, f *fit.Fit, prior *assess.Prior, err error) {
 	if !slices.Contains(criticise.Statistics(true), o.options.Statistic) {
-		return nil, nil, "", usagef("--statistic can be %s, but is %q", strings.Join(criticise.Statistics(true), ", "), o.options.Statistic)
+		return nil, nil, nil, usagef("--statistic can be %s, but is %q", strings.Join(criticise.Statistics(true), ", "), o.options.Statistic)
 	}
 	o.options.Seed = o.seed
 	if !o.prior {
 		if f, err = o.read(cmd, args); err != nil {
-			return nil, nil, "", err
+			return nil, nil, nil, err
 		}
 		ctx, stop := interruptible(cmd.Context(), nil)
 		defer stop()
 		p, err = assess.PredictiveOf(ctx, f, o.options)
-		return p, f, "", ended(ctx, cmd.ErrOrStderr(), keptOnly(underivable(err, "replicated data"), f))
+		return p, f, nil, ended(ctx, cmd.ErrOrStderr(), keptOnly(underivable(err, "replicated data"), f))
 	}
 	if len(args) != 1 {
-		return nil, nil, "", usagef("--prior needs one model, with --data, or one folder of a run")
+		return nil, nil, nil, usagef("--prior needs one model, with --data, or one folder of a run")
 	}
 	var m *model.Model
 	var values *data.Set
 	var bind model.BindOptions
 	if isFolder(args[0]) {
 		if f, err = openFit(cmd.Context(), args, &o.memory); err != nil {
-			return nil, nil, "", err
+			return nil, nil, nil, err
 		}
 		if o.data != "" && f.Record() != nil {
-			return nil, nil, "", keepsData(args[0])
+			return nil, nil, nil, keepsData(args[0])
 		}
 		if m, err = f.Model(); err != nil {
-			return nil, nil, "", err
+			return nil, nil, nil, err
 		}
 		if values, err = f.Data(); err != nil {
-			return nil, nil, "", err
+			return nil, nil, nil, err
 		}
 		bind = f.Binding()
 	} else {
 		in := priorOptions{quantityOptions: quantityOptions{input: o.input}}
 		in.print = printer(cmd.ErrOrStderr())
 		if m, values, err = in.load(cmd.Context(), args[0], cmd.ErrOrStderr()); err != nil {
-			return nil, nil, "", ended(cmd.Context(), cmd.ErrOrStderr(), err)
+			return nil, nil, nil, ended(cmd.Context(), cmd.ErrOrStderr(), err)
 		}
 		bind = in.bindOptions()
 	}
 	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
-	p, prior, err := assess.PriorPredictive(ctx, m, values, bind, fit.Options{Seed: o.seed}, o.options)
+	p, prior, err = assess.PriorPredictive(ctx, m, values, bind, fit.Options{Seed: o.seed}, o.options)
 	if err != nil {
-		return nil, nil, "", ended(ctx, cmd.ErrOrStderr(), keptOnly(underivable(err, "replicated data"), f))
+		return nil, nil, nil, ended(ctx, cmd.ErrOrStderr(), keptOnly(underivable(err, "replicated data"), f))
 	}
-	return p, nil, howDrawn(prior), nil
+	return p, nil, prior, nil
 }
 
 func (o *checking) run(cmd *cobra.Command, args []string) error {
-	p, f, how, err := o.compare(cmd, args)
+	p, f, prior, err := o.compare(cmd, args)
 	if err != nil {
 		return err
 	}
 	findings := worded(p.Findings(), "")
 	if f != nil {
 		findings = append(findings, runProblems(f, args[0])...)
+	}
+	if prior != nil {
+		findings = append(findings, worded(priorFindings(prior), "")...)
 	}
 	if o.json {
 		return writeJSON(cmd.OutOrStdout(), o.asJSON(p, findings))
@@ -222,8 +224,8 @@ func (o *checking) run(cmd *cobra.Command, args []string) error {
 			len(v.PIT), v.Observations, fixed(v.Uniform.P, 3), fixed(100*criticise.Coverage(v.PIT, 0.5), 0), fixed(100*criticise.Coverage(v.PIT, 0.9), 0)), lineWidth(w))
 		b.WriteString("\n")
 	}
-	if how != "" && !o.quiet {
-		writeParagraph(&b, "", how, lineWidth(w))
+	if prior != nil && !o.quiet {
+		writeParagraph(&b, "", howDrawn(prior), lineWidth(w))
 		b.WriteString("\n")
 	}
 	o.writeVerdict(&b, p, findings, lineWidth(w))

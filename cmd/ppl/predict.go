@@ -155,7 +155,7 @@ statements. --data then has the covariates in these rows, if there are any.
 				notes = append(notes, fmt.Sprintf("The rows after row %d are those of %s %d to %d.", a.From, a.Index, a.Time+1, a.Time+ahead))
 			}
 		}
-		return o.show(cmd.OutOrStdout(), cmd.ErrOrStderr(), folder.BaseName(m.Name())+name, g, notes)
+		return o.show(cmd.OutOrStdout(), cmd.ErrOrStderr(), folder.BaseName(m.Name())+name, g, nil, notes)
 	}
 	return cmd
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/fit/folder"
+	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/model"
 )
 
@@ -60,16 +61,20 @@ func (o *priorOptions) sample(ctx context.Context, m *model.Model, values *data.
 	return prior, howDrawn(prior), nil
 }
 
+// priorFindings returns the findings about the run that sampled the prior; nil if there was none.
+func priorFindings(prior *assess.Prior) []diagnose.Finding {
+	if prior.Direct {
+		return nil
+	}
+	return prior.Findings()
+}
+
 // howDrawn returns a sentence that says how the parameters were drawn from the prior.
 func howDrawn(prior *assess.Prior) string {
 	if prior.Direct {
 		return "The parameters were drawn from their priors, in the order of dependence."
 	}
-	how := fmt.Sprintf("The prior was sampled by NUTS, as %s.", prior.Reason)
-	for _, f := range prior.Findings() {
-		how += " " + f.Summary
-	}
-	return how
+	return fmt.Sprintf("The prior was sampled by NUTS, because %s.", prior.Reason)
 }
 
 // drawn returns an error if --vars names a quantity of the model that the prior does not give. The
@@ -94,12 +99,12 @@ func priorCommand() *cobra.Command {
 	var o priorOptions
 	cmd := &cobra.Command{
 		Use: "prior MODEL --data FILE",
-		Long: `Draws the parameters of a model from their prior, what it says about data left
-out, and then data from them, as ppl predict does. Of the data only sizes and
-covariates are needed; the variables that are drawn may be left out.
+		Long: `Draws the parameters of a model from their prior, without the statements about
+data, and then draws data from them, as ppl predict does. The data file needs
+only sizes and covariates; you may leave out the variables that are drawn.
 
-Parameters are drawn directly, in the order of dependence, where each has one
-statement with ~; otherwise the prior is sampled by NUTS, and it is told why.`,
+If each parameter has one statement with ~, parameters are drawn directly, in
+the order of dependence. Otherwise NUTS samples the prior, and a note says why.`,
 		Example: `  ppl prior model.stan --data data.json --vars y_rep
   ppl prior model.stan --data sizes.json --draws 200 --out prior`,
 		Args: arguments("MODEL"),
@@ -148,7 +153,8 @@ statement with ~; otherwise the prior is sampled by NUTS, and it is told why.`,
 		if err := o.drawn(m, all); err != nil {
 			return err
 		}
-		return o.show(cmd.OutOrStdout(), cmd.ErrOrStderr(), folder.BaseName(args[0])+"_prior", all, notes)
+		findings := slices.DeleteFunc(priorFindings(prior), ofComputation) // show adds those of all quantities
+		return o.show(cmd.OutOrStdout(), cmd.ErrOrStderr(), folder.BaseName(args[0])+"_prior", all, findings, notes)
 	}
 	return cmd
 }
@@ -159,14 +165,14 @@ func simulateCommand() *cobra.Command {
 	var params, program string
 	cmd := &cobra.Command{
 		Use: "simulate MODEL --data FILE --out DIR",
-		Long: `Makes data sets as the model says that they arise. The parameters are those
-given by --params, the same for all sets, or are drawn from the prior for each.
---data has the sizes and the covariates; what the model draws may be left out.
+		Long: `Simulates data sets from the model. The parameters are those of --params, the
+same for all sets, or are drawn from the prior for each set. --data has the
+sizes and the covariates; you may leave out what the model draws.
 
-Each set is written as NAME_1.data.json and so on, to be used by ppl run as it is,
-beside the parameters that it was made from, NAME_1.params.json, which --init and
---params understand. A model that does not say how all of its data arise is
-refused, unless --simulator has a program that makes them.`,
+Each set is written as NAME_1.data.json and so on, which ppl run reads, together
+with its parameters, NAME_1.params.json, which --init and --params read. The
+model must say how all of its data arise; if it does not, --simulator names a
+program that makes them.`,
 		Example: `  ppl simulate model.stan --data sizes.json --sets 20 --out sets
   ppl simulate m.stan -d sizes.json --params '{"mu": 1, "sigma": 2}' --out sets`,
 		Args: arguments("MODEL"),
@@ -205,7 +211,7 @@ refused, unless --simulator has a program that makes them.`,
 		case params == "" && simulator.Direct:
 			how = "The parameters were drawn from their priors, in the order of dependence."
 		case params == "":
-			how = fmt.Sprintf("The prior was sampled by NUTS, as %s.", simulator.Reason)
+			how = fmt.Sprintf("The prior was sampled by NUTS, because %s.", simulator.Reason)
 		}
 		base := folder.BaseName(args[0])
 		old, err := replaceFiles(o.out, escapedGlob(base)+"_[0-9]*.json", o.overwrite)

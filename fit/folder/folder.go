@@ -155,10 +155,11 @@ type Chain struct {
 
 // Phase is the account of warm-up or sampling.
 type Phase struct {
-	Transitions int     `json:"transitions"` // number of transitions
-	Gradients   int64   `json:"gradients"`   // evaluations of the gradient
-	Divergences int     `json:"divergences"` // divergent transitions
-	Seconds     float64 `json:"seconds"`     // seconds
+	Transitions int     `json:"transitions"`        // number of transitions
+	Gradients   int64   `json:"gradients"`          // evaluations of the gradient
+	Divergences int     `json:"divergences"`        // divergent transitions
+	Rejected    int     `json:"rejected,omitempty"` // evaluations that the model rejected
+	Seconds     float64 `json:"seconds"`            // seconds
 }
 
 // Read reads the record in an output folder. If its checksum is wrong, it returns the record with
@@ -341,11 +342,11 @@ func (c Chain) Report(to *infer.ChainReport) {
 }
 
 func phaseOf(p infer.Phase) Phase {
-	return Phase{p.Transitions, p.Gradients, p.Divergences, p.Elapsed.Seconds()}
+	return Phase{p.Transitions, p.Gradients, p.Divergences, p.Rejected, p.Elapsed.Seconds()}
 }
 
 func (p Phase) phase() infer.Phase {
-	return infer.Phase{Transitions: p.Transitions, Gradients: p.Gradients, Divergences: p.Divergences, Elapsed: time.Duration(math.Round(p.Seconds * float64(time.Second)))}
+	return infer.Phase{Transitions: p.Transitions, Gradients: p.Gradients, Divergences: p.Divergences, Rejected: p.Rejected, Elapsed: time.Duration(math.Round(p.Seconds * float64(time.Second)))}
 }
 
 // ChangedError says that the model or the data in the folder of a run have changed since the run,

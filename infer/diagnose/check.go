@@ -104,7 +104,7 @@ var checks = []check{
 	{"ebfmi", Problem, findEBFMI,
 		"The energy changes too slowly from draw to draw, so tails are explored badly. Reparametrise heavy-tailed or hierarchical parts of the model; longer runs help little.", nil},
 	{"undefined", Problem, findUndefined,
-		"Some draws are NaN or infinite (an overflow, an operation without a result, or a quantity that was never assigned). Compute it on the log scale, or assign it on every path.", nil},
+		"An overflow, an operation without a result or a missing assignment causes this. Compute the quantity on the log scale, or assign it on every path.", nil},
 	{"rhat", Problem, findRhat,
 		"The chains do not agree yet. Run a longer warm-up and more draws; if it stays, look for several modes, for parameters that the data do not identify, or reparametrise.", []string{"warmup", "draws"}},
 	{"ess", Problem, findESS,
@@ -392,7 +392,11 @@ func findUndefined(e *evidence) (string, []string) {
 	for _, name := range worst {
 		most = max(most, e.row(name).Undefined)
 	}
-	text := fmt.Sprintf("There are NaN or infinite draws of %s.", lower(e.share(worst)))
+	of := lower(e.share(worst))
+	if len(worst) == 1 {
+		of = worst[0]
+	}
+	text := fmt.Sprintf("There are NaN or infinite draws of %s.", of)
 	if most > 0 {
 		text += fmt.Sprintf(" Means, deviations and quantiles leave out those that are NaN, up to %d of %d draws.", most, len(e.chains)*e.length)
 	}

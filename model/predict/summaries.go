@@ -41,9 +41,7 @@ type summariser struct {
 	found  []Summary
 }
 
-// summaries lists the summaries on which the distributions of observations depend. With priors, it
-// includes those that the distributions of parameters depend on.
-func (e *emitter) summaries(priors bool) []Summary {
+func (e *emitter) summariser() *summariser {
 	s := &summariser{emitter: e, rows: map[string]bool{}, seen: map[*check.Var]bool{}, params: map[*check.Func][]int{}}
 	if b := e.tree.Block(ast.Functions); b != nil {
 		e.context(b)
@@ -52,6 +50,13 @@ func (e *emitter) summaries(priors bool) []Summary {
 		s.rows[firstSize(v)] = true
 	}
 	delete(s.rows, "")
+	return s
+}
+
+// summaries lists the summaries on which the distributions of observations depend. With priors, it
+// includes those that the distributions of parameters depend on.
+func (e *emitter) summaries(priors bool) []Summary {
+	s := e.summariser()
 	for _, at := range e.order {
 		terms := e.findings[at].terms
 		if priors && len(terms) == 0 {
@@ -68,6 +73,39 @@ func (e *emitter) summaries(priors bool) []Summary {
 			s.density(t)
 		}
 	}
+	return s.found
+}
+
+// GeneratedSummaries lists the summaries that generated quantities combine with parameters, as in
+// a + b * (x - mean(x)). With new data such quantities may not mean what they meant in the fit.
+func GeneratedSummaries(p *compile.Program) []Summary {
+	tree, info := p.Syntax()
+	b := tree.Block(ast.GeneratedQuantities)
+	if b == nil {
+		return nil
+	}
+	e := &emitter{analysis: analyse(tree, info, nil), kind: Replicated}
+	e.context(b)
+	for _, at := range b.Stmts {
+		if d, ok := at.(*ast.VarDecl); ok && info.Defs[d] != nil {
+			e.variables = append(e.variables, info.Defs[d])
+		}
+	}
+	s := e.summariser()
+	ast.Inspect(b, func(n ast.Node) bool {
+		var value ast.Expr
+		switch n := n.(type) {
+		case *ast.VarDecl:
+			value = n.Init
+		case *ast.Assign:
+			value = n.RHS
+		}
+		if value != nil && s.readsValues(value, s.isParameter) {
+			s.walk(value)
+			s.conditions(n.(ast.Stmt))
+		}
+		return true
+	}, nil)
 	return s.found
 }
 

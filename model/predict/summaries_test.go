@@ -66,3 +66,36 @@ func TestSummaries(t *testing.T) {
 		})
 	}
 }
+
+// TestGeneratedSummaries checks which summaries of the data generated quantities combine with
+// parameters. Statistics of the data alone keep their meaning for new data.
+func TestGeneratedSummaries(t *testing.T) {
+	const model = `data { int N; int K; vector[N] x; matrix[N, K] X; vector[N] y; } transformed data { real m = mean(x); vector[N] xc = x - m; }
+parameters { real a; real b; } transformed parameters { vector[N] mu = a + b * xc; } model { y ~ normal(a, 1); } `
+	for name, c := range map[string]struct{ text, want string }{
+		"written out":            {"vector[N] z = a + b * (x - mean(x));", "mean(x) of x"},
+		"in steps":               {"vector[N] c = x / sd(x); vector[N] z; z = b * c;", "sd(x) of x"},
+		"transformed data":       {"vector[N] z = b * xc;", "mean(x) of x"},
+		"transformed parameters": {"array[N] real z = normal_rng(mu, 1);", "mean(x) of x"},
+		"in a loop":              {"vector[N] z; for (n in 1:N) z[n] = b * (x[n] - max(x));", "max(x) of x"},
+		"in a block":             {"real z; { vector[N] c = x - min(x); z = b * c[1]; }", "min(x) of x"},
+
+		"of the data alone": {"real z = mean(x); real w = sd(y) + a * 0;", "sd(y) of y"},
+		"of parameters":     {"real z = mean(a + b * x);", ""},
+		"rows":              {"vector[N] z; for (n in 1:N) z[n] = a * sum(X[n]);", ""},
+		"sizes":             {"vector[size(x)] z = a + b * x;", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, s := range predict.GeneratedSummaries(compiled(t, model+"generated quantities { "+c.text+" }")) {
+				got = append(got, s.Text+" of "+strings.Join(s.Of, ", "))
+			}
+			if strings.Join(got, "; ") != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+	if got := predict.GeneratedSummaries(compiled(t, model)); got != nil {
+		t.Errorf("without generated quantities: %v", got)
+	}
+}
