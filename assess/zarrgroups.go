@@ -284,7 +284,7 @@ func (m *zarrMaker) prior() error {
 		return err
 	}
 	if !prior.Direct {
-		m.notes = append(m.notes, fmt.Sprintf("The prior was sampled by NUTS, as %s.", prior.Reason))
+		m.notes = append(m.notes, fmt.Sprintf("The prior was sampled by NUTS, because %s.", prior.Reason))
 	}
 	err = m.predictive("prior_predictive", model, values, prior.Fit, lengths)
 	if left := new(leftOut); errors.As(err, &left) {
