@@ -351,7 +351,7 @@ const (
 	// in a vector. ppl turns most loops into operations on vectors, or into recurrences that
 	// keep a few numbers. It could not do so here: the loop reads earlier elements at varying
 	// distances, or a parameter decides where it ends. Read at a fixed distance if you can.
-	// `ppl run`, `ppl explain` and `ppl check --pedantic --data` report it.
+	// `ppl run`, `ppl explain` and pedantic checks with data report it.
 	//
 	// Example:
 	//
