@@ -35,7 +35,7 @@ ABOUT = {
     "engine": ("ppl", "Stan's language, sampled without a compiler"),
     "library": ("ppl_library", "libppl, by which the package ppl evaluates log densities in process"),
 }
-LIMIT = 10 * 2**20  # bytes; it was 10 million until expected values, effects and formulas came in, 66 kB too many
+LIMIT = 10_000_000  # bytes
 
 
 def python_version(v: str) -> str:
