@@ -94,8 +94,8 @@ const (
 )
 
 // vector returns the place of vector j at an address.
-func (g *generator) vector(r native.Reg, j int) native.Place {
-	return native.Place{Base: r, Index: native.NoReg, Disp: int32(8 * g.lanes * j)}
+func (g *generator) vector(r native.Reg, j int) native.Address {
+	return native.Address{Base: r, Index: native.NoReg, Disp: int32(8 * g.lanes * j)}
 }
 
 // times generates a loop whose number of iterations is in R1.
@@ -201,7 +201,7 @@ func (g *generator) turning() {
 			g.Mov(native.T5, native.T3)
 			g.Add(native.T5, native.R0)
 			b := &native.Builder{}
-			c, s := b.Broadcast(g.vector(native.T4, 0)), b.Broadcast(native.Place{Base: native.T4, Index: native.NoReg, Disp: 8})
+			c, s := b.Broadcast(g.vector(native.T4, 0)), b.Broadcast(native.Address{Base: native.T4, Index: native.NoReg, Disp: 8})
 			for j := range w {
 				x, y := b.In(h[j]), b.Load(g.vector(native.T5, j))
 				b.Store(g.vector(native.T3, j), b.Add(b.Mul(c, x), b.Mul(s, y)), false)

@@ -101,8 +101,8 @@ type generator struct {
 // at returns the place of number k in scratch memory.
 func at(k int) native.Mem { return native.At(native.Scratch, int32(8*k)) }
 
-func scratch(k int) native.Place {
-	return native.Place{Base: native.Scratch, Index: native.NoReg, Disp: int32(8 * k)}
+func scratch(k int) native.Address {
+	return native.Address{Base: native.Scratch, Index: native.NoReg, Disp: int32(8 * k)}
 }
 
 // Registers. There is one row register for every second row of a tile.
@@ -128,8 +128,8 @@ func (g *generator) rowAddresses() {
 }
 
 // element returns the place of element j in row i of C.
-func element(i, j int) native.Place {
-	p := native.Place{Base: rowRegs[i/2], Index: native.NoReg, Disp: int32(8 * j)}
+func element(i, j int) native.Address {
+	p := native.Address{Base: rowRegs[i/2], Index: native.NoReg, Disp: int32(8 * j)}
 	if i%2 == 1 {
 		p.Index = stepC
 	}
@@ -173,10 +173,10 @@ func (g *generator) tile(m mode, w int) {
 	b := &native.Builder{}
 	ys := make([]native.Value, w)
 	for v := range ys {
-		ys[v] = b.Load(native.Place{Base: walkB, Index: native.NoReg, Disp: int32(8 * g.lanes * v)})
+		ys[v] = b.Load(native.Address{Base: walkB, Index: native.NoReg, Disp: int32(8 * g.lanes * v)})
 	}
 	for i := range rows {
-		x := b.Broadcast(native.Place{Base: walkA, Index: native.NoReg, Disp: int32(8 * i)})
+		x := b.Broadcast(native.Address{Base: walkA, Index: native.NoReg, Disp: int32(8 * i)})
 		for v, y := range ys {
 			b.Product(i*w+v, x, y)
 		}
@@ -195,7 +195,7 @@ func (g *generator) tile(m mode, w int) {
 	for i, r := range f.Release() {
 		ts[i] = b.In(r)
 	}
-	c := func(i, v int) native.Place { return element(i, g.lanes*v) }
+	c := func(i, v int) native.Address { return element(i, g.lanes*v) }
 	if m == forward || m == backward {
 		g.substitute(b, m, w, ts, c)
 	} else {
@@ -217,7 +217,7 @@ func (g *generator) tile(m mode, w int) {
 
 // substitute solves for the rows of a tile one after another. The sums have the opposite sign, so
 // that multiplication and addition are one instruction.
-func (g *generator) substitute(b *native.Builder, m mode, w int, ts []native.Value, c func(i, v int) native.Place) {
+func (g *generator) substitute(b *native.Builder, m mode, w int, ts []native.Value, c func(i, v int) native.Address) {
 	rows := g.Kernels.rows
 	for i := range rows {
 		for v := range w {

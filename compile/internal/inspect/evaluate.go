@@ -79,7 +79,7 @@ func (at *sight) valueOf(x *Variable) (v lanes.Value, ok bool) {
 
 // eval evaluates a known expression, see [known.Evaluator.Eval].
 func (at *sight) eval(e ir.Expr) lanes.Value {
-	v, err := at.ev.Eval(e, at.place())
+	v, err := at.ev.Eval(e, at.context())
 	if errors.Is(err, interp.ErrLong) {
 		panic(tooLong{})
 	}
@@ -89,16 +89,16 @@ func (at *sight) eval(e ir.Expr) lanes.Value {
 	return v
 }
 
-// place returns the context in which the current statement is evaluated.
-func (at *sight) place() *known.Place {
-	return &known.Place{Scope: at, Binding: at.out, Axis: at.axis, Operand: at.operand}
+// context returns the context in which the current statement is evaluated.
+func (at *sight) context() *known.Context {
+	return &known.Context{Scope: at, Binding: at.out, Axis: at.axis, Operand: at.operand}
 }
 
 // shapes returns the shapes of the leaves of an expression; ok is false if data do not decide them.
 func (at *sight) shapes(e ir.Expr) (shapes [][]int, ok bool) {
-	place := at.place()
-	place.Scope = sized{at}
-	return at.ev.Shapes(e, place)
+	in := at.context()
+	in.Scope = sized{at}
+	return at.ev.Shapes(e, in)
 }
 
 // sized is the scope used to find sizes: here all variables have a shape, even if their values are

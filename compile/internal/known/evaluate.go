@@ -37,8 +37,8 @@ type Binding interface {
 	Ask()
 }
 
-// Place is the context in which an expression is evaluated.
-type Place struct {
+// Context is where and with what values an expression is evaluated.
+type Context struct {
 	Scope
 	Binding
 	Axis    *plan.Axis   // the lanes in force
@@ -187,7 +187,7 @@ func (u *input) load(to *interp.Evaluator, lane int) {
 // these lanes, it evaluates in the lanes in force. The error is an [*interp.Error] if the user made
 // a mistake in a lane that is not excluded. It is interp.ErrLong if the evaluation is too long; the
 // expression is then no longer known.
-func (v *Evaluator) Eval(e ir.Expr, at *Place) (out lanes.Value, err error) {
+func (v *Evaluator) Eval(e ir.Expr, at *Context) (out lanes.Value, err error) {
 	switch e := e.(type) {
 	case *ir.IntLit:
 		return lanes.Int(e.Value), nil
@@ -214,7 +214,7 @@ func (v *Evaluator) Eval(e ir.Expr, at *Place) (out lanes.Value, err error) {
 }
 
 // inLanes evaluates an expression lane by lane.
-func (v *Evaluator) inLanes(x *expression, at *Place) (out lanes.Value, err error) {
+func (v *Evaluator) inLanes(x *expression, at *Context) (out lanes.Value, err error) {
 	var vars []*input
 	var ax *plan.Axis
 	for _, u := range x.only {

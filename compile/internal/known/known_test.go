@@ -184,7 +184,7 @@ func TestExpressions(t *testing.T) {
 		if !ev.Knows(expr, s) {
 			t.Fatalf("%s is not known", e)
 		}
-		got, ours := ev.Eval(expr, &known.Place{Scope: s, Binding: s, Axis: ax})
+		got, ours := ev.Eval(expr, &known.Context{Scope: s, Binding: s, Axis: ax})
 		var first error
 		var want []int64
 		for _, x := range n.Ints {
@@ -348,7 +348,7 @@ generated quantities { vector[6] x = rep_vector(0.5, 6); matrix[3, 2] m = rep_ma
 			for name, shape := range map[string][]int{"x": {6}, "m": {3, 2}, "a": {4, 2}} {
 				s.shapes[name] = shape
 			}
-			got, ok := evaluators(prog).Of(nil).Shapes(measured(prog), &known.Place{Scope: s, Binding: s})
+			got, ok := evaluators(prog).Of(nil).Shapes(measured(prog), &known.Context{Scope: s, Binding: s})
 			var want []int
 			for _, x := range out[len(out)-rank:] {
 				want = append(want, int(x))
@@ -367,7 +367,7 @@ generated quantities { vector[6] x = rep_vector(0.5, 6); matrix[3, 2] m = rep_ma
 			t.Error("sizes that differ between lanes are no fault")
 		}
 	}()
-	evaluators(prog).Of(nil).Shapes(measured(prog), &known.Place{Scope: s, Binding: s, Axis: ax})
+	evaluators(prog).Of(nil).Shapes(measured(prog), &known.Context{Scope: s, Binding: s, Axis: ax})
 }
 
 // TestCall checks functions of ints, with one or several numbers, with and without lanes.

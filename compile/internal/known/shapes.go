@@ -17,24 +17,24 @@ import (
 // recursion.
 const maxCalls = 100
 
-// sizer finds the sizes of values, at a place or in a followed function.
+// sizer finds the sizes of values, in a context or in a followed function.
 type sizer struct {
 	ev *Evaluator
 	Binding
-	place *Place    // nil: in a function
+	at    *Context  // nil: in a function
 	in    *follower // the function
 	calls int       // depth of calls
 }
 
 // Shapes returns the shapes of the leaves of an expression; ok is false if data do not decide them.
-func (v *Evaluator) Shapes(e ir.Expr, at *Place) (shapes [][]int, ok bool) {
-	return (&sizer{ev: v, Binding: at.Binding, place: at}).of(e)
+func (v *Evaluator) Shapes(e ir.Expr, at *Context) (shapes [][]int, ok bool) {
+	return (&sizer{ev: v, Binding: at.Binding, at: at}).of(e)
 }
 
 // shape returns the shape of a variable.
 func (z *sizer) shape(v *ir.Var) (shape []int, ok bool) {
-	if z.place != nil {
-		return z.place.Shape(v)
+	if z.at != nil {
+		return z.at.Shape(v)
 	}
 	return z.in.shape(v)
 }
@@ -44,13 +44,13 @@ func (z *sizer) ints(e ir.Expr) (x lanes.Value, ok bool) {
 	if e.Type().Kind != types.Int {
 		return x, false
 	}
-	if z.place == nil {
+	if z.at == nil {
 		return z.in.ints(e)
 	}
-	if !z.ev.Knows(e, z.place) {
+	if !z.ev.Knows(e, z.at) {
 		return x, false
 	}
-	x, err := z.ev.Eval(e, z.place)
+	x, err := z.ev.Eval(e, z.at)
 	return x, err == nil && x.Ints != nil
 }
 
@@ -81,10 +81,10 @@ func (z *sizer) of(e ir.Expr) (shapes [][]int, ok bool) {
 		shape, ok := z.shape(e.Var)
 		return [][]int{shape}, ok
 	case *ir.Operand:
-		if z.place == nil || z.place.Operand == nil {
+		if z.at == nil || z.at.Operand == nil {
 			return nil, false
 		}
-		return [][]int{z.place.Operand.Shape}, true
+		return [][]int{z.at.Operand.Shape}, true
 	case *ir.Promote:
 		shapes, ok := z.of(e.X)
 		return promoted(shapes, e.X.Type(), e.Ty), ok
@@ -217,10 +217,10 @@ func (z *sizer) Elements(e ir.Expr) (n int) {
 
 // Excluded returns the excluded lanes of an axis.
 func (z *sizer) Excluded(ax *plan.Axis) []bool {
-	if z.place == nil {
+	if z.at == nil {
 		return nil
 	}
-	return z.place.Excluded(ax)
+	return z.at.Excluded(ax)
 }
 
 // OutOfRange does nothing: the error is reported when the elements are evaluated.

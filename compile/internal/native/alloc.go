@@ -344,10 +344,10 @@ func (x *allocation) result(i int) Vec {
 
 // inMemory returns the address of an operand that can stay in memory: a load or stored value with
 // no later use.
-func (x *allocation) inMemory(v Value, later int) (Place, bool) {
+func (x *allocation) inMemory(v Value, later int) (Address, bool) {
 	in := &x.b.code[v]
 	if x.reg[v] != nowhere || x.slot[v] >= 0 || later != never {
-		return Place{}, false
+		return Address{}, false
 	}
 	if in.prim == primLoad && x.active == x.v.lanes() {
 		return x.b.places[in.imm], true
@@ -355,7 +355,7 @@ func (x *allocation) inMemory(v Value, later int) (Place, bool) {
 	if x.stored[v] && x.active == x.v.lanes() {
 		return x.b.homes[v], true
 	}
-	return Place{}, false
+	return Address{}, false
 }
 
 func (x *allocation) instruction(i int) {
@@ -433,7 +433,7 @@ func (x *allocation) instruction(i int) {
 		x.v.keepLanes(x.result(i), r[0], x.active)
 	case primGather:
 		g := &x.b.gather[in.imm]
-		x.a.LeaPlace(T2, g.from)
+		x.a.LeaAddress(T2, g.from)
 		d := x.result(i)
 		x.pinned[ofVectors] |= 1 << d
 		t, u := x.temporaries(i)
@@ -486,19 +486,19 @@ func (x *allocation) roomy() bool {
 }
 
 // kept returns the address of a value that is in memory and in no register.
-func (x *allocation) kept(v Value) (Place, bool) {
+func (x *allocation) kept(v Value) (Address, bool) {
 	in := &x.b.code[v]
 	switch {
 	case x.reg[v] != nowhere:
 	case x.slot[v] >= 0:
-		return Place{Base: Scratch, Index: NoReg, Disp: 8 * x.slot[v]}, true
+		return Address{Base: Scratch, Index: NoReg, Disp: 8 * x.slot[v]}, true
 	case x.active != x.v.lanes():
 	case in.prim == primLoad:
 		return x.b.places[in.imm], true
 	case x.stored[v]:
 		return x.b.homes[v], true
 	}
-	return Place{}, false
+	return Address{}, false
 }
 
 // fetch loads from a table. It writes result registers before it has read the whole operand, so

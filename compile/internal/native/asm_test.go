@@ -85,7 +85,7 @@ func TestTranspose(t *testing.T) {
 			a.Enter()
 			f := a.Frame(n)
 			lanes := f.Lanes()
-			place := func(k int) Place { return Place{Base: Memory, Index: NoReg, Disp: int32(8 * lanes * k)} }
+			place := func(k int) Address { return Address{Base: Memory, Index: NoReg, Disp: int32(8 * lanes * k)} }
 			b := &Builder{}
 			var x []Value
 			for k := range lanes {
@@ -159,7 +159,7 @@ func randomFormula(t *testing.T, target *Target, n int, seed uint64) {
 	var vs []Value
 	var want [][]float64 // by value, by lane
 	for i := range inputs {
-		vs = append(vs, b.Load(Place{Base: Memory, Index: NoReg, Disp: int32(8 * i * lanes)}))
+		vs = append(vs, b.Load(Address{Base: Memory, Index: NoReg, Disp: int32(8 * i * lanes)}))
 		want = append(want, in[i*lanes:][:lanes])
 	}
 	total := make([]float64, lanes)
@@ -223,10 +223,10 @@ func randomFormula(t *testing.T, target *Target, n int, seed uint64) {
 	for i := range outputs {
 		k := rng.IntN(len(vs))
 		places = append(places, k)
-		b.Store(Place{Base: Views, Index: NoReg, Disp: int32(8 * i * lanes)}, vs[k], false)
+		b.Store(Address{Base: Views, Index: NoReg, Disp: int32(8 * i * lanes)}, vs[k], false)
 	}
 	f.Emit(b, active)
-	f.StoreAccumulator(acc, Place{Base: Views, Index: NoReg, Disp: int32(8 * outputs * lanes)}, lanes)
+	f.StoreAccumulator(acc, Address{Base: Views, Index: NoReg, Disp: int32(8 * outputs * lanes)}, lanes)
 	a.MovImm(T0, 7)
 	a.Leave()
 	a.End()

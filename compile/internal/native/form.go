@@ -127,9 +127,9 @@ func (t *Formula) Rounds() bool {
 	return false
 }
 
-// Place is an address of numbers. Its base is a register, a pointer, an address saved in scratch
+// Address is where numbers are in memory. Its base is a register, a pointer, an address saved in scratch
 // memory or, with none of these, a view. An index times 8 and a displacement are added.
-type Place struct {
+type Address struct {
 	Base    Reg // NoReg: one of the next three is the base
 	Pointer uintptr
 	Saved   int32 // index in scratch memory of the saved address, from 1
@@ -140,7 +140,7 @@ type Place struct {
 
 // gathering is a gather of numbers by a table of 32-bit integers.
 type gathering struct {
-	from  Place
+	from  Address
 	table uintptr // address of its first element
 	index Reg     // of the first lane
 	disp  int32   // in bytes of the table
@@ -148,7 +148,7 @@ type gathering struct {
 
 // exit describes how code leaves if a truth holds: it first stores a value.
 type exit struct {
-	at   Place
+	at   Address
 	code func()
 }
 
@@ -156,13 +156,13 @@ type exit struct {
 // are used. A load happens at its first use, and may be repeated.
 type Builder struct {
 	code   []instruction
-	places []Place
+	places []Address
 	gather []gathering
 	exits  []exit
 	outs   []out
 	fields [][]int32      // distances of fetches
 	words  []constantWord // constants so far
-	homes  map[Value]Place
+	homes  map[Value]Address
 	pairs  map[int]paired // by call
 
 	of   *Asm // assembler that reuses the builder; nil: none
@@ -223,26 +223,26 @@ type constantWord struct {
 // Number returns a constant number in all lanes.
 func (b *Builder) Number(x float64) Value { return b.Word(math.Float64bits(x)) }
 
-func (b *Builder) place(p Place) uint64 {
+func (b *Builder) place(p Address) uint64 {
 	b.places = append(b.places, p)
 	return uint64(len(b.places) - 1)
 }
 
 // Load loads the numbers at p, one per lane. Nothing may be written there while the value is in
 // use.
-func (b *Builder) Load(p Place) Value { return b.do(instruction{prim: primLoad, imm: b.place(p)}) }
+func (b *Builder) Load(p Address) Value { return b.do(instruction{prim: primLoad, imm: b.place(p)}) }
 
 // Broadcast loads the number at p into all lanes, with the same restriction.
-func (b *Builder) Broadcast(p Place) Value {
+func (b *Builder) Broadcast(p Address) Value {
 	return b.do(instruction{prim: primBroadcast, imm: b.place(p)})
 }
 
 // Store stores a value at p. With home, it promises that p keeps the value while that is in use, so
 // that it can be loaded again from there.
-func (b *Builder) Store(p Place, x Value, home bool) {
+func (b *Builder) Store(p Address, x Value, home bool) {
 	if home {
 		if b.homes == nil {
-			b.homes = map[Value]Place{}
+			b.homes = map[Value]Address{}
 		}
 		if _, ok := b.homes[x]; !ok {
 			b.homes[x] = p
@@ -253,7 +253,7 @@ func (b *Builder) Store(p Place, x Value, home bool) {
 
 // Gather loads the numbers at p plus 8 times the integers of a table, one for each lane. The table
 // has 32-bit integers at address table + 4·index + disp.
-func (b *Builder) Gather(p Place, table uintptr, index Reg, disp int32) Value {
+func (b *Builder) Gather(p Address, table uintptr, index Reg, disp int32) Value {
 	b.gather = append(b.gather, gathering{p, table, index, disp})
 	return b.do(instruction{prim: primGather, imm: uint64(len(b.gather) - 1)})
 }
@@ -389,7 +389,7 @@ func (b *Builder) Fail(t Value) { b.do(instruction{prim: primFail, a: t}) }
 
 // Exit leaves the function if t is true in any lane: it stores x at p and runs the code made by f,
 // which is placed after the function.
-func (b *Builder) Exit(t, x Value, p Place, f func()) {
+func (b *Builder) Exit(t, x Value, p Address, f func()) {
 	b.exits = append(b.exits, exit{p, f})
 	b.do(instruction{prim: primExit, a: t, b: x, imm: uint64(len(b.exits) - 1)})
 }

@@ -109,7 +109,7 @@ func (f *Frame) IfMarked(l Label) {
 
 // AddSum adds the sum of accumulators to the number at p. The accumulators together have eight
 // lanes; their registers are overwritten.
-func (f *Frame) AddSum(accs []int, p Place) {
+func (f *Frame) AddSum(accs []int, p Address) {
 	xs := make([]Vec, len(accs))
 	for i, k := range accs {
 		if acc := f.accs[k]; acc.mem {
@@ -130,7 +130,7 @@ func (f *Frame) CallOn(r Routine, accs []int) {
 	b := f.a.Builder()
 	for _, k := range accs {
 		if acc := f.accs[k]; acc.mem {
-			at := Place{Base: Scratch, Index: NoReg, Disp: 8 * acc.at}
+			at := Address{Base: Scratch, Index: NoReg, Disp: 8 * acc.at}
 			b.Store(at, b.Call(r, b.Load(at)), false)
 		} else {
 			b.Out(acc.reg, b.Call(r, b.In(acc.reg)))
@@ -162,18 +162,18 @@ func (f *Frame) Release() []Vec {
 }
 
 // StoreAccumulator stores the first active lanes of an accumulator.
-func (f *Frame) StoreAccumulator(k int, p Place, active int) {
+func (f *Frame) StoreAccumulator(k int, p Address, active int) {
 	f.v.store(f.a.mem(p, T0), f.accs[k].reg, active)
 }
 
 // StoreTotal stores the sum of the lanes of an accumulator, and overwrites the accumulator.
-func (f *Frame) StoreTotal(k int, p Place) {
+func (f *Frame) StoreTotal(k int, p Address) {
 	f.v.sum(0, []Vec{f.accs[k].reg})
 	f.a.single.store(f.a.mem(p, T0), 0, 1)
 }
 
 // mem converts an address to an operand; t is used if the address needs a register.
-func (a *Asm) mem(p Place, t Reg) Mem {
+func (a *Asm) mem(p Address, t Reg) Mem {
 	base := p.Base
 	if base == NoReg {
 		base = t
@@ -189,5 +189,5 @@ func (a *Asm) mem(p Place, t Reg) Mem {
 	return Indexed(base, p.Index, 8, p.Disp)
 }
 
-// LeaPlace loads an address into r.
-func (a *Asm) LeaPlace(r Reg, p Place) { a.Lea(r, a.mem(p, r)) }
+// LeaAddress loads an address into r.
+func (a *Asm) LeaAddress(r Reg, p Address) { a.Lea(r, a.mem(p, r)) }

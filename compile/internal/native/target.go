@@ -91,7 +91,7 @@ func (a *Asm) Builder() *Builder {
 		a.builders, b.free = a.builders[:n-1], false
 		return b
 	}
-	return &Builder{of: a, code: make([]instruction, 0, 64), places: make([]Place, 0, 32)}
+	return &Builder{of: a, code: make([]instruction, 0, 64), places: make([]Address, 0, 32)}
 }
 
 // giveBack takes back a builder of this assembler, for reuse.

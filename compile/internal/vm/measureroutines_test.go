@@ -83,9 +83,9 @@ func TestMeasureRoutines(t *testing.T) {
 			b := &native.Builder{}
 			var x []native.Value
 			for _, r := range []native.Reg{native.Memory, native.Views} {
-				x = append(x, b.Load(native.Place{Base: r, Index: native.R2}))
+				x = append(x, b.Load(native.Address{Base: r, Index: native.R2}))
 			}
-			b.Store(native.Place{Base: native.R1, Index: native.R2}, b.Apply(row.Formula, x[:row.Arity]), false)
+			b.Store(native.Address{Base: native.R1, Index: native.R2}, b.Apply(row.Formula, x[:row.Arity]), false)
 			f.Emit(b, f.Lanes())
 			g.AddImm(native.R2, int32(f.Lanes()))
 			g.CmpImm(native.R2, n)

@@ -256,9 +256,9 @@ func outside(b *native.Builder, x native.Value, iv *ad.Interval) native.Value {
 }
 
 // uniform returns the place of the first element of a view.
-func (g *generator) uniform(view int32) native.Place {
+func (g *generator) uniform(view int32) native.Address {
 	s := &g.p.views[view]
-	at := native.Place{Base: native.NoReg, Index: native.NoReg}
+	at := native.Address{Base: native.NoReg, Index: native.NoReg}
 	switch {
 	case s.own:
 		at.Base, at.Disp = native.Scratch, int32(8*(g.own+s.off))
@@ -273,13 +273,13 @@ func (g *generator) uniform(view int32) native.Place {
 }
 
 // element returns the place of element off of a view.
-func (g *generator) element(view int32, off int) native.Place {
+func (g *generator) element(view int32, off int) native.Address {
 	at := g.uniform(view)
 	at.Disp += int32(8 * off)
 	return at
 }
 
 // slot returns the place of an operand of scalar code.
-func slot(place int32) native.Place {
-	return native.Place{Base: native.Memory, Index: native.NoReg, Disp: 8 * place}
+func slot(place int32) native.Address {
+	return native.Address{Base: native.Memory, Index: native.NoReg, Disp: 8 * place}
 }

@@ -49,9 +49,9 @@ func runFormula(t *testing.T, target *native.Target, lanes int, text *native.For
 		b := &native.Builder{}
 		var x []native.Value
 		for _, r := range []native.Reg{native.Memory, native.Views, native.R0} {
-			x = append(x, b.Load(native.Place{Base: r, Index: native.NoReg}))
+			x = append(x, b.Load(native.Address{Base: r, Index: native.NoReg}))
 		}
-		b.Store(native.Place{Base: native.R1, Index: native.NoReg}, b.Apply(text, x), false)
+		b.Store(native.Address{Base: native.R1, Index: native.NoReg}, b.Apply(text, x), false)
 		g.Frame(lanes).Emit(b, active)
 		g.Leave()
 		g.End()

@@ -157,7 +157,7 @@ func (g *generator) overLanes(b *block, regs [3]native.Reg, wrong native.Label, 
 		regs[1] = regs[2]
 	}
 	for k, v := range views {
-		g.LeaPlace(regs[k], g.uniform(v))
+		g.LeaAddress(regs[k], g.uniform(v))
 	}
 	part := func(lanes, times int, code func()) {
 		g.repeat(cols, times, func() {

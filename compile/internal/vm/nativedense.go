@@ -54,7 +54,7 @@ func (g *generator) substitution(b *block, n int, regs [3]native.Reg) {
 		f = g.Frame(1)
 	}
 	for at := 0; at < others; at += f.Lanes() {
-		element := func(r native.Reg, i int) native.Place {
+		element := func(r native.Reg, i int) native.Address {
 			if t.Right {
 				return beyond(r, 8*(at*n+i))
 			}
@@ -106,11 +106,11 @@ const (
 // they are multiplied with the eight numbers just found.
 func (g *generator) blockSubstitution(n int, trans bool, regs [3]native.Reg) {
 	sums := g.Reserve(eight)
-	within := func(r native.Reg, at int) native.Place {
-		return native.Place{Base: r, Index: blockNumber, Disp: int32(8 * at)}
+	within := func(r native.Reg, at int) native.Address {
+		return native.Address{Base: r, Index: blockNumber, Disp: int32(8 * at)}
 	}
-	a := func(r int) native.Place {
-		return native.Place{Base: blockRow, Index: columnOf, Disp: int32(8 * n * r)}
+	a := func(r int) native.Address {
+		return native.Address{Base: blockRow, Index: columnOf, Disp: int32(8 * n * r)}
 	}
 	// along makes a loop over the columns in front of the block.
 	along := func(f *native.Frame, code func(x *native.Builder)) {
@@ -127,7 +127,7 @@ func (g *generator) blockSubstitution(n int, trans bool, regs [3]native.Reg) {
 		g.If(native.Less, again)
 		g.Place(done)
 	}
-	solution := native.Place{Base: regs[2], Index: columnOf}
+	solution := native.Address{Base: regs[2], Index: columnOf}
 	triangle := func(rows int, right func(x *native.Builder, i int) native.Value) {
 		x := g.Builder()
 		known := map[int]native.Value{}
@@ -193,7 +193,7 @@ func (g *generator) blockSubstitution(n int, trans bool, regs [3]native.Reg) {
 	g.Mov(native.T3, regs[2])
 	g.Mov(native.T2, regs[1])
 	g.inParts(n, func(x *native.Builder, index native.Reg, at int32) {
-		x.Store(native.Place{Base: native.T3, Index: index, Disp: at}, x.Load(native.Place{Base: native.T2, Index: index, Disp: at}), false)
+		x.Store(native.Address{Base: native.T3, Index: index, Disp: at}, x.Load(native.Address{Base: native.T2, Index: index, Disp: at}), false)
 	})
 	g.MovImm(blockNumber, uint64(full*eight))
 	g.AddImm(blockRow, int32(8*n*eight*full))

@@ -303,7 +303,7 @@ func (c *tested) top(v *lanes, p *regionPlan, mask int32) {
 	store := func(view int32, value func(b *native.Builder) native.Value) {
 		v.address(native.T1, view, 0, moving{v.first, 1})
 		v.vectors(func(b *native.Builder) {
-			b.Store(native.Place{Base: native.T1, Index: native.NoReg}, value(b), false)
+			b.Store(native.Address{Base: native.T1, Index: native.NoReg}, value(b), false)
 		})
 	}
 	for _, c := range p.finals {
@@ -320,7 +320,7 @@ func (c *tested) top(v *lanes, p *regionPlan, mask int32) {
 // load generates the load of a vector of numbers that are `apart` numbers apart.
 func (v *lanes) load(to, view int32, off, apart int) {
 	v.address(native.T1, view, off, moving{v.first, apart})
-	from := native.Place{Base: native.T1, Index: native.NoReg}
+	from := native.Address{Base: native.T1, Index: native.NoReg}
 	switch apart {
 	case 0:
 		v.vectors(func(b *native.Builder) { b.Store(scratch(to), b.Broadcast(from), false) })
@@ -452,7 +452,7 @@ func (v *lanes) snapshot(s scalarMove, row, mask int32, top bool) {
 		v.MulImm(native.T0, native.T0, int32(8*v.width))
 		v.Add(native.T1, native.T0)
 		v.vectors(func(b *native.Builder) {
-			b.Store(native.Place{Base: native.T1, Index: native.NoReg}, b.Keep(v.in(b, mask), v.value(b, s.slot)), false)
+			b.Store(native.Address{Base: native.T1, Index: native.NoReg}, b.Keep(v.in(b, mask), v.value(b, s.slot)), false)
 		})
 		return
 	}
@@ -481,9 +481,9 @@ func (c *chosen) bodies(v *lanes, p *regionPlan, outer int32, top bool) {
 		case !top:
 			x = v.viewed(b, c.cond)
 		case c.condLane == 0:
-			x = b.Broadcast(native.Place{Base: native.T1, Index: native.NoReg})
+			x = b.Broadcast(native.Address{Base: native.T1, Index: native.NoReg})
 		default:
-			x = b.Load(native.Place{Base: native.T1, Index: native.NoReg})
+			x = b.Load(native.Address{Base: native.T1, Index: native.NoReg})
 		}
 		for side, test := range [2]native.Comparison{native.NEQ, native.EQ} {
 			b.Store(scratch(masks[side]), b.Truth(b.Both(v.in(b, outer), b.Compare(test, x, b.Number(0)))), false)
@@ -504,7 +504,7 @@ func (c *chosen) bodies(v *lanes, p *regionPlan, outer int32, top bool) {
 				continue
 			}
 			v.address(native.T1, s.view, s.off, moving{v.first, 1})
-			to := native.Place{Base: native.T1, Index: native.NoReg}
+			to := native.Address{Base: native.T1, Index: native.NoReg}
 			v.vectors(func(b *native.Builder) {
 				b.Store(to, b.Select(v.in(b, mask), v.value(b, s.slot), b.Load(to)), false)
 			})
@@ -572,7 +572,7 @@ func (v *lanes) take(b *block, mask int32) {
 		v.Lea(native.T2, native.At(native.Scratch, 8*at))
 		apart = 1
 	} else {
-		v.LeaPlace(native.T2, v.uniform(b.args[0]))
+		v.LeaAddress(native.T2, v.uniform(b.args[0]))
 	}
 	place := int32(v.p.views[b.dst].off)
 	to := v.at[place]

@@ -138,7 +138,7 @@ func (g *generator) product(p product, b *block, swapped bool, lanes int, of *pa
 	}{{colB, b.args[y], &b.types[y], rows, 0}, {rowA, b.args[x], &b.types[x], terms, 0}, {rowC, dst, &b.node.Type, cols, 0}}
 	for i := range operands {
 		o := &operands[i]
-		g.LeaPlace(o.reg, g.uniform(o.view))
+		g.LeaAddress(o.reg, g.uniform(o.view))
 		if of != nil {
 			g.Add(o.reg, o.first)
 		}
@@ -221,8 +221,8 @@ func (g *generator) repeat(counter native.Reg, n int, code func()) {
 }
 
 // beyond returns the place at a distance, in bytes, from an address in a register.
-func beyond(r native.Reg, disp int) native.Place {
-	return native.Place{Base: r, Index: native.NoReg, Disp: int32(disp)}
+func beyond(r native.Reg, disp int) native.Address {
+	return native.Address{Base: r, Index: native.NoReg, Disp: int32(disp)}
 }
 
 // productFrame returns the frame for n columns of a product. It has the widest vectors if there are
@@ -400,9 +400,9 @@ func (g *generator) written(k knownProduct, dst int32) {
 		}
 		sums[j] = r
 	}
-	g.LeaPlace(atB, g.uniform(k.vector))
+	g.LeaAddress(atB, g.uniform(k.vector))
 	g.MovImm(atA, uint64(uintptr(unsafe.Pointer(unsafe.SliceData(k.columns)))))
-	g.LeaPlace(atC, g.uniform(dst))
+	g.LeaAddress(atC, g.uniform(dst))
 	b := g.Builder()
 	sets := 1
 	if n <= 2 && k.terms >= 4 {

@@ -143,7 +143,7 @@ func (g *generator) lane(p *regionPlan, lane int32, r *fusedRun, done native.Lab
 	}
 	for _, s := range p.laneLoads {
 		g.address(native.T1, s.view, s.off, moving{lane, s.lane})
-		g.copyNumber(slot(s.slot), native.Place{Base: native.T1, Index: native.NoReg})
+		g.copyNumber(slot(s.slot), native.Address{Base: native.T1, Index: native.NoReg})
 	}
 	for i := range p.inits {
 		c := &p.inits[i]
@@ -232,11 +232,11 @@ func (c *tested) code(g *generator, p *regionPlan, lane int32, r *fusedRun, done
 	g.Place(end)
 	for _, k := range []struct {
 		view int32
-		from native.Place
+		from native.Address
 	}{{c.trips, trips}, {c.stride, stride}} {
 		if k.view >= 0 {
 			g.address(native.T1, k.view, 0, moving{lane, 1})
-			g.copyNumber(native.Place{Base: native.T1, Index: native.NoReg}, k.from)
+			g.copyNumber(native.Address{Base: native.T1, Index: native.NoReg}, k.from)
 		}
 	}
 }
@@ -274,7 +274,7 @@ func (g *generator) next(p *regionPlan) {
 func (g *generator) keep(k *keeps, lane, step int32) {
 	for _, s := range k.scalars {
 		g.address(native.T1, s.view, s.off, moving{lane, s.lane}, moving{step, s.step})
-		g.copyNumber(native.Place{Base: native.T1, Index: native.NoReg}, slot(s.slot))
+		g.copyNumber(native.Address{Base: native.T1, Index: native.NoReg}, slot(s.slot))
 	}
 	for i := range k.arrays {
 		c := &k.arrays[i]
@@ -291,7 +291,7 @@ type moving struct {
 
 // address sets r to the address of element off of a view, plus the distances that it has moved.
 func (g *generator) address(r native.Reg, view int32, off int, by ...moving) {
-	g.LeaPlace(r, g.element(view, off))
+	g.LeaAddress(r, g.element(view, off))
 	for _, m := range by {
 		if m.word < 0 || m.by == 0 {
 			continue
@@ -315,8 +315,8 @@ func (g *generator) addWord(at, v int32) {
 }
 
 // scratch returns the place of a number in scratch memory.
-func scratch(at int32) native.Place {
-	return native.Place{Base: native.Scratch, Index: native.NoReg, Disp: 8 * at}
+func scratch(at int32) native.Address {
+	return native.Address{Base: native.Scratch, Index: native.NoReg, Disp: 8 * at}
 }
 
 // number generates code on single numbers.
@@ -327,10 +327,10 @@ func (g *generator) number(f func(b *native.Builder)) {
 }
 
 // copyNumber generates the copy of one number. Neither place may use T2.
-func (g *generator) copyNumber(to, from native.Place) {
-	g.LeaPlace(native.T2, from)
+func (g *generator) copyNumber(to, from native.Address) {
+	g.LeaAddress(native.T2, from)
 	g.MovLoad(native.T2, native.At(native.T2, 0))
-	g.LeaPlace(native.T0, to)
+	g.LeaAddress(native.T0, to)
 	g.MovStore(native.At(native.T0, 0), native.T2)
 }
 
@@ -366,7 +366,7 @@ func (g *generator) copying(c *copying, dst, src moving, more ...moving) {
 	g.address(native.T2, c.src, 0, src)
 	g.address(native.T3, c.dst, 0, append(more, dst)...)
 	g.inParts(c.n, func(b *native.Builder, index native.Reg, at int32) {
-		from := native.Place{Base: native.T2, Index: native.NoReg}
+		from := native.Address{Base: native.T2, Index: native.NoReg}
 		x := native.Value(0)
 		if c.rep {
 			x = b.Broadcast(from)
@@ -374,7 +374,7 @@ func (g *generator) copying(c *copying, dst, src moving, more ...moving) {
 			from.Index, from.Disp = index, at
 			x = b.Load(from)
 		}
-		b.Store(native.Place{Base: native.T3, Index: index, Disp: at}, x, false)
+		b.Store(native.Address{Base: native.T3, Index: index, Disp: at}, x, false)
 	})
 }
 
@@ -385,6 +385,6 @@ func (g *generator) clear(view int32) { g.clearPart(view, g.p.views[view].n, mov
 func (g *generator) clearPart(view int32, n int, by moving) {
 	g.address(native.T3, view, 0, by)
 	g.inParts(n, func(b *native.Builder, index native.Reg, at int32) {
-		b.Store(native.Place{Base: native.T3, Index: index, Disp: at}, b.Number(0), false)
+		b.Store(native.Address{Base: native.T3, Index: index, Disp: at}, b.Number(0), false)
 	})
 }

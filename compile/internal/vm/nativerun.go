@@ -210,7 +210,7 @@ func (g *generator) ifNumber(c native.Comparison, view int32, by moving, l nativ
 	at := g.uniform(view)
 	if by.word >= 0 && by.by != 0 {
 		g.address(native.T1, view, 0, by)
-		at = native.Place{Base: native.T1, Index: native.NoReg}
+		at = native.Address{Base: native.T1, Index: native.NoReg}
 	}
 	g.number(func(b *native.Builder) { b.Branch(b.Compare(c, b.Load(at), b.Number(0)), l) })
 }
@@ -224,9 +224,9 @@ func (g *generator) rejection(b *block, wrong native.Label) {
 // taking generates the code that reads elements at computed positions. If one is out of range, the
 // op itself runs, and fails.
 func (g *generator) taking(b *block, wrong native.Label) {
-	g.LeaPlace(native.T2, g.uniform(b.args[0]))
-	g.LeaPlace(native.T1, g.uniform(b.dst))
-	g.LeaPlace(native.T3, g.uniform(b.args[1]))
+	g.LeaAddress(native.T2, g.uniform(b.args[0]))
+	g.LeaAddress(native.T1, g.uniform(b.dst))
+	g.LeaAddress(native.T3, g.uniform(b.args[1]))
 	for k := range b.node.Type.Size() {
 		g.ToInt(native.T0, native.At(native.T3, int32(8*k)))
 		g.CmpImm(native.T0, int32(b.types[0].Size()))
@@ -267,17 +267,17 @@ func (g *generator) putting(b *block, _ native.Label) {
 func (g *generator) putAt(b *block, values int32, add bool) {
 	size := b.node.Type.Size()
 	positions := b.args[len(b.args)-1]
-	g.LeaPlace(native.T1, g.uniform(b.dst))
-	g.LeaPlace(native.T2, g.uniform(values))
-	g.LeaPlace(native.T3, g.uniform(positions))
+	g.LeaAddress(native.T1, g.uniform(b.dst))
+	g.LeaAddress(native.T2, g.uniform(values))
+	g.LeaAddress(native.T3, g.uniform(positions))
 	for k := range b.types[len(b.types)-1].Size() {
 		beyond := g.NewLabel()
 		g.ToInt(native.T0, native.At(native.T3, int32(8*k)))
 		g.CmpImm(native.T0, int32(size))
 		g.If(native.AboveE, beyond)
-		to := native.Place{Base: native.T1, Index: native.T0}
+		to := native.Address{Base: native.T1, Index: native.T0}
 		x := g.Builder()
-		v := x.Load(native.Place{Base: native.T2, Index: native.NoReg, Disp: int32(8 * k)})
+		v := x.Load(native.Address{Base: native.T2, Index: native.NoReg, Disp: int32(8 * k)})
 		if add {
 			v = x.Add(x.Load(to), v)
 		}

@@ -50,8 +50,8 @@ type scalars struct {
 	*native.Builder
 	g      *generator
 	values map[int32]native.Value
-	at     map[int32]native.Place // addresses of slots that show a stream
-	x      [3]native.Value        // operands of the current instruction
+	at     map[int32]native.Address // addresses of slots that show a stream
+	x      [3]native.Value          // operands of the current instruction
 }
 
 func newScalars(g *generator) *scalars {

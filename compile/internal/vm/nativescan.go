@@ -48,7 +48,7 @@ func (g *generator) scanFunction(p *regionPlan) bool {
 	g.enter(fn)
 
 	// Addresses: constants, or saved in scratch memory if they depend on the run.
-	at := make([]native.Place, len(moves))
+	at := make([]native.Address, len(moves))
 	for i := range moves {
 		s := &moves[i]
 		index := native.NoReg
@@ -57,12 +57,12 @@ func (g *generator) scanFunction(p *regionPlan) bool {
 		}
 		v := &g.p.views[s.view]
 		if !v.unset && v.data == nil && (s.lane == 0 || p.lanes == 1) {
-			at[i] = native.Place{Base: native.Memory, Index: index, Disp: int32(8 * (v.off + s.off))}
+			at[i] = native.Address{Base: native.Memory, Index: index, Disp: int32(8 * (v.off + s.off))}
 			continue
 		}
 		saved := g.Reserve(1)
-		at[i] = native.Place{Base: native.NoReg, Saved: saved + 1, Index: index}
-		g.LeaPlace(native.T2, g.element(s.view, s.off))
+		at[i] = native.Address{Base: native.NoReg, Saved: saved + 1, Index: index}
+		g.LeaAddress(native.T2, g.element(s.view, s.off))
 		g.MulImm(native.T1, native.R0, int32(8*s.lane))
 		g.Add(native.T2, native.T1)
 		g.MovStore(native.At(native.Scratch, 8*saved), native.T2)
@@ -107,7 +107,7 @@ func (g *generator) scanFunction(p *regionPlan) bool {
 	loop, done := g.NewLabel(), g.NewLabel()
 	g.Place(loop)
 	s := newScalars(g)
-	s.Builder, s.at = g.Builder(), map[int32]native.Place{}
+	s.Builder, s.at = g.Builder(), map[int32]native.Address{}
 	for _, c := range held {
 		s.values[c] = s.In(own[c])
 	}
@@ -198,7 +198,7 @@ func (c *counted) code(g *generator, p *regionPlan, lane int32, r *fusedRun, don
 	}
 	for _, s := range p.stepLoads {
 		g.address(native.T1, s.view, s.off, moving{lane, s.lane}, moving{step, s.step})
-		g.copyNumber(slot(s.slot), native.Place{Base: native.T1, Index: native.NoReg})
+		g.copyNumber(slot(s.slot), native.Address{Base: native.T1, Index: native.NoReg})
 	}
 	g.keep(&p.history, lane, step)
 	g.inline(p.bodies[0], r, done)

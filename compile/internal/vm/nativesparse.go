@@ -85,9 +85,9 @@ func (g *generator) sparseProduct(bs []block, r *fusedRun, done native.Label) {
 		}
 		return g.Frame(eight)
 	}
-	g.LeaPlace(right, g.uniform(b.args[1]))
+	g.LeaAddress(right, g.uniform(b.args[1]))
 	g.unlessFinite(frame(), p.k*p.c, wrong)
-	g.LeaPlace(rowOf, g.uniform(b.dst))
+	g.LeaAddress(rowOf, g.uniform(b.dst))
 	g.MovImm(walkFrom, uint64(uintptr(unsafe.Pointer(unsafe.SliceData(t.from)))))
 	g.MovImm(walkValue, uint64(uintptr(unsafe.Pointer(unsafe.SliceData(t.value)))))
 	g.MovImm(walkGroups, uint64(uintptr(unsafe.Pointer(unsafe.SliceData(t.groups)))))
@@ -108,7 +108,7 @@ func (g *generator) sparseProduct(bs []block, r *fusedRun, done native.Label) {
 			x := g.Builder()
 			v := x.Broadcast(beyond(walkValue, 8*e))
 			for j := range n {
-				x.Product(e*n+j, v, x.Load(native.Place{Base: right, Index: begins, Disp: at(j)}))
+				x.Product(e*n+j, v, x.Load(native.Address{Base: right, Index: begins, Disp: at(j)}))
 			}
 			f.Emit(x, lanes)
 		}
@@ -124,7 +124,7 @@ func (g *generator) sparseProduct(bs []block, r *fusedRun, done native.Label) {
 			for e := 1; e < t.group; e++ {
 				sum = x.Add(sum, x.In(regs[e*n+j]))
 			}
-			x.Store(native.Place{Base: rowOf, Index: native.NoReg, Disp: at(j)}, sum, false)
+			x.Store(native.Address{Base: rowOf, Index: native.NoReg, Disp: at(j)}, sum, false)
 		}
 		f.Emit(x, lanes)
 		g.AddImm(rowOf, int32(8*p.c))

@@ -182,7 +182,7 @@ func (s *stripMaker) end(bad native.Label) {
 }
 
 // total returns the place to which a sum is added; for a block in parts it belongs to the strip.
-func (s *stripMaker) total(view int32) native.Place {
+func (s *stripMaker) total(view int32) native.Address {
 	sp := s.b.split
 	if sp == nil {
 		return s.uniform(view)
@@ -324,7 +324,7 @@ func (v *stripValues) dropOverlaps(view int32) {
 }
 
 // place returns the address of the first of the elements in a view.
-func (v *stripValues) place(view int32) native.Place {
+func (v *stripValues) place(view int32) native.Address {
 	at := v.uniform(v.whole(view))
 	if v.b.temps[view] {
 		at.Base = temps

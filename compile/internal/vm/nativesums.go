@@ -57,8 +57,8 @@ func (g *generator) runsFunction(b *block, from, to int) {
 			g.MovImm(x.to, uint64(table))
 			g.Lea(x.to, native.Indexed(x.to, x.number, 8, 0))
 		}
-		g.LeaPlace(sums, g.element(in.dst, runs.off))
-		g.LeaPlace(at, g.uniform(b.whole(in.a)))
+		g.LeaAddress(sums, g.element(in.dst, runs.off))
+		g.LeaAddress(at, g.uniform(b.whole(in.a)))
 		if !b.temps[in.a] {
 			g.Lea(at, native.Indexed(at, pos, 8, 0))
 		}
@@ -78,7 +78,7 @@ func (g *generator) runsFunction(b *block, from, to int) {
 			for i, acc := range accs {
 				v := x.Load(beyond(at, 8*lanes*i))
 				if mask {
-					v = x.And(v, x.Load(native.Place{Base: native.NoReg, Pointer: masks, Index: index, Disp: int32(8 * lanes * i)}))
+					v = x.And(v, x.Load(native.Address{Base: native.NoReg, Pointer: masks, Index: index, Disp: int32(8 * lanes * i)}))
 				}
 				x.Sum(acc, v)
 			}
@@ -98,7 +98,7 @@ func (g *generator) runsFunction(b *block, from, to int) {
 		add(true)
 		g.Lea(at, native.Indexed(at, left, 8, 0))
 		g.MovLoad32(index, native.At(run, 0))
-		frame.AddSum(accs, native.Place{Base: sums, Index: index})
+		frame.AddSum(accs, native.Address{Base: sums, Index: index})
 		frame.Release()
 		g.AddImm(run, 8)
 		g.Cmp(run, end)
@@ -129,11 +129,11 @@ func (g *generator) tablesFunction(b *block, from, to int) {
 		}
 		g.MovImm(table, uint64(uintptr(unsafe.Pointer(unsafe.SliceData(m.elements(b.n))))))
 		g.Lea(table, native.Indexed(table, pos, 4, 0))
-		g.LeaPlace(source, g.uniform(b.whole(in.a)))
+		g.LeaAddress(source, g.uniform(b.whole(in.a)))
 		if !b.temps[in.a] {
 			g.Lea(source, native.Indexed(source, pos, 8, 0))
 		}
-		g.LeaPlace(sum, g.element(in.dst, off))
+		g.LeaAddress(sum, g.element(in.dst, off))
 		g.Mov(left, end)
 		g.Sub(left, pos)
 		// add generates a loop over n numbers at a time, while that many are left.
@@ -144,7 +144,7 @@ func (g *generator) tablesFunction(b *block, from, to int) {
 			g.If(native.Less, done)
 			for i := range n {
 				g.MovLoad32(native.T0, native.At(table, int32(4*i)))
-				at := native.Place{Base: sum, Index: native.T0}
+				at := native.Address{Base: sum, Index: native.T0}
 				x := g.Builder()
 				x.Store(at, x.Add(x.Load(at), x.Load(beyond(source, 8*i))), false)
 				g.Frame(1).Emit(x, 1)
