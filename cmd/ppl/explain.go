@@ -233,7 +233,7 @@ func (x *explained) show(w io.Writer) error {
 	}
 	flush()
 
-	printMessage(w, "\nHow loops were evaluated\n\n  %d for all iterations at once, %d step by step, %d step by step with whole variables, %d as often as parameters say, %d unrolled;\n  %d conditionals depend on parameters",
+	printMessage(w, "\nHow loops were evaluated\n\n  %d for all iterations at once, %d step by step, %d step by step with whole variables, %d with a length that depends on parameters, %d unrolled;\n  %d conditionals depend on parameters",
 		x.Loops.Laned, x.Loops.Scanned, x.Loops.Carried, x.Loops.Iterated, x.Loops.Unrolled, x.Loops.Conditionals)
 	for _, n := range x.Loops.Notes {
 		if !strings.Contains(n, "interpreted") && len(x.Loops.Plans) > 0 { // the plans say it too
