@@ -117,6 +117,9 @@ func (d *Derived) Comparable(fitted, values *data.Set, changed ...string) error 
 // are computed from variables with other values than in the data of a fit. Without fitted, all
 // differ.
 func (m *Model) ChangedSummaries(fitted, values *data.Set) []predict.Summary {
+	if m.Err() != nil {
+		return nil
+	}
 	return slices.DeleteFunc(predict.GeneratedSummaries(m.program), func(s predict.Summary) bool {
 		return !slices.ContainsFunc(s.Of, func(name string) bool { return !sameValues(fitted, values, name) })
 	})
