@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -52,6 +53,9 @@ func (s *server) found(d *document, p *program) map[string][]Diagnostic {
 	if p.uri != "" {
 		found[p.uri] = []Diagnostic{}
 	}
+	for _, f := range p.Files() {
+		found[w.uri(f)] = []Diagnostic{}
+	}
 	for _, x := range p.Diagnostics {
 		uri := w.uri(x.Span.File)
 		found[uri] = append(found[uri], s.diagnostic(x))
@@ -64,6 +68,13 @@ func (s *server) found(d *document, p *program) map[string][]Diagnostic {
 	return found
 }
 
+// published holds what was sent about a program. A file may be a part of several programs, and then
+// has the diagnostics of all of them.
+type published struct {
+	documents map[string]bool         // URIs of the open documents that are parts of the program
+	found     map[string][]Diagnostic // by the URI of the file
+}
+
 // publish sends the diagnostics of the program p of an open document.
 func (s *server) publish(d *document, p *program) {
 	if s.pulls() {
@@ -71,47 +82,100 @@ func (s *server) publish(d *document, p *program) {
 		return
 	}
 	w := s.workspace
-	found := s.found(d, p)
+	now := published{map[string]bool{d.uri: true}, s.found(d, p)}
+	for _, other := range w.open() {
+		if slices.Contains(p.Files(), other.file) {
+			if host := w.host(other); host != nil && host.uri == p.uri {
+				now.documents[other.uri] = true
+			}
+		}
+	}
 	w.mu.Lock()
-	gone := append(w.published[p.uri], w.published[d.uri]...)
-	delete(w.published, d.uri)
-	w.published[p.uri] = nil
-	for uri := range found {
-		w.published[p.uri] = append(w.published[p.uri], uri)
+	touched := w.forget(func(program, document string) bool { return program == p.uri || now.documents[document] })
+	w.published[p.uri] = now
+	for uri := range now.found {
+		touched[uri] = true
 	}
+	messages := w.merged(touched)
 	w.mu.Unlock()
-	for _, uri := range gone {
-		if found[uri] == nil {
-			found[uri] = []Diagnostic{}
+	for _, m := range messages {
+		if m.URI == d.uri {
+			m.Version = &d.version
 		}
-	}
-	for uri, list := range found {
-		params := PublishDiagnosticsParams{URI: uri, Diagnostics: list}
-		if uri == d.uri {
-			params.Version = &d.version
-		}
-		s.notify("textDocument/publishDiagnostics", params)
+		s.notify("textDocument/publishDiagnostics", m)
 	}
 }
 
-// withdraw removes the diagnostics of a closed document from the client.
-func (s *server) withdraw(uri string) {
+// forget removes documents from the programs that were published, and programs without documents.
+// It returns the URIs of the files of the programs that are gone.
+func (w *workspace) forget(which func(program, document string) bool) map[string]bool {
+	touched := map[string]bool{}
+	for program, was := range w.published {
+		for document := range was.documents {
+			if which(program, document) {
+				delete(was.documents, document)
+			}
+		}
+		if len(was.documents) == 0 {
+			delete(w.published, program)
+			for uri := range was.found {
+				touched[uri] = true
+			}
+		}
+	}
+	return touched
+}
+
+// merged returns the messages about files: the diagnostics of all programs, each once.
+func (w *workspace) merged(uris map[string]bool) []PublishDiagnosticsParams {
+	programs := slices.Sorted(maps.Keys(w.published))
+	var out []PublishDiagnosticsParams
+	for _, uri := range slices.Sorted(maps.Keys(uris)) {
+		list := []Diagnostic{}
+		for _, program := range programs {
+			for _, x := range w.published[program].found[uri] {
+				if !slices.ContainsFunc(list, func(y Diagnostic) bool {
+					return x.Range == y.Range && x.Code == y.Code && x.Message == y.Message
+				}) {
+					list = append(list, x)
+				}
+			}
+		}
+		out = append(out, PublishDiagnosticsParams{URI: uri, Diagnostics: list})
+	}
+	return out
+}
+
+// withdraw removes the diagnostics of a closed document from the client, and publishes again those
+// of the documents that it was analysed with.
+func (s *server) withdraw(d *document) {
 	w := s.workspace
 	w.publishing.Lock()
 	defer w.publishing.Unlock()
-	w.mu.Lock()
-	gone := w.published[uri]
-	delete(w.published, uri)
-	delete(w.checked, uri)
-	w.mu.Unlock()
 	s.mu.Lock()
-	delete(s.painted, uri)
+	delete(s.painted, d.uri)
 	s.mu.Unlock()
+	w.mu.Lock()
+	delete(w.checked, d.uri)
+	again := map[string]bool{}
+	for program, was := range w.published {
+		if program == d.uri || was.documents[d.uri] {
+			maps.Copy(again, was.documents)
+		}
+	}
+	messages := w.merged(w.forget(func(_, document string) bool { return document == d.uri }))
+	w.mu.Unlock()
 	if s.pulls() {
+		s.refresh()
 		return
 	}
-	for _, u := range gone {
-		s.notify("textDocument/publishDiagnostics", PublishDiagnosticsParams{URI: u, Diagnostics: []Diagnostic{}})
+	for _, m := range messages {
+		s.notify("textDocument/publishDiagnostics", m)
+	}
+	for _, other := range w.open() {
+		if again[other.uri] || other.uses(d.path) {
+			s.publishSoon(other)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -19,15 +20,23 @@ func (s *server) refresh() {
 
 // pull returns the diagnostics of a document, and those of the files that it includes.
 func (s *server) pull(_ context.Context, p *PullParams) (any, error) {
+	w := s.workspace
 	d, prog, err := s.whole(p.TextDocument.URI)
+	if err == nil && w.stale(prog) {
+		w.mu.Lock()
+		w.renew(nil)
+		w.mu.Unlock()
+		d, prog, err = s.whole(p.TextDocument.URI)
+	}
 	if err != nil {
 		return nil, err
 	}
-	s.workspace.mu.Lock()
-	checks := s.workspace.checks
-	s.workspace.mu.Unlock()
-	// The analysis is the same as long as neither the text nor a file beside it has changed.
-	id := fmt.Sprintf("%p %d", prog, checks)
+	w.mu.Lock()
+	checks := w.checks
+	w.mu.Unlock()
+	// The analysis is the same as long as neither the text nor an included file has changed. A
+	// pointer would not do as its name, since memory is used again.
+	id := fmt.Sprintf("%d %d", prog.number, checks)
 	if p.PreviousResultID == id {
 		return DiagnosticReport{Kind: "unchanged", ResultID: id}, nil
 	}
@@ -42,6 +51,22 @@ func (s *server) pull(_ context.Context, p *PullParams) (any, error) {
 		}
 	}
 	return out, nil
+}
+
+// stale reports whether a file of a program differs from what was analysed, or a missing one exists
+// now. Not every editor reports that files have changed.
+func (w *workspace) stale(p *program) bool {
+	for _, f := range p.Files() {
+		if !w.current(f) {
+			return true
+		}
+		for _, i := range p.Includes(f) {
+			if i.File != nil && !slices.Contains(p.Files(), i.File) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func notNil(list []Diagnostic) *[]Diagnostic {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/creachadair/jrpc2"
 
@@ -25,12 +26,13 @@ type workspace struct {
 
 	mu        sync.Mutex
 	documents map[string]*document // open documents, by URI
-	published map[string][]string  // by the URI of a program: the URIs with diagnostics
+	published map[string]published // by the URI of a program
 	checked   map[string]checked   // by URI: diagnostics of checks with data
 	checks    int                  // number of checks with data
 	outlines  map[string]outlined  // by path: what files that are not open declare
 
-	publishing sync.Mutex // held while diagnostics are sent, to keep their order
+	analyses   atomic.Int64 // number of analyses
+	publishing sync.Mutex   // held while diagnostics are sent, to keep their order
 	ints       intsCache
 
 	// analysing is held while an open document is analysed. A version that is overtaken while it
@@ -58,11 +60,12 @@ type program struct {
 	*service.Snapshot
 	uri     string
 	path    string
-	version *int // of the open document; nil: not open
+	version *int  // of the open document; nil: not open
+	number  int64 // each analysis has another
 }
 
 func newWorkspace(s *server) *workspace {
-	return &workspace{server: s, documents: map[string]*document{}, published: map[string][]string{}, checked: map[string]checked{}, waiting: map[string]bool{}, outlines: map[string]outlined{}}
+	return &workspace{server: s, documents: map[string]*document{}, published: map[string]published{}, checked: map[string]checked{}, waiting: map[string]bool{}, outlines: map[string]outlined{}}
 }
 
 // put sets the text of a document.
@@ -163,7 +166,7 @@ func (w *workspace) analyse(d *document) *program {
 
 // program analyses a text as a program.
 func (w *workspace) program(f *source.File, path string) *program {
-	p := &program{path: path}
+	p := &program{path: path, number: w.analyses.Add(1)}
 	if path != "" {
 		p.uri = uriOf(path)
 	}
@@ -372,7 +375,7 @@ func (s *server) didClose(_ context.Context, p *DocumentParams) (any, error) {
 	w.renew(d)
 	w.mu.Unlock()
 	if d != nil {
-		s.withdraw(d.uri)
+		s.withdraw(d)
 	}
 	return nil, nil
 }
