@@ -47,6 +47,7 @@
 //	lang/check.flow                             how control leaves a statement
 //	lang/check.escapes                          after which statements nothing runs
 //	lang/check.Info.Number                      values that are known before a run
+//	lang/check.checker.belowOne                 what a loop reads for certain, and what a condition guards
 //	lang/check.checker.reach                    intervals of values
 //	lang/check.checker.ofParameter              smooth functions of parameters
 //	lang/check.checker.decisions                where parameters decide
@@ -56,6 +57,7 @@
 // Editors:
 //
 //	lang/service.Snapshot.Hints                 which nodes have a hint
+//	lang/service.Snapshot.eachCall              calls, and functions as arguments
 //	lang/service.Snapshot.shape                 shapes of values
 //	lang/service.Snapshot.bindings              which nodes declare or use a name
 //	lang/service.Snapshot.nodeSymbol            what a name at a place is

@@ -169,6 +169,18 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 			d.Span.End = es[len(es)-1].Span().End
 		}
 		d.Fix = argumentNames(name, skip, best.Overload)
+		if scalars := ts[min(skip, len(ts)):]; n == skip+1 && len(scalars) > 1 && !slices.ContainsFunc(scalars, func(t types.Type) bool { return !t.IsScalar() }) {
+			fits := func(t types.Type) bool {
+				_, ok := best.Overload.Match(append(slices.Clone(ts[:skip]), t))
+				return ok
+			}
+			if fits(types.VectorType) && !fits(types.RealType) {
+				first, last := es[skip].Span(), es[len(es)-1].Span()
+				last.Start, first.End = last.End, first.Start
+				d.Fix = "write the values as one vector: `[a, b]'`"
+				d.Edits = []diag.Edit{{Span: first, Text: "["}, {Span: last, Text: "]'"}}
+			}
+		}
 		d.Related = append(d.Related, functors...)
 		c.diags.Add(withCandidates(d, fail, nil))
 		return
@@ -429,6 +441,14 @@ func (c *checker) callStmt(s *ast.CallStmt) {
 	if o.Type.Kind != types.Void && o.Type.Kind != types.Invalid {
 		c.report(diag.Errorf(diag.VoidValue, s.Call.Func.Span(), "the result of %s is not used", s.Call.Func.Name),
 			"Only functions that return void can be called as statements. It returns "+o.Type.String()+".", "assign the result to a variable, or leave the call out")
+		if _, suffix := SplitSuffix(s.Call.Func.Name); c.block == ast.Model && c.fn == nil && slices.Contains([]string{"_lpdf", "_lpmf", "_lcdf", "_lccdf"}, suffix) {
+			d := &c.diags[len(c.diags)-1]
+			d.Detail = "A call alone does not change the log density."
+			d.Fix = "add it to the log density: write `target += ` before it"
+			at := s.Call.Func.Span()
+			at.End = at.Start
+			d.Edits = []diag.Edit{{Span: at, Text: "target += "}}
+		}
 	}
 }
 

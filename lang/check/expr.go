@@ -147,7 +147,9 @@ func (c *checker) intExpr(e ast.Expr, what string) {
 		if o.Type.Equal(types.RealType) && strings.HasPrefix(what, "the condition") {
 			d.Detail, d.Fix = "", "compare it, as in `x != 0`"
 		} else if o.Type.Equal(types.RealType) {
-			c.declareAsInt(&d, e)
+			if v := c.declareAsInt(&d, e); v != nil && !c.firstTime(diag.IntExpected, v.Name) {
+				return
+			}
 		}
 		c.diags.Add(d)
 	}
@@ -165,8 +167,8 @@ func (c *checker) condition(e ast.Expr, of string) {
 func truth(t types.Type) bool { return t.Equal(types.IntType) || t.Equal(types.RealType) }
 
 // declareAsInt advises, if an int is required, to declare the real variable that e is or indexes
-// with integers.
-func (c *checker) declareAsInt(d *diag.Diagnostic, e ast.Expr) {
+// with integers. It returns this variable, or nil.
+func (c *checker) declareAsInt(d *diag.Diagnostic, e ast.Expr) *Var {
 	e = ast.Unparen(e)
 	as := "int"
 	for {
@@ -178,14 +180,15 @@ func (c *checker) declareAsInt(d *diag.Diagnostic, e ast.Expr) {
 	}
 	x, ok := e.(*ast.VarExpr)
 	if !ok {
-		return
+		return nil
 	}
 	v := c.info.Uses[x]
 	if v == nil || v.Global && (v.Block == ast.Parameters || v.Block == ast.TransformedParameters) {
-		return
+		return nil
 	}
 	d.Related = append(d.Related, note(&v.Ident, quote(v.Name)+" is declared here"))
 	d.Fix = "declare " + quote(v.Name) + " as " + as
+	return v
 }
 
 // wanting types an expression. ints is set if an int is expected.

@@ -20,7 +20,7 @@ var foreignDistributions = table(`
 	gamma: dgamma gam
 	inv_gamma: dinvgamma igamma invgamma inverse_gamma inversegamma ig
 	beta: dbeta
-	exponential: dexp expon expo
+	exponential: dexp expon expo exp
 	double_exponential: ddexp laplace dlaplace
 	student_t: dt t studentt student students_t dstudent
 	cauchy: dcauchy

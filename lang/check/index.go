@@ -1,6 +1,8 @@
 package check
 
 import (
+	"fmt"
+
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -24,6 +26,13 @@ func (c *checker) indices(is []ast.Index) (ok bool) {
 				d.Fix = "the first element is `[1]`"
 				c.diags.Add(d)
 			}
+			if x, isRow := i.X.(*ast.RowVectorExpr); isRow && len(x.Elems) == 1 && c.expr(x.Elems[0]).Type.Scalar() == types.Int {
+				d := diag.Errorf(diag.BadIndex, x.Span(), "an index is written in one pair of brackets")
+				d.Fix = "remove the inner brackets"
+				d.Edits = []diag.Edit{{Span: x.Span(), Text: x.Elems[0].Span().Text()}}
+				c.diags.Add(d)
+				return false
+			}
 			t := c.wanting(true, i.X).Type
 			switch {
 			case t.Kind == types.Invalid:
@@ -40,11 +49,73 @@ func (c *checker) indices(is []ast.Index) (ok bool) {
 				c.diags.Add(d)
 			}
 		case *ast.Range:
+			if x, ok := constant(i.From); i.From != nil && ok && x < 1 {
+				d := diag.Warnf(diag.IndexFromOne, i.From.Span(), "there is no element %g", x)
+				d.Detail = "Indices count from 1, and a range includes its last element."
+				d.Fix = "the first n elements are `[1:n]`"
+				c.diags.Add(d)
+			}
 			bound(i.From)
 			bound(i.To)
 		}
 	}
 	return ok
+}
+
+// belowOne warns if a loop uses an element before the first of a container: an index that is the
+// loop variable, plus or minus a constant, is less than 1 in the first iteration. Conditions and
+// inner loops may prevent it, so they are not searched.
+func (c *checker) belowOne(s *ast.For) {
+	from, ok := constant(s.From)
+	if !ok || len(c.diags) > maxErrors {
+		return
+	}
+	var found *ast.Single
+	at := 0.0
+	leaves := false // a condition may leave out the rest of the first iteration
+	ast.Inspect(s.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.If, *ast.Cond, *ast.While, *ast.For, *ast.ForEach:
+			ast.Inspect(n, func(n ast.Node) bool {
+				switch n.(type) {
+				case *ast.Continue, *ast.Break, *ast.Return, *ast.Reject:
+					leaves = true
+				}
+				return !leaves
+			}, nil)
+			return false
+		case *ast.Single:
+			if d, isVar := offset(n.X, s.Var.Name); isVar && from+d < 1 && found == nil {
+				found, at = n, from+d
+			}
+		}
+		return found == nil
+	}, nil)
+	if found == nil || leaves {
+		return
+	}
+	d := diag.Warnf(diag.IndexFromOne, found.X.Span(), "there is no element %g", at)
+	d.Detail = fmt.Sprintf("`%s` is %g in the first iteration, and indices count from 1.", s.Var.Name, from)
+	d.Fix = fmt.Sprintf("begin the loop at %g", from+1-at)
+	d.Related = append(d.Related, diag.Note{Span: s.From.Span(), Message: "the loop begins here"})
+	c.diags.Add(d)
+}
+
+// offset returns d if an expression is a variable plus d.
+func offset(e ast.Expr, name string) (d float64, ok bool) {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.VarExpr:
+		return 0, e.Name == name
+	case *ast.Binary:
+		d, isConst := constant(e.Y)
+		if x, isVar := ast.Unparen(e.X).(*ast.VarExpr); isVar && isConst && x.Name == name && (e.Op == "+" || e.Op == "-") {
+			if e.Op == "-" {
+				d = -d
+			}
+			return d, true
+		}
+	}
+	return 0, false
 }
 
 // isSingle reports whether an index selects one element rather than several. Its expressions must

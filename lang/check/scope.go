@@ -144,12 +144,23 @@ func (c *checker) unknownVariable(n ast.Node, name string) {
 		if c.ints {
 			kind = "int "
 		}
+		if indexed(n) && c.ints {
+			kind = "array[N] int "
+		} else if indexed(n) {
+			kind = "vector[N] "
+		}
 		d.Fix = "declare it before this line, as in `" + kind + name + ";`"
 		if c.fn != nil {
 			d.Fix = "add it to the arguments, as in `" + kind + name + "`, or declare it in the body"
 		}
 	}
 	c.diags.Add(d)
+}
+
+// indexed reports whether an index follows a name in the text.
+func indexed(n ast.Node) bool {
+	at := n.Span()
+	return strings.HasPrefix(at.File.Text[at.End:], "[")
 }
 
 // endedLoop returns the variable of the last loop over a name that ends before a node in the same

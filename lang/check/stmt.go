@@ -38,6 +38,7 @@ func (c *checker) stmt(s ast.Stmt) {
 		c.intExpr(s.From, "the lower bound of a loop")
 		c.intExpr(s.To, "the upper bound of a loop")
 		c.loop(&Var{Name: s.Var.Name, Type: types.IntType, Ident: s.Var, Decl: s}, s.Body)
+		c.belowOne(s)
 	case *ast.ForEach:
 		c.forEach(s)
 	case *ast.While:

@@ -70,6 +70,8 @@ var rules = []func(*situation) (diag.Diagnostic, bool){
 	alreadyReported,
 	tooNested,
 	integerDivision,
+	wrongMark,
+	boundSlip,
 	singleQuotes,
 	foreignOutput,
 	strayString,
@@ -159,7 +161,8 @@ func beginsType(t lexer.Token) bool {
 }
 
 func alreadyReported(s *situation) (d diag.Diagnostic, ok bool) {
-	for _, t := range s.tokens[s.start : s.i+1] {
+	// A bad token after the wrong one is mostly its cause, as in `data$x`.
+	for _, t := range s.tokens[s.start:min(s.i+2, len(s.tokens))] {
 		if t.Type == tokBad {
 			return d, true
 		}
@@ -601,7 +604,7 @@ func plain(s *situation) (d diag.Diagnostic, ok bool) {
 				d.Fix = "leave it out: after `if (…)` comes the statement, or several in braces"
 				d.Replace("")
 			}
-			if s.tok.Value == "I" && s.at(s.i+1).Value == "(" {
+			if slices.Contains([]string{"I", "truncate", "truncated", "trunc"}, s.tok.Value) && s.at(s.i+1).Value == "(" {
 				d.Fix = "truncation is written `T[lower, upper]`"
 				d.Edits = s.brackets(s.i+1, "T")
 			}

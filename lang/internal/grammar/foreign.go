@@ -114,6 +114,15 @@ func unknownTypeAt(s *situation, t lexer.Token) diag.Diagnostic {
 		d.Replace(near)
 	}
 	switch t.Value {
+	case "bool", "boolean", "logical":
+		if s.at(s.index(t)+1).Type == tokIdent {
+			d.Fix = "write `int<lower=0, upper=1>`, for 0 and 1"
+			d.Edits = []diag.Edit{{Span: d.Span, Text: "int<lower=0, upper=1>"}}
+		}
+	case "factor", "category", "categorical", "enum":
+		d.Fix, d.Edits = "number the levels from 1: `array[N] int<lower=1> x`", nil
+	case "int_vector", "ivector", "intvector", "vector_int":
+		d.Fix, d.Edits = "integers are in an array: `array[N] int x`", nil
 	case "function", "func", "def", "fn":
 		d.Fix = "a function begins with the type of its result, as in `real f(real x) { … }`"
 	case "let", "var", "auto", "val":

@@ -3,6 +3,7 @@ package grammar
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -330,6 +331,12 @@ func (s *scanner) number() {
 	case tail[0] == 'e' || tail[0] == 'E':
 		d.Detail = "The `e` of a number is followed by a whole exponent, as in `1e5` or `1e-5`."
 		d.Fix = "write the exponent, or remove the `" + tail[:1] + "`"
+	case kind == tokReal && strings.Contains("f F l L d D", tail) || kind == tokInt && (tail == "f" || tail == "F"):
+		d.Detail = "Numbers have no suffix for their type."
+		d.Fix = "write `" + rest[:n] + "`"
+		d.Replace(rest[:n])
+	case kind == tokInt && tail == "L":
+		d.Fix = "write `" + rest[:n] + "` for the integer, or `" + rest[:n] + " * L` for a product"
 	default:
 		d.Fix = "write `" + rest[:n] + " * " + tail + "` for a product; a name cannot begin with a digit"
 		d.Replace(rest[:n] + " * " + tail)
@@ -448,8 +455,13 @@ func (s *scanner) invalid() {
 		if s.text[s.pos-1] == '.' {
 			d.Edits = []diag.Edit{{Span: s.span(s.pos-1, s.pos+1), Text: ":"}}
 		}
+	case first == '.' && s.foreignDot(&d):
+	case first == '$' && len(s.wordBefore()) > 0:
+		word := s.wordBefore()
+		d.Fix = "write the name of the variable without `" + word + "$`"
+		d.Edits = []diag.Edit{{Span: s.span(s.pos-len(word), s.pos+1)}}
 	case first == '.':
-		d.Fix = "write `_` between the words of a name; members of tuples are numbered, as in `x.1`"
+		d.Fix = "write `_` between the words of a name; a call such as `x.f(y)` is `f(x, y)`; members of tuples are numbered, as in `x.1`"
 	case first == '@' && s.pos > 0 && s.text[s.pos-1] == ' ':
 		d.Fix = "a product of matrices is written `x * y`"
 		d.Edits = []diag.Edit{{Span: s.span(s.pos, s.pos+1), Text: "*"}}
@@ -472,6 +484,44 @@ func (s *scanner) invalid() {
 	s.diags.Add(d)
 	s.emit(tokBad, n)
 }
+
+// wordBefore returns the name that ends at the position.
+func (s *scanner) wordBefore() string {
+	from := s.pos
+	for from > 0 && isNameByte(s.text[from-1]) {
+		from--
+	}
+	return s.text[from:s.pos]
+}
+
+// foreignDot explains a dot in the syntax of Python or R; it returns false for others.
+func (s *scanner) foreignDot(d *diag.Diagnostic) bool {
+	word, after := s.wordBefore(), s.text[s.pos+1:]
+	n := 0
+	for n < len(after) && isNameByte(after[n]) {
+		n++
+	}
+	replace := func(from, to int, text string) { d.Edits = []diag.Edit{{Span: s.span(from, to), Text: text}} }
+	switch after = after[:n]; {
+	case after == "T":
+		d.Fix = "write `'` to transpose"
+		replace(s.pos, s.pos+2, "'")
+	case word == "is" && (after == "na" || after == "nan"):
+		d.Detail = "Data have no missing values: `is_nan` finds NaN, which data may have."
+		d.Fix = "write `is_nan`"
+		replace(s.pos-len(word), s.pos+1+n, "is_nan")
+	case n > 0 && slices.Contains(modules, word):
+		d.Detail = "There are no modules: all functions can be called by their names."
+		d.Fix = "remove `" + word + ".`"
+		replace(s.pos-len(word), s.pos+1, "")
+	default:
+		return false
+	}
+	return true
+}
+
+// modules are the usual names of modules of Python whose functions users expect here.
+var modules = []string{"np", "numpy", "jnp", "math", "scipy", "stats", "special", "pm", "pymc", "dist", "numpyro", "tf", "tfd", "torch", "stan"}
 
 // greek maps Greek letters, which denote parameters in print, to their names.
 var greek = map[rune]string{

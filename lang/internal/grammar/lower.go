@@ -232,8 +232,15 @@ func (l *lowerer) exprStmt(s *ExprStmt, base ast.Base) ast.Stmt {
 		}
 		out := &ast.Assign{Base: base, LHS: l.expr(&s.LHS.Expr), Op: s.Op, RHS: l.expr(s.RHS)}
 		if bad := notAssignable(out.LHS); bad != nil {
-			l.add(diag.BadAssignTarget, bad.Span(), "this cannot be assigned to").Fix =
-				"the left side is a variable, an element or member of one, or a tuple of those"
+			d := l.add(diag.BadAssignTarget, bad.Span(), "this cannot be assigned to")
+			d.Fix = "the left side is a variable, an element or member of one, or a tuple of those"
+			if call, isCall := bad.(*ast.CallExpr); isCall && len(call.Args) == 1 && s.Op == "=" && linkInverses[call.Func.Name] != "" {
+				arg, inverse := call.Args[0].Span().Text(), linkInverses[call.Func.Name]
+				d.Detail = "BUGS allows a link function here."
+				d.Fix = "apply its inverse to the right side: `" + arg + " = " + inverse + "(…)`"
+				end := out.RHS.Span().End
+				d.Edits = []diag.Edit{{Span: bad.Span(), Text: arg}, {Span: l.span(out.RHS.Span().Start, out.RHS.Span().Start), Text: inverse + "("}, {Span: l.span(end, end), Text: ")"}}
+			}
 		}
 		return out
 	case s.Tilde != nil:
@@ -286,10 +293,20 @@ func (l *lowerer) notAStatement(g *Expr, x ast.Expr) {
 		d := l.add(diag.NotAStatement, x.Span(), "an expression alone is not a statement")
 		if _, ok := x.(*ast.VarExpr); ok {
 			d.Fix = "assign to it with `=`, give it a distribution with `~`, or call it as a function"
+		} else if i, ok := x.(*ast.IndexExpr); ok && isVariable(i.X) {
+			d.Fix = "assign to it with `=`; to declare it, write its type first, as in `vector[N] " + i.X.Span().Text() + ";`"
 		} else {
 			d.Fix = "assign it to a variable, or add it to the log density with `target += …;`"
 		}
 	}
+}
+
+// linkInverses maps link functions to their inverses.
+var linkInverses = map[string]string{"logit": "inv_logit", "log": "exp", "probit": "Phi", "cloglog": "inv_cloglog", "sqrt": "square"}
+
+func isVariable(x ast.Expr) bool {
+	_, ok := x.(*ast.VarExpr)
+	return ok
 }
 
 // notAssignable returns the part of x that cannot be assigned, or nil.

@@ -197,6 +197,10 @@ func (l *lowerer) sizes(t *Elem, rule typeRule, p typeForm, out *ast.TypeExpr) {
 		}
 		if n > rule.maxSizes {
 			d.Fix = "for an array, write `array[N] " + t.Name + "[…]`"
+			if rule.square {
+				d.Detail = "It is square: one size gives the number of rows and of columns."
+				d.Fix = "write one size, as in `" + t.Name + "[K]`; for an array, write `array[N] " + t.Name + "[K]`"
+			}
 		}
 	}
 }
