@@ -211,11 +211,39 @@ func (r *reading) fits(d data.Value) {
 		advice = "write `%s` without brackets: " + plainly(d.Reals[0])
 	case len(written) == 2 && slices.Equal(d.Shape, []int{written[1], written[0]}):
 		advice = "write `%s` as a list of rows, or declare it the other way round"
+	case len(written) == 2 && len(d.Shape) == 1 && d.Shape[0] == count(written) && v.Part == types.NotComplex:
+		advice = fmt.Sprintf("write `%%s` as a list of %d rows with %d values each", written[0], written[1])
+	case len(d.Shape) == len(written) && v.Part == types.NotComplex:
+		advice = r.otherSize(d.Shape, advice)
 	case v.Part != types.NotComplex:
 		advice = "write each complex number of `%s` as [real part, imaginary part], and as many as are declared"
 	}
 	r.about(diag.DataSize, -1, "`%s` has the wrong size: %s, but is declared with %s", v.Name, SizeText(d.Shape), SizeText(written)).
 		fix(advice, v.Name).settings(settings...).throw()
+}
+
+// otherSize returns advice about data with the declared number of dimensions. If one size differs,
+// and it is declared by a variable, the variable may be what is wrong.
+func (r *reading) otherSize(shape []int, advice string) string {
+	wrong := -1
+	for i := range shape {
+		if shape[i] == r.shape[i] {
+			continue
+		}
+		if wrong >= 0 {
+			return advice
+		}
+		wrong = i
+	}
+	if wrong < 0 || wrong >= len(r.v.Sizes) {
+		return advice
+	}
+	if ref, ok := r.v.Sizes[wrong].(*ir.VarRef); ok {
+		if _, given := r.set.Get(ref.Var.Name); given {
+			return fmt.Sprintf("set `%s` to %d in the data, or give `%%s` as many values as it is declared with", ref.Var.Name, shape[wrong])
+		}
+	}
+	return advice
 }
 
 // ints returns the integers of data for an int variable.
@@ -262,6 +290,10 @@ func (r *reading) refuse(w *violation) {
 		r.about(diag.DataBounds, w.element, "`%s` must be %s, but %s", w.item(r.v), r.v.Constraint.Kind.Text(), w.wrong).
 			fix("correct the value in the data, or declare another type").throw()
 	}
+	advice := "correct the value in the data, or the bounds in the declaration"
+	if r.v.Type.Kind == types.Int && len(r.shape) > 0 && w.x == 0 && w.bound == 1 {
+		advice = "if these are indices that count from 0, add 1 to each; otherwise " + advice
+	}
 	r.about(diag.DataBounds, w.element, "`%s` is %s, but must be %s %s", r.set.Path(r.v.Name, w.element), ad.FormatNumber(w.x), w.relation, ad.FormatNumber(w.bound)).
-		fix("correct the value in the data, or the bounds in the declaration").throw()
+		fix("%s", advice).throw()
 }
