@@ -183,8 +183,14 @@ func onlyAhead(g *fit.Generated, d *model.Derived, from int) (*fit.Generated, er
 		n, err := strconv.Atoi(row)
 		return err == nil && n > from && slices.ContainsFunc(d.Outputs, func(o predict.Output) bool { return o.Name == base })
 	})
-	if err != nil || g.Failed > 0 {
-		return g, err
+	if err != nil {
+		return nil, err
+	}
+	if g.Failed > 0 && g.Failed == g.Draws.Chains()*g.Draws.Len(0) {
+		return nil, fmt.Errorf("%w: no draw of the rows ahead could be computed: %s\nA statement may use a value that a later one draws. Write the statements in the order in which the values arise", predict.ErrNoFuture, g.Reason)
+	}
+	if g.Failed > 0 {
+		return g, nil
 	}
 	for i, name := range g.Draws.Names() {
 		if !slices.ContainsFunc(g.Draws.Column(nil, 0, i), func(x float64) bool { return !math.IsNaN(x) }) {
@@ -225,7 +231,7 @@ func noPopulation(err error) error {
 	if !errors.Is(err, predict.ErrNoPopulation) {
 		return err
 	}
-	return fmt.Errorf("%w\nWrite a statement about them, such as u ~ normal(0, tau), or compute them in generated quantities; ppl generate MODEL --fit DIR does so at the draws of a run", err)
+	return fmt.Errorf("%w\nWrite one statement about them, such as u ~ normal(0, tau), or compute them in generated quantities; ppl generate MODEL --fit DIR does so at the draws of a run", err)
 }
 
 // otherMeaning adds advice to an error that says that the model summarises the columns that change,

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/lang/ast"
@@ -86,6 +85,9 @@ func TimelineOf(p *compile.Program) (*Timeline, error) {
 		return nil, fmt.Errorf("%w: rows of size %s and of size %s follow each other, so which is to be continued is not known", ErrNoFuture, found[0].Size, found[1].Size)
 	}
 	t := found[0]
+	if x := e.countAsValue(t); x != nil {
+		return nil, fmt.Errorf("%w: line %d computes with the number of rows, `%s`, which the rows ahead change\nDeclare the value among the data, such as `real length;`, and run the model again", ErrNoFuture, x.Span().Begin().Line, printer.Line(x))
+	}
 	return t, e.timeColumns(t)
 }
 
@@ -124,7 +126,7 @@ func (e *emitter) chained() (sizes []string) {
 			switch n := n.(type) {
 			case *ast.IndexExpr:
 				for d, size := range sizesOfUse(n.X) {
-					if d < len(n.Indices) && before(n.Indices[d], size) {
+					if d < len(n.Indices) && e.before(n.Indices[d], size) {
 						add(size)
 					}
 				}
@@ -141,27 +143,30 @@ func (e *emitter) chained() (sizes []string) {
 	return sizes
 }
 
-// before reports an index such as t - 1, or a range that ends before the last element.
-func before(x ast.Index, size ast.Expr) bool {
-	minus := func(y ast.Expr) (of ast.Expr, ok bool) {
+// before reports an index such as t - 1, in a loop over t, or a range that ends before t or before
+// the last element. In loops that go to the last row but one, t + 1 is such an index too.
+func (e *emitter) before(x ast.Index, size ast.Expr) bool {
+	shifted := func(y ast.Expr) (of *ast.VarExpr, op string) {
 		b, ok := ast.Unparen(y).(*ast.Binary)
-		if !ok || b.Op != "-" {
-			return nil, false
+		if !ok {
+			return nil, ""
 		}
-		_, ok = ast.Unparen(b.Y).(*ast.IntLit)
-		return ast.Unparen(b.X), ok
+		_, literal := intLiteral(b.Y)
+		if of, ok = ast.Unparen(b.X).(*ast.VarExpr); !ok || !literal && e.loopOf(b.Y) == nil {
+			return nil, ""
+		}
+		return of, b.Op
 	}
 	switch x := x.(type) {
 	case *ast.Single:
-		of, ok := minus(x.X)
-		name, variable := of.(*ast.VarExpr)
-		return ok && variable && printer.Line(size) != name.Name
+		of, op := shifted(x.X)
+		return of != nil && printer.Line(size) != of.Name && (op == "-" || op == "+" && e.loopOf(of) != nil)
 	case *ast.Range:
 		if x.To == nil {
 			return false
 		}
-		of, ok := minus(x.To)
-		return ok && printer.Line(of) == printer.Line(size)
+		of, op := shifted(x.To)
+		return of != nil && op == "-" && (printer.Line(size) == of.Name || e.loopOf(of) != nil)
 	}
 	return false
 }
@@ -277,11 +282,9 @@ func (e *emitter) readsKnown(x ast.Expr, v *check.Var) bool {
 			if !ok || e.info.Uses[of] != v {
 				return true
 			}
-			row := -1
+			row := 0
 			if single, ok := n.Indices[0].(*ast.Single); ok {
-				if l, ok := ast.Unparen(single.X).(*ast.IntLit); ok {
-					row, _ = strconv.Atoi(l.Text)
-				}
+				row, _ = intLiteral(single.X)
 			}
 			known = known && row >= 1 && row <= e.ahead.From
 			return false

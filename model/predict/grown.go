@@ -9,7 +9,6 @@ import (
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
 	"github.com/ppl-lang/ppl/lang/printer"
-	"github.com/ppl-lang/ppl/lang/types"
 )
 
 // This file: parameters with more elements than a fit has, such as effects of new groups. In the
@@ -66,7 +65,7 @@ func (e *emitter) grow(quantities *ast.Block, all []Grown, how NewLevels) (known
 			continue
 		}
 		v := e.info.Defs[s]
-		if v.Constraint == types.Ordered || v.Constraint == types.PositiveOrdered || len(g.Shape) != v.Type.Rank() {
+		if len(g.Shape) != v.Type.Rank() || dependent(v, g) {
 			return nil, nil, fmt.Errorf("%w: %s is of type %s", ErrNoPopulation, v.Name, v.Constraint)
 		}
 		name := e.fresh(v.Name + "_known")
@@ -126,17 +125,12 @@ func (e *emitter) drawNew(grown map[*check.Var]*Grown, how NewLevels) (ast.Stmt,
 	}
 	n := &emitter{
 		analysis: analyse(e.tree, e.info, grown), kind: kind, used: e.used, comments: e.comments, truncated: e.truncated,
-		dims: map[*check.Var]int{}, names: map[*check.Var]string{}, now: rename{}, grows: true,
+		dims: map[*check.Var]int{}, names: map[*check.Var]string{}, now: rename{}, grows: true, ahead: e.ahead,
 	}
 	n.gather()
-	for v, g := range grown {
-		if !slices.Contains(n.variables, v) {
-			for _, l := range n.left {
-				if n.order != nil && n.mentions(l, v) {
-					return nil, fmt.Errorf("%w: %s: %s", ErrNoPopulation, v.Name, l)
-				}
-			}
-			return nil, fmt.Errorf("%w: there is no statement such as %s ~ normal(mu, tau)", ErrNoPopulation, g.Name)
+	for v := range grown {
+		if err := n.single(v); err != nil {
+			return nil, err
 		}
 		n.names[v] = v.Name
 	}
@@ -144,6 +138,9 @@ func (e *emitter) drawNew(grown map[*check.Var]*Grown, how NewLevels) (ast.Stmt,
 	for _, f := range n.findings {
 		for _, t := range f.terms {
 			if grown[t.place.v] != nil {
+				if err := n.unknownOutcome(&t, e.variables, e.ahead); err != nil {
+					return nil, err
+				}
 				needed = append(needed, t.args...)
 			}
 		}
