@@ -61,6 +61,7 @@
 //	lang/service.Snapshot.shape                 shapes of values
 //	lang/service.Snapshot.bindings              which nodes declare or use a name
 //	lang/service.Snapshot.nodeSymbol            what a name at a place is
+//	lang/service.Snapshot.eachCall              where calls are
 //	lang/service.Snapshot.references            which names are the same
 //
 // Lowering to the typed program:
@@ -103,6 +104,7 @@
 //
 //	model/predict.emitter.stmt                  statements of derived models
 //	model/predict.analysis.placeOf              which data a variate is
+//	model/predict.emitter.countAsValue          which uses of a number are sizes or positions
 //	model/predict.emitter.extent                sizes of vectors, from declarations
 //	compile/internal/contest.mutator.inside        where a program can be mutated
 //	compile/internal/contest.mutator.exprs         which expressions can be mutated

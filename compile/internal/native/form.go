@@ -127,8 +127,8 @@ func (t *Formula) Rounds() bool {
 	return false
 }
 
-// Address is where numbers are in memory. Its base is a register, a pointer, an address saved in scratch
-// memory or, with none of these, a view. An index times 8 and a displacement are added.
+// Address is where numbers are in memory. Its base is a register, a pointer, an address saved in
+// scratch memory or, with none of these, a view. An index times 8 and a displacement are added.
 type Address struct {
 	Base    Reg // NoReg: one of the next three is the base
 	Pointer uintptr
