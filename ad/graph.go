@@ -3,7 +3,6 @@ package ad
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -74,6 +73,8 @@ type Node struct {
 	Data []float64 // OpConst: the value, Type.Total() elements; never modified
 	Attr any       // further parameters of the op: Index, *Scan, *If, *Check, …; immutable
 	Site Site
+
+	uniform bool // a constant array of one repeated number
 }
 
 // Graph is a static program over arrays: nodes in order of computation. Some are inputs, some
@@ -88,26 +89,42 @@ type Graph struct {
 	Outputs     []Ref
 	SideEffects []Ref // nodes with side effects, in order
 
-	site   Site
-	budget *Budget // nil: there are no bounds
-	taken  *int64  // bytes taken from the budget by this graph and its siblings
-	cse    nodeTable
-	attrs  map[string]int32 // by key of an attribute: its number, from 1
-	texts  *strings.Builder // of the keys, which share memory
-	key    []byte           // scratch memory of attrKey
-	types  []Type           // scratch memory of typeOf
-	room   []Ref            // memory for arguments of nodes to come
-	kept   []any            // attributes of folded nodes
-	small  []float64        // memory for scalar constants to come
-	consts map[uint64]Ref   // scalar constants by bits
-	lower  map[int]Index    // of lower triangles, by size
-	tables tables           // index tables, each content stored once
+	site    Site
+	budget  *Budget       // nil: there are no bounds
+	taken   *int64        // bytes taken from the budget by this graph and its siblings
+	cse     nodeTable     // also of constants: see constKey
+	keys    keyTable      // of attributes
+	scratch *scratch      // nil until it is needed
+	room    []Ref         // memory for arguments of nodes to come
+	kept    []any         // attributes of folded nodes
+	small   []float64     // memory for scalar constants to come
+	lower   map[int]Index // of lower triangles, by size
+	tables  tables        // index tables, each content stored once
 
 	guarding bool // a rule is being applied to an adjoint that may belong to a side not taken
 	eager    bool // whether all constants are folded, even large ones
+}
 
-	uniform map[Ref]bool         // constant arrays of one repeated number
-	fills   map[uint64][]float64 // storage of these arrays, by bits; shared
+// scratch is memory that is used again for each new node.
+type scratch struct {
+	types []Type
+	args  [][]float64
+	node  Node // that is folded
+	small struct {
+		types [3]Type
+		args  [3][]float64
+		refs  [3]Ref
+	}
+}
+
+// temporary returns the graph's scratch memory.
+func (g *Graph) temporary() *scratch {
+	if g.scratch == nil {
+		s := new(scratch)
+		s.types, s.args, s.node.Args = s.small.types[:0], s.small.args[:0], s.small.refs[:0]
+		g.scratch = s
+	}
+	return g.scratch
 }
 
 // NewGraph returns an empty graph.
@@ -166,12 +183,9 @@ func (g *Graph) Type(r Ref) Type { return g.Nodes[r].Type }
 
 // Const returns a scalar constant.
 func (g *Graph) Const(v float64) Ref {
-	bits := math.Float64bits(v)
-	if r, ok := g.consts[bits]; ok {
+	key := constKey(v, false)
+	if r, ok := g.cse.find(key); ok {
 		return r
-	}
-	if g.consts == nil {
-		g.consts = map[uint64]Ref{}
 	}
 	if len(g.small) == 0 {
 		g.small = make([]float64, 16)
@@ -179,7 +193,7 @@ func (g *Graph) Const(v float64) Ref {
 	data := g.small[:1:1]
 	data[0], g.small = v, g.small[1:]
 	r := g.push(Node{Op: OpConst, Data: data})
-	g.consts[bits] = r
+	g.cse.set(key, r)
 	return r
 }
 
@@ -198,15 +212,8 @@ func (g *Graph) ConstArray(t Type, data []float64) Ref {
 			return r
 		}
 	}
-	g.markUniform(r)
+	g.Nodes[r].uniform = true
 	return r
-}
-
-func (g *Graph) markUniform(r Ref) {
-	if g.uniform == nil {
-		g.uniform, g.fills = map[Ref]bool{}, map[uint64][]float64{}
-	}
-	g.uniform[r] = true
 }
 
 // fill returns a constant of type t with all elements v. Derivatives have many of them: they share
@@ -215,24 +222,30 @@ func (g *Graph) fill(t Type, v float64) Ref {
 	if t.Equal(Scalar) {
 		return g.Const(v)
 	}
-	bits, n := math.Float64bits(v), t.Total()
-	data := g.fills[bits]
-	if len(data) < n {
+	key, n := constKey(v, true), t.Total()
+	var data []float64
+	longest, ok := g.cse.find(key)
+	if ok {
+		data = g.Nodes[longest].Data
+	}
+	fresh := !ok || len(data) < n
+	if fresh {
 		data = g.Array(n)
 		for i := range data {
 			data[i] = v
 		}
 	}
-	r := g.push(Node{Op: OpConst, Type: t, Data: data[:n:n]})
-	g.markUniform(r)
-	g.fills[bits] = data
+	r := g.push(Node{Op: OpConst, Type: t, Data: data[:n:n], uniform: true})
+	if fresh {
+		g.cse.set(key, r)
+	}
 	return r
 }
 
 // number returns the number that all elements of a constant equal, if there is one.
 func (g *Graph) number(r Ref) (v float64, ok bool) {
 	n := &g.Nodes[r]
-	if n.Op != OpConst || len(n.Data) == 0 || len(n.Data) > 1 && !g.uniform[r] {
+	if n.Op != OpConst || len(n.Data) == 0 || len(n.Data) > 1 && !n.uniform {
 		return 0, false
 	}
 	return n.Data[0], true
@@ -242,7 +255,7 @@ func (g *Graph) number(r Ref) (v float64, ok bool) {
 // by the number, if the type of the result does not depend on them.
 func (g *Graph) narrow(op OpCode, row *Op, args []Ref) []Ref {
 	for i, a := range args {
-		if !g.uniform[a] {
+		if !g.Nodes[a].uniform {
 			continue
 		}
 		v, ok := g.number(a)
@@ -298,33 +311,20 @@ type nodeKey struct {
 	attr    int32 // the number of the attribute in the graph; 0: none
 }
 
-// Keyed is implemented by attributes of nodes that may be merged. AppendKey appends a key to b:
-// equal keys (for the same op and arguments) mean equal values.
-type Keyed interface{ AppendKey(b []byte) []byte }
-
-// keysAtOnce is the size of the first allocation for keys of attributes, in bytes.
-const keysAtOnce = 128
-
-// attrKey returns the number of an attribute's key. nodeKey has numbers instead of keys: graphs
-// have many nodes and few attributes, and keys without pointers are faster to look up.
-func (g *Graph) attrKey(a Keyed) int32 {
-	g.key = a.AppendKey(g.key[:0])
-	k, ok := g.attrs[string(g.key)]
-	if !ok {
-		if g.attrs == nil {
-			g.attrs = map[string]int32{}
-		}
-		if g.texts == nil {
-			g.texts = new(strings.Builder)
-			g.texts.Grow(keysAtOnce)
-		}
-		g.texts.Write(g.key)
-		all := g.texts.String()
-		k = int32(len(g.attrs)) + 1
-		g.attrs[all[len(all)-len(g.key):]] = k
+// constKey is the key of a constant: a scalar, or the longest array of one repeated number, whose
+// storage the shorter ones share.
+func constKey(v float64, array bool) nodeKey {
+	bits := math.Float64bits(v)
+	k := nodeKey{op: OpConst, a: Ref(uint32(bits)), b: Ref(uint32(bits >> 32))}
+	if array {
+		k.n = 1
 	}
 	return k
 }
+
+// Keyed is implemented by attributes of nodes that may be merged. AppendKey appends a key to b:
+// equal keys (for the same op and arguments) mean equal values.
+type Keyed interface{ AppendKey(b []byte) []byte }
 
 // refs copies a node's arguments to memory that nodes share.
 func (g *Graph) refs(args []Ref) []Ref {
@@ -391,7 +391,7 @@ func (g *Graph) Do(op OpCode, attr any, args ...Ref) Ref {
 		switch k := attr.(type) {
 		case nil:
 		case Keyed:
-			key.attr = g.attrKey(k)
+			key.attr = g.keys.number(k)
 		default:
 			shared = false
 		}
@@ -426,7 +426,8 @@ func (g *Graph) Do(op OpCode, attr any, args ...Ref) Ref {
 
 // folded returns the value of an op on constants as a constant; None if it is not folded.
 func (g *Graph) folded(op OpCode, t Type, args []Ref, attr any) Ref {
-	n := &Node{Op: op, Type: t, Args: slices.Clone(args), Attr: attr} // args must not escape: callers keep them on their stacks
+	n := &g.temporary().node
+	*n = Node{Op: op, Type: t, Args: append(n.Args[:0], args...), Attr: attr} // args must not escape: callers keep them on their stacks
 	if g.inflates(n) {
 		return None
 	}
@@ -477,14 +478,16 @@ func (g *Graph) foldNumber(n *Node) (float64, bool) {
 // fold evaluates a node on constants. An op that fails (a matrix without Cholesky factor) stays in
 // the graph and fails when it runs.
 func (g *Graph) fold(n *Node) ([]float64, bool) {
-	args := make([][]float64, len(n.Args))
-	types := make([]Type, len(n.Args))
-	for i, a := range n.Args {
-		args[i], types[i] = g.Nodes[a].Data, g.Nodes[a].Type
+	s := g.temporary()
+	args, types := s.args[:0], s.types[:0]
+	for _, a := range n.Args {
+		args, types = append(args, g.Nodes[a].Data), append(types, g.Nodes[a].Type)
 	}
+	s.args, s.types = args, types
 	dst := g.Array(n.Type.Total())
 	err, ended := g.budget.EvalNode(n, types, args, dst)
 	if ended {
+		g.scratch = nil // the evaluation still reads it
 		g.halt(err)
 	}
 	return dst, err == nil
@@ -524,11 +527,12 @@ func (g *Graph) typeOf(op OpCode, row *Op, attr any, args []Ref) Type {
 			}
 		}
 	case row.Shape != nil:
-		types := g.types[:0]
+		s := g.temporary()
+		types := s.types[:0]
 		for _, a := range args {
 			types = append(types, g.Nodes[a].Type)
 		}
-		g.types = types
+		s.types = types
 		u, err := row.Shape(types, attr)
 		if err != nil {
 			g.fail(op, "%v", err)

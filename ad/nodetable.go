@@ -67,3 +67,67 @@ func (t *nodeTable) set(k nodeKey, r Ref) {
 
 // clone returns a copy that can grow independently.
 func (t *nodeTable) clone() nodeTable { return nodeTable{slices.Clone(t.entries), t.n} }
+
+// keyTable numbers the keys of attributes, from 1. nodeKey has numbers instead of keys: graphs have
+// many nodes and few attributes, and keys without pointers are faster to look up.
+type keyTable struct {
+	text    []byte     // of all keys
+	entries []keyEntry // a hash table like that of nodeTable
+	n       int32
+}
+
+// keyEntry is a key, as a part of the text, with its number; 0 in a free entry.
+type keyEntry struct {
+	start, end int
+	number     int32
+}
+
+// number returns the number of an attribute's key.
+func (t *keyTable) number(a Keyed) int32 {
+	if 4*(int(t.n)+1) > 3*len(t.entries) {
+		t.grow()
+	}
+	start := len(t.text)
+	t.text = a.AppendKey(t.text)
+	e := t.place(t.text[start:])
+	if e.number > 0 {
+		t.text = t.text[:start]
+		return e.number
+	}
+	t.n++
+	*e = keyEntry{start, len(t.text), t.n}
+	return t.n
+}
+
+// grow doubles the table.
+func (t *keyTable) grow() {
+	old := t.entries
+	t.entries = make([]keyEntry, max(16, 2*len(old)))
+	if t.text == nil {
+		t.text = make([]byte, 0, 128)
+	}
+	for _, e := range old {
+		if e.number > 0 {
+			*t.place(t.text[e.start:e.end]) = e
+		}
+	}
+}
+
+// place returns the entry of a key, or the free entry where it belongs.
+func (t *keyTable) place(key []byte) *keyEntry {
+	h := uint64(14695981039346656037) // FNV-1a
+	for _, c := range key {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	for i := h >> 32; ; i++ {
+		e := &t.entries[i&uint64(len(t.entries)-1)]
+		if e.number == 0 || string(t.text[e.start:e.end]) == string(key) {
+			return e
+		}
+	}
+}
+
+// clone returns a copy that can grow independently.
+func (t *keyTable) clone() keyTable {
+	return keyTable{slices.Clone(t.text), slices.Clone(t.entries), t.n}
+}

@@ -223,9 +223,8 @@ func (g *Graph) clone() *Graph {
 	h.Nodes = append([]Node(nil), g.Nodes...)
 	h.Inputs, h.Outputs, h.SideEffects = append([]Ref(nil), g.Inputs...), append([]Ref(nil), g.Outputs...), append([]Ref(nil), g.SideEffects...)
 	h.kept = append([]any(nil), g.kept...)
-	h.cse, h.attrs, h.consts = g.cse.clone(), maps.Clone(g.attrs), maps.Clone(g.consts)
-	h.texts, h.key, h.types, h.room, h.small = nil, nil, nil, nil, nil
-	h.uniform, h.fills, h.lower = maps.Clone(g.uniform), maps.Clone(g.fills), maps.Clone(g.lower)
+	h.cse, h.keys, h.lower = g.cse.clone(), g.keys.clone(), maps.Clone(g.lower)
+	h.scratch, h.room, h.small = nil, nil, nil
 	h.tables = g.tables.clone()
 	return &h
 }
@@ -276,7 +275,7 @@ func (g *Graph) withoutSideEffects() *Graph {
 		return g
 	}
 	h := *g
-	h.SideEffects, h.texts, h.key, h.types, h.room, h.small = nil, nil, nil, nil, nil, nil
+	h.SideEffects, h.scratch, h.room, h.small = nil, nil, nil, nil
 	if nodes != nil {
 		h.Nodes = nodes
 	}

@@ -253,7 +253,12 @@ func (g *Graph) Scatter(x Ref, ix Index, to []int) Ref {
 }
 
 // Reshape gives x another shape of the same size.
-func (g *Graph) Reshape(x Ref, shape []int) Ref { return g.Do(OpReshape, shapeAttr{shape}, x) }
+func (g *Graph) Reshape(x Ref, shape []int) Ref {
+	if n := &g.Nodes[x]; shapeEqual(n.Type.Shape, shape) && table[n.Op].Class != Region {
+		return x // without the allocation of an attribute
+	}
+	return g.Do(OpReshape, shapeAttr{shape}, x)
+}
 
 // Concat returns the elements of all arguments one after another, as one
 // dimension, per lane.

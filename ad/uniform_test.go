@@ -24,7 +24,7 @@ func TestUniform(t *testing.T) {
 	if r := g.Mul(x, twice); g.Type(r).Lanes != N {
 		t.Errorf("the product has type %v", g.Type(r))
 	}
-	if r := g.ConstArray(Type{Shape: []int{2}}, []float64{3, 3}); !g.uniform[r] {
+	if r := g.ConstArray(Type{Shape: []int{2}}, []float64{3, 3}); !g.Nodes[r].uniform {
 		t.Error("a repeated number is not seen")
 	}
 }

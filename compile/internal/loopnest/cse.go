@@ -62,7 +62,7 @@ func (m *Map) key() (k mapKey, ok bool) {
 }
 
 func (b *Body) eliminateCommon(same map[BufferID]BufferID) {
-	var keys []cseEntry
+	keys := make([]cseEntry, 0, len(b.Nodes))
 	last := map[cseHash]int32{} // by hash: the index of the last key with it, from 1
 	dead := make([]bool, len(b.Nodes))
 	for i := range b.Nodes {

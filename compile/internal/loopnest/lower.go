@@ -444,7 +444,7 @@ func (x *lowering) accumulate(n int, parts []part) Value {
 		lo, hi int
 		p      int
 	}
-	var spans []span
+	spans := make([]span, 0, len(parts))
 	for i := range parts {
 		p := &parts[i]
 		if p.v.N > 0 && p.m.N > 0 {
@@ -483,7 +483,7 @@ func (x *lowering) accumulate(n int, parts []part) Value {
 			continue
 		}
 		v := x.solid(p.v)
-		x.emit(Node{Kind: Accumulate, Op: ad.OpScatter, N: v.N, Args: []Value{v}, Dst: dst, Map: p.m, Store: p.store})
+		x.emit(Node{Kind: Accumulate, Op: ad.OpScatter, N: v.N, Args: append(x.operands(1), v), Dst: dst, Map: p.m, Store: p.store})
 	}
 	return x.Whole(dst)
 }

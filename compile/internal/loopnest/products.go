@@ -66,7 +66,7 @@ func (b *Body) joinProducts(uses []int32) {
 				default:
 					n.Op = ops.SubMul
 				}
-				n.Args = []Value{x, y, n.Args[1-k]}
+				n.Args = append(b.operands(3), x, y, n.Args[1-k])
 				dead[p] = true
 				break
 			}
@@ -90,7 +90,7 @@ func (b *Body) joinProducts(uses []int32) {
 			}
 			if x, y, p, ok := product(n.Args[0], n.N); ok && x.N == y.N {
 				n.Op = ops.Dot
-				n.Args = []Value{x, y}
+				n.Args = append(b.operands(2), x, y)
 				dead[p] = true
 			}
 		}

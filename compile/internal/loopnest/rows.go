@@ -90,7 +90,7 @@ func (b *Body) rowSets() []*rowSet {
 			fixed[i] = fixed[i] || b.readElsewhere(n.Dst) || len(r.Makers) != 1
 		}
 	}
-	stays := map[int32]bool{} // by the root of a set: its rows keep their order
+	stays := make([]bool, size) // by the root of a set: its rows keep their order
 	for i := range b.Nodes {
 		if fixed[i] {
 			stays[find(int32(i))] = true

@@ -32,7 +32,12 @@ const (
 // Frame returns a frame of instructions on one number, or on as many as there are lanes, but no
 // more than needed for n.
 func (a *Asm) Frame(n int) *Frame {
-	f := &Frame{a: a, v: a.whole}
+	if len(a.frames) == 0 {
+		a.frames = make([]Frame, 8)
+	}
+	f := &a.frames[0]
+	a.frames = a.frames[1:]
+	*f = Frame{a: a, v: a.whole}
 	defer func() { f.spare = a.routineVectors(f.v) + 2 }()
 	f.free[ofVectors] = 1<<a.Target.Vectors - 1
 	switch {

@@ -81,6 +81,7 @@ type Asm struct {
 	routines [numRoutines][3]Label
 	after    []func()    // generators of the code after the function
 	spare    *allocation // the last allocation, for reuse of its memory
+	frames   []Frame     // memory for frames to come
 	builders []*Builder  // builders that Emit has finished with, for reuse
 }
 
@@ -91,7 +92,7 @@ func (a *Asm) Builder() *Builder {
 		a.builders, b.free = a.builders[:n-1], false
 		return b
 	}
-	return &Builder{of: a, code: make([]instruction, 0, 64), places: make([]Address, 0, 32)}
+	return &Builder{of: a, code: make([]instruction, 0, 64), places: make([]Address, 0, 32), words: make([]constantWord, 0, 16)}
 }
 
 // giveBack takes back a builder of this assembler, for reuse.

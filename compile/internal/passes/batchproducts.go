@@ -63,6 +63,9 @@ type batch struct {
 
 // productsToJoin returns, for each product that is merged, its batch.
 func productsToJoin(g *ad.Graph) map[ad.Ref]*batch {
+	if !has(g, ad.OpMatMul) {
+		return nil
+	}
 	open := map[ad.Ref]*batch{} // by matrix
 	joined := map[ad.Ref]*batch{}
 	live := g.Live(g.Outputs, true)

@@ -14,6 +14,9 @@ func checkpoint(g *ad.Graph) *ad.Graph { return keepElements(keepLoops(g)) }
 
 // keepLoops keeps the results of while loops.
 func keepLoops(g *ad.Graph) *ad.Graph {
+	if !has(g, ad.OpScan) {
+		return g
+	}
 	more := map[ad.Ref]int{} // by scan: number of additional values that it keeps
 	for i, live := range g.Live(g.Outputs, true) {
 		if n := &g.Nodes[i]; live && n.Op == ad.OpScan {

@@ -33,7 +33,7 @@ func deduplicate(g *ad.Graph) *ad.Graph {
 			}
 		}
 	}
-	for leave := true; leave; {
+	for leave := len(roots) > 0; leave; {
 		leave = false
 		needed := neededBeside(g, roots, covered)
 		for r, m := range roots {

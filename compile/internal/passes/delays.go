@@ -12,6 +12,9 @@ import (
 // elements; the distance then costs nothing. Tables whose cells depend on the previous row are such
 // scans, over all cells.
 func arrayDelays(g *ad.Graph) *ad.Graph {
+	if !has(g, ad.OpScan) {
+		return g
+	}
 	found := map[ad.Ref][]delay{}
 	for i, live := range g.Live(g.Outputs, true) {
 		if n := &g.Nodes[i]; live && n.Op == ad.OpScan {

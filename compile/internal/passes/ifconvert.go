@@ -1,6 +1,8 @@
 package passes
 
 import (
+	"slices"
+
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
@@ -23,6 +25,9 @@ func ifConvert(g *ad.Graph) *ad.Graph { return ifConvertIn(g, false) }
 // ifConvertIn is ifConvert for any graph. step says that g is the body of a scan or a part of it.
 func ifConvertIn(g *ad.Graph, step bool) *ad.Graph {
 	for {
+		if !slices.ContainsFunc(g.Nodes, func(n ad.Node) bool { return n.Op.Row().Class == ad.Region }) {
+			return g
+		}
 		chosen := map[ad.Ref]bool{}
 		bodies := false
 		for i, live := range g.Live(g.Outputs, true) {

@@ -6,7 +6,7 @@ import "github.com/ppl-lang/ppl/ad"
 // reciprocal, and every division of an array by a number by a product. A density and its
 // derivatives divide by a scale up to four times, and a division takes as long as three products.
 func shareReciprocals(g *ad.Graph, o *Options) *ad.Graph {
-	count := map[ad.Ref]int{} // divisions, by denominator
+	count := make([]int, len(g.Nodes)) // divisions, by denominator
 	regions, shared := false, false
 	for i, live := range g.Live(g.Outputs, true) {
 		if n := &g.Nodes[i]; live {

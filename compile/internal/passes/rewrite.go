@@ -215,11 +215,11 @@ func sumOfRows(g *ad.Graph, x ad.Ref) ad.Ref {
 // rewriter applies the enabled rewrites while it rebuilds a graph.
 type rewriter struct {
 	g    *ad.Graph
-	byOp map[ad.OpCode][]Rewrite
+	byOp [][]Rewrite
 }
 
 // rewrites returns the enabled rewrites, by op.
-func (o *Options) rewrites() map[ad.OpCode][]Rewrite {
+func (o *Options) rewrites() [][]Rewrite {
 	if o.on == nil {
 		on := o.Has("rewrite")
 		o.on = byOp(func(w *Rewrite) bool { return on && o.Has(w.Name) })
@@ -228,7 +228,7 @@ func (o *Options) rewrites() map[ad.OpCode][]Rewrite {
 }
 
 // byOp returns the selected rewrites by op, in the order of the table.
-func byOp(use func(w *Rewrite) bool) map[ad.OpCode][]Rewrite {
+func byOp(use func(w *Rewrite) bool) [][]Rewrite {
 	all := Rewrites()
 	n := 0
 	for i := range all {
@@ -239,7 +239,10 @@ func byOp(use func(w *Rewrite) bool) map[ad.OpCode][]Rewrite {
 	}
 	all = all[:n]
 	slices.SortStableFunc(all, func(a, b Rewrite) int { return cmp.Compare(a.op, b.op) })
-	of := make(map[ad.OpCode][]Rewrite, len(all))
+	if len(all) == 0 {
+		return nil
+	}
+	of := make([][]Rewrite, all[len(all)-1].op+1)
 	for len(all) > 0 {
 		n := 1
 		for n < len(all) && all[n].op == all[0].op {
@@ -263,7 +266,7 @@ func rewriteGraph(g *ad.Graph, o *Options) *ad.Graph {
 
 // rewriteWith rebuilds g with the given rewrites. to makes the empty graphs for g and for the
 // bodies of its regions.
-func rewriteWith(g *ad.Graph, of map[ad.OpCode][]Rewrite, to func(g *ad.Graph) *ad.Graph) *ad.Graph {
+func rewriteWith(g *ad.Graph, of [][]Rewrite, to func(g *ad.Graph) *ad.Graph) *ad.Graph {
 	var run func(g *ad.Graph) *ad.Graph
 	run = func(g *ad.Graph) *ad.Graph {
 		r := &rewriter{to(g), of}
@@ -287,6 +290,9 @@ func (r *rewriter) do(op ad.OpCode, a ...ad.Ref) ad.Ref {
 
 // apply applies the first rewrite that matches.
 func (r *rewriter) apply(op ad.OpCode, a []ad.Ref) (ad.Ref, bool) {
+	if int(op) >= len(r.byOp) {
+		return ad.None, false
+	}
 	for _, w := range r.byOp[op] {
 		if x, ok := w.apply(r, a); ok {
 			return x, true

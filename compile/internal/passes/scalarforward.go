@@ -1,6 +1,10 @@
 package passes
 
-import "github.com/ppl-lang/ppl/ad"
+import (
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+)
 
 // replaceElements forwards stores to loads, and writes out short sums. Suppose that an array was
 // only put together from parts, and that some elements are read. The reads then use the parts.
@@ -60,7 +64,7 @@ func (x *forwarding) decide() {
 	live := g.Live(g.Outputs, true)
 	whole := make([]bool, len(g.Nodes)) // by node: whether a node other than a gather reads it
 	readers := make([][]ad.Ref, len(g.Nodes))
-	for _, r := range append(append([]ad.Ref(nil), g.Outputs...), g.SideEffects...) {
+	for _, r := range slices.Concat(g.Outputs, g.SideEffects) {
 		whole[r] = true
 		x.uses[r]++
 	}

@@ -71,8 +71,9 @@ func short(t ad.Type) bool {
 func (x *laneScalars) find() bool {
 	g := x.from
 	live := g.Live(g.Outputs, true)
-	array := make([]bool, len(g.Nodes)) // by node: whether it can be replaced
-	detached := make([]bool, len(g.Nodes))
+	n := len(g.Nodes)
+	marks := make([]bool, 3*n)
+	array, detached := marks[:n], marks[n:2*n] // array: by node, whether it can be replaced
 	for i := range detached {
 		detached[i] = true
 	}
@@ -89,7 +90,7 @@ func (x *laneScalars) find() bool {
 		}
 		return r
 	}
-	x.chosen = make([]bool, len(g.Nodes))
+	x.chosen = marks[2*n:]
 	for i := range g.Nodes {
 		r, n := ad.Ref(i), &g.Nodes[i]
 		group[r] = r

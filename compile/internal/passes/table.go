@@ -162,7 +162,7 @@ type Options struct {
 	// budget of their graph. nil: there are no bounds.
 	Budget *ad.Budget
 
-	on map[ad.OpCode][]Rewrite // see rewrites
+	on [][]Rewrite // see rewrites
 }
 
 // Step describes what one pass did.

@@ -114,7 +114,7 @@ func (g *generator) newStrip(b *block, code []instr, live map[int32]bool) *strip
 		if !reduces(code[k].op) {
 			continue
 		}
-		var accs []int
+		accs := make([]int, 0, (min(b.n, eight)+s.lanes-1)/s.lanes)
 		for at := 0; at < min(b.n, eight); at += s.lanes {
 			accs = append(accs, s.frame.Accumulator())
 		}
@@ -197,12 +197,13 @@ func (s *stripMaker) total(view int32) native.Address {
 func (s *stripMaker) elements(n int) {
 	v := s.strip
 	if v == nil {
-		v = &stripValues{Builder: &native.Builder{}, values: map[int32]native.Value{}}
+		v = &stripValues{values: map[int32]native.Value{}}
+		v.counted = v.counting
 		s.strip = v
 	}
 	v.stripMaker = s
 	for at := 0; at < n; at += s.lanes {
-		v.Reset()
+		v.Builder = s.Builder()
 		clear(v.values)
 		v.at, v.sum, v.shown = at, 0, v.shown[:0]
 		v.active = min(s.lanes, n-at)
@@ -224,6 +225,8 @@ type stripValues struct {
 	values map[int32]native.Value
 	shown  []shown         // where known values are in memory that may be written
 	x      [3]native.Value // operands of the current instruction
+
+	counted func(native.Value) native.Value // counting, bound once
 }
 
 // shown is the part of memory that holds a known value.
@@ -247,7 +250,7 @@ func (v *stripValues) instr(in *instr) {
 	case in.op == ad.OpCheck:
 		v.Fail(outside(v.Builder, x[0], &v.p.stripChecks[in.b].node.Attr.(*ad.Check).Set))
 	case row.Reduce != nil:
-		row.Reduce.Add(v.Builder, v.sums[v.sum][v.at/v.lanes], x, v.counting)
+		row.Reduce.Add(v.Builder, v.sums[v.sum][v.at/v.lanes], x, v.counted)
 		v.sum++
 	default:
 		v.write(in.dst, v.Apply(row.Formula, x))
