@@ -95,12 +95,12 @@ func (e *chainsError) Error() string {
 
 func (e *chainsError) Unwrap() error { return e.err }
 
-// together merges the errors of chains that could not start because of the same statement, so that
-// impossible data are reported once.
+// together merges the errors of chains that could not start because of the same statement or an
+// improper density, so that impossible data and a missing prior are reported once.
 func together(failures []error) []error {
 	reason := func(err error) (key string, c *infer.ChainError) {
 		var rejection *compile.Rejection
-		if !errors.As(err, &c) || !errors.As(err, new(*infer.InitError)) {
+		if !errors.As(err, &c) || !errors.As(err, new(*infer.InitError)) && !errors.Is(err, warmup.ErrImproper) {
 			return "", nil
 		}
 		if errors.As(err, &rejection) && rejection.Span.IsValid() { // the numbers in messages differ

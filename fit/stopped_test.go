@@ -42,7 +42,7 @@ func TestStoppedClock(t *testing.T) {
 }
 
 // TestSeparationWithoutDraws checks that complete separation is distinguished from other flat
-// densities even if no step size is found.
+// densities even if no step size is found, and that one message is about all chains.
 func TestSeparationWithoutDraws(t *testing.T) {
 	for text, want := range map[string]string{
 		`data { vector[6] x; array[6] int y; } parameters { real a; real b; } model { y ~ bernoulli_logit(a + b * x); }`: "Without a prior: a, b. On the logit scale that is what complete separation does",
@@ -56,7 +56,7 @@ func TestSeparationWithoutDraws(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := fit.Sample(context.Background(), p, fit.Options{Sampler: nuts.Sampler{}, Seed: 2, Chains: 1}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := fit.Sample(context.Background(), p, fit.Options{Sampler: nuts.Sampler{}, Seed: 2, Chains: 3}); err == nil || strings.Count(err.Error(), want) != 1 || !strings.HasPrefix(err.Error(), "chains 1, 2, 3: ") {
 			t.Errorf("%v, not %q", err, want)
 		}
 	}

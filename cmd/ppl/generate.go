@@ -144,7 +144,11 @@ must be among the draws, in the same sizes.`,
 	o.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if from == "" {
-			return usagef("--fit is missing: the folder of the run with the draws")
+			help := ""
+			if len(args) == 1 && isFolder(args[0]) {
+				help = "--fit " + args[0]
+			}
+			return usage(meant(errors.New("--fit is missing: the folder of the run with the draws"), help))
 		}
 		if err := o.rows.check(); err != nil {
 			return err

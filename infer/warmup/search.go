@@ -22,7 +22,7 @@ const (
 )
 
 // ErrImproper is the error of a search for a step size in a density that seems to be flat.
-var ErrImproper = errors.New("no step size is too large: the density seems to be improper (flat); check that every parameter has a proper prior")
+var ErrImproper = errors.New("the density seems to be improper: it stays flat over any distance; give every parameter a proper prior, or bounds on both sides")
 
 var errNoStep = errors.New("no step size is small enough: the log density seems to be discontinuous, or its gradient wrong")
 
