@@ -57,6 +57,8 @@ func (o Options) readError(name string, err error) error {
 		reason = pe.Err.Error()
 	}
 	switch {
+	case strings.HasPrefix(name, "{"):
+		reason, fix = "these are data, not the name of a file", "write them to a file and give its name, or - for standard input"
 	case errors.Is(err, fs.ErrPermission):
 		fix = "check that you may read it"
 	case errors.Is(err, syscall.EISDIR):
