@@ -17,7 +17,8 @@ type Options struct {
 	Counts []Count
 
 	// As, if not nil, is a set that was read before, such as the data of a fit. [Parse] then reads
-	// a table in the same way. Columns that were factors become factors with the same levels.
+	// a table in the same way. Columns that were factors become factors with the same levels, as do
+	// factors of an R dump.
 	// Counts of rows are counted again; numbers of levels stay the same. A count is skipped if the
 	// table has such a column or if Counts names it.
 	As *Set

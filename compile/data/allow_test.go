@@ -180,3 +180,39 @@ func TestMixedColumn(t *testing.T) {
 		t.Error(g, s.Levels("g"), s.Fault("g"))
 	}
 }
+
+// The values of a factor in an R dump are those of its levels in the data of the fit.
+func TestDumpLevels(t *testing.T) {
+	fit, err := ParseDump("fit.R", `g <- structure(c(3L, 1L, 2L), levels = c("b", "a", "c"), class = "factor")`, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		text         string
+		open         bool
+		want, levels string
+	}{
+		{`g <- structure(1:2, levels = c("a", "c"), class = "factor")`, false, "[2 3]", "[b a c]"},
+		{`g <- structure(c(2L, 2L), levels = c("a", "b", "d"), class = "factor")`, false, "[1 1]", "[b a c]"},
+		{`g <- structure(1:2, levels = c("d", "a"), class = "factor")`, true, "[4 2]", "[b a c d]"},
+		{`g <- c(3L, 1L)`, false, "[3 1]", "[]"},
+		{`h <- structure(1:2, levels = c("a", "c"), class = "factor")`, false, "[1 2]", "[a c]"},
+	} {
+		s, err := ParseDump("new.R", c.text, Options{As: fit, NewLevels: c.open})
+		if err != nil {
+			t.Errorf("%s: %v", c.text, err)
+			continue
+		}
+		name := c.text[:1]
+		if v, _ := s.Get(name); fmt.Sprint(v.Ints) != c.want || fmt.Sprint(v.Reals) != c.want || fmt.Sprint(s.Levels(name)) != c.levels {
+			t.Errorf("%s: %v, %v", c.text, v, s.Levels(name))
+		}
+	}
+	s, err := ParseDump("new.R", `g <- structure(1:2, levels = c("a", "d"), class = "factor")`, Options{As: fit})
+	if err == nil {
+		err = s.Fault("g")
+	}
+	if want := `g is "d" in row 2, which is none of the 3 levels in the data of the fit`; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}

@@ -28,7 +28,7 @@ func ParseDump(file, text string, o Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &dump{text: text, set: &Set{file: file, values: map[string]Value{}, dump: true}, memory: memory, short: int(o.limit() / shortSize)}
+	p := &dump{text: text, set: &Set{file: file, values: map[string]Value{}, dump: true}, as: o.As, open: o.NewLevels, memory: memory, short: int(o.limit() / shortSize)}
 	for {
 		p.space()
 		if p.pos == len(p.text) {
@@ -47,6 +47,8 @@ type dump struct {
 	name   string
 	depth  int      // nesting depth of c(…) and structure(…)
 	levels []string // of the current value, if it is a factor
+	as     *Set     // see Options.As
+	open   bool     // new levels are allowed
 	memory *allowance
 	short  int  // the number of further elements that ranges, integer(n), numeric(n) may have
 	beyond bool // the data exceed the limits of the options
@@ -144,6 +146,9 @@ func (p *dump) assign() error {
 	if err == nil {
 		err = p.ended()
 	}
+	if err == nil && p.as != nil && p.levels != nil {
+		err = p.asLevels(name, at, v)
+	}
 	p.set.text = p.text
 	if err != nil {
 		return p.fault(name, at, err)
@@ -153,6 +158,38 @@ func (p *dump) assign() error {
 	if p.levels != nil {
 		p.set.addLevels(name, p.levels)
 	}
+	return nil
+}
+
+// asLevels makes the values of a factor those of the levels in the set that was read before.
+func (p *dump) asLevels(name string, at int, v Value) error {
+	given := p.as.levels[name]
+	if zeros := p.as.zeros[name]; zeros != nil {
+		given = zeros
+	}
+	if given == nil {
+		return nil
+	}
+	levels := slices.Clone(given)
+	numbers := map[string]int64{}
+	for i, level := range levels {
+		numbers[level] = int64(i + 1)
+	}
+	for i, n := range v.Ints {
+		level := p.levels[n-1]
+		to, known := numbers[level]
+		if !known && !p.open {
+			fault := unknownLevel(name, level, i+1, 0, given)
+			return p.errorf(at, fault.Fix, "%s", fault.Message)
+		}
+		if !known {
+			levels = append(levels, level)
+			to = int64(len(levels))
+			numbers[level] = to
+		}
+		v.Ints[i], v.Reals[i] = to, float64(to)
+	}
+	p.levels = levels
 	return nil
 }
 

@@ -91,32 +91,72 @@ declared_rank <- function(declared) {
   rank + if (grepl(two, element)) 2 else if (grepl(one, element)) 1 else 0
 }
 
-# A list or a data frame as JSON. needs has the declarations of the model's data, by name; count
-# names what it counts of a table: "N" the rows, "J=school" the levels of the column school.
-data_json <- function(data, needs = character(), count = character()) {
+# A list as JSON. needs has the declarations of the model's data, by name.
+data_json <- function(data, needs = character()) {
   if (is.null(data)) data <- list()
   if (is.environment(data)) data <- as.list(data)
   if (!is.list(data) || (length(data) && (is.null(names(data)) || any(!nzchar(names(data)))))) {
     wrong_data(sprintf("data are of class %s, or lack names", class(data)[1]), "give a list with names, a data frame, or the path of a file")
   }
-  if (is.data.frame(data)) {
-    table <- data
-    data <- lapply(as.list(table), function(v) if (is.character(v)) factor(v) else v)
-    # Columns that no model reads, such as dates, may be left in the table.
-    data <- data[names(data) %in% names(needs) | vapply(data, function(v) is.numeric(v) || is.factor(v) || is.logical(v), NA)]
-    # A column of one row is a column.
-    data <- lapply(data, function(v) if (is.null(dim(v))) array(if (is.factor(v)) as.integer(v) else v) else v)
-    for (part in strsplit(count, "=", fixed = TRUE)) {
-      data[[part[1]]] <- if (length(part) == 1) nrow(table) else levels_of(table, part[2])
-    }
-    for (name in setdiff(names(data), names(needs))) if (anyNA(data[[name]])) data[[name]] <- NULL
-  } else if (length(count)) {
-    wrong_data("count is for data frames", "give the numbers in the list")
-  }
   rank <- function(name) if (name %in% names(needs)) declared_rank(needs[[name]]) else NA
   values <- vapply(names(data), function(n) value_json(n, data[[n]], rank(n)), "")
   if (length(values)) object_json(names(data), values) else "{}"
 }
+
+# The columns of a data frame that a model may read.
+columns_of <- function(table, needs = character()) {
+  columns <- lapply(as.list(table), function(v) if (is.character(v)) factor(v) else v)
+  # Columns that no model reads, such as dates, may be left in the table.
+  columns <- columns[names(columns) %in% names(needs) | vapply(columns, function(v) is.numeric(v) || is.factor(v) || is.logical(v), NA)]
+  columns[names(columns) %in% names(needs) | !vapply(columns, anyNA, NA)]
+}
+
+# The columns of a data frame as data. count names what it counts: "N" the rows, "J=school" the
+# levels of the column school. With factors they are an R dump, which has their levels: predictions
+# for other tables then find the level of a name.
+table_data <- function(table, needs = character(), count = character()) {
+  columns <- columns_of(table, needs)
+  counts <- list()
+  for (part in strsplit(count, "=", fixed = TRUE)) {
+    counts[[part[1]]] <- if (length(part) == 1) nrow(table) else levels_of(table, part[2])
+  }
+  if (!any(vapply(columns, is.factor, NA))) {
+    # A column of one row is a column.
+    return(data_json(c(lapply(columns, function(v) if (is.null(dim(v))) array(v) else v), counts), needs))
+  }
+  lines <- vapply(names(columns), function(name) {
+    x <- columns[[name]]
+    value_json(name, x) # which reports what is no value
+    if (!is.factor(x)) {
+      values <- gsub("\"", "", number_text(c(x)), fixed = TRUE)
+      values <- sub("Infinity", "Inf", values, fixed = TRUE)
+      size <- if (is.null(dim(x))) length(x) else dim(x)
+      return(sprintf("%s <- structure(c(%s), .Dim = c(%s))", quoted_name(name), paste(values, collapse = ", "), paste0(size, "L", collapse = ", ")))
+    }
+    sprintf(
+      "%s <- structure(c(%s), .Dim = c(%dL), levels = c(%s), class = \"factor\")",
+      quoted_name(name), paste0(as.integer(x), "L", collapse = ", "), length(x), paste(quoted_text(levels(x)), collapse = ", ")
+    )
+  }, "")
+  paste(c(lines, sprintf("%s <- %dL", vapply(names(counts), quoted_name, ""), as.integer(unlist(counts)))), collapse = "\n")
+}
+
+# A data frame as CSV, whose names the program finds among the levels of a fit.
+table_csv <- function(table, needs = character()) {
+  columns <- columns_of(table, needs)
+  cells <- lapply(names(columns), function(name) {
+    x <- columns[[name]]
+    value_json(name, x)
+    if (is.factor(x)) quoted_csv(as.character(x)) else gsub("\"", "", number_text(c(x)), fixed = TRUE)
+  })
+  paste(c(paste(quoted_csv(names(columns)), collapse = ","), do.call(paste, c(cells, sep = ","))), collapse = "\n")
+}
+
+quoted_csv <- function(x) paste0("\"", gsub("\"", "\"\"", x, fixed = TRUE), "\"")
+
+quoted_text <- function(x) paste0("\"", gsub("\"", "\\\"", gsub("\\", "\\\\", x, fixed = TRUE), fixed = TRUE), "\"")
+
+quoted_name <- function(x) if (make.names(x) == x) x else quoted_text(x)
 
 levels_of <- function(table, column) {
   if (!column %in% names(table)) wrong_data(sprintf("the data frame has no column %s to count the levels of", column), "name one of its columns")
@@ -125,14 +165,19 @@ levels_of <- function(table, column) {
   if (is.factor(x)) nlevels(x) else max(x)
 }
 
-# The arguments of the program that give data, and the file for its standard input, in folder.
-data_arguments <- function(data, folder, needs = character(), count = character()) {
+# The arguments of the program that give data, and the file for its standard input, in folder. levels
+# says that the names in a table are levels of a fit.
+data_arguments <- function(data, folder, needs = character(), count = character(), levels = FALSE) {
+  counted <- as.vector(rbind(rep("--count", length(count)), count))
   if (is.character(data) && is.null(names(data)) && length(data) == 1) {
     if (!file.exists(data)) wrong_data(sprintf("there is no file %s", data), "give the path of a file of JSON, CSV or R's dump, or a list")
-    counted <- as.vector(rbind(rep("--count", length(count)), count))
     return(list(args = c("--data", data, counted), stdin = NULL))
   }
-  file <- file.path(folder, "data.json")
-  writeLines(enc2utf8(data_json(data, needs, count)), file, useBytes = TRUE)
-  list(args = c("--data", "-"), stdin = file)
+  table <- is.data.frame(data)
+  if (!table && length(count)) wrong_data("count is for data frames", "give the numbers in the list")
+  levels <- levels && table && all(vapply(data, function(v) is.null(dim(v)), NA))
+  text <- if (!table) data_json(data, needs) else if (levels) table_csv(data, needs) else table_data(data, needs, count)
+  file <- file.path(folder, if (levels) "data.csv" else "data")
+  writeLines(enc2utf8(text), file, useBytes = TRUE)
+  if (levels) list(args = c("--data", file, counted), stdin = NULL, file = file) else list(args = c("--data", "-"), stdin = file)
 }

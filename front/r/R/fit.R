@@ -158,11 +158,12 @@ predict.ppl_fit <- function(object, newdata = NULL, seed = 1, count = character(
   folder <- tempfile("ppl-")
   dir.create(folder, mode = "0700")
   on.exit(unlink(folder, recursive = TRUE))
-  input <- if (is.null(newdata)) list() else data_arguments(newdata, folder, needs_of(object), count)
+  input <- if (is.null(newdata)) list() else data_arguments(newdata, folder, needs_of(object), count, levels = TRUE)
   to <- file.path(folder, "predictions")
   options <- list(seed = seed, ...)
   args <- c("predict", object$folder, "-q", "--out", to, options_of(options), input$args)
   result <- run_engine(args, input$stdin)
+  if (!is.null(input$file)) result$stderr <- gsub(input$file, "data", result$stderr, fixed = TRUE)
   if (result$code != 0) {
     if (grepl("[E06", result$stderr, fixed = TRUE)) {
       fail("ppl_data_error", gsub("stdin:", "data:", sub("^error: ", "", result$stderr), fixed = TRUE), messages = NULL)

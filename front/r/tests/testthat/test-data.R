@@ -40,9 +40,12 @@ test_that("lists, factors, logical and complex values have their form", {
 test_that("data frames are columns, and counted", {
   frame <- data.frame(y = c(1.5, 2), g = c("v", "u"), day = as.Date("2020-01-01"), hole = c(NA, 1))
   needs <- list(y = "vector[N] y", g = "array[N] int g", N = "int N")
-  expect_identical(data_json(frame, needs, c("N", "J=g")), "{\"y\":[1.5,2],\"g\":[2,1],\"N\":2,\"J\":2}")
-  expect_identical(data_json(frame[1, "y", drop = FALSE], needs, "N"), "{\"y\":[1.5],\"N\":1}")
-  expect_s3_class(caught(data_json(frame, needs, "J=nothing")), "ppl_data_error")
+  expect_identical(
+    table_data(frame, needs, c("N", "J=g")),
+    "y <- structure(c(1.5, 2), .Dim = c(2L))\ng <- structure(c(2L, 1L), .Dim = c(2L), levels = c(\"u\", \"v\"), class = \"factor\")\nN <- 2L\nJ <- 2L"
+  )
+  expect_identical(table_data(frame[1, "y", drop = FALSE], needs, "N"), "{\"y\":[1.5],\"N\":1}")
+  expect_s3_class(caught(table_data(frame, needs, "J=nothing")), "ppl_data_error")
 })
 
 test_that("wrong data are named", {
@@ -55,4 +58,17 @@ test_that("wrong data are named", {
   }
   e <- caught(data_json(list(x = c(1, NA))))
   expect_match(conditionMessage(e), "`x` is NA at position 2", fixed = TRUE)
+})
+
+test_that("predictions find the levels of a table by their names", {
+  model <- ppl_model(text = "data { int N; int J; vector[N] y; array[N] int<lower=1, upper=J> g; } parameters { vector[J] b; } model { b ~ normal(0, 100); y ~ normal(b[g], 0.1); }")
+  odd <- c("it's \\ \"b\", ä", "a", "c")
+  frame <- data.frame(y = c(-10, 0, 10, -10, 0, 10), g = factor(odd[c(1, 2, 3, 1, 2, 3)], levels = odd))
+  fit <- model$sample(frame, count = c("N", "J=g"), seed = 1, draws = 50, progress = FALSE)
+  mean_of <- function(newdata, ...) unname(round(colMeans(posterior::as_draws_matrix(predict(fit, newdata, ...)))))
+  expect_identical(c(mean_of(data.frame(g = c("c", "a")))), c(10, 0))
+  expect_identical(c(mean_of(data.frame(g = factor("c")))), 10)
+  expect_identical(c(mean_of(frame[4, ], count = c("N", "J=g"))), -10)
+  expect_match(conditionMessage(caught(predict(fit, data.frame(g = "d")))), "d")
+  expect_s3_class(predict(fit, data.frame(g = c("d", "a")), new_levels = "sample"), "draws_array")
 })
