@@ -1,6 +1,7 @@
 package plotfile
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/ppl-lang/ppl/front/report"
@@ -103,9 +104,12 @@ func begin(c canvas, title string, f report.Figure, layers []report.Layer) *fram
 	if f.Y.Label != "" {
 		c.write(label{text: fitted(f.Y.Label, labelSize, bottom-top), at: point{margin + labelSize - 1, (top + bottom) / 2}, size: labelSize, anchor: middle, upward: true, colour: ink})
 	}
+	const pitch = tickSize + 5
+	rows := int((bottom-top-tickSize/2)/pitch) + 1
 	for i, e := range out.legend {
-		at := point{right + margin, top + float64(i)*(tickSize+5) + tickSize/2}
-		if at.y > bottom {
+		at := point{right + margin, top + float64(i)*pitch + tickSize/2}
+		if more := len(out.legend) - i; i == rows-1 && more > 1 {
+			c.write(label{text: fmt.Sprintf("… and %d more", more), at: point{at.x, at.y + tickSize*0.35}, size: tickSize, colour: ink})
 			break
 		}
 		out.sample(e.layer, at)

@@ -26,7 +26,11 @@ func (f *frame) layer(l *report.Layer) {
 			xs, ys = steps(l)
 		}
 		for _, part := range f.parts(xs, ys) {
-			f.line(part, strokes(l, c))
+			if s := strokes(l, c); len(part) > 1 {
+				f.line(part, s)
+			} else { // a single draw, or one between others that cannot be drawn
+				f.disc(part[0], max(1.5, s.width/2), c)
+			}
 		}
 	case report.Band:
 		var upper, lower []point

@@ -61,10 +61,11 @@ func Write(ctx context.Context, r *report.Report, dir string, names []string) ([
 			continue
 		}
 		name := fileName(f)
-		for n := 2; used[name]; n++ {
+		// Some systems take names that differ only in case for the same file.
+		for n := 2; used[strings.ToLower(name)]; n++ {
 			name = fmt.Sprintf("%s_%d", fileName(f), n)
 		}
-		used[name] = true
+		used[strings.ToLower(name)] = true
 		for _, format := range formats {
 			page := format.create(width, height)
 			render(page, r, f)

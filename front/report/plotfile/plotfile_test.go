@@ -93,3 +93,67 @@ func TestWrite(t *testing.T) {
 		t.Errorf("%d files: %v", len(files), files)
 	}
 }
+
+// TestSmallTraces: a trace of one draw, and a draw between others that are not numbers, are visible.
+// Names that differ only in case have separate files, also where files ignore case.
+func TestSmallTraces(t *testing.T) {
+	nan := float32(math.NaN())
+	dir := t.TempDir()
+	r := &report.Report{Kinds: report.Kinds(), Kept: report.Kept{Every: 1}, Run: report.Run{Chains: []int{1}}}
+	var names []string
+	for _, q := range []struct {
+		name  string
+		draws report.Packed
+	}{{"x", report.Packed{2}}, {"X", report.Packed{nan, 2, nan}}} {
+		r.Kept.Counts = []int{len(q.draws)}
+		r.Quantities = []report.Quantity{{Name: q.name, Draws: q.draws, Figures: []report.Figure{{Kind: "trace", Of: []string{q.name},
+			Layers: []report.Layer{{Mark: report.Line, Role: report.OfChain, Chain: 1, From: 1, Step: 1, YOf: q.name}}}}}}
+		if _, err := plotfile.Write(context.Background(), r, dir, []string{q.name}); err != nil {
+			t.Fatal(err)
+		}
+		page, err := os.ReadFile(filepath.Join(dir, "trace_"+q.name+".svg"))
+		if err != nil || !strings.Contains(string(page), "<circle") {
+			t.Errorf("%s: the draw is not shown: %v", q.name, err)
+		}
+		names = append(names, q.name)
+	}
+	line := report.Layer{Mark: report.Line, Role: report.First, X: report.Values{0, 1}, Y: report.Values{0, 1}}
+	var both report.Report
+	for _, name := range names {
+		both.Quantities = append(both.Quantities, report.Quantity{Name: name, Figures: []report.Figure{{Kind: "density", Of: []string{name}, Layers: []report.Layer{line}}}})
+	}
+	files, err := plotfile.Write(context.Background(), &both, t.TempDir(), names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, f := range files {
+		if seen[strings.ToLower(f)] {
+			t.Errorf("%s is written twice", f)
+		}
+		seen[strings.ToLower(f)] = true
+	}
+	if len(files) != 9 { // two densities and a pair, in three formats
+		t.Errorf("%d files: %v", len(files), files)
+	}
+}
+
+// TestLegend: if a legend does not fit, its last line counts what it leaves out.
+func TestLegend(t *testing.T) {
+	dir := t.TempDir()
+	f := report.Figure{Kind: "energy"}
+	for i := range 30 {
+		f.Layers = append(f.Layers, report.Layer{Mark: report.Line, Role: report.OfChain, Chain: i + 1, Label: fmt.Sprintf("chain %d", i+1), X: report.Values{0, 1}, Y: report.Values{0, 1}})
+	}
+	if _, err := plotfile.Write(context.Background(), &report.Report{Figures: []report.Figure{f}}, dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "energy.svg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := strings.Count(string(page), ">chain ")
+	if want := fmt.Sprintf("… and %d more<", 30-shown); shown < 5 || !strings.Contains(string(page), want) {
+		t.Errorf("%d lines, but no %q", shown, want)
+	}
+}

@@ -24,7 +24,8 @@ func (s *scale) share(v float64) float64 {
 	if s.log {
 		return math.Log(v/s.low) / math.Log(s.high/s.low)
 	}
-	return (v - s.low) / (s.high - s.low)
+	// Without the factors, the difference of the largest numbers would be infinite.
+	return (v/4 - s.low/4) / (s.high/4 - s.low/4)
 }
 
 // include widens the range of a scale to a value.
@@ -48,10 +49,10 @@ func (s *scale) settle(a report.Axis) {
 	}
 	if a.Range == nil && a.Names == nil && !s.log && s.low < s.high {
 		// A little space, so that marks at the ends do not lie on the axes.
-		pad := 0.02 * (s.high - s.low)
-		s.high += pad
+		pad := 0.02*s.high - 0.02*s.low
+		s.high = min(s.high+pad, math.MaxFloat64)
 		if !a.Zero || s.low < 0 {
-			s.low -= pad
+			s.low = max(s.low-pad, -math.MaxFloat64)
 		}
 	}
 	switch {
@@ -61,7 +62,7 @@ func (s *scale) settle(a report.Axis) {
 	case math.IsInf(s.low, 0): // nothing to show
 		s.low, s.high, s.log = -0.5, 0.5, false
 	case s.log:
-		s.low, s.high = s.low/2, s.high*2
+		s.low, s.high = s.low/2, min(s.high*2, math.MaxFloat64)
 	default: // one value
 		pad := 0.5
 		if big := math.Abs(s.low); big+pad == big {
@@ -94,9 +95,12 @@ func (s *scale) ticks(a report.Axis, wanted int) []tick {
 	return s.round(wanted)
 }
 
+// longest is the largest number of characters of a number of many digits that has no exponent.
+const longest = 12
+
 // round returns ticks at multiples of 1, 2 or 5 times a power of ten.
 func (s *scale) round(wanted int) []tick {
-	raw := (s.high - s.low) / float64(wanted)
+	raw := s.high/float64(wanted) - s.low/float64(wanted)
 	power := math.Pow(10, math.Floor(math.Log10(raw)))
 	step := 10 * power
 	for _, m := range []float64{1, 2, 5} {
@@ -107,13 +111,15 @@ func (s *scale) round(wanted int) []tick {
 	}
 	decimals := max(0, int(math.Ceil(-math.Log10(step)-1e-9)))
 	large := max(math.Abs(s.low), math.Abs(s.high))
+	// Neighbouring ticks differ in the last of so many digits.
+	digits := int(math.Ceil(math.Log10(large/step)-1e-9)) + 1
 	var out []tick
 	slack := step * 1e-9
 	for k := math.Ceil((s.low - slack) / step); k*step <= s.high+slack && len(out) < 50; k++ {
 		v := k * step
 		text := strconv.FormatFloat(v, 'f', decimals, 64)
-		if large >= 1e6 || decimals > 5 {
-			text = strconv.FormatFloat(v, 'g', 4, 64)
+		if (large >= 1e6 || decimals > 5) && (digits <= 4 || len(text) > longest) {
+			text = strconv.FormatFloat(v, 'g', max(4, digits), 64)
 		}
 		if v == 0 {
 			v, text = 0, "0" // without a minus sign

@@ -21,6 +21,10 @@ func TestTicks(t *testing.T) {
 		{scale{low: 0, high: 5e8}, "0 1e+08 2e+08 3e+08 4e+08 5e+08"},
 		{scale{low: 0.1, high: 0.2, log: true}, "0.1 0.2"},
 		{scale{low: 1, high: 1e4, log: true}, "1 10 100 1000 1e+04"},
+		{scale{low: 1234564, high: 1234569}, "1234564 1234565 1234566 1234567 1234568 1234569"},
+		{scale{low: 1 - 1e-9, high: 1 + 1e-9}, "0.9999999990 0.9999999995 1.0000000000 1.0000000005 1.0000000010"},
+		{scale{low: 1e12, high: 1.0004e12}, "1e+12 1.0001e+12 1.0002e+12 1.0003e+12 1.0004e+12"},
+		{scale{low: -1.7e308, high: 1.7e308}, "-1.5e+308 -1e+308 -5e+307 0 5e+307 1e+308 1.5e+308"},
 		{scale{low: 0.3, high: 0.4, log: true}, "0.30 0.32 0.34 0.36 0.38 0.40"},
 	} {
 		var texts []string
@@ -53,7 +57,7 @@ func TestTicks(t *testing.T) {
 // TestSettle: there is a range whatever the values are.
 func TestSettle(t *testing.T) {
 	inf := math.Inf(1)
-	for _, values := range [][]float64{nil, {0}, {3}, {-1e300}, {1e-300}, {math.NaN(), inf}, {1, 2}, {0, 0}} {
+	for _, values := range [][]float64{nil, {0}, {3}, {-1e300}, {1e-300}, {-1.7e308, 1.7e308}, {math.NaN(), inf}, {1, 2}, {0, 0}} {
 		for _, log := range []bool{false, true} {
 			s := scale{low: inf, high: -inf, log: log}
 			for _, v := range values {
@@ -62,6 +66,9 @@ func TestSettle(t *testing.T) {
 			s.settle(report.Axis{})
 			if !(s.low < s.high) || math.IsInf(s.low, 0) || math.IsInf(s.high, 0) || s.log && s.low <= 0 {
 				t.Errorf("%v, logarithmic %t: from %v to %v, %t", values, log, s.low, s.high, s.log)
+			}
+			if low, high := s.share(s.low), s.share(s.high); low != 0 || math.Abs(high-1) > 1e-12 {
+				t.Errorf("%v, logarithmic %t: the ends are at %v and %v", values, log, low, high)
 			}
 		}
 	}
