@@ -94,8 +94,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestSmallTraces: a trace of one draw, and a draw between others that are not numbers, are visible.
-// Names that differ only in case have separate files, also where files ignore case.
+// TestSmallTraces: a trace of one draw, and a draw between others that are not numbers, are
+// visible. Names that differ only in case have separate files, also on systems that ignore case.
 func TestSmallTraces(t *testing.T) {
 	nan := float32(math.NaN())
 	dir := t.TempDir()
