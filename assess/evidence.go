@@ -12,6 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer/bridge"
 	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/infer/sampler"
 	"github.com/ppl-lang/ppl/infer/tempered"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
@@ -65,7 +66,7 @@ const (
 // EvidenceOf estimates the evidence of a model from draws of its posterior, by bridge sampling, and
 // by parallel tempering if the chains were tempered. All constants of the density are included,
 // also those that statements with ~ drop. The draws must have been made by a sampler: those of an
-// approximation or of the prior are an error.
+// approximation or of the prior, and fixed parameters, are an error.
 func EvidenceOf(ctx context.Context, f *fit.Fit, seed uint64) (*Evidence, error) {
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -75,6 +76,9 @@ func EvidenceOf(ctx context.Context, f *fit.Fit, seed uint64) (*Evidence, error)
 		return nil, errors.New("the draws are from the prior: evidence needs draws from the posterior")
 	case f.Approximate() != "":
 		return nil, fmt.Errorf("the draws are from an approximation, %s: evidence needs draws from the posterior by a sampler", f.Approximate())
+	}
+	if _, fixed := f.Config().Sampler.(sampler.Fixed); fixed {
+		return nil, errors.New("the parameters were not sampled but fixed: evidence needs draws from the posterior")
 	}
 	m, err := f.Model()
 	if err != nil {
@@ -283,7 +287,7 @@ func (e *Evidence) Findings(name string) []diagnose.Finding {
 			effective = 0
 		}
 		add("evidence-overlap", diagnose.Problem,
-			fmt.Sprintf("the estimate of the evidence is not reliable: only about %.0f draws are where the posterior and the normal distribution fitted to it overlap.", effective),
+			fmt.Sprintf("the estimate of the evidence is not reliable: the effective number of draws where the posterior and the normal distribution fitted to it overlap is only about %.0f.", effective),
 			"Make more draws. If the posterior has several modes or long tails, sample it with parallel tempering.")
 	default:
 		add("evidence-halves", diagnose.Problem,
@@ -300,7 +304,7 @@ func (e *Evidence) Findings(name string) []diagnose.Finding {
 			fmt.Sprintf("the evidence is right if the prior integrates to 1, which was not examined: %s.", e.Prior.Reason), "")
 	case e.Prior.Log != 0:
 		add("prior-mass", diagnose.Note,
-			fmt.Sprintf("the prior as written integrates to %.3g, not to 1, such as where a bound cuts off a distribution. This factor is taken out of the evidence.", math.Exp(e.Prior.Log)), "")
+			fmt.Sprintf("the prior as written integrates to about %.2g, not to 1, such as where a bound cuts off a distribution. This factor is taken out of the evidence.", math.Exp(e.Prior.Log)), "")
 	}
 	return findings
 }

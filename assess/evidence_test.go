@@ -9,6 +9,7 @@ import (
 
 	"github.com/ppl-lang/ppl/assess"
 	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/infer/sampler"
 	"github.com/ppl-lang/ppl/infer/tempered"
 	"github.com/ppl-lang/ppl/model"
 )
@@ -161,8 +162,7 @@ func TestEvidenceTempered(t *testing.T) {
 	}
 }
 
-// TestEvidenceRefused checks that draws from the prior, and a model without parameters, are
-// refused.
+// TestEvidenceRefused checks that draws from the prior, fixed parameters, and no fit are refused.
 func TestEvidenceRefused(t *testing.T) {
 	ctx := context.Background()
 	m, err := model.Compile("m", "parameters { real x; } model { x ~ std_normal(); }")
@@ -174,6 +174,17 @@ func TestEvidenceRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := assess.EvidenceOf(ctx, prior.Fit, 1); err == nil || !strings.Contains(err.Error(), "from the prior") {
+		t.Error(err)
+	}
+	p, err := m.Bind(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fixed, err := fit.Sample(ctx, p, fit.Options{Draws: 20, Sampler: sampler.Fixed{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := assess.EvidenceOf(ctx, fixed, 1); err == nil || !strings.Contains(err.Error(), "fixed") {
 		t.Error(err)
 	}
 	if _, err := assess.EvidenceOf(ctx, nil, 1); err == nil {

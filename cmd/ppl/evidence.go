@@ -124,7 +124,7 @@ func (o *weighing) run(cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return ended(ctx, cmd.ErrOrStderr(), fmt.Errorf("%s: %w", run[0], err))
 		}
-		w := weighed{name: filepath.Base(filepath.Clean(run[0])), evidence: e}
+		w := weighed{name: shownName(runs, run[0]), evidence: e}
 		// A model without statements on data does not say which data it is about. It is compared
 		// all the same.
 		if w.observed, err = observedIn(fit, &assess.LogLik{}); err != nil {
@@ -169,6 +169,16 @@ func (o *weighing) run(cmd *cobra.Command, args []string) error {
 	writeFindings(&b, findings, lineWidth(cmd.OutOrStdout()))
 	_, err = io.WriteString(cmd.OutOrStdout(), b.String())
 	return err
+}
+
+// shownName returns the last part of the path of a run, or the whole path if another run has the
+// same last part.
+func shownName(runs [][]string, path string) string {
+	name := filepath.Base(filepath.Clean(path))
+	if n := len(slices.DeleteFunc(slices.Clone(runs), func(r []string) bool { return filepath.Base(filepath.Clean(r[0])) != name })); n > 1 {
+		return filepath.Clean(path)
+	}
+	return name
 }
 
 // byEvidence returns the figures of the models, the best model first.
