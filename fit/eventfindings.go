@@ -58,7 +58,11 @@ var eventFindings = []struct {
 		eventAdvice{"The chains agree in the end, as R-hat shows.", nil}},
 	{infer.EventUnsettled, diagnose.Problem, func(events []reportedEvent, _ []diagnose.Row) string {
 		e := events[0]
-		return fmt.Sprintf("Warm-up has not settled: R-hat is up to %.2f in its later half, and %.1f %% of its last transitions diverge.", e.Figures["rhat"], 100*e.Figures["divergent"])
+		text := fmt.Sprintf("Warm-up has not settled: R-hat is up to %.2f in its later half", e.Figures["rhat"])
+		if percent := 100 * e.Figures["divergent"]; percent >= 0.05 {
+			text += fmt.Sprintf(", and %.1f %% of its last transitions diverge", percent)
+		}
+		return text + "."
 	}, eventAdvice{"Metric and step size are still changing. Lengthen the warm-up, or reparametrise.", []string{"warmup"}},
 		func(_ []reportedEvent, rows []diagnose.Row) bool { return agree(rows) },
 		eventAdvice{"The chains agree in the end, as R-hat shows; a longer warm-up may make sampling faster.", []string{"warmup"}}},
