@@ -333,6 +333,7 @@ func (pr *Program) restart() {
 	pr.b.aligned = map[alignKey]ad.Ref{}
 	pr.b.covered = map[[2]*axis]bool{}
 	pr.lp.targets, pr.rep.calls, pr.rep.levels, pr.users.frame = nil, nil, 0, nil
+	pr.rep.skipped = 0
 	pr.lp.propto, pr.lp.inModel = pr.opts.Propto, false
 }
 
@@ -388,7 +389,8 @@ func New(prog *ir.Program, data []Constant, o Options) *Program {
 		parameters
 	}{}
 	f, functions := floor{at: &all.context, opts: &o, rep: &all.reporter, b: &all.builder, arr: &all.arrays, mem: &all.contents}, static.NewFunctions()
-	all.reporter = reporter{at: f.at, opts: f.opts}
+	_, left := o.Budget.Left()
+	all.reporter = reporter{at: f.at, opts: f.opts, left: left, maxSkipped: left / maxSkippedShare}
 	all.builder = builder{at: f.at, rep: f.rep, siteOf: map[source.Span]ad.Site{}, sites: make([]source.Span, 1)}
 	all.arrays = arrays{at: f.at, rep: f.rep, b: f.b}
 	all.contents = contents{at: f.at, rep: f.rep, b: f.b, arr: f.arr}

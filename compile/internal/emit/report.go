@@ -21,6 +21,11 @@ type reporter struct {
 	span   source.Span // position of the nodes and errors that follow
 	calls  []callSite  // calls in progress
 	levels int         // nesting depth of the statements and expressions in evaluation
+
+	// Work in branches that points may never take, in statements; see maxSkippedShare.
+	skipped    int64 // so far, in the current graph
+	maxSkipped int64
+	left       int64 // statements that the budget had left at the last call of attribute
 }
 
 // Error is what Bind returns when data and program do not fit: diagnostics with
@@ -66,6 +71,7 @@ func (rp *reporter) Reserve(bytes int, sizes ...int) {
 	if err := rp.opts.Budget.Take(int64(n) * int64(bytes)); err != nil {
 		rp.Halt(err)
 	}
+	rp.attribute(int64(n) * int64(bytes) / skippedBytes)
 }
 
 // reserveLanes asks for the memory of the numbers and maps of an axis.
@@ -77,9 +83,30 @@ func (rp *reporter) Back(used int64) { rp.opts.Budget.Back(used) }
 
 // step counts a bound statement.
 func (rp *reporter) step() {
+	rp.attribute(0)
 	if err := rp.opts.Budget.Step(statementCost); err != nil {
 		rp.Halt(err)
 	}
+}
+
+// attribute counts the statements since its last call, and more work that the budget does not count,
+// if the current statement may be skipped. If this is too much, it ends the binding of the graph:
+// its part of the program is then interpreted, and runs the branch only at points that take it.
+func (rp *reporter) attribute(more int64) {
+	_, left := rp.opts.Budget.Left()
+	spent := rp.left - left + more
+	rp.left = left
+	if !rp.at.mayBeSkipped() || rp.opts.Budget == nil {
+		return
+	}
+	if rp.skipped += spent; rp.skipped <= rp.maxSkipped {
+		return
+	}
+	at := rp.span
+	if len(rp.calls) > 0 {
+		at = rp.calls[0].at // a line of the branch, rather than of a function
+	}
+	rp.fail(at, diag.TooManyStatements, "binding it would run more than %d statements in branches that parameters decide", rp.maxSkipped).halt()
 }
 
 // maxLevels bounds the nesting depth of statements and expressions in evaluation, including all
@@ -100,8 +127,10 @@ func (rp *reporter) shallower() { rp.levels-- }
 // Halt ends the binding.
 func (rp *reporter) Halt(err error) { panic(&halt{rp.limited(err, rp.span)}) }
 
-// Ask ends the binding if the caller cancelled it.
-func (rp *reporter) Ask() {
+// Spend counts work that the budget does not count as statements, if it may be skipped. It ends the
+// binding if there is too much of it, or if the caller cancelled it.
+func (rp *reporter) Spend(statements int64) {
+	rp.attribute(statements)
 	if err := rp.opts.Budget.Ask(); err != nil {
 		panic(&halt{err})
 	}

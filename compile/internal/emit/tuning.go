@@ -55,6 +55,14 @@ const (
 	// iterations become a region, which runs only if the branch is taken.
 	maxSkippedTrips = 10_000
 
+	// maxSkippedShare divides the limit on statements. The result bounds the work to bind the
+	// branches of a graph that parameters may never take: 25 million interpreted statements of the
+	// 1000 million that are allowed by default. They take 0.1 to 0.5 s. Beyond the bound, the
+	// program is interpreted. Memory counts as well, since it has to be filled: skippedBytes are
+	// one statement.
+	maxSkippedShare = 40
+	skippedBytes    = 64
+
 	// maxNested is the maximum nesting of calls in regions. Parameters decide where such a
 	// recursion ends, so its graph would be infinite.
 	maxNested = 50

@@ -34,7 +34,7 @@ func (p *program) Reserve(int, ...int)          {}
 func (p *program) Used() int64                  { return 0 }
 func (p *program) Back(int64)                   {}
 func (p *program) Halt(err error)               { p.t.Fatal(err) }
-func (p *program) Ask()                         {}
+func (p *program) Spend(int64)                  {}
 func (p *program) inspect(first, last int64, w Way) (*Found, *Loop) {
 	lp := &Loop{Body: p.loop.Body, Var: p.loop.Var, Add: first - 1}
 	ax, number := lanes.Iterations(int(last-first+1), nil, nil, p.Reserve)

@@ -33,8 +33,10 @@ type Binding interface {
 	Reserve(bytes int, sizes ...int)
 	// Halt ends the binding.
 	Halt(err error)
-	// Ask ends the binding if the caller cancelled it.
-	Ask()
+	// Spend counts work, in units of an interpreted statement, that the budget does not count. It
+	// ends the binding if no point asked for it and it is too much, or if the caller cancelled it.
+	// Call it after work that may be long.
+	Spend(statements int64)
 }
 
 // Context is where and with what values an expression is evaluated.
@@ -260,6 +262,9 @@ func (v *Evaluator) inLanes(x *expression, at *Context) (out lanes.Value, err er
 			i, err = v.numbers.Int(x.Expression)
 		} else {
 			w, err = v.numbers.Value(x.Expression)
+		}
+		if x.call {
+			at.Spend(0)
 		}
 		if x.lasts(err) {
 			return out, interp.ErrLong

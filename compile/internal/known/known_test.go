@@ -46,7 +46,7 @@ func (s scope) Shape(v *ir.Var) (shape []int, ok bool) {
 func (scope) Excluded(*plan.Axis) []bool { return nil }
 func (scope) Reserve(int, ...int)        {}
 func (scope) Halt(err error)             { panic(err) }
-func (scope) Ask()                       {}
+func (scope) Spend(int64)                {}
 
 func compiled(t *testing.T, text string) *ir.Program {
 	t.Helper()
