@@ -84,7 +84,7 @@ model { s ~ exponential(1); if (s > 2) { STATEMENTS } }`
 var longBranches = []string{
 	"r -= paths(DEEP, s);",
 	"r -= ackermann(2, DEEP) * s;",
-	"int k = 1; for (i in 1:(3 * MANY)) for (j in 1:(3 * MANY)) k += 1; r -= k * s;",
+	"int k = 1; for (i in 1:(4 * MANY)) for (j in 1:(4 * MANY)) k += 1; r -= k * s;",
 	"int n = 0; while (n < MANY) { int m = 0; while (m < MANY) { m += 1; r -= s / m; } n += 1; }",
 	"int n = 0; while (n < MANY) { n += 1; r -= counted(n, 100 * MANY) * s; }",
 	"int n = 0; while (n < MANY) { n += 1; for (i in 1:(200 * MANY)) r -= s * i; }",

@@ -89,9 +89,10 @@ func (rp *reporter) step() {
 	}
 }
 
-// attribute counts the statements since its last call, and more work that the budget does not count,
-// if the current statement may be skipped. If this is too much, it ends the binding of the graph:
-// its part of the program is then interpreted, and runs the branch only at points that take it.
+// attribute counts the statements since its last call, and more work that the budget does not
+// count, if the current statement may be skipped. If this is too much, it ends the binding of the
+// graph. Its part of the program is then interpreted, and runs the branch only at points that take
+// it.
 func (rp *reporter) attribute(more int64) {
 	_, left := rp.opts.Budget.Left()
 	spent := rp.left - left + more

@@ -21,8 +21,9 @@ const (
 	maxFollowed = 20_000_000
 
 	// followedCost is the cost of following a statement, 165 ns, in units of an interpreted
-	// statement of 5 to 50 ns.
-	followedCost = 10
+	// statement of 5 to 50 ns. A loop of a million iterations with a counter must remain possible
+	// in a branch that may be skipped: interpreted, it takes seconds at each point.
+	followedCost = 3
 )
 
 // Tracked is an integer that a loop passes from iteration to iteration, as in `pos += n[i]`. If
