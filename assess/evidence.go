@@ -10,6 +10,7 @@ import (
 
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/bridge"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/sampler"
@@ -155,9 +156,14 @@ func chainsOf(p *model.Posterior, f *fit.Fit) ([][][]float64, error) {
 // temperedEvidence returns the estimate of parallel tempering. It belongs to the density that was
 // sampled, which may lack constants that p has. The difference is found at one point.
 func temperedEvidence(ctx context.Context, f *fit.Fit, p *model.Posterior, at []float64) (tempered.Evidence, error) {
+	// A run on disk has the events of its kernels, but not their other figures.
 	var kernels []map[string]float64
 	for _, c := range f.Report.Chains {
-		kernels = append(kernels, c.Kernel)
+		for _, e := range c.Events {
+			if e.Code == infer.EventLegs {
+				kernels = append(kernels, e.Figures)
+			}
+		}
 	}
 	_, z := tempered.EvidenceOf(kernels)
 	if math.IsNaN(z.LogZ) {
