@@ -30,6 +30,9 @@ func (w *chain) temper(ctx context.Context) (bool, error) {
 	for i, m := range c.Normals {
 		start.Modes = append(start.Modes, tempered.Component{Weight: max(c.Mass[i], minWeight), Normal: m})
 	}
+	if _, err := tempered.NewMixture(start.Modes); err != nil {
+		return false, nil // a mode is degenerate, for all chains: a spike of the density, say
+	}
 	was := *w.kernel
 	point := infer.NewPoint(w.Target.Dim())
 	point.CopyFrom(w.Point)
