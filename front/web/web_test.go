@@ -89,7 +89,9 @@ const buildVariable = "PPL_BUILD_PLAYGROUND"
 //	           messages for more mistakes
 //	7,211,365  means and variances of distributions, groups that a fit does not have, tables
 //	           that loops fill row by row, functions of matrices that are exact at the edges
-const maxWasm = 7_250_000
+//	7,321,201  series that are continued, checks by groups and of the prior, marginal
+//	           likelihoods, reasons and remedies of all codes
+const maxWasm = 7_400_000
 
 // TestBuild checks that the engine is small enough to download, contains no packages that a page
 // cannot use, and includes the licences of its parts.
