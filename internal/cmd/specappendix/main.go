@@ -96,7 +96,7 @@ func reformatted(text string) (string, error) {
 		}
 		rows = append(rows, row)
 	}
-	return between(text, "| format | who reads it | numbers | while the run goes on |\n|---|---|---|---|\n", "\n\n", strings.Join(rows, "\n"))
+	return between(text, "| format | read by | numbers | while the run goes on |\n|---|---|---|---|\n", "\n\n", strings.Join(rows, "\n"))
 }
 
 // between replaces the text after the first occurrence of from and before to.
