@@ -125,9 +125,9 @@ func (c *checker) operatorAdvice(op string, x, y types.Type) string {
 		return "a row_vector is on the left of a matrix, a vector on its right: swap the operands, or transpose the vector with '"
 	case (op == "+" || op == "-" || op == ".*" || op == "./") && flat(x) && flat(y) && (takes(op, transposed(x), y) || takes(op, x, transposed(y))):
 		return "transpose one of them with '"
-	case (op == "+" || op == "-") && (flat(x) && c.repeats(op, x, y) || flat(y) && c.repeats(op, y, x)):
+	case (op == "+" || op == "-" || op == "./") && (flat(x) && c.repeats(op, x, y) || flat(y) && c.repeats(op, y, x)):
 		return "use rep_matrix(v, n) to make a matrix of n copies of the vector"
-	case (op == ".*" || op == "./") && x.Dims == 0 && y.Dims == 0 && x.Rank()+y.Rank() == 3:
+	case op == ".*" && x.Dims == 0 && y.Dims == 0 && x.Rank()+y.Rank() == 3:
 		return "the elements of both must correspond: diag_post_multiply(X, v) multiplies the columns of a matrix, diag_pre_multiply(v, X) its rows; * is the matrix product"
 	case op == "%/%" && takes("/", x, y):
 		return "it divides integers: use / for reals"

@@ -56,11 +56,11 @@ const (
 	maxSkippedTrips = 10_000
 
 	// maxSkippedShare divides the limit on statements. The result bounds the work to bind the
-	// branches of a graph that parameters may never take: 25 million interpreted statements of the
+	// branches of a graph that parameters may never take: 31 million interpreted statements of the
 	// 1000 million that are allowed by default. They take 0.3 to 4 s. Beyond the bound, the
 	// program is interpreted. Memory counts as well, since it has to be filled: skippedBytes are
 	// one statement.
-	maxSkippedShare = 40
+	maxSkippedShare = 32
 	skippedBytes    = 64
 
 	// maxNested is the maximum nesting of calls in regions. Parameters decide where such a
