@@ -270,8 +270,13 @@ func reliable(e bridge.Estimate) bool {
 			return false
 		}
 	}
-	off := math.Abs(a.LogZ - b.LogZ)
-	return off <= max(bridgeLeast, bridgeErrors*math.Hypot(a.Error, b.Error))
+	return !differ(a.LogZ, a.Error, b.LogZ, b.Error)
+}
+
+// differ reports whether two estimates differ by more than their standard errors explain, and by
+// enough to matter.
+func differ(a, aError, b, bError float64) bool {
+	return math.Abs(a-b) > max(bridgeLeast, bridgeErrors*math.Hypot(aError, bError))
 }
 
 // Findings returns what users should know about the evidence of the model with this name.
@@ -282,7 +287,7 @@ func (e *Evidence) Findings(name string) []diagnose.Finding {
 	}
 	a, b := e.Bridge.Halves[0], e.Bridge.Halves[1]
 	switch {
-	case e.Tempering && reliable(e.Bridge) && math.Abs(e.Tempered.LogZ-e.Bridge.LogZ) > max(bridgeLeast, bridgeErrors*math.Hypot(e.Tempered.Error, e.Bridge.Error)):
+	case e.Tempering && reliable(e.Bridge) && differ(e.Tempered.LogZ, e.Tempered.Error, e.Bridge.LogZ, e.Bridge.Error):
 		add("evidence-methods", diagnose.Problem,
 			fmt.Sprintf("log evidence is %.2f ± %.2g by tempering and %.2f ± %.2g by bridge sampling.", e.Tempered.LogZ, e.Tempered.Error, e.Bridge.LogZ, e.Bridge.Error),
 			"Make more draws. If the two still differ, trust neither.")

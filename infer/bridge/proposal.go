@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
@@ -140,7 +141,7 @@ func (p *proposal) logRatios(ctx context.Context, points [][]float64, density De
 	}
 	ratios := make([]float64, len(points))
 	for i, x := range points {
-		ratios[i] = logAdd(here[i], there[i]) - math.Ln2 - p.logDensity(x)
+		ratios[i] = floats.LogSumExp([]float64{here[i], there[i]}) - math.Ln2 - p.logDensity(x)
 	}
 	return ratios, nil
 }
@@ -154,15 +155,4 @@ func (p *proposal) logDensity(x []float64) float64 {
 	// The factor is well conditioned, as fit has factorised the covariance.
 	_ = z.SolveVec(p.factor, z)
 	return -0.5*mat.Dot(z, z) - p.logDet - 0.5*float64(len(x))*math.Log(2*math.Pi)
-}
-
-// logAdd is log(exp(a) + exp(b)).
-func logAdd(a, b float64) float64 {
-	if a < b {
-		a, b = b, a
-	}
-	if math.IsInf(b, -1) || math.IsInf(a, 1) {
-		return a
-	}
-	return a + math.Log1p(math.Exp(b-a))
 }

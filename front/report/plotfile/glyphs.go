@@ -38,26 +38,38 @@ var typeface = sync.OnceValue(func() *sfnt.Font {
 // unit is the size at which glyphs are read: one em has this many units.
 const unit = 1000
 
-// outline returns the glyphs of a label, and its width.
-func outline(l label) (out path, width float64) {
+// glyphsOf returns the glyphs of a text, the distances from each to the next, and the width of the
+// text, in points.
+func glyphsOf(text string, size float64) (glyphs []sfnt.GlyphIndex, advances []float64, width float64) {
 	f := typeface()
 	var buffer sfnt.Buffer
-	scale := l.size / unit
-	var glyphs []sfnt.GlyphIndex
-	for _, r := range l.text {
+	for _, r := range text {
 		g, err := f.GlyphIndex(&buffer, r)
 		if err != nil {
 			g = 0 // the box for what is missing
 		}
-		glyphs = append(glyphs, g)
-	}
-	advances := make([]float64, len(glyphs))
-	for i, g := range glyphs {
+		advance := 0.0
 		if a, err := f.GlyphAdvance(&buffer, g, fixed.I(unit), font.HintingNone); err == nil {
-			advances[i] = float64(a) / 64 * scale
+			advance = float64(a) / 64 * size / unit
 		}
-		width += advances[i]
+		glyphs, advances = append(glyphs, g), append(advances, advance)
+		width += advance
 	}
+	return glyphs, advances, width
+}
+
+// textWidth is the width of a text in points.
+func textWidth(text string, size float64) float64 {
+	_, _, width := glyphsOf(text, size)
+	return width
+}
+
+// outline returns the outline of a label.
+func outline(l label) (out path) {
+	f := typeface()
+	var buffer sfnt.Buffer
+	scale := l.size / unit
+	glyphs, advances, width := glyphsOf(l.text, l.size)
 	x := -width * float64(l.anchor) / 2
 	place := func(p fixed.Point26_6, x float64) point {
 		at := point{x + float64(p.X)/64*scale, float64(p.Y) / 64 * scale}
@@ -94,28 +106,11 @@ func outline(l label) (out path, width float64) {
 		}
 		x += advances[i]
 	}
-	return out, width
+	return out
 }
 
 // between is the point at a share t of the way from a to b.
 func between(a, b point, t float64) point { return point{a.x + t*(b.x-a.x), a.y + t*(b.y-a.y)} }
-
-// textWidth is the width of a text in points.
-func textWidth(text string, size float64) float64 {
-	f := typeface()
-	var buffer sfnt.Buffer
-	width := 0.0
-	for _, r := range text {
-		g, err := f.GlyphIndex(&buffer, r)
-		if err != nil {
-			g = 0
-		}
-		if a, err := f.GlyphAdvance(&buffer, g, fixed.I(unit), font.HintingNone); err == nil {
-			width += float64(a) / 64 * size / unit
-		}
-	}
-	return width
-}
 
 // fitted shortens a text to a width.
 func fitted(text string, size, width float64) string {

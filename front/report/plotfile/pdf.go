@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image/color"
 	"io"
+	"slices"
 )
 
 // pdf is a page as PDF 1.4. Texts are outlines, so that no font has to be embedded.
@@ -22,12 +23,7 @@ func (p *pdf) at(q point) string { return short(q.x) + " " + short(p.height-q.y)
 
 // state selects the opacity of a colour for what follows.
 func (p *pdf) state(c color.NRGBA) {
-	number := -1
-	for i, a := range p.opacities {
-		if a == c.A {
-			number = i
-		}
-	}
+	number := slices.Index(p.opacities, c.A)
 	if number < 0 {
 		number = len(p.opacities)
 		p.opacities = append(p.opacities, c.A)
@@ -87,9 +83,8 @@ func (p *pdf) ring(at point, radius float64, s stroke) {
 }
 
 func (p *pdf) write(l label) {
-	outline, _ := outline(l)
-	if outline != nil {
-		p.fill(outline, l.colour)
+	if glyphs := outline(l); glyphs != nil {
+		p.fill(glyphs, l.colour)
 	}
 }
 

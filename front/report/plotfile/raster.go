@@ -90,8 +90,7 @@ func reversed(c contour) contour {
 }
 
 func (r *raster) write(l label) {
-	p, _ := outline(l)
-	r.paint(p, l.colour)
+	r.paint(outline(l), l.colour)
 }
 
 // line draws rectangles along a line, and discs where they meet, as one path, so that a transparent

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image/color"
 	"io"
+	"math"
 	"strconv"
 )
 
@@ -19,17 +20,9 @@ func newSVG(width, height float64) *svg {
 	return s
 }
 
-// short formats a length with two decimals, without zeros at the end.
+// short formats a length with at most two decimals.
 func short(v float64) string {
-	return strconv.FormatFloat(float64(int64(v*100+half(v)))/100, 'f', -1, 64)
-}
-
-// half rounds to the nearest hundredth.
-func half(v float64) float64 {
-	if v < 0 {
-		return -0.5
-	}
-	return 0.5
+	return strconv.FormatFloat(math.Round(v*100)/100+0, 'f', -1, 64) // 0 is added as there is a -0
 }
 
 // paint is an attribute with a colour.
