@@ -34,8 +34,10 @@ func (j *job) write(w io.Writer) error {
 	return err
 }
 
-// The events that a process sends. The last is a result or a failure.
+// The events that a process sends. The last is a result or a failure. Limits are those that the
+// request has lowered; the server keeps them to itself.
 const (
+	eventLimits   = "limits"
 	eventProgress = "progress"
 	eventPrint    = "print"
 	eventResult   = "result"
@@ -69,7 +71,7 @@ func readHead(r *bufio.Reader, maxResult int64) (event string, length int64, err
 	length, err = strconv.ParseInt(number, 10, 64)
 	limit := int64(maxSmall)
 	switch event {
-	case eventProgress, eventPrint, eventFailure:
+	case eventLimits, eventProgress, eventPrint, eventFailure:
 	case eventResult:
 		limit = maxResult
 	default:

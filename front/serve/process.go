@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,6 +22,7 @@ type process struct {
 	stdin  io.Closer // closing it ends the process
 	out    *bufio.Reader
 	stderr head
+	memory int64           // its limit, in bytes
 	ctx    context.Context // whose end kills it
 	cancel context.CancelCauseFunc
 	timer  *time.Timer
@@ -59,7 +61,7 @@ func (s *starter) start(cmd *exec.Cmd) error {
 // the time limit is exceeded.
 func (s *Server) start(ctx context.Context, j *job) (*process, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	p := &process{ctx: ctx, cancel: cancel}
+	p := &process{ctx: ctx, cancel: cancel, memory: j.Limits.Memory}
 	p.cmd = s.o.Command(ctx)
 	p.cmd.WaitDelay = time.Second
 	p.cmd.Stderr = &p.stderr
@@ -144,21 +146,49 @@ func (p *process) failure(length int64) *Failure {
 
 var lost = &Failure{Kind: "internal", Message: "the process ended without an answer; see the log of the server"}
 
-// silence returns the failure of a process that ended without an answer, given its state and its
-// standard error.
-func silence(ctx context.Context, state *os.ProcessState, stderr string) *Failure {
+// lower notes the limits that a process has lowered.
+func (p *process) lower(length int64) error {
+	text := make([]byte, length)
+	if _, err := io.ReadFull(p.out, text); err != nil {
+		return err
+	}
+	lower := Limits{Memory: p.memory}
+	if err := json.Unmarshal(text, &lower); err != nil {
+		return err
+	}
+	p.memory = min(p.memory, lower.Memory)
+	return nil
+}
+
+// silence returns the failure of a process that ended without an answer, given its state.
+func (p *process) silence(state *os.ProcessState) *Failure {
+	stderr := p.stderr.String()
 	switch {
-	case errors.Is(context.Cause(ctx), errTime) || state != nil && strings.Contains(state.String(), "CPU time limit"):
+	case errors.Is(context.Cause(p.ctx), errTime) || state != nil && strings.Contains(state.String(), "CPU time limit"):
 		return Passed("seconds", "the work takes longer than its limit")
 	case strings.Contains(stderr, "stack exceeds"):
 		return Passed("memory", "recursive functions are nested too deeply")
-	case strings.Contains(stderr, "out of memory"), strings.Contains(stderr, "cannot allocate memory"), strings.Contains(stderr, "errno=12"):
+	case slices.ContainsFunc(refused, func(words string) bool { return strings.Contains(stderr, words) }):
 		return Passed("memory", "the work needs more memory than its limit")
 	case state != nil && state.String() == "signal: killed":
 		// The kernel has killed it, since the machine was short of memory.
 		return Passed("memory", "the system ended the process, probably because the machine has too little memory")
+	case MemoryEnforced && state != nil && state.ExitCode() != 0 && !strings.Contains(stderr, "panic: ") && peak(state) > p.memory/2:
+		// There may be more such words. Memory that is not resident also counts against the limit,
+		// above all the stacks of threads.
+		return Passed("memory", "the process aborted, probably because the work needs more memory than its limit")
 	}
 	return lost
+}
+
+// refused are the words with which Go's runtime and the C library abort where the system refuses
+// memory.
+var refused = []string{
+	"out of memory", "cannot allocate memory", "errno=12",
+	"pthread_create failed: Resource temporarily unavailable", // memory for the thread's stack
+	// The collector reads the nil pointer to a queue that could not be allocated. Goroutine 0 is
+	// the runtime itself; the compiler's machine code runs on others.
+	" addr=0x0\n\ngoroutine 0 ",
 }
 
 // head keeps the beginning of what is written to it. Go's runtime reports there why it aborts.

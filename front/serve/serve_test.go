@@ -79,7 +79,25 @@ var misdeeds = map[string]Handler{
 			runtime.KeepAlive(all)
 		}
 	},
-	"deep":  func(context.Context, *Call) (any, error) { return deep(1), nil },
+	"deep": func(context.Context, *Call) (any, error) { return deep(1), nil },
+	// Abort uses the bytes of the request, and dies with words that do not name the reason.
+	"abort": func(_ context.Context, c *Call) (any, error) {
+		var j struct{ Bytes, Memory int64 }
+		if err := json.Unmarshal(c.Body, &j); err != nil {
+			return nil, err
+		}
+		if err := c.Lower(map[string]int64{"memory": j.Memory}); err != nil {
+			return nil, err
+		}
+		b := make([]byte, j.Bytes)
+		for i := range b {
+			b[i] = 1
+		}
+		runtime.KeepAlive(b)
+		fmt.Fprintln(os.Stderr, "SIGSEGV: segmentation violation")
+		os.Exit(2)
+		return nil, nil
+	},
 	"panic": func(context.Context, *Call) (any, error) { panic("a secret") },
 	"exit":  func(context.Context, *Call) (any, error) { os.Exit(0); return nil, nil },
 	"garbage": func(_ context.Context, c *Call) (any, error) {
@@ -217,8 +235,11 @@ func TestMisdeeds(t *testing.T) {
 		{"steps", `{}`, 422, `{"schema_version":1,"error":{"kind":"model","message":"no"}}`, false},
 		{"lower", `{"seconds":3,"bytes":1099511627776}`, 200, `{"bytes":16777216,"elements":10000000,"statements":100000000,"draws":1000000,"prints":1000,"seconds":3,"memory":314572800}`, false},
 		{"lower", `{"hours":3}`, 400, `{"schema_version":1,"error":{"kind":"request","message":"no limit is called \"hours\"; the limits are bytes, elements, statements, draws, prints, seconds, memory"}}`, false},
-		{"hog", `{}`, 422, `{"schema_version":1,"error":{"kind":"limit","limit":"memory","message":"the work needs more memory than its limit"}}`, true},
+		{"hog", `{}`, 422, `{"schema_version":1,"error":{"kind":"limit","limit":"memory",`, true},
 		{"deep", `{}`, 422, `{"schema_version":1,"error":{"kind":"limit","limit":"memory",`, true},
+		{"abort", `{"bytes":200000000,"memory":300000000}`, 422, `{"schema_version":1,"error":{"kind":"limit","limit":"memory",`, true},
+		{"abort", `{"bytes":140000000,"memory":268435456}`, 422, `{"schema_version":1,"error":{"kind":"limit","limit":"memory",`, true},
+		{"abort", `{"bytes":10000000,"memory":300000000}`, 500, `{"schema_version":1,"error":{"kind":"internal",`, true},
 		{"panic", `{}`, 500, `{"schema_version":1,"error":{"kind":"internal","message":"the work failed because of an error in ppl; see the log of the server"}}`, false},
 		{"exit", `{}`, 500, `{"schema_version":1,"error":{"kind":"internal","message":"the process ended without an answer; see the log of the server"}}`, false},
 		{"garbage", `{}`, 500, `{"schema_version":1,"error":{"kind":"internal",`, false},
@@ -233,7 +254,7 @@ func TestMisdeeds(t *testing.T) {
 		}
 		status, answer, err := s.post(t.Context(), test.kind, "", test.body)
 		if err != nil || status != test.status || !strings.HasPrefix(answer, test.answer) {
-			t.Errorf("%s %s: status %d, %s, %v; want %d, %s", test.kind, test.body, status, answer, err, test.status, test.answer)
+			t.Errorf("%s %s: status %d, %s, %v; want %d, %s\n%s", test.kind, test.body, status, answer, err, test.status, test.answer, s.log)
 		}
 	}
 	if _, answer, err := s.post(t.Context(), "short", "", `{}`); err == nil {

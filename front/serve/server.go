@@ -194,10 +194,9 @@ func (s *Server) work(r *http.Request, a *answer, kind string) *httpd.Error {
 		return nil
 	}
 	if out == lost { // find out more
-		stderr := p.stderr.String()
-		out = silence(p.ctx, state, stderr)
+		out = p.silence(state)
 		if out == lost {
-			s.o.Log.Error("a process ended without an answer", "work", kind, "state", fmt.Sprint(state), "stderr", stderr)
+			s.o.Log.Error("a process ended without an answer", "work", kind, "state", fmt.Sprint(state), "stderr", p.stderr.String())
 		}
 	} else if out.Kind == "internal" {
 		s.o.Log.Error("a process failed", "work", kind, "stderr", p.stderr.String())
@@ -227,6 +226,8 @@ func (s *Server) relay(p *process, a *answer) *Failure {
 			return &Failure{Kind: "internal"}
 		case err != nil:
 			return lost
+		case event == eventLimits:
+			err = p.lower(length)
 		case event == eventFailure:
 			return p.failure(length)
 		case event == eventResult:

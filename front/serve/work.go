@@ -147,6 +147,9 @@ func (c *Call) Lower(by map[string]int64) error {
 	if err := setLimits(lower); err != nil {
 		return err
 	}
+	if err := c.send(eventLimits, lower, false); err != nil {
+		return err
+	}
 	return c.walls.close(sealing)
 }
 
