@@ -9,10 +9,10 @@ import (
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
-// This file: data that are continued beyond their last row.
+// This file extends data beyond their last row.
 
-// NoFutureValuesError says that the rows ahead depend on variables of the data whose values there
-// are not given.
+// NoFutureValuesError says that the rows ahead depend on data variables whose values in these rows
+// were not given.
 type NoFutureValuesError struct {
 	Names []string
 	Rows  int
@@ -23,9 +23,9 @@ func (e *NoFutureValuesError) Error() string {
 	return fmt.Sprintf("what follows depends on %s, whose values in the %d rows ahead are not given", strings.Join(e.Names, ", "), e.Rows)
 }
 
-// Ahead extends data by rows that follow the last, for [Model.DeriveFor] with [predict.Options].
-// future has the values of covariates in these rows; nil if the model has none. Outcomes get
-// placeholders, which only the derived program replaces.
+// Ahead extends data by rows after the last one, for [Model.DeriveFor] with [predict.Options].
+// future has the values of the covariates in these rows; it is nil if the model has no covariates.
+// Outcomes get placeholders in the new rows; the derived program replaces them by draws.
 func (m *Model) Ahead(values, future *data.Set, rows int) (*data.Set, *predict.Ahead, error) {
 	if err := m.Err(); err != nil {
 		return nil, nil, err
@@ -95,7 +95,8 @@ func (m *Model) Ahead(values, future *data.Set, rows int) (*data.Set, *predict.A
 	return values.Replace(longer.Set(), nil), &predict.Ahead{Rows: t.Rows, From: from, Index: t.Index, Time: times}, nil
 }
 
-// follows reports the integers after times, as many as rows.
+// follows reports whether index has the consecutive integers times+1, times+2, …, one for each of
+// the rows.
 func follows(index []int64, times, rows int) bool {
 	for i, x := range index {
 		if x != int64(times+i+1) {
@@ -105,8 +106,8 @@ func follows(index []int64, times, rows int) bool {
 	return len(index) == rows
 }
 
-// extend adds a variable with more rows along a dimension. inner is the number of elements of a
-// position in the dimensions up to this one.
+// extend adds rows to a variable along the dimension that counts rows. inner is the number of
+// elements of one row.
 func extend(to *data.Builder, c predict.TimeColumn, old data.Value, rows, inner int, next func(row, i int) float64) error {
 	shape := slices.Clone(old.Shape)
 	shape[c.Along] += rows

@@ -18,11 +18,12 @@ type Derived struct {
 	Outputs []predict.Output // its generated quantities
 	Left    []predict.Left   // statements on data from which nothing could be derived
 
-	// Summaries are values that Outputs depend on and that the model computes from all rows of data
-	// columns.
+	// Summaries are values, such as a mean, that the model computes from all rows of data columns
+	// and on which Outputs depend.
 	Summaries []predict.Summary
 
-	// Known gives the names in a fit of parameters with other names; see [predict.Derived].
+	// Known maps a parameter that the derived model renames to its name in the fit; see
+	// [predict.Derived].
 	Known map[string]string
 
 	// Scaled lists the statements about parameters that a model of the kind predict.TopLevel keeps,
@@ -58,15 +59,15 @@ func (m *Model) DeriveReplicated(values *data.Set) (*Derived, error) {
 	return m.DeriveFor(values, predict.Replicated, predict.Options{})
 }
 
-// DeriveFor is [Model.DeriveWith] for data that may lack the observations, for kinds that compute
-// something for each of them.
+// DeriveFor is [Model.DeriveWith] for data that may lack the observations. It suits kinds that
+// compute something for each observation.
 func (m *Model) DeriveFor(values *data.Set, kind predict.Kind, o predict.Options) (*Derived, error) {
 	o.Unknown = m.notGiven(values, kind)
 	return m.DeriveWith(kind, o)
 }
 
-// NotGiven lists the variables that a model draws, in its statements about data, and that a data
-// set does not have.
+// NotGiven lists the variables that a model draws in its statements about data and that a data set
+// lacks.
 func (m *Model) NotGiven(set *data.Set) []string { return m.notGiven(set, predict.Replicated) }
 
 // notGiven is NotGiven for any kind of derived model.
@@ -99,9 +100,9 @@ func (e *SummarisedError) Error() string {
 		e.Summary.Text, at.File, at.Line, strings.Join(e.Summary.Of, ", "))
 }
 
-// Comparable returns a [SummarisedError] if outputs for values have another meaning than for the
-// fitted data. That is so if a summary is computed from variables that differ between the two data
-// sets, or that are among changed. If fitted is nil, all variables differ.
+// Comparable returns a [SummarisedError] if the outputs mean something else for values than for the
+// fitted data. They do if a summary is computed from variables that differ between the two data
+// sets, or that are listed in changed. If fitted is nil, all variables count as different.
 func (d *Derived) Comparable(fitted, values *data.Set, changed ...string) error {
 	for _, s := range d.Summaries {
 		for _, name := range s.Of {
@@ -113,9 +114,8 @@ func (d *Derived) Comparable(fitted, values *data.Set, changed ...string) error 
 	return nil
 }
 
-// ChangedSummaries lists the summaries that generated quantities combine with parameters and that
-// are computed from variables with other values than in the data of a fit. Without fitted, all
-// differ.
+// ChangedSummaries lists the summaries that generated quantities combine with parameters and whose
+// data differ from those of the fit. If fitted is nil, all data count as different.
 func (m *Model) ChangedSummaries(fitted, values *data.Set) []predict.Summary {
 	if m.Err() != nil {
 		return nil

@@ -43,8 +43,8 @@ func Compile(name, text string) (*Model, error) {
 	return CompileContext(context.Background(), name, text, CompileOptions{})
 }
 
-// CompileOptions are options of [CompileContext] and [CompileFileContext]. The zero value is the
-// default.
+// CompileOptions are the options of [CompileContext] and [CompileFileContext]. The zero value is
+// the default.
 type CompileOptions struct {
 	// IncludePaths are the folders that are searched for the files of #include lines, in this
 	// order. Only regular files in and below them can be included, even by ".." or symbolic links.
@@ -305,22 +305,22 @@ type BindOptions struct {
 //
 //   - a map from names to values, such as map[string]any;
 //   - a struct, or a pointer to one, with fields named by tags `ppl:"name"` or
-//     `json:"name"` or by themselves;
+//     `json:"name"` or by their own names;
 //   - [JSON] or a [DataFile];
 //   - a *data.Set;
 //   - nil for a model without data.
 //
-// Values in Go are numbers, slices of them to any depth, and matrices and
-// vectors of gonum. A variable that is declared int takes values of Go's
-// integer types only. A time.Time and a time.Duration are refused, as they have no unit.
+// Values in Go are numbers, slices of them to any depth, and matrices and vectors of gonum. A
+// variable declared int takes only values of Go's integer types. A time.Time and a time.Duration
+// are refused, as they have no unit.
 //
 // A key of a map that the model does not declare is an error, and so is a field with numbers of a
 // struct; the tag `ppl:"-"` leaves a field out. As in Stan, JSON and files may have more than the
 // model declares, and so may sets. Values may share parts, but not contain themselves.
 //
-// Data that rule out every value of the parameters are an error, such as a binomial count above
-// its number of trials, see [BindOptions.AllowImpossible]. The error says which variable or
-// statement is wrong and why, see [Diagnostics].
+// Data that rule out every value of the parameters are an error, such as a binomial count above its
+// number of trials, see [BindOptions.AllowImpossible]. The error says which variable or statement
+// is wrong and why, see [Diagnostics].
 func (m *Model) Bind(values any) (*Posterior, error) {
 	return m.BindContext(context.Background(), values, BindOptions{})
 }
@@ -389,7 +389,8 @@ func readData(values any, memory int64) (*data.Set, error) {
 	return data.FromGoWith(values, o)
 }
 
-// meant says what to bind instead of values that are nearly data; "" for others.
+// meant suggests what to bind instead of a value that is almost data, such as a text in JSON; "" if
+// there is no suggestion.
 func meant(values any) string {
 	switch v := values.(type) {
 	case *JSON, *DataFile:
@@ -408,7 +409,8 @@ func meant(values any) string {
 	return ""
 }
 
-// declaredNames are the names of variables, of a tuple its own.
+// declaredNames yields the names of the declared variables. A tuple has one name, not one for each
+// member.
 func declaredNames(vars []*ir.Var) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, leaves := range ir.Declared(vars) {

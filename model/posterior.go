@@ -10,13 +10,13 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// Posterior is a model bound to data: a log density over an unconstrained space, with its gradient,
-// and functions that compute the model's own quantities.
+// Posterior is a model bound to data: a log density over an unconstrained space, its gradient, and
+// functions that compute the model's quantities.
 //
 // It implements infer.LogDensity, infer.Cloner and infer.Generator, so the samplers of package
 // infer accept it. Any number of goroutines may sample it at the same time, because each run
 // evaluates clones. Only one goroutine at a time may call its methods. Methods of a nil Posterior,
-// and of one that Bind has not made, return errors, or nothing if they have no error result.
+// or of one that Bind has not made, return errors, or zero values if they have no error result.
 type Posterior struct {
 	name    string
 	model   *Model
@@ -32,7 +32,7 @@ var (
 	_ infer.Stopper    = (*Posterior)(nil)
 	_ infer.Sharer     = (*Posterior)(nil)
 	_ infer.Recentrer  = (*Posterior)(nil)
-	_ infer.Recentrer  = (*compile.Model)(nil) // what Clone returns
+	_ infer.Recentrer  = (*compile.Model)(nil) // the type that CloneDensity returns
 )
 
 // Err returns nil for a posterior that [Model.Bind] has made, and an error for a nil or zero
@@ -44,7 +44,7 @@ func (p *Posterior) Err() error {
 	return nil
 }
 
-// at returns an error if x is not a valid point to evaluate.
+// at returns an error unless x is a point at which the density can be evaluated.
 func (p *Posterior) at(x []float64) error {
 	if err := p.Err(); err != nil {
 		return err

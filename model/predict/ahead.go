@@ -12,13 +12,14 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// This file: which rows of a model follow each other, so that they can be continued.
+// This file finds the rows of a model that follow each other in time, so that the data can be
+// continued.
 
 // ErrNoFuture says that the text of a model does not determine what follows its last row.
 var ErrNoFuture = errors.New("the model does not say what follows the last row")
 
-// Timeline describes the data of a model whose rows follow each other in time: a statement about
-// one row depends on the row before it.
+// Timeline describes data whose rows follow each other in time: a statement about one row depends
+// on the row before it.
 type Timeline struct {
 	Size  string // the variable of the data that is the number of times
 	Rows  string // the number of rows of the outcomes: Size, or another variable
@@ -27,16 +28,16 @@ type Timeline struct {
 	Columns []TimeColumn
 }
 
-// TimeColumn is a variable of the data.
+// TimeColumn is a data variable of a [Timeline].
 type TimeColumn struct {
 	Name    string
-	Along   int    // the dimension whose size is the number of times or rows; -1: none
-	Size    string // this size
-	Outcome bool   // the model draws it
-	Line    int    // of its declaration
+	Along   int    // the dimension whose size is the number of times or rows; -1: there is none
+	Size    string // the expression for that size
+	Outcome bool   // the model draws this variable
+	Line    int    // line of the declaration
 }
 
-// Ahead says that only the first rows of the outcomes are known, for [Replicated], [Expected] and
+// Ahead says that the outcomes are known only in the first rows, for [Replicated], [Expected] and
 // [LinearPredictor].
 type Ahead struct {
 	Rows string // the variable of the data that is the number of rows
@@ -91,7 +92,8 @@ func TimelineOf(p *compile.Program) (*Timeline, error) {
 	return t, e.timeColumns(t)
 }
 
-// chained lists the sizes of variables of which an element is used at the place before another one.
+// chained lists the data variables that are sizes of variables in which one element depends on the
+// element before it, as in x[t - 1].
 func (e *emitter) chained() (sizes []string) {
 	is := func(size ast.Expr) (string, bool) {
 		x, ok := ast.Unparen(size).(*ast.VarExpr)
@@ -143,8 +145,9 @@ func (e *emitter) chained() (sizes []string) {
 	return sizes
 }
 
-// before reports an index such as t - 1, in a loop over t, or a range that ends before t or before
-// the last element. In loops that go to the last row but one, t + 1 is such an index too.
+// before reports whether an index refers to an earlier element: t - 1 in a loop over t, or a range
+// that ends before t or before the last element. In loops that end at the last row but one, t + 1
+// also counts.
 func (e *emitter) before(x ast.Index, size ast.Expr) bool {
 	shifted := func(y ast.Expr) (of *ast.VarExpr, op string) {
 		b, ok := ast.Unparen(y).(*ast.Binary)
@@ -171,8 +174,8 @@ func (e *emitter) before(x ast.Index, size ast.Expr) bool {
 	return false
 }
 
-// timesOf lists the integers among the data with a value for each row that are at most the number
-// of times.
+// timesOf lists the integer data that have a value for each row, none of which may exceed the
+// number of times.
 func (e *emitter) timesOf(rows, size string) (names []string) {
 	for _, v := range e.data() {
 		d := v.Decl.(*ast.VarDecl)
@@ -188,7 +191,7 @@ func (e *emitter) timesOf(rows, size string) (names []string) {
 	return names
 }
 
-// data lists the variables of the data, as they are declared.
+// data lists the data variables in the order of their declarations.
 func (e *emitter) data() (out []*check.Var) {
 	b := e.tree.Block(ast.Data)
 	if b == nil {
@@ -202,7 +205,7 @@ func (e *emitter) data() (out []*check.Var) {
 	return out
 }
 
-// timeColumns finds the variables of the data that get more elements.
+// timeColumns finds the data variables that get more elements when rows are added.
 func (e *emitter) timeColumns(t *Timeline) error {
 	for _, v := range e.data() {
 		d, ok := v.Decl.(*ast.VarDecl)
@@ -233,8 +236,8 @@ func (e *emitter) timeColumns(t *Timeline) error {
 	return nil
 }
 
-// continued prepares outcomes whose first rows alone are known: values of later rows must not be
-// needed before they are drawn.
+// continued prepares outcomes that are known only in the first rows. It returns an error if the
+// value of a later row is needed before it is drawn.
 func (e *emitter) continued() error {
 	a := e.ahead
 	if a == nil {
@@ -269,7 +272,8 @@ func (e *emitter) continued() error {
 	return nil
 }
 
-// readsKnown reports an expression that uses only known values of an outcome, by numbers of rows.
+// readsKnown reports whether an expression uses only known values of an outcome, because its index
+// is a literal row number.
 func (e *emitter) readsKnown(x ast.Expr, v *check.Var) bool {
 	if e.ahead == nil || firstSize(v) != e.ahead.Rows {
 		return false
@@ -296,7 +300,7 @@ func (e *emitter) readsKnown(x ast.Expr, v *check.Var) bool {
 	return known
 }
 
-// laterUnset marks later rows of an output as not drawn yet: as NaN, where their type has it.
+// laterUnset marks the later rows of an output as not drawn yet: by NaN, if their type has it.
 func (e *emitter) laterUnset(v *check.Var) []ast.Stmt {
 	g := e.later[v]
 	if elem, ok := v.Type.Elem(); g == nil || !ok || elem.Dims > 0 || v.Type.Scalar() != types.Real {

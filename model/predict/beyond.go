@@ -11,22 +11,23 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// This file: models that have no distribution to draw further elements from, or have one that would
-// change with their number.
+// This file finds models that have no distribution from which further elements of a parameter can
+// be drawn, or whose distribution would change with the number of elements.
 
-// dependent reports a parameter whose elements cannot be drawn one after another, because its type
-// restricts them together.
+// dependent reports whether the elements of a parameter cannot be drawn one after another, because
+// its type restricts them jointly.
 func dependent(v *check.Var, g *Grown) bool {
 	switch v.Constraint {
 	case types.Unconstrained, types.LowerUpper, types.OffsetMultiplier:
 		return false
 	case types.Ordered, types.PositiveOrdered, types.SumToZeroVector, types.SumToZeroMatrix:
-		return true // a draw from the usual distributions is not of this type
+		return true // draws from the usual distributions do not satisfy this type's constraint
 	}
 	return slices.ContainsFunc(g.Known[v.Type.Dims:], func(known int) bool { return known >= 0 })
 }
 
-// atKnown reports a term about elements that the fit has, by their number.
+// atKnown reports whether a term is only about elements that the fit has, because its index is a
+// literal number.
 func (e *emitter) atKnown(t *term) bool {
 	g := e.grown[t.place.v]
 	if g == nil || t.place.flat != "" {
@@ -63,8 +64,9 @@ func intLiteral(x ast.Expr) (int, bool) {
 	return n, err == nil
 }
 
-// single returns an error if further elements of a parameter have no statement, or more than one:
-// the density is then a product, which no draw from one of its factors has.
+// single returns an error unless exactly one statement is about each further element of a
+// parameter. With several statements the density is a product, and a draw from one factor does not
+// have that density.
 func (e *emitter) single(v *check.Var) error {
 	var terms []*term
 	beyond := false
@@ -97,7 +99,7 @@ func (e *emitter) single(v *check.Var) error {
 	return nil
 }
 
-// reachesLast reports a term that is about the last elements of a parameter for certain.
+// reachesLast reports whether a term is certainly about the last elements of a parameter.
 func (e *emitter) reachesLast(t *term) bool {
 	if e.conditional(t.at) {
 		return false
@@ -123,7 +125,7 @@ func (e *emitter) reachesLast(t *term) bool {
 	return true
 }
 
-// conditional reports a statement of the model that need not run.
+// conditional reports whether a statement of the model may be skipped.
 func (e *emitter) conditional(at ast.Stmt) (found bool) {
 	for _, s := range e.model {
 		ast.Inspect(s, func(n ast.Node) bool {
@@ -137,7 +139,7 @@ func (e *emitter) conditional(at ast.Stmt) (found bool) {
 	return found
 }
 
-// loopOf returns the loop whose variable an expression is.
+// loopOf returns the loop whose variable the expression is; nil if there is none.
 func (e *emitter) loopOf(x ast.Expr) *ast.For {
 	use, ok := ast.Unparen(x).(*ast.VarExpr)
 	if !ok || e.info.Uses[use] == nil {
@@ -147,8 +149,8 @@ func (e *emitter) loopOf(x ast.Expr) *ast.For {
 	return loop
 }
 
-// overlap reports terms about the same elements, if both reach the last one: their indices in the
-// dimensions that do not grow are the same.
+// overlap reports whether two terms that both reach the last element are about the same elements:
+// whether their indices agree in the dimensions that do not grow.
 func (e *emitter) overlap(t, u *term) bool {
 	for d, known := range e.grown[t.place.v].Known {
 		if known < 0 && e.indexText(t.place, d) != e.indexText(u.place, d) {
@@ -158,7 +160,8 @@ func (e *emitter) overlap(t, u *term) bool {
 	return true
 }
 
-// indexText describes the elements that a place has in a dimension: of a loop, those of its range.
+// indexText describes the elements of a place in one dimension; a loop variable represents the
+// range of its loop.
 func (e *emitter) indexText(p *place, d int) string {
 	if d >= len(p.indices) {
 		return ":"
@@ -196,16 +199,17 @@ func (e *emitter) unknownOutcome(t *term, outcomes []*check.Var, a *Ahead) error
 	return nil
 }
 
-// sizeArgs is the number of arguments before those that are sizes or positions.
+// sizeArgs has, for functions with arguments that are sizes or positions, the number of arguments
+// before these.
 var sizeArgs = map[string]int{
 	"rep_vector": 1, "rep_row_vector": 1, "rep_matrix": 1, "rep_array": 1, "head": 1, "tail": 1, "segment": 1, "block": 1,
 	"sub_row": 1, "sub_col": 1, "row": 1, "col": 1, "zeros_vector": 0, "zeros_row_vector": 0, "zeros_int_array": 0, "zeros_array": 0,
 	"ones_vector": 0, "ones_row_vector": 0, "ones_int_array": 0, "ones_array": 0, "identity_matrix": 0,
 }
 
-// countAsValue finds an expression that computes with the number of rows or times, as
-// `b * t / T` does: with more rows it means something else than in the fit. Sizes, positions, ends
-// of loops and comparisons are no such expressions.
+// countAsValue finds an expression that uses the number of rows or times as a value, as `b * t / T`
+// does. With more rows it means something else than in the fit. Sizes, positions, ends of loops and
+// comparisons do not count as values.
 func (e *emitter) countAsValue(t *Timeline) (value ast.Expr) {
 	counts := map[string]bool{t.Size: true, t.Rows: true}
 	isCount := func(x *ast.VarExpr) bool { v := e.info.Uses[x]; return v != nil && counts[v.Name] }
@@ -297,7 +301,7 @@ func (e *emitter) countAsValue(t *Timeline) (value ast.Expr) {
 				}
 			case *ast.Tilde, *ast.TargetPlus:
 				s := x.(ast.Stmt)
-				return len(e.findings[s].terms) > 0 || e.directly(s, sized) // not priors of other parameters
+				return len(e.findings[s].terms) > 0 || e.directly(s, sized) // skip priors of other parameters
 			case *ast.VarExpr:
 				if isCount(x) {
 					value = x

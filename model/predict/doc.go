@@ -5,23 +5,23 @@
 //
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 //
-//	predict.go   Derive: from a program to a derived program, and what could not be derived
-//	terms.go     which statements of the model block are about which data
-//	place.go     the elements of a variable that a variate consists of
-//	families.go  special cases of some distributions
-//	emit.go      the derived program; package lang/printer writes it
-//	build.go     nodes of the derived program
-//	fresh.go     names that the program does not use yet, for new declarations
-//	loglik.go    statements for the log likelihood
-//	replicate.go statements for replicated data
-//	expected.go  statements for expected values and linear predictors
-//	grown.go     parameters with more elements than a fit has: new groups
-//	ahead.go     rows that follow each other, and are continued
-//	prior.go     the prior: as a model, or drawn directly; priors.go: parameters without one
-//	summaries.go values that a program computes from all rows of a column
-//	toplevel.go  priors that are not conditional on other parameters
-//	truncate.go  generators of truncated distributions
-//	rewrite.go   expressions and statements with other names
+//	predict.go    Derive: from a program to a derived program, and what could not be derived
+//	terms.go      which statements of the model block are about which data
+//	place.go      the elements of a variable that a variate consists of
+//	families.go   special cases of some distributions
+//	emit.go       the derived program; package lang/printer writes it
+//	build.go      nodes of the derived program
+//	fresh.go      names that the program does not use yet, for new declarations
+//	loglik.go     statements for the log likelihood
+//	replicate.go  statements for replicated data
+//	expected.go   statements for expected values and linear predictors
+//	grown.go      parameters with more elements than a fit has: new groups
+//	ahead.go      rows that follow each other, and are continued
+//	prior.go      the prior: as a model, or drawn directly; priors.go: parameters without one
+//	summaries.go  values that a program computes from all rows of a column
+//	toplevel.go   priors that are not conditional on other parameters
+//	truncate.go   generators of truncated distributions
+//	rewrite.go    expressions and statements with other names
 //
 // The result is a program in the language, whose text you can read, and run elsewhere: see
 // [Derived.Text]. It has the data, the parameters and the transformed parameters of the model. Its

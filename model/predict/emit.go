@@ -18,36 +18,36 @@ type emitter struct {
 	kind     Kind
 	findings map[ast.Stmt]finding
 	left     []Left
-	order    []ast.Stmt // statements with findings, in the order of the model
-	doubt    error      // why the prior cannot be determined
+	order    []ast.Stmt // statements that have findings, in the order of the model
+	doubt    error      // the reason why the prior cannot be determined
 
-	variables []*check.Var // that outputs are about
+	variables []*check.Var // variables that the outputs are about
 	dims      map[*check.Var]int
 	names     map[*check.Var]string
 	observed  map[*check.Var][]string
 	unknown   map[*check.Var]bool     // data variables that are not given
-	vectors   map[*check.Var]ast.Expr // sizes of the vectors of outputs for an observation
+	vectors   map[*check.Var]ast.Expr // the size of an output that has a vector for each observation
 	plans     map[planKey]plan
-	known     map[string]string // see Derived
-	grows     bool              // draw only parameters that have grown
+	known     map[string]string // see [Derived.Known]
+	grows     bool              // only parameters that have grown are drawn
 	joint     string            // a variable whose elements cannot be drawn one by one
 
 	ahead *Ahead
-	later map[*check.Var]*Grown // outcomes whose first rows alone are known
+	later map[*check.Var]*Grown // outcomes that are known only in the first rows
 
-	now rename // renamed variables in the statement being written
+	now rename // new names of variables in the statement that is being written
 
-	used      map[string]bool // names
-	functions []ast.Stmt      // more of them
+	used      map[string]bool // names that are already in use
+	functions []ast.Stmt      // additional functions of the derived program
 	comments  map[ast.Stmt]string
-	scaled    []string // statements that TopLevel keeps; unscaled: the others
+	scaled    []string // statements that TopLevel keeps; unscaled has those that it leaves out
 	unscaled  []string
 	truncated map[string]string
 }
 
 type planKey struct {
 	at    ast.Stmt
-	value ast.Expr // the variate or the addend
+	value ast.Expr // the variate, or the addend
 }
 
 // plan describes how to compute a term.
@@ -55,12 +55,12 @@ type plan struct {
 	dist     string // distribution of single observations; "" to call function unchanged
 	function string
 	args     []argument
-	each     bool   // there are several observations, each with its value
+	each     bool   // there are several observations, and each gets its own value
 	split    []bool // if each: which arguments have an element per observation
-	random   string // generator
+	random   string // name of the generator
 	moments  moments
 
-	transposed bool // what is drawn has to be
+	transposed bool // the draw must be transposed before it is assigned
 }
 
 // candidates returns the overloads of a function.
@@ -86,7 +86,7 @@ func (e *emitter) resolve(name string, args []types.Type) (types.Type, bool) {
 // plan decides how to compute a term. If that is impossible, it returns the reason.
 func (e *emitter) plan(t *term) (reason string) {
 	if e.kind.isPrior() {
-		return "" // it matters only whether such a term exists
+		return "" // it only matters that such a term exists
 	}
 	return e.planWith(t, e.kind)
 }
@@ -136,7 +136,7 @@ func (e *emitter) planWith(t *term, kind Kind) (reason string) {
 	if p.each {
 		observation = elem
 	}
-	// The number of the variable's dimensions that form one observation.
+	// The number of dimensions of the variable that together form one observation.
 	together := observation.Rank()
 	if t.place.flat != "" {
 		together = 0
@@ -167,11 +167,11 @@ func (e *emitter) planWith(t *term, kind Kind) (reason string) {
 	return ""
 }
 
-// dimensions returns the number of dimensions of a variable, of whose free dimensions in the place
-// only keep count.
+// dimensions returns the number of dimensions of a variable if only keep of the free dimensions of
+// a place remain.
 func dimensions(p *place, keep int) int { return p.v.Type.Rank() - len(p.free()) + keep }
 
-// lower records that observations of a variable have at most this number of dimensions.
+// lower lowers the number of dimensions of a variable's output to dims, unless it is lower already.
 func (e *emitter) lower(v *check.Var, dims int) {
 	if e.kind.predicts() {
 		e.dims[v] = v.Type.Rank()
@@ -182,8 +182,9 @@ func (e *emitter) lower(v *check.Var, dims int) {
 	}
 }
 
-// split returns which arguments have an element for each observation of type elem: as many as the
-// function accepts. ok is false if the function accepts the variate only as a whole.
+// split decides which arguments have a separate element for each observation of type elem: as many
+// arguments as the function accepts in this form. ok is false if the function accepts the variate
+// only as a whole.
 func (e *emitter) split(function string, elem types.Type, args []argument) (split []bool, ok bool) {
 	var containers []int
 	for i, a := range args {
@@ -221,7 +222,7 @@ func (e *emitter) split(function string, elem types.Type, args []argument) (spli
 	return split, best >= 0
 }
 
-// ---- The derived program ----
+// The derived program.
 
 // program returns the derived program, whose generated quantities are made from the model block.
 func (e *emitter) program(o Options) (*ast.File, error) {
@@ -244,8 +245,9 @@ func (e *emitter) program(o Options) (*ast.File, error) {
 	return f, nil
 }
 
-// file returns a program of some of the model's blocks, then last, if that is not nil. It adds the
-// new functions, and removes data variables that are not given from the data block.
+// file returns a program that consists of some of the model's blocks, followed by last unless it is
+// nil. It adds the new functions, and removes data variables that are not given from the data
+// block.
 func (e *emitter) file(last *ast.Block, kinds ...ast.BlockKind) *ast.File {
 	blocks := map[ast.BlockKind][]ast.Stmt{}
 	for _, b := range e.tree.Blocks {

@@ -14,7 +14,7 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// The suffixes of the names of expected values and linear predictors.
+// Suffixes of the names of outputs.
 const (
 	meanSuffix = "_mean"
 	linkSuffix = "_link"
@@ -22,12 +22,12 @@ const (
 
 // moments describes how to compute the expected value or the linear predictor of an observation.
 type moments struct {
-	formula  ast.Expr // in the names of the parameters, and y
+	formula  ast.Expr // expression in y and the parameters' names
 	params   []stdlib.Param
-	function string // a function of the model, instead of a formula
+	function string // name of a function of the model that computes the value instead
 
-	truncated bool // the distribution is truncated; the formula is for the whole one
-	vector    bool // the value is a vector, for instance of the categories' probabilities
+	truncated bool // the distribution is truncated; the formula is for the distribution without truncation
+	vector    bool // the value is a vector, such as the probabilities of all categories
 	exp       bool // the logarithm of the observation is normal
 }
 
@@ -124,8 +124,8 @@ func (e *emitter) planExpected(t *term, p *plan, dist string, kind Kind) (reason
 	return ""
 }
 
-// given records whether the distribution of observations depends on observed values of the same
-// variable.
+// given records that the distribution of observations depends on observed values of the same
+// variable, if it does.
 func (e *emitter) given(t *term) {
 	e.observedBy(t)
 	v := t.place.v
@@ -136,19 +136,18 @@ func (e *emitter) given(t *term) {
 	}
 }
 
-// reserved matches names of parameters that are keywords of the language.
+// reserved matches the parameter names that are keywords of the language.
 var reserved = regexp.MustCompile(`\b(lower|upper)\b`)
 
-// formula parses an expression of package stdlib. Parameters whose names are keywords get other
-// names.
+// formula parses an expression of package stdlib. It renames parameters whose names are keywords.
 func formula(text string, params []stdlib.Param) ast.Expr {
 	text = "generated quantities { real x = " + reserved.ReplaceAllString(text, "${1}_") + "; }"
 	tree, _ := lang.Parse(source.NewFile("formula", text)) // a test parses all of them
 	return tree.Blocks[0].Stmts[0].(*ast.VarDecl).Init
 }
 
-// filled returns the formula with arguments instead of parameters. Integers become reals, because
-// the language divides integers without remainder.
+// filled returns the formula with the arguments in place of the parameters. It converts integers to
+// reals, because the language divides two integers without remainder.
 func (m *moments) filled(variate ast.Expr, args []ast.Expr, whole []bool) ast.Expr {
 	values := map[string]ast.Expr{"y": variate}
 	for i, p := range m.params {
@@ -197,10 +196,10 @@ func (e *emitter) stripLink(t *term, p *plan) {
 	}
 }
 
-// categories returns the number of elements of a vector, as an expression of the sizes in
-// declarations, because sizes of outputs may not depend on parameters.
+// categories returns the number of elements of a vector as an expression of the sizes in
+// declarations, because the size of an output must not depend on parameters.
 func (e *emitter) categories(x ast.Expr, t *term) (size ast.Expr, ok bool) {
-	if x == nil { // from plain: a row of the data times a matrix of coefficients
+	if x == nil { // from plain: the vector is a row of data times a matrix of coefficients
 		return e.extent(t.args[len(t.args)-1], 1)
 	}
 	return e.extent(x, 0)
@@ -216,7 +215,7 @@ func (e *emitter) extent(x ast.Expr, k int) (size ast.Expr, ok bool) {
 			}
 		}
 	case *ast.IndexExpr:
-		d := 0 // the variable's dimension that is dimension k of the part
+		d := 0 // the dimension of the variable that is dimension k of the part
 		for i, y := range x.Indices {
 			if _, all := y.(*ast.All); all && k == 0 {
 				return e.extent(x.X, i)
@@ -251,7 +250,7 @@ func (e *emitter) extent(x ast.Expr, k int) (size ast.Expr, ok bool) {
 	return nil, false
 }
 
-// elementwise lists functions whose results have the sizes of their arguments.
+// elementwise lists functions whose result has the size of the argument.
 var elementwise = map[string]bool{"softmax": true, "log_softmax": true, "exp": true, "log": true, "inv_logit": true, "cumulative_sum": true}
 
 // declared returns the declaration of the variable with this name; nil if there are several.
@@ -286,7 +285,7 @@ func (e *emitter) local(x ast.Expr) bool {
 	return found
 }
 
-// declareExpected returns the declaration of a variable's output with these sizes.
+// declareExpected declares the output of a variable with these sizes.
 func (e *emitter) declareExpected(v *check.Var, name string, sizes []ast.Expr) ast.Stmt {
 	if k := e.vectors[v]; k != nil {
 		return declare(&ast.TypeExpr{ArrayDims: sizes, Elem: types.VectorType.Kind.String(), Sizes: []ast.Expr{k}}, name, nil)
@@ -312,7 +311,7 @@ func (e *emitter) expect(t *term) []ast.Stmt {
 	}
 	return e.each(t, &p, func(i, variate ast.Expr, args []ast.Expr) []ast.Stmt {
 		whole := make([]bool, len(args))
-		var of types.Type // type of the argument that is the value, if any
+		var of types.Type // type of the argument that gives the value, if there is one
 		for k, a := range p.args {
 			at := a.typ
 			if p.each && p.split[k] {
@@ -384,9 +383,9 @@ const normalTruncatedMean = `
   }
 `
 
-// Without an upper bound, and with few values below the lower one, the mean follows from the mean
-// of the whole distribution. Otherwise the probabilities between the bounds are added up until they
-// are negligible.
+// If there is no upper bound and few values are below the lower bound, the mean is computed from
+// the mean of the untruncated distribution. Otherwise the probabilities between the bounds are
+// summed until they are negligible.
 const discreteTruncatedMean = `
   real NAME(PARAMS) {
     int lo = max(least, LEAST);

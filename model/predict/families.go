@@ -9,8 +9,8 @@ import (
 type argument struct {
 	expr ast.Expr
 	typ  types.Type
-	// elem returns the argument for observation i, if no expression covers all observations. typ is
-	// then the type of an array of these.
+	// elem returns the argument's value for observation i, if no single expression covers all
+	// observations. typ is then the type of the array of these values.
 	elem func(i ast.Expr) ast.Expr
 }
 
@@ -27,9 +27,9 @@ var linear = map[string]struct {
 	"neg_binomial_2_log_glm": {"neg_binomial_2_log", 0},
 }
 
-// plain converts a distribution with covariates to the distribution of single observations, with
-// its arguments. It returns other distributions unchanged. ok is false if observations have no
-// separate distribution, such as a number with a matrix of covariates.
+// plain converts a distribution with covariates to the distribution of a single observation and its
+// arguments. It returns other distributions unchanged. ok is false if single observations have no
+// distribution, as for a number with a matrix of covariates.
 func plain(dist string, variate types.Type, args []argument) (string, []argument, bool) {
 	scalar := variate.IsScalar()
 	if l, ok := linear[dist]; ok && len(args) >= l.before+3 {
@@ -66,8 +66,8 @@ func plain(dist string, variate types.Type, args []argument) (string, []argument
 	return dist, args, true
 }
 
-// generator returns the call that draws a variate from a distribution. variate is the observation,
-// for its sizes.
+// generator returns the call that draws a variate from a distribution. Some generators need the
+// sizes of the variate.
 func generator(dist string, variate ast.Expr, args []ast.Expr) ast.Expr {
 	switch dist {
 	case "multinomial", "multinomial_logit", "dirichlet_multinomial":

@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/ast"
 )
 
-// namesOf returns all names in a program: of functions, their arguments, variables and loops. It
-// skips generated quantities, which a derived program does not keep.
+// namesOf returns all names in a program: those of functions, arguments, variables and loop
+// variables. It skips generated quantities, which a derived program does not keep.
 func namesOf(tree *ast.File) map[string]bool {
 	used := map[string]bool{}
 	for _, b := range tree.Blocks {
@@ -33,8 +33,8 @@ func namesOf(tree *ast.File) map[string]bool {
 // program comes from here.
 func (e *emitter) fresh(name string) string { return e.freshEnding(name, "") }
 
-// freshEnding returns a fresh name with a suffix that determines its use, such as _rng for a
-// function that draws.
+// freshEnding returns a fresh name with a suffix that has a meaning in the language, such as _rng
+// for a function that draws random numbers.
 func (e *emitter) freshEnding(name, ending string) string {
 	for n := name; ; n += "_" {
 		if strings.HasSuffix(n, "__") {
@@ -47,8 +47,8 @@ func (e *emitter) freshEnding(name, ending string) string {
 	}
 }
 
-// scope calls write, which writes a block or a function. Afterwards the names that it declared may
-// be used again.
+// scope calls write, which writes a block or a function, and then frees the names declared in it
+// for reuse.
 func (e *emitter) scope(write func()) {
 	before := maps.Clone(e.used)
 	write()
@@ -58,7 +58,7 @@ func (e *emitter) scope(write func()) {
 	}
 }
 
-// renamed returns a tree with fresh names for locals. Their order decides which names they get.
+// renamed returns a tree in which the locals have fresh names, assigned in the given order.
 func (e *emitter) renamed(tree *ast.File, locals []string) *ast.File {
 	to := map[string]string{}
 	for _, l := range locals {

@@ -11,26 +11,27 @@ import (
 	"github.com/ppl-lang/ppl/lang/printer"
 )
 
-// This file: parameters with more elements than a fit has, such as effects of new groups. In the
-// derived program they are local variables. Their known elements are the parameters of the fit. The
-// model's statements about them draw the others, each given those before it.
+// This file derives programs whose parameters have more elements than the fit, such as the effects
+// of new groups. In the derived program they are local variables. Their known elements are copied
+// from the parameters of the fit. The model's own statements draw the others, each given the
+// elements before it.
 
-// Grown is a parameter that has other sizes with the current data than in the fit.
+// Grown is a parameter whose sizes differ between the current data and the fit.
 type Grown struct {
 	Name  string
-	Shape []int // in the fit
-	// Known has, for each dimension, the number of leading positions that the fit's elements fill;
+	Shape []int // sizes in the fit
+	// Known has, for each dimension, the number of leading indices for which the fit has elements;
 	// -1 if the sizes agree.
 	Known []int
 }
 
-// NewLevels is the way to choose elements that a fit does not have.
+// NewLevels says how the elements that a fit does not have are chosen.
 type NewLevels string
 
-// The ways.
+// The values of NewLevels.
 const (
-	SampleNewLevels NewLevels = "sample" // drawn from their distribution at each draw
-	MeanNewLevels   NewLevels = "mean"   // its mean at each draw
+	SampleNewLevels NewLevels = "sample" // drawn from their distribution, anew at each draw of the fit
+	MeanNewLevels   NewLevels = "mean"   // the mean of that distribution, at each draw of the fit
 )
 
 // ErrNoPopulation says that the model has no distribution for further elements of a parameter.
@@ -49,9 +50,9 @@ func growing(info *check.Info, all []Grown) map[*check.Var]*Grown {
 	return out
 }
 
-// grow rewrites generated quantities for parameters that grow. Before their last statement, which
-// is the model block, it declares and fills these parameters, and computes the transformed
-// parameters. known is the parameters block, with the elements of the fit.
+// grow rewrites generated quantities for parameters that grow. Their last statement is the model
+// block. Before it, grow declares and fills these parameters, and computes the transformed
+// parameters. known is the parameters block with the sizes of the fit.
 func (e *emitter) grow(quantities *ast.Block, all []Grown, how NewLevels) (known *ast.Block, names map[string]string, err error) {
 	grown := growing(e.info, all)
 	names = map[string]string{}
@@ -103,8 +104,8 @@ func (e *emitter) grow(quantities *ast.Block, all []Grown, how NewLevels) (known
 	return known, names, nil
 }
 
-// locals converts the statements of a block to those of a local block, whose declarations have no
-// constraints.
+// locals converts the statements of a block to those of a local block, in which declarations have
+// no constraints.
 func (e *emitter) locals(stmts []ast.Stmt) (out []ast.Stmt) {
 	for _, s := range stmts {
 		if d, ok := s.(*ast.VarDecl); ok && e.info.Defs[s] != nil {
@@ -116,7 +117,7 @@ func (e *emitter) locals(stmts []ast.Stmt) (out []ast.Stmt) {
 	return out
 }
 
-// drawNew returns a block that assigns the unknown elements: the part of the model block about
+// drawNew returns a block that assigns the new elements: the part of the model block that is about
 // parameters that grow.
 func (e *emitter) drawNew(grown map[*check.Var]*Grown, how NewLevels) (ast.Stmt, error) {
 	kind := Replicated
@@ -170,8 +171,8 @@ func (e *emitter) mentions(l Left, v *check.Var) bool {
 	return false
 }
 
-// transformedBefore returns the statements of transformed parameters that the distributions of new
-// elements need. They must not depend on these elements.
+// transformedBefore returns the statements that compute the transformed parameters on which the
+// distributions of new elements depend. These must not depend on the new elements.
 func (e *emitter) transformedBefore(needed []ast.Expr, grown map[*check.Var]*Grown) (out []ast.Stmt, err error) {
 	b := e.tree.Block(ast.TransformedParameters)
 	transformed := func(v *check.Var) bool { return v.Global && v.Block == ast.TransformedParameters }
@@ -201,8 +202,8 @@ func (e *emitter) transformedBefore(needed []ast.Expr, grown map[*check.Var]*Gro
 	return out, nil
 }
 
-// bounded truncates the distribution of a parameter that grows to the parameter's bounds, if it has
-// values outside.
+// bounded truncates the distribution of a growing parameter to the parameter's bounds, unless the
+// distribution's support lies within them.
 func (e *emitter) bounded(t *term) {
 	d, ok := t.place.v.Decl.(*ast.VarDecl)
 	if !ok || t.trunc != nil || t.function == "" || e.grown[t.place.v] == nil {
@@ -219,8 +220,8 @@ func (e *emitter) bounded(t *term) {
 	}
 }
 
-// unlessKnown makes a statement that assigns an element conditional: it runs only if the fit does
-// not have the element.
+// unlessKnown wraps a statement that assigns an element in a condition, so that it runs only if the
+// fit lacks the element.
 func (e *emitter) unlessKnown(v *check.Var, at []ast.Index, s ast.Stmt) ast.Stmt {
 	g := cmp.Or(e.grown[v], e.later[v])
 	if g == nil {

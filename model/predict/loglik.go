@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// logDensity returns the statements that add a term to the log likelihood of its observations, or
-// count it.
+// logDensity returns the statements that add a term to the log likelihood of its observations, or,
+// for [Terms], count the term.
 func (e *emitter) logDensity(t *term) []ast.Stmt {
 	op := "+="
 	if t.negative && e.kind == LogLikelihood {
@@ -32,7 +32,7 @@ func (e *emitter) logDensity(t *term) []ast.Stmt {
 }
 
 // each returns a loop over the observations of a term, or only the result of body if there is one
-// observation. body gets the number of the observation, its variate and its arguments.
+// observation. body receives the index of the observation, its variate and its arguments.
 func (e *emitter) each(t *term, p *plan, body func(i, variate ast.Expr, args []ast.Expr) []ast.Stmt) (out []ast.Stmt) {
 	argsOf := func(i ast.Expr) []ast.Expr {
 		var out []ast.Expr

@@ -6,26 +6,26 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// This file: the elements of a variable that a variate consists of.
+// This file finds the elements of a data variable that a variate consists of.
 
 // place describes the elements of a data variable that form a variate.
 type place struct {
 	v       *check.Var
-	indices []index // for each dimension of v; the last may be missing
+	indices []index // for each dimension of v; trailing ones may be missing
 
 	// flat is the order in which two dimensions were flattened into one: by
 	// columns (to_vector of a matrix) or by rows (to_array_1d of an array).
 	flat string // "", "columns", "rows"
 
-	// The variate is of(elements) for an invertible function of. Both are "" if it is the elements
-	// themselves.
+	// The variate is of(elements), where of is an invertible function. of and inverse are "" if the
+	// variate is the elements themselves.
 	of, inverse string
 }
 
 // index is one of the indices of a place.
 type index struct {
-	single bool // one element, given by a
-	many   bool // the elements selected by a, an array of integers
+	single bool // one element, with index a
+	many   bool // the elements whose indices are in a, an array of integers
 	a, b   ast.Expr
 }
 
@@ -49,7 +49,8 @@ func (a *analysis) placeOf(e ast.Expr) *place {
 		if p == nil || p.of != "" || p.flat != "" {
 			return nil
 		}
-		// Indexing a selection: the preceding indices must select single elements.
+		// If the index applies to an expression that is indexed already, the earlier indices must
+		// select single elements.
 		for _, x := range p.indices {
 			if !x.single {
 				return nil
@@ -145,8 +146,8 @@ func (p *place) free() []int {
 	return out
 }
 
-// unit reports whether a term of any form may be about the place: one element, or all elements with
-// the same leading indices, such as a row.
+// unit reports whether the place is one element, or all elements with the same leading indices,
+// such as a row. Any form of term may be about such a place.
 func (p *place) unit() bool {
 	singles := 0
 	for _, x := range p.indices {
@@ -159,8 +160,8 @@ func (p *place) unit() bool {
 }
 
 // at returns the indices of element i of the place along its first free dimension, for a variable
-// of dims dimensions. i is nil if the place has one element, or its elements are taken together.
-// Other dimensions are selected as in the place.
+// with dims dimensions. i is nil if the place has one element, or if its elements are used
+// together. The other indices are those of the place.
 func (p *place) at(r rename, i ast.Expr, dims int) []ast.Index {
 	if p.flat != "" {
 		sizes := sizesOf(p.v.Decl.(*ast.VarDecl).Type, p.v.Type)

@@ -13,7 +13,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Kind is what is derived.
+// Kind is the purpose of a derived program.
 type Kind int
 
 // The kinds.
@@ -25,9 +25,9 @@ const (
 	// terms.
 	LogLikelihood Kind = iota
 
-	// Terms counts the statements about each observation, in variables like those of LogLikelihood
-	// with the suffix _terms. A count of 0 means that there is no such observation. The counts are
-	// the same for all draws unless parameters decide which statements run.
+	// Terms counts the statements about each observation. Its outputs are like those of
+	// LogLikelihood, with the suffix _terms. A count of 0 means that there is no such observation.
+	// The counts are the same for all draws unless parameters decide which statements run.
 	Terms
 
 	// Replicated draws the data again: for a variable y, y_rep, with y's type and sizes. Elements
@@ -73,7 +73,7 @@ type Options struct {
 	Grown     []Grown
 	NewLevels NewLevels
 
-	// Ahead says that later rows of the outcomes are to be drawn, see [TimelineOf].
+	// Ahead, if not nil, asks for draws of later rows of the outcomes, see [TimelineOf].
 	Ahead *Ahead
 }
 
@@ -88,8 +88,8 @@ type Derived struct {
 	// data columns, for [Replicated], [Expected] and [LinearPredictor].
 	Summaries []Summary
 
-	// Known has the names in the fit of parameters that the program renames, because they are only
-	// the known elements of parameters that have grown.
+	// Known maps a renamed parameter of the program to its name in the fit. A parameter is renamed
+	// if it has grown, because it then has only the elements known from the fit.
 	Known map[string]string
 
 	// Scaled lists the statements that [TopLevel] keeps, Unscaled the model's other statements
@@ -100,12 +100,12 @@ type Derived struct {
 // Output is a variable among the generated quantities of a derived program.
 type Output struct {
 	Name     string // such as log_lik or y_rep
-	Variable string // that it is about
-	Data     bool   // the variable is in the data block, and not computed from it
+	Variable string // the data variable that it is about
+	Data     bool   // Variable is declared in the data block, not computed from data
 	Dims     int    // number of dimensions of Name
 
-	// Observed has the reasons why a replicated variable is drawn given its observed values, and
-	// not independently of them: an earlier computation of the model also uses these values.
+	// Observed lists the reasons why a replicated variable is drawn given its observed values
+	// instead of independently of them: the model uses these values in an earlier computation.
 	Observed []string
 }
 
@@ -190,8 +190,8 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 	return d, nil
 }
 
-// NotForwardError says why the parameters of a model cannot be drawn one after
-// another from their priors.
+// NotForwardError says why the parameters of a model cannot be drawn one after another from their
+// priors.
 type NotForwardError struct{ Reason string }
 
 func (e *NotForwardError) Error() string { return "the prior cannot be drawn directly: " + e.Reason }
@@ -229,8 +229,8 @@ func (e *emitter) unknowns(names []string) error {
 	return nil
 }
 
-// unread returns an error, with what is wrong, if a block other than the model reads a variable of
-// the data.
+// unread returns an error if a block other than the model reads a data variable. wrong describes
+// the problem.
 func (e *emitter) unread(v *check.Var, wrong string) error {
 	for _, b := range e.tree.Blocks {
 		if b.Kind != ast.Data && b.Kind != ast.TransformedData && b.Kind != ast.Parameters && b.Kind != ast.TransformedParameters {
@@ -257,7 +257,7 @@ func (e *emitter) possible() error {
 			case *ast.Target:
 				err = fmt.Errorf("the model block computes with target() (%s, line %d), which what is derived from it does not have", n.Span().Begin().File, n.Span().Begin().Line)
 			case *ast.CallStmt:
-				return false // left out, and reported
+				return false // such a term is left out, and reported
 			case *ast.CallExpr:
 				if strings.HasSuffix(n.Func.Name, "_lp") {
 					err = fmt.Errorf("the model block computes with %s (%s, line %d), which adds to the target itself", n.Func.Name, n.Span().Begin().File, n.Span().Begin().Line)
@@ -272,7 +272,7 @@ func (e *emitter) possible() error {
 	return nil
 }
 
-// gather analyses all statements, and collects the variables that the outputs are about, in the
+// gather analyses all statements. It collects the variables that the outputs are about, in the
 // order of their declarations.
 func (e *emitter) gather() {
 	e.findings = map[ast.Stmt]finding{}
@@ -317,7 +317,7 @@ func (e *emitter) gather() {
 	slices.SortFunc(e.variables, func(a, b *check.Var) int { return a.Ident.Pos.Start - b.Ident.Pos.Start })
 }
 
-// clear decides whether statements that are unclear count as prior or as statements about data.
+// clear decides whether unclear statements count as priors or as statements about data.
 func (e *emitter) clear() {
 	for _, s := range e.order {
 		f := e.findings[s]
@@ -325,7 +325,7 @@ func (e *emitter) clear() {
 		case f.unclear == "":
 			continue
 		case f.density && len(e.variables) > 0:
-			f.prior = true // there are other statements on data
+			f.prior = true // since other statements are about data
 		case e.kind.isPrior():
 			if e.doubt == nil {
 				e.doubt = fmt.Errorf("the prior is not known: it cannot be told whether `%s` (%s, line %d) is about the parameters or about data",

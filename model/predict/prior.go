@@ -54,7 +54,7 @@ func (e *emitter) priorStmt(s ast.Stmt) []ast.Stmt {
 	return []ast.Stmt{s}
 }
 
-// added returns the statement that adds the part, a term of a sum, to the target.
+// added returns the statement that adds the part to the target.
 func (p part) added() ast.Stmt {
 	value := rename(nil).expr(p.value)
 	if p.negative {
@@ -63,9 +63,9 @@ func (p part) added() ast.Stmt {
 	return &ast.TargetPlus{Value: value}
 }
 
-// forwardProgram returns a program without parameters. Its generated quantities are the parameters
-// of the model, each drawn from its prior after those that the prior depends on. If that is
-// impossible, it returns the reason, and the prior must be sampled like any density.
+// forwardProgram returns a program without parameters. Its generated quantities are the model's
+// parameters, each drawn from its prior after the parameters on which that prior depends. If this
+// is impossible, it returns the reason; the prior must then be sampled like any density.
 func (e *emitter) forwardProgram() (f *ast.File, reason string) {
 	block := e.tree.Block(ast.Parameters)
 	if block == nil || len(block.Stmts) == 0 {
@@ -111,7 +111,7 @@ func (e *emitter) forwardProgram() (f *ast.File, reason string) {
 			if reason := e.uniform(v); reason != "" {
 				return reason
 			}
-			t = &ast.Tilde{} // no arguments
+			t = &ast.Tilde{} // a uniform prior, which has no statement
 		}
 		decl := v.Decl.(*ast.VarDecl)
 		parts := slices.Clone(t.Args)
@@ -218,8 +218,8 @@ func (e *emitter) wholeParameter(variate ast.Expr) *check.Var {
 	return nil
 }
 
-// uniform returns "" if the prior of a parameter without a statement is uniform between two bounds,
-// and otherwise the reason why it is not.
+// uniform returns "" if a parameter without a statement has a uniform prior between two bounds, and
+// otherwise the reason why not.
 func (e *emitter) uniform(v *check.Var) (reason string) {
 	bounds := boundsOf(v)
 	if v.Constraint != types.LowerUpper || bounds["lower"] == nil || bounds["upper"] == nil || v.Type.Rank() > 1 {
@@ -297,10 +297,11 @@ func (e *emitter) drawParameter(v *check.Var, s *ast.Tilde) (out []ast.Stmt, rea
 				return nil, fmt.Sprintf("%s has several bounds", v.Name)
 			}
 		}
-		// Bounds that the distribution never leaves need no truncation.
+		// Bounds that contain the distribution's support need no truncation.
 		if d := distOf(resolved.Name); d == nil || !inside(d.Support, d.Variate, bound) {
-			// The density is not divided by the probability between the bounds. If that is not
-			// constant, it is a factor of the prior of the parameters on which it depends.
+			// The program does not divide the density by the probability of the interval between
+			// the bounds. If that probability is not constant, it is a factor of the prior of the
+			// parameters on which it depends.
 			parts := slices.Clone(s.Args)
 			for _, b := range bound {
 				parts = append(parts, b)
@@ -332,7 +333,8 @@ func drawn(function, dist string, k types.ConstraintKind) bool {
 	})
 }
 
-// synthetic reports whether an expression was made here, so that the checker has not seen it.
+// synthetic reports whether an expression was made by this package, so that the checker has not
+// seen it.
 func (e *emitter) synthetic(x ast.Expr) bool {
 	_, ok := e.info.Types[x]
 	return !ok

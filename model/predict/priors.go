@@ -11,8 +11,8 @@ import (
 
 // Priors describes the distributions that a model gives to its parameters.
 type Priors struct {
-	// Without lists the parameters without a prior density and without bounds on both sides. Only
-	// the data confine them.
+	// Without lists the parameters that have no prior density and are not bounded on both sides.
+	// Only the data constrain them.
 	Without []string
 
 	// Logistic is set if the probabilities of observed categories are modelled on the logit scale,
@@ -20,8 +20,8 @@ type Priors struct {
 	Logistic bool
 }
 
-// PriorsOf finds the parameters of a program that have no prior: that are not in the variate of any
-// density.
+// PriorsOf finds the parameters of a program that have no prior, because they are not in the
+// variate of any density.
 func PriorsOf(p *compile.Program) Priors {
 	tree, info := p.Syntax()
 	a := analyse(tree, info, nil)
@@ -45,7 +45,7 @@ func PriorsOf(p *compile.Program) Priors {
 				if dist, ok := density(n.Func.Name); ok && len(n.Args) > 0 {
 					variate(n.Args[0], dist)
 				} else if strings.HasSuffix(n.Func.Name, "_lp") || info.Calls[n] != nil && info.Calls[n].Func != nil {
-					for _, x := range n.Args { // what it does with them is its own
+					for _, x := range n.Args { // assume that the function may be a density of any argument
 						variate(x, "")
 					}
 				}
@@ -81,7 +81,7 @@ func PriorsOf(p *compile.Program) Priors {
 	return out
 }
 
-// logistic lists distributions of categories that take logits.
+// logistic lists the distributions of categories whose arguments are logits.
 var logistic = map[string]bool{
 	"bernoulli_logit": true, "bernoulli_logit_glm": true, "binomial_logit": true, "binomial_logit_glm": true,
 	"categorical_logit": true, "categorical_logit_glm": true, "ordered_logistic": true, "ordered_logistic_glm": true,

@@ -66,7 +66,7 @@ func (e *emitter) planRandom(t *term, p *plan, dist string, observation types.Ty
 	return ""
 }
 
-// byHand lists distributions whose generators take other arguments than the density, see
+// byHand lists distributions whose generators take other arguments than their densities, see
 // [generator].
 var byHand = map[string]string{
 	"multinomial": "multinomial_rng", "multinomial_logit": "multinomial_logit_rng", "dirichlet_multinomial": "dirichlet_multinomial_rng",
@@ -75,8 +75,8 @@ var byHand = map[string]string{
 	"multi_gp": "multi_normal_rng", "multi_gp_cholesky": "multi_normal_cholesky_rng",
 }
 
-// observedBy records whether the arguments of a term depend on observed values of the same variable
-// that are not drawn before.
+// observedBy records that the arguments of a term depend on observed values of the same variable
+// that have not been redrawn before, if they do.
 func (e *emitter) observedBy(t *term) {
 	v := t.place.v
 	is := func(u *check.Var) bool { return u == v }

@@ -6,13 +6,13 @@ import (
 	"github.com/ppl-lang/ppl/lang/ast"
 )
 
-// This file: parts of the model that stay in the derived program, with some names changed.
+// This file copies parts of the model into the derived program with some names changed.
 
 // rename maps names of variables to their new names.
 type rename map[string]string
 
-// expr returns an expression with the names changed; nil for nil. Densities without constant terms,
-// which generated quantities may not call, become complete densities.
+// expr returns an expression with the names changed; nil for nil. It replaces unnormalised
+// densities, which generated quantities may not call, by normalised ones.
 func (r rename) expr(e ast.Expr) ast.Expr {
 	if e == nil {
 		return nil
@@ -20,7 +20,7 @@ func (r rename) expr(e ast.Expr) ast.Expr {
 	return r.node(e).(ast.Expr)
 }
 
-// node applies expr to the expressions of a statement, or to an expression.
+// node applies expr to an expression, or to the expressions of a statement.
 func (r rename) node(n ast.Node) ast.Node {
 	return ast.Rewrite(n, func(n ast.Node) bool {
 		c, ok := n.(*ast.CallExpr)
@@ -42,7 +42,7 @@ func (r rename) node(n ast.Node) ast.Node {
 	})
 }
 
-// normalised returns the name of a density with all of its terms.
+// normalised returns the name of the normalised form of a density: normal_lpdf for normal_lupdf.
 func normalised(name string) string {
 	if base, ok := strings.CutSuffix(name, "_lupdf"); ok {
 		return base + "_lpdf"
@@ -53,7 +53,7 @@ func normalised(name string) string {
 	return name
 }
 
-// density returns the name of the distribution in the name of a density. ok is false for other
+// density splits the name of a density into that of its distribution; ok is false for other
 // functions.
 func density(name string) (dist string, ok bool) {
 	name = normalised(name)

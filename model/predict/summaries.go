@@ -11,13 +11,13 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Summary is an expression of a model that summarises data columns over all rows, such as mean(x),
-// and that distributions of observations depend on. New rows give it another value. Then (x -
-// mean(x)) no longer means what it meant in the fit.
+// Summary is an expression that summarises data columns over all rows, such as mean(x), and that
+// affects the distribution of observations. New rows change its value, so that (x - mean(x)) no
+// longer means what it meant in the fit.
 type Summary struct {
 	Span source.Span
 	Text string
-	Of   []string // the data variables that are summarised
+	Of   []string // the summarised data variables
 }
 
 // summarised lists functions whose value depends on all elements of the first argument.
@@ -35,9 +35,9 @@ var products = map[string]bool{"dot_product": true, "columns_dot_product": true}
 // summariser finds the summaries that terms depend on.
 type summariser struct {
 	*emitter
-	rows   map[string]bool // the first sizes of the outputs, as text
+	rows   map[string]bool // texts of the outputs' first sizes
 	seen   map[*check.Var]bool
-	params map[*check.Func][]int // the parameters that a function's body summarises
+	params map[*check.Func][]int // the arguments of a function that its body summarises
 	found  []Summary
 }
 
@@ -53,8 +53,8 @@ func (e *emitter) summariser() *summariser {
 	return s
 }
 
-// summaries lists the summaries on which the distributions of observations depend. With priors, it
-// includes those that the distributions of parameters depend on.
+// summaries lists the summaries on which the distributions of observations depend. If priors is
+// set, it includes those on which the distributions of parameters depend.
 func (e *emitter) summaries(priors bool) []Summary {
 	s := e.summariser()
 	for _, at := range e.order {
@@ -76,8 +76,8 @@ func (e *emitter) summaries(priors bool) []Summary {
 	return s.found
 }
 
-// GeneratedSummaries lists the summaries that generated quantities combine with parameters, as in
-// a + b * (x - mean(x)). With new data such quantities may not mean what they meant in the fit.
+// GeneratedSummaries lists the summaries that generated quantities combine with parameters, as in a
+// + b * (x - mean(x)). With new data, such quantities may mean something else than in the fit.
 func GeneratedSummaries(p *compile.Program) []Summary {
 	tree, info := p.Syntax()
 	b := tree.Block(ast.GeneratedQuantities)
@@ -109,7 +109,7 @@ func GeneratedSummaries(p *compile.Program) []Summary {
 	return s.found
 }
 
-// firstSize returns the text of a variable's first size; "" if it has none.
+// firstSize returns the text of a variable's first size; "" if the variable is a scalar.
 func firstSize(v *check.Var) string {
 	d, ok := v.Decl.(*ast.VarDecl)
 	if !ok || v.Type.Rank() == 0 {
@@ -166,8 +166,8 @@ func (s *summariser) conditions(at ast.Stmt) {
 	}
 }
 
-// density looks for summaries in a function of the model that is the term's density, or computes
-// its mean.
+// density looks for summaries in a function of the model that is the density of a term, or that
+// computes the mean of its distribution.
 func (s *summariser) density(t term) {
 	if !t.user {
 		return
@@ -186,8 +186,8 @@ func (s *summariser) density(t term) {
 	}
 }
 
-// summarisedArguments are the arguments that a call summarises. If all is set, as for a product, it
-// summarises them only if all of them are data.
+// summarisedArguments lists the arguments that a call summarises. If all is set, as for a product,
+// the call summarises only if all of them are data.
 type summarisedArguments struct {
 	args []ast.Expr
 	all  bool
@@ -217,7 +217,7 @@ func (s *summariser) argumentsOf(e ast.Expr) (out summarisedArguments) {
 	return out
 }
 
-// record adds an expression if the arguments that it summarises are data.
+// record adds an expression to the summaries if the arguments that it summarises are data.
 func (s *summariser) record(e ast.Expr, a summarisedArguments) bool {
 	var of []*check.Var
 	for _, x := range a.args {
@@ -249,15 +249,15 @@ func (s *summariser) add(at ast.Node, of []*check.Var) {
 	s.found = append(s.found, found)
 }
 
-// isColumn reports whether a variable is data with several elements.
+// isColumn reports whether a variable is a data variable with several elements.
 func isColumn(v *check.Var) bool { return v.Block == ast.Data && v.Type.Rank() > 0 }
 
-// paramsOf lists the parameters of a function whose elements its body summarises.
+// paramsOf lists the arguments of a function over whose elements its body summarises.
 func (s *summariser) paramsOf(f *check.Func) []int {
 	if out, ok := s.params[f]; ok {
 		return out
 	}
-	s.params[f] = nil // for recursion
+	s.params[f] = nil // so that recursive functions end
 	if f.Decl == nil || f.Decl.Body == nil {
 		return nil
 	}
@@ -296,11 +296,12 @@ func (s *summariser) paramsOf(f *check.Func) []int {
 	return out
 }
 
-// whole lists the variables that satisfy is and of which an expression uses all rows.
+// whole lists the variables of which an expression uses all rows, among those for which is returns
+// true.
 func (s *summariser) whole(e ast.Node, is func(*check.Var) bool) (out []*check.Var) {
 	seen := map[*check.Var]bool{}
 	var look func(n ast.Node, element bool)
-	look = func(n ast.Node, element bool) { // element: within a variable that is read as a whole
+	look = func(n ast.Node, element bool) { // element: n is an element of a variable that is used as a whole
 		ast.Inspect(n, func(n ast.Node) bool {
 			switch x := n.(type) {
 			case *ast.CallExpr:
@@ -356,8 +357,8 @@ func (s *summariser) selects(x *ast.IndexExpr) bool {
 	return s.rows[firstSize(u)]
 }
 
-// accumulated lists the variables that satisfy is and over whose rows an assignment in a loop
-// accumulates in v, as s += x[n] does for n in 1:N.
+// accumulated lists the variables whose rows an assignment in a loop adds up in v, as s += x[n]
+// does for n in 1:N, among those for which is returns true.
 func (s *summariser) accumulated(a assignment, v *check.Var, is func(*check.Var) bool) (out []*check.Var) {
 	set, ok := a.at.(*ast.Assign)
 	if !ok || v.Type.Scalar() != types.Real {
@@ -373,7 +374,7 @@ func (s *summariser) accumulated(a assignment, v *check.Var, is func(*check.Var)
 	return out
 }
 
-// statement returns the declaration of a variable, or nil.
+// statement returns the statement that declares a variable, or nil.
 func statement(v *check.Var) ast.Stmt {
 	s, _ := v.Decl.(ast.Stmt)
 	return s
@@ -384,7 +385,7 @@ func (s *summariser) mentions(n ast.Node, v *check.Var) bool {
 }
 
 // readElsewhere reports whether another statement of a loop uses the value of v in each iteration.
-// Such values, like running sums, belong to rows.
+// Such a value, for instance a running sum, belongs to a row and is not a summary.
 func (s *summariser) readElsewhere(loop *ast.For, except *ast.Assign, v *check.Var) bool {
 	found := false
 	ast.Inspect(loop.Body, func(n ast.Node) bool {
@@ -406,8 +407,8 @@ func (s *summariser) readElsewhere(loop *ast.For, except *ast.Assign, v *check.V
 	return found
 }
 
-// rowsRead lists the variables that satisfy is and of which an expression reads the row of the
-// current iteration, also through variables of the loop.
+// rowsRead lists the variables of which an expression reads the row of the current iteration,
+// directly or through variables of the loop, among those for which is returns true.
 func (s *summariser) rowsRead(e ast.Node, loop *ast.For, is func(*check.Var) bool) (out []*check.Var) {
 	seen := map[*check.Var]bool{}
 	var look func(n ast.Node)
@@ -436,7 +437,7 @@ func (s *summariser) rowsRead(e ast.Node, loop *ast.For, is func(*check.Var) boo
 	return out
 }
 
-// Indices lists the data variables whose values select elements, as in theta[g[n]].
+// Indices lists the data variables that are used as indices, such as g in theta[g[n]].
 func Indices(p *compile.Program) []string {
 	tree, info := p.Syntax()
 	var out []string

@@ -10,7 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// analysis has the facts about a program that all derivations use.
+// analysis has the facts about a program that all derivations need.
 type analysis struct {
 	tree  *ast.File
 	info  *check.Info
@@ -18,8 +18,8 @@ type analysis struct {
 
 	modelled map[*check.Var]bool // data variables that are variates of densities
 	loops    map[ast.Stmt][]ast.Stmt
-	under    map[ast.Stmt][]ast.Expr     // the conditions that a statement depends on
-	assigned map[*check.Var][]assignment // of local variables and transformed parameters
+	under    map[ast.Stmt][]ast.Expr     // the conditions on which a statement depends
+	assigned map[*check.Var][]assignment // for local variables and transformed parameters
 	grown    map[*check.Var]*Grown       // parameters with unknown elements
 }
 
@@ -29,40 +29,41 @@ type assignment struct {
 	value ast.Expr
 }
 
-// term is an addend of the log density that belongs to data.
+// term is an addend of the log density that is about data.
 type term struct {
 	at    ast.Stmt
 	place *place
 
 	// A density or distribution function of the variate, with its arguments.
 	function string // normalised name: normal_lpdf, normal_lccdf
-	user     bool   // of the model's own
+	user     bool   // function is declared by the model
 	variate  ast.Expr
 	args     []ast.Expr
 	trunc    *ast.Truncation
-	whole    bool // the statement is only this density, so it can be replaced by a draw
+	whole    bool // the statement consists of this density only, so a draw can replace it
 
-	value    ast.Expr // for other terms: the addend, which is about one observation
-	negative bool     // it is subtracted
+	value    ast.Expr // for terms without a density: the addend, which is about one observation
+	negative bool     // the addend is subtracted
 }
 
-// finding describes what a statement is about.
+// finding describes which data or parameters a statement is about.
 type finding struct {
 	terms []term
-	left  []string // why parts about data belong to no observation
-	prior bool     // a part is about parameters alone
+	left  []string // reasons why parts about data belong to no observation
+	prior bool     // a part of the statement is about parameters alone
 
-	// unclear, if not empty, says why a part of the statement may be about parameters or about
-	// data. density is set if that part is a density whose variate is computed from both. It may be
-	// a prior if the model has other statements about data.
+	// unclear, if not empty, says why a part of the statement may be about either parameters or
+	// data. density is set if that part is a density whose variate is computed from both. It counts
+	// as a prior if other statements of the model are about data.
 	unclear   string
 	density   bool
-	readsData bool // it reads data values, and not only as indices
+	readsData bool // it reads data values for more than selecting elements
 
 	loose []loose // addends about data that do not name an observation
 }
 
-// loose is an addend that names no observation, and the message if none is found.
+// loose is an addend that does not name an observation. reason is reported if no observation is
+// found for it.
 type loose struct {
 	part
 	reason string
@@ -151,21 +152,21 @@ func isLoop(s ast.Stmt) bool {
 
 func (a *analysis) typeOf(e ast.Expr) types.Type { return a.info.Types[e].Type }
 
-// observable reports whether a variable may be data: in the data block, computed from it before the
-// run, or a parameter that has grown.
+// observable reports whether a variable may hold observations: a data variable, one computed from
+// data before the run, or a parameter that has grown.
 func (a *analysis) observable(v *check.Var) bool {
 	return v.Global && (v.Block == ast.Data || v.Block == ast.TransformedData || a.grown[v] != nil)
 }
 
-// observe records the variable of a variate of data.
+// observe records that a data variable is the variate of a density.
 func (a *analysis) observe(variate ast.Expr) {
 	if p := a.placeOf(variate); p != nil {
 		a.modelled[p.v] = true
 	}
 }
 
-// reads reports whether the value of an expression depends on a variable that satisfies yes, also
-// through assignments to other variables.
+// reads reports whether the value of an expression depends on a variable for which yes returns
+// true, directly or through assignments to other variables.
 func (a *analysis) reads(e ast.Node, yes func(*check.Var) bool) bool { return a.depends(e, yes, true) }
 
 // readsValues is reads, but ignores expressions that only select elements, such as indices.
@@ -209,7 +210,7 @@ func (a *analysis) depends(e ast.Node, yes func(*check.Var) bool, indices bool) 
 	return look(e)
 }
 
-// ofSizes lists functions that depend only on the sizes of their arguments.
+// ofSizes lists functions whose value depends only on the sizes of their arguments.
 var ofSizes = map[string]bool{"size": true, "rows": true, "cols": true, "dims": true, "num_elements": true}
 
 // isParameter reports whether a variable is a parameter without unknown elements.
@@ -219,7 +220,7 @@ func (a *analysis) isParameter(v *check.Var) bool {
 
 func (a *analysis) isModelled(v *check.Var) bool { return a.modelled[v] }
 
-// tilde determines what y ~ dist(args) is about.
+// tilde determines which data or parameters y ~ dist(args) is about.
 func (a *analysis) tilde(s *ast.Tilde) finding {
 	call := a.info.Calls[s]
 	if a.reads(s.Variate, a.isParameter) {
@@ -296,7 +297,7 @@ func (a *analysis) why(variate ast.Expr) string {
 	return "its left side, `" + printer.Line(variate) + "`, is not a variable of the data, a part of one, or a known function of these"
 }
 
-// target determines what target += value is about.
+// target determines which data or parameters target += value is about.
 func (a *analysis) target(s *ast.TargetPlus) finding {
 	var f finding
 	parts := addends(s.Value, false, nil)
@@ -307,8 +308,8 @@ func (a *analysis) target(s *ast.TargetPlus) finding {
 	return f
 }
 
-// attach finds the observation for addends that do not name one: the observation of the statement's
-// other addends, or the one that decides whether the statement runs.
+// attach finds the observation for addends that do not name one. It is the observation of the
+// statement's other addends, or the one whose value decides whether the statement runs.
 func (a *analysis) attach(f *finding, s *ast.TargetPlus) {
 	if len(f.loose) == 0 {
 		return
@@ -430,8 +431,8 @@ func (a *analysis) addend(f *finding, s *ast.TargetPlus, p part, alone bool) {
 	}
 }
 
-// censors reports whether an expression has the probability of data that are not variates of
-// densities: censored values, of which only the bound is known.
+// censors reports whether an expression is the probability of censored data, of which only the
+// bound is known, so that they are not the variate of a density.
 func (a *analysis) censors(e ast.Expr) bool {
 	found := false
 	ast.Inspect(e, func(n ast.Node) bool {
@@ -443,7 +444,7 @@ func (a *analysis) censors(e ast.Expr) bool {
 	return found
 }
 
-// callsOwn reports whether an expression calls a function of the model with data.
+// callsOwn reports whether an expression passes data to a function that the model declares.
 func (a *analysis) callsOwn(e ast.Expr) bool {
 	found := false
 	ast.Inspect(e, func(n ast.Node) bool {
@@ -451,7 +452,7 @@ func (a *analysis) callsOwn(e ast.Expr) bool {
 			own := a.info.Calls[c] != nil && a.info.Calls[c].Func != nil
 			for _, x := range c.Args {
 				if v, ok := x.(*ast.VarExpr); ok && a.info.Functors[v] != nil {
-					own = true // reduce_sum and the like
+					own = true // for instance reduce_sum
 				}
 			}
 			found = found || own && a.reads(c, a.observable)
@@ -462,7 +463,7 @@ func (a *analysis) callsOwn(e ast.Expr) bool {
 }
 
 // placesIn lists the observations that are variates in an expression, or in the values assigned to
-// its variables. clear is set if the variables still have those values at the statement at.
+// its variables. clear is set if these variables still have the same values at the statement at.
 func (a *analysis) placesIn(e ast.Expr, at ast.Stmt) (places []*place, clear bool) {
 	clear = true
 	seen := map[*check.Var]bool{}
@@ -471,7 +472,7 @@ func (a *analysis) placesIn(e ast.Expr, at ast.Stmt) (places []*place, clear boo
 		if p == nil || !a.modelled[p.v] {
 			return
 		}
-		// The loop variables in its indices must be those around the statement.
+		// Indices that use a loop variable are clear only if the statement is within that loop.
 		for _, loop := range a.loops[from] {
 			v := a.info.Defs[loop]
 			if v != nil && a.directly(variate, func(u *check.Var) bool { return u == v }) && !slices.Contains(a.loops[at], loop) {

@@ -9,16 +9,16 @@ import (
 	"github.com/ppl-lang/ppl/lang/printer"
 )
 
-// This file: which priors are at the top level. Power-scaling is meant for these (Kallioinen and
-// others, 2024, and R's package priorsense). A distribution whose parameters are themselves
-// estimated, such as u ~ normal(0, tau), is part of a population model. Scaling it would change a
-// part that adapts to the data, not an assumption of its author.
+// This file finds the priors at the top level, to which power-scaling applies (Kallioinen and
+// others, 2024; R's package priorsense). A distribution with estimated parameters, such as u ~
+// normal(0, tau), is part of a population model. Scaling it would change a part that adapts to the
+// data, not an assumption of the model's author.
 
 // lprior is the name that brms and priorsense use for the sum of the log priors.
 const lprior = "lprior"
 
-// topStmt returns the part of a statement about parameters at the top level. It records the parts
-// that it keeps and those that it leaves out.
+// topStmt returns the part of a statement that is a prior at the top level. It records which parts
+// it keeps and which it leaves out.
 func (e *emitter) topStmt(s ast.Stmt) (out []ast.Stmt) {
 	f := e.findings[s]
 	keep := func(top bool, s ast.Stmt) {
@@ -69,8 +69,8 @@ func (e *emitter) topStmt(s ast.Stmt) (out []ast.Stmt) {
 }
 
 // topAddend reports whether an addend of the log density is at the top level: a density whose
-// arguments are not parameters, a term of one parameter, such as a change of variables, or brms's
-// lprior.
+// arguments are not parameters, a term that depends on one parameter, such as the log Jacobian of a
+// change of variables, or brms's lprior.
 func (e *emitter) topAddend(value ast.Expr) bool {
 	switch x := ast.Unparen(value).(type) {
 	case *ast.VarExpr:
@@ -97,7 +97,7 @@ func (e *emitter) topAddend(value ast.Expr) bool {
 	return len(read) == 1
 }
 
-// top reports whether a distribution of a variate, given some expressions, is a prior at the top
+// top reports whether the distribution of a variate with these arguments is a prior at the top
 // level.
 func (e *emitter) top(dist string, variate ast.Expr, given []ast.Node) bool {
 	if slices.ContainsFunc(given, func(n ast.Node) bool { return e.reads(n, e.isParameter) }) {

@@ -22,7 +22,8 @@ func (e *emitter) drawTruncated(t *term, p *plan, args []ast.Expr) ast.Expr {
 	return call(f, append([]ast.Expr{lower, upper}, args...)...)
 }
 
-// bounds returns both bounds of a truncation, even if only one is given.
+// bounds returns both bounds of a truncation. A missing bound is infinite or, for counts, beyond
+// every integer of the language.
 func (e *emitter) bounds(t *term, counts bool) (lower, upper ast.Expr) {
 	lower, upper = call("negative_infinity"), call("positive_infinity")
 	if counts {
@@ -62,7 +63,7 @@ func (e *emitter) truncatedGenerator(function string) string {
 }
 
 // addTruncated adds a function of the bounds and the parameters of a truncated distribution to the
-// program. text is its template: words in capitals are replaced. words are its local names.
+// program. text is a template whose words in capitals are replaced. words lists its local names.
 func (e *emitter) addTruncated(name, function, text, words string) {
 	dist, _ := density(function)
 	d := distOf(function)
@@ -84,8 +85,8 @@ func (e *emitter) addTruncated(name, function, text, words string) {
 		}
 		given += fmt.Sprintf("p%d", i+1)
 	}
-	// The bounds of the support, if they are numbers. Distribution functions may refuse values
-	// outside.
+	// The bounds of the support, if they are numbers. Distribution functions may reject values
+	// outside it.
 	support := d.Support
 	if support.Text == "" {
 		support = d.Variate
@@ -103,7 +104,7 @@ func (e *emitter) addTruncated(name, function, text, words string) {
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	}
 	most := number(support.Hi)
-	for _, r := range d.Relations { // counts of at most N
+	for _, r := range d.Relations { // for distributions of counts from 0 to N
 		if r.Than == 0 && r.Arg > 0 && d.Discrete {
 			most = fmt.Sprintf("p%d", r.Arg)
 		}
