@@ -9,13 +9,13 @@
 //
 //	loglik.go      LogLikOf: log likelihoods of observations; leave-one-out cross-validation
 //	moments.go     moment matching for influential observations
-//	holdout.go NewHoldout: data without some observations, for refits; PredictHeldOut
+//	holdout.go     NewHoldout: data without some observations, for refits; PredictHeldOut
 //	predictive.go  PredictiveOf: data and replications; SensitivityOf: prior and likelihood
 //	grouped.go     predictive checks of groups of rows
 //	effects.go     EffectsOf: how expected outcomes depend on variables of the data
-//	evidence.go   EvidenceOf: marginal likelihoods, by bridge sampling or parallel tempering
-//	criticism.go findings about predictions and about the estimates of LOO
+//	evidence.go    EvidenceOf: marginal likelihoods, by bridge sampling or parallel tempering
+//	criticism.go   findings about predictions and about the estimates of LOO
 //	prior.go       SamplePrior: draws from the prior; PriorPredictive: what it expects of the data
-//	simulator.go NewSimulator: data sets from a model; datasets.go writes them to files
-//	zarrgroups.go groups of a Zarr store that are computed from draws, model and data
+//	simulator.go   NewSimulator: data sets from a model; datasets.go writes them to files
+//	zarrgroups.go  groups of a Zarr store that are computed from draws, model and data
 package assess

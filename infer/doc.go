@@ -24,22 +24,22 @@
 //	init.go      starting points of chains
 //	stream.go    random streams keyed by seed, chain, purpose
 //
-//	hmc/         Euclidean geometry with the leapfrog step; static HMC
-//	nuts/        the no-U-turn sampler, as in Stan and as first published
-//	riemann/     position-dependent metrics and the generalised leapfrog step
-//	internal/    faster exponentials, sines, cosines and normal numbers (quick); loops on vectors (vector)
-//	whiten/      metrics learnt from draws and scores; coordinates in which they are the identity
-//	warmup/      stages: step size search, dual averaging, windows of metric estimation
-//	ahmc/        HMC tuned by Bayesian optimisation, in warm-up and afterwards
-//	auto/        the sampler that chooses metric and kernel automatically
-//	tempered/    parallel tempering from a fitted reference, for several modes; log Z
-//	bayesopt/    Gaussian process regression and upper confidence bounds on a grid
-//	optimize/    modes; Laplace's approximation, Pathfinder, variational inference
-//	psis/        Pareto smoothed importance weights
-//	sampler/     the table of samplers by name, with their options and CSV columns
-//	draws/       draws in memory and in CmdStan's CSV files
-//	diagnose/    R-hat, effective sample sizes, standard errors; problems of a run
-//	infertest/   targets with exact draws, tests for targets and for kernels
+//	hmc/        Euclidean geometry with the leapfrog step; static HMC
+//	nuts/       the no-U-turn sampler, as in Stan and as first published
+//	riemann/    position-dependent metrics and the generalised leapfrog step
+//	internal/   faster exponentials, sines, cosines and normal numbers (quick); loops on vectors (vector)
+//	whiten/     metrics learnt from draws and scores; coordinates in which they are the identity
+//	warmup/     stages: step size search, dual averaging, windows of metric estimation
+//	ahmc/       HMC tuned by Bayesian optimisation, in warm-up and afterwards
+//	auto/       the sampler that chooses metric and kernel automatically
+//	tempered/   parallel tempering from a fitted reference, for several modes; log Z
+//	bayesopt/   Gaussian process regression and upper confidence bounds on a grid
+//	optimize/   modes; Laplace's approximation, Pathfinder, variational inference
+//	psis/       Pareto smoothed importance weights
+//	sampler/    the table of samplers by name, with their options and CSV columns
+//	draws/      draws in memory and in CmdStan's CSV files
+//	diagnose/   R-hat, effective sample sizes, standard errors; problems of a run
+//	infertest/  targets with exact draws, tests for targets and for kernels
 //
 // The vocabulary is that of the literature. A metric defines a [Hamiltonian] with its integration
 // step. A trajectory of steps, with a rule for choosing one of its points, is a [Kernel]. Warm-up

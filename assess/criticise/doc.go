@@ -4,15 +4,15 @@
 //
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 //
-//	loo.go       LOO: leave-one-out cross-validation and WAIC, draw by draw, without the matrix
-//	moments.go Moments: better estimates for influential observations, by moment matching
-//	matrix.go Matrix: draws × observations in memory, with relative efficiencies; CrossValidate
-//	compare.go   Compare: differences of expected log predictive densities
-//	stacking.go  Stacking, PseudoBMA: weights of models
-//	folds.go Fold: which observations are held out together
-//	predictive.go Check: statistics of data and replications; PIT, and LOO-PIT with weights
-//	uniform.go   Uniformity: are ranks or probabilities uniform? simultaneous bands of their ECDF
-//	scaling.go PowerScale: sensitivity to the weight of the prior or the likelihood
+//	loo.go         LOO: leave-one-out cross-validation and WAIC, draw by draw, without the matrix
+//	moments.go     Moments: better estimates for influential observations, by moment matching
+//	matrix.go      Matrix: draws × observations in memory, with relative efficiencies; CrossValidate
+//	compare.go     Compare: differences of expected log predictive densities
+//	stacking.go    Stacking, PseudoBMA: weights of models
+//	folds.go       Fold: which observations are held out together
+//	predictive.go  Check: statistics of data and replications; PIT, and LOO-PIT with weights
+//	uniform.go     Uniformity: are ranks or probabilities uniform? simultaneous bands of their ECDF
+//	scaling.go     PowerScale: sensitivity to the weight of the prior or the likelihood
 //
 // # Sources
 //

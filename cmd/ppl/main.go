@@ -5,33 +5,33 @@
 //
 // Each subcommand has a file of its name. Shared files:
 //
-//	run_start.go start of a run; run_record.go: the record of a run
-//	approximate.go shared by optimize, laplace, pathfinder and variational
-//	criticised.go shared by commands that judge a model by its draws
-//	parquet.go   the input of the program that writes Parquet, for convert
-//	commands.go  the table of commands; flagtable.go: the table of flags; flags.go: how they are declared
-//	common.go    the flags that commands have in common
-//	usage.go     help texts; topics.go: the topics of ppl help; man.go: manual pages
-//	complete.go  completion in shells; config.go: configuration files; color.go: colours
-//	input.go     reading model and data
-//	samplers.go  the options of samplers, from the table of package sampler
-//	progress.go  progress as plain lines; bars.go: as bars on a terminal; progress_json.go: as JSON
-//	session.go   the report of a run in the terminal; run_json.go: as JSON
-//	show.go      the summary, findings, times; rows.go: which quantities; table.go: the table
-//	fitinput.go  reading runs
-//	study_engine.go where the fits of a study are made; study_progress.go: its progress; study_report.go: its results
-//	report.go    the report as a page; watch.go: live, during a run
-//	terminal.go  the abilities of the terminal
-//	documents.go the JSON that commands print, with its schemas in doc/reference/json
-//	number.go    numbers in JSON
-//	helps.go     suggestions for wrong command lines
-//	serve_work.go the work of the processes of serve
-//	cmdstan.go   the programs that front ends of CmdStan call
-//	ending.go    how commands end early: Ctrl-C, --time-limit
-//	escape.go    text of models and data on terminals
-//	failure.go   errors, how they are shown, exit codes; failon.go: findings that scripts fail on
-//	given.go     standard output and the limit of open files
-//	parent.go    ending with the parent process
+//	run_start.go     start of a run; run_record.go: the record of a run
+//	approximate.go   shared by optimize, laplace, pathfinder and variational
+//	criticised.go    shared by commands that judge a model by its draws
+//	parquet.go       the input of the program that writes Parquet, for convert
+//	commands.go      the table of commands; flagtable.go: the table of flags; flags.go: how they are declared
+//	common.go        the flags that commands have in common
+//	usage.go         help texts; topics.go: the topics of ppl help; man.go: manual pages
+//	complete.go      completion in shells; config.go: configuration files; color.go: colours
+//	input.go         reading model and data
+//	samplers.go      the options of samplers, from the table of package sampler
+//	progress.go      progress as plain lines; bars.go: as bars on a terminal; progress_json.go: as JSON
+//	session.go       the report of a run in the terminal; run_json.go: as JSON
+//	show.go          the summary, findings, times; rows.go: which quantities; table.go: the table
+//	fitinput.go      reading runs
+//	study_engine.go  where the fits of a study are made; study_progress.go: its progress; study_report.go: its results
+//	report.go        the report as a page; watch.go: live, during a run
+//	terminal.go      the abilities of the terminal
+//	documents.go     the JSON that commands print, with its schemas in doc/reference/json
+//	number.go        numbers in JSON
+//	helps.go         suggestions for wrong command lines
+//	serve_work.go    the work of the processes of serve
+//	cmdstan.go       the programs that front ends of CmdStan call
+//	ending.go        how commands end early: Ctrl-C, --time-limit
+//	escape.go        text of models and data on terminals
+//	failure.go       errors, how they are shown, exit codes; failon.go: findings that scripts fail on
+//	given.go         standard output and the limit of open files
+//	parent.go        ending with the parent process
 //
 // The exit code is 0 for success, 1 for an error, 2 for a wrong command line, 3 for findings
 // with --fail-on, and 130 for a run that was interrupted and has kept its draws.

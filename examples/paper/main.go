@@ -42,16 +42,16 @@
 // end it writes NAME.md and NAME.csv, a row for each chain, NAME-groups.csv, what takes the draws
 // of all chains of a sampler, and the figures, NAME.png and NAME.svg.
 //
-//	main.go       options, the work to do
-//	protocol.go   numbers and lengths of chains, samplers with their constants, seeds
-//	work.go       chains that run in parallel and are kept
-//	book.go       their tables, and those of an earlier run
-//	progress.go   what is reported of them
-//	data.go       the data of the regressions
-//	regression.go their posterior with its metric, dispersed starting points
-//	volatility.go data and posterior of the volatility model, whitened too
-//	cox.go        data and posterior of the Cox process; its field in parts
-//	dexter.go     the texts, the networks and what they predict
+//	main.go        options, the work to do
+//	protocol.go    numbers and lengths of chains, samplers with their constants, seeds
+//	work.go        chains that run in parallel and are kept
+//	book.go        their tables, and those of an earlier run
+//	progress.go    what is reported of them
+//	data.go        the data of the regressions
+//	regression.go  their posterior with its metric, dispersed starting points
+//	volatility.go  data and posterior of the volatility model, whitened too
+//	cox.go         data and posterior of the Cox process; its field in parts
+//	dexter.go      the texts, the networks and what they predict
 //	fig1.go, fig2.go, table1.go, fig3.go, table2.go, joint.go, automatic.go
 //	              the comparisons and their tables
 //	published.go  figures of the paper and of others

@@ -4,6 +4,6 @@
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 //
 //	layout.go  columns as variables with shapes
-//	group.go writing draws to a group of a store
-//	read.go reading a group
+//	group.go   writing draws to a group of a store
+//	read.go    reading a group
 package arrays

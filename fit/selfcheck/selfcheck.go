@@ -6,8 +6,8 @@
 //
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 //
-//	selfcheck.go Check: the comparisons of one run, and the program that it trusts
-//	findings.go Findings: reports of the comparisons to users
+//	selfcheck.go  Check: the comparisons of one run, and the program that it trusts
+//	findings.go   Findings: reports of the comparisons to users
 package selfcheck
 
 import (

@@ -4,8 +4,8 @@
 //
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 //
-//	bridge.go    Model: construction, names, evaluation
-//	program.go   Program: which model to load
+//	bridge.go   Model: construction, names, evaluation
+//	program.go  Program: which model to load
 package bridge
 
 import (

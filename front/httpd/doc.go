@@ -5,10 +5,10 @@
 //
 // # Map
 //
-//	server.go  Options, Listen, Server: its address, its clients, its shutdown
-//	walls.go   checks before a handler: host, origin, token
-//	body.go    Bodies: bodies of requests, with a memory limit and a minimum rate
-//	error.go   Error: errors of requests, as JSON
-//	events.go  Stream: server-sent events
-//	metrics.go Metrics: counts and times in Prometheus' text format
+//	server.go   Options, Listen, Server: its address, its clients, its shutdown
+//	walls.go    checks before a handler: host, origin, token
+//	body.go     Bodies: bodies of requests, with a memory limit and a minimum rate
+//	error.go    Error: errors of requests, as JSON
+//	events.go   Stream: server-sent events
+//	metrics.go  Metrics: counts and times in Prometheus' text format
 package httpd

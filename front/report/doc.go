@@ -13,19 +13,19 @@
 //
 // # Map
 //
-//	report.go     Report, New: the contents of a report, and limits on its size
-//	figure.go     Figure, Layer, Axis: a plot as data
-//	kinds.go      Kinds: the table of plots
-//	quantity.go   the plots of a quantity and of a pair: trace, ranks, density, …
-//	variable.go   the intervals of a variable
-//	run.go        the plots of the run: energy, the surface of a tuned sampler
-//	predictive.go plots that run the model again: replicated data, Pareto k
-//	density.go    densities and histograms
-//	number.go     numbers in JSON
-//	study.go      Study: the results of many fits
-//	html.go       WriteHTML, the page that shows a run live
-//	page/         the page: HTML, its style, and the script that draws
-//	plotfile/     figures as PNG, SVG and PDF
+//	report.go      Report, New: the contents of a report, and limits on its size
+//	figure.go      Figure, Layer, Axis: a plot as data
+//	kinds.go       Kinds: the table of plots
+//	quantity.go    the plots of a quantity and of a pair: trace, ranks, density, …
+//	variable.go    the intervals of a variable
+//	run.go         the plots of the run: energy, the surface of a tuned sampler
+//	predictive.go  plots that run the model again: replicated data, Pareto k
+//	density.go     densities and histograms
+//	number.go      numbers in JSON
+//	study.go       Study: the results of many fits
+//	html.go        WriteHTML, the page that shows a run live
+//	page/          the page: HTML, its style, and the script that draws
+//	plotfile/      figures as PNG, SVG and PDF
 //
 // # Size
 //

@@ -6,19 +6,19 @@
 //
 // # Map
 //
-//	server.go  Server: from a request to a process and back; metrics
-//	lane.go    a limited number of processes, and the queue of requests for them
-//	limits.go  Limits: the limits of a request, in one table
-//	process.go a process seen from the server: start, frames, deadline, end; Probe
-//	work.go    Work: a process seen from within: the job, its answer, its limits
-//	frame.go   the messages between server and process
-//	walls.go   Walls: other restrictions that the system enforces on a process
+//	server.go   Server: from a request to a process and back; metrics
+//	lane.go     a limited number of processes, and the queue of requests for them
+//	limits.go   Limits: the limits of a request, in one table
+//	process.go  a process seen from the server: start, frames, deadline, end; Probe
+//	work.go     Work: a process seen from within: the job, its answer, its limits
+//	frame.go    the messages between server and process
+//	walls.go    Walls: other restrictions that the system enforces on a process
 //
 // On Linux:
 //
-//	limits_linux.go  limits of the system
-//	confine_linux.go Landlock, and access to the memory of server and processes
-//	seccomp_*.go     the filter of system calls, from a table of the allowed ones
+//	limits_linux.go   limits of the system
+//	confine_linux.go  Landlock, and access to the memory of server and processes
+//	seccomp_*.go      the filter of system calls, from a table of the allowed ones
 //
 // # Trust
 //

@@ -7,33 +7,33 @@
 //
 // The start finds the point where a chain begins, and learns from its climb there:
 //
-//	start.go       the climb to the typical set, and whether it went too far
-//	modes.go       the search for modes, and the mode in which each chain begins
-//	firstmetric.go the metric that the climbs of all chains give together
+//	start.go        the climb to the typical set, and whether it went too far
+//	modes.go        the search for modes, and the mode in which each chain begins
+//	firstmetric.go  the metric that the climbs of all chains give together
 //
 // Each round turns the records of all chains into a verdict:
 //
-//	rounds.go      the transitions of a round, and how a chain carries out a verdict
-//	pool.go        the verdict, from the draws of all chains together
-//	mixing.go      R-hat, slow coordinates and tails of the draws
-//	health.go      chains that are useless for learning, and how they are treated
-//	recentre.go    coordinates of the group-level terms of hierarchical models
+//	rounds.go    the transitions of a round, and how a chain carries out a verdict
+//	pool.go      the verdict, from the draws of all chains together
+//	mixing.go    R-hat, slow coordinates and tails of the draws
+//	health.go    chains that are useless for learning, and how they are treated
+//	recentre.go  coordinates of the group-level terms of hierarchical models
 //
 // Metric:
 //
-//	metric.go      the metric learnt from the draws
+//	metric.go  the metric learnt from the draws
 //
 // Kernel:
 //
-//	kernel.go      Kernel: NUTS, or HMC with the leapfrog step or the exact-normal splitting
-//	race.go        the race between kernels, by GP-UCB
-//	reward.go      the reward of a batch of the race
-//	masses.go      the modes that chains are in, and the masses of these modes
-//	temper.go      parallel tempering, if chains do not move between modes
+//	kernel.go  Kernel: NUTS, or HMC with the leapfrog step or the exact-normal splitting
+//	race.go    the race between kernels, by GP-UCB
+//	reward.go  the reward of a batch of the race
+//	masses.go  the modes that chains are in, and the masses of these modes
+//	temper.go  parallel tempering, if chains do not move between modes
 //
 // End:
 //
-//	spare.go       the number of transitions per draw
+//	spare.go  the number of transitions per draw
 //
 // A chain is never moved to the position of another one. Chains share only what is learnt, so that
 // R-hat compares independent arrivals.

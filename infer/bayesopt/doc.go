@@ -5,11 +5,11 @@
 //
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 //
-//	grid.go      Axis, Grid: the finite set Γ of points
-//	process.go   the regression, exact and incremental
-//	options.go   Options: the paper's constants, and interpretations of unclear places
-//	optimizer.go Optimizer: scale s, beta, acquisition, its maximum
-//	tuner.go     Tuner: arms, batches and their rewards, which samplers share
+//	grid.go       Axis, Grid: the finite set Γ of points
+//	process.go    the regression, exact and incremental
+//	options.go    Options: the paper's constants, and interpretations of unclear places
+//	optimizer.go  Optimizer: scale s, beta, acquisition, its maximum
+//	tuner.go      Tuner: arms, batches and their rewards, which samplers share
 //
 // # In short
 //

@@ -8,9 +8,9 @@
 // proposal is a normal distribution fitted to draws. The target is symmetrised first (warp-III):
 // the mean of its density at x and at the mirror image of x has the same constant and no skew.
 //
-//	bridge.go   LogZ: both halves of the draws, each with a proposal fitted to the other
-//	proposal.go proposal: the normal distribution
-//	optimal.go  optimal: the iterations for the bridge of least variance, and the error
+//	bridge.go    LogZ: both halves of the draws, each with a proposal fitted to the other
+//	proposal.go  proposal: the normal distribution
+//	optimal.go   optimal: the iterations for the bridge of least variance, and the error
 //
 // Sources: Meng and Wong (1996), "Simulating ratios of normalizing constants via a simple
 // identity", Statistica Sinica 6; Meng and Schilling (2002), "Warp bridge sampling", Journal of

@@ -18,19 +18,19 @@
 //
 // # Files
 //
-//	draws.go     Draws, Slices; how chains of unequal length are cut
-//	chains.go    one quantity's chains: pooled, split, ranked, folded
-//	names.go DisplayName: readable names of elements
-//	sort.go radix sort of draws
-//	lags.go      mean autocovariance, directly or by Fourier transform
-//	indicators.go mean autocovariance of indicators, by counting bits
-//	measures.go  R-hat, ESS, MCSE: the formulas
-//	single.go    measures of one chain: E-BFMI, Geyer's monotone sequence
-//	sampling.go divergences with their positions, statistics of each chain's
-//	             sampler, effective sample sizes per gradient and second
-//	summary.go   Row, Summarize (parallel over quantities), Summarizer
-//	precision.go Precision, Precisions: MCSE of all figures of a Row, and more ESS
-//	check.go Finding, Check and the table of checks
+//	draws.go       Draws, Slices; how chains of unequal length are cut
+//	chains.go      one quantity's chains: pooled, split, ranked, folded
+//	names.go       DisplayName: readable names of elements
+//	sort.go        radix sort of draws
+//	lags.go        mean autocovariance, directly or by Fourier transform
+//	indicators.go  mean autocovariance of indicators, by counting bits
+//	measures.go    R-hat, ESS, MCSE: the formulas
+//	single.go      measures of one chain: E-BFMI, Geyer's monotone sequence
+//	sampling.go    divergences with their positions, statistics of each chain's
+//	               sampler, effective sample sizes per gradient and second
+//	summary.go     Row, Summarize (parallel over quantities), Summarizer
+//	precision.go   Precision, Precisions: MCSE of all figures of a Row, and more ESS
+//	check.go       Finding, Check and the table of checks
 //
 // # Sources and conventions
 //

@@ -1,16 +1,16 @@
 // Package draws stores draws in memory and in files in CmdStan's CSV format.
 //
-//	columns.go Columns: the statistics and values saved per draw
-//	store.go    Store: the draws of several chains, appendable while they run
-//	number.go numbers in the format of C++ streams
-//	config.go Setting: the comments at the head of a CSV file; configuration.go lists them
-//	csv.go      Writer, Create: one CSV file per chain, renamed into place when complete
-//	stated.go AdaptationOf, Stated: the result of warm-up, in the form of CmdStan's files
-//	readback.go Store.ReadBack: draws read from journals instead of kept in memory
-//	journal.go  Journal: exact draws and snapshots, to resume a run from
-//	recover.go FindJournal: which draws of a journal are intact, and resuming from them
-//	table.go WriteTable, ReadTable: what a kernel has learnt
-//	read.go Read, ReadFile, ReadStore: files written by Writer or CmdStan
+//	columns.go   Columns: the statistics and values saved per draw
+//	store.go     Store: the draws of several chains, appendable while they run
+//	number.go    numbers in the format of C++ streams
+//	config.go    Setting: the comments at the head of a CSV file; configuration.go lists them
+//	csv.go       Writer, Create: one CSV file per chain, renamed into place when complete
+//	stated.go    AdaptationOf, Stated: the result of warm-up, in the form of CmdStan's files
+//	readback.go  Store.ReadBack: draws read from journals instead of kept in memory
+//	journal.go   Journal: exact draws and snapshots, to resume a run from
+//	recover.go   FindJournal: which draws of a journal are intact, and resuming from them
+//	table.go     WriteTable, ReadTable: what a kernel has learnt
+//	read.go      Read, ReadFile, ReadStore: files written by Writer or CmdStan
 //
 // # From a run to both
 //

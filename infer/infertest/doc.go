@@ -4,9 +4,9 @@
 //
 //	zoo.go         targets of many shapes, most with exact draws (Exact)
 //	regression.go  a logistic regression, and
-//	schools.go the eight schools: targets without exact draws
+//	schools.go     the eight schools: targets without exact draws
 //	curvature.go   Hessians and metrics of some of them; CheckMetric
-//	gradient.go CheckGradient, CheckContract: checks of a LogDensity
+//	gradient.go    CheckGradient, CheckContract: checks of a LogDensity
 //	invariance.go  Invariance: does a kernel leave its target invariant?
 //
 // The subpackage truth has many more targets with known means and other figures, and judges whole

@@ -1,18 +1,18 @@
 // Package optimize finds modes of log densities, and approximates log densities by normal
 // distributions in a fraction of the time of sampling.
 //
-//	maximize.go    Maximize: Options, Result, Reason; the loop and its criteria
-//	quasi.go L-BFGS and BFGS: updates of the inverse Hessian
-//	linesearch.go  the step along a direction: strong Wolfe conditions
-//	newton.go      Newton's method, by exact second derivatives
-//	objective.go   the target as an objective to minimise; its Hessian
-//	laplace.go     Laplace: the normal distribution with the mode's curvature
-//	pathfinder.go  Pathfinder: the best of the normal distributions along L-BFGS
-//	approach.go FindTypical: starting points for chains
-//	estimate.go    the normal distribution that an L-BFGS history implies
-//	multipath.go   several paths, importance resampling, starting points for chains
-//	variational.go Variational: mean field and full rank, by stochastic ascent
-//	approximation.go Draws: common parts of the approximations
+//	maximize.go       Maximize: Options, Result, Reason; the loop and its criteria
+//	quasi.go          L-BFGS and BFGS: updates of the inverse Hessian
+//	linesearch.go     the step along a direction: strong Wolfe conditions
+//	newton.go         Newton's method, by exact second derivatives
+//	objective.go      the target as an objective to minimise; its Hessian
+//	laplace.go        Laplace: the normal distribution with the mode's curvature
+//	pathfinder.go     Pathfinder: the best of the normal distributions along L-BFGS
+//	approach.go       FindTypical: starting points for chains
+//	estimate.go       the normal distribution that an L-BFGS history implies
+//	multipath.go      several paths, importance resampling, starting points for chains
+//	variational.go    Variational: mean field and full rank, by stochastic ascent
+//	approximation.go  Draws: common parts of the approximations
 //
 // Everything works on an infer.LogDensity, so points are unconstrained. If the target includes the
 // log Jacobians of constraints, a mode is the mode of the unconstrained parameters; otherwise, of

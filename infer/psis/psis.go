@@ -6,8 +6,8 @@
 // noisy to be used as they are. They are replaced by the expected order statistics of a generalised
 // Pareto distribution fitted to them. Its estimated shape k says whether the estimate is reliable.
 //
-//	psis.go   Smoother: log ratios to log weights, and k
-//	pareto.go FitPareto: the generalised Pareto distribution
+//	psis.go    Smoother: log ratios to log weights, and k
+//	pareto.go  FitPareto: the generalised Pareto distribution
 //
 // Source: Vehtari, Simpson, Gelman, Yao and Gabry (2024), "Pareto smoothed importance sampling",
 // Journal of Machine Learning Research 25(72). Results equal those of R's package loo (checked

@@ -3,15 +3,15 @@
 //
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 //
-//	fit.go       Fit: diagonal, diagonal plus low rank, dense; by the Fisher divergence
-//	basis.go     the estimate in scaled coordinates, and its eigenvectors
-//	workspace.go memory for one fit after another
-//	curvature.go Curvature: dense, from second derivatives
-//	map.go       Map: to coordinates in which a metric is the identity, and back
-//	triangle.go  products with the factor of a small dense metric
-//	lowrank.go   LowRank: products with a metric of low rank
-//	held.go      Divergence: how well a metric fits draws from which it was not learnt;
-//	             Attainable: how well the best metric can fit
+//	fit.go        Fit: diagonal, diagonal plus low rank, dense; by the Fisher divergence
+//	basis.go      the estimate in scaled coordinates, and its eigenvectors
+//	workspace.go  memory for one fit after another
+//	curvature.go  Curvature: dense, from second derivatives
+//	map.go        Map: to coordinates in which a metric is the identity, and back
+//	triangle.go   products with the factor of a small dense metric
+//	lowrank.go    LowRank: products with a metric of low rank
+//	held.go       Divergence: how well a metric fits draws from which it was not learnt;
+//	              Attainable: how well the best metric can fit
 //
 // A normal distribution N(μ, Σ) has the scores -Σ⁻¹(x - μ). The Fisher divergence between a target
 // and this distribution, measured in the coordinates in which the latter is standard, is

@@ -3,7 +3,7 @@
 //
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 //
-//	store.go Create, Open: stores and groups, and their metadata
+//	store.go  Create, Open: stores and groups, and their metadata
 //	array.go  Array: chunks of numbers
 //	codec.go  numbers as bytes, compression
 //

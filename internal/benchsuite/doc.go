@@ -1,11 +1,11 @@
 // Package benchsuite has the workloads for measuring the engine's gradient: models in Stan's
 // language, seeded generators of their data, and hand-written gradients in Go.
 //
-//	suite.go     the table of workloads; binding; points to measure at
-//	models/      the models
+//	suite.go  the table of workloads; binding; points to measure at
+//	models/   the models
 //	linear.go, latent.go, series.go, loops.go, discrete.go, process.go
 //	             by family of models: data, and hand-written gradients
-//	kernels.go common parts of those gradients
+//	kernels.go  common parts of those gradients
 //
 // A hand-written gradient computes the same density as the model, on the same unconstrained
 // coordinates, without the terms that `~` drops. It is plain Go written for speed: one pass if

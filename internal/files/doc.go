@@ -1,13 +1,13 @@
 // Package files writes all files of this program, durably and atomically.
 //
-//	system.go   Op, System: every call that touches a file, for tests that let calls fail or
-//	            cut the power; Install
-//	file.go     File: Create, Open, Edit; reading
-//	replace.go Temp: a file written under a temporary name; Replace, ReplaceBy, Save, Swap
-//	folders.go  MakeFolder, SyncFolder, SyncAll, RemoveTemps: names of files, durably
-//	system_*.go functions that only some systems have
-//	seal.go Digest, Seal: checksums of files that are read long after they were written
-//	until.go Until: abandons work that may never end, such as reading, when a context ends
+//	system.go    Op, System: every call that touches a file, for tests that let calls fail or
+//	             cut the power; Install
+//	file.go      File: Create, Open, Edit; reading
+//	replace.go   Temp: a file written under a temporary name; Replace, ReplaceBy, Save, Swap
+//	folders.go   MakeFolder, SyncFolder, SyncAll, RemoveTemps: names of files, durably
+//	system_*.go  functions that only some systems have
+//	seal.go      Digest, Seal: checksums of files that are read long after they were written
+//	until.go     Until: abandons work that may never end, such as reading, when a context ends
 //
 // # What is durable
 //

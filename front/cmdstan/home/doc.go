@@ -3,10 +3,10 @@
 //
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 //
-//	home.go     Write: the folder; its files are in files/
-//	build.go    Build: makes an executable from a model
-//	dispatch.go Dispatch: runs the command lines of the folder's tools and executables
-//	make.go     a make for systems that have none
+//	home.go      Write: the folder; its files are in files/
+//	build.go     Build: makes an executable from a model
+//	dispatch.go  Dispatch: runs the command lines of the folder's tools and executables
+//	make.go      a make for systems that have none
 //
 // On Unix, the folder's tools and the executables of models are two-line scripts that start this
 // program. An executable has its model after these lines, where the shell never reads. It takes 0.1

@@ -2,14 +2,14 @@
 //
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 //
-//	plotfile.go  Write: which files, and their names
-//	frame.go     the axes, their ticks, title and legend
-//	layers.go    each kind of mark
-//	scale.go     ranges of axes, round ticks
-//	colours.go   colours by role and chain, as in the HTML report
-//	canvas.go    canvas: what a format of files can draw; the table of formats
+//	plotfile.go                Write: which files, and their names
+//	frame.go                   the axes, their ticks, title and legend
+//	layers.go                  each kind of mark
+//	scale.go                   ranges of axes, round ticks
+//	colours.go                 colours by role and chain, as in the HTML report
+//	canvas.go                  canvas: what a format of files can draw; the table of formats
 //	svg.go, raster.go, pdf.go  the formats
-//	glyphs.go    outlines and widths of texts
+//	glyphs.go                  outlines and widths of texts
 //
 // gonum/plot was replaced: with its twelve fonts and its code, the stripped program had 34.8 MB in
 // place of 28.9.

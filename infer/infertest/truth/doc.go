@@ -7,21 +7,21 @@
 // them, collects the findings that a user would see, and returns a [Verdict]: whether a known
 // figure is off, and whether the user was warned.
 //
-//	target.go     Target, Class, Quantity; the list of all targets
-//	law.go known distributions (laws): density, exact draws, moments, marginals;
-//	              products, affine images and mixtures of them
-//	scalars.go    distributions of one coordinate
-//	shapes.go     funnels, bananas, rings and other shapes with one mode
-//	grid.go       posteriors of up to three parameters by quadrature, the other parameters
-//	              integrated in closed form
-//	models.go     posteriors with data: hierarchies, mixtures, factors, hidden Markov models
-//	curves.go     posteriors of curves with two solutions: transfection, oscillators, an ODE
-//	improper.go   targets that have no posterior
-//	fixed.go the fixed list of targets
-//	drawn.go families from which targets are drawn at random, by a seed
-//	reach.go      whether climbs from random starts find all modes
-//	run.go runs of a sampler, with the findings that a user sees
-//	judge.go      what counts as wrong
+//	target.go    Target, Class, Quantity; the list of all targets
+//	law.go       known distributions (laws): density, exact draws, moments, marginals;
+//	             products, affine images and mixtures of them
+//	scalars.go   distributions of one coordinate
+//	shapes.go    funnels, bananas, rings and other shapes with one mode
+//	grid.go      posteriors of up to three parameters by quadrature, the other parameters
+//	             integrated in closed form
+//	models.go    posteriors with data: hierarchies, mixtures, factors, hidden Markov models
+//	curves.go    posteriors of curves with two solutions: transfection, oscillators, an ODE
+//	improper.go  targets that have no posterior
+//	fixed.go     the fixed list of targets
+//	drawn.go     families from which targets are drawn at random, by a seed
+//	reach.go     whether climbs from random starts find all modes
+//	run.go       runs of a sampler, with the findings that a user sees
+//	judge.go     what counts as wrong
 //
 // # What counts as wrong
 //

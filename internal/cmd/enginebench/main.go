@@ -11,12 +11,12 @@
 // its load and the time of each workload, so that a slow decline becomes visible. The repository's
 // file is doc/evidence/benchmarks.jsonl.
 //
-//	main.go      options, rounds
-//	measure.go   timing of one workload
-//	stan.go      the Stan command
-//	report.go    the figures; JSON, Markdown
-//	history.go   the file to which each run appends a line
-//	bounds.go    the limits of the workloads' speeds, and the distance to them
+//	main.go     options, rounds
+//	measure.go  timing of one workload
+//	stan.go     the Stan command
+//	report.go   the figures; JSON, Markdown
+//	history.go  the file to which each run appends a line
+//	bounds.go   the limits of the workloads' speeds, and the distance to them
 package main
 
 import (

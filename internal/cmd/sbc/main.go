@@ -13,9 +13,9 @@
 // posterior is uniform (Talts, Betancourt, Simpson, Vehtari and Gelman 2018, "Validating Bayesian
 // inference algorithms with simulation-based calibration").
 //
-//	main.go  options, the report
-//	ranks.go ranks of one model, tests of their uniformity
-//	models/  the models
+//	main.go   options, the report
+//	ranks.go  ranks of one model, tests of their uniformity
+//	models/   the models
 package main
 
 import (

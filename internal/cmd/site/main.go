@@ -7,11 +7,11 @@
 // The pages need neither network nor server: links and pictures are relative, and the search uses
 // files. A release contains the zip file, which ppl docs serves (package front/docs).
 //
-//	main.go     options
-//	site.go     the list of pages, their shelves, links between them
-//	page.go     one page from Markdown to HTML, and its frame
-//	search.go   the index of words
-//	assets/     style, script, frame
+//	main.go    options
+//	site.go    the list of pages, their shelves, links between them
+//	page.go    one page from Markdown to HTML, and its frame
+//	search.go  the index of words
+//	assets/    style, script, frame
 package main
 
 import (

@@ -14,12 +14,12 @@
 // with the same target, sampler, seed and version of the code. The version is that of the
 // checked-out commit; if there are uncommitted changes, name one by --version.
 //
-//	main.go      options
-//	keep.go      the file of runs
-//	verdicts.go  judged runs, and their tables
-//	tempering.go shares of modes, log Z and restarts of tempered runs
+//	main.go         options
+//	keep.go         the file of runs
+//	verdicts.go     judged runs, and their tables
+//	tempering.go    shares of modes, log Z and restarts of tempered runs
 //	sensitivity.go  the effect of halving and doubling the thresholds of auto
-//	ess.go       claimed effective sample sizes divided by true ones
+//	ess.go          claimed effective sample sizes divided by true ones
 package main
 
 import (
