@@ -171,11 +171,7 @@ func sumLog(a []float64) float64 {
 		exponents += int(e) - 1023
 		p[i&3] *= math.Float64frombits(bits&fraction | one)
 	}
-	l := 0.0
-	for _, q := range p {
-		l += math.Log(q)
-	}
-	return float64(float64(exponents)*math.Ln2) + l + odd
+	return float64(float64(exponents)*math.Ln2) + math.Log(p[0]*p[1]*(p[2]*p[3])) + odd
 }
 
 // sumLog1p returns the sum of log1p a for numbers between 0 and 1. This is the logarithm of the
