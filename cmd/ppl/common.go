@@ -43,6 +43,12 @@ var commonFlags = []commonFlag{
 	{name: "na", groups: bindsModel | readsData | readsTable, add: func(f declaring, name string, in *input) {
 		f.Strings(&in.na, name, nil)
 	}},
+	{name: "missing", groups: bindsModel | readsData | readsTable, add: func(f declaring, name string, in *input) {
+		f.Strings(&in.missing, name, nil)
+	}},
+	{name: "read", groups: bindsModel | readsData | readsTable, add: func(f declaring, name string, in *input) {
+		f.Strings(&in.how, name, nil)
+	}},
 	{name: "max-data", groups: bindsModel | readsData | readsTable, add: func(f declaring, name string, in *input) {
 		f.Value(&in.maxData, name)
 	}},

@@ -66,9 +66,14 @@ type columnJSON struct {
 	Mean     *number  `json:"mean,omitempty"`     // mean of the numbers
 	Levels   []string `json:"levels,omitempty"`   // levels of a factor, in the order of their numbers
 	From     int      `json:"from,omitempty"`     // number of the first level
-	Missing  int      `json:"missing,omitempty"`  // fields that are empty or NA
+	Missing  int      `json:"missing,omitempty"`  // fields that are empty, NA or a word of --missing
+	Read     string   `json:"read,omitempty"`     // how the column was declared to be read
+	Advice   []string `json:"advice,omitempty"`   // flags that read the column in another way, where it seems needed
 	Declared string   `json:"declared,omitempty"` // declaration in the model
 	Fault    string   `json:"fault,omitempty"`    // why the column cannot be read
+
+	holes bool   // whether this is so because of holes alone
+	same  string // two levels that differ only in the case of letters
 }
 
 // needJSON is a variable that the file lacks.
@@ -175,6 +180,12 @@ func (in *input) runs(path string) []string {
 	for _, na := range in.na {
 		words = append(words, "--na", na)
 	}
+	for _, m := range in.missing {
+		words = append(words, "--missing", m)
+	}
+	for _, how := range in.how {
+		words = append(words, "--read", how)
+	}
 	for _, folder := range in.compile.IncludePaths {
 		words = append(words, "--include-path", folder)
 	}
@@ -246,9 +257,10 @@ func declarations(m *model.Model) (declared map[string]string, names []string) {
 
 // describeColumn describes one variable of the data.
 func describeColumn(set *data.Set, c data.Column, declared string) columnJSON {
-	j := columnJSON{Column: c.Header, Name: c.Name, Missing: c.Missing, Declared: declared, Shape: []int{}}
+	j := columnJSON{Column: c.Header, Name: c.Name, Missing: c.Missing, Declared: declared, Shape: []int{}, Read: c.How.String()}
 	if e := set.Fault(c.Name); e != nil {
-		j.Type, j.Fault = "unreadable", e.Message
+		j.Type, j.Fault, j.Advice = "unreadable", e.Message, wordsFor(e.Settings, "")
+		j.holes = slices.Equal(e.Settings, []string{"na=drop"})
 		return j
 	}
 	v, _ := set.Get(c.Name)
@@ -257,6 +269,10 @@ func describeColumn(set *data.Set, c data.Column, declared string) columnJSON {
 	switch levels, zeros := set.Levels(c.Name), reading.Zeros[c.Name]; {
 	case levels != nil:
 		j.Type, j.Levels, j.From = "factor", levels, 1
+		if pairs := data.SameLetters(levels); pairs != nil {
+			j.same = pairs[0][0] + " and " + pairs[0][1]
+			j.Advice = []string{"--read " + c.Name + "=lowercase"}
+		}
 		return j
 	case zeros != nil:
 		j.Type, j.Levels = "factor", zeros
@@ -289,8 +305,10 @@ const maxLevels = 4
 // values describes the values of a variable in a few words.
 func (j *columnJSON) values() string {
 	switch {
-	case j.Fault != "" && j.Missing > 0:
+	case j.holes:
 		return "not read: it has holes"
+	case j.Fault != "" && len(j.Advice) > 0:
+		return "not read, see below"
 	case j.Fault != "":
 		return j.Fault
 	case j.Type == "factor":
@@ -307,10 +325,30 @@ func (j *columnJSON) values() string {
 		return "none"
 	}
 	short := func(x *number) string { return strconv.FormatFloat(float64(*x), 'g', 6, 64) }
-	if *j.Min == *j.Max {
-		return short(j.Min)
+	unit := ""
+	if strings.Contains(j.Read, " since ") {
+		unit = " " + j.Read
 	}
-	return short(j.Min) + " to " + short(j.Max) + ", mean " + strconv.FormatFloat(float64(*j.Mean), 'g', 3, 64)
+	if *j.Min == *j.Max {
+		return short(j.Min) + unit
+	}
+	return short(j.Min) + " to " + short(j.Max) + unit + ", mean " + strconv.FormatFloat(float64(*j.Mean), 'g', 3, 64)
+}
+
+// advise lists the columns that may need to be read in another way.
+func (d *described) advise(b *strings.Builder) {
+	title := "\nHow columns can be read in another way:\n"
+	for _, j := range d.Columns {
+		if len(j.Advice) == 0 || j.holes {
+			continue
+		}
+		reason := escaped(j.same) + " differ only in the case of letters"
+		if j.same == "" {
+			reason = escaped(strings.TrimPrefix(j.Fault, j.Name+" "))
+		}
+		b.WriteString(title + "  " + j.Name + ": " + reason + "; " + strings.Join(j.Advice, " or ") + "\n")
+		title = ""
+	}
 }
 
 // write writes the description for people.
@@ -351,6 +389,7 @@ func (d *described) write(stdout, stderr io.Writer, path string) error {
 	}
 	width, _, _ := terminalSize(stdout)
 	writeLeft(&b, rows, width)
+	d.advise(&b)
 	if len(d.Needs) > 0 {
 		b.WriteString("\nThe model also needs:\n")
 		var needs [][]string

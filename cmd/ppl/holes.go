@@ -11,7 +11,13 @@ import (
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
-// This file: --na, the treatment of missing values in a table.
+// This file: --na, --missing and --read, which say how columns of a table are read.
+
+// howWords completes the words of --read.
+var howWords = oneOf(data.Hows()...)
+
+// namedColumn is a column that a flag names.
+type namedColumn struct{ flag, column string }
 
 // holeWhat maps the words of --na to their meaning.
 var holeWhat = map[string]data.Holes{"error": data.HolesFault, "drop": data.HolesDrop, "keep": data.HolesKeep}
@@ -19,11 +25,11 @@ var holeWhat = map[string]data.Holes{"error": data.HolesFault, "drop": data.Hole
 // holeWords completes the words of --na.
 var holeWords = oneOf(slices.Sorted(maps.Keys(holeWhat))...)
 
-// holes reads --na. of says what happens to missing values of a column, and named lists the columns
-// that the flag names. A value without a column applies to the columns that the model declares.
-func (in *input) holes() (of func(column string) data.Holes, named []string, err error) {
+// holes reads --na. of says what happens to missing values of a column. The columns that the flag
+// names are added to named. A value without a column applies to the columns that the model declares.
+func (in *input) holes(named []namedColumn) (of func(column string) data.Holes, _ []namedColumn, err error) {
 	if len(in.na) == 0 {
-		return nil, nil, nil
+		return nil, named, nil
 	}
 	all, own := data.HolesFault, map[string]data.Holes{}
 	for _, text := range in.na {
@@ -37,7 +43,7 @@ func (in *input) holes() (of func(column string) data.Holes, named []string, err
 			return nil, nil, usagef("--na must be error, drop, keep, or of one column as in age=drop, but is %q", text)
 		case isNamed:
 			own[column] = h
-			named = append(named, column)
+			named = append(named, namedColumn{"na", column})
 		default:
 			all = h
 		}
@@ -53,22 +59,96 @@ func (in *input) holes() (of func(column string) data.Holes, named []string, err
 	}, named, nil
 }
 
-// checkHoles returns an error if --na does not fit these data.
-func checkHoles(set *data.Set, name string, named []string) error {
-	if !set.Table() {
-		return usagef("--na is for tables (CSV), but %s is none", name)
+// columns reads --missing and --read into the options. The columns that these flags name are added
+// to named.
+func (in *input) columns(o *data.Options, named []namedColumn) ([]namedColumn, error) {
+	for _, text := range in.missing {
+		m := data.ReadMissing(text)
+		if m.Column != "" {
+			named = append(named, namedColumn{"missing", m.Column})
+		}
+		o.Missing = append(o.Missing, m)
 	}
-	for _, column := range named {
-		if slices.ContainsFunc(set.Columns(), func(c data.Column) bool { return c.Name == column }) {
+	for _, text := range in.how {
+		list, what, given := strings.Cut(text, "=")
+		if !given {
+			list, what = "", text
+		}
+		how, err := data.ParseHow(what)
+		if err != nil {
+			return nil, usagef("--read %s: %v", text, err)
+		}
+		if o.How == nil {
+			o.How = map[string]data.How{}
+		}
+		for column := range strings.SplitSeq(list, ",") {
+			switch column = strings.TrimSpace(column); {
+			case column != "":
+				o.How[column], named = how, append(named, namedColumn{"read", column})
+			case given:
+				return nil, usagef("--read must be HOW, or COLUMN=HOW as in admitted=days, but is %q", text)
+			}
+		}
+	}
+	return named, nil
+}
+
+// checkColumns returns an error if --na, --missing or --read do not fit these data.
+func checkColumns(set *data.Set, name string, named []namedColumn, o data.Options) error {
+	if !set.Table() && (o.Holes != nil || o.Missing != nil || o.How != nil) {
+		flag := "read"
+		switch {
+		case o.Holes != nil:
+			flag = "na"
+		case o.Missing != nil:
+			flag = "missing"
+		}
+		return usagef("--%s is for tables (CSV), but %s is none", flag, name)
+	}
+	for _, n := range named {
+		if slices.ContainsFunc(set.Columns(), func(c data.Column) bool { return c.Name == n.column }) {
 			continue
 		}
-		text := fmt.Sprintf("--na: %s has no column %s", name, column)
-		if near := diag.Nearest(column, slices.Values(set.Names())); near != "" {
+		text := fmt.Sprintf("--%s: %s has no column %s", n.flag, name, n.column)
+		if near := diag.Nearest(n.column, slices.Values(set.Names())); near != "" {
 			text += "; did you mean " + near + "?"
 		}
 		return usagef("%s", text)
 	}
 	return nil
+}
+
+// readAgain adds to the options how columns are read that a value of --read without a column is about:
+// those for which it is advised. It reports whether there are any.
+func (in *input) readAgain(set *data.Set, o *data.Options) bool {
+	again := false
+	for _, text := range in.how {
+		how, err := data.ParseHow(text)
+		if err != nil { // it names a column
+			continue
+		}
+		for _, c := range set.Columns() {
+			if _, declared := o.How[c.Name]; !declared && c.How.As == "" && advised(set, c.Name, how.As) {
+				o.How[c.Name], again = how, true
+			}
+		}
+	}
+	return again
+}
+
+// advised reports whether a column seems to need to be read in some way.
+func advised(set *data.Set, column, as string) bool {
+	e := set.Fault(column)
+	switch {
+	case as == "lowercase":
+		return data.SameLetters(set.Levels(column)) != nil
+	case e == nil:
+		return false
+	}
+	return slices.ContainsFunc(e.Settings, func(s string) bool {
+		needs, ok := strings.CutPrefix(s, "read="+column+"=")
+		return ok && (needs == as || (needs == "days" || needs == "hours") && as != "number" && as != "levels")
+	})
 }
 
 // droppedRows reports the rows that --na leaves out.

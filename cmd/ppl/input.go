@@ -44,6 +44,8 @@ type input struct {
 	maxData    byteSize      // limit for a file of data; 0: the default
 	counts     []string      // numbers to count in a table: N or J=column
 	na         []string      // how to treat missing values in a table: WHAT or column=WHAT
+	missing    []string      // texts in a table that mean that there is no value: WORD or column=WORD
+	how        []string      // how to read columns of a table: column=HOW
 	maxPrint   byteSize      // limit for the output of print statements; 0: the default
 	timeLimit  time.Duration // limit for the whole command; 0: none
 	color      colorMode
@@ -373,7 +375,7 @@ func (in *input) values(ctx context.Context, text string) (*data.Set, error) {
 }
 
 // parse reads the text of a file of data.
-func (in *input) parse(name, text string) (*data.Set, error) {
+func (in *input) parse(name, text string) (set *data.Set, err error) {
 	o := in.reading()
 	o.As, o.NewLevels = in.as, in.newLevels
 	for _, c := range in.counts {
@@ -383,14 +385,18 @@ func (in *input) parse(name, text string) (*data.Set, error) {
 		}
 		o.Counts = append(o.Counts, data.Count{Name: strings.TrimSpace(name), Of: strings.TrimSpace(of)})
 	}
-	of, named, err := in.holes()
+	var named []namedColumn
+	if o.Holes, named, err = in.holes(named); err == nil {
+		named, err = in.columns(&o, named)
+	}
 	if err != nil {
 		return nil, err
 	}
-	o.Holes = of
-	set, err := data.Parse(name, text, o)
-	if err == nil && of != nil {
-		err = checkHoles(set, name, named)
+	if set, err = data.Parse(name, text, o); err == nil && in.readAgain(set, &o) {
+		set, err = data.Parse(name, text, o)
+	}
+	if err == nil {
+		err = checkColumns(set, name, named, o)
 	}
 	return set, err
 }

@@ -65,7 +65,12 @@ Data that the model does not declare are ignored. In a CSV file, texts become le
 
     ppl run model.stan --data schools.csv --count N --count J=school
 
-An empty field or NA is an error if the model declares the column; --na drop leaves out the rows.
+An empty field or NA is an error if the model declares the column; --na drop leaves out the rows. --missing unknown makes a text mean the same.
+
+    --read days         reads dates as days since the first; or weeks, months, years, …
+    --read number       reads 1,234 or $5 or 72 kg as numbers
+    --read lowercase    ignores case in levels
+    --read zip=levels   makes a column of numbers a factor
 
 ppl data FILE --model MODEL shows what the file has, what the model needs, and the command to run it. Large files: --max-data raises the limit of 1GiB, --memory that of the memory.`
 

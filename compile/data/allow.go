@@ -18,7 +18,7 @@ type Options struct {
 
 	// As, if not nil, is a set that was read before, such as the data of a fit. [Parse] then reads
 	// a table in the same way. Columns that were factors become factors with the same levels, as do
-	// factors of an R dump.
+	// factors of an R dump. Columns that were read in a declared way are read in that way.
 	// Counts of rows are counted again; numbers of levels stay the same. A count is skipped if the
 	// table has such a column or if Counts names it.
 	As *Set
@@ -31,6 +31,13 @@ type Options struct {
 	// Holes returns the treatment of missing values in a column of a table, given its name in the
 	// program. If Holes is nil, missing values are faults.
 	Holes func(column string) Holes
+
+	// How has the columns of a table that are read in a declared way, by their names in the program.
+	How map[string]How
+
+	// Missing lists the texts in a table that mean that there is no value, besides empty fields and
+	// NA.
+	Missing []Missing
 
 	// Limit bounds the length in bytes of a file, and of its unpacked content. 0 means
 	// [DefaultLimit].

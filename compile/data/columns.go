@@ -1,6 +1,7 @@
 package data
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -13,6 +14,7 @@ type Column struct {
 	Name    string // in a program, see [ColumnName]
 	Missing int    // the number of fields that are empty or NA, in all rows of the file
 	Holes   Holes  // what happens to them
+	How     How    // how it was declared to be read; zero: as its texts decide
 }
 
 // Columns lists the columns of a table, in the order of the file; nil for other formats.
@@ -34,10 +36,10 @@ const (
 	HolesKeep
 )
 
-// hole reports whether a field has no value.
-func hole(field string) bool {
+// lacks reports whether a field of the column has no value.
+func (c *column) lacks(field string) bool {
 	field = strings.TrimSpace(field)
-	return field == "" || field == "NA"
+	return field == "" || field == "NA" || slices.Contains(c.absent, field)
 }
 
 // holes returns the treatment of missing values for each column. drop reports whether any of them
@@ -55,9 +57,9 @@ func (o Options) holes(columns []column) (of []Holes, drop bool) {
 }
 
 // dropped reports whether a row with these fields is left out.
-func dropped(of []Holes, fields []string) bool {
+func dropped(of []Holes, columns []column, fields []string) bool {
 	for i, f := range fields {
-		if of[i] == HolesDrop && hole(f) {
+		if of[i] == HolesDrop && columns[i].lacks(f) {
 			return true
 		}
 	}

@@ -19,22 +19,35 @@ type rowReader interface {
 	FieldPos(field int) (line, column int)
 }
 
-// rowsOf reads the rows of a table.
-func rowsOf(file, text string) rowReader {
+// rowsOf reads the rows of a table. It also reports whether semicolons separate the fields.
+func rowsOf(file, text string) (r rowReader, semicolons bool) {
 	comma := ','
-	if head := firstLine(text); strings.ToLower(path.Ext(strings.TrimSuffix(file, ".gz"))) == ".tsv" || !strings.Contains(head, ",") && strings.Contains(head, "\t") {
+	if head := headLine(text); strings.ToLower(path.Ext(strings.TrimSuffix(file, ".gz"))) == ".tsv" || !strings.Contains(head, ",") && strings.Contains(head, "\t") {
 		comma = '\t'
 	} else if !strings.Contains(head, ",") && strings.Contains(head, ";") {
 		comma = ';'
 	}
 	if strings.IndexByte(text, '"') < 0 {
-		return &plainRows{text: text, comma: byte(comma)}
+		return &plainRows{text: text, comma: byte(comma)}, comma == ';'
 	}
-	r := csv.NewReader(strings.NewReader(text))
-	r.Comma, r.Comment = comma, '#'
-	r.ReuseRecord = true
-	r.TrimLeadingSpace = comma != '\t' // else it would skip tabs of empty fields
-	return r
+	quoted := csv.NewReader(strings.NewReader(text))
+	quoted.Comma, quoted.Comment = comma, '#'
+	quoted.ReuseRecord = true
+	quoted.TrimLeadingSpace = comma != '\t' // else it would skip tabs of empty fields
+	return quoted, comma == ';'
+}
+
+// headLine returns the line with the names of the columns: the first that is neither empty nor a
+// comment.
+func headLine(text string) string {
+	for text != "" {
+		line := firstLine(text)
+		if plain := strings.TrimSuffix(line, "\r"); plain != "" && plain[0] != '#' {
+			return line
+		}
+		text = text[min(len(line)+1, len(text)):]
+	}
+	return ""
 }
 
 // plainRows reads the rows of a text without quotes as [csv.Reader] does. It skips empty lines,

@@ -68,8 +68,10 @@ type Set struct {
 	zeros       map[string][]string      // levels that count from 0, see FromZero
 	counts      []Count
 	table       bool
-	columns     []Column // of a table
-	dropped     int      // rows of the table
+	columns     []Column       // of a table
+	dropped     int            // rows of the table
+	how         map[string]How // columns that were read in a declared way
+	missing     []Missing      // texts that meant that there is no value
 	dump        bool
 	structure   bool // read from a Go struct
 }
@@ -80,16 +82,20 @@ type Reading struct {
 	Levels map[string][]string // levels of the factors
 	Zeros  map[string][]string // levels of two-level factors that count from 0
 	Counts []Count             // the counts made in a table
+
+	How     map[string]How // columns that were read in a declared way
+	Missing []Missing      // texts that meant that there is no value
 }
 
 // Reading returns how the set was read.
-func (s *Set) Reading() Reading { return Reading{s.levels, s.zeros, s.counts} }
+func (s *Set) Reading() Reading { return Reading{s.levels, s.zeros, s.counts, s.how, s.missing} }
 
 // Read returns the set with the levels and counts of r. It leaves out the levels of a variable
 // whose integers do not fit them.
 func (s *Set) Read(r Reading) *Set {
 	out := *s
 	out.named, out.counts, out.levels = nil, r.Counts, map[string][]string{}
+	out.how, out.missing = r.How, r.Missing
 	for name, levels := range r.Levels {
 		v, ok := s.values[name]
 		if ok && v.IsInt && !slices.ContainsFunc(v.Ints, func(i int64) bool { return i < 1 || i > int64(len(levels)) }) {
@@ -307,6 +313,14 @@ func (s *Set) addLevels(name string, levels []string) {
 		s.levels = map[string][]string{}
 	}
 	s.levels[strings.Clone(name)] = levels
+}
+
+// addHow records how a column was declared to be read.
+func (s *Set) addHow(name string, how How) {
+	if s.how == nil {
+		s.how = map[string]How{}
+	}
+	s.how[strings.Clone(name)] = how
 }
 
 // members are the simple values within a tuple, with their paths: .1, .2.1.

@@ -46,7 +46,7 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 	fail := func(line int, fix, format string, args ...any) error {
 		return &Error{File: file, Line: line, Column: 1, Message: fmt.Sprintf(format, args...), Fix: fix}
 	}
-	r := rowsOf(file, text)
+	r, semicolons := rowsOf(file, text)
 	header, err := r.Read()
 	if errors.Is(err, io.EOF) {
 		return nil, &Error{File: file, Message: "the file is empty", Fix: "write a header line with the names of the columns, then a line for each row"}
@@ -81,6 +81,7 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 		}
 		used[name] = i
 		columns[i] = column{name: name, integers: true, numbers: true, truths: true, reals: []float64{}}
+		columns[i].declared, columns[i].absent, columns[i].semicolons = o.howDeclared(name), o.missingWords(name), semicolons
 		if o.As != nil {
 			columns[i].given, columns[i].open = o.As.levels[name], o.NewLevels
 			if zeros := o.As.zeros[name]; zeros != nil {
@@ -92,7 +93,7 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 	for i := range columns {
 		columns[i].header, columns[i].holes = strings.Clone(strings.TrimSpace(header[i])), holes[i]
 	}
-	s := &Set{file: file, values: map[string]Value{}, table: true}
+	s := &Set{file: file, values: map[string]Value{}, table: true, missing: o.allMissing()}
 	more := sync.OnceValue(func() int { return strings.Count(text, "\n") })
 	for {
 		fields, err := r.Read()
@@ -102,9 +103,9 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 		if err != nil {
 			return nil, tableError(file, err, len(fields), len(columns))
 		}
-		if drop && dropped(holes, fields) {
+		if drop && dropped(holes, columns, fields) {
 			for i, f := range fields {
-				if hole(f) {
+				if columns[i].lacks(f) {
 					columns[i].missing++
 				}
 			}
@@ -118,13 +119,20 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 			}
 		}
 	}
-	if err := levels(memory, rowsOf(file, text), columns, holes); err != nil {
+	convertColumns(columns)
+	again, _ := rowsOf(file, text)
+	if err := levels(memory, again, columns, holes); err != nil {
 		return nil, err
 	}
 	rows := 0
 	for i := range columns {
 		c := &columns[i]
-		s.columns = append(s.columns, Column{Header: c.header, Name: c.name, Holes: c.holes, Missing: c.missing})
+		described := Column{Header: c.header, Name: c.name, Holes: c.holes, Missing: c.missing}
+		if c.declared != nil {
+			described.How = c.declared.how
+			s.addHow(c.name, described.How)
+		}
+		s.columns = append(s.columns, described)
 		rows = len(c.reals)
 		if c.fault != nil {
 			if c.missing > 1 {
@@ -271,8 +279,11 @@ type column struct {
 	open                      bool     // there may be other levels
 	levels                    []string // of a factor
 	fault                     *Error
-	faultLength               int    // length of the faulty text
-	hole                      *Error // the error of the first missing value
+	faultLength               int       // length of the faulty text
+	declared                  *declared // how it was declared to be read; nil: its texts decide
+	absent                    []string  // texts that mean that there is no value
+	semicolons                bool      // whether they separate the columns
+	hole                      *Error    // the error of the first missing value
 	holeLength                int
 	missing                   int // fields without a value
 
@@ -284,7 +295,7 @@ type column struct {
 // add adds a field, which starts at a line and column. more guesses the number of further fields.
 func (c *column) add(memory *allowance, field string, line, at int, more func() int) (err error) {
 	row, written := len(c.reals)+1, field
-	missing := field == "" || field == "NA"
+	missing := c.lacks(field)
 	if missing {
 		c.missing++
 	}
@@ -303,6 +314,14 @@ func (c *column) add(memory *allowance, field string, line, at int, more func() 
 	}
 	if c.reals, err = grown(memory, c.reals, more); err != nil {
 		return err
+	}
+	if d := c.declared; d != nil {
+		c.integers, c.numbers, c.truths = false, false, false
+		c.reals = append(c.reals, math.NaN())
+		if d.how.As == "levels" || d.how.As == "lowercase" {
+			return nil
+		}
+		return d.keep(memory, tableField{written, line, at, missing}, more)
 	}
 	x, isInteger, isNumber := tableValue(field)
 	isTruth := false
@@ -378,16 +397,18 @@ func levels(memory *allowance, r rowReader, columns []column, holes []Holes) err
 			c.fault, c.faultLength = c.hole, c.holeLength
 			continue
 		}
-		if fix := rewritten(c.text); c.given == nil && fix != "" {
+		isText := c.declared != nil || c.given != nil
+		if fix := rewritten(c.text); !isText && fix != "" {
 			c.fault = &Error{Line: c.textLine, Column: c.textAt, Path: fmt.Sprintf("%s[%d]", c.name, c.textRow),
-				Message: fmt.Sprintf("%s is %s in row %d, which is no number", c.name, clip(c.text), c.textRow), Fix: fix}
+				Message: fmt.Sprintf("%s is %s in row %d, which is no number", c.name, clip(c.text), c.textRow), Fix: fix, Settings: []string{"read=" + c.name + "=number"}}
 			c.faultLength = len(c.text)
 			continue
 		}
-		if c.given == nil && c.count > len(c.reals)/2 {
+		if !isText && c.count > len(c.reals)/2 {
 			c.fault = &Error{Line: c.textLine, Column: 1, Path: fmt.Sprintf("%s[%d]", c.name, c.textRow),
-				Message: fmt.Sprintf("%s is %q in row %d, and a number in %d of %d rows", c.name, clip(c.text), c.textRow, c.count, len(c.reals)),
-				Fix:     "write a number; if the column is a factor, let the names of its levels not be numbers"}
+				Message:  fmt.Sprintf("%s is %q in row %d, and a number in %d of %d rows", c.name, clip(c.text), c.textRow, c.count, len(c.reals)),
+				Fix:      "write a number; or say that the text means that there is no value, or that the column is a factor",
+				Settings: []string{"missing=" + quotedWord(c.text), "read=" + c.name + "=levels"}}
 			continue
 		}
 		codes[i], some = map[string]float64{}, true
@@ -403,7 +424,7 @@ func levels(memory *allowance, r rowReader, columns []column, holes []Holes) err
 		if err != nil {
 			break // the end: all rows have been read before
 		}
-		if dropped(holes, fields) {
+		if dropped(holes, columns, fields) {
 			row--
 			continue
 		}
@@ -411,7 +432,7 @@ func levels(memory *allowance, r rowReader, columns []column, holes []Holes) err
 			if codes[i] == nil {
 				continue
 			}
-			f = strings.TrimSpace(f)
+			f = columns[i].level(strings.TrimSpace(f))
 			code, ok := codes[i][f]
 			if !ok {
 				if given := columns[i].given; given != nil && !columns[i].open && !slices.Contains(given, f) {
@@ -435,6 +456,10 @@ func levels(memory *allowance, r rowReader, columns []column, holes []Holes) err
 		c := &columns[i]
 		if c.levels = c.given; c.levels == nil {
 			c.levels = slices.Sorted(maps.Keys(m))
+			if c.fault = c.notLevels(c.levels); c.fault != nil {
+				c.faultLength = len(c.text)
+				continue
+			}
 		} else if c.open {
 			others := slices.DeleteFunc(slices.Sorted(maps.Keys(m)), func(l string) bool { return slices.Contains(c.given, l) })
 			c.levels = slices.Concat(c.given, others)

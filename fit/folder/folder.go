@@ -93,6 +93,12 @@ type Record struct {
 	// Zeros are the two levels of each factor that counts from 0.
 	Zeros map[string][]string `json:"levels_from_0,omitempty"`
 
+	// Read has the columns of a table that were read in a declared way, and how.
+	Read map[string]string `json:"read,omitempty"`
+
+	// Missing are the texts in a table that meant that there is no value.
+	Missing []string `json:"missing,omitempty"`
+
 	// How the model was compiled and bound.
 
 	Legacy     bool   `json:"legacy,omitempty"`      // whether the syntax of older versions of Stan was read
@@ -232,7 +238,7 @@ func (r *Record) Keep(dir string, m *Source, values *data.Set) error {
 	if err := files.MakeFolder(folder); err != nil {
 		return err
 	}
-	r.Texts, r.DataFile, r.DataFileSHA256, r.Levels, r.Zeros = nil, "", "", nil, nil
+	r.Texts, r.DataFile, r.DataFileSHA256, r.Levels, r.Zeros, r.Read, r.Missing = nil, "", "", nil, nil, nil, nil
 	var written []*files.Temp
 	defer func() {
 		for _, t := range written {
@@ -265,7 +271,16 @@ func (r *Record) Keep(dir string, m *Source, values *data.Set) error {
 	}
 	if values != nil && len(values.Names()) > 0 {
 		reading := values.Reading()
-		r.Levels, r.Zeros, r.Counts = reading.Levels, reading.Zeros, nil
+		r.Levels, r.Zeros, r.Counts, r.Read, r.Missing = reading.Levels, reading.Zeros, nil, nil, nil
+		for name, how := range reading.How {
+			if r.Read == nil {
+				r.Read = map[string]string{}
+			}
+			r.Read[name] = how.String()
+		}
+		for _, m := range reading.Missing {
+			r.Missing = append(r.Missing, m.String())
+		}
 		for _, c := range reading.Counts {
 			r.Counts = append(r.Counts, c.String())
 		}
@@ -402,6 +417,19 @@ func (r *Record) ReadModel(dir string) (*Source, error) {
 // counted.
 func (r *Record) ReadData(dir string, o data.Options) (*data.Set, error) {
 	o.Counts = data.ReadCounts(r.Counts)
+	for name, text := range r.Read {
+		how, err := data.ParseHow(text)
+		if err != nil {
+			return nil, fmt.Errorf("the record of the run in %s is damaged: how to read %s: %w", dir, name, err)
+		}
+		if o.How == nil {
+			o.How = map[string]data.How{}
+		}
+		o.How[name] = how
+	}
+	for _, text := range r.Missing {
+		o.Missing = append(o.Missing, data.ReadMissing(text))
+	}
 	switch {
 	case r.DataFile != "":
 		path := filepath.Join(dir, filepath.FromSlash(r.DataFile))
@@ -416,7 +444,7 @@ func (r *Record) ReadData(dir string, o data.Options) (*data.Set, error) {
 		if err != nil {
 			return nil, err
 		}
-		return s.Read(data.Reading{Levels: r.Levels, Zeros: r.Zeros, Counts: o.Counts}), nil
+		return s.Read(data.Reading{Levels: r.Levels, Zeros: r.Zeros, Counts: o.Counts, How: o.How, Missing: o.Missing}), nil
 	case r.Data == "":
 		return data.Empty(), nil
 	}
