@@ -14,10 +14,10 @@ import (
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
-// This file: findings about how well a model predicts.
+// This file makes findings about how well a model predicts.
 
-// Findings reports problems with the estimates of [LogLik.LOO]. moved says that
-// [LogLik.MatchMoments] was already applied to observations whose Pareto k is too large.
+// Findings reports problems with the estimates of [LogLik.LOO]. Set moved if [LogLik.MatchMoments]
+// was already applied to the observations whose Pareto k is too large.
 func (l *LogLik) Findings(r *criticise.Result, moved bool) []diagnose.Finding {
 	findings := []diagnose.Finding{}
 	if r == nil {
@@ -101,7 +101,7 @@ func OneObservation() diagnose.Finding {
 		Advice:  "If the data are in one multivariate distribution, compute the log density of each element given the others, as log_lik in generated quantities."}
 }
 
-// partial reports whether a statement that cannot be replicated mentions this variable too.
+// partial reports whether a statement that cannot be replicated is about this variable.
 func (p *Predictive) partial(name string) bool {
 	word := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`)
 	return slices.ContainsFunc(p.Left, func(l predict.Left) bool { return word.MatchString(l.Text) })
@@ -111,7 +111,7 @@ func (p *Predictive) partial(name string) bool {
 // [psis.Limit].
 const maxK = 0.7
 
-// unreliable counts the values of PIT whose importance weights have too large a Pareto k.
+// unreliable counts the PIT values whose importance weights have too large a Pareto k.
 func (v *PredictiveVariable) unreliable() (n int) {
 	for _, k := range v.K {
 		if !(k <= maxK) {
@@ -121,7 +121,7 @@ func (v *PredictiveVariable) unreliable() (n int) {
 	return n
 }
 
-// Findings reports what the model does not reproduce.
+// Findings reports the features of the data that the model does not reproduce.
 func (p *Predictive) Findings() []diagnose.Finding {
 	findings := []diagnose.Finding{}
 	tested := 0
@@ -186,11 +186,11 @@ func (p *Predictive) Findings() []diagnose.Finding {
 	return findings
 }
 
-// farWider is the factor by which data drawn from the prior must vary more than the observed data,
-// at the median, for a finding that the prior is much too wide.
+// farWider is the ratio of the spread of data drawn from the prior to that of the observed data, at
+// the median, above which the prior is reported as much too wide.
 const farWider = 10
 
-// implausible reports predictions of the prior that hardly any real data have.
+// implausible reports features of the prior's predictions that real data hardly ever have.
 func (v *PredictiveVariable) implausible() (findings []diagnose.Finding) {
 	for _, c := range v.Checks {
 		if c.Name == "sd" && c.Observed > 0 && c.Q50 > farWider*c.Observed {
@@ -207,12 +207,12 @@ func (v *PredictiveVariable) implausible() (findings []diagnose.Finding) {
 	return findings
 }
 
-// Plausible reports whether no finding objects to what the prior expects.
+// Plausible reports whether none of the findings is about what the prior expects.
 func Plausible(findings []diagnose.Finding) bool {
 	return !slices.ContainsFunc(findings, func(f diagnose.Finding) bool { return strings.HasPrefix(f.Code, "prior-") })
 }
 
-// oddGroups returns the finding about groups of rows that deviate from the predictions for them.
+// oddGroups returns the finding about groups of rows that deviate from their predictions.
 func (p *Predictive) oddGroups(v PredictiveVariable, odd []GroupCheck) diagnose.Finding {
 	slices.SortFunc(odd, func(a, b GroupCheck) int { return cmp.Compare(math.Abs(b.Deviation), math.Abs(a.Deviation)) })
 	var texts []string

@@ -14,8 +14,9 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// WriteDataSets writes the first data sets of a simulator to base_1.data.json and so on, and their
-// parameters to base_1.params.json and so on. It returns the names of the data files.
+// WriteDataSets writes the first sets data sets of a simulator to base_1.data.json and so on, and
+// the parameters behind them to base_1.params.json and so on. It returns the names of the data
+// files.
 func (s *Simulator) WriteDataSets(ctx context.Context, sets int, base string) ([]string, error) {
 	var files []string
 	for n := range sets {
@@ -46,14 +47,14 @@ func writeSet(path string, set *data.Set) error {
 	return files.Replace(path, b.Bytes())
 }
 
-// redrawn returns the data with the drawn variables replaced by drawn values.
+// redrawn returns the data with drawn values in place of the variables that the model draws.
 func redrawn(p *model.Posterior, values *data.Set, d *model.Derived, names []string, drawn []float64) (*data.Set, error) {
 	rename := map[string]string{}
 	whole := map[string]bool{}
 	for _, o := range d.Outputs {
 		rename[o.Name] = o.Variable
 	}
-	var own []string // leave out generated quantities that are not data
+	var own []string // generated quantities that are not data are left out
 	var numbers []float64
 	for i, n := range names {
 		if _, ok := rename[diagnose.VariableName(n)]; ok {
@@ -72,8 +73,8 @@ func redrawn(p *model.Posterior, values *data.Set, d *model.Derived, names []str
 	return values.Replace(set, rename), nil
 }
 
-// setOf makes a data set from the columns of a draw: theta.1.2 is an element of theta. Variables in
-// whole become integers.
+// setOf makes a data set from the columns of a draw, where theta.1.2 is an element of theta.
+// Variables in whole become integers.
 func setOf(names []string, values []float64, whole map[string]bool) (*data.Set, error) {
 	b := data.NewBuilder()
 	for i, n := range names {

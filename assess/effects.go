@@ -19,10 +19,10 @@ import (
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
-// EffectKind says what is computed from the expected outcomes.
+// EffectKind says which effects are computed.
 type EffectKind string
 
-// The kinds, with the names of R's marginaleffects.
+// The kinds of effects, with the names of R's package marginaleffects.
 const (
 	Predictions EffectKind = "predictions" // averages of expected outcomes
 	Comparisons EffectKind = "comparisons" // differences between values of a variable
@@ -40,7 +40,7 @@ const (
 	Lift       Contrast = "lift" // relative difference
 )
 
-// Pairing says which levels of a factor are compared.
+// Pairing says which pairs of levels of a factor are compared.
 type Pairing string
 
 // The pairings.
@@ -53,13 +53,13 @@ const (
 // EffectOptions are options of [EffectsOf].
 type EffectOptions struct {
 	Kind     EffectKind
-	Of       []string // variables of the data
-	By       []string // variables whose values make groups, over which averages are taken
+	Of       []string // data variables whose effects are computed
+	By       []string // variables whose values define groups of rows; averages are over each group
 	At       []At     // values to set in all rows; every combination is used
 	Contrast Contrast // "": Difference
 	Pairing  Pairing  // "": Reference
-	Step     float64  // how much numeric variables are increased in comparisons; 0: 1
-	Outcome  string   // name of the outcome; needed if there are several
+	Step     float64  // increase of a numeric variable in comparisons; 0: 1
+	Outcome  string   // name of the outcome; required if there are several
 	Link     bool     // use the scale of the linear predictor
 	Ranks    bool     // also rank the levels by their predictions
 	Data     *data.Set
@@ -67,7 +67,7 @@ type EffectOptions struct {
 	Parallel int
 }
 
-// At gives a variable one value after another.
+// At gives a variable each of several values.
 type At struct {
 	Name   string
 	Values []float64
@@ -75,7 +75,7 @@ type At struct {
 
 // Effects is the result of [EffectsOf].
 type Effects struct {
-	Outcome    string // the variable of the data
+	Outcome    string // name of the outcome, a data variable
 	Categories bool   // there is an effect for each category of the outcome
 	Rows       []Effect
 	Ranks      []LevelRank
@@ -85,7 +85,8 @@ type Effects struct {
 	Observed   []string // reasons why the expected values depend on other observed values
 }
 
-// Setting is a variable with a value. Label is its level, or the number.
+// Setting is a variable with a value. Label is the name of its level or, without levels, the
+// number.
 type Setting struct {
 	Name, Label string
 	Value       float64
@@ -94,9 +95,9 @@ type Setting struct {
 // Effect is one quantity, with its value at every draw.
 type Effect struct {
 	Term     string    // the variable that changes; "" for predictions without one
-	Level    *Setting  // of a prediction
-	From, To *Setting  // the values compared; nil for slopes. For numbers, To is the step
-	By, At   []Setting // the group, and the values set in all rows
+	Level    *Setting  // level of the variable, for predictions
+	From, To *Setting  // compared values; nil for slopes. For a numeric variable, To is the increase
+	By, At   []Setting // the group of rows, and the values set in all rows
 	Category int       // category of the outcome, from 1; 0 without categories
 	Draws    []float64
 }
@@ -105,10 +106,10 @@ type Effect struct {
 type EffectSummary struct {
 	Mean, SD  float64
 	Quantiles []float64
-	Above     float64 // share of the draws above a given value
+	Above     float64 // share of the draws above a threshold
 }
 
-// Summary summarises the draws. above is the value with which [EffectSummary].Above compares them.
+// Summary summarises the draws. above is the threshold of [EffectSummary].Above.
 func (e *Effect) Summary(above float64, probabilities ...float64) EffectSummary {
 	s := EffectSummary{Quantiles: diagnose.Quantiles(e.Draws, probabilities...)}
 	n := float64(len(e.Draws))
@@ -125,9 +126,9 @@ func (e *Effect) Summary(above float64, probabilities ...float64) EffectSummary 
 	return s
 }
 
-// LevelRank has the probabilities of the ranks of a level, if all levels are ordered by their
-// expected outcomes. Rank 1 is the highest. Levels that are equal at a draw share their ranks
-// equally.
+// LevelRank has the probabilities of a level's ranks when all levels are ordered by their expected
+// outcomes. Rank 1 is the highest. Levels with equal outcomes at a draw divide the probability of
+// their ranks equally.
 type LevelRank struct {
 	Term          string
 	Level         Setting
@@ -137,7 +138,7 @@ type LevelRank struct {
 	Probabilities []float64
 }
 
-// effecting is the state of EffectsOf.
+// effecting is the state of a call of EffectsOf.
 type effecting struct {
 	EffectOptions
 	ctx     context.Context
@@ -154,9 +155,9 @@ type effecting struct {
 // averages holds mean expected outcomes by group, category and draw.
 type averages [][][]float64
 
-// EffectsOf computes how the expected outcome depends on variables of the data, at each draw of a
-// fit. Each quantity compares averages over the rows; for each average, a variable is given another
-// value in all rows, and the other variables stay as observed.
+// EffectsOf computes how the expected outcome depends on data variables, at each draw of a fit. It
+// compares averages over the rows. For each average, a variable is set to another value in all
+// rows, while the other variables keep their observed values.
 func EffectsOf(ctx context.Context, f *fit.Fit, o EffectOptions) (*Effects, error) {
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -222,7 +223,7 @@ func (e *effecting) chooseOutcome() error {
 	return nil
 }
 
-// columns lists the variables of the data that have a value for each row.
+// columns lists the data variables that have one value per row.
 func (e *effecting) columns() []string {
 	var out []string
 	for _, n := range e.base.Names() {
@@ -264,7 +265,7 @@ func (e *effecting) bind(values *data.Set) (*model.Posterior, error) {
 	return e.derived.BindContext(e.ctx, values, o)
 }
 
-// place returns the row and the category, both from 0, that a generated quantity belongs to.
+// place returns the row and the category of a generated quantity, both from 0.
 func (e *effecting) place(name string) (row, category int, ok bool) {
 	parts := strings.Split(name, ".")
 	if parts[0] != e.out.Name || len(parts) < 2 {
@@ -283,7 +284,7 @@ func (e *effecting) place(name string) (row, category int, ok bool) {
 	return row - 1, 0, true
 }
 
-// change is a variable that gets a value in all rows or, with add, is increased by it.
+// change sets a variable to a value in all rows or, if add is set, adds the value to it.
 type change struct {
 	name  string
 	value float64
@@ -360,7 +361,7 @@ func (e *effecting) groups(at []change) (settings [][]Setting, of []int) {
 	return settings, of
 }
 
-// setting describes a value of a variable, by its level if it has one.
+// setting describes a value of a variable, by the name of its level if it has one.
 func (e *effecting) setting(name string, x float64) Setting {
 	sets := []*data.Set{e.base}
 	if d, err := e.fit.Data(); err == nil {
@@ -369,7 +370,7 @@ func (e *effecting) setting(name string, x float64) Setting {
 	return settingOf(name, x, sets...)
 }
 
-// average computes the averages of expected outcomes over groups of rows, for data with changes.
+// average computes the average expected outcome of each group of rows, for data with changes.
 func (e *effecting) average(changes []change, groups int, of []int) (averages, error) {
 	key := fmt.Sprint(changes)
 	if a, ok := e.known[key]; ok {
@@ -425,7 +426,7 @@ func (e *effecting) average(changes []change, groups int, of []int) (averages, e
 	return out, nil
 }
 
-// combinations lists all combinations of values.
+// combinations lists all combinations of the values of several variables.
 func combinations(all []At) [][]change {
 	out := [][]change{nil}
 	for _, a := range all {
@@ -547,8 +548,8 @@ func (e *effecting) pair(with func(...change) (averages, error), low, high chang
 	return a, b, err
 }
 
-// levels lists the values of a factor, which may be an index, a column with levels, or a column of
-// zeros and ones. It returns nil for other numbers.
+// levels lists the values of a factor: a variable used as an index, a column with levels, or a
+// column of zeros and ones. It returns nil for other numbers.
 func (e *effecting) levels(name string) []float64 {
 	v, _ := e.base.Get(name)
 	if !v.IsInt {
@@ -556,7 +557,7 @@ func (e *effecting) levels(name string) []float64 {
 	}
 	values := slices.Clone(v.Reals)
 	known, _ := e.fit.Data()
-	if known != nil { // new data may have only some of the levels
+	if known != nil { // use all levels, since new data may have only some of them
 		if old, ok := known.Get(name); ok {
 			values = append(values, old.Reals...)
 		}
@@ -573,12 +574,12 @@ func (e *effecting) levels(name string) []float64 {
 	return nil
 }
 
-// whole reports whether the model declares a variable as integers.
+// whole reports whether the model declares a variable as integer.
 func (e *effecting) whole(name string) bool {
 	return slices.ContainsFunc(e.derived.Program().IR().Data, func(v *ir.Var) bool { return v.Name == name && v.Type.Scalar() == types.Int })
 }
 
-// pairs lists the pairs of levels to compare, of n levels.
+// pairs lists the pairs of levels to compare; there are n levels.
 func (p Pairing) pairs(n int) (out [][2]int) {
 	for j := 1; j < n; j++ {
 		switch p {
@@ -595,7 +596,7 @@ func (p Pairing) pairs(n int) (out [][2]int) {
 	return out
 }
 
-// of compares two averages by the contrast.
+// of compares two averages in the way that the contrast names.
 func (c Contrast) of(low, high float64) float64 {
 	switch c {
 	case Ratio:

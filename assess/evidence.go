@@ -24,43 +24,43 @@ import (
 // Evidence is the evidence of a model, the probability density of its data with the parameters
 // integrated out, p(y). It is also called the marginal likelihood.
 type Evidence struct {
-	// Log is log p(y), and Error its standard error. The logarithm of the prior's mass has been
-	// subtracted if [PriorMass.Known].
+	// Log is log p(y), and Error its standard error. If [PriorMass.Known], the logarithm of the
+	// prior's mass has been subtracted.
 	Log   float64
 	Error float64
 
-	// Tempering says that the estimate comes from parallel tempering, otherwise from bridge
-	// sampling. Tempered chains move between modes, whereas the single proposal of bridge sampling
-	// may miss some.
+	// Tempering says that the estimate comes from parallel tempering instead of bridge sampling.
+	// Tempered chains move between modes, whereas the proposal of bridge sampling, a single normal
+	// distribution, may miss some.
 	Tempering bool
 
 	Bridge   bridge.Estimate   // log integral of the density, by bridge sampling
-	Tempered tempered.Evidence // the same by tempering; NaN without
+	Tempered tempered.Evidence // the same by parallel tempering; NaN if the chains were not tempered
 	Prior    PriorMass
 }
 
-// PriorMass is the integral of the prior density that a program states. It is 1 for a normalised
-// prior. It differs where bounds cut off a distribution: `real<lower=0> s; s ~ normal(0, 1);`
-// states a density with an integral of 0.5.
+// PriorMass is the integral of the prior density as the program states it. It is 1 for a normalised
+// prior. It differs from 1 where bounds cut off part of a distribution: `real<lower=0> s; s ~
+// normal(0, 1);` states a density with the integral 0.5.
 type PriorMass struct {
 	Log   float64
 	Error float64
 
-	// Known says that Log is known. If it is not, Reason says why, and the evidence is right if the
-	// prior has a mass of 1.
+	// Known says that Log is known. Otherwise Reason says why not, and the evidence is right only
+	// if the prior has mass 1.
 	Known  bool
 	Reason string
 
-	// Flat lists parameters that have no prior and no bounds on both sides. The prior has no finite
-	// mass if there are any, and the evidence is known up to a factor that is arbitrary.
+	// Flat lists parameters without a prior and without bounds on both sides. If there are any, the
+	// prior has no finite mass, and the evidence is known only up to an arbitrary factor.
 	Flat []string
 }
 
 // The mass of a prior counts as 1 if its logarithm is within massErrors standard errors of 0, or
-// closer than massLeast. It is known if its standard error is at most massError.
+// closer to 0 than massMin. It counts as known if its standard error is at most massError.
 const (
 	massErrors = 4
-	massLeast  = 0.01
+	massMin    = 0.01
 	massError  = 0.1
 )
 
@@ -131,8 +131,8 @@ func densityOf(p *model.Posterior) bridge.Density {
 	}
 }
 
-// chainsOf returns the draws of a fit on the unconstrained scale, by chain. All chains have the
-// length of the shortest.
+// chainsOf returns the draws of a fit on the unconstrained scale, by chain. All chains are cut to
+// the length of the shortest.
 func chainsOf(p *model.Posterior, f *fit.Fit) ([][][]float64, error) {
 	points, err := fit.Unconstrained(p, f)
 	if err != nil {
@@ -153,10 +153,10 @@ func chainsOf(p *model.Posterior, f *fit.Fit) ([][][]float64, error) {
 	return chains, nil
 }
 
-// temperedEvidence returns the estimate of parallel tempering. It belongs to the density that was
-// sampled, which may lack constants that p has. The difference is found at one point.
+// temperedEvidence returns the estimate of parallel tempering. That is for the density that was
+// sampled, which may lack constants of p; the difference is computed at one point.
 func temperedEvidence(ctx context.Context, f *fit.Fit, p *model.Posterior, at []float64) (tempered.Evidence, error) {
-	// A run on disk has the events of its kernels, but not their other figures.
+	// A run read from disk has its kernels' figures only in its events.
 	var kernels []map[string]float64
 	for _, c := range f.Report.Chains {
 		for _, e := range c.Events {
@@ -185,8 +185,8 @@ func temperedEvidence(ctx context.Context, f *fit.Fit, p *model.Posterior, at []
 	return tempered.Evidence{LogZ: z.LogZ + constant, Error: z.Error, Forward: z.Forward + constant, Backward: z.Backward + constant}, nil
 }
 
-// priorMass estimates the integral of the prior from draws of it. It does so only for priors whose
-// parameters can be drawn one after another, since sampling others would take as long as the fit.
+// priorMass estimates the integral of the prior from draws of it. It does so only if the parameters
+// can be drawn one after another, since sampling the prior would take as long as the fit.
 func priorMass(ctx context.Context, m *model.Model, values any, b model.BindOptions, seed uint64) (PriorMass, error) {
 	out := PriorMass{Flat: flat(m)}
 	if out.Flat != nil {
@@ -225,7 +225,7 @@ func priorMass(ctx context.Context, m *model.Model, values any, b model.BindOpti
 		out.Reason = "the estimate of its integral is not reliable"
 	default:
 		out.Known = true
-		if math.Abs(z.LogZ) > max(massLeast, massErrors*z.Error) {
+		if math.Abs(z.LogZ) > max(massMin, massErrors*z.Error) {
 			out.Log, out.Error = z.LogZ, z.Error
 		}
 	}
@@ -252,17 +252,17 @@ func flat(m *model.Model) []string {
 	return names
 }
 
-// An estimate by bridge sampling counts as reliable under three conditions: its iterations
-// converge; draws and proposal overlap in at least this effective number of draws; and the two
-// halves of the draws agree up to this number of standard errors, or up to a difference that does
-// not matter.
+// An estimate by bridge sampling is reliable if its iterations converge, if the draws and the
+// proposal overlap in at least this effective number of draws, and if the estimates from the two
+// halves of the draws agree. They agree if they differ by at most this number of standard errors,
+// or too little to matter.
 const (
 	bridgeEffective = 50
 	bridgeErrors    = 4
 	bridgeLeast     = 0.05
 )
 
-// reliable reports whether an estimate by bridge sampling can be relied on.
+// reliable reports whether an estimate by bridge sampling is reliable.
 func reliable(e bridge.Estimate) bool {
 	a, b := e.Halves[0], e.Halves[1]
 	for _, h := range e.Halves {
@@ -273,13 +273,13 @@ func reliable(e bridge.Estimate) bool {
 	return !differ(a.LogZ, a.Error, b.LogZ, b.Error)
 }
 
-// differ reports whether two estimates differ by more than their standard errors explain, and by
+// differ reports whether two estimates differ by more than their standard errors explain and by
 // enough to matter.
 func differ(a, aError, b, bError float64) bool {
 	return math.Abs(a-b) > max(bridgeLeast, bridgeErrors*math.Hypot(aError, bError))
 }
 
-// Findings returns what users should know about the evidence of the model with this name.
+// Findings returns what a user must know about the evidence of the model called name.
 func (e *Evidence) Findings(name string) []diagnose.Finding {
 	var findings []diagnose.Finding
 	add := func(code string, severity diagnose.Severity, summary, advice string) {
@@ -320,7 +320,7 @@ func (e *Evidence) Findings(name string) []diagnose.Finding {
 	return findings
 }
 
-// list joins names, but only the first few.
+// list joins the first few names.
 func list(names []string) string {
 	const most = 5
 	text := ""

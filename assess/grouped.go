@@ -12,28 +12,28 @@ import (
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
-// This file: predictive checks for groups of rows.
+// This file makes predictive checks of groups of rows.
 
 // Groups compares a statistic of each group of rows with the same statistic of the replications.
 type Groups struct {
 	Statistic string
 	By        []string     // the columns whose values make the groups
-	X         string       // the column that is divided into intervals; "": none
+	X         string       // column whose range is divided into intervals; "": none
 	Cells     []GroupCheck // in the order of levels and, within a level, of intervals
 
-	// P is the share of replications in which some group deviates from its predictions by more
-	// standard deviations than any group of the data does. It accounts for the number of groups.
+	// P is a p-value for all groups together: the share of replications whose most deviating group
+	// deviates, in standard deviations, more than any group of the data.
 	P float64
 
-	// Limit is the number of standard deviations that the largest deviation of 99 % of the
-	// replications does not exceed.
+	// Limit is the number of standard deviations that the most deviating group stays within, in 99
+	// % of the replications.
 	Limit float64
 }
 
 // GroupCheck is a group of rows with its check.
 type GroupCheck struct {
 	By        []Setting // the group
-	Low, High float64   // least and greatest value of [PredictiveOptions.X]
+	Low, High float64   // minimum and maximum of [PredictiveOptions.X] in the group
 	Rows      int
 	Check     criticise.Check
 
@@ -66,8 +66,8 @@ func (e *UnknownStatisticError) Error() string {
 	return fmt.Sprintf("there is no statistic %q; there are %s", e.Name, strings.Join(e.Known, ", "))
 }
 
-// maxIntervals is the number of intervals that a numeric column is divided into. If there are
-// groups as well, it is maxIntervalsBy within each group.
+// maxIntervals is the number of intervals into which a numeric column is divided, and
+// maxIntervalsBy the number within each group if there are groups as well.
 const (
 	maxIntervals   = 10
 	maxIntervalsBy = 4
@@ -126,7 +126,7 @@ func newGrouping(values *data.Set, o PredictiveOptions) (*grouping, error) {
 	return g, nil
 }
 
-// divide makes a cell for each combination of keys.
+// divide assigns the rows to cells, one for each combination of keys.
 func (g *grouping) divide(values *data.Set, columns, keys [][]float64, o PredictiveOptions) {
 	n := len(columns[0])
 	key := func(row int) []float64 {
@@ -165,7 +165,8 @@ func (g *grouping) divide(values *data.Set, columns, keys [][]float64, o Predict
 	}
 }
 
-// settingOf describes a value of a column by its level, taken from the first set that has levels.
+// settingOf describes a value of a column by its level. The names of levels come from the first
+// data set that has them.
 func settingOf(name string, x float64, sets ...*data.Set) Setting {
 	s := Setting{Name: name, Value: x, Label: strconv.FormatFloat(x, 'g', 6, 64)}
 	for _, set := range sets {
@@ -200,7 +201,7 @@ func intervals(x []float64, most int) []float64 {
 	return out
 }
 
-// used returns an error if no variable has the same rows as the groups.
+// used returns an error unless some variable has the same rows as the groups.
 func (g *grouping) used(variables []*replicated) error {
 	if g == nil {
 		return nil
@@ -223,11 +224,11 @@ func (g *grouping) fits(v *replicated) bool {
 // groupResults has the statistic of each group at every draw.
 type groupResults struct {
 	*grouping
-	members [][]int     // for each cell the elements of the variable in it
-	values  [][]float64 // by cell and draw
+	members [][]int     // elements of the variable in each cell
+	values  [][]float64 // statistic of each cell at every draw
 }
 
-// results returns nil if a variable has no groups.
+// results prepares the results of a variable; nil if it has no groups.
 func (g *grouping) results(v *replicated, draws int) *groupResults {
 	if !g.fits(v) {
 		return nil
@@ -272,7 +273,7 @@ func (r *groupResults) finish(y []float64) *Groups {
 		return nil
 	}
 	out := &Groups{Statistic: r.name, By: r.by, X: r.x, Cells: slices.Clone(r.cells)}
-	largest := make([]float64, len(r.values[0])) // of each replication
+	largest := make([]float64, len(r.values[0])) // the largest deviation in each replication
 	observed := 0.0
 	for c := range out.Cells {
 		cell := &out.Cells[c]

@@ -17,7 +17,7 @@ import (
 )
 
 // Holdout splits data, so that you can fit a model without some observations and see how well it
-// predicts them. An observation is a row: an index of the variable that the model's statements are
+// predicts them. An observation is a row: one index of the variable that the model's statements are
 // about, and of all data declared with the same first size. Observations must be independent given
 // the parameters.
 type Holdout struct {
@@ -69,9 +69,9 @@ func NewHoldout(ctx context.Context, m *model.Model, values any, o model.BindOpt
 	return h, h.apart(ctx)
 }
 
-// apart checks that the log likelihood of a row does not depend on other rows. It does in a time
-// series, or if something is computed from all rows, such as a mean that transformed data subtract.
-// It checks only a few points, since a difference mostly shows everywhere.
+// apart checks that the log likelihood of a row does not depend on other rows. It depends on them
+// in a time series, or if transformed data subtract a mean over all rows. A few points are enough,
+// since a dependence shows almost everywhere.
 func (h *Holdout) apart(ctx context.Context) error {
 	var some []int
 	for i := 0; i < h.N; i += 2 {
@@ -86,7 +86,7 @@ func (h *Holdout) apart(ctx context.Context) error {
 	}
 	part, err := h.derived.BindContext(ctx, h.values.ChooseRows(h.Rows, h.size, some), h.options)
 	if err != nil || part.Dim() != whole.Dim() {
-		return nil // each refit reports it
+		return nil // each refit reports this error
 	}
 	values := func(p *model.Posterior, x []float64) []float64 {
 		dst := make([]float64, len(p.OutputNames()))
@@ -118,7 +118,7 @@ func (h *Holdout) apart(ctx context.Context) error {
 	return nil
 }
 
-// alike lists the data whose first size is declared with the same variable as that of name.
+// alike lists the data variables whose first size is declared by the same variable as that of name.
 func alike(m *model.Model, name string) ([]string, error) {
 	size := ""
 	all := m.Program().IR().Data
@@ -144,8 +144,8 @@ func alike(m *model.Model, name string) ([]string, error) {
 	return names, nil
 }
 
-// Groups groups the rows by the value of a data variable, and returns the groups in the order of
-// the values, with their names. The variable must have one number per row.
+// Groups groups the rows by the value of a data variable with one number per row. It returns the
+// groups in the order of the values, and their names.
 func (h *Holdout) Groups(name string) ([][]int, []string, error) {
 	v, ok := h.values.Get(name)
 	if !ok {
@@ -178,7 +178,7 @@ func groupName(values *data.Set, variable string, x float64) string {
 	return fmt.Sprintf("%s = %v", variable, x)
 }
 
-// Values returns the numbers of a data variable that has one per row.
+// Values returns the values of a data variable with one number per row.
 func (h *Holdout) Values(name string) ([]float64, error) {
 	v, ok := h.values.Get(name)
 	if !ok {
@@ -193,7 +193,7 @@ func (h *Holdout) Values(name string) ([]float64, error) {
 // HeldOut says how well a fit predicts observations that it has not seen.
 type HeldOut struct {
 	Fit    *fit.Fit
-	LogLik [][]float64 // by observation: log likelihood at every draw, chain after chain
+	LogLik [][]float64 // log likelihoods by observation and draw, chain after chain
 }
 
 // ELPD is the log predictive density of an observation, the logarithm of its mean likelihood over
@@ -234,8 +234,8 @@ func (h *Holdout) Split(out, kept []int) (train, test *data.Set, err error) {
 }
 
 // Dim returns the number of unconstrained parameters of a fit to all observations. A fit without
-// some observations must have the same number, since parameters that belong to a left-out
-// observation could not be learnt.
+// some observations must have the same number. If it has fewer, some parameters belong to left-out
+// observations, and nothing can be learnt about them.
 func (h *Holdout) Dim() int { return h.dim }
 
 // PredictHeldOut computes how well a fit predicts rows of data that it has not seen, such as the
@@ -253,8 +253,8 @@ func PredictHeldOut(ctx context.Context, d *model.Derived, fit *fit.Fit, test *d
 	if rows < 1 || len(l.columns)%rows != 0 {
 		return nil, fmt.Errorf("%d log likelihoods of %d observations", len(l.columns), rows)
 	}
-	// If there are further dimensions, the elements of a row count as one observation; the first
-	// index runs fastest.
+	// If a variable has further dimensions, the elements of a row count as one observation. The
+	// first index runs fastest.
 	for i := range l.group {
 		l.group[i] = i % rows
 	}
@@ -279,11 +279,11 @@ func (h *HeldOut) Joint() (elpd, mcse float64) {
 	return (&HeldOut{LogLik: [][]float64{sum}}).ELPD(0)
 }
 
-// NoDataError says that the data have no variable of this name. By default the folder of a run
-// keeps only the data variables that the model declares.
+// NoDataError says that the data have no variable of this name. The folder of a run keeps only the
+// data variables that the model declares, unless asked for more.
 type NoDataError struct {
 	Name string
-	Near string // a variable of the data with a similar name; "" if there is none
+	Near string // data variable with a similar name; "" if there is none
 }
 
 // Error implements error.

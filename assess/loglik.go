@@ -25,7 +25,7 @@ type LogLikOptions struct {
 	// statements on data.
 	Name string
 
-	// Derive derives them from the model even if the fit has a log_lik.
+	// Derive derives the log likelihoods from the model even if the fit has a log_lik.
 	Derive bool
 
 	// By names a data variable with an integer per observation. Observations with the same number
@@ -36,19 +36,19 @@ type LogLikOptions struct {
 // LogLik holds the log likelihoods of observations at the draws of a fit.
 type LogLik struct {
 	Names     []string       // names of the observations, as in y[1], or of groups, as in school = 3
-	Source    string         // a text that says where they come from
-	Variables []string       // data variables with the observations; nil with Name
+	Source    string         // where the log likelihoods come from, in words
+	Variables []string       // data variables with the observations; nil if Name was given
 	Left      []predict.Left // statements on data that are not included
 
 	fit     *fit.Fit
 	derived *model.Posterior
-	outputs []string // of derived, by Variables
-	columns []int    // for each element its column in the fit or the generated quantities
-	group   []int    // observation of each element
+	outputs []string // outputs of derived, in the order of Variables
+	columns []int    // column of each element, in the fit or among the generated quantities
+	group   []int    // index of each element's observation
 	groups  string   // the variable by which elements are grouped; "": none
 }
 
-// LogLikOf finds the log likelihoods of the observations that the model was fitted to. It stops
+// LogLikOf finds the log likelihoods of the observations to which the model was fitted. It stops
 // early if ctx ends. An error says why there are none.
 func LogLikOf(ctx context.Context, f *fit.Fit, o LogLikOptions) (*LogLik, error) {
 	if err := f.Err(); err != nil {
@@ -81,7 +81,7 @@ func LogLikOf(ctx context.Context, f *fit.Fit, o LogLikOptions) (*LogLik, error)
 	return l, nil
 }
 
-// derive finds the elements of the data that statements are about.
+// derive finds the elements of the data that the model's statements are about.
 func (l *LogLik) derive(ctx context.Context) error {
 	m, err := l.fit.Model()
 	if err != nil {
@@ -186,7 +186,7 @@ func (l *LogLik) by(name string) error {
 	return nil
 }
 
-// What says what the log likelihoods belong to: "observations" or "groups".
+// What names what the log likelihoods belong to: "observations" or "groups".
 func (l *LogLik) What() string {
 	if l.groups != "" {
 		return "groups"
@@ -197,7 +197,7 @@ func (l *LogLik) What() string {
 // Observations is the number of observations, or of groups of them.
 func (l *LogLik) Observations() int { return len(l.Names) }
 
-// chains lists the number of draws of each chain.
+// chains returns the number of draws of each chain.
 func (l *LogLik) chains() []int {
 	chains := make([]int, l.fit.Draws.Chains())
 	for i := range chains {
@@ -256,11 +256,11 @@ func (l *LogLik) Matrix(ctx context.Context) (*criticise.Matrix, error) {
 // LOO computes leave-one-out cross-validation by importance sampling. memory limits the memory that
 // it uses, in bytes; 0 means 1 GiB.
 //
-// If the log likelihoods of all observations at all draws fit in a quarter of that, they are
-// computed once. The Monte Carlo standard errors then account for the effective sample sizes of the
+// If the log likelihoods of all observations at all draws fit in a quarter of that memory, they are
+// computed once, and the Monte Carlo standard errors account for the effective sample sizes of the
 // likelihoods. Otherwise LOO goes through the draws several times, each time for as many
-// observations as fit, and the errors treat draws as independent. The estimates are the same: those
-// of R's loo with r_eff = 1.
+// observations as fit, and the errors treat draws as independent. The estimates are the same in
+// both cases: those of R's package loo with r_eff = 1.
 func (l *LogLik) LOO(ctx context.Context, memory int) (*criticise.Result, error) {
 	if memory <= 0 {
 		memory = 1 << 30
@@ -292,12 +292,12 @@ func (l *LogLik) LOO(ctx context.Context, memory int) (*criticise.Result, error)
 			return nil, err
 		}
 		whole.Append(part)
-		runtime.GC() // free the memory of this part, since the next part needs it
+		runtime.GC() // free the memory of this part, since the next one needs it
 	}
 	return whole, nil
 }
 
-// stream computes the result for the observations from first up to last, draw by draw.
+// stream computes the result for the observations from first to last - 1, one draw after another.
 func (l *LogLik) stream(ctx context.Context, draws, first, last int) (*criticise.Result, error) {
 	loo, err := criticise.NewLOO(draws, last-first, nil)
 	if err != nil {

@@ -18,10 +18,10 @@ import (
 )
 
 // MatchMoments improves the estimates of some observations in a result of [LogLik.LOO] by moment
-// matching. It transforms the draws to match the posterior without the observation, see
-// [criticise.Moments]. which lists the observations, such as those of [criticise.Result.Bad]. done,
-// if not nil, is called before each observation with its index in which. better is the number of
-// improved estimates.
+// matching, which transforms the draws to match the posterior without the observation, see
+// [criticise.Moments]. which lists the observations, for instance those of [criticise.Result.Bad].
+// done, if not nil, is called before each observation, with its index in which. better is the
+// number of estimates that improved.
 func (l *LogLik) MatchMoments(ctx context.Context, r *criticise.Result, which []int, done func(n, observation int)) (better int, err error) {
 	if len(which) == 0 {
 		return 0, nil
@@ -81,7 +81,7 @@ func (l *LogLik) MatchMoments(ctx context.Context, r *criticise.Result, which []
 	return better, nil
 }
 
-// source returns the program that computes the log likelihoods, and the indices of the elements
+// source returns the program that computes the log likelihoods, and the indices of their elements
 // among its outputs.
 func (l *LogLik) source(p *model.Posterior) (*model.Posterior, []int, error) {
 	of, generated := l.derived, 0
@@ -108,8 +108,8 @@ func (l *LogLik) source(p *model.Posterior) (*model.Posterior, []int, error) {
 	return p, columns, nil
 }
 
-// evaluateAll computes, at each point, the log density and the sum of some outputs of source, on
-// all processors. Where they cannot be computed, the density is -Inf and the sum 0.
+// evaluateAll computes the log density and the sum of some outputs of source at each point, on all
+// processors. Where the outputs cannot be computed, the density is -Inf and the sum 0.
 func evaluateAll(ctx context.Context, p *model.Posterior, source *model.Posterior, outputs []int, points [][]float64, logDensity, sums []float64) (err error) {
 	defer infer.Recover(&err)
 	ctx, cancel := context.WithCancelCause(ctx)

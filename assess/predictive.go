@@ -27,8 +27,9 @@ type Predictive struct {
 	// no observation is predicted from the others.
 	Prior bool
 
-	// Failed is the number of draws of the prior, of all Draws, at which the data could not be
-	// drawn; Reason is the error at the first of them. At draws of a posterior, none may fail.
+	// For draws from the prior, Failed is the number of draws, of all Draws, at which no data could
+	// be drawn, and Reason the error at the first of them. For draws from a posterior, any such
+	// error ends the computation.
 	Failed, Draws int
 	Reason        error
 }
@@ -37,12 +38,13 @@ type Predictive struct {
 type PredictiveOptions struct {
 	Seed uint64
 
-	// By names columns of the data whose values make groups of rows, and X a column whose values
-	// are divided into intervals. Each group and interval is compared with its replications.
+	// By names columns of the data whose values define groups of rows. X names a column whose range
+	// is divided into intervals. Each group and interval is compared with its replications.
 	By []string
 	X  string
 
-	// Statistic is what is compared in groups, one of [criticise.Statistics]. "": the mean.
+	// Statistic is the statistic compared for each group, one of [criticise.Statistics]. "": the
+	// mean.
 	Statistic string
 }
 
@@ -52,7 +54,7 @@ type PredictiveVariable struct {
 	Observations int
 	Counts       bool // the values are integers
 
-	// Partial says that some values, such as censored ones, are not replicated. Then nothing is
+	// Partial says that some values, such as censored ones, cannot be replicated. Then nothing is
 	// compared: all fields below are nil.
 	Partial bool
 	Checks  []criticise.Check
@@ -60,12 +62,14 @@ type PredictiveVariable struct {
 	// Constant is the share of the replications in which all observations are equal.
 	Constant float64
 
-	// Groups compares groups of rows, if these were asked for and the variable has these rows.
+	// Groups has the comparison of groups of rows, if it was asked for and the variable has these
+	// rows.
 	Groups *Groups
 
-	// PIT has the probability integral transform of each observation given the others, randomised
-	// within the steps of discrete distributions. If there are many observations, an equally spaced
-	// subset is used. Nil if single observations have no separate likelihoods.
+	// PIT has the probability integral transform of each observation given the others. For discrete
+	// distributions it is randomised between the two sides of each step. If there are many
+	// observations, PIT is for an equally spaced subset. It is nil if single observations have no
+	// separate likelihoods.
 	PIT     []float64
 	Uniform *criticise.Uniformity // of the values in PIT
 	K       []float64             // Pareto k of the importance weights used for each value of PIT
@@ -77,15 +81,15 @@ type PredictiveVariable struct {
 	Replicated [][]float64
 }
 
-// The maximum numbers of replicated data sets that are kept to be shown, and of observations of
+// The maximum number of replicated data sets that are kept for display, and of observations in
 // each.
 const (
 	shownSets         = 20
 	shownObservations = 5000
 )
 
-// maxPIT is the maximum number of observations whose PIT is computed. It is limited because a
-// matrix of draws × observations is kept for them.
+// maxPIT is the maximum number of observations whose PIT is computed, because that needs a matrix
+// of draws × observations.
 const maxPIT = 1000
 
 // PredictiveOf replicates the data at every draw of the fit and compares them with the observed
@@ -106,7 +110,7 @@ func PredictiveOf(ctx context.Context, f *fit.Fit, o PredictiveOptions) (*Predic
 	return predictiveOf(ctx, f, m, values, f.Binding(), o)
 }
 
-// predictiveOf is like PredictiveOf, for draws that are stored without their model and data.
+// predictiveOf is PredictiveOf for draws that are stored without their model and data.
 func predictiveOf(ctx context.Context, f *fit.Fit, m *model.Model, values *data.Set, b model.BindOptions, o PredictiveOptions) (*Predictive, error) {
 	var unknown predict.Options
 	if f.FromPrior {
@@ -150,7 +154,7 @@ func predictiveOf(ctx context.Context, f *fit.Fit, m *model.Model, values *data.
 	return p, nil
 }
 
-// replication is the state of PredictiveOf.
+// replication is the state of a call of PredictiveOf.
 type replication struct {
 	fit       *fit.Fit
 	posterior *model.Posterior
@@ -170,19 +174,19 @@ type replication struct {
 type replicated struct {
 	name       string
 	counts     bool
-	columns    []int // columns of its elements among the generated quantities
+	columns    []int // columns of the variable's elements among the generated quantities
 	elements   []string
 	y          []float64
 	statistics []string    // names; only "value" if the data are a single number
-	results    [][]float64 // for each statistic its value at every draw
-	rows       []int       // of each element
+	results    [][]float64 // each statistic's value at every draw
+	rows       []int       // row of each element
 	groups     *groupResults
 
-	shown []int // observations in sets
+	shown []int // observations in the kept data sets
 	sets  [][]float64
 
 	picked []int // observations whose PIT is computed
-	likely []int // their indices in logLik
+	likely []int // indices of the picked observations in logLik
 	yrep   *criticise.Matrix
 }
 
@@ -202,13 +206,13 @@ func (r *replication) add(out predict.Output) error {
 		if ok {
 			at, whole := offset(suffix, value.Shape)
 			if !whole || at >= len(value.Reals) {
-				return nil // tuples and complex numbers: not compared
+				return nil // tuples and complex numbers are not compared
 			}
 			y = value.Reals[at]
 		}
 		row := 0
 		if parts := strings.Split(suffix, "."); len(parts) > 1 {
-			row, _ = strconv.Atoi(parts[1]) // 0 of tuples without data
+			row, _ = strconv.Atoi(parts[1]) // 0 for a tuple without data
 		}
 		v.columns, v.rows = append(v.columns, i), append(v.rows, row-1)
 		v.elements = append(v.elements, diagnose.DisplayName(out.Variable+suffix))
@@ -246,7 +250,7 @@ func offset(suffix string, shape []int) (int, bool) {
 	return at, true
 }
 
-// likelihoods finds out which elements have their own log likelihood.
+// likelihoods finds the elements that have a separate log likelihood.
 func (r *replication) likelihoods(ctx context.Context) {
 	l, err := LogLikOf(ctx, r.fit, LogLikOptions{Derive: true})
 	if err != nil {
@@ -344,8 +348,8 @@ func (r *replication) run(ctx context.Context, seed uint64) error {
 	})
 }
 
-// keptSet reports whether the replication at a draw is kept, and as which data set. The draws that
-// are kept are equally spaced.
+// keptSet reports whether the replication at a draw is kept, and the index of its data set. The
+// kept draws are equally spaced.
 func keptSet(draw, draws, sets int) (set int, ok bool) {
 	set = draw * sets / draws
 	return set, draw == (set*draws+sets-1)/sets
@@ -407,23 +411,24 @@ type Sensitivity struct {
 	Names             []string
 	Prior, Likelihood *criticise.Scaling
 	Draws             int            // the number of draws used
-	Left              []predict.Left // parts missing from Likelihood; they are in Prior if All was set
+	Left              []predict.Left // statements that are not part of Likelihood; they are part of Prior if All was set
 
 	// Scaled lists the statements that make up the prior, and Unscaled the other statements about
-	// parameters alone. Both are nil if the prior is everything but the likelihood.
+	// parameters alone. Both are nil if All was set.
 	Scaled, Unscaled []string
 }
 
 // SensitivityOptions are options of [SensitivityOf]. The zero value is the default.
 type SensitivityOptions struct {
-	// All makes everything but the likelihood the prior, including the distributions of group-level
-	// terms given parameters. By default only the statements at the top level are the prior, see
+	// All treats everything except the likelihood as the prior, including the distributions of
+	// group-level terms. By default, only the statements at the top level are the prior, see
 	// [predict.TopLevel].
 	All bool
 }
 
-// SensitivityOf measures the sensitivity to prior and likelihood by raising each to powers near
-// one. The likelihood is derived from the statements on data.
+// SensitivityOf measures how much each quantity depends on the prior and on the likelihood, by
+// raising each of these to powers near one. The likelihood is derived from the model's statements
+// about data.
 func SensitivityOf(ctx context.Context, f *fit.Fit, o SensitivityOptions) (*Sensitivity, error) {
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -487,7 +492,7 @@ func SensitivityOf(ctx context.Context, f *fit.Fit, o SensitivityOptions) (*Sens
 }
 
 // logDensities computes the log density of a model at every draw of a fit with the same parameters.
-// It is on the scale on which the parameters are declared, with all constant terms.
+// It is a density on the constrained scale, with all constant terms.
 func logDensities(ctx context.Context, f *fit.Fit, m *model.Model) ([]float64, error) {
 	values, err := f.Data()
 	if err != nil {

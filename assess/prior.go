@@ -13,16 +13,16 @@ import (
 type Prior struct {
 	*fit.Fit
 
-	// Direct says that the parameters were drawn from their priors one after another, in the order
-	// of dependence. All draws are then independent. Otherwise Options.Sampler sampled the prior,
-	// and Reason says why.
+	// Direct says that the parameters were drawn from their priors one after another, each after
+	// the parameters on which its prior depends. All draws are then independent. Otherwise the
+	// prior was sampled by Options.Sampler, and Reason says why.
 	Direct bool
 	Reason string
 }
 
-// SamplePrior draws the parameters of a model from their prior, without the statements about data.
-// The data need not include variables that the model draws. o sets the numbers of chains and draws,
-// the seed, and the sampler that is used if the parameters cannot be drawn directly.
+// SamplePrior draws the parameters of a model from their prior. It ignores the statements about
+// data, and the data need not include variables that the model draws. o sets the numbers of chains
+// and draws, the seed, and the sampler to use if the parameters cannot be drawn directly.
 func SamplePrior(ctx context.Context, m *model.Model, values any, b model.BindOptions, o fit.Options) (*Prior, error) {
 	set, err := model.ReadData(values)
 	if err != nil {

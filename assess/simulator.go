@@ -21,23 +21,24 @@ type SimulatorOptions struct {
 	Params any
 
 	// Program is a separate model that simulates the data: its generated quantities have the names
-	// of data variables, and its parameters are the model's. If nil, the data are simulated from
-	// the model's statements. Use it for data that no statement describes, such as censored ones.
+	// of data variables, and its parameters are the model's. If nil, the model's statements draw
+	// the data. Use it for data that no statement describes, such as censored ones.
 	Program *model.Model
 
 	Warmup int // number of warm-up transitions if the prior must be sampled; 0: 1000
 	Bind   model.BindOptions
 }
 
-// Simulator makes data sets by the statements of a model. Only one goroutine may use it at a time.
+// Simulator makes data sets according to the statements of a model. Only one goroutine may use it
+// at a time.
 type Simulator struct {
 	// Direct says that the parameters were given, or drawn from their priors one after another.
-	// Otherwise NUTS sampled the prior, and Reason says why.
+	// Otherwise the prior was sampled by NUTS, and Reason says why.
 	Direct bool
 	Reason string
 
 	values    *data.Set
-	prior     *fit.Fit // draws of the parameters; a single one if they were given
+	prior     *fit.Fit // draws of the parameters; only one if they were given
 	given     bool
 	columns   []int
 	derived   *model.Derived
@@ -45,15 +46,15 @@ type Simulator struct {
 	seed      uint64
 }
 
-// maxSets is the maximum number of data sets of a simulator. It is limited because the parameters
-// of all sets are drawn in advance.
+// maxSets is the maximum number of data sets of a simulator, which draws the parameters of all sets
+// in advance.
 const maxSets = 100_000_000
 
-// NewSimulator prepares to make a number of data sets. values are the sizes and covariates of the
-// data sets. Variables that the model's statements are about are drawn, so values need not include
-// them. Parameters are drawn by [SamplePrior] unless they are given.
+// NewSimulator prepares to make a number of data sets. values has the sizes and covariates of the
+// data sets. It need not include the variables that the model's statements draw. Parameters are
+// drawn by [SamplePrior] unless they are given.
 //
-// With the same seed, simulators with different numbers of sets begin with the same sets.
+// Simulators with the same seed and different numbers of sets begin with the same sets.
 func NewSimulator(ctx context.Context, m *model.Model, values any, sets int, seed uint64, o SimulatorOptions) (*Simulator, error) {
 	if sets > maxSets {
 		return nil, fmt.Errorf("ppl: %d data sets: a simulator makes up to %d", sets, maxSets)
@@ -104,8 +105,8 @@ func replicatedWhole(m *model.Model, set *data.Set) (*model.Derived, error) {
 	return d, nil
 }
 
-// madeBy prepares a separate program that simulates the data of a model. It must generate all
-// variables that the model's statements are about, and may generate other data.
+// madeBy prepares a separate program that simulates the data of a model. The program must generate
+// all variables that the model's statements draw, and may generate other data.
 func madeBy(m *model.Model, program *model.Model) (*model.Derived, error) {
 	if err := cmp.Or(m.Err(), program.Err()); err != nil {
 		return nil, err
@@ -130,8 +131,9 @@ func madeBy(m *model.Model, program *model.Model) (*model.Derived, error) {
 
 // drawPrior draws the parameters of all sets.
 func (s *Simulator) drawPrior(ctx context.Context, m *model.Model, sets int, o SimulatorOptions) error {
-	// The draws of a longer run begin with those of a shorter one. There are enough draws to see
-	// whether the prior is proper, and they are thinned because draws of NUTS are autocorrelated.
+	// The draws of a longer run begin with those of a shorter one, so that the first sets do not
+	// depend on the number of sets. There are enough draws to see whether the prior is proper. They
+	// are thinned because the draws of NUTS are autocorrelated.
 	const chains, thin, least = 4, 10, 250
 	per := max((sets+chains-1)/chains, least)
 	prior, err := SamplePrior(ctx, m, s.values, o.Bind, fit.Options{Chains: chains, Warmup: o.Warmup, Draws: per * thin, Thin: thin, Seed: s.seed})
@@ -149,9 +151,9 @@ func (s *Simulator) drawPrior(ctx context.Context, m *model.Model, sets int, o S
 	return nil
 }
 
-// Set makes data set n, counted from 0, and returns it with the parameters that it was made from.
-// It does not depend on the other sets. An error says that this set cannot be made, for instance
-// because the draw from the prior is too extreme; other sets may succeed.
+// Set makes data set n, counted from 0, and returns it with the parameters behind it. It does not
+// depend on the other sets. An error says that this set cannot be made, for instance because the
+// draw from the prior is too extreme; other sets may succeed.
 func (s *Simulator) Set(n int) (values, params *data.Set, err error) {
 	chain, draw := n%s.prior.Draws.Chains(), n/s.prior.Draws.Chains()
 	if s.given {

@@ -16,15 +16,15 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// This file: the groups of a Zarr store that are computed from draws, model and data.
+// This file adds the groups of a Zarr store that are computed from draws, model and data.
 
 // ZarrGroup is one or more groups of a Zarr store that [AddZarrGroups] adds together.
 type ZarrGroup struct {
 	Name    string
 	Doc     string
-	Default bool // added unless other groups are asked for
+	Default bool // the group is added if no groups are asked for
 
-	groups []string // the groups that make writes
+	groups []string // names of the groups that make writes
 	make   func(*zarrMaker) error
 }
 
@@ -40,14 +40,14 @@ func ZarrGroups() []ZarrGroup { return slices.Clone(zarrGroups) }
 
 // ZarrGroupOptions are options of [AddZarrGroups].
 type ZarrGroupOptions struct {
-	Groups []string // names of ZarrGroups
-	Seed   uint64   // of the random numbers
+	Groups []string // names of groups to add, see [ZarrGroups]
+	Seed   uint64   // seed of the random numbers
 
 	// PriorDraws is the number of draws in the prior group, which has one chain; 0: 1000.
 	PriorDraws int
 }
 
-// zarrMaker makes groups.
+// zarrMaker holds what all groups are made from.
 type zarrMaker struct {
 	ctx     context.Context
 	fit     *fit.Fit
@@ -56,10 +56,10 @@ type zarrMaker struct {
 	notes   []string
 }
 
-// AddZarrGroups adds groups to the Zarr store of a fit: quantities computed from its draws, the
-// model and the data. Groups that exist already are replaced. Draws are processed one after
-// another, so memory does not grow with their number. Groups that cannot be made for this model are
-// left out; notes say why.
+// AddZarrGroups adds groups to the Zarr store of a fit, with quantities computed from the draws,
+// the model and the data. It replaces existing groups. It goes through the draws one by one, so its
+// memory does not grow with their number. Groups that cannot be made for this model are left out;
+// notes say why.
 func AddZarrGroups(ctx context.Context, f *fit.Fit, path string, o ZarrGroupOptions) (notes []string, err error) {
 	store, err := zarr.Open(path)
 	if err != nil {
@@ -98,12 +98,12 @@ func AddZarrGroups(ctx context.Context, f *fit.Fit, path string, o ZarrGroupOpti
 	return m.notes, store.Sync()
 }
 
-// leftOut is an error with the reason why a group cannot be made for a model.
+// leftOut is the reason why a group cannot be made for a model.
 type leftOut struct{ error }
 
 func (e *leftOut) Unwrap() error { return e.error }
 
-// lengths lists the number of draws of each chain.
+// lengths returns the number of draws of each chain.
 func (m *zarrMaker) lengths() ([]int, error) {
 	lengths := make([]int, m.fit.Draws.Chains())
 	for i := range lengths {
@@ -171,7 +171,7 @@ func (m *zarrMaker) logLikelihood() error {
 	return w.Finish(lengths)
 }
 
-// observed returns the data variable that the derived log likelihoods called name belong to.
+// observed returns the data variable to which the log likelihoods called name belong.
 func (m *zarrMaker) observed(l *LogLik, name string) string {
 	for i, out := range l.outputs {
 		if out == name {

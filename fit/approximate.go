@@ -10,19 +10,20 @@ import (
 	"github.com/ppl-lang/ppl/infer/psis"
 )
 
-// This file: draws from an approximation of the posterior by package infer/optimize, and findings
-// about them.
+// This file handles fits whose draws come from an approximation of the posterior, made by package
+// infer/optimize: how to recognise them, and findings about them.
 
-// approximations lists the methods and their columns: own has the log density of the approximation,
-// which identifies the method, and density that of the posterior.
+// approximations lists the approximation methods and the columns in their files. own is the column
+// with the log density of the approximation; its name identifies the method. density is the column
+// with that of the posterior.
 var approximations = []struct{ method, own, density string }{
 	{"laplace", "log_q__", "log_p__"},
 	{"pathfinder", "lp_approx__", "lp__"},
 	{"variational", "log_g__", "log_p__"},
 }
 
-// Approximate names the method if the draws come from an approximation of the posterior. It is ""
-// if they were sampled.
+// Approximate returns the name of the method if the draws come from an approximation of the
+// posterior, and "" if they were sampled.
 func (f *Fit) Approximate() string {
 	if f.Err() != nil {
 		return ""
@@ -35,7 +36,8 @@ func (f *Fit) Approximate() string {
 	return ""
 }
 
-// approximationFindings replaces findings about chains if the draws come from an approximation.
+// approximationFindings replaces the findings about chains by one about the approximation, if the
+// draws come from one.
 func (f *Fit) approximationFindings(found []diagnose.Finding) []diagnose.Finding {
 	method := f.Approximate()
 	if method == "" {
@@ -56,15 +58,16 @@ func withoutChains(found []diagnose.Finding) []diagnose.Finding {
 	})
 }
 
-// IndependentFindings checks draws that no chain made, such as those of an approximation: whether
-// they are finite, and vary. rows are their summary, see [diagnose.Check].
+// IndependentFindings checks draws that do not come from a chain, such as those of an
+// approximation: whether they are finite, and whether they vary. rows are their summary, see
+// [diagnose.Check].
 func IndependentFindings(d diagnose.Draws, rows []diagnose.Row) []diagnose.Finding {
 	return withoutChains(diagnose.Check(d, rows, diagnose.Options{}))
 }
 
 // closeness is the Pareto k of the importance weights of an approximation's draws. It is NaN if
-// there are no weights: for pathfinder, whose draws are resampled by them, or if not all log
-// densities were computed.
+// there are no weights. Pathfinder has none, because its draws were resampled by their weights; nor
+// do draws of which some have no log density.
 func (f *Fit) closeness() float64 {
 	method := f.Approximate()
 	for _, a := range approximations {
@@ -89,8 +92,9 @@ func (f *Fit) closeness() float64 {
 	return math.NaN()
 }
 
-// ApproximationFindings reports whether draws of an approximation are too far from the posterior,
-// by the Pareto k of their importance weights. If k is NaN, it reports that this is unknown.
+// ApproximationFindings reports whether the draws of an approximation are too far from the
+// posterior, judged by the Pareto k of their importance weights. If k is NaN, it reports that this
+// is unknown.
 func ApproximationFindings(draws int, k float64) []diagnose.Finding {
 	limit := psis.Limit(max(draws, 2))
 	switch {

@@ -14,7 +14,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/data"
 )
 
-// This file: fits as a single file, and in any file system.
+// This file writes and reads fits as a single file, and reads fits from any file system.
 
 // WriteTo writes the fit as one file, for a blob or a column of a database: a zip archive of the
 // folder that [Fit.Save] makes. It implements [io.WriterTo]. The folder is made temporarily in the

@@ -77,12 +77,13 @@ func NewBugReport(ctx context.Context, p *model.Posterior, points [][]float64, r
 	return r, nil
 }
 
-// Wrong reports whether the log density is wrong at one of the points, or was in the run.
+// Wrong reports whether the log density is wrong at one of the points, or was found wrong in the
+// run.
 func (r *BugReport) Wrong() bool {
 	return r.recorded != nil && len(r.recorded.Wrong) > 0 || slices.ContainsFunc(r.Agreements, (*compile.Agreement).Wrong)
 }
 
-// Compared is the number of points at which the two could be compared.
+// Compared is the number of points at which the two log densities could be compared.
 func (r *BugReport) Compared() int {
 	n := 0
 	for _, a := range r.Agreements {
@@ -93,8 +94,8 @@ func (r *BugReport) Compared() int {
 	return n
 }
 
-// Excess is the largest difference at the points where the two agree, in units of the rounding
-// tolerance.
+// Excess is the largest difference, in units of the rounding tolerance, at the points where the two
+// log densities agree.
 func (r *BugReport) Excess() float64 {
 	worst := 0.0
 	for _, a := range r.Agreements {

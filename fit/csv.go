@@ -62,10 +62,10 @@ func writeRows(w *draws.File, store *draws.Store, chain int) error {
 	return nil
 }
 
-// output has the CSV files of a run that are being written.
+// output is the set of CSV files that are written during a run.
 type output struct {
 	files []*chainFile
-	read  bool // the run was read, so its settings do not change
+	read  bool // the run was read from files, so its settings do not change
 }
 
 // chainFile is the file of one chain.
@@ -103,9 +103,9 @@ func (f *Fit) createOutput(base string) (*output, error) {
 	return out, nil
 }
 
-// drawOutput is where the draws of a run are written while they are made.
+// drawOutput writes the draws of a run while they are made.
 type drawOutput interface {
-	// draw writes a draw; calls of a chain are in order and do not overlap others.
+	// draw writes a draw. Calls do not overlap, and those for a chain are in order.
 	draw(session *infer.Session, d infer.Draw) error
 
 	// flush writes buffered draws to the system, if possible.
@@ -117,13 +117,14 @@ type drawOutput interface {
 	// finish completes the files of chains that have draws and returns their names.
 	finish(report infer.Report) ([]string, error)
 
-	// keep ends the files with their current contents, after a write error.
+	// keep ends the files as they are, after a write error.
 	keep() ([]string, error)
 
 	// close removes files that are not finished or kept.
 	close()
 
-	// chainBase is the prefix of the names of a chain's other files. Chains count from 0.
+	// chainBase is the common prefix of the names of a chain's files other than its draws. Chains
+	// count from 0.
 	chainBase(chain int) string
 }
 
@@ -152,14 +153,15 @@ func (o *output) draw(session *infer.Session, d infer.Draw) error {
 	return file.Draw(d)
 }
 
-// adaptation writes the result of warm-up.
+// adaptation writes the step size and metric that warm-up found.
 func (c *chainFile) adaptation(r infer.ChainReport) error {
 	c.adapted = true
 	if c.fixed { // as CmdStan's fixed_param: nothing was adapted
 		return nil
 	}
 	a := draws.AdaptationOf(r, c.dim)
-	// Readers compare the kind with the head, which was written before the kind was known.
+	// Readers compare the kind of metric with the head, which was written before the kind was
+	// known.
 	if err := c.Restate("metric", string(a.Metric.Kind)); err != nil {
 		return err
 	}
@@ -195,7 +197,7 @@ func (o *output) finish(report infer.Report) ([]string, error) {
 		whole = append(whole, file.File)
 		names = append(names, file.path)
 	}
-	if errors.Join(errs...) == nil { // together, as each folder is then synced once
+	if errors.Join(errs...) == nil { // all at once, because each folder is then synced only once
 		errs = append(errs, draws.Commit(whole...))
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -204,8 +206,8 @@ func (o *output) finish(report infer.Report) ([]string, error) {
 	return names, nil
 }
 
-// restate writes the actual number of transitions to the head of a file: fewer than planned, if the
-// run ended early. Readers compute the number of lines from it.
+// restate corrects the number of transitions in the head of a file if the run ended early. Readers
+// compute the number of lines from it.
 func (c *chainFile) restate(r infer.ChainReport) error {
 	if r.Sampling.Transitions == 0 && r.Warmup.Transitions == 0 {
 		return nil // only the draws of the chain are known
@@ -255,20 +257,19 @@ func statistics(s infer.Sampler) []sampler.Column {
 	return all
 }
 
-// adapts reports whether a sampler has anything to adapt in warm-up.
+// adapts reports whether the sampler adapts anything in warm-up.
 func adapts(s infer.Sampler) bool {
 	row, ok := sampler.RowOf(s)
 	return !ok || row.Adapts
 }
 
-// settings states the configuration as CmdStan does: programs that read its
-// files look for these names. Each file describes its own chain, so there is
-// one per file.
+// settings describes the configuration by CmdStan's names, because programs that read its files
+// look for these. Each file describes its own chain, so there is one list per file.
 func (f *Fit) settings(id int, path string) []draws.Setting {
 	if f.packed {
 		path = filepath.Base(path)
 	}
-	if f.head != nil { // for a run that was read
+	if f.head != nil { // the run was read from files, whose settings are kept
 		var again []draws.Setting
 		for _, s := range f.head {
 			if s.Name == "id" {
@@ -283,7 +284,7 @@ func (f *Fit) settings(id int, path string) []draws.Setting {
 	}
 	cfg := f.config
 	m, dataFile := "unknown", ""
-	if f.posterior != nil { // draws that were read may have no known source
+	if f.posterior != nil { // the source of draws that were read may be unknown
 		m, dataFile = f.posterior.Name(), f.posterior.Data().File()
 	}
 	if f.packed && dataFile != "" {
@@ -322,19 +323,19 @@ func count(yes bool) int {
 	return 0
 }
 
-// restated reserves room for a value that is known only later.
+// restated makes room in the head for a value that is known only later.
 func restated(s draws.Setting) draws.Setting {
 	s.Room = 12
 	return s
 }
 
-// depth states the maximum tree depth. CmdStanPy and CmdStanR refuse a file without it, or without
-// a column treedepth__, which is 0 if there are no trees.
+// depth returns the setting for the maximum tree depth. CmdStanPy and CmdStanR reject a file
+// without it, or without a column treedepth__, which is 0 if the sampler builds no trees.
 func depth(limit int) draws.Setting {
 	return setting("max_depth", strconv.Itoa(cmp.Or(limit, nuts.DefaultMaxDepth)), "10")
 }
 
-// setting marks values that are CmdStan's defaults.
+// setting makes a setting, and marks it if the value is CmdStan's default.
 func setting(name, value, standard string) draws.Setting {
 	return draws.Setting{Name: name, Value: value, Default: value == standard}
 }
@@ -357,7 +358,7 @@ func algorithm(s infer.Sampler) []draws.Setting {
 	switch s := s.(type) {
 	case nuts.Sampler:
 		options := []draws.Setting{depth(s.MaxDepth)}
-		if s.Refine > 0 { // otherwise the head is CmdStan's
+		if s.Refine > 0 { // without it, the head is the same as CmdStan's
 			options = append(options, setting("refine", number(s.Refine), "0"))
 		}
 		return engine("nuts", s.Adapt, s.Jitter, options...)
@@ -374,7 +375,8 @@ func algorithm(s infer.Sampler) []draws.Setting {
 		settings := engine("auto", warmup.Options{Metric: cmp.Or(s.Metric, infer.Diagonal)}, 0,
 			depth(s.MaxDepth),
 			setting("refine", number(refine), number(auto.DefaultRefine)))
-		// It adapts in its own way.
+		// ppl's sampler does not adapt as CmdStan's engine does, so the engine's adaptation
+		// settings are left out.
 		settings[0].Children = append(settings[0].Children[:1:1], setting("delta", number(cmp.Or(s.Delta, auto.DefaultDelta)), "0.8"))
 		return settings
 	case nuts.Sampler2011:
@@ -394,13 +396,13 @@ func algorithm(s infer.Sampler) []draws.Setting {
 			setting("fixed_length", strconv.FormatBool(s.FixedLength), "false"),
 			setting("radius", number(s.Radius), "0"),
 			depth(0))
-		settings[0].Children = settings[0].Children[:1] // engaged: it adapts in its own way
+		settings[0].Children = settings[0].Children[:1] // without engaged: this sampler adapts in its own way
 		return settings
 	case sampler.Geometric:
 		settings := algorithm(s.Sampler)
 		kind := string(s.Riemannian.Kind)
 		if s.Riemannian.Frozen {
-			kind = string(infer.Dense) // readers of the file know this kind
+			kind = string(infer.Dense) // the closest kind that readers of the file know
 		}
 		for i := range settings {
 			settings[i] = settings[i].With("metric", kind)
@@ -412,14 +414,15 @@ func algorithm(s infer.Sampler) []draws.Setting {
 			group("fixed_param", setting("metric", string(infer.Unit), string(infer.Diagonal)))}}}
 	}
 	name := fmt.Sprintf("%T", s)
-	if row, ok := sampler.RowOf(s); ok { // readers expect engine, metric and depth
+	if row, ok := sampler.RowOf(s); ok { // readers expect an engine, a metric and a maximum depth
 		return engine(row.Name, warmup.Options{Metric: infer.Unit}, 0, depth(0))
 	}
 	return []draws.Setting{{Name: "algorithm", Value: name}}
 }
 
-// side returns the setting for a side of the box from which ahmc chooses. If it is not given, it is
-// found in warm-up, after the header is written; then the adaptation block states it.
+// side returns the setting for one side of the box from which ahmc chooses its settings. If the
+// side is not given, warm-up finds it after the header is written; the adaptation block then has
+// it.
 func side(name string, v float64) draws.Setting {
 	if v == 0 {
 		return draws.Setting{Name: name, Value: "found in warm-up", Default: true}

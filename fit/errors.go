@@ -49,9 +49,9 @@ func (e *UnfinishedError) Unwrap() error { return e.Err }
 // DrawsError says that the draws of a run do not fit into memory. With [Options.Resumable] they are
 // read from files instead.
 type DrawsError struct {
-	Draws   int   // of all chains
-	Numbers int   // of each
-	Memory  int64 // that they may take, in bytes
+	Draws   int   // number of draws of all chains
+	Numbers int   // numbers per draw
+	Memory  int64 // memory that the draws may take, in bytes
 }
 
 // Error implements error.
@@ -59,12 +59,12 @@ func (e *DrawsError) Error() string {
 	return fmt.Sprintf("ppl: %d draws of %d numbers do not fit into the %s of memory that a run may take: make fewer draws, or allow for more memory", e.Draws, e.Numbers, ad.FormatBytes(e.Memory))
 }
 
-// OutputError says that a file of a run could not be written. What was drawn is kept: in the
-// fit, in the files that were written before, and, with [Options.Resumable], in files from which
-// you can continue.
+// OutputError says that a file of a run could not be written. The draws so far are kept: in the
+// fit, in the files written before, and, with [Options.Resumable], in files from which you can
+// resume the run.
 type OutputError struct{ error }
 
-// Unwrap is the reason.
+// Unwrap returns the cause.
 func (e *OutputError) Unwrap() error { return e.error }
 
 // DamagedError says that a run cannot be resumed because its files are damaged, and what
@@ -95,15 +95,16 @@ func (e *chainsError) Error() string {
 
 func (e *chainsError) Unwrap() error { return e.err }
 
-// together merges the errors of chains that could not start because of the same statement or an
-// improper density, so that impossible data and a missing prior are reported once.
+// together merges the errors of chains that could not start for the same reason: the same
+// statement, or an improper density. So impossible data or a missing prior are reported once, not
+// once per chain.
 func together(failures []error) []error {
 	reason := func(err error) (key string, c *infer.ChainError) {
 		var rejection *compile.Rejection
 		if !errors.As(err, &c) || !errors.As(err, new(*infer.InitError)) && !errors.Is(err, warmup.ErrImproper) {
 			return "", nil
 		}
-		if errors.As(err, &rejection) && rejection.Span.IsValid() { // the numbers in messages differ
+		if errors.As(err, &rejection) && rejection.Span.IsValid() { // compare positions, since the numbers in messages differ
 			return fmt.Sprint(rejection.Span.Begin()), c
 		}
 		return c.Err.Error(), c
@@ -136,8 +137,8 @@ func together(failures []error) []error {
 	return out
 }
 
-// withoutPrior describes which parameters have no prior, and what that may mean; "" if all have
-// one.
+// withoutPrior describes which parameters have no prior, and what may follow from that; "" if all
+// have one.
 func withoutPrior(m *model.Model) string {
 	priors := predict.PriorsOf(m.Program())
 	if len(priors.Without) == 0 {
@@ -150,8 +151,8 @@ func withoutPrior(m *model.Model) string {
 	return text
 }
 
-// locate finds the statement that made a search for a starting point fail, if the error does not
-// name it: the log density was not finite, but nothing was rejected.
+// locate finds the statement because of which a search for a starting point failed, if the error
+// does not name one: the log density was not finite, but nothing was rejected.
 func locate(p *model.Posterior, err error) error {
 	var chain *infer.ChainError
 	if errors.As(err, &chain) && errors.Is(err, warmup.ErrImproper) {
@@ -167,7 +168,7 @@ func locate(p *model.Posterior, err error) error {
 	if !errors.As(err, &chain) || !errors.As(err, &start) || errors.As(err, &rejection) {
 		return err
 	}
-	// The point itself is unknown; a similar one suffices.
+	// The point itself is not known, but another random point shows the same problem.
 	rng := rand.New(rand.NewPCG(0, 0))
 	x, grad := make([]float64, p.Dim()), make([]float64, p.Dim())
 	for range start.Attempts {
@@ -187,9 +188,9 @@ func locate(p *model.Posterior, err error) error {
 	return err
 }
 
-// DiscardedError says that the compiled log density of a run differs from the reference evaluator.
-// The draws that [Run.Draws] has yielded do not count, and the run begins again with a program that
-// agrees. The fit has only the draws that count.
+// DiscardedError says that the draws that [Run.Draws] has yielded so far do not count, because the
+// compiled log density of the run differs from the reference evaluator. The run begins again with a
+// program that agrees. The fit has only the draws that count.
 type DiscardedError struct{}
 
 // Error implements error.

@@ -12,30 +12,30 @@ import (
 	"github.com/ppl-lang/ppl/infer/tempered"
 )
 
-// This file: findings from the events of a run.
+// This file makes findings from the events of a run.
 
 // reportedEvent is an event with its chain.
 type reportedEvent struct {
 	infer.Event
 	chain infer.ChainReport
-	draws int // of the chain
+	draws int // number of draws of the chain
 }
 
-// eventAdvice is advice with its settings, see [diagnose.Finding].
+// eventAdvice is advice with the options that it names, see [diagnose.Finding].
 type eventAdvice struct {
 	text     string
 	settings []string
 }
 
-// eventFindings maps the code of events to a finding with the same code. If the summary is empty,
-// there is no finding.
+// eventFindings has a row for each code of events that leads to a finding, which has the same code.
+// An empty summary means that there is no finding.
 var eventFindings = []struct {
 	code     string
 	severity diagnose.Severity
 	summary  func(events []reportedEvent, rows []diagnose.Row) string
 	advice   eventAdvice
 
-	// harmless, if not nil, reports whether the finding is only a note. It then has the advice
+	// harmless, if not nil, reports whether the finding is only a note. The note has the advice
 	// ofNote.
 	harmless func(events []reportedEvent, rows []diagnose.Row) bool
 	ofNote   eventAdvice
@@ -71,20 +71,21 @@ var eventFindings = []struct {
 	}, eventAdvice{"This is harmless if there are no other problems. A chain that restarts in every run may have found a mode or a narrow region that the others missed.", nil}, nil, eventAdvice{}},
 }
 
-// agree reports whether no R-hat is too large.
+// agree reports whether the chains agree: no R-hat is too large.
 func agree(rows []diagnose.Row) bool {
 	return !slices.ContainsFunc(rows, func(r diagnose.Row) bool { return r.Rhat > 1.01 })
 }
 
-// fewestRestarts is the least number of restarts, over all chains, for a reliable tempered run. A
+// minRestarts is the minimum number of restarts, over all chains, for a reliable tempered run. A
 // restart is the arrival at the target of a replica that has been at a reference.
-const fewestRestarts = 100
+const minRestarts = 100
 
-// missed is the least share of a mode's estimated mass that tempered draws must have.
+// missed is the minimum share of a mode in tempered draws, as a fraction of the mode's estimated
+// mass. Below it, the draws lack the mode.
 const missed = 0.25
 
-// lacksMode reports whether a run was tempered and its draws have far less of a mode than the
-// mode's estimated mass.
+// lacksMode reports whether the run was tempered and its draws lack most of a mode's estimated
+// mass.
 func lacksMode(events []reportedEvent) bool {
 	figures := events[0].Figures
 	for i, share := range sharesOf(events) {
@@ -96,7 +97,7 @@ func lacksMode(events []reportedEvent) bool {
 	return false
 }
 
-// tempersWell reports whether a run was tempered with enough restarts.
+// tempersWell reports whether the run was tempered with enough restarts.
 func tempersWell(events []reportedEvent, rows []diagnose.Row) bool {
 	restarts := 0.0
 	for _, e := range events {
@@ -105,7 +106,7 @@ func tempersWell(events []reportedEvent, rows []diagnose.Row) bool {
 		}
 		restarts += e.Figures["restarts"]
 	}
-	return agree(rows) && restarts >= fewestRestarts
+	return agree(rows) && restarts >= minRestarts
 }
 
 // sharesOf returns the share of all draws in each mode.
@@ -139,14 +140,15 @@ func chainsAre(events []reportedEvent) string {
 }
 
 // The largest differences between estimates of log Z: in standard errors, and absolute. A part with
-// 5 % of the mass changes log Z by about legsLeast.
+// 5 % of the mass changes log Z by about legsMin.
 const (
 	legsErrors = 5
-	legsLeast  = 0.05
+	legsMin    = 0.05
 )
 
-// legsText compares the estimates of the normalising constant from the legs of tempered chains, and
-// then those from the chains.
+// legsText reports a disagreement between estimates of the normalising constant: first between the
+// two legs of the tempered chains (from the fitted and from the broad reference to the target),
+// then between the chains.
 func legsText(events []reportedEvent, _ []diagnose.Row) string {
 	var kernels []map[string]float64
 	for _, e := range events {
@@ -154,7 +156,7 @@ func legsText(events []reportedEvent, _ []diagnose.Row) string {
 	}
 	apart := func(a, b tempered.Evidence) bool {
 		off := math.Abs(a.LogZ - b.LogZ)
-		return off > legsLeast && off > legsErrors*math.Hypot(a.Error, b.Error)
+		return off > legsMin && off > legsErrors*math.Hypot(a.Error, b.Error)
 	}
 	fitted, broad := tempered.EvidenceOf(kernels)
 	if apart(fitted, broad) {
@@ -211,8 +213,8 @@ func (f *Fit) fromEvents(rows []diagnose.Row) []diagnose.Finding {
 	return findings
 }
 
-// enoughMoves is the least number of moves between modes, for each mode and over all chains, with
-// which R-hat and effective sample sizes are evidence of correct shares.
+// enoughMoves is the minimum number of moves between modes, for each mode and over all chains, at
+// which R-hat and effective sample sizes are evidence that the shares of the modes are right.
 const enoughMoves = 20
 
 // modesText describes the modes and the share of draws in each.
@@ -261,7 +263,7 @@ func massesText(events []reportedEvent, rows []diagnose.Row) string {
 	return text
 }
 
-// probability formats a share, with enough digits to distinguish it from 0 and 1.
+// probability formats a share with enough digits to distinguish it from 0 and 1.
 func probability(p float64) string {
 	switch {
 	case p > 0 && p < 0.001:

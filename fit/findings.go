@@ -12,24 +12,24 @@ import (
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
-// This file: findings about a run that need more than its draws.
+// This file makes the findings about a run that need more than its draws.
 
-// The sizes of draws, on the scale of the parameter, above which a parameter counts as unbounded.
-// No parameter of a proper posterior, in any sensible unit, is as large. On the logit scale, a far
-// smaller number is already certainty.
+// Draws beyond these sizes, on the scale of the parameter, count as those of an unbounded
+// parameter. No parameter of a proper posterior is as large, in any sensible unit. On the logit
+// scale, a much smaller number is already certainty.
 const (
 	farOff      = 1e6
 	farOffLogit = 30
 )
 
 // RunFindings is [Fit.Findings] for a run of package infer, whose target need not be a model.
-// config has the options of the run with their defaults filled in (see infer.Session.Config).
+// config has the options of the run, with defaults filled in (see infer.Session.Config).
 func RunFindings(d *draws.Store, report infer.Report, config infer.Config) []diagnose.Finding {
 	f := &Fit{Draws: d, Report: report, config: config}
 	return f.Findings()
 }
 
-// failedQuantities reports draws whose generated quantities could not be computed.
+// failedQuantities reports draws at which generated quantities could not be computed.
 func (f *Fit) failedQuantities() []diagnose.Finding {
 	n, total, reason := 0, 0, ""
 	for i, c := range f.Report.Chains {
@@ -60,7 +60,7 @@ func (f *Fit) planFaults() []string {
 	return nil
 }
 
-// slowly reports a fault of this program that makes a run slow, but not wrong.
+// slowly reports an error of ppl that makes a run slow, but not wrong.
 func (f *Fit) slowly() []diagnose.Finding {
 	faults := f.planFaults()
 	if len(faults) == 0 {
@@ -102,7 +102,7 @@ func (f *Fit) improper(rows []diagnose.Row) []diagnose.Finding {
 		if !slices.Contains(priors.Without, diagnose.VariableName(name)) {
 			continue
 		}
-		row := diagnose.Row{Rhat: math.NaN()} // without a summary, judge by the draws
+		row := diagnose.Row{Rhat: math.NaN()} // if there is no summary, judge by the draws alone
 		if at := slices.IndexFunc(rows, func(r diagnose.Row) bool { return r.Name == diagnose.DisplayName(name) }); at >= 0 {
 			row = rows[at]
 		}
@@ -116,8 +116,8 @@ func (f *Fit) improper(rows []diagnose.Row) []diagnose.Finding {
 				far = max(far, math.Abs(v))
 			}
 		}
-		// Chains that disagree and move straight on until the maximum depth are on a ridge without
-		// end.
+		// If chains disagree and most trajectories go straight on until the maximum depth, the
+		// chains are on a ridge without end.
 		if far > limit || row.Rhat > 1.05 && 10*saturated > transitions {
 			worst = append(worst, diagnose.DisplayName(name))
 			largest = max(largest, far)

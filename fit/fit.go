@@ -46,30 +46,30 @@ type Fit struct {
 	// FromPrior says that the parameters are draws from the prior.
 	FromPrior bool
 
-	posterior *model.Posterior // nil after reading draws, until needed
-	dir       string           // of a fit that was read
-	record    *folder.Record   // of a fit that was read
-	source    *folder.Source   // of a fit read from an archive, which is not read again
-	values    *data.Set        // of a fit read from an archive
-	packed    bool             // files state their names without their folder
-	read      ReadOptions      // of a fit that was read
+	posterior *model.Posterior // nil for a fit that was read, until it is needed
+	dir       string           // folder from which the fit was read
+	record    *folder.Record   // record of a fit that was read
+	source    *folder.Source   // model of a fit read from an archive, which is not read again
+	values    *data.Set        // data of a fit read from an archive
+	packed    bool             // names in files are written without their folder
+	read      ReadOptions      // limits for reading further files of a fit that was read
 	head      []draws.Setting  // settings in the files of a fit that was read
 	config    infer.Config     // with its defaults filled in
 	sigFigs   int              // significant digits in files; 0: the numbers are exact
-	rounded   int              // digits to which the draws were rounded before reading; 0: exact
+	rounded   int              // significant digits to which the draws were rounded before they were read; 0: exact
 	started   time.Time
 	density   *folder.Density // result of the self-check
 	running   bool            // the chains still run, see Run.SoFar
-	every     int             // Summary then uses every every-th draw
+	every     int             // if running, Summary uses only one of this many draws
 
 	summarizing sync.Mutex
-	rows        []diagnose.Row // nil: not computed yet
+	rows        []diagnose.Row // nil until computed
 
 	labelled sync.Once
 	labels   []string
 
 	numbered sync.Once
-	numbers  map[string]int // indices of quantities, by both their names
+	numbers  map[string]int // index of each quantity, by its readable name and its name in files
 
 	parallel int // see Options.Parallel; 0: GOMAXPROCS
 }
@@ -79,8 +79,9 @@ func (f *Fit) complete() bool {
 	return !f.Report.Interrupted && !slices.ContainsFunc(f.Report.Chains, func(c infer.ChainReport) bool { return c.Err != nil })
 }
 
-// InProgress reports whether the chains still run, see [Run.SoFar]. If there are many draws, the
-// summary then uses every n-th draw, and effective sample sizes refer to these.
+// InProgress reports whether the chains still run, see [Run.SoFar]. The summary of a running run
+// uses only every n-th draw if there are many, and its effective sample sizes are those of these
+// draws; every is n.
 func (f *Fit) InProgress() (every int, running bool) {
 	if f == nil {
 		return 1, false
@@ -123,7 +124,7 @@ func (f *Fit) Rounded() int {
 	return f.rounded
 }
 
-// Names names the quantities as [model.Posterior.OutputNames] does: theta.1.
+// Names returns the names of the quantities as [model.Posterior.OutputNames] does: theta.1.
 func (f *Fit) Names() []string {
 	if f.Err() != nil {
 		return nil
@@ -161,9 +162,9 @@ func (f *Fit) SummaryContext(ctx context.Context) ([]diagnose.Row, error) {
 	return f.rows, nil
 }
 
-// SummaryOf computes [Fit.Summary] for some quantities, given as indices in [Fit.Names], and
-// measures. nil means all quantities. It computes again at each call. The summarizer s, which may
-// be nil, reuses memory between fits.
+// SummaryOf computes [Fit.Summary] for some quantities and measures. The quantities are indices in
+// [Fit.Names]; nil means all. It computes anew at each call. The summarizer s, which may be nil,
+// reuses memory from one fit to the next.
 func (f *Fit) SummaryOf(s *diagnose.Summarizer, quantities []int, measures diagnose.Measures) []diagnose.Row {
 	if f.Err() != nil {
 		return nil
@@ -174,14 +175,14 @@ func (f *Fit) SummaryOf(s *diagnose.Summarizer, quantities []int, measures diagn
 	return s.Rows(f.displayed(), quantities, measures)
 }
 
-// Computations during a run take time from the chains. So its summary uses draws of at most about
+// The summary of a running run takes time from its chains. So it uses at most about
 // summarisedNumbers numbers in total, but at least summarisedDraws draws.
 const (
 	summarisedNumbers = 2_000_000
 	summarisedDraws   = 1000
 )
 
-// watched prepares the fit so far of a running run.
+// watched prepares the current fit of a running run.
 func (f *Fit) watched() *Fit {
 	draws := 0
 	for i := range f.Draws.Chains() {
@@ -226,8 +227,8 @@ func (f *Fit) Findings() []diagnose.Finding {
 	return f.FindingsOf(f.Summary())
 }
 
-// FindingsOf is [Fit.Findings] from rows of [Fit.SummaryOf]. It does not check quantities and
-// measures that are not among these.
+// FindingsOf is [Fit.Findings] computed from rows of [Fit.SummaryOf]. It checks only the quantities
+// and measures in these rows.
 func (f *Fit) FindingsOf(rows []diagnose.Row) []diagnose.Finding {
 	if f.Err() != nil {
 		return nil
@@ -245,12 +246,12 @@ func (f *Fit) FindingsOf(rows []diagnose.Row) []diagnose.Finding {
 		f.noDraws(&found[i])
 		return found
 	}
-	if f.running { // few draws so far are no finding
+	if f.running { // a running run has few draws so far, which is not a finding
 		found = slices.DeleteFunc(found, func(d diagnose.Finding) bool {
 			return d.Code == "incomplete" || d.Code == "few-draws" || d.Code == "one-chain" || d.Code == "ess" && f.every > 1
 		})
 	}
-	if f.independent() { // findings about chains do not apply
+	if f.independent() { // chains do not matter, so findings about them do not apply
 		found = slices.DeleteFunc(found, func(d diagnose.Finding) bool {
 			return slices.Contains([]string{"acceptance", "stuck-chain", "rhat", "ess", "one-chain", "shared-start", "few-draws"}, d.Code)
 		})
@@ -258,10 +259,10 @@ func (f *Fit) FindingsOf(rows []diagnose.Row) []diagnose.Finding {
 	f.rejecting(found)
 	found = f.approximationFindings(found)
 	events, improper := f.fromEvents(rows), f.improper(rows)
-	if len(improper) > 0 { // without a total mass there are no shares of modes
+	if len(improper) > 0 { // an improper posterior has no total mass, so its modes have no shares
 		events = slices.DeleteFunc(events, func(d diagnose.Finding) bool { return d.Code == infer.EventModes || d.Code == infer.EventLegs })
 	}
-	// Put findings first that explain others.
+	// Findings that explain others come first.
 	return slices.Insert(found, 0, slices.Concat(selfcheck.Findings(f.DensityCheck()), improper, events, f.failedQuantities(), f.slowly())...)
 }
 
@@ -271,13 +272,13 @@ func (f *Fit) noDraws(found *diagnose.Finding) {
 	case failed:
 	case f.Report.Interrupted:
 		found.Advice, found.Settings = "The run was interrupted before the first draw. Resume it, or repeat it.", nil
-	case f.config.Draws == 0 && (f.record != nil || f.head == nil && f.source == nil): // else unknown
+	case f.config.Draws == 0 && (f.record != nil || f.head == nil && f.source == nil): // otherwise the planned number of draws is unknown
 		found.Advice, found.Settings = "The run was asked for a warm-up alone. To get draws, set their number.", []string{"draws"}
 	}
 }
 
-// independent reports whether only generated quantities vary: the parameters are fixed, or there
-// are none. Then the energy is also the same at every draw.
+// independent reports whether only generated quantities vary, because the parameters are fixed or
+// there are none. The energy is then also the same at every draw.
 func (f *Fit) independent() bool {
 	if f.fixed() {
 		return true
@@ -326,9 +327,9 @@ func (f *Fit) Checked() string {
 	return "Checked: " + what + ". Modes that no chain reached cannot be seen."
 }
 
-// rejecting changes the advice about divergences if the model rejected points after warm-up: a
-// trajectory ends where the density is zero, even with small steps. Rejections in warm-up do not
-// count, as divergences there do not.
+// rejecting changes the advice about divergences if the model rejected points after warm-up. A
+// trajectory ends where the density is zero, so smaller steps do not help. Rejections in warm-up do
+// not count, nor do divergences there.
 func (f *Fit) rejecting(found []diagnose.Finding) {
 	const most = 0.5 // of the divergent transitions
 	i := slices.IndexFunc(found, func(d diagnose.Finding) bool { return d.Code == "divergences" })
@@ -352,7 +353,7 @@ func (f *Fit) rejecting(found []diagnose.Finding) {
 	}
 	found[i].Summary += fmt.Sprintf(" After warm-up the model rejected a point %s; such transitions end where its density is zero.", times)
 	found[i].Advice = "Smaller steps do not help. " + bounds
-	found[i].Settings = nil // they make steps smaller
+	found[i].Settings = nil // these settings make steps smaller, which does not help
 }
 
 // maxTreeDepth is the maximum tree depth of the sampler, or -1 if it has none.
@@ -411,7 +412,7 @@ func (f *Fit) planned() int {
 	return f.config.Draws
 }
 
-// plain returns a sampler without the wrapper of package sampler that adds a geometry.
+// plain returns the sampler without the geometry that package sampler may have added to it.
 func plain(s infer.Sampler) infer.Sampler {
 	if g, ok := s.(sampler.Geometric); ok {
 		return g.Sampler
@@ -419,19 +420,19 @@ func plain(s infer.Sampler) infer.Sampler {
 	return s
 }
 
-// displayed has the draws with readable names.
+// displayed is a store of draws in which quantities have their readable names.
 type displayed struct {
 	*draws.Store
 	names    []string
 	arrivals []int         // by chain, see [diagnose.Arrived]
-	phases   []infer.Phase // of sampling, by chain
-	least    int           // chains with fewer draws count as empty
+	phases   []infer.Phase // statistics of sampling, by chain
+	least    int           // chains with fewer draws than this count as empty
 }
 
 // Diverged implements [diagnose.Thinned].
 func (d displayed) Diverged(chain int) (divergent, transitions int, ok bool) {
 	if chain >= len(d.phases) || d.phases[chain].Transitions < d.Store.Len(chain) {
-		return 0, 0, false // unknown for draws without a report of their run
+		return 0, 0, false // unknown for draws that were read without the report of their run
 	}
 	return d.phases[chain].Divergences, d.phases[chain].Transitions, true
 }
@@ -457,7 +458,7 @@ func (f *Fit) displayed() diagnose.Draws {
 		d.arrivals = append(d.arrivals, c.Arrival)
 		d.phases = append(d.phases, c.Sampling)
 	}
-	if f.running { // a chain that has just begun must not shorten the others
+	if f.running { // so that a chain that has just begun does not shorten the others
 		for chain := range f.Draws.Chains() {
 			d.least = max(d.least, f.Draws.Len(chain)/2)
 		}
@@ -466,7 +467,8 @@ func (f *Fit) displayed() diagnose.Draws {
 }
 
 // DensityCheck returns the result of comparing the compiled log density with the reference
-// evaluator. It is nil if unknown: for runs of an older version, or draws without their run.
+// evaluator. It is nil if that is unknown, because an older version made the run or only its draws
+// were read.
 func (f *Fit) DensityCheck() *folder.Density {
 	switch {
 	case f == nil:

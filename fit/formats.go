@@ -11,16 +11,16 @@ import (
 	"github.com/ppl-lang/ppl/infer/zarr"
 )
 
-// This file: the table of the formats of draws. Options, commands, help, the folder of a run
-// and doc/reference/formats.md read it.
+// This file has the table of the formats of draws. Options, commands, help, the folder of a run and
+// doc/reference/formats.md follow it.
 
 // Format is a format of the files of a run.
 type Format string
 
 // The formats of [Options.Format]. [Formats] lists all formats.
 const (
-	CSV  Format = "csv"  // CmdStan's, one file for each chain
-	Zarr Format = "zarr" // one store for all chains, as ArviZ's DataTree has them
+	CSV  Format = "csv"  // CmdStan's CSV files, one for each chain
+	Zarr Format = "zarr" // one store for all chains, in the layout of ArviZ's DataTree
 )
 
 // Codec writes and reads the draws of a fit in a format.
@@ -36,23 +36,23 @@ type Codec interface {
 // FormatRow is a row of the table of formats.
 type FormatRow struct {
 	Name Format
-	Doc  string // for the help of convert: what is written, in lines of at most 70 characters
-	Run  string // for the help of run; "": nothing
+	Doc  string // what is written, for the help of convert; lines of at most 70 characters
+	Run  string // the same for the help of run; "": not offered there
 
 	// The columns of doc/reference/formats.md: the programs that read the format, the precision of
 	// numbers, and what can be read during the run. Settings are in braces.
 	Readers, Numbers, Live string
 
 	Codec   Codec
-	Program string // the program that writes it instead of a Codec; "": none
+	Program string // external program that writes the format; "": the Codec does
 
 	PerChain bool // a file for each chain, in a folder
-	Groups   bool // package assess can add groups
-	// Is reports whether a file or folder is of this format; nil: a file that ends in .NAME.
+	Groups   bool // package assess can add groups to the store
+	// Is reports whether a file or folder has this format; nil: it has if its name ends in .NAME.
 	Is func(path string) bool
 
-	// open starts files that are written during a run; nil: Codec writes them at its end. In either
-	// case, a killed run has its draws in journals.
+	// open starts files that are written during the run; nil: the Codec writes them at its end. In
+	// either case, journals keep the draws of a run that is killed.
 	open func(f *Fit, o *Options) (drawOutput, error)
 }
 
@@ -112,7 +112,7 @@ func RunFormats() []string {
 	return names
 }
 
-// Match reports whether a file or folder with all chains has this format.
+// Match reports whether a path, of a file or folder with the draws of all chains, has this format.
 func (r FormatRow) Match(path string) bool {
 	if r.Codec == nil || r.PerChain {
 		return false
@@ -136,7 +136,7 @@ func (f *Fit) open(o *Options) (drawOutput, error) {
 	return &wholeOutput{fit: f, codec: r.Codec, base: o.Output, path: o.Output + "." + string(r.Name)}, nil
 }
 
-// draws reads the draws of a run named name in an output folder.
+// draws reads the draws of the run called name in an output folder.
 func (r FormatRow) draws(o ReadOptions, dir, name string) (*Fit, error) {
 	base := filepath.Join(dir, name)
 	if r.PerChain {
@@ -157,7 +157,8 @@ func (r FormatRow) draws(o ReadOptions, dir, name string) (*Fit, error) {
 	return r.Codec.Read(o, path)
 }
 
-// wholeOutput is the output of a run in a format that is written at its end.
+// wholeOutput writes the draws of a run at its end, for formats that cannot be written draw by
+// draw.
 type wholeOutput struct {
 	fit        *Fit
 	codec      Codec

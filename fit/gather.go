@@ -14,11 +14,11 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Gathered combines a run whose chains run separately, in different processes or in the workers of
-// a web page. Each of them calls [Sample] with the same posterior and options, but with Chains 1
-// and the number of its chain as FirstID. It sends the result of [Fit.EncodeFrom] from time to
-// time, and at its end. The draws are those of a single run of all chains, unless chains of the
-// sampler learn from each other.
+// Gathered combines the chains of a run that run separately: in different processes, or in the
+// workers of a web page. Each of them calls [Sample] with the same posterior and options, but with
+// Chains 1, and the number of its chain as FirstID. From time to time, and at its end, it sends the
+// result of [Fit.EncodeFrom]. The draws equal those of one run of all chains, unless the sampler's
+// chains learn from each other.
 type Gathered struct {
 	fit     *Fit
 	density []*folder.Density // by chain
@@ -45,8 +45,8 @@ func Gather(p *model.Posterior, o Options) (*Gathered, error) {
 
 // part is the encoded form of some draws of one chain.
 type part struct {
-	Version int // of this form
-	From    int // draws before these
+	Version int // version of this encoding
+	From    int // number of draws of the chain before these
 	Rows    []float64
 	Report  infer.ChainReport
 	Failure string // why the chain failed
@@ -55,8 +55,8 @@ type part struct {
 
 const partVersion = 2
 
-// EncodeFrom encodes the draws of a one-chain fit after the first from draws, which were sent
-// before, for [Gathered.Add]. n is the total number of draws sent then. The fit may come from
+// EncodeFrom encodes a one-chain fit for [Gathered.Add], without its first draws up to from, which
+// were sent before. n is the number of draws that have then been sent. The fit may come from
 // [Run.SoFar].
 func (f *Fit) EncodeFrom(from int) (encoded []byte, n int, err error) {
 	if err := f.Err(); err != nil {
@@ -79,7 +79,7 @@ func (f *Fit) EncodeFrom(from int) (encoded []byte, n int, err error) {
 	return out.Bytes(), n, err
 }
 
-// Add adds a part of one of the chains. Add the parts of a chain in order. Do not call Add and Fit
+// Add adds an encoded part of a chain. Add the parts of a chain in order. Do not call Add and Fit
 // at the same time.
 func (g *Gathered) Add(encoded []byte) error {
 	var p part
@@ -112,8 +112,8 @@ func (g *Gathered) Add(encoded []byte) error {
 	return nil
 }
 
-// Fit returns the fit of all parts so far. running says that the chains still run; interrupted,
-// that they were stopped before their end.
+// Fit returns the fit of all parts so far. Set running if chains still run, and interrupted if they
+// were stopped before their end.
 func (g *Gathered) Fit(running, interrupted bool) *Fit {
 	f := g.fit
 	now := &Fit{Draws: f.Draws.Snapshot(), Report: f.Report, posterior: f.posterior, config: f.config, sigFigs: f.sigFigs, started: f.started, density: f.density}

@@ -25,10 +25,10 @@ import (
 // GenerateOptions are options of [Generate]. The zero value is the
 // default.
 type GenerateOptions struct {
-	Seed     uint64 // for random numbers, which depend only on the draw's chain and index
+	Seed     uint64 // for random numbers; these depend only on the seed, the chain and the index of the draw
 	Parallel int    // goroutines; 0: GOMAXPROCS
 
-	// Parameters gives the names in the fit of parameters that have other names in the model; see
+	// Parameters maps parameters of the model to their names in the fit, where these differ; see
 	// [model.Derived].Known.
 	Parameters map[string]string
 
@@ -54,10 +54,10 @@ type Generated struct {
 	// draws. If they were wrong, another program computed all of them.
 	Density *folder.Density
 
-	// Prior says that the parameters among Draws were drawn from the prior. Files keep it.
+	// Prior says that the draws are from the prior. Files record it.
 	Prior bool
 
-	labels []string // of the columns of Draws, as [Fit.Labels]
+	labels []string // labels of the columns of Draws, see [Fit.Labels]
 }
 
 // Generate computes the generated quantities of p at the draws of a fit with the same parameters. p
@@ -178,11 +178,11 @@ func Generate(ctx context.Context, p *model.Posterior, f *Fit, o GenerateOptions
 	return out, nil
 }
 
-// errPanic ends the other goroutines of one that panicked.
+// errPanic ends the other goroutines after one has panicked.
 var errPanic = errors.New("another goroutine panicked")
 
-// trustOutputs compares the generated quantities with the reference evaluator at the first draw,
-// the last and one between. It returns the posterior with a program that agrees.
+// trustOutputs compares the generated quantities with the reference evaluator at three draws: the
+// first, the last and one in the middle. It returns the posterior with a program that agrees.
 func trustOutputs(ctx context.Context, p *model.Posterior, f *Fit, columns []int, o GenerateOptions) (*model.Posterior, *folder.Density, error) {
 	bound := p.Compiled().Clone()
 	bound.SetStop(ctx.Err)
@@ -239,10 +239,10 @@ func Unconstrained(p *model.Posterior, f *Fit) ([][]float64, error) {
 	return points, nil
 }
 
-// parameterColumns is ParameterColumns for parameters with other names in the fit.
+// parameterColumns is ParameterColumns for parameters that have other names in the fit.
 func parameterColumns(p *model.Posterior, f *Fit, names map[string]string) ([]int, error) {
 	at := map[string]int{}
-	sizes := map[string]int{} // columns of each variable
+	sizes := map[string]int{} // number of columns of each variable
 	for i, n := range f.Draws.Names() {
 		at[n] = i
 		sizes[diagnose.VariableName(n)]++

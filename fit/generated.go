@@ -13,12 +13,12 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Simulate computes the generated quantities of a posterior without parameters n times in each of
-// some chains.
+// Simulate computes the generated quantities of a posterior without parameters, n times in each of
+// the given number of chains.
 func Simulate(ctx context.Context, p *model.Posterior, chains, n int, seed uint64, parallel int) (*Fit, error) {
 	contents := make([]*draws.Contents, chains)
 	for i := range contents {
-		// A dummy column that no model has, since a store without columns has no draws.
+		// A column that no model has, because a store needs a column to have draws.
 		contents[i] = &draws.Contents{Columns: draws.Columns{Names: []string{"none"}}, Draws: make([]float64, n)}
 	}
 	store, err := draws.NewStoreFrom(make([]string, chains), contents)
@@ -32,8 +32,8 @@ func Simulate(ctx context.Context, p *model.Posterior, chains, n int, seed uint6
 	return g.Fit(), nil
 }
 
-// At returns a fit with n identical draws of the given parameters, for [Generate]. All parameters
-// must be given.
+// At returns a fit of n identical draws with the given parameters, for use with [Generate]. All
+// parameters must be given.
 func At(p *model.Posterior, values any, n int) (*Fit, error) {
 	x, err := p.Unconstrain(values)
 	if err != nil {
@@ -70,8 +70,8 @@ func (g *Generated) Fit() *Fit {
 		return nil
 	}
 	f := &Fit{Draws: g.Draws, labels: g.labels, FromPrior: g.Prior, config: infer.Config{Chains: g.Draws.Chains(), Thin: 1, FirstID: 1}}
-	f.labelled.Do(func() {}) // they are known
-	if g.Density != nil {    // nil if nothing needed the log density
+	f.labelled.Do(func() {}) // mark the labels as computed
+	if g.Density != nil {    // nil if the log density was not needed
 		d := *g.Density
 		d.Share, f.density = 1, &d
 	}
@@ -89,7 +89,7 @@ func (g *Generated) Fit() *Fit {
 	return f
 }
 
-// Only returns the quantities of some names.
+// Only returns the generated quantities for whose names wanted is true.
 func (g *Generated) Only(wanted func(name string) bool) (*Generated, error) {
 	var columns []int
 	var names, labels []string
@@ -140,8 +140,8 @@ func (g *Generated) Join(f *Fit) (*Generated, error) {
 	return &Generated{Draws: store, Failed: g.Failed, Reason: g.Reason, Density: g.Density, Prior: f.FromPrior, labels: joined(f, g)}, err
 }
 
-// joined returns the labels of the quantities of a fit and of the generated ones; nil if there are
-// none.
+// joined returns the labels of the quantities of a fit followed by those of the generated ones; nil
+// if none has a label.
 func joined(f *Fit, g *Generated) []string {
 	first, second := f.Labels(), g.labels
 	if first == nil && second == nil {
@@ -156,8 +156,8 @@ func joined(f *Fit, g *Generated) []string {
 	return slices.Concat(first, second)
 }
 
-// The setting of CmdStan's files that names the draws from which quantities were generated, and its
-// value for draws from the prior.
+// Generated quantities in CmdStan's files have a setting that names the draws from which they were
+// computed. The second constant is its value for draws from the prior.
 const (
 	fittedParams = "fitted_params"
 	fromPrior    = "prior"

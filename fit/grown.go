@@ -11,12 +11,12 @@ import (
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
-// Grown finds the parameters of p that have other sizes than in the fit, because its data have
-// other rows or groups. Dimensions whose size is a number of levels keep the elements of the fit,
-// which are the first; in others, such as the number of rows, all elements are new. A size is a
-// number of levels if it was counted as one, or is the upper bound of integers among the data. If
-// ahead is above 0, so many rows were added at the end, and dimensions that grow by as many keep
-// their elements.
+// Grown finds the parameters of p whose sizes differ from the fit, because the data of p have other
+// rows or groups. If the size of a dimension is a number of levels, the first elements are those of
+// the fit. In other dimensions, such as the number of rows, all elements are new. A size is a
+// number of levels if it was counted as one, or if it is the upper bound of integers in the data.
+// If ahead is positive, that many rows were added at the end, and dimensions that grow by ahead
+// also keep the elements of the fit.
 func Grown(p *model.Posterior, f *Fit, ahead int) ([]predict.Grown, error) {
 	now, then := shapes(p.ParameterNames()), shapes(f.Draws.Names())
 	program := p.Model().Program().IR()
@@ -72,7 +72,7 @@ func shapes(names []string) map[string][]int {
 	return out
 }
 
-// levels reports a size that is a number of levels of a factor.
+// levels reports whether a size is the number of levels of a factor.
 func levels(p *model.Posterior, program *ir.Program, size ir.Expr) bool {
 	ref, ok := size.(*ir.VarRef)
 	if !ok {

@@ -11,9 +11,9 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Labels returns, for each quantity of [Fit.Names], the factor levels that its indices stand for,
-// if the data have them. For instance, theta[2] has the label Bolton if theta has size J, J counts
-// the levels of the column school, and Bolton is the second level.
+// Labels returns the factor levels that the indices of quantities represent, if the data have them:
+// one text for each quantity of [Fit.Names]. For instance, theta[2] has the label Bolton if theta
+// has size J, J is the number of levels of the column school, and Bolton is the second level.
 //
 // The labels of several indices are separated by commas; an index without a label is left out. A
 // quantity without labels has "". Labels is nil if no quantity has a label.
@@ -37,8 +37,8 @@ func (f *Fit) makeLabels() []string {
 	return labelsOf(m.Program().IR(), f.Names(), factors)
 }
 
-// IndexFactors returns the factors whose levels the indices of a program's variables run over, by
-// name of the variable and position of the index; see [arrays.Factor].
+// IndexFactors returns, for each variable of a program, the factors whose levels its indices
+// represent, in the order of the indices; see [arrays.Factor].
 func (f *Fit) IndexFactors(p *ir.Program) map[string][]arrays.Factor {
 	if f.Err() != nil || p == nil {
 		return nil
@@ -46,7 +46,8 @@ func (f *Fit) IndexFactors(p *ir.Program) map[string][]arrays.Factor {
 	return factorsOfIndices(p, f.factors())
 }
 
-// factors returns the factors of the data, by the variable that has the number of their levels.
+// factors returns the factors of the data, by the name of the variable that is the number of their
+// levels.
 func (f *Fit) factors() map[string]arrays.Factor {
 	switch {
 	case f.posterior != nil:
@@ -67,8 +68,8 @@ func factorsOf(r data.Reading) map[string]arrays.Factor {
 	return out
 }
 
-// generatedLabels returns the labels of quantities generated at the draws of a fit. If the data
-// have no levels for a size that equals the fit's, the fit's levels are used.
+// generatedLabels returns the labels of quantities generated at the draws of a fit. Where the data
+// have no levels, it uses those of the fit if their number is the same.
 func generatedLabels(p *model.Posterior, f *Fit) []string {
 	factors := factorsOf(p.Data().Reading())
 	for size, by := range f.factors() {
@@ -104,14 +105,14 @@ func labelsOf(p *ir.Program, names []string, factors map[string]arrays.Factor) [
 	return out
 }
 
-// factorsOfIndices returns the factors whose levels the indices of variables run over, by name and
-// position of the index: those of sizes that are a number of levels. Other indices have a factor
-// with an empty name.
+// factorsOfIndices returns, for each variable, the factors whose levels its indices represent, in
+// the order of the indices. An index whose size is not a number of levels has a factor with an
+// empty name.
 func factorsOfIndices(p *ir.Program, factors map[string]arrays.Factor) map[string][]arrays.Factor {
 	out := map[string][]arrays.Factor{}
 	for _, v := range slices.Concat(p.Parameters, p.TransformedParameterVars, p.GeneratedQuantityVars) {
 		if v.Whole != nil {
-			continue // a member of a tuple, whose names have other places
+			continue // indices of a tuple's member are elsewhere in its name
 		}
 		by := make([]arrays.Factor, len(v.Sizes))
 		some := false

@@ -18,11 +18,11 @@ type Limits struct {
 	mu         sync.Mutex
 	processors int // number of free processors
 	bytes      int64
-	all        allotment // the total
+	all        allotment // the total that all runs share
 	waiting    []*waiter
 }
 
-// allotment is the resources of a run.
+// allotment is the resources of one run.
 type allotment struct {
 	processors int
 	bytes      int64
@@ -30,7 +30,7 @@ type allotment struct {
 
 // waiter is a waiting run.
 type waiter struct {
-	want  allotment // what it asks for; it may get fewer processors
+	want  allotment // requested resources; the run may get fewer processors
 	got   allotment
 	ready chan struct{} // closed once got is set
 }
@@ -55,8 +55,8 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("the run needs %s of %s, but all runs together may take %s", ad.FormatBytes(e.Asked), e.What, ad.FormatBytes(e.Allowed))
 }
 
-// take waits for at least one processor, at most want.processors, and for the bytes. giveBack
-// returns them.
+// take waits until at least one processor and the requested bytes are free. It returns what the run
+// gets: at most the requested processors. giveBack returns these.
 func (l *Limits) take(ctx context.Context, want allotment) (got allotment, giveBack func(), err error) {
 	if l == nil {
 		return want, func() {}, nil
@@ -87,7 +87,7 @@ func (l *Limits) take(ctx context.Context, want allotment) (got allotment, giveB
 	i := slices.Index(l.waiting, w)
 	if i >= 0 {
 		l.waiting = slices.Delete(l.waiting, i, i+1)
-		l.serve() // later runs may need less
+		l.serve() // runs that waited behind this one may need less
 	}
 	l.mu.Unlock()
 	if i < 0 {
@@ -110,7 +110,7 @@ func (l *Limits) serve() {
 	}
 }
 
-// needs returns the resources that a run takes of its limits.
+// needs returns the resources that a run takes from its limits.
 func (r *Run) needs() allotment {
 	o := &r.options
 	chains, draws := cmp.Or(max(o.Chains, 0), 4), 1000

@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
-// LogValue implements [slog.LogValuer]. It gives the size of the fit and the time it took. Once the
-// summary was computed, it adds the smallest effective sample size and the largest R-hat.
+// LogValue implements [slog.LogValuer]. It returns the size of the fit and its elapsed time and,
+// once the summary was computed, the smallest effective sample size and the largest R-hat.
 func (f *Fit) LogValue() slog.Value {
 	if f.Err() != nil {
 		return slog.StringValue("no fit")
@@ -36,8 +36,8 @@ func (f *Fit) LogValue() slog.Value {
 	return slog.GroupValue(attributes...)
 }
 
-// extremes returns the smallest effective sample size and the largest R-hat of the rows that have
-// both.
+// extremes returns the smallest effective sample size and the largest R-hat, over the rows that
+// have both.
 func extremes(rows []diagnose.Row) (ess, rhat float64) {
 	first := true
 	for _, r := range rows {
@@ -52,9 +52,9 @@ func extremes(rows []diagnose.Row) (ess, rhat float64) {
 	return ess, rhat
 }
 
-// logged calls make and writes messages to Options.Logger: the begin of the run at level Debug, its
-// end at Info, or an error at Error. Findings are at Warn; the summary they need is computed if
-// that level is enabled.
+// logged calls make and writes messages to Options.Logger: the beginning of the run at level Debug,
+// its end at Info, an error at Error, and findings at Warn. The findings need the summary, so it is
+// computed if level Warn is enabled.
 func (r *Run) logged(make func() (*Fit, error)) (*Fit, error) {
 	l := r.options.Logger
 	if l == nil {

@@ -56,7 +56,7 @@ func (o ReadOptions) Fit(dir string) (*Fit, error) {
 		return nil, err
 	}
 	f, err := o.draws(dir, record)
-	if err != nil && !record.Complete { // its draws are in journals, from which they become files at the end
+	if err != nil && !record.Complete { // the draws are still in journals, since they become files at the end
 		return nil, &UnfinishedError{Folder: dir, Err: err}
 	}
 	if err != nil {
@@ -95,7 +95,7 @@ func (o ReadOptions) Fit(dir string) (*Fit, error) {
 	return f, f.readTables(dir, record.Base())
 }
 
-// readTables reads the kernels' tables that recorder.finish wrote.
+// readTables reads the tables of a kernel that recorder.finish wrote.
 func (f *Fit) readTables(dir, name string) error {
 	for i := range f.Report.Chains {
 		c := &f.Report.Chains[i]
@@ -113,7 +113,7 @@ func (f *Fit) readTables(dir, name string) error {
 	return nil
 }
 
-// escapeGlob escapes the characters of a path that have a meaning in patterns.
+// escapeGlob escapes the characters of a path that have a special meaning in patterns.
 func escapeGlob(path string) string {
 	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(path)
 }
@@ -127,8 +127,8 @@ func (o ReadOptions) draws(dir string, record *folder.Record) (*Fit, error) {
 	return r.draws(o, dir, record.Base())
 }
 
-// chainFiles lists name_1.csv, name_2.csv, … in a folder, by their numbers. It leaves out other
-// files whose names begin like these, such as tables.
+// chainFiles lists name_1.csv, name_2.csv, … in a folder, by number. It skips other files that
+// begin with the name, such as tables.
 func chainFiles(dir, name string) []string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -167,7 +167,7 @@ func (o ReadOptions) CSV(paths ...string) (*Fit, error) {
 			return nil, err
 		}
 		if m, ok := draws.Lookup(c.Config, "method"); ok && m.Value == "variational" && c.Len() > 0 {
-			c.Draws = c.Draws[len(c.Draws)/c.Len():] // the first row is the mean
+			c.Draws = c.Draws[len(c.Draws)/c.Len():] // the first row is the mean, not a draw
 		}
 		all = append(all, c)
 	}
@@ -346,14 +346,14 @@ func (f *Fit) Data() (*data.Set, error) {
 	case f.values != nil:
 		return f.values, nil
 	}
-	// The size of the file was checked when the run was made.
+	// the size of the file was checked when the run was made
 	memory := compile.MemoryOr(f.read.Memory)
 	return f.record.ReadData(f.dir, data.Options{Limit: memory, Memory: memory})
 }
 
-// Binding returns the options with which the model of the fit was bound. Use them for models
-// derived from it, because transformed data may draw random numbers. They allow impossible data, as
-// the draws exist.
+// Binding returns the options with which the model of the fit was bound. Bind models derived from
+// it with the same options, because transformed data may depend on the seed. Impossible data are
+// allowed, since the fit exists.
 func (f *Fit) Binding() model.BindOptions {
 	switch {
 	case f == nil:

@@ -22,32 +22,32 @@ import (
 
 // recorder stores the draws of a run, and writes them to files if asked for.
 type recorder struct {
-	left      int64 // bytes that draws may still take, unless they are read back from journals
+	left      int64 // bytes of memory still available for draws, unless they are read back from journals
 	posterior *model.Posterior
 	check     *selfcheck.Check
 	options   *Options
 	run       *Run
 	fit       *Fit
-	out       drawOutput // nil: none
+	out       drawOutput // nil: no output
 
-	flushAlways bool // after each draw
+	flushAlways bool // flush after each draw
 
-	journals []*draws.Journal // by chain; nil: none
-	bases    []string         // of the journals
+	journals []*draws.Journal // by chain; nil: no journals
+	bases    []string         // prefixes of the names of the journals
 
 	mu  sync.Mutex // guards files, which are flushed from time to time
 	err error      // the first write error
 }
 
-// flushEvery is the longest time that a draw stays only in the memory of the program.
+// flushEvery is the maximum time for which a draw is only in the memory of this process.
 const flushEvery = 400 * time.Millisecond
 
-// keepInMemory is the largest number of bytes of draws kept in memory if there are journals. Beyond
-// that, draws are read back from the journals.
+// keepInMemory is the maximum number of bytes of draws that are kept in memory if there are
+// journals. Further draws are read back from the journals.
 const keepInMemory = 64 << 20
 
-// openJournals starts the journals, or opens those of the run to resume, and
-// returns the snapshots found, for a session like the one given.
+// openJournals starts the journals, or opens those of the run to resume. It returns the snapshots
+// found, if they fit the given session.
 func (r *recorder) openJournals(o *Options, session *infer.Session) ([]*infer.Snapshot, error) {
 	snapshots := make([]*infer.Snapshot, r.fit.config.Chains)
 	var found []*draws.Found
@@ -74,7 +74,7 @@ func (r *recorder) openJournals(o *Options, session *infer.Session) ([]*infer.Sn
 			continue
 		}
 		if again && f.Lost != nil {
-			// Draws after the lost ones could not be distinguished from repeated ones.
+			// If draws were lost, later ones could not be distinguished from repeated ones.
 			f.Anew()
 			snapshots[i] = nil
 		}
@@ -109,7 +109,7 @@ func (r *recorder) openJournals(o *Options, session *infer.Session) ([]*infer.Sn
 		}
 		r.journals = append(r.journals, j)
 	}
-	// Make the journals' names durable before a state that states their number of draws.
+	// The state states the number of draws in the journals, so their names must be durable first.
 	if err := files.SyncFolder(filepath.Dir(o.Output)); err != nil {
 		r.closeJournals()
 		return nil, &OutputError{err}
@@ -129,7 +129,7 @@ func (r *recorder) closeJournals() {
 	}
 }
 
-// replay stores the draws that were made before the run was resumed.
+// replay stores the draws that the run made before it was resumed.
 func (r *recorder) replay(session *infer.Session) error {
 	for chain, j := range r.journals {
 		if err := j.Replay(chain, func(d infer.Draw) error { return r.take(session, d) }); err != nil {
@@ -142,13 +142,13 @@ func (r *recorder) replay(session *infer.Session) error {
 	return nil
 }
 
-// drawBytes returns the memory that a draw takes.
+// drawBytes returns the number of bytes that a draw takes in memory.
 func (r *recorder) drawBytes() int64 {
 	c := r.fit.Draws.Columns()
 	return 8 * int64(len(c.Statistics)+len(c.Names))
 }
 
-// tooMany returns the error that n draws do not fit in memory.
+// tooMany returns the error for n draws that do not fit in memory.
 func (r *recorder) tooMany(n int) error {
 	return &DrawsError{Draws: n, Numbers: int(r.drawBytes() / 8), Memory: r.fit.posterior.MemoryLimit()}
 }
@@ -198,7 +198,7 @@ func (r *recorder) record(ctx context.Context, session *infer.Session) error {
 	for d, err := range session.Draws(ctx) {
 		if err != nil {
 			if d.Chain < 0 && r.run.left {
-				continue // not an error: the loop over the run was left
+				continue // the loop over the run was left, which is no error
 			}
 			if d.Chain < 0 {
 				err = &InterruptedError{Cause: err}
@@ -224,14 +224,14 @@ func (r *recorder) record(ctx context.Context, session *infer.Session) error {
 // add stores a new draw.
 func (r *recorder) add(session *infer.Session, d infer.Draw) error {
 	if r.out == nil && r.journals == nil {
-		return r.take(session, d) // there are no files to guard
+		return r.take(session, d) // there are no files, so no lock is needed
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.err != nil {
 		return r.err
 	}
-	if r.journals != nil { // before the store, which may read the draw back from it
+	if r.journals != nil { // before the store, which may read the draw back from the journal
 		if err := r.journals[d.Chain].Add(d); err != nil {
 			r.err = &OutputError{err}
 			return r.err
@@ -277,9 +277,9 @@ func (r *recorder) flush() {
 	}
 }
 
-// finish completes the files. After a write error, it keeps their complete parts. An incomplete run
-// keeps its journals. A run becomes complete in one step, by the file that complete writes: all
-// other files are durable before it, and the journals are removed after it.
+// finish completes the files. After a write error, it keeps what was written. An incomplete run
+// keeps its journals. The run becomes complete in a single step, when complete writes its file: all
+// other files are durable before that, and the journals are removed after it.
 func (r *recorder) finish(err error, complete func(*Fit) error) error {
 	if !errors.As(err, new(*OutputError)) {
 		var e error
@@ -300,7 +300,7 @@ func (r *recorder) finish(err error, complete func(*Fit) error) error {
 	case err == nil && r.fit.complete(), !r.fit.drawn() && !r.fit.Report.Interrupted && !errors.As(err, new(*OutputError)):
 		return errors.Join(err, r.removeJournals())
 	case r.fit.complete():
-		return err // by what is wrong with the output
+		return err // the error of the output
 	}
 	for _, j := range r.journals {
 		if e := j.Sync(); e != nil {
@@ -320,7 +320,7 @@ func (f *Fit) drawn() bool {
 	return false
 }
 
-// writeTables writes the kernels' tables.
+// writeTables writes the tables of the kernels, see [Fit.Tables].
 func (r *recorder) writeTables() error {
 	for i, c := range r.fit.Report.Chains {
 		for _, table := range c.Tables {
@@ -355,9 +355,9 @@ func (r *recorder) removeJournals() error {
 	return nil
 }
 
-// precision returns the smallest effective sample size, bulk or tail, and the largest R-hat of the
-// quantities that vary, from the first n transitions of the chains that have not failed. They are 0
-// if there are none.
+// precision returns the smallest effective sample size, bulk or tail, and the largest R-hat. It
+// uses the first n transitions of the chains that have not failed, and the quantities that vary.
+// Both are 0 if there are none.
 func (r *recorder) precision(n int) (ess, rhat float64) {
 	thin := r.fit.config.Thin
 	v := prefix{r.fit.Draws, nil, (n + thin - 1) / thin}
@@ -385,7 +385,7 @@ func (r *recorder) precision(n int) (ess, rhat float64) {
 	return ess, rhat
 }
 
-// prefix has the first draws of some chains.
+// prefix holds the first draws of some chains.
 type prefix struct {
 	*draws.Store
 	chains []int

@@ -14,8 +14,8 @@ import (
 )
 
 // Run is a run of [Sample] that you can follow. Range over its draws with [Run.Draws], or over its
-// progress with [Run.Progress], and call [Run.Fit] after the loop. [Run.SoFar] returns the fit so
-// far at any time. Make a Run with [NewRun].
+// progress with [Run.Progress], and call [Run.Fit] after the loop. [Run.SoFar] returns the current
+// fit at any time. Make a Run with [NewRun].
 type Run struct {
 	ctx       context.Context
 	posterior *model.Posterior
@@ -24,31 +24,31 @@ type Run struct {
 
 	begun atomic.Bool
 	ended atomic.Bool
-	now   atomic.Pointer[func() *Fit] // the fit so far; nil before the first draw
+	now   atomic.Pointer[func() *Fit] // the current fit; nil before the first draw
 	yield func(infer.Draw, error) bool
-	left  bool // the loop wants no more
+	left  bool // the loop over the run was left
 
-	behind goroutines.Leftover // evaluations of the self-check that still run after a cancellation
+	behind goroutines.Leftover // self-check evaluations that still run after a cancellation
 
 	fit *Fit
 	err error
 }
 
-// Progress is the progress of the chain that reported last.
+// Progress is the progress of the chain that reported most recently.
 type Progress struct {
 	infer.Progress
 
-	// Looked is the number of draws per chain at the last check of [Options.TargetESS]; 0: not yet.
-	// ESS and Rhat are the smallest effective sample size and the largest R-hat of all quantities
-	// then.
+	// Looked is the number of draws per chain at the last check of [Options.TargetESS]; 0: no check
+	// yet. ESS and Rhat are the smallest effective sample size and the largest R-hat of all
+	// quantities at that check.
 	Looked    int
 	ESS, Rhat float64
 }
 
-// errTwice says that a run was ranged over twice.
+// errTwice is the error of a second loop over the same run.
 var errTwice = errors.New("ppl: a run can be ranged over only once, by Draws or by Progress")
 
-// errLeft is the cause of cancelling a run after its loop was left.
+// errLeft is the cause with which a run is cancelled after its loop was left.
 var errLeft = errors.New("the loop over the run was left")
 
 // NewRun prepares a run. The first call of [Run.Draws], [Run.Progress] or [Run.Fit] makes its
@@ -84,13 +84,13 @@ func NewRun(ctx context.Context, p *model.Posterior, o Options) (*Run, error) {
 	return r, nil
 }
 
-// Draws makes the draws and yields them as they come: the draws of a chain in order, with those of
-// different chains interleaved. You can range over it only once. A break ends the run. After the
-// loop, [Run.Fit] returns the fit of all draws. To keep no draws, range over infer.Run.
+// Draws makes the draws and yields each when it is made. The draws of a chain are in order; those
+// of different chains are interleaved. You can range over it only once. A break ends the run. After
+// the loop, [Run.Fit] returns the fit of all draws. To keep no draws, range over infer.Run.
 //
 // The error of Fit, if any, is yielded last, with a Draw whose Chain is -1. A [DiscardedError]
 // before that says that the draws so far do not count. Draws that a resumed run made earlier are
-// not yielded, but are in the fit.
+// not yielded, but the fit has them.
 func (r *Run) Draws() iter.Seq2[infer.Draw, error] {
 	return func(yield func(infer.Draw, error) bool) {
 		if !r.begun.CompareAndSwap(false, true) {
@@ -123,7 +123,7 @@ func (r *Run) Progress() iter.Seq2[Progress, error] {
 			if r.left {
 				return
 			}
-			r.left = true // also after a panic of the loop's body
+			r.left = true // also if the body of the loop panicked
 			if r.left = !yield(now, nil); r.left {
 				cancel(errLeft)
 			}
@@ -156,8 +156,8 @@ func (r *Run) Fit() (*Fit, error) {
 	return r.fit, r.err
 }
 
-// SoFar returns the fit of the draws made so far, to watch a running run. Any goroutine may call
-// it, as long as the fit is not closed. It is nil before the first draw.
+// SoFar returns the fit of the draws so far, to watch a running run. It is nil before the first
+// draw. Any goroutine may call it, as long as the fit is not closed.
 func (r *Run) SoFar() *Fit {
 	if now := r.now.Load(); now != nil {
 		return (*now)()
@@ -168,7 +168,7 @@ func (r *Run) SoFar() *Fit {
 // take yields a draw, and reports whether the run should continue.
 func (r *Run) take(d infer.Draw, err error) bool {
 	if r.yield != nil && !r.left {
-		r.left = true // also after a panic of the loop's body
+		r.left = true // also if the body of the loop panicked
 		r.left = !r.yield(d, err)
 	}
 	return !r.left
@@ -194,18 +194,18 @@ func (r *Run) sample() {
 	})
 }
 
-// interruption is an error that ends an evaluation of the self-check. The run waits for work that
-// continues after it.
+// interruption is the error that ends an evaluation of the self-check. If the evaluation continues
+// in the background, the run waits for its end.
 type interruption struct {
 	error
 	behind *goroutines.Leftover
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (i interruption) Unwrap() error { return i.error }
 
-// Leave is called if an evaluation continues in the background, and the returned function when it
-// has ended.
+// Leave is called if an evaluation continues in the background. The function that it returns is
+// called when the evaluation has ended.
 func (i interruption) Leave() (ended func()) {
 	return i.behind.Leave()
 }
@@ -228,7 +228,8 @@ func (r *Run) attempts() (*Fit, error) {
 			}
 			return fit, &InterruptedError{Cause: err}
 		}
-		// All draws so far, also those before the run was resumed, are from another density.
+		// All draws so far, including those made before the run was resumed, are from another
+		// density.
 		o.Resumable, o.Resume = o.Resumable || o.Resume, false
 		if err := o.keepVerdict(r.check); err != nil {
 			return fit, err

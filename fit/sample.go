@@ -19,8 +19,8 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Options are options of [Sample]. The zero value has the defaults of the command: the self-tuning
-// sampler and four chains, each with at most 1000 transitions of warm-up and 1000 draws.
+// Options are the options of [Sample]. The zero value has the same defaults as the command: the
+// sampler auto and four chains, each with at most 1000 transitions of warm-up and 1000 draws.
 type Options struct {
 	// Sampler is the sampler with its options, such as nuts.Sampler (Stan's) or hmc.Sampler. nil
 	// means auto.Sampler{}, which selects and tunes metric and kernel automatically.
@@ -44,7 +44,7 @@ type Options struct {
 	// unconstrained scale; see infer.Uniform and [model.Posterior.InitAt].
 	Init infer.Init
 
-	SaveWarmup bool // also keep the draws of warm-up, separately
+	SaveWarmup bool // also keep the draws of warm-up, in a separate place
 
 	// Parallel is the largest number of processors that the run uses. It limits the number of
 	// chains that run at a time. If there are fewer chains, several processors share an evaluation
@@ -55,13 +55,14 @@ type Options struct {
 	// waits for its turn, and then uses the free processors, up to Parallel.
 	Limits *Limits
 
-	// Logger, if not nil, gets messages about the begin and the end of the run, and its findings.
+	// Logger, if not nil, gets messages about the beginning and the end of the run, and its
+	// findings.
 	Logger *slog.Logger
 
-	// Grace limits the time, counted from the end of its context, for which Sample waits for
-	// evaluations that cannot be interrupted, such as the factorisation of a large matrix. 0 waits
-	// until they end, so that Sample leaves no goroutine behind. A negative Grace does not wait,
-	// which suits a program that exits.
+	// Grace limits how long Sample waits, after its context has ended, for evaluations that cannot
+	// be interrupted, such as the factorisation of a large matrix. 0 waits until they end, so that
+	// Sample leaves no goroutine behind. A negative Grace does not wait, which suits a program that
+	// exits.
 	Grace time.Duration
 
 	// Output, if not empty, is where draws are written while they are made, as
@@ -97,16 +98,16 @@ type Options struct {
 	// what was lost. Without it, damage is a *[DamagedError].
 	Salvage bool
 
-	// Complete, if not nil, is called when all chains have come to their end and the files of
-	// Output are on the disk, before what the run could be resumed from is removed: for those
-	// who record somewhere that the run is complete. Sample returns its error, and then leaves all
-	// files in place.
+	// Complete, if not nil, is called when all chains have ended and the files of Output are on the
+	// disk. Use it to record elsewhere that the run is complete. The files from which the run can
+	// be resumed are removed only after it. If it returns an error, Sample returns that error and
+	// leaves all files in place.
 	Complete func(*Fit) error
 
-	// From starts chains with the adaptation and at the last points of another fit's chains. That
-	// fit must be of the same model, with the same number of parameters; its data may differ. From
-	// sets StepSize, Metric, Recentring and Init, unless these are set; chain i takes them from
-	// chain i. With nuts.Sampler and little or no warm-up, such a run is short.
+	// From starts the chains with the adaptation and the last points of the chains of another fit.
+	// That fit must be of the same model, with the same number of parameters; its data may differ.
+	// From sets StepSize, Metric, Recentring and Init, unless these are set; chain i takes them
+	// from chain i. With nuts.Sampler and little or no warm-up, such a run is short.
 	From *Fit
 
 	// StepSize and Metric are the initial step size and metric of chains, one for all or one per
@@ -132,28 +133,29 @@ type Options struct {
 	// at most a twentieth of the chains' time.
 	LiveTables bool
 
-	progress func(infer.Progress)           // of a chain; calls do not overlap
-	looked   func(n int, ess, rhat float64) // what TargetESS looks at; as progress
+	progress func(infer.Progress)           // progress of a chain; calls do not overlap
+	looked   func(n int, ess, rhat float64) // result of a check of TargetESS; calls do not overlap
 
-	tablesEvery  time.Duration // for tests
-	keepInMemory int           // for tests; 0: keepInMemory
-	flushAlways  bool          // for tests
+	tablesEvery  time.Duration // in tests, another value of the constant
+	keepInMemory int           // in tests, another value of the constant; 0: the constant
+	flushAlways  bool          // set by tests
 }
 
 // tablesEvery is the time between updates of the kernels' tables during a run.
 const tablesEvery = 300 * time.Millisecond
 
-// Sample draws from the posterior. It returns when all chains have ended, which is soon after the
-// context is cancelled. No goroutine of the run is left then, see [Options.Grace]. Any number of
-// goroutines may sample from the same posterior at the same time.
+// Sample draws from the posterior. It returns when all chains have ended, or soon after the context
+// is cancelled. No goroutine of the run is left then, see [Options.Grace]. Any number of goroutines
+// may sample from the same posterior at the same time.
 //
-// The Fit is not nil if the options are valid and the run got its turn, see [Options.Limits]. It
-// holds the draws made, also after an error. Several errors are joined:
+// If the options are valid and the run got its turn (see [Options.Limits]), the Fit is not nil. It
+// has the draws so far, also after an error. Several errors are joined:
 //
-// An *[InterruptedError] says that the run was interrupted. An *infer.ChainError says that a chain
-// failed, with an *infer.PanicError inside for a panic; the other chains are complete. Chains that
-// could not start for the same reason share one error. Other errors say that a file could not be
-// written.
+//   - An *[InterruptedError] says that the run was interrupted.
+//   - An *infer.ChainError says that a chain failed, with an *infer.PanicError inside if it
+//     panicked. The other chains are complete. Chains that could not start for the same reason
+//     share one error.
+//   - Other errors say that a file could not be written.
 func Sample(ctx context.Context, p *model.Posterior, o Options) (*Fit, error) {
 	r, err := NewRun(ctx, p, o)
 	if err != nil {
@@ -162,12 +164,12 @@ func Sample(ctx context.Context, p *model.Posterior, o Options) (*Fit, error) {
 	return r.Fit()
 }
 
-// verdictPath is the file that records which program a resumable run trusts, if that is not the
-// compiled one.
+// verdictPath is the path of the file that records which program a resumable run trusts. It exists
+// only if that is not the program as compiled.
 func (o *Options) verdictPath() string { return o.Output + folder.DensitySuffix }
 
-// restoreVerdict restores the self-check's verdict of the run to resume, or removes that of another
-// run.
+// restoreVerdict restores the self-check's verdict of the run to resume. If the run is new, it
+// removes the verdict of an earlier run.
 func (o *Options) restoreVerdict(ctx context.Context, check *selfcheck.Check) error {
 	if !o.Resume {
 		if o.Resumable {
@@ -191,7 +193,7 @@ func (o *Options) restoreVerdict(ctx context.Context, check *selfcheck.Check) er
 	return nil
 }
 
-// keepVerdict writes the self-check's verdict for a later Resume.
+// keepVerdict writes the self-check's verdict, for a run that resumes this one.
 func (o *Options) keepVerdict(check *selfcheck.Check) error {
 	if !o.Resumable {
 		return nil
@@ -213,8 +215,8 @@ func (o *Options) removeVerdict() error {
 	return nil
 }
 
-// sample makes one attempt at the run, with the currently trusted program. If that turns out to be
-// wrong, the error is selfcheck.ErrWrong.
+// sample makes one attempt at the run, with the currently trusted program. The error is
+// selfcheck.ErrWrong if that program turns out to be wrong.
 func sample(ctx context.Context, p *model.Posterior, o Options, run *Run) (*Fit, error) {
 	config, check := o.config(), run.check
 	if o.LiveTables {
@@ -245,7 +247,7 @@ func sample(ctx context.Context, p *model.Posterior, o Options, run *Run) (*Fit,
 	}
 	if !o.Resumable && !o.Resume {
 		r.left = p.MemoryLimit()
-		// With a target ESS, the limit may be many draws, but the run may end with few.
+		// With a target ESS, the limit may be very many draws although the run ends with few.
 		if kept := (cfg.Draws + cfg.Thin - 1) / cfg.Thin; o.TargetESS <= 0 && float64(r.drawBytes())*float64(cfg.Chains)*float64(kept) > float64(r.left) {
 			return nil, r.tooMany(cfg.Chains * kept)
 		}
@@ -314,14 +316,14 @@ func (o *Options) config() infer.Config {
 	}
 }
 
-// withinMemory limits the number of chains that run at a time to those that fit in the posterior's
-// memory. Draws do not depend on it.
+// withinMemory reduces the number of chains that run at the same time to the number that fits in
+// the posterior's memory limit. Draws do not depend on it.
 func (o *Options) withinMemory(p *model.Posterior) error {
 	each := p.Compiled().Memory()
 	if each == 0 {
 		return nil
 	}
-	const usual = 4 // as infer.Config has it
+	const usual = 4 // the default of infer.Config
 	all, chains := p.MemoryLimit(), cmp.Or(max(o.Chains, 0), usual)
 	fit := int(max(all/each, 1))
 	pool, ok := o.Sampler.(infer.Pooled)
@@ -339,7 +341,7 @@ func (o *Options) withinMemory(p *model.Posterior) error {
 	return nil
 }
 
-// startFrom sets the options that chains take from the fit From.
+// startFrom sets the options that the chains take from the fit in From.
 func (o *Options) startFrom(p *model.Posterior) error {
 	if o.From == nil {
 		return nil
@@ -347,7 +349,7 @@ func (o *Options) startFrom(p *model.Posterior) error {
 	if err := o.From.Err(); err != nil {
 		return fmt.Errorf("%w; Options.From needs one", err)
 	}
-	const usual = 4 // chains, as infer.Config has it
+	const usual = 4 // number of chains: the default of infer.Config
 	all := o.From.Report.Adapted()
 	metric, step := o.Metric == nil && o.Recentring == nil, o.StepSize == nil
 	var starts [][]float64
@@ -375,7 +377,7 @@ func (o *Options) startFrom(p *model.Posterior) error {
 	if metric && (!recentred || len(o.Metric) < chains) {
 		o.Recentring = nil
 	}
-	if metric && (len(o.Metric) < chains || recentred && o.Recentring == nil) { // of a chain that failed
+	if metric && (len(o.Metric) < chains || recentred && o.Recentring == nil) { // a chain of the other fit failed
 		o.Metric = nil
 	}
 	if step && len(o.StepSize) < chains {
@@ -410,9 +412,10 @@ func (o *Options) check(ctx context.Context, p *model.Posterior) error {
 }
 
 // Trust compares the log density with the reference evaluator near the origin, as [Sample] does
-// before it begins. Use it if you evaluate the log density yourself. The program of the returned
-// check agrees with the reference, and its method At compares at further points that you reach. The
-// seed selects the points. If nothing is wrong, it takes at most 20 ms.
+// before it begins. Use it if you evaluate the log density yourself. The returned check has a
+// program that agrees with the reference. Pass the points that you reach to its method At, which
+// compares there too. The seed selects the points near the origin. If nothing is wrong, Trust takes
+// at most 20 ms.
 func Trust(ctx context.Context, p *model.Posterior, seed uint64) (*selfcheck.Check, error) {
 	if err := p.Err(); err != nil {
 		return nil, err

@@ -12,9 +12,9 @@ import (
 )
 
 // Save writes the fit to a folder, and makes the folder if needed. It writes the exact draws as CSV
-// files in CmdStan's format, the model, the data and the configuration. So [ReadFit] and the
-// command ppl find everything that later steps need. [Fit.Config] is restored, except functions in
-// it and samplers that are not in package infer/sampler. Save fails if the folder has a run.
+// files in CmdStan's format, the model, the data and the configuration, so that [ReadFit] and the
+// command ppl find all they need. [Fit.Config] is restored, except for functions in it and samplers
+// that are not in package infer/sampler. Save fails if the folder already has a run.
 func (f *Fit) Save(dir string) error {
 	if err := f.Err(); err != nil {
 		return err
@@ -30,7 +30,7 @@ func (f *Fit) Save(dir string) error {
 		return err
 	}
 	r := &folder.Record{
-		Options: map[string][]string{}, // there is no command line
+		Options: map[string][]string{}, // a fit has no command line
 		Program: "ppl " + model.Version(), Model: p.Name(), Name: folder.BaseName(p.Name()), Seed: p.Options().Seed, StanCompat: p.Options().StanCompat, Legacy: p.Model().Options().Legacy,
 	}
 	if err := r.Keep(dir, &folder.Source{Name: p.Model().Name(), Text: p.Model().Text(), Included: p.Model().Included()}, p.Data()); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
-// unknown returns the error that a fit has no such quantity or variable.
+// unknown returns the error for a name that the fit does not have.
 func (f *Fit) unknown(name string) error {
 	near := diag.Nearest(name, func(yield func(string) bool) {
 		for _, n := range f.Draws.Names() {
@@ -178,7 +178,7 @@ func (f *Fit) Quantity(name string) (*Quantity, error) {
 		for i, n := range f.Draws.Names() {
 			f.numbers[diagnose.DisplayName(n)] = i
 		}
-		for i, n := range f.Draws.Names() { // which no other quantity may be displayed as
+		for i, n := range f.Draws.Names() { // a name in files, unless another quantity has this readable name
 			f.numbers[n] = i
 		}
 	})

@@ -21,11 +21,11 @@ import (
 // The attributes of a store that are specific to ppl.
 const (
 	settingsKey = "ppl_settings" // of the store: the settings at the head of a CSV file
-	eventsKey   = "ppl_events"   // of the store: events of the run, by chain
+	eventsKey   = "ppl_events"   // of the store: the events of the run, by chain
 	creatorKey  = "creation_library"
 )
 
-// zarrOutput is the store of a run that is being written.
+// zarrOutput is the store that is written during a run.
 type zarrOutput struct {
 	fit      *Fit
 	store    *zarr.Store
@@ -40,11 +40,11 @@ type zarrOutput struct {
 // zarrPhase has the groups for the draws of warm-up or sampling.
 type zarrPhase struct {
 	values, statistics *arrays.Group
-	taken              []int // number of draws written, by chain
+	taken              []int // number of draws of each chain that were written
 }
 
-// createZarr starts a store for the draws of a fit at path. If a resumed run has a store there, the
-// new one has a temporary name until replayed.
+// createZarr starts a store for the draws of a fit at path. If a resumed run already has a store
+// there, the new one has a temporary name until replayed is called.
 func (f *Fit) createZarr(path string, resume bool) (*zarrOutput, error) {
 	dir := path
 	if _, err := os.Lstat(path); resume && err == nil {
@@ -96,7 +96,7 @@ func (o *zarrOutput) phase(prefix string, n int) (*zarrPhase, error) {
 	}
 	c := arrays.Spec{Layouts: all}
 	var whole map[string]bool
-	if m, err := o.fit.Model(); err == nil { // without one, all are real
+	if m, err := o.fit.Model(); err == nil { // without a model, all variables are real
 		whole = arrays.Integers(m.Program().IR().GeneratedQuantityVars)
 		c.Factors = o.fit.IndexFactors(m.Program().IR())
 	}
@@ -248,8 +248,8 @@ func (o *zarrOutput) keep() ([]string, error) {
 		o.done = false // close removes it
 		return nil, nil
 	}
-	// On a full disk, the metadata may be those from the start; readers then find the complete
-	// chunks.
+	// If the disk is full, the metadata may still be those from the start; readers then use the
+	// complete chunks.
 	return []string{o.path}, err
 }
 
@@ -296,9 +296,9 @@ func (o *zarrOutput) chainBase(i int) string {
 func chainBase(base string, id int) string { return fmt.Sprintf("%s_%d", base, id) }
 
 // WriteZarr writes the draws as a Zarr store for ArviZ. path must not exist, or be an empty folder.
-// The store has the groups posterior and sample_stats, also of warm-up if there are such draws. If
-// the fit knows its data, it has observed_data and constant_data too. For more groups see
-// assess.AddZarrGroups; to write while sampling, see [Options.Format].
+// The store has the groups posterior and sample_stats, and the same for warm-up if its draws were
+// kept. If the fit knows its data, the store also has observed_data and constant_data.
+// assess.AddZarrGroups adds further groups. To write while sampling, see [Options.Format].
 func (f *Fit) WriteZarr(path string) error {
 	if err := f.Err(); err != nil {
 		return err
@@ -330,7 +330,7 @@ func (f *Fit) WriteZarr(path string) error {
 	return err
 }
 
-// forZarr returns the fit with a configuration whose numbers of draws are the actual ones.
+// forZarr returns a copy of the fit whose configuration has the actual numbers of draws.
 func (f *Fit) forZarr() *Fit {
 	g := &Fit{Draws: f.Draws, Report: f.Report, posterior: f.posterior, config: f.config, sigFigs: f.sigFigs, started: f.started, head: f.head, dir: f.dir, record: f.record}
 	longest := func(s *draws.Store) int {

@@ -10,29 +10,29 @@ import (
 
 // Compared is a model with its results in a comparison.
 type Compared struct {
-	Model  int      // its index in pointwise
+	Model  int      // index of the model in pointwise
 	ELPD   Estimate // expected log pointwise predictive density
-	Diff   Estimate // its ELPD minus the best model's
-	Worse  bool     // whether it predicts worse than the best model, see [Told]
+	Diff   Estimate // ELPD minus that of the best model
+	Worse  bool     // the model predicts clearly worse than the best one, see [Distinguishes]
 	PWorse float64  // probability that it is worse, if the difference is normal; NaN unless Worse
 	Weight float64  // weight in the stacked predictive distribution
 }
 
-// The limits of Told.
+// The limits of [Distinguishes].
 const (
-	minDifference = 4 // in elpd; below it, normal approximation and standard error are unreliable
-	minErrors     = 2 // standard errors
+	minDifference = 4 // minimum difference in ELPD; below it, the normal approximation and its standard error are unreliable
+	minErrors     = 2 // minimum difference in standard errors
 )
 
-// Told reports whether a difference of expected log predictive densities distinguishes two models:
-// whether it is at least 4, and at least two standard errors (Sivula, Magnusson, Matamoros and
-// Vehtari, 2020).
-func Told(diff Estimate) bool {
+// Distinguishes reports whether a difference of expected log predictive densities is large enough
+// to distinguish two models: at least 4, and at least two standard errors (Sivula, Magnusson,
+// Matamoros and Vehtari, 2020).
+func Distinguishes(diff Estimate) bool {
 	return math.Abs(diff.Value) >= minDifference && math.Abs(diff.Value) >= minErrors*diff.SE
 }
 
 // Compare orders models by their expected log predictive density, the best first. pointwise has a
-// row per model: the log predictive densities of the same observations.
+// row per model, with the log predictive densities of the same observations.
 func Compare(pointwise [][]float64) ([]Compared, error) {
 	if len(pointwise) < 2 {
 		return nil, fmt.Errorf("there are %d models to compare; there must be at least two", len(pointwise))
@@ -69,7 +69,7 @@ func Compare(pointwise [][]float64) ([]Compared, error) {
 		}
 		out[i].Diff = Sum(diff)
 		out[i].PWorse = math.NaN()
-		if out[i].Worse = i > 0 && Told(out[i].Diff); out[i].Worse && out[i].Diff.SE > 0 {
+		if out[i].Worse = i > 0 && Distinguishes(out[i].Diff); out[i].Worse && out[i].Diff.SE > 0 {
 			out[i].PWorse = distuv.UnitNormal.CDF(-out[i].Diff.Value / out[i].Diff.SE)
 		}
 	}

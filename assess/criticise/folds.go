@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Fold is a set of observations, Test, that are predicted from others, Train. Both are indices from
-// 0.
+// Fold is a set of observations, Test, that are predicted from others, Train. Both are lists of
+// indices from 0.
 type Fold struct{ Train, Test []int }
 
 // RandomFolds assigns n observations at random to k folds of nearly equal size.
@@ -63,8 +63,8 @@ func others(tests [][]int, n int) []Fold {
 }
 
 // FutureFolds makes folds that predict later observations from earlier ones. Observations are
-// ordered by time. The first of them, a share of at least first, are never predicted. The others
-// are divided into k blocks, each predicted from all observations before it. Observations of the
+// ordered by time. The earliest, a share of at least first, only serve to predict others. The rest
+// is divided into k blocks, each predicted from all observations before it. Observations of the
 // same time are in the same block.
 func FutureFolds(time []float64, k int, first float64) ([]Fold, error) {
 	n := len(time)
@@ -73,7 +73,7 @@ func FutureFolds(time []float64, k int, first float64) ([]Fold, error) {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(time[a], time[b]) })
-	// A block may begin only at a new time.
+	// Observations of the same time belong to the same block.
 	next := func(at int) int {
 		for at < n && at > 0 && time[order[at]] == time[order[at-1]] {
 			at++

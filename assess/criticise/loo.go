@@ -14,17 +14,17 @@ import (
 // from log likelihoods that are added one draw at a time.
 //
 // It does not keep the matrix of draws × observations. An importance ratio is the inverse of a
-// likelihood, so it suffices to keep the tail of the ratios, a few per cent of the draws, and a few
-// sums over the others. See [LOOBytes].
+// likelihood, so the tail of the ratios, a few per cent of the draws, and a few sums over the other
+// draws are enough. See [LOOBytes].
 type LOO struct {
-	draws        int // the number of draws to be added
+	draws        int // number of draws that will be added
 	efficiency   []float64
 	observations []observation
 	seen         int
 	// The tails of all observations are slices of this array.
 	arena []float64
 
-	pending, free [][]float64 // draws that were not yet processed; rows to reuse
+	pending, free [][]float64 // draws that have not been processed; rows to reuse
 }
 
 // observation is the running state of one observation.
@@ -33,14 +33,14 @@ type observation struct {
 	keep   int       // length of the tail plus one for the cutoff
 	n      int       // number of ratios outside the tail
 	top    float64   // largest ratio outside the tail
-	s1, s2 float64   // Σ exp(r − top), Σ exp(2(r − top)) outside the tail
+	s1, s2 float64   // Σ exp(r − top) and Σ exp(2(r − top)) over the ratios r outside the tail
 
 	topP, sumP float64 // largest log p; Σ exp(log p − topP)
-	mean, m2   float64 // of log p, by Welford's recurrence
-	undefined  bool    // a log p is NaN
+	mean, m2   float64 // mean of log p and sum of squared deviations, by Welford's recurrence
+	undefined  bool    // a log likelihood is NaN
 }
 
-// NewLOO prepares for the given numbers of draws and observations. efficiency is the relative
+// NewLOO prepares LOO for the given numbers of draws and observations. efficiency is the relative
 // efficiency of each observation's likelihood (see [Matrix.Efficiency]); nil means 1, as for
 // independent draws.
 func NewLOO(draws, observations int, efficiency []float64) (*LOO, error) {
@@ -68,7 +68,7 @@ func NewLOO(draws, observations int, efficiency []float64) (*LOO, error) {
 	return l, nil
 }
 
-// LOOBytes returns the memory that a [LOO] takes for each observation, in bytes.
+// LOOBytes returns the memory that a [LOO] uses for each observation, in bytes.
 func LOOBytes(draws int) int { return 8 * (psis.TailLength(draws, 1) + 1 + 16 + atOnce) }
 
 func (l *LOO) relative(i int) float64 {
@@ -185,7 +185,8 @@ func (o *observation) other(r float64) {
 	o.s2 += e * e
 }
 
-// accumulate adds exp(v) to sum·exp(top), and keeps top the largest v.
+// accumulate adds exp(v) to a sum that is stored as sum·exp(top), where top is the largest v so
+// far.
 func accumulate(top, sum *float64, v float64) {
 	switch {
 	case math.IsInf(v, -1):
@@ -211,7 +212,7 @@ type Result struct {
 	P          []float64 // the observation's share of the effective number of parameters
 	K          []float64 // Pareto k of its importance ratios
 	ESS        []float64 // effective sample size of its estimate
-	Efficiency []float64 // relative efficiency as given to NewLOO; otherwise 1
+	Efficiency []float64 // relative efficiency given to NewLOO; 1 if none was given
 	LPD        []float64 // log predictive density given all observations
 
 	WAIC  []float64 // log predictive density by WAIC
@@ -258,16 +259,16 @@ func (o *observation) finish(smoother *psis.Smoother, draws int, efficiency floa
 	weights := slices.Clone(ratios)
 	r.K[i] = smoother.Smooth(weights, tail)
 	if ratios[0] == ratios[len(ratios)-1] && o.top == ratios[0] && tail > 5 {
-		// The largest weights are all equal, and so many that a larger one is unlikely.
+		// The largest weights are all equal, and they are so many that a larger weight is unlikely.
 		r.K[i] = math.Inf(-1)
 	}
-	if math.IsInf(ratios[len(ratios)-1], 1) { // at some draw the observation is impossible
+	if math.IsInf(ratios[len(ratios)-1], 1) { // the observation is impossible at some draw
 		r.ELPD[i], r.MCSE[i], r.P[i], r.ESS[i] = math.Inf(-1), math.NaN(), math.NaN(), 1
 		r.K[i] = math.Inf(1)
 		return
 	}
-	// Sums of w, w² and w·p over all draws, relative to the largest ratio, where w is the weight
-	// and p the likelihood. Outside the tail, w·p is 1.
+	// Sums of w, w² and w·p over all draws, where w is the importance weight and p the likelihood.
+	// They are relative to the largest ratio. Outside the tail, w·p is 1.
 	top := max(ratios[len(ratios)-1], o.top)
 	scale := 0.0
 	if o.n > 0 {
@@ -336,10 +337,10 @@ func (r *Result) Bad() []int {
 	return bad
 }
 
-// Adjust accounts for the autocorrelation of draws in a result for independent draws. It divides
-// the variances of estimates by the relative efficiencies, and multiplies effective sample sizes by
-// them. The estimates do not change: the lengths of tails, which could depend on the efficiencies,
-// stay those of independent draws, as in R's loo by default.
+// Adjust accounts for the autocorrelation of draws in a result that was computed for independent
+// draws. It divides the variances of estimates by the relative efficiencies, and multiplies
+// effective sample sizes by them. The estimates do not change. The lengths of tails could depend on
+// the efficiencies, but stay those of independent draws, as in R's loo by default.
 func (r *Result) Adjust(efficiency []float64) {
 	for i, e := range efficiency {
 		r.Efficiency[i] = e
@@ -348,7 +349,7 @@ func (r *Result) Adjust(efficiency []float64) {
 	}
 }
 
-// Append appends the observations of part, which must have the same draws.
+// Append appends the results of further observations at the same draws.
 func (r *Result) Append(part *Result) {
 	for _, s := range []struct {
 		dst *[]float64
@@ -359,8 +360,8 @@ func (r *Result) Append(part *Result) {
 	}
 }
 
-// Replace replaces the estimate of observation i by an exact log predictive density with Monte
-// Carlo standard error mcse. It sets k to 0.
+// Replace replaces the estimate of observation i by an exact log predictive density, for instance
+// from a refit, with Monte Carlo standard error mcse. It sets k to 0.
 func (r *Result) Replace(i int, elpd, mcse float64) {
 	r.ELPD[i], r.MCSE[i] = elpd, mcse
 	r.P[i] = r.LPD[i] - elpd

@@ -11,10 +11,10 @@ import (
 	"github.com/ppl-lang/ppl/internal/goroutines"
 )
 
-// Matrix holds values of observations, or of other quantities, at all draws, in memory.
+// Matrix has the values of observations, or of other quantities, at all draws.
 type Matrix struct {
 	Chains  []int       // number of draws of each chain
-	Columns [][]float64 // by observation: all draws, chain after chain
+	Columns [][]float64 // by observation: its value at all draws, chain after chain
 }
 
 // NewMatrix makes a matrix of zeros.
@@ -43,7 +43,7 @@ func (m *Matrix) Row(chain, draw int) int {
 	return draw
 }
 
-// byChain splits a column by chain, and cuts all chains to the length of the shortest.
+// byChain splits a column by chain. It cuts all chains to the length of the shortest.
 func (m *Matrix) byChain(column []float64) [][]float64 {
 	shortest := len(column)
 	for _, c := range m.Chains {
@@ -96,8 +96,8 @@ func (m *Matrix) Efficiency() []float64 {
 }
 
 // CrossValidate computes leave-one-out cross-validation from the log likelihoods of observations at
-// all draws. efficiency has relative efficiencies, which also set the lengths of tails (see
-// [psis.TailLength]). nil treats draws as independent; [Result.Adjust] corrects for that.
+// all draws. efficiency has relative efficiencies, which also determine the lengths of tails (see
+// [psis.TailLength]). nil treats draws as independent; [Result.Adjust] can correct for that.
 func CrossValidate(m *Matrix, efficiency []float64) (*Result, error) {
 	l, err := NewLOO(m.Draws(), len(m.Columns), efficiency)
 	if err != nil {

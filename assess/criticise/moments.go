@@ -21,14 +21,14 @@ import (
 // Computing 31, as R's package loo does it.
 type Moments struct {
 	Draws      [][]float64 // by draw, chain after chain: an unconstrained point
-	LogDensity []float64   // of the posterior at the draws, up to a constant
+	LogDensity []float64   // log density of the posterior at the draws, up to a constant
 
 	// At computes the log density of the posterior and the log likelihood of an observation at
 	// points; logLik may be nil. Where the density is zero, it sets logDensity to -Inf and logLik
 	// to any finite number.
 	At func(ctx context.Context, observation int, points [][]float64, logDensity, logLik []float64) error
 
-	// Limit is the Pareto k at which an estimate is good enough; 0: psis.Limit.
+	// Limit is the Pareto k below which an estimate is good enough; 0: psis.Limit.
 	Limit float64
 }
 
@@ -36,7 +36,7 @@ type Moments struct {
 type Moved struct {
 	ELPD, MCSE, ESS float64
 	K               float64 // Pareto k of the weights of the transformed draws
-	Steps           int     // transformations that made k smaller; 0: the estimate is unchanged
+	Steps           int     // number of transformations that lowered k; 0: the estimate is unchanged
 }
 
 // maxSteps limits the number of transformations for one observation.
@@ -45,12 +45,13 @@ const maxSteps = 30
 // transformation is an affine transformation of the draws.
 type transformation struct {
 	shift, scale []float64
-	mapping      *mat.Dense // nil: none
+	mapping      *mat.Dense // linear part of the transformation; nil: only shift and scale
 }
 
 // Match computes the estimate of an observation from its log likelihoods at the draws. k is the
-// Pareto k of its estimate so far, and efficiency the relative efficiency of its likelihood, see
-// [Matrix.Efficiency]. tails is the efficiency that sets the lengths of tails, see [CrossValidate].
+// Pareto k of the current estimate, and efficiency the relative efficiency of its likelihood, see
+// [Matrix.Efficiency]. tails is the efficiency that determines the lengths of tails, see
+// [CrossValidate].
 func (m *Moments) Match(ctx context.Context, observation int, logLik []float64, k, tails, efficiency float64) (*Moved, error) {
 	s := len(m.Draws)
 	if len(logLik) != s || len(m.LogDensity) != s || s < 2 {
@@ -79,13 +80,13 @@ func (m *Moments) Match(ctx context.Context, observation int, logLik []float64, 
 	points := m.Draws
 	density, likelihood := make([]float64, s), make([]float64, s)
 	steps := 0
-	// Try the cheapest transformation that helps again before the others.
+	// After a transformation has helped, begin again with the cheapest kind.
 search:
 	for steps < maxSteps-1 && k > limit {
 		for _, kind := range kinds {
 			moved, t, err := kind(points, w.weights)
 			if err != nil {
-				continue // the weights do not determine the moments
+				continue // the weights are too uneven to estimate the moments
 			}
 			if err := m.At(ctx, observation, moved, density, likelihood); err != nil {
 				return nil, err
@@ -120,9 +121,9 @@ search:
 	return out, nil
 }
 
-// split transforms only the first half of the draws, and weights all as draws of the mixture of the
-// posterior and its transformation: transformed draws alone may miss a part of the target. It
-// returns the log likelihoods at these draws, and stores their weights in w.
+// split transforms only the first half of the draws. It weights all draws as draws of the mixture
+// of the posterior and its transformation, because transformed draws alone may miss a part of the
+// target. It returns the log likelihoods at these draws, and stores their weights in w.
 func (m *Moments) split(ctx context.Context, observation int, total *transformation, w *weights) ([]float64, error) {
 	s := len(m.Draws)
 	half := s / 2
@@ -182,7 +183,7 @@ func (m *Moments) split(ctx context.Context, observation int, total *transformat
 	return likelihood, nil
 }
 
-// add composes t with u, which is applied after it.
+// add composes t with u, so that u is applied after t.
 func (t *transformation) add(u transformation) {
 	for j := range t.shift {
 		t.shift[j] += u.shift[j]
@@ -230,7 +231,7 @@ func times(a *mat.Dense, x []float64) []float64 {
 	return out.RawVector().Data
 }
 
-// means are the weighted means of the coordinates. Weights sum to one; nil means equal weights.
+// means returns the weighted means of the coordinates. Weights sum to one; nil means equal weights.
 func means(points [][]float64, weights []float64) []float64 {
 	mean := make([]float64, len(points[0]))
 	for i, x := range points {
@@ -245,7 +246,7 @@ func means(points [][]float64, weights []float64) []float64 {
 	return mean
 }
 
-// moved applies x ↦ a(x − from) + to, where a is a diagonal or a matrix.
+// moved applies x ↦ a(x − from) + to to all points. a is either diagonal or a matrix.
 func moved(points [][]float64, from, to, diagonal []float64, a *mat.Dense) [][]float64 {
 	out := make([][]float64, len(points))
 	for i, x := range points {
@@ -265,7 +266,7 @@ func moved(points [][]float64, from, to, diagonal []float64, a *mat.Dense) [][]f
 	return out
 }
 
-// difference is y − x.
+// difference returns y − x.
 func difference(x, y []float64) []float64 {
 	d := make([]float64, len(x))
 	for j := range d {
@@ -274,13 +275,13 @@ func difference(x, y []float64) []float64 {
 	return d
 }
 
-// shifted matches the mean.
+// shifted shifts points so that their mean matches the weighted mean.
 func shifted(points [][]float64, weights []float64) ([][]float64, transformation, error) {
 	from, to := means(points, nil), means(points, weights)
 	return moved(points, from, to, nil, nil), transformation{shift: difference(from, to)}, nil
 }
 
-// scaled matches the mean and the variances.
+// scaled shifts and scales points so that their mean and variances match the weighted ones.
 func scaled(points [][]float64, weights []float64) ([][]float64, transformation, error) {
 	from, to := means(points, nil), means(points, weights)
 	s := float64(len(points))
@@ -291,7 +292,7 @@ func scaled(points [][]float64, weights []float64) ([][]float64, transformation,
 			plain += (x[j] - from[j]) * (x[j] - from[j])
 			weighted += weights[i] * (x[j] - to[j]) * (x[j] - to[j])
 		}
-		scale[j] = math.Sqrt(weighted * s / plain) // both by s − 1
+		scale[j] = math.Sqrt(weighted * s / plain) // the divisor s − 1 of both variances cancels
 		if !(scale[j] > 0) {
 			return nil, transformation{}, errors.New("a coordinate does not vary")
 		}
@@ -299,7 +300,7 @@ func scaled(points [][]float64, weights []float64) ([][]float64, transformation,
 	return moved(points, from, to, scale, nil), transformation{shift: difference(from, to), scale: scale}, nil
 }
 
-// rotated matches the mean and the covariances.
+// rotated transforms points so that their mean and covariances match the weighted ones.
 func rotated(points [][]float64, weights []float64) ([][]float64, transformation, error) {
 	from, to := means(points, nil), means(points, weights)
 	s := float64(len(points))
@@ -340,12 +341,12 @@ func rotated(points [][]float64, weights []float64) ([][]float64, transformation
 	return moved(points, from, to, nil, mapping), transformation{shift: difference(from, to), mapping: mapping}, nil
 }
 
-// weights are the smoothed importance weights of draws, which may have been transformed: for the
-// posterior without the observation, and for the posterior with it.
+// weights are the smoothed importance weights of draws that may have been transformed: for the
+// posterior without the observation, or for the posterior with it.
 type weights struct {
 	tail                int
 	k                   float64
-	logWeights, weights []float64 // sum to one
+	logWeights, weights []float64 // the weights and their logarithms; the weights sum to one
 	squares             float64   // Σ w²
 	fullSquares         float64
 	smoother            psis.Smoother
@@ -390,8 +391,8 @@ func squared(w []float64) float64 {
 	return sum
 }
 
-// estimate computes the log predictive density and its error from the weights and the log
-// likelihoods at the same draws.
+// estimate computes the log predictive density and its standard error from the weights and from the
+// log likelihoods at the same draws.
 func (w *weights) estimate(logLik []float64, efficiency float64) *Moved {
 	top := math.Inf(-1)
 	for i, v := range logLik {

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// Statistics names the statistics by which data are checked. zeros adds the share of zeros.
+// Statistics returns the names of the statistics by which data are checked. If zeros is set, they
+// include the share of zeros.
 func Statistics(zeros bool) []string {
 	all := []string{"mean", "sd", "min", "25%", "50%", "75%", "max"}
 	if zeros {
@@ -14,8 +15,8 @@ func Statistics(zeros bool) []string {
 	return all
 }
 
-// Describe computes the statistics that Statistics names, for data that are not empty,
-// into dst; zeros are computed if there is room for them. It sorts y.
+// Describe computes the statistics that [Statistics] names, in that order, and writes them to dst.
+// The share of zeros is computed if dst has room for it. y must not be empty; Describe sorts it.
 func Describe(y, dst []float64) {
 	m, sum, none := mean(y), 0.0, 0
 	for _, v := range y {
@@ -50,8 +51,8 @@ type Check struct {
 	Observed     float64
 	Mean, SD     float64 // of the replications
 	Q5, Q50, Q95 float64
-	N            int     // replications in which the statistic is not NaN
-	P            float64 // share of replications in which it is larger; equal ones count half
+	N            int     // number of replications in which the statistic is not NaN
+	P            float64 // share of replications in which the statistic is larger than in the data; ties count half
 }
 
 // NewCheck compares the statistic of the data with those of replicated data.
@@ -82,17 +83,17 @@ func NewCheck(name string, observed float64, replicated []float64) Check {
 }
 
 // Odd reports whether the statistic of the data is in an extreme tail of the replications, with a
-// probability below 1 % on that side. It is never true of few replications.
+// probability below 1 % on that side. It returns false if there are too few replications to tell.
 func (c Check) Odd() bool {
 	side := min(c.P, 1-c.P) * float64(c.N)
 	return (side+1)/float64(c.N+1) < 0.01
 }
 
-// PIT is the probability integral transform of an observation y: below is the weight of the
-// replications below y, and upTo that of those not above y. The weights sum to one; nil means equal
-// weights. For continuous data the two are the same. If the model is right, a random number between
-// them is uniform. The weights of [Weights] give the transform given the other observations
-// (LOO-PIT).
+// PIT is the probability integral transform of an observation y. below is the total weight of the
+// replications below y, and upTo that of the replications up to y. For continuous data the two are
+// the same. Weights sum to one; nil means equal weights. With the weights of [Weights], it is the
+// transform given the other observations (LOO-PIT). If the model is right, a random number between
+// below and upTo is uniformly distributed.
 func PIT(y float64, replicated, weights []float64) (below, upTo float64) {
 	for s, v := range replicated {
 		w := 1 / float64(len(replicated))

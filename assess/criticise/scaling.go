@@ -9,7 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/psis"
 )
 
-// Scaling says how a posterior changes if a part of its density is raised to a power near one.
+// Scaling says how a posterior changes when a part of its density is raised to a power near one.
 type Scaling struct {
 	Sensitivity []float64 // by quantity: change per doubling of the power, see [PowerScale]
 	K           float64   // the larger Pareto k of the two sets of importance weights
@@ -41,7 +41,7 @@ func PowerScale(part []float64, quantities [][]float64) (*Scaling, error) {
 		for j, v := range part {
 			w[j] = (alpha - 1) * v
 		}
-		if slices.Max(w)-slices.Min(w) > 1e-12 { // otherwise there is nothing to smooth
+		if slices.Max(w)-slices.Min(w) > 1e-12 { // otherwise all weights are equal, and there is nothing to smooth
 			s.K = max(s.K, smoother.Smooth(w, psis.TailLength(len(w), 1)))
 		}
 		psis.Normalize(w)
@@ -57,9 +57,9 @@ func PowerScale(part []float64, quantities [][]float64) (*Scaling, error) {
 	return s, nil
 }
 
-// Distance is the distance between weighted draws and the same draws without weights. It is the
-// square root of the cumulative Jensen-Shannon divergence relative to its upper bound, computed for
-// the quantity and for its negative; the larger one counts.
+// Distance is the distance between draws with and without weights: the square root of the
+// cumulative Jensen-Shannon divergence, relative to its upper bound. It is computed for the
+// quantity and for its negative; the larger value counts.
 func Distance(x, weights []float64) float64 {
 	if slices.ContainsFunc(x, math.IsNaN) {
 		return math.NaN()
@@ -89,7 +89,8 @@ func Distance(x, weights []float64) float64 {
 		if !(sumP+sumQ > 0) {
 			return 0
 		}
-		// The terms 0.5/log 2·(∫Q − ∫P) and 0.5/log 2·(∫P − ∫Q) cancel in the sum.
+		// The terms 0.5/log 2·(∫Q − ∫P) and 0.5/log 2·(∫P − ∫Q) of the two divergences cancel in
+		// their sum.
 		return math.Sqrt(max(0, pq+qp) / (sumP + sumQ))
 	}
 	forward := one()

@@ -23,7 +23,7 @@ func Stacking(pointwise [][]float64) []float64 {
 	if n == 0 || models < 2 {
 		return w
 	}
-	// p has the density of each observation relative to its best model's.
+	// p has the density of each observation divided by its largest over the models.
 	p := make([]float64, n*models)
 	for i := range n {
 		top := math.Inf(-1)
@@ -72,7 +72,7 @@ func Stacking(pointwise [][]float64) []float64 {
 			}
 		}
 		// At the solution, the gradient is zero where the weight is positive, and not negative
-		// elsewhere.
+		// elsewhere (the Karush-Kuhn-Tucker conditions).
 		worst := 0.0
 		for k, g := range grad {
 			if w[k] > 0 {
@@ -116,7 +116,7 @@ func Stacking(pointwise [][]float64) []float64 {
 }
 
 // quadratic minimises gᵀ(x − w) + ½(x − w)ᵀH(x − w) over x ≥ 0 by coordinate descent, which is fast
-// enough as there are few models.
+// enough for a few models.
 func quadratic(h, g, w, x []float64) {
 	n := len(w)
 	at := func(i, j int) float64 {

@@ -8,34 +8,35 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Uniformity is the result of a test whether numbers between 0 and 1 are uniformly distributed.
+// Uniformity is the result of a test of whether numbers between 0 and 1 are uniformly distributed.
 type Uniformity struct {
 	N int
-	P float64 // p-value: probability that a uniform sample departs at least as much at some point
+	P float64 // p-value: probability that a uniform sample deviates at least as much at some point
 
 	// Difference is the empirical distribution function minus the uniform one, at Points. Lower and
 	// Upper are a simultaneous band that contains it for 95 % of uniform samples.
 	Points, Difference, Lower, Upper []float64
 
-	Mean, Variance float64 // of the numbers; 1/2 and 1/12 if they are uniform
+	Mean, Variance float64 // mean and variance of the numbers; 1/2 and 1/12 if they are uniform
 }
 
-// Shape is the way in which numbers depart from uniform, see [Uniformity.Shape].
+// Shape is the way in which numbers deviate from uniform, see [Uniformity.Shape].
 type Shape int
 
 // The shapes.
 const (
-	Other   Shape = iota // neither the mean nor the variance departs clearly
+	Other   Shape = iota // neither the mean nor the variance deviates clearly
 	High                 // the numbers are too large
-	Low                  // too small
+	Low                  // the numbers are too small
 	Spread               // too many are near 0 and 1
 	Crowded              // too few are near 0 and 1
 )
 
-// Shape classifies the departure from uniform by the mean or the variance, whichever departs by
-// more standard errors. Only one counts, because numbers that are all near 1 also vary little.
+// Shape classifies the deviation from uniform by the mean or the variance, whichever deviates by
+// more standard errors. Only one of them counts, because numbers that are all near 1 also vary
+// little.
 func (u *Uniformity) Shape() Shape {
-	const enough = 2 // standard errors
+	const enough = 2 // in standard errors
 	root := math.Sqrt(float64(u.N))
 	mean, variance := (u.Mean-0.5)*root/math.Sqrt(1.0/12), (u.Variance-1.0/12)*root/math.Sqrt(1.0/180)
 	switch {
@@ -54,10 +55,10 @@ func (u *Uniformity) Shape() Shape {
 // simulations is the number of simulated uniform samples from which the band and P are computed.
 const simulations = 2000
 
-// Uniform tests whether values are uniform by their empirical distribution function at equally
-// spaced points. Each point is compared with its binomial distribution, and the most unlikely one
-// counts. This is the test of Säilynoja, Bürkner and Vehtari (2022), with its level adjusted by
-// simulation. Random numbers come from rng alone.
+// Uniform tests whether values are uniform, by their empirical distribution function at equally
+// spaced points. At each point, the number of values below it has a binomial distribution; the most
+// unlikely point counts. This is the test of Säilynoja, Bürkner and Vehtari (2022), with its level
+// adjusted by simulation. rng is the only source of random numbers.
 func Uniform(values []float64, rng *rand.Rand) *Uniformity {
 	n := len(values)
 	points := min(max(n, 10), 100)
@@ -118,8 +119,8 @@ func Uniform(values []float64, rng *rand.Rand) *Uniformity {
 			as++
 		}
 	}
-	// The sum of the probabilities at all points (Bonferroni) is also a bound. It is useful where
-	// the simulation can only show that P is below 1/simulations.
+	// The sum of the probabilities at all points is also an upper bound of P (Bonferroni). It is
+	// used where the simulation can only show that P is below 1/simulations.
 	u.P = min(float64(as)/(simulations+1), float64(len(tails))*observed)
 	slices.Sort(all)
 	level := all[simulations/20]

@@ -27,15 +27,15 @@ type Options struct {
 	// must be a data variable, as in array[N] real y.
 	Rows []string
 
-	Folds int    // at least 2, at most one per observation
+	Folds int    // number of folds: at least 2, and at most one per observation
 	Seed  uint64 // determines which observations share a fold
 }
 
-// Make makes the folds for the reward ahmc.Predictive. Each has the posterior given the data
-// without the fold, and the likelihood of each observation in the fold. The observations must be
-// independent given the parameters. Then the likelihood of one is a ratio of two densities, of a
-// few other observations with it and without it, and the model need not compute it. Make stops
-// early when ctx ends.
+// Make makes the folds for the reward ahmc.Predictive. Each fold has the posterior given the data
+// without the fold, and the likelihood of each held-out observation. The model need not compute
+// that likelihood. Given the parameters, observations must be independent; so it is a ratio of two
+// densities: that of a few other observations with the held-out one, divided by that without it.
+// Make stops early when ctx ends.
 func Make(ctx context.Context, m *model.Model, values any, c Options, o model.BindOptions) ([]ahmc.Fold, error) {
 	program := m.Program()
 	if program == nil {
@@ -53,7 +53,7 @@ func Make(ctx context.Context, m *model.Model, values any, c Options, o model.Bi
 		return nil, fmt.Errorf("cross-validation with %d folds: there must be at least 2, and at most as many as observations, %d", c.Folds, n)
 	}
 	full := o
-	full.NoPropto = true // densities of different data are compared, so constants matter
+	full.NoPropto = true // densities of different data are divided, so their constants matter
 	whole, err := m.BindContext(ctx, set, o)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func Make(ctx context.Context, m *model.Model, values any, c Options, o model.Bi
 			return nil, fmt.Errorf("the model has %d unconstrained parameters with all observations and %d without fold %d: parameters that belong to single observations cannot be learnt without them", whole.Dim(), target.Dim(), f+1)
 		}
 		out := &heldOut{}
-		// Some models need more than one observation.
+		// Some models cannot be bound to a single observation, so try a few more.
 		for few := 1; ; few *= 2 {
 			few = min(few, len(kept))
 			if out.without, err = bind(kept[:few], full); err != nil {
@@ -113,7 +113,7 @@ type heldOut struct {
 
 	mu   sync.Mutex
 	free []*heldOut // copies that no goroutine is using
-	x    []float64  // workspace; only copies have it
+	x    []float64  // space for gradients that are not used; only copies have it
 }
 
 // Len implements ahmc.HeldOut.
@@ -141,7 +141,7 @@ func (h *heldOut) LogLikelihood(x, dst []float64) error {
 	return nil
 }
 
-// take returns a copy that nobody uses, or makes one.
+// take returns a copy that no other goroutine is using, and makes one if necessary.
 func (h *heldOut) take() *heldOut {
 	h.mu.Lock()
 	defer h.mu.Unlock()

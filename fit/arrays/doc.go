@@ -3,7 +3,7 @@
 //
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 //
-//	layout.go  columns as variables with shapes
+//	layout.go  variables with shapes, from the names of columns
 //	group.go   writing draws to a group of a store
 //	read.go    reading a group
 package arrays

@@ -10,26 +10,28 @@ import (
 	"github.com/ppl-lang/ppl/infer/zarr"
 )
 
-// This file: draws as a group of a Zarr store.
+// This file writes draws to a group of a Zarr store.
 
 const (
-	// The limits of the number of draws per chunk. A chunk has a twentieth of the run, so that
-	// readers see the draws in such steps, within these limits and, for large draws, chunkMemory.
+	// The limits of the number of draws per chunk. A chunk has about a twentieth of a run's draws,
+	// because readers see new draws only when a chunk is complete. If draws are large, chunkMemory
+	// may reduce it further.
 	minChunkDraws, maxChunkDraws = 100, 500
 
-	// wholeGroup is the largest size in bytes at which all draws of a variable are one chunk, as
-	// many small files take far longer than their draws. That chunk is rewritten as draws come.
+	// wholeGroup is the maximum size in bytes at which one chunk holds all draws of a variable. For
+	// small runs, many small files would take far longer than the draws themselves. Such a chunk is
+	// rewritten whenever draws are added.
 	wholeGroup = 8 << 20
 
-	// rewrites is the largest number of times that such a chunk is written before it is complete.
+	// rewrites is the maximum number of times that such a chunk is written before it is complete.
 	rewrites = 20
 
 	// chunkMemory limits the memory of incomplete chunks, in bytes.
 	chunkMemory = 64 << 20
 )
 
-// StatisticNames maps the names of samplers' statistics to their names in a store. Others keep
-// their names without the underscores.
+// StatisticNames maps the names of samplers' statistics to their names in a store. Other statistics
+// keep their names without the underscores.
 var StatisticNames = map[string]string{
 	"lp__":          "lp",
 	"accept_stat__": "acceptance_rate",
@@ -63,14 +65,14 @@ type Group struct {
 	group     *zarr.Group
 	store     *zarr.Store
 	variables []storedArray
-	chunk     int   // draws
-	together  int   // chains in a chunk: 1, or all of them
-	planned   []int // draws by chain
+	chunk     int   // draws in a chunk
+	together  int   // chains in a chunk: 1, or all
+	planned   []int // planned number of draws, by chain
 
 	mu      sync.Mutex
-	open    map[[2]int]*openChunk // by chunk index along chains and draws
+	open    map[[2]int]*openChunk // incomplete chunks, by their indices along chains and draws
 	free    []*openChunk
-	decided bool // it is decided which arrays are compressed
+	decided bool // compression has been decided for all arrays
 
 	taken, shown []int // by chain: draws added, and draws visible to readers
 }
@@ -85,9 +87,9 @@ type openChunk struct {
 type Spec struct {
 	Layouts []Layout
 	Types   []zarr.Type
-	Names   []string // names of the arrays; nil: the variables' names
+	Names   []string // names of the arrays; nil: those of the variables
 
-	// Factors has the factors whose levels the indices of variables run over, by variable.
+	// Factors maps a variable to the factors whose levels its indices represent.
 	Factors map[string][]Factor
 }
 
@@ -140,7 +142,7 @@ func AddGroup(store *zarr.Store, name string, attributes map[string]any, c Spec,
 	return w, nil
 }
 
-// array returns the name of an array, and its extents after chain and draw.
+// array returns the name of an array, and its extents after those for chains and draws.
 func (c *Spec) array(i int) (name string, extents []int) {
 	l := c.Layouts[i]
 	name, extents = l.Name, l.Shape
@@ -153,9 +155,9 @@ func (c *Spec) array(i int) (name string, extents []int) {
 	return name, extents
 }
 
-// dimensions returns the names of the extents of all arrays, and the coordinates of extents that
-// run over the levels of a factor. These have the factor's name, unless an array or another extent
-// of the same array has it.
+// dimensions returns the names of all arrays' dimensions, and the coordinates of those whose
+// indices represent the levels of a factor. Such a dimension has the name of its factor, unless
+// that is already the name of an array or of another dimension of the same array.
 func (c *Spec) dimensions() (names [][]string, levels map[string][]string) {
 	taken := map[string]bool{"chain": true, "draw": true}
 	for i := range c.Layouts {
@@ -184,7 +186,7 @@ func (c *Spec) dimensions() (names [][]string, levels map[string][]string) {
 	return names, levels
 }
 
-// Dimensions returns the names of the extents of a variable, as ArviZ makes them.
+// Dimensions returns the names that ArviZ gives to the n dimensions of a variable.
 func Dimensions(variable string, n int) []string {
 	var names []string
 	for i := range n {
@@ -249,9 +251,9 @@ func (w *Group) full(key [2]int) int {
 	return n
 }
 
-// Flush makes the draws so far visible to readers, if all chains share one chunk and it has many
-// more draws than the last time. The draws of each chain must have come in order. Chunks of single
-// chains are written as soon as they are complete.
+// Flush makes the draws so far visible to readers. It writes only if all chains share one chunk
+// that has many more draws than at the last time, and it needs the draws of each chain in order. A
+// chunk of a single chain is written as soon as it is complete.
 func (w *Group) Flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -274,7 +276,7 @@ func (w *Group) Flush() error {
 		return err
 	}
 	copy(w.shown, w.taken)
-	w.group.Attributes[LengthsKey] = slices.Clone(w.shown) // after the chunks with these draws
+	w.group.Attributes[LengthsKey] = slices.Clone(w.shown) // after the chunks that have these draws
 	return w.store.Save()
 }
 
@@ -297,9 +299,9 @@ func (w *Group) newChunk() *openChunk {
 	return c
 }
 
-// decide decides at the first chunk of a group which arrays are compressed: those that become
-// smaller. If a chunk is for all chains, the type decides, because the result must not depend on
-// the number of draws so far.
+// decide decides, at the first chunk of a group, which arrays to compress: those that become
+// smaller. If one chunk holds all chains, the type of the values decides instead, because the
+// result must not depend on how many draws there are at the time.
 func (w *Group) decide(c *openChunk) error {
 	if w.decided {
 		return nil
@@ -351,8 +353,8 @@ func (w *Group) SetAttributes(attributes map[string]any) {
 // Planned returns the planned number of draws of a chain.
 func (w *Group) Planned(chain int) int { return w.planned[chain] }
 
-// Finish writes the remaining chunks and cuts the arrays to the actual number of draws. Save the
-// metadata afterwards.
+// Finish writes the remaining chunks and shortens the arrays to the actual numbers of draws. Save
+// the metadata afterwards.
 func (w *Group) Finish(lengths []int) error {
 	for _, key := range slices.SortedFunc(maps.Keys(w.open), func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }) {
 		c := w.open[key]
@@ -367,7 +369,8 @@ func (w *Group) Finish(lengths []int) error {
 	return w.Cut(lengths)
 }
 
-// Cut cuts the arrays to the length of the longest chain, and records the lengths of all.
+// Cut shortens the arrays to the length of the longest chain, and records the lengths of all
+// chains.
 func (w *Group) Cut(lengths []int) error {
 	n := slices.Max(lengths)
 	for _, v := range w.variables {
@@ -380,13 +383,13 @@ func (w *Group) Cut(lengths []int) error {
 	return nil
 }
 
-// Whole returns the number of draws of each chain that are written.
+// Whole returns the number of draws of each chain that have been written.
 func (w *Group) Whole() []int {
 	if w.together > 1 && w.shown != nil {
 		return slices.Clone(w.shown)
 	}
 	out := make([]int, len(w.planned))
-	if w.together > 1 { // a chunk for all chains does not tell the number of its draws
+	if w.together > 1 { // the number of draws in a chunk of all chains is recorded elsewhere
 		return out
 	}
 	for chain := range out {
@@ -397,7 +400,7 @@ func (w *Group) Whole() []int {
 	return out
 }
 
-// has reports whether a chunk of every variable was written.
+// has reports whether a chunk was written for every variable.
 func (w *Group) has(chain, chunk int) bool {
 	return !slices.ContainsFunc(w.variables, func(v storedArray) bool {
 		at := make([]int, len(v.array.Shape))

@@ -12,18 +12,18 @@ import (
 
 // Layout describes a variable and its columns in a draw.
 type Layout struct {
-	Name    string // name of the variable, as in theta, or in t.1 for a member of a tuple
-	Shape   []int  // extents, outermost first; the parts of complex numbers are the last
+	Name    string // name of the variable, such as theta, or t.1 for a member of a tuple
+	Shape   []int  // extents, outermost first; for complex numbers, the last one is for real and imaginary part
 	Complex bool
 	Columns []int // columns of the elements, in row-major order
 
-	// Pattern is the name of its columns with a star for each index, such as theta.*.*, and .~ for
-	// the part of a complex number.
+	// Pattern describes the names of the variable's columns: a star for each index, as in
+	// theta.*.*, and .~ for real or imag.
 	Pattern string
 }
 
-// elementOf splits the name of a column, such as theta.2.1, t:1.2 or z.real, into the name of the
-// variable, such as t.1, the indices from 0, and the pattern.
+// elementOf splits the name of a column, such as theta.2.1, t:1.2 or z.real. It returns the name of
+// the variable (t.1 for t:1.2), the indices from 0, and the pattern, see [Layout.Pattern].
 func elementOf(column string) (name string, at []int, pattern string) {
 	var names, patterns []string
 	for member := range strings.SplitSeq(column, ":") {
@@ -49,8 +49,8 @@ func elementOf(column string) (name string, at []int, pattern string) {
 	return strings.Join(names, "."), at, strings.Join(patterns, ":")
 }
 
-// Layouts finds the variables of columns, in the order of their first columns. An error says that
-// the indices of a variable do not form an array.
+// Layouts finds the variables to which columns belong, in the order of their first columns. An
+// error says that the indices of a variable do not form an array.
 func Layouts(columns []string) ([]Layout, error) {
 	type element struct {
 		column int
@@ -81,7 +81,7 @@ func Layouts(columns []string) ([]Layout, error) {
 		l := &all[i]
 		n, fits := 1, true
 		for _, extent := range l.Shape {
-			// An overflow of the product of extents may give any number.
+			// The product of the extents may overflow, so compare by division.
 			if fits = fits && extent <= len(elements[i])/n; fits {
 				n *= extent
 			}
@@ -113,8 +113,8 @@ func (l *Layout) Elements() int {
 	return n
 }
 
-// ColumnNames reverses [Layouts]: it returns the names of the columns of all variables. In each
-// variable the first index runs fastest, but the parts of a complex number stay together.
+// ColumnNames is the inverse of [Layouts]: it returns the names of the columns of all variables. In
+// each variable the first index runs fastest, but the parts of a complex number stay together.
 func ColumnNames(all []Layout) []string {
 	var names []string
 	for _, l := range all {
@@ -156,7 +156,8 @@ func Integers(vars []*ir.Var) map[string]bool {
 	return out
 }
 
-// Factor is a column of a table, the number of whose levels is a data variable.
+// Factor is a column of a table that divides the rows into groups. A data variable is the number of
+// its levels.
 type Factor struct {
 	Name   string
 	Levels []string

@@ -13,9 +13,9 @@ import (
 
 // The attributes of groups and arrays that are specific to ppl.
 const (
-	LengthsKey = "ppl_draws"   // of a group: numbers of draws of the chains, while it is written those that readers can see
-	OrderKey   = "ppl_order"   // of a group: its variables in order
-	ColumnsKey = "ppl_columns" // of an array: the names of its columns, a star for each index; of a group: all of them, where they have another order
+	LengthsKey = "ppl_draws"   // of a group: the number of draws of each chain; until the group is complete, of those visible to readers
+	OrderKey   = "ppl_order"   // of a group: its variables, in order
+	ColumnsKey = "ppl_columns" // of an array: the pattern of its columns' names; of a group: the names of all columns, if their order is not that of the arrays
 )
 
 // Decode decodes an attribute that [Encode] made, or its JSON value.
@@ -30,17 +30,18 @@ func Decode(attribute, dst any) error {
 	return json.Unmarshal(text, dst)
 }
 
-// Encode encodes a structured attribute as JSON in a string, because attributes in netCDF are texts
-// and numbers only.
+// Encode encodes an attribute as JSON in a string, because attributes in netCDF can only be texts
+// and numbers.
 func Encode(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // impossible for strings and lists of them
+		panic(err) // strings and lists of them can always be encoded
 	}
 	return string(text)
 }
 
-// Read reads the draws of warm-up or sampling: by chain, with the statistics first.
+// Read reads the draws of warm-up or sampling, by chain. The statistics of the sampler are the
+// first columns.
 func Read(store *zarr.Store, prefix string, room *draws.Room) (columns draws.Columns, chains [][]float64, err error) {
 	var stored [2][]storedArray
 	lengths := []int(nil)
@@ -121,8 +122,8 @@ const (
 	// index.
 	columnMemory = 128
 
-	// chunkBytes is the memory per number while its chunk is read: the file, the uncompressed
-	// bytes, and the number.
+	// chunkBytes is the memory for each number of a chunk that is being read: in the file,
+	// uncompressed, and as a float64.
 	chunkBytes = 24
 )
 
@@ -162,8 +163,8 @@ func storedArrays(g *zarr.Group) ([]storedArray, error) {
 	return out, nil
 }
 
-// storedLengths returns the number of draws of each chain: as stated by a complete group, or else
-// the draws in complete chunks of all arrays.
+// storedLengths returns the number of draws of each chain: as recorded if the group is complete,
+// otherwise the draws in complete chunks of all arrays.
 func storedLengths(g *zarr.Group, all []storedArray) ([]int, error) {
 	if len(all) == 0 {
 		return nil, nil

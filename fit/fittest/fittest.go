@@ -14,7 +14,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// Kinds is a model with quantities of all kinds.
+// Kinds is a model with variables of all types: integer, real, complex, tuple and so on.
 const Kinds = `data {
   int N;
   array[N] int y;

@@ -5,7 +5,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/sampler"
 )
 
-// Config is the configuration of a run in a record.
+// Config is the configuration of a run, as its record stores it.
 type Config struct {
 	Sampler    sampler.Encoded `json:"sampler"`           // sampler with its options
 	Chains     int             `json:"chains"`            // number of chains
@@ -23,7 +23,7 @@ type Config struct {
 	Refresh    int             `json:"refresh"`           // transitions between two reports of progress
 }
 
-// ConfigOf converts the configuration of a run.
+// ConfigOf converts the configuration of a run to the form of a record.
 func ConfigOf(c infer.Config) *Config {
 	out := &Config{Sampler: sampler.Encode(c.Sampler), Chains: c.Chains, Warmup: c.Warmup, Draws: c.Draws, Thin: c.Thin,
 		FirstID: c.FirstID, Seed: c.Seed, SaveWarmup: c.SaveWarmup, Parallel: c.Parallel, Refresh: c.Refresh}
@@ -49,8 +49,8 @@ func ConfigOf(c infer.Config) *Config {
 	return out
 }
 
-// Infer converts the configuration back to package infer's. The sampler is nil if it cannot be
-// restored, and Init is nil unless it was infer.Uniform or infer.At.
+// Infer converts the configuration back to that of package infer. The sampler is nil if it cannot
+// be restored. Init is nil unless it was infer.Uniform or infer.At.
 func (c *Config) Infer() (infer.Config, error) {
 	s, err := c.Sampler.Sampler()
 	if err != nil {

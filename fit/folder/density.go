@@ -14,7 +14,7 @@ type Density struct {
 	// Outputs is the comparison of transformed parameters and generated quantities; nil if there
 	// was none.
 	Outputs *OutputCheck `json:"outputs,omitempty"`
-	// Wrong are the points where the two disagree, with what was done about it.
+	// Wrong has the points where the two disagree, and how the run continued.
 	Wrong []WrongDensity `json:"wrong,omitempty"`
 }
 
@@ -22,15 +22,15 @@ type Density struct {
 type OutputCheck struct {
 	Points   int `json:"points"`   // number of draws whose outputs were compared
 	Compared int `json:"compared"` // number of outputs compared per draw
-	// Drawn is the number of outputs that were not compared, because they depend on random draws,
-	// which the two make in different orders.
+	// Drawn is the number of outputs that were not compared because they depend on random numbers:
+	// the two programs draw these in different orders.
 	Drawn int `json:"drawn"`
-	// Reason is why none was compared; "" if some were.
+	// Reason is why no output was compared; "" if some were.
 	Reason string `json:"reason,omitempty"`
 }
 
-// WrongDensity is a point at which a compiled program computes another log density, or another
-// gradient or output, than the reference evaluator.
+// WrongDensity is a point at which a compiled program and the reference evaluator compute different
+// log densities, gradients or outputs.
 type WrongDensity struct {
 	// the kind of error: log density, gradient, output, rejection (by the reference alone) or
 	// refusal (by the compiled program alone)
@@ -45,23 +45,23 @@ type WrongDensity struct {
 	Direction []float64 `json:"direction,omitempty"` // direction of the slopes
 	Message   string    `json:"message,omitempty"`   // message of the program that rejects the point
 
-	// pass of the compiler that causes the error; "" if none does alone
+	// pass of the compiler that causes the error; "" if no single pass does
 	Pass    string `json:"pass,omitempty"`
 	Instead string `json:"instead"` // program that made the draws instead
 	Begun   bool   `json:"begun"`   // whether draws had been made and were discarded
 }
 
-// What can be wrong.
+// The kinds of errors.
 const (
 	DensityValue     = "log density"
 	DensityGradient  = "gradient"
 	DensityOutput    = "output"    // a transformed parameter or generated quantity
-	DensityRejection = "rejection" // by the reference alone
-	DensityRefusal   = "refusal"   // by the compiled program alone
+	DensityRejection = "rejection" // only the reference evaluator rejects the point
+	DensityRefusal   = "refusal"   // only the compiled program rejects the point
 )
 
 // Together combines the comparisons of several runs of one program. It ignores nil ones, and
-// returns nil if there are no others.
+// returns nil if all are nil.
 func Together(runs []*Density) *Density {
 	var all *Density
 	for _, d := range runs {
@@ -73,7 +73,7 @@ func Together(runs []*Density) *Density {
 		}
 		all.Points, all.Slopes, all.Seconds = all.Points+d.Points, all.Slopes+d.Slopes, all.Seconds+d.Seconds
 		all.Excess = max(all.Excess, d.Excess)
-		// The program is the same, so one full comparison counts for all.
+		// All runs have the same program, so one full comparison is enough.
 		if all.Share = max(all.Share, d.Share); all.Share < 1 {
 			all.Reason = d.Reason
 		} else {

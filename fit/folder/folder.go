@@ -1,7 +1,12 @@
-// Package folder reads and writes the files of a run in an output folder other than its draws:
+// Package folder reads and writes the files of a run in an output folder, except the draws:
 // run.json, the text of the model and the data. fit.ReadFit reads the draws.
 //
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
+//
+//	folder.go   Record, which run.json holds; the texts of the model, the data
+//	config.go   Config: the configuration in a record
+//	density.go  Density: the result of the self-check in a record
+//	replace.go  a run that replaces an earlier one in the same folder
 package folder
 
 import (
@@ -31,34 +36,35 @@ import (
 // RecordFile is the file in an output folder that describes the run.
 const RecordFile = "run.json"
 
-// RecordVersion is the version of the format of records. It increases when a field changes its
-// meaning or is removed.
+// RecordVersion is the version of the format of records. It increases if a field is removed or
+// changes its meaning.
 const RecordVersion = 1
 
-// ReportFile is the file in an output folder that shows the run, see package report.
+// ReportFile is the file in an output folder with the report of the run, see package report.
 const ReportFile = "report.html"
 
-// maxKeptData is the largest size of data that a folder keeps, in bytes of JSON. For larger data it
-// has their path and digest.
+// maxKeptData is the maximum size of data that are copied to the folder, in bytes of JSON. The
+// folder of larger data has only their path and digest.
 const maxKeptData = 100 << 20
 
-// DensitySuffix is the suffix, after [Record.Base], of the file that records which program a
-// resumable run trusts.
+// DensitySuffix is the suffix of the file that records which program a resumable run trusts.
+// [Record.Base] is the first part of its name.
 const DensitySuffix = ".density"
 
-// dataFile is the file of the kept data.
+// dataFile is the name of the copy of the data.
 const dataFile = "data.json"
 
 // Record describes a run in its output folder, in addition to the draws. It has everything needed
-// to resume the run, to inspect it, and to compute further quantities, even if the folder is moved.
+// to resume the run, to inspect it and to compute further quantities, even after the folder was
+// moved.
 type Record struct {
 	SchemaVersion int `json:"schema_version"` // version of the record's format; 0 for records from before versions
 
 	Program string `json:"program"` // program that made the run, with its version
 
 	// Processors are the instruction sets that evaluated the model, as ppl version prints them.
-	// Draws repeat to the last bit only with the same one. A run that was resumed on another
-	// machine has several, in order of use.
+	// Draws are the same to the last bit only for the same set. If a run was resumed on another
+	// machine, it has several, in order of use.
 	Processors []string `json:"processors,omitempty"`
 
 	// The paths of the model and of the data as the user gave them, and the SHA-256 of these files.
@@ -70,7 +76,8 @@ type Record struct {
 
 	// options of the command line; a repeated option has several values
 	Options map[string][]string `json:"options"`
-	// Configured is the path and line of the configuration file, by option that it set.
+	// Configured has, for each option set by a configuration file, the path of the file and the
+	// line.
 	Configured map[string]string `json:"configured,omitempty"`
 	Complete   bool              `json:"complete"` // whether the run reached its end
 
@@ -90,7 +97,7 @@ type Record struct {
 	// Levels are the levels of each factor of a table, in the order of their numbers from 1.
 	Levels map[string][]string `json:"levels,omitempty"`
 
-	// Zeros are the two levels of each factor that counts from 0.
+	// Zeros has the two levels of each factor whose numbers are 0 and 1.
 	Zeros map[string][]string `json:"levels_from_0,omitempty"`
 
 	// Read has the columns of a table that were read in a declared way, and how.
@@ -117,7 +124,7 @@ type Record struct {
 	// of older versions.
 	Density *Density `json:"density,omitempty"`
 
-	// The rest is known at the end of the run.
+	// These fields are known at the end of the run.
 
 	// Chains are the adapted settings and the last position of each chain; a later run can start
 	// from them.
@@ -126,7 +133,7 @@ type Record struct {
 	Elapsed float64         `json:"elapsed,omitempty"` // wall-clock seconds
 }
 
-// Source is the text of a model, and what else is needed to compile it.
+// Source is the text of a model and everything else needed to compile it.
 type Source struct {
 	Name, Text   string
 	Included     map[string]string // texts of included files, by the names in #include lines
@@ -199,8 +206,8 @@ func read(dir string) (*Record, error) {
 // maxRecord is the largest size of a record in bytes; it may have a dense metric for each chain.
 const maxRecord = 1 << 30
 
-// local refuses a record that names files outside its folder. Folders come from others, and the
-// files that a record names are read, or removed when the run is overwritten.
+// local returns an error if a record names files outside its folder. A folder may come from someone
+// else, and the files that its record names are read, or removed when the run is overwritten.
 func (r *Record) local() error {
 	names := []string{r.DataFile}
 	for _, t := range r.Texts {
@@ -231,8 +238,8 @@ func (r *Record) Write(dir string) error {
 	return files.Replace(filepath.Join(dir, RecordFile), files.Seal(text))
 }
 
-// Keep durably writes the text of the model, its includes and the data to a folder, and records
-// their files.
+// Keep durably writes the model's text, its includes and the data to a folder, and records the
+// names of these files.
 func (r *Record) Keep(dir string, m *Source, values *data.Set) error {
 	folder := filepath.Join(dir, textFolder)
 	if err := files.MakeFolder(folder); err != nil {
@@ -288,7 +295,8 @@ func (r *Record) Keep(dir string, m *Source, values *data.Set) error {
 		if r.Data != "" {
 			most = maxKeptData
 		}
-		// Write directly to the file, as large data may already use much memory.
+		// Write directly to the file: the data may be large, and a copy would need as much memory
+		// again.
 		digest, err := write(filepath.Join(dir, dataFile), func(w io.Writer) error {
 			return values.WriteJSON(&boundedWriter{w, most})
 		})
@@ -305,7 +313,7 @@ func (r *Record) Keep(dir string, m *Source, values *data.Set) error {
 
 var errTooLarge = errors.New("folder: the data are too large to be kept")
 
-// boundedWriter fails after a number of bytes.
+// boundedWriter returns an error after a number of bytes.
 type boundedWriter struct {
 	io.Writer
 	left int64
@@ -342,7 +350,7 @@ func (r *Record) Finish(report infer.Report, planFaults []string, err error) {
 	}
 }
 
-// Report copies the record of a chain to its report.
+// Report copies the record of a chain to a report of package infer.
 func (c Chain) Report(to *infer.ChainReport) {
 	to.Warmup, to.Sampling, to.Rejected = c.Warmup.phase(), c.Sampling.phase(), c.Rejected
 	to.Ungenerated, to.UngeneratedReason, to.Events, to.Notes = c.Ungenerated, c.UngeneratedReason, c.Events, c.Notes
@@ -368,7 +376,7 @@ func (p Phase) phase() infer.Phase {
 // so the draws do not belong to them.
 type ChangedError struct {
 	File, What string
-	Of         string // the file that it was read from, "" if that is not known
+	Of         string // the file from which it was read; "" if unknown
 }
 
 // Error returns the message.
@@ -380,9 +388,9 @@ func (e *ChangedError) Error() string {
 	return text
 }
 
-// ReadModel reads the model in the folder of the run: its text, the name under which to compile it,
-// and its includes by name. Runs of older versions have no text; it then reads the model's file,
-// whose includes are in the same folder.
+// ReadModel reads the model in the folder of a run: its text, the name under which to compile it,
+// and its includes by name. If an older version made the run, the folder has no text; ReadModel
+// then reads the model's own file, whose includes are in the same folder.
 func (r *Record) ReadModel(dir string) (*Source, error) {
 	if len(r.Texts) == 0 {
 		if r.Model == "" {
@@ -412,9 +420,9 @@ func (r *Record) ReadModel(dir string) (*Source, error) {
 	return s, nil
 }
 
-// ReadData reads the data in the folder of the run or, if they were too large to keep, the original
-// file, if it has not changed. o limits the resources; the run determines which columns are
-// counted.
+// ReadData reads the data in the folder of a run. If they were too large to keep, it reads the
+// original file, which must not have changed. o limits the resources. The record determines which
+// columns are counted.
 func (r *Record) ReadData(dir string, o data.Options) (*data.Set, error) {
 	o.Counts = data.ReadCounts(r.Counts)
 	for name, text := range r.Read {
@@ -466,7 +474,7 @@ func (r *Record) Option(name string) string {
 	return ""
 }
 
-// Base is the prefix of the names of the files of draws.
+// Base is the first part of the names of the files of draws.
 func (r *Record) Base() string {
 	if r.Name != "" {
 		return r.Name
@@ -493,8 +501,8 @@ func (r *Record) Remove(dir string) error {
 	return err
 }
 
-// ofChain reports whether a name belongs to a file of a chain. It then consists of the base, _ and
-// a number, and an extension.
+// ofChain reports whether a file belongs to a chain of the run: whether its name is the base, _, a
+// number and an extension.
 func (r *Record) ofChain(name string) bool {
 	rest, ok := strings.CutPrefix(name, r.Base()+"_")
 	digits := strings.TrimLeft(rest, "0123456789")
@@ -528,7 +536,8 @@ func (r *Record) removeFiles(dir string) error {
 		}
 	}
 	if r.Format != "" {
-		// A folder must be a store: another may be that of somebody else.
+		// Remove a folder only if it is a store: another folder of this name may belong to the
+		// user.
 		store := filepath.Join(dir, r.store())
 		switch info, err := os.Lstat(store); {
 		case err != nil:
@@ -558,12 +567,12 @@ func (r *Record) removeFiles(dir string) error {
 }
 
 // store returns the name of the file or folder with the draws of all chains, for a format that has
-// one.
+// one for all.
 func (r *Record) store() string { return r.Base() + "." + r.Format }
 
-// Tidy removes from a folder what killed processes have left: temporary files and stores and, if
-// the run is complete, the files for resuming it. It may be called repeatedly. The caller must be
-// the only user of the folder.
+// Tidy removes what killed processes have left in a folder: temporary files and stores and, if the
+// run is complete, the files for resuming it. It may be called repeatedly. The caller must be the
+// only user of the folder.
 func (r *Record) Tidy(dir string) error {
 	errs := []error{
 		files.RemoveTemps(dir, func(name string) bool {
@@ -584,14 +593,14 @@ func (r *Record) Tidy(dir string) error {
 	return errors.Join(errs...)
 }
 
-// The folders within an output folder.
+// Folders within an output folder.
 const (
-	textFolder  = "model"  // the model and what it includes
-	TableFolder = "tuning" // what kernels have learnt: apart from the draws, as readers take all CSV files for chains
+	textFolder  = "model"  // the model and the files that it includes
+	TableFolder = "tuning" // tables of kernels; separate from the draws, because readers take all CSV files of a folder for chains
 )
 
-// BaseName returns the name after which the files of a run are named: the name of the model's file
-// without folder and extension. Characters that a record cannot store are replaced.
+// BaseName returns the first part of the names of a run's files: the name of the model's file
+// without folder and extension. It replaces characters that a record cannot store.
 func BaseName(path string) string {
 	name := strings.ToValidUTF8(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), "_")
 	name = strings.Map(func(r rune) rune {
@@ -600,7 +609,7 @@ func BaseName(path string) string {
 		}
 		return r
 	}, name)
-	if name == "" { // of .stan
+	if name == "" { // the file is called .stan
 		return "model"
 	}
 	return name

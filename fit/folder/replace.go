@@ -12,19 +12,19 @@ import (
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
-// This file: a run that replaces the one in an output folder. It is made in an inner folder, so
-// that the earlier run stays until the new one is complete. The name of the inner folder shows how
-// far the replacement is. Each renaming is durable before the next step, so that after a crash a
-// step can be repeated. The output folder itself is not replaced, because it may be a mount, the
-// working directory, or contain other files.
+// This file replaces the run in an output folder by a new one. The new run is made in an inner
+// folder, so that the earlier run stays until the new one is complete. The name of the inner folder
+// says how far the replacement has come. Each renaming is durable before the next step begins, so
+// that steps can be repeated after a crash. The output folder itself is never replaced: it may be a
+// mount or the working directory, or contain other files.
 const (
-	newRun   = "new-run.ppl"          // the new run is being made; the earlier one is complete
-	clearing = "new-run-clearing.ppl" // the new run is complete; the earlier one is removed
-	moving   = "new-run-moving.ppl"   // the earlier run is removed; the new one is moved up
+	newRun   = "new-run.ppl"          // the new run is in work; the earlier one is complete
+	clearing = "new-run-clearing.ppl" // the new run is complete; the earlier one is being removed
+	moving   = "new-run-moving.ppl"   // the earlier run is removed; the new one is being moved up
 )
 
 // ReplacingError says that a complete run is replacing the one in a folder, or that a program was
-// stopped while doing so. [Settle] finishes the replacement.
+// stopped in the middle of that. [Settle] finishes the replacement.
 type ReplacingError struct{ Folder string }
 
 // Error returns the message.
@@ -139,14 +139,15 @@ func is(dir, name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// clearFor removes all of the run but its record from a folder, for the run in folder next.
+// clearFor removes all files of the earlier run except its record, to make room for the run in the
+// folder next.
 func clearFor(dir, next string) error {
 	old, _ := read(dir)
 	if old != nil {
 		if err := old.removeFiles(dir); err != nil {
 			return err
 		}
-	} else if r, _ := read(next); r != nil { // draws of another program, with the same names
+	} else if r, _ := read(next); r != nil { // the folder has draws of another program, with the names of the new run's files
 		entries, err := files.ReadFolder(dir)
 		if err != nil {
 			return err
@@ -162,9 +163,8 @@ func clearFor(dir, next string) error {
 	return files.SyncFolder(dir)
 }
 
-// moveUp renames a file or folder. An existing file or store of that name is replaced, and folders
-// are merged. It returns the folders into which anything was moved, except the parent of the new
-// name.
+// moveUp renames a file or folder. It replaces an existing file or store of that name, and merges
+// folders. It returns the folders whose contents changed, except the parent of the new name.
 func moveUp(from, to string) (changed []string, err error) {
 	old, err := os.Lstat(to)
 	if err != nil || !old.IsDir() {

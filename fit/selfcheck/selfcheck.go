@@ -29,11 +29,11 @@ import (
 
 // The time that a run spends on the check.
 const (
-	checkShare = 0.05                  // share of the run's processor time
-	checkLeast = 20 * time.Millisecond // minimum, see [Check.Least]
-	// checkStarts is the largest number of starting points tried to find one with a finite density.
+	checkShare = 0.05                  // maximum share of the run's processor time
+	checkMin   = 20 * time.Millisecond // what even a short run may spend, see [Check.Min]
+	// checkStarts is the maximum number of random points tried to find one with a finite density.
 	checkStarts = 5
-	// checkTrust is the time limit of a comparison in the search for a correct program.
+	// checkTrust is the time limit for each comparison with a replacement of a wrong program.
 	checkTrust = time.Minute
 )
 
@@ -43,11 +43,12 @@ var ErrWrong = errors.New("ppl: the compiled log density is wrong")
 
 // Check makes the comparisons of one run.
 type Check struct {
-	// Least is the processor time that the comparisons may take even in short runs.
-	Least time.Duration
+	// Min is the processor time that comparisons may take even if the run is short.
+	Min time.Duration
 
-	// Stop is called during long comparisons; an error ends them. New sets it to the context's
-	// cause. If the error has a method Leave, work that cannot be interrupted calls it.
+	// Stop is called during long comparisons; they end if it returns an error. New makes it return
+	// the cause of the context's end. If the error has a method Leave, a computation that cannot be
+	// interrupted calls it.
 	Stop func() error
 
 	bound    *compile.Model // the currently trusted program
@@ -56,25 +57,25 @@ type Check struct {
 	rng      *rand.Rand
 	record   folder.Density
 	began    time.Time
-	used     time.Duration // processor time of the process before the run
-	parallel int           // number of processors of the run
+	used     time.Duration // processor time of the process when the run began
+	parallel int           // number of processors that the run uses
 	each     time.Duration // time of the last comparison
-	long     time.Duration // time limit of a comparison that did not end
-	// The same two times for comparisons of outputs.
+	long     time.Duration // time limit that the last comparison exceeded, if it did
+	// The same times for comparisons of outputs.
 	eachOutputs, longOutputs time.Duration
-	without                  []string    // compiler passes left out to make the program correct
-	trusted                  bool        // bound is the reference itself
-	begun                    []bool      // chains that have draws after warm-up
+	without                  []string    // compiler passes left out so that the program is correct
+	trusted                  bool        // bound is the reference evaluator itself
+	begun                    []bool      // whether each chain has a draw after warm-up
 	last                     [][]float64 // the last position of each chain
 
-	point []float64          // point where the density is wrong
+	point []float64          // point at which the density is wrong
 	wrong *compile.Agreement // result of the comparison at that point
 	when  string
 }
 
-// New makes the check for a run of the given number of chains, parallel of them at a time; 0 means
-// the defaults of a run. The seed selects the points. When ctx ends, comparisons end and find
-// nothing wrong.
+// New makes the check of a run with the given number of chains, parallel of which run at a time; 0
+// means the defaults of a run. The seed selects the points. When ctx ends, comparisons end without
+// a result.
 func New(ctx context.Context, bound *compile.Model, values *data.Set, seed uint64, chains, parallel int) *Check {
 	if parallel <= 0 {
 		parallel = runtime.GOMAXPROCS(0)
@@ -88,12 +89,12 @@ func New(ctx context.Context, bound *compile.Model, values *data.Set, seed uint6
 		}
 		return nil
 	}
-	return &Check{Least: checkLeast, Stop: stop, bound: bound, values: values, rng: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), began: time.Now(), used: cputime.Process(), parallel: min(parallel, chains)}
+	return &Check{Min: checkMin, Stop: stop, bound: bound, values: values, rng: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), began: time.Now(), used: cputime.Process(), parallel: min(parallel, chains)}
 }
 
 // Trust makes the check for callers that evaluate the log density without making draws. It compares
-// near the origin, and [Check.Bound] agrees there. Callers pass the points that they reach to
-// [Check.At].
+// near the origin, so that the program of [Check.Bound] agrees there. Callers pass the points that
+// they reach to [Check.At].
 func Trust(ctx context.Context, bound *compile.Model, values *data.Set, seed uint64) (*Check, error) {
 	c := New(ctx, bound, values, seed, 1, 1)
 	for c.Start() {
@@ -107,7 +108,7 @@ func Trust(ctx context.Context, bound *compile.Model, values *data.Set, seed uin
 	return c, nil
 }
 
-// pointOfResults describes, in a message, a point that the caller chose.
+// pointOfResults describes, in messages, a point that the caller chose.
 const pointOfResults = "at a point of the results"
 
 // At compares log densities at some of the points that a caller uses: the first, the last and the
@@ -117,12 +118,12 @@ func (c *Check) At(ctx context.Context, points ...[]float64) (replaced bool, err
 	return c.among(ctx, points, c.at)
 }
 
-// Outputs is like [Check.At], but for the outputs alone; Draws checks both.
+// Outputs is like [Check.At], but compares the outputs instead of the log density.
 func (c *Check) Outputs(ctx context.Context, points ...[]float64) (replaced bool, err error) {
 	return c.among(ctx, points, c.outputs)
 }
 
-// Draws is like [Check.At], but for the log density and the outputs.
+// Draws is like [Check.At], but compares both the log density and the outputs.
 func (c *Check) Draws(ctx context.Context, points ...[]float64) (replaced bool, err error) {
 	return c.among(ctx, points, c.whole)
 }
@@ -147,16 +148,17 @@ func (c *Check) Bound() *compile.Model { return c.bound }
 
 // allowance returns the time that a comparison may take now.
 func (c *Check) allowance() time.Duration {
-	// Other runs in the process also use its time.
+	// The processor time of the process includes other runs, so bound it by this run's elapsed
+	// time.
 	cost := min(time.Duration(c.parallel)*time.Since(c.began), cputime.Process()-c.used)
 	run := time.Duration(checkShare * float64(cost))
-	return max(run, c.Least) - time.Duration(c.record.Seconds*float64(time.Second))
+	return max(run, c.Min) - time.Duration(c.record.Seconds*float64(time.Second))
 }
 
 // at compares the log density at a point, if there is time. It reports whether it is wrong there.
 func (c *Check) at(x []float64, when string) bool {
 	allowed := c.allowance()
-	// Repeat a comparison that did not end only when twice the time is available.
+	// Repeat a comparison that exceeded its limit only when twice that time is available.
 	if c.stopped() || c.trusted || c.wrong != nil || allowed < 2*c.long || c.record.Points > 0 && allowed < c.each {
 		return c.wrong != nil
 	}
@@ -181,7 +183,7 @@ func (c *Check) at(x []float64, when string) bool {
 		c.long = a.Elapsed
 	case a.Verdict == compile.Agrees:
 		c.each, c.record.Share, c.record.Reason = a.Elapsed, 1, ""
-		if !a.Sloped && a.Evaluations > 0 { // reserve time for a slope in the next one
+		if !a.Sloped && a.Evaluations > 0 { // the next comparison needs time for a gradient too
 			c.each = max(c.each, 5*a.Elapsed/time.Duration(2*a.Evaluations))
 		}
 		c.record.Points++
@@ -198,7 +200,7 @@ func (c *Check) at(x []float64, when string) bool {
 // stopped reports whether comparisons should end.
 func (c *Check) stopped() bool { return c.Stop() != nil }
 
-// compare makes the comparer of the trusted program.
+// compare makes the comparer of the current program with the reference.
 func (c *Check) compare() (err error) {
 	if c.comparer, err = c.bound.Comparer(); err == nil {
 		c.comparer.Stop = c.Stop
@@ -206,7 +208,7 @@ func (c *Check) compare() (err error) {
 	return err
 }
 
-// whole compares at a draw, the log density first and then the outputs.
+// whole compares both the log density and the outputs at a draw.
 func (c *Check) whole(x []float64, when string) bool {
 	return c.at(x, when) || c.outputs(x, when)
 }
@@ -300,14 +302,14 @@ func (c *Check) End(ctx context.Context) bool {
 	return false
 }
 
-// part compares as many statements of the model block as time allows, at the end of a run that had
-// no time for a full comparison.
+// part compares as many statements of the model block as time allows. It is for the end of a run in
+// which there was no time for a full comparison.
 func (c *Check) part(ctx context.Context) bool {
 	for _, x := range c.last {
 		if x == nil || c.trusted {
 			continue
 		}
-		a, share, err := c.bound.AgreePart(ctx, c.values, x, c.rng, max(c.allowance(), c.Least))
+		a, share, err := c.bound.AgreePart(ctx, c.values, x, c.rng, max(c.allowance(), c.Min))
 		if err != nil || a == nil {
 			return false
 		}
@@ -340,8 +342,8 @@ func (c *Check) Record() *folder.Density {
 	return &r
 }
 
-// Replace replaces a wrong program by a correct one: the first that agrees after leaving out
-// compiler passes, or else the reference.
+// Replace replaces a wrong program by a correct one: the first that agrees with the reference when
+// compiler passes are left out, or else the reference evaluator itself.
 func (c *Check) Replace(ctx context.Context) error {
 	w := folder.WrongDensity{When: c.when, Point: c.point, Compiled: c.wrong.Compiled, Reference: finiteOr0(c.wrong.Reference), Tolerance: c.wrong.Tolerance,
 		What: folder.DensityValue, Name: c.wrong.Name, Message: c.wrong.Reason, Begun: c.last != nil}
@@ -365,7 +367,7 @@ func (c *Check) Replace(ctx context.Context) error {
 		switch {
 		case err != nil:
 			return false
-		case c.wrong.Verdict == compile.Rejected: // by both
+		case c.wrong.Verdict == compile.Rejected: // the compiled program and the reference both reject the point
 			return a.Verdict == compile.Vague
 		}
 		return a.Verdict == compile.Agrees && (a.Sloped || c.wrong.Verdict != compile.Slopes)
@@ -391,8 +393,8 @@ func (c *Check) Replace(ctx context.Context) error {
 	return nil
 }
 
-// outputsAgree reports whether another program has the correct outputs and log density at the point
-// where the outputs of the current one are wrong.
+// outputsAgree reports whether another program computes the correct outputs and log density at the
+// point where the outputs of the current program are wrong.
 func (c *Check) outputsAgree(m *compile.Model) bool {
 	k, err := m.Comparer()
 	if err != nil {
@@ -404,15 +406,15 @@ func (c *Check) outputsAgree(m *compile.Model) bool {
 	}
 	a, err := k.Outputs(c.point, c.rng, checkTrust)
 	if err != nil || a == nil {
-		return err == nil // the reference computes them
+		return err == nil // without a comparer, the reference itself computes the outputs
 	}
 	return a.Verdict == compile.Agrees || c.wrong.Verdict == compile.Rejected && a.Verdict == compile.Vague
 }
 
-// rightProgram finds a program that agrees with the reference, and the compiler passes that it
-// leaves out: one, or else all. It is nil if there is none. It first tries the program without any
-// pass: if that is wrong, the fault is not in a pass. After a replacement that was also wrong, it
-// tries only that program.
+// rightProgram finds a program that agrees with the reference when compiler passes are left out,
+// and returns these passes. It is nil if there is none. It first tries the program without any
+// passes; if that is wrong, no pass is at fault. Then it leaves out one pass after another. If an
+// earlier replacement turned out to be wrong, it tries only the program without any passes.
 func (c *Check) rightProgram(ctx context.Context, agrees func(*compile.Model) bool) (right *compile.Model, without []string, err error) {
 	if c.bound.Interpreted() || len(c.record.Wrong) > 1 {
 		return nil, nil, nil
@@ -457,15 +459,15 @@ func finiteOr0(v float64) float64 {
 	return v
 }
 
-// verdict is the result of the self-check that a resumed run needs.
+// verdict is the result of the self-check in the form in which a run keeps it for resuming.
 type verdict struct {
 	Density   folder.Density `json:"density"`
 	Without   []string       `json:"without,omitempty"` // passes
 	Reference bool           `json:"reference,omitempty"`
 }
 
-// Verdict encodes which program the run trusts, for resuming it. It is nil if that is the compiled
-// program.
+// Verdict encodes which program the run trusts, so that a resumed run uses it again. It is nil if
+// that is the program as compiled.
 func (c *Check) Verdict() ([]byte, error) {
 	if len(c.record.Wrong) == 0 {
 		return nil, nil
@@ -473,8 +475,8 @@ func (c *Check) Verdict() ([]byte, error) {
 	return json.MarshalIndent(verdict{*c.Record(), c.without, c.trusted}, "", "  ")
 }
 
-// Restore restores the verdict of the resumed run, because its draws come from that program. If
-// this version lacks one of the passes, it uses the reference.
+// Restore restores the program that the resumed run trusts, because its draws come from that
+// program. If a pass that it leaves out no longer exists, Restore uses the reference evaluator.
 func (c *Check) Restore(ctx context.Context, encoded []byte) error {
 	var v verdict
 	if err := json.Unmarshal(encoded, &v); err != nil {

@@ -102,7 +102,7 @@ func bind(t *testing.T, text, pass string, value, slope float64) *compile.Model 
 // machine.
 func check(m *compile.Model, set *data.Set, seed uint64, chains, parallel int) *selfcheck.Check {
 	c := selfcheck.New(context.Background(), m, set, seed, chains, parallel)
-	c.Least = time.Hour
+	c.Min = time.Hour
 	return c
 }
 
