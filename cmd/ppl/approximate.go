@@ -177,9 +177,7 @@ func (a *approximation) write(l *loaded, method draws.Setting, names []string, s
 		Program: "ppl " + model.Version(), Model: absolute(a.model), ModelSHA256: files.Digest(a.source.Text), Name: name,
 		Seed: a.seed, StanCompat: a.stanCompat, Legacy: a.compile.Legacy, Complete: true,
 	}
-	if a.data != "" {
-		record.Data, record.DataSHA256 = absolute(a.data), a.digest
-	}
+	record.Data, record.DataSHA256 = a.dataRecord()
 	if err := record.Keep(out, sourceOf(l.model), l.values); err != nil {
 		return "", fmt.Errorf("cannot write to the output folder: %w; choose another one by --out", err)
 	}

@@ -35,7 +35,7 @@ type commonFlag struct {
 // commonFlags is the table, in the order of help texts.
 var commonFlags = []commonFlag{
 	{name: "data", groups: bindsModel | readsTable, add: func(f declaring, name string, in *input) {
-		f.Value(&onceFlag{to: &in.data}, name)
+		f.Value(&dataFlag{in}, name)
 	}},
 	{name: "count", groups: bindsModel | readsData, add: func(f declaring, name string, in *input) {
 		f.Strings(&in.counts, name, nil)

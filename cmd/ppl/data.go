@@ -23,15 +23,20 @@ func dataCommand() *cobra.Command {
 	var path string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "data FILE",
+		Use: "data FILE…",
 		Long: `Shows what ppl reads in a file of data: the columns or variables with their names in a model, types, ranges, levels and holes. ` +
 			"`ppl help data`" + ` describes the formats.
 
+Further files are tables whose columns are added to the rows of the first: each row gets those of the row that has the same values in the columns that both have. The other commands do so if --data is given several times.
+
 With --model, shows what the model declares for each, finds what the model needs and the data lack, and checks the data. It prints the command that runs the model with these data. The exit code is 1 if they do not fit.`,
-		Example: "  ppl data patients.csv\n  ppl data patients.csv --model readmissions.model\n  ppl data patients.csv --model readmissions.model --na drop",
-		Args:    arguments("FILE"),
+		Example: "  ppl data patients.csv\n  ppl data patients.csv --model readmissions.model\n  ppl data patients.csv --model readmissions.model --na drop\n  ppl data patients.csv hospitals.csv",
+		Args:    atLeastOne("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.data = args[0]
+			for _, file := range args[1:] {
+				in.others = append(in.others, data.Text{File: file})
+			}
 			return in.describe(cmd.Context(), path, asJSON, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -174,6 +179,9 @@ func (d *described) fit(ctx context.Context, in *input, m *model.Model, set *dat
 // runs returns the command that runs the model with these data.
 func (in *input) runs(path string) []string {
 	words := []string{"ppl", "run", path, "--data", in.data}
+	for _, t := range in.others {
+		words = append(words, "--data", t.File)
+	}
 	for _, c := range in.counts {
 		words = append(words, "--count", c)
 	}

@@ -63,6 +63,12 @@ func arguments(names ...string) cobra.PositionalArgs {
 	}
 }
 
+// atLeastOne requires one argument or more.
+func atLeastOne(name string) cobra.PositionalArgs {
+	one := arguments(name)
+	return func(cmd *cobra.Command, args []string) error { return one(cmd, args[:min(1, len(args))]) }
+}
+
 // fail shows an error and returns the exit code.
 func fail(w io.Writer, cmd *cobra.Command, err error) int {
 	if err == nil {

@@ -66,7 +66,7 @@ var flagTable = []flagRow{
 	{name: "data", short: "d", of: "study", topic: topicData, common: true, value: "FILE", values: dataFiles, path: true,
 		text: "with MODEL: data, or a pattern such as 'sets/*.json' for one fit per file; may be repeated"},
 	{name: "data", short: "d", topic: topicData, common: true, value: "FILE", values: dataFiles, path: true,
-		text: "data: JSON, CSV with a header line, or an R dump, also compressed by gzip; - is standard input"},
+		text: "data: JSON, CSV with a header line, or an R dump, also compressed by gzip; - is standard input; further tables are matched by the columns in common"},
 	{name: "count", topic: topicData, value: "NAME",
 		text: "variable to set to the number of rows of a CSV file, as in N, or of levels of a column, as in J=school; may be repeated"},
 	{name: "na", topic: topicData, value: "WHAT", values: holeWords,

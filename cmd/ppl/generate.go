@@ -211,7 +211,7 @@ func (o *quantityOptions) given(fit *fit.Fit, stderr io.Writer) (*data.Set, erro
 	if o.textErr != nil {
 		return nil, o.textErr
 	}
-	if r := fit.Record(); r != nil && len(r.Levels)+len(r.Counts) > 0 {
+	if r := fit.Record(); r != nil && len(r.Levels)+len(r.Zeros)+len(r.Counts)+len(r.Read)+len(r.Missing) > 0 {
 		var err error
 		if o.as, err = fit.Data(); err != nil {
 			return nil, err
@@ -222,7 +222,7 @@ func (o *quantityOptions) given(fit *fit.Fit, stderr io.Writer) (*data.Set, erro
 
 // boundTo binds a model to the data of --data or, without that flag, to the data of the run.
 func (o *quantityOptions) boundTo(ctx context.Context, model *model.Model, fit *fit.Fit, stderr io.Writer) (p *model.Posterior, notes []string, err error) {
-	o.uses = model.Program().Declares
+	o.suits(model)
 	values, err := o.given(fit, stderr)
 	if err != nil {
 		return nil, nil, err

@@ -8,7 +8,10 @@ import (
 	"strings"
 
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/diag"
+	stan "github.com/ppl-lang/ppl/lang/printer"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // This file: --na, --missing and --read, which say how columns of a table are read.
@@ -26,7 +29,8 @@ var holeWhat = map[string]data.Holes{"error": data.HolesFault, "drop": data.Hole
 var holeWords = oneOf(slices.Sorted(maps.Keys(holeWhat))...)
 
 // holes reads --na. of says what happens to missing values of a column. The columns that the flag
-// names are added to named. A value without a column applies to the columns that the model declares.
+// names are added to named. A value without a column applies to the columns that the model
+// declares.
 func (in *input) holes(named []namedColumn) (of func(column string) data.Holes, _ []namedColumn, err error) {
 	if len(in.na) == 0 {
 		return nil, named, nil
@@ -118,8 +122,8 @@ func checkColumns(set *data.Set, name string, named []namedColumn, o data.Option
 	return nil
 }
 
-// readAgain adds to the options how columns are read that a value of --read without a column is about:
-// those for which it is advised. It reports whether there are any.
+// readAgain adds to the options how columns are read that a value of --read without a column is
+// about: those for which it is advised. It reports whether there are any.
 func (in *input) readAgain(set *data.Set, o *data.Options) bool {
 	again := false
 	for _, text := range in.how {
@@ -149,6 +153,36 @@ func advised(set *data.Set, column, as string) bool {
 		needs, ok := strings.CutPrefix(s, "read="+column+"=")
 		return ok && (needs == as || (needs == "days" || needs == "hours") && as != "number" && as != "levels")
 	})
+}
+
+// suits makes data be read for a model.
+func (in *input) suits(m *model.Model) { in.uses, in.sizes = m.Program().Declares, firstSizes(m) }
+
+// byKey reports whether a column of a further table has a value for each level of the key, as the
+// model declares it: with another size than the key.
+func (in *input) byKey(column, key string) bool {
+	of, keyOf := in.sizes[column], in.sizes[key]
+	return of != "" && keyOf != "" && of != keyOf
+}
+
+// firstSizes returns the first sizes of the variables of a model's data, as they are written.
+func firstSizes(m *model.Model) map[string]string {
+	sizes := map[string]string{}
+	tree, info := m.Program().Syntax()
+	block := tree.Block(ast.Data)
+	if block == nil {
+		return sizes
+	}
+	for _, s := range block.Stmts {
+		d, ok := s.(*ast.VarDecl)
+		if !ok {
+			continue
+		}
+		if all := slices.Concat(d.Type.ArrayDims, d.Type.Sizes); len(all) > 0 {
+			sizes[info.Defs[d].Name] = stan.Line(all[0])
+		}
+	}
+	return sizes
 }
 
 // droppedRows reports the rows that --na leaves out.

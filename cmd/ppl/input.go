@@ -30,6 +30,7 @@ import (
 // input has the options about model and data that the commands share.
 type input struct {
 	data       string
+	others     []data.Text // further tables, whose columns are added to those of data
 	compile    model.CompileOptions
 	noPropto   bool
 	noJacobian bool
@@ -59,6 +60,7 @@ type input struct {
 	digest    string                 // of the text
 	parsed    *data.Set              // what the text says
 	uses      func(name string) bool // whether the compiled model uses data of that name; nil: any
+	sizes     map[string]string      // the first sizes of the model's data, as they are written
 	newLevels bool                   // columns may have levels that are not in as
 	as        *data.Set              // data whose levels the data must have, such as those of a fit; nil: none
 
@@ -70,27 +72,24 @@ type input struct {
 // flags declares the options.
 func (in *input) flags(cmd *cobra.Command) { bindsModel.add(cmd, in) }
 
-// onceFlag is a flag with a text that may be given only once: if there were two data files, one
-// would be ignored.
-type onceFlag struct {
-	to    *string
-	given bool
-}
+// dataFlag is --data. Further files are tables whose columns are added to the first.
+type dataFlag struct{ in *input }
 
-func (f *onceFlag) String() string {
-	if f.to == nil {
+func (f *dataFlag) String() string {
+	if f.in == nil {
 		return ""
 	}
-	return *f.to
+	return f.in.data
 }
 
-func (f *onceFlag) Type() string { return "string" }
+func (f *dataFlag) Type() string { return "string" }
 
-func (f *onceFlag) Set(text string) error {
-	if f.given {
-		return fmt.Errorf("it is given twice, with %s before; write all in one file", *f.to)
+func (f *dataFlag) Set(text string) error {
+	if f.in.data == "" {
+		f.in.data = text
+		return nil
 	}
-	*f.to, f.given = text, true
+	f.in.others = append(f.in.others, data.Text{File: text})
 	return nil
 }
 
@@ -144,7 +143,14 @@ func (in *input) read(ctx context.Context, model string) error {
 func (in *input) readData(ctx context.Context) {
 	if in.data != "" {
 		in.text, in.textErr = in.readText(ctx, in.data, "--data")
-		in.digest = files.Digest(in.text)
+		all := in.text
+		for i := range in.others {
+			if t := &in.others[i]; in.textErr == nil {
+				t.Text, in.textErr = in.readText(ctx, t.File, "--data")
+				all += t.Text
+			}
+		}
+		in.digest = files.Digest(all)
 	}
 }
 
@@ -346,7 +352,7 @@ func (in *input) compiled(ctx context.Context, text string, stderr io.Writer) (m
 	if strings.TrimSpace(m.Text()) == "" && !in.quiet {
 		emptyModel(stderr, m.Name())
 	}
-	in.uses = m.Program().Declares
+	in.suits(m)
 	return m, nil
 }
 
@@ -392,8 +398,10 @@ func (in *input) parse(name, text string) (set *data.Set, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if set, err = data.Parse(name, text, o); err == nil && in.readAgain(set, &o) {
-		set, err = data.Parse(name, text, o)
+	o.ByKey = in.byKey
+	first := data.Text{File: name, Text: text}
+	if set, err = data.ParseJoined(first, in.others, o); err == nil && in.readAgain(set, &o) {
+		set, err = data.ParseJoined(first, in.others, o)
 	}
 	if err == nil {
 		err = checkColumns(set, name, named, o)

@@ -268,7 +268,7 @@ func (o *quantityOptions) fitWithData(cmd *cobra.Command, args []string, file st
 	}
 	values, err := f.Data()
 	if file == "" || err != nil {
-		o.uses = m.Program().Declares
+		o.suits(m)
 		values, err = o.given(f, cmd.ErrOrStderr())
 	}
 	return f, m, values, err

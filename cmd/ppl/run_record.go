@@ -24,9 +24,7 @@ func newRecord(compiled string, in *input, flags *pflag.FlagSet) *folder.Record 
 	if f := flags.Lookup("format"); f != nil && f.Value.String() != string(fit.CSV) {
 		m.Format = f.Value.String()
 	}
-	if in.data != "" {
-		m.Data, m.DataSHA256 = absolute(in.data), in.digest
-	}
+	m.Data, m.DataSHA256 = in.dataRecord()
 	flags.Visit(func(f *pflag.Flag) {
 		if passes(f.Name) {
 			return
@@ -148,4 +146,16 @@ func (o *runOptions) recall(flags *pflag.FlagSet) (*folder.Record, error) {
 	}
 	o.out = o.resume
 	return m, nil
+}
+
+// dataRecord returns what the record of a run says about the origin of its data. If no single file
+// has them, it names none, and the folder keeps them however large they are.
+func (in *input) dataRecord() (path, digest string) {
+	switch {
+	case in.data == "":
+		return "", ""
+	case len(in.others) > 0:
+		return "", in.digest
+	}
+	return absolute(in.data), in.digest
 }

@@ -32,12 +32,18 @@ type Options struct {
 	// program. If Holes is nil, missing values are faults.
 	Holes func(column string) Holes
 
-	// How has the columns of a table that are read in a declared way, by their names in the program.
+	// How has the columns of a table that are read in a declared way, by their names in the
+	// program.
 	How map[string]How
 
 	// Missing lists the texts in a table that mean that there is no value, besides empty fields and
 	// NA.
 	Missing []Missing
+
+	// ByKey reports whether a column of another table has a value for each level of the column key
+	// by which it is matched, instead of one for each row; see [ParseJoined]. If ByKey is nil, no
+	// column has.
+	ByKey func(column, key string) bool
 
 	// Limit bounds the length in bytes of a file, and of its unpacked content. 0 means
 	// [DefaultLimit].
@@ -46,6 +52,8 @@ type Options struct {
 	// Memory bounds the memory in bytes that reading takes: text, numbers and temporary data. 0
 	// means no bound.
 	Memory int64
+
+	uncounted bool // leave out the counts, as the table is to be joined first
 }
 
 // limit returns the maximum length of a text.

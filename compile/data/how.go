@@ -18,9 +18,10 @@ type How struct {
 	// As is number, levels or lowercase, or the unit of dates and times: seconds, minutes, hours,
 	// days, weeks, months or years.
 	//
-	// A number may have separators of thousands, a decimal comma, signs of currencies, and a
-	// unit, which is the same in all rows that have one. levels makes any column a factor; lowercase also ignores case.
-	// Months and years follow the calendar: the first days of months are a whole number apart.
+	// A number may have separators of thousands, a decimal comma, signs of currencies, and a unit,
+	// which is the same in all rows that have one. levels makes any column a factor; lowercase also
+	// ignores case. Months and years follow the calendar: the first days of months are a whole
+	// number apart.
 	As string
 
 	// Since is the date that is 0, such as 2024-01-31 or 2024-01-31 08:30:00; "" is the earliest
@@ -160,9 +161,9 @@ func quotedWord(text string) string {
 	return text
 }
 
-// convertNumbers reads numbers in the notations of people. A comma is a decimal comma if a field has
-// one that cannot separate thousands, else it separates thousands. In a table with semicolons, it is
-// a decimal comma in any case.
+// convertNumbers reads numbers in the notations of people. A comma is a decimal comma if a field
+// has one that cannot separate thousands, else it separates thousands. In a table with semicolons,
+// it is a decimal comma in any case.
 func (c *column) convertNumbers() {
 	decimal, unit := c.semicolons, ""
 	for _, f := range c.declared.fields {

@@ -70,6 +70,7 @@ type Set struct {
 	table       bool
 	columns     []Column       // of a table
 	dropped     int            // rows of the table
+	rows        int            // of a table
 	how         map[string]How // columns that were read in a declared way
 	missing     []Missing      // texts that meant that there is no value
 	dump        bool

@@ -165,50 +165,8 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 			})
 		}
 	}
-	counts := o.Counts
-	if o.As != nil {
-		counts = slices.Clone(counts)
-		for _, c := range o.As.counts {
-			if !s.has(c.Name) && !slices.ContainsFunc(o.Counts, func(given Count) bool { return given.Name == c.Name }) {
-				counts = append(counts, c)
-			}
-		}
-	}
-	s.counts = counts
-	for _, count := range counts {
-		n := rows
-		if count.Of != "" {
-			v, ok := s.values[count.Of]
-			earlier, counted := Value{}, false
-			if o.As != nil && slices.Contains(o.As.counts, count) {
-				earlier, counted = o.As.values[count.Name]
-			}
-			switch {
-			case counted && len(earlier.Ints) == 1:
-				n = int(earlier.Ints[0])
-				if o.NewLevels && ok && v.IsInt {
-					for _, x := range v.Ints {
-						n = max(n, int(x))
-					}
-				}
-			case !ok:
-				return nil, &Error{File: file, Message: fmt.Sprintf("there is no column %s whose levels could be counted", count.Of), Fix: "the columns are " + strings.Join(s.names, ", ")}
-			case !v.IsInt:
-				return nil, &Error{File: file, Message: fmt.Sprintf("the column %s has real numbers: it has no levels", count.Of)}
-			case s.levels[count.Of] != nil:
-				n = len(s.levels[count.Of])
-			default:
-				n = 0
-				for _, x := range v.Ints {
-					n = max(n, int(x))
-				}
-			}
-		}
-		if !s.add(count.Name, Value{IsInt: true, Ints: []int64{int64(n)}, Reals: []float64{float64(n)}}) {
-			return nil, &Error{File: file, Message: fmt.Sprintf("there is a column %s already", count.Name), Fix: "choose another name for what is counted", Settings: []string{"count"}}
-		}
-	}
-	return s, nil
+	s.rows = rows
+	return s, s.count(o)
 }
 
 // tableError returns the error of a row that has another number of fields than there are columns.
