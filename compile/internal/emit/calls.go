@@ -305,8 +305,13 @@ type userCalls struct {
 	ex    evaluator
 	stmts runner
 
+	known *known.Evaluators
 	frame *ir.Function // the current function; nil: the blocks of the program
 }
+
+// evaluator returns the evaluator of values that data decide, for the current function or the
+// program's blocks.
+func (uc *userCalls) evaluator() *known.Evaluator { return uc.known.Of(uc.frame) }
 
 // userCallInLanes is userCall, except that a call that reads no value of the current recurrence is
 // evaluated in lanes.

@@ -3,11 +3,11 @@ package emit
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/inspect"
 	"github.com/ppl-lang/ppl/compile/internal/interp"
+	"github.com/ppl-lang/ppl/compile/internal/known"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
@@ -33,6 +33,12 @@ var nan = math.NaN()
 func (ex *expressions) eval(e ir.Expr) value {
 	ex.rep.deeper(e.Span())
 	defer ex.rep.shallower()
+	switch e.(type) {
+	case *ir.Cond, *ir.And, *ir.Or:
+		if v, ok := ex.decided(e); ok {
+			return v
+		}
+	}
 	switch e := e.(type) {
 	case *ir.IntLit:
 		return intValue(e.Value)
@@ -271,53 +277,46 @@ func (ex *expressions) choice(e *ir.Cond) value {
 		}
 		return ex.eval(e.Else)
 	}
-	if v, ok := ex.knownChoice(e, cond); ok {
-		return v
-	}
-	side := func(x ir.Expr) func() signal {
+	apart := ex.at.scanning() && !ex.at.hiddenAxis(cond.axis) && ex.vars.outOfScan(e.Then) && ex.vars.outOfScan(e.Else)
+	return ex.either(cond, e.Ty, apart, func() value { return ex.eval(e.Then) }, func() value { return ex.eval(e.Else) })
+}
+
+// either evaluates then where cond is not 0, and els elsewhere. apart says that neither side depends
+// on the current recurrence.
+func (ex *expressions) either(cond value, t types.Type, apart bool, then, els func() value) value {
+	leaves := t.Leaves()
+	side := func(eval func() value) func() signal {
 		return func() signal {
-			types := e.Type().Leaves()
-			v := ex.eval(x).each(func(k int, leaf value) value { return ex.arr.convert(leaf, types[k].Type) })
+			v := eval().each(func(k int, leaf value) value { return ex.arr.convert(leaf, leaves[k].Type) })
 			ex.ctl.result = &v
 			return returns
 		}
 	}
 	old := ex.ctl.result
 	some, all := ex.ctl.taken(cond) // values of an unused side may not exist yet
-	if some && !all && cond.ints != nil && ex.at.scanning() && !ex.at.hiddenAxis(cond.axis) && ex.vars.outOfScan(e.Then) && ex.vars.outOfScan(e.Else) {
-		ex.at.with(ex.at.outside(), func() { ex.ctl.partition(cond, side(e.Then), side(e.Else)) })
+	if some && !all && cond.ints != nil && apart {
+		ex.at.with(ex.at.outside(), func() { ex.ctl.partition(cond, side(then), side(els)) })
 	} else {
-		ex.ctl.choose(cond, side(e.Then), side(e.Else))
+		ex.ctl.choose(cond, side(then), side(els))
 	}
 	v := *ex.ctl.result
 	ex.ctl.result = old
-	v.typ = e.Type()
+	v.typ = t
 	return v
 }
 
-// knownChoice chooses between known integers by a condition that is known per iteration. A region
+// decided evaluates a choice between integers if data decide it. A region, or the steps of a scan,
 // would hide that the result is known.
-func (ex *expressions) knownChoice(e *ir.Cond, cond value) (v value, ok bool) {
-	if cond.ints == nil || e.Ty.Kind != types.Int || e.Ty.Dims > 0 || !ex.at.hiddenAxis(cond.axis) && !ex.at.hidden() && !ex.at.scanning() {
-		return v, false
-	}
-	if !ex.plain(e.Then) || !ex.plain(e.Else) {
-		return v, false
-	}
-	x, y := ex.eval(e.Then), ex.eval(e.Else)
-	if x.ints == nil || y.ints == nil {
-		return v, false
-	}
-	ax := lanes.Innermost(cond.axis, lanes.Innermost(x.axis, y.axis))
-	wide := y.known().Wide(ax)
-	v = ofLanes(lanes.Value{Axis: ax, Ints: slices.Clone(wide.Ints)})
-	then := x.known().Wide(ax)
-	for l, t := range cond.known().Mask(ax) {
-		if t {
-			v.ints[l] = then.Ints[l]
+func (ex *expressions) decided(e ir.Expr) (v value, ok bool) {
+	if ev := ex.users.evaluator(); e.Type().Equal(types.IntType) && ev.Knows(e, ex.vars) {
+		at := &known.Context{Scope: ex.vars, Binding: ex.rep}
+		if !ex.at.hidden() {
+			at.Axis = ex.at.axis
 		}
+		x, err := ev.Eval(e, at)
+		return ofLanes(x), err == nil // a mistake is reported by the general evaluation
 	}
-	return v, true
+	return v, false
 }
 
 // paramLevels returns the autodiff levels of the leaves of an expression.
@@ -403,126 +402,9 @@ func (ex *expressions) paramLevel(e ir.Expr) bool {
 // logical evaluates && or ||. It evaluates the right side only where the left side leaves the
 // result open.
 func (ex *expressions) logical(x, y ir.Expr, and bool) value {
-	l := ex.eval(x)
-	if i, ok := l.scalarInt(); ok {
-		if (i != 0) != and {
-			return intValue(lanes.Truth(!and))
-		}
-		r := ex.eval(y)
-		return ex.b.notZero(r)
+	right, settled := func() value { return ex.b.notZero(ex.eval(y)) }, func() value { return intValue(lanes.Truth(!and)) }
+	if and {
+		return ex.either(ex.eval(x), types.IntType, false, right, settled)
 	}
-	if l.ints != nil && !ex.at.hiddenAxis(l.axis) && !ex.at.scanning() {
-		// The left side is known per iteration: evaluate the right side only in the iterations that
-		// need it.
-		ax := lanes.Innermost(ex.at.axis, l.axis)
-		out := ex.b.notZero(ofLanes(l.known().Wide(ax)))
-		var open []int32
-		for i, t := range out.ints {
-			if (t != 0) == and {
-				open = append(open, int32(i))
-			}
-		}
-		if len(open) == 0 {
-			return out
-		}
-		ex.rep.reserveLanes(len(open))
-		sub := &axis{N: len(open), Parent: ax, Up: open, Level: levelOf(ax), Subset: true}
-		var c *cell
-		ex.at.with(ex.at.in(ax), func() { c = ex.mem.newCell(nil, "condition", types.IntType, nil) })
-		c.setWhole(out)
-		ex.at.with(ex.at.in(sub), func() { ex.mem.writeLocal(c, lanes.WholeOf(nil), ex.b.notZero(ex.eval(y)), sub) })
-		return ex.mem.pack(c)
-	}
-	at := *ex.at
-	if l.ints != nil { // iterations are hidden: exclude those that do not need y
-		at = at.where(l, and)
-	}
-	plain := false
-	ex.at.with(at, func() { plain = ex.plain(y) })
-	if !plain {
-		side := func(needed bool) func() signal {
-			return func() signal {
-				v := intValue(lanes.Truth(!and))
-				if needed {
-					v = ex.b.notZero(ex.eval(y))
-				}
-				ex.ctl.result = &v
-				return returns
-			}
-		}
-		old := ex.ctl.result
-		ex.ctl.choose(l, side(and), side(!and))
-		v := *ex.ctl.result
-		ex.ctl.result = old
-		return v
-	}
-	var r value
-	ex.at.with(at, func() { r = ex.eval(y) })
-	return ex.b.emit(types.IntType, []value{l, r}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
-		zero := g.Const(0)
-		lx, ly := g.Do(ad.OpNotEqual, nil, a[0], zero), g.Do(ad.OpNotEqual, nil, a[1], zero)
-		if and {
-			return g.Select(lx, ly, zero)
-		}
-		return g.Select(lx, g.Const(1), ly)
-	})
-}
-
-// inside reports whether an index is known and within the dimension in all current lanes.
-func (ex *expressions) inside(index ir.Expr, size int) bool {
-	var at value
-	switch e := index.(type) {
-	case *ir.IntLit:
-		at = intValue(e.Value)
-	default:
-		if ex.plain(e) {
-			at = ex.eval(e)
-		}
-	}
-	excluded := ex.at.excluded(at.axis)
-	for l, i := range at.ints {
-		if (i < 1 || i > int64(size)) && (excluded == nil || !excluded[l]) {
-			return false
-		}
-	}
-	return at.ints != nil
-}
-
-// mayDivideByZero reports whether a call divides ints by 0 or by an unknown number.
-func (ex *expressions) mayDivideByZero(e *ir.Call) bool {
-	if e.Type().Kind != types.Int || e.Name != "operator/" && e.Name != "operator%" && e.Name != "operator%/%" {
-		return false
-	}
-	if !ex.plain(e.Args[1]) {
-		return true
-	}
-	by := ex.eval(e.Args[1])
-	return by.ints == nil || slices.Contains(by.ints, 0)
-}
-
-// plain reports whether an expression may be evaluated speculatively: it has no side effects and
-// cannot fail.
-func (ex *expressions) plain(e ir.Expr) bool {
-	plain := true
-	ir.Inspect(e, func(e ir.Node) bool {
-		switch e := e.(type) {
-		case *ir.UserCall:
-			plain = false
-		case *ir.Call:
-			total := e.Type().Kind == types.Int && (e.Name == "max" || e.Name == "min" || e.Name == "abs")
-			plain = plain && (total || strings.HasPrefix(e.Name, "operator")) && e.Type().IsScalar() && !ex.mayDivideByZero(e)
-		case *ir.IndexExpr:
-			x, ok := e.X.(*ir.VarRef)
-			if !ok {
-				plain = false
-				break
-			}
-			shape := ex.vars.cell(x.Var).shape
-			for k, ix := range e.Indices {
-				plain = plain && ix.Kind == ir.IndexSingle && ex.inside(ix.A, shape[k])
-			}
-		}
-		return plain
-	})
-	return plain
+	return ex.either(ex.eval(x), types.IntType, false, settled, right)
 }

@@ -19,7 +19,6 @@ type iterator struct {
 	vars      *variables
 	users     *userCalls
 	ex        evaluator
-	known     *known.Evaluators
 }
 
 // loop is a loop about to run.
@@ -65,10 +64,7 @@ func (it *iterator) overElements(s *ir.ForEach) (int, *loop) {
 		n = over.shape[0]
 	}
 	c := &inspect.Container{Expr: s.Over, Shape: over.shape}
-	if k := over.known(); k.Ints != nil {
-		c.Known = &k
-	} else if data, ok := over.lvl.g.Value(over.ref); ok {
-		k.Reals = data
+	if k, ok := over.data(); ok {
 		c.Known = &k
 	}
 	return n, &loop{Loop: inspect.Loop{Body: s.Body, Var: s.Var, Over: c}, over: over}
@@ -129,10 +125,6 @@ func (it *iterator) outside() *outside {
 	return &outside{reporter: it.rep, it: it, vars: map[*ir.Var]*inspect.Variable{}, over: map[*inspect.Container]value{}}
 }
 
-// evaluator returns the evaluator of values that data decide, for the current function or the
-// program's blocks.
-func (it *iterator) evaluator() *known.Evaluator { return it.known.Of(it.users.frame) }
-
 // track finds the known values of integers that a loop passes from iteration to iteration, see
 // [inspect.Track].
 func (it *iterator) track(ax *axis, lp *loop, i value, active *value) []known.Tracked {
@@ -141,7 +133,7 @@ func (it *iterator) track(ax *axis, lp *loop, i value, active *value) []known.Tr
 		v := active.known()
 		some = &v
 	}
-	return inspect.Track(it.evaluator(), it.outside(), ax, &lp.Loop, i.known(), some)
+	return inspect.Track(it.users.evaluator(), it.outside(), ax, &lp.Loop, i.known(), some)
 }
 
 // Variable returns the inspector's form of a variable outside the loop.
@@ -154,23 +146,14 @@ func (o *outside) Variable(v *ir.Var) *inspect.Variable {
 		o.vars[v] = nil
 		return nil
 	}
-	x := &inspect.Variable{Var: v, Shape: c.shape, Home: c.home, Cell: c, Steady: c.whole != nil}
-	for n := it.at.nest; n != nil; n = n.around {
-		x.Steady = x.Steady && n.watched[c] == nil
-	}
+	x := &inspect.Variable{Var: v, Shape: c.shape, Home: c.home, Cell: c, Steady: it.vars.steady(c)}
 	if l := it.vars.overlayOf(c); l != nil {
 		x.Copy, x.Part = &inspect.Variable{Var: v, Shape: l.temp.shape, Home: l.temp.home, Cell: l.temp}, !l.whole
 	}
 	var known *lanes.Value // nil until first use
 	x.Value = func() (lanes.Value, bool) {
 		if known == nil {
-			w := it.vars.load(c, lanes.WholeOf(c.shape), c.typ)
-			k := w.known()
-			if w.ints == nil {
-				if data, ok := w.lvl.g.Value(w.ref); ok {
-					k.Reals = data
-				}
-			}
+			k, _ := it.vars.load(c, lanes.WholeOf(c.shape), c.typ).data()
 			known = &k
 		}
 		return *known, known.Ints != nil || known.Reals != nil

@@ -120,7 +120,7 @@ func (ls *loops) runLaned(steps int, lp *loop) bool {
 
 // planned returns the nest of a loop with its plan, or nil and the reason.
 func (ls *loops) planned(ax *axis, lp *loop, i value) (n *nest, last int, why string) {
-	ev, out := ls.iter.evaluator(), ls.iter.outside()
+	ev, out := ls.iter.users.evaluator(), ls.iter.outside()
 	if lp.Over != nil {
 		out.over[lp.Over] = lp.over
 	}

@@ -408,9 +408,9 @@ func New(prog *ir.Program, data []Constant, o Options) *Program {
 	all.marks = marks{floor: f, prog: prog, lp: lp}
 	all.indexer = indexer{floor: f, vars: vars, ex: ex}
 	all.library = library{floor: f, vars: vars, lp: lp, marks: mk, idx: idx, ex: ex}
-	all.userCalls = userCalls{floor: f, vars: vars, lp: lp, ctl: ctl, ex: ex, stmts: stmts}
+	all.userCalls = userCalls{floor: f, vars: vars, lp: lp, ctl: ctl, ex: ex, stmts: stmts, known: evaluators}
 	all.expressions = expressions{floor: f, vars: vars, lp: lp, ctl: ctl, idx: idx, lib: lib, users: users}
-	all.iterator = iterator{floor: f, prog: prog, functions: functions, vars: vars, users: users, ex: ex, known: evaluators}
+	all.iterator = iterator{floor: f, prog: prog, functions: functions, vars: vars, users: users, ex: ex}
 	all.scans = scans{floor: f, lp: lp, marks: mk}
 	all.nests = nests{floor: f, vars: vars, log: log, iter: iter, scans: &all.scans, ex: ex, stmts: stmts}
 	all.carrier = carrier{floor: f, functions: functions, vars: vars, lp: lp, log: log, ctl: ctl, iter: iter, ex: ex, stmts: stmts}

@@ -113,6 +113,14 @@ func intValue(v int64) value { return value{typ: types.IntType, ints: []int64{v}
 // known returns the known integers as a lanes.Value.
 func (v value) known() lanes.Value { return lanes.Value{Shape: v.shape, Axis: v.axis, Ints: v.ints} }
 
+// data returns the numbers of a value that data decide.
+func (v value) data() (x lanes.Value, ok bool) {
+	if x = v.known(); x.Ints == nil {
+		x.Reals, _ = v.lvl.g.Value(v.ref)
+	}
+	return x, x.Ints != nil || x.Reals != nil
+}
+
 // ofLanes returns the value of known integers.
 func ofLanes(v lanes.Value) value {
 	return value{typ: types.Type{Kind: types.Int, Dims: len(v.Shape)}, shape: v.Shape, axis: v.Axis, ints: v.Ints}

@@ -21,6 +21,34 @@ type variables struct {
 
 func (vs *variables) cell(v *ir.Var) *cell { return vs.cells[v.ID] }
 
+// Shape, Value and Excluded implement [known.Scope].
+
+func (vs *variables) Shape(v *ir.Var) (shape []int, ok bool) {
+	c := vs.cell(v)
+	if c == nil {
+		return nil, false
+	}
+	return c.shape, true
+}
+
+func (vs *variables) Value(v *ir.Var) (x lanes.Value, ok bool) {
+	if c := vs.cell(v); c != nil && vs.steady(c) {
+		return c.whole.data()
+	}
+	return x, false
+}
+
+func (vs *variables) Excluded(ax *axis) []bool { return vs.at.excluded(ax) }
+
+// steady reports whether a variable has one value that no current unit writes.
+func (vs *variables) steady(c *cell) bool {
+	steady := c.whole != nil
+	for n := vs.at.nest; n != nil; n = n.around {
+		steady = steady && n.watched[c] == nil
+	}
+	return steady
+}
+
 // load reads elements of a variable.
 func (vs *variables) load(c *cell, acc lanes.Access, typ types.Type) value {
 	c, acc = vs.resolve(c, acc)

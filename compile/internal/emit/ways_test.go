@@ -71,7 +71,7 @@ model { vector[N] h = z; for (n in 2:N) { `
 			if w.Joined || w.Steps || slices.ContainsFunc(tried, func(f *inspect.Found) bool { return f.Foresees(w, false) }) {
 				continue
 			}
-			tried = append(tried, inspect.Inspect(it.evaluator(), it.outside(), inspect.Request{Loop: &lp.Loop, Axis: ax, Number: i.known(), Way: w}))
+			tried = append(tried, inspect.Inspect(it.users.evaluator(), it.outside(), inspect.Request{Loop: &lp.Loop, Axis: ax, Number: i.known(), Way: w}))
 			got = append(got, w.Unroll)
 		}
 		if !slices.Equal(got, c.want) {
