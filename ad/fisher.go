@@ -13,8 +13,8 @@ import (
 // elements range: the arguments' common shape and lanes.
 type Information func(g *Graph, args []Ref) [][]Ref
 
-// Weighted returns the information about all arguments but the last, multiplied by the last.
-func (f Information) Weighted() Information {
+// weighted returns the information about all arguments but the last, multiplied by the last.
+func (f Information) weighted() Information {
 	return func(g *Graph, args []Ref) [][]Ref {
 		n := len(args) - 1
 		rows := f(g, args[:n])
@@ -42,6 +42,25 @@ type Statement struct {
 	// Whiten is for distributions that are not elementwise. Given the tangents t of the arguments,
 	// None where 0, it returns arrays, linear in t, whose squares add up to tᵀIt.
 	Whiten func(g *Graph, args, t []Ref) []Ref
+}
+
+// Weighted returns the statement multiplied by a weight: one number, or one in each lane.
+func (s Statement) Weighted(w Ref) Statement {
+	args := append(slices.Clone(s.Args), w)
+	if s.Info != nil {
+		return Statement{Args: args, Info: s.Info.weighted()}
+	}
+	n := len(s.Args)
+	return Statement{Args: args, Whiten: func(g *Graph, args, t []Ref) []Ref {
+		root := g.Sqrt(args[n])
+		out := s.Whiten(g, args[:n], t[:n])
+		for i, z := range out {
+			if z != None {
+				out[i] = g.Mul(z, root)
+			}
+		}
+		return out
+	}}
 }
 
 // Fisher returns the n×n expected Fisher information about wrt (n elements, no lanes) of all

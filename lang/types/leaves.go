@@ -71,3 +71,20 @@ func (t Type) LeafRange(i int) (from, to int) {
 	}
 	return from, from
 }
+
+// PromotedLeaves converts a list with an item for each leaf of a value, such as its size, when the
+// value is promoted to another type. A number promoted to a complex number becomes two leaves.
+func PromotedLeaves[T any](leaves []T, from, to Type) []T {
+	switch {
+	case from.Kind == Tuple:
+		var out []T
+		for i, m := range from.Members {
+			lo, hi := from.LeafRange(i)
+			out = append(out, PromotedLeaves(leaves[lo:hi], m, to.Members[i])...)
+		}
+		return out
+	case to.Composite() && !from.Composite():
+		return []T{leaves[0], leaves[0]}
+	}
+	return leaves
+}

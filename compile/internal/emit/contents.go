@@ -291,16 +291,7 @@ func (ct *contents) writeLocal(c *cell, acc lanes.Access, v value, ax *axis) {
 // accumulate.
 func (ct *contents) compact(c *cell) {
 	if len(c.parts) > 4*len(c.table)+16 {
-		used := slices.Repeat([]int32{-1}, len(c.parts))
-		var parts []value
-		for i, p := range c.table {
-			if used[p.part] < 0 {
-				used[p.part] = int32(len(parts))
-				parts = append(parts, c.parts[p.part])
-			}
-			c.table[i].part = used[p.part]
-		}
-		c.parts = parts
+		ct.pack(c)
 	}
 }
 

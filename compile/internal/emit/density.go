@@ -81,6 +81,7 @@ type marks struct {
 	floor
 	prog *ir.Program
 	lp   *logDensity
+	ex   evaluator
 
 	densities []density // so far
 	left      []LeftOut // densities that cannot be represented by inputs
@@ -187,25 +188,13 @@ func (mk *marks) lowerOf(e ir.Expr) *float64 {
 		e = x.X
 	}
 	r, ok := e.(*ir.VarRef)
-	if !ok || !slices.Contains(mk.prog.Parameters, r.Var) || r.Var.Constraint.Kind != types.LowerUpper || r.Var.Constraint.Upper != nil {
+	if !ok || !slices.Contains(mk.prog.Parameters, r.Var) || r.Var.Constraint.Kind != types.LowerUpper || r.Var.Constraint.Lower == nil || r.Var.Constraint.Upper != nil {
 		return nil
 	}
-	var v float64
-	switch l := r.Var.Constraint.Lower.(type) {
-	case *ir.IntLit:
-		v = float64(l.Value)
-	case *ir.RealLit:
-		v = l.Value
-	case *ir.Promote:
-		i, ok := l.X.(*ir.IntLit)
-		if !ok {
-			return nil
-		}
-		v = float64(i.Value)
-	default:
-		return nil
+	if data, ok := mk.b.numeric(mk.ex.eval(r.Var.Constraint.Lower)).data(); ok && len(data.Reals) == 1 {
+		return &data.Reals[0]
 	}
-	return &v
+	return nil
 }
 
 // scanOf returns the recurrence whose steps evaluate lvl, in all lanes in force. It is nil unless
@@ -258,7 +247,7 @@ func (mk *marks) statements() *Information {
 		for _, s := range d.statements {
 			call := Call{At: d.at, Name: d.name}
 			if slices.ContainsFunc(data, func(v float64) bool { return v != 1 }) {
-				s, call.Weighted = weighted(s, w), true
+				s, call.Weighted = s.Weighted(w), true
 			}
 			info.Statements, info.Calls = append(info.Statements, s), append(info.Calls, call)
 		}
@@ -379,24 +368,6 @@ func (mk *marks) unusable(d density, w ad.Ref, made []bool) string {
 		}
 	}
 	return ""
-}
-
-// weighted returns s with the weight w, one number or one per lane.
-func weighted(s ad.Statement, w ad.Ref) ad.Statement {
-	if s.Info != nil {
-		return ad.Statement{Args: append(slices.Clone(s.Args), w), Info: s.Info.Weighted()}
-	}
-	n, whiten := len(s.Args), s.Whiten
-	return ad.Statement{Args: append(slices.Clone(s.Args), w), Whiten: func(g *ad.Graph, args, t []ad.Ref) []ad.Ref {
-		root := g.Sqrt(args[n])
-		out := whiten(g, args[:n], t[:n])
-		for i, z := range out {
-			if z != ad.None {
-				out[i] = g.Mul(z, root)
-			}
-		}
-		return out
-	}}
 }
 
 // inside reports whether a is part of b.

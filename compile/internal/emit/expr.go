@@ -348,7 +348,7 @@ func (ex *expressions) paramLevels(e ir.Expr) []bool {
 		from, to := e.X.Type().LeafRange(e.I)
 		out = ex.paramLevels(e.X)[from:to]
 	case *ir.Promote:
-		out = promotedLevels(ex.paramLevels(e.X), e.X.Type(), e.Ty)
+		out = types.PromotedLeaves(ex.paramLevels(e.X), e.X.Type(), e.Ty)
 	default:
 		p := ex.paramLevel(e)
 		for k := range out {
@@ -365,22 +365,6 @@ func (ex *expressions) paramLevels(e ir.Expr) []bool {
 		}
 	}
 	return out
-}
-
-// promotedLevels returns the levels of a promoted value.
-func promotedLevels(levels []bool, from, to types.Type) []bool {
-	switch {
-	case from.Kind == types.Tuple:
-		var out []bool
-		for i, m := range from.Members {
-			lo, hi := from.LeafRange(i)
-			out = append(out, promotedLevels(levels[lo:hi], m, to.Members[i])...)
-		}
-		return out
-	case to.Composite() && !from.Composite():
-		return []bool{levels[0], levels[0]}
-	}
-	return levels
 }
 
 // paramLevel reports whether an expression has parameter level, judged by its parts. Integers never

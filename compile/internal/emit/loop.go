@@ -207,20 +207,13 @@ func (ls *loops) count(x *inspect.Nest, p *plan.Plan) {
 			scans[g.Units[0].Loop] = true
 		}
 	}
-	var visit func(l *plan.Loop)
-	visit = func(l *plan.Loop) {
+	for l := range x.Loops {
 		if scans[l] {
 			ls.log.stats.Scanned++
 		} else {
 			ls.log.stats.Laned++
 		}
-		for _, y := range l.Body {
-			if in, ok := y.(*plan.Loop); ok {
-				visit(in)
-			}
-		}
 	}
-	visit(x.Plan.Root)
 }
 
 // whileFrom runs the iterations of a while loop, starting with number trip.

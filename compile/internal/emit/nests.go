@@ -215,13 +215,6 @@ func (ns *nests) leaveUnit(u *unit) {
 // runUnit runs the statements of a unit.
 func (ns *nests) runUnit(u *unit) {
 	switch s := u.Stmts[0].(type) {
-	case *ir.Declare:
-		old := ns.rep.move(s.Span())
-		c := ns.vars.cell(s.Var)
-		init := ns.ex.eval(s.Init)
-		ns.mem.checkShape(s.Init.Span(), s.Var.Name, c.shape, init.shape)
-		ns.vars.store(c, lanes.WholeOf(c.shape), init)
-		ns.rep.move(old)
 	case *ir.Unpack:
 		old := ns.rep.move(s.Span())
 		for k, leaf := range ns.ex.eval(s.Value).parts() {

@@ -405,7 +405,7 @@ func New(prog *ir.Program, data []Constant, o Options) *Program {
 	all.logDensity = logDensity{floor: f}
 	all.journal = journal{at: f.at}
 	all.control = control{floor: f, lp: lp, log: log}
-	all.marks = marks{floor: f, prog: prog, lp: lp}
+	all.marks = marks{floor: f, prog: prog, lp: lp, ex: ex}
 	all.indexer = indexer{floor: f, vars: vars, ex: ex}
 	all.library = library{floor: f, vars: vars, lp: lp, marks: mk, idx: idx, ex: ex}
 	all.userCalls = userCalls{floor: f, vars: vars, lp: lp, ctl: ctl, ex: ex, stmts: stmts, known: evaluators}

@@ -260,76 +260,44 @@ func (vs *variables) inEveryLane(n *nest, h *history, from []plan.Origin, acc la
 	if width == 0 || len(from) == 0 {
 		return v, false
 	}
-	type part struct {
-		w  *write
-		up []int32
-	}
-	var parts []part
-	at := make([]int32, width) // position in the concatenation of the parts
-	which := make([]int, width)
+	at := make([]int32, width) // position in the value of its write, then in the concatenation of all
 	for p := range width {
 		w := h.write(from[p])
-		k := slices.IndexFunc(parts, func(x part) bool { return x.w == w })
-		if k < 0 {
-			k = len(parts)
-			x := part{w: w}
-			if w != nil {
-				if w.Slot != nil || !w.u.Domain.Within(ax) {
-					return v, false
-				}
-				x.up = ax.LanesOf(w.u.Domain)
-			}
-			if parts = append(parts, x); len(parts) > 1 && !h.Private {
-				return v, false // arrays of all iterations: one gather takes a quarter of the time
-			}
+		if w != h.write(from[0]) && !h.Private {
+			return v, false // arrays of all iterations: one gather takes a quarter of the time
 		}
-		x := parts[k]
-		which[p], at[p] = k, int32(p)
-		size := int32(0)
-		if w != nil {
-			size = int32(len(w.Offsets))
-			first := int32(0)
-			if x.up != nil {
-				first = x.up[0]
+		size, up := int32(0), []int32(nil)
+		if at[p] = int32(p); w != nil {
+			if w.Slot != nil || !w.u.Domain.Within(ax) {
+				return v, false
 			}
-			if at[p] = from[p].Pos - first*size; at[p] < 0 || at[p] >= size {
-				return v, false // it reads another iteration
-			}
+			size, up = int32(len(w.Offsets)), ax.LanesOf(w.u.Domain)
+			at[p] = from[p].Pos % size
 		}
 		for l := range len(from) / width {
-			o := from[l*width+p]
-			if h.write(o) != w || o.None {
-				return v, false
+			o, lane := from[l*width+p], int32(l)
+			if up != nil {
+				lane = up[l]
 			}
-			if w == nil {
-				continue
-			}
-			lane := int32(l)
-			if x.up != nil {
-				lane = x.up[l]
-			}
-			if o.Pos != lane*size+at[p] {
-				return v, false
+			if h.write(o) != w || o.None || w != nil && o.Pos != lane*size+at[p] {
+				return v, false // it reads another write, or another iteration
 			}
 		}
 	}
-	vals := make([]value, len(parts))
-	start := make([]int32, len(parts))
-	total := int32(0)
-	for k, x := range parts {
-		if x.w == nil {
-			vals[k] = vs.loadBefore(n, h, acc, typ)
-		} else {
-			vals[k] = x.w.val
-		}
-		start[k] = total
-		total += int32(vals[k].size())
-	}
-	identity := len(parts) == 1 && total == int32(width)
+	var a assembly[*write]
+	identity := true
 	for p := range width {
-		at[p] += start[which[p]]
+		w := h.write(from[p])
+		at[p] += a.part(w, func() value {
+			if w == nil {
+				return vs.loadBefore(n, h, acc, typ)
+			}
+			return w.val
+		})
 		identity = identity && at[p] == int32(p)
 	}
+	vals := a.parts
+	identity = identity && len(vals) == 1 && a.total == int32(width)
 	shape := acc.Index.Shape()
 	if identity {
 		return vs.arr.shaped(vals[0], shape, typ), true

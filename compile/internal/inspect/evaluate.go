@@ -9,18 +9,10 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
-	"github.com/ppl-lang/ppl/lang/source"
 )
 
 // mistake is an error in the user's program or data.
 type mistake struct{ d diag.Diagnostic }
-
-// fail ends the inspection with a mistake.
-func fail(at source.Span, code diag.Code, detail, format string, args ...any) {
-	d := diag.Errorf(code, at, format, args...)
-	d.Detail = detail
-	panic(&mistake{d})
-}
 
 // tooLong ends an inspection when an expression takes too long to evaluate. In the next inspection,
 // that expression counts as unknown.

@@ -510,7 +510,7 @@ func (in *inspection) declare(s *ir.Declare) {
 	}
 	in.rec.history(x)
 	if s.Init != nil {
-		in.rec.leaf(s, nil)
+		in.rec.leaf(&ir.Assign{Pos: s.Pos, Var: v, Value: s.Init}, nil)
 	}
 }
 
@@ -533,8 +533,9 @@ func (at *sight) shape(v *ir.Var) []int {
 // fits fails unless a value has the shape of the variable that it is assigned to.
 func fits(at source.Span, name string, want, got []int) {
 	if !slices.Equal(want, got) {
-		fail(at, diag.SizeMismatch, fmt.Sprintf("`%s` here has %s; the value has %s.", name, interp.SizeText(want), interp.SizeText(got)),
-			"sizes do not match in the assignment to `%s`", name)
+		d := diag.Errorf(diag.SizeMismatch, at, "sizes do not match in the assignment to `%s`", name)
+		d.Detail = fmt.Sprintf("`%s` here has %s; the value has %s.", name, interp.SizeText(want), interp.SizeText(got))
+		panic(&mistake{d})
 	}
 }
 

@@ -48,10 +48,6 @@ func (rc *recorder) history(x *Variable) *plan.Variable {
 func (rc *recorder) unit(u *Statement) {
 	s := u.Stmts[0]
 	switch s := s.(type) {
-	case *ir.Declare:
-		rc.uses(s.Init)
-		rc.touch(s.Var, nil, plan.Writes)
-		return
 	case *ir.Unpack:
 		rc.uses(s.Value)
 		for _, v := range s.Vars {

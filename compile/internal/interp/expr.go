@@ -157,7 +157,7 @@ func (s *scope) promote(e *ir.Promote) expr {
 		return out
 	case from.Composite() || to.Composite():
 		parts := x.parts()
-		return ofLeaves(settle(to, promotedLevels(x.levels, from, to)), false, func(f *frame) []*array { return promoted(parts(f), from, to) })
+		return ofLeaves(settle(to, types.PromotedLeaves(x.levels, from, to)), false, func(f *frame) []*array { return promoted(parts(f), from, to) })
 	}
 	return ofArray(x.levels[0], true, func(f *frame) *array {
 		a := x.array(f)
@@ -186,21 +186,6 @@ func promoted(leaves []*array, from, to types.Type) []*array {
 		return []*array{a}
 	}
 	return []*array{a, {shape: a.shape, reals: make([]float64, len(a.reals))}} // a complex number
-}
-
-func promotedLevels(levels []ir.Level, from, to types.Type) []ir.Level {
-	switch {
-	case from.Kind == types.Tuple:
-		var out []ir.Level
-		for i, m := range from.Members {
-			lo, hi := from.LeafRange(i)
-			out = append(out, promotedLevels(levels[lo:hi], m, to.Members[i])...)
-		}
-		return out
-	case to.Composite() && !from.Composite():
-		return []ir.Level{levels[0], levels[0]}
-	}
-	return levels
 }
 
 func (s *scope) tuple(e *ir.Tuple) expr {

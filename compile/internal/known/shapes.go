@@ -87,7 +87,10 @@ func (z *sizer) of(e ir.Expr) (shapes [][]int, ok bool) {
 		return [][]int{z.at.Operand.Shape}, true
 	case *ir.Promote:
 		shapes, ok := z.of(e.X)
-		return promoted(shapes, e.X.Type(), e.Ty), ok
+		if !ok {
+			return nil, false
+		}
+		return types.PromotedLeaves(shapes, e.X.Type(), e.Ty), true
 	case *ir.IndexExpr:
 		return z.index(e)
 	case *ir.Call:
@@ -128,23 +131,6 @@ func (z *sizer) list(es []ir.Expr) (shapes [][]int, ok bool) {
 		shapes = append(shapes, leaves...)
 	}
 	return shapes, true
-}
-
-// promoted converts the shapes of a value from one type to another. A complex number has two
-// leaves.
-func promoted(shapes [][]int, from, to types.Type) (out [][]int) {
-	switch {
-	case shapes == nil:
-	case from.Kind == types.Tuple:
-		for i, m := range from.Members {
-			lo, hi := from.LeafRange(i)
-			out = append(out, promoted(shapes[lo:hi], m, to.Members[i])...)
-		}
-		return out
-	case to.Composite() && !from.Composite():
-		return [][]int{shapes[0], shapes[0]}
-	}
-	return shapes
 }
 
 func (z *sizer) literal(t types.Type, elems []ir.Expr) (shapes [][]int, ok bool) {

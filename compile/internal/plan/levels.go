@@ -1,5 +1,7 @@
 package plan
 
+import "slices"
+
 // Levels assigns the iterations of a loop to levels (wavefronts) by their dependences. It is for
 // iterations that read earlier iterations' values at irregular distances, such as products by
 // index, or rows that read the row of their parent. Level 0 reads no values that the loop wrote,
@@ -31,8 +33,7 @@ func Levels(n *Nest, p *Plan) []int64 {
 	defer p.used()()
 	type edge struct{ from, to int32 } // iterations
 	var edges []edge
-	starts := make([]int32, ax.N+1)
-	p.memory.Reserve(12, ax.N)
+	p.memory.Reserve(8, ax.N)
 	ups := map[*Axis][]int32{} // from the domains of writes to ax
 	for _, u := range p.Tangled {
 		for _, t := range p.touches[u.ID] {
@@ -63,7 +64,6 @@ func Levels(n *Nest, p *Plan) []int64 {
 				}
 				if e.from < e.to {
 					edges = append(edges, e)
-					starts[e.to+1]++
 				}
 			}
 		}
@@ -71,20 +71,10 @@ func Levels(n *Nest, p *Plan) []int64 {
 	if len(edges) == 0 { // the dependences are within iterations
 		return nil
 	}
-	for i := range ax.N {
-		starts[i+1] += starts[i]
-	}
-	into := make([]int32, len(edges)) // by iteration: the iterations whose values it reads
-	next := append([]int32(nil), starts...)
-	for _, e := range edges {
-		into[next[e.to]] = e.from
-		next[e.to]++
-	}
+	slices.SortFunc(edges, func(a, b edge) int { return int(a.to - b.to) })
 	levels := make([]int64, ax.N)
-	for i := range ax.N {
-		for _, from := range into[starts[i]:starts[i+1]] {
-			levels[i] = max(levels[i], levels[from]+1)
-		}
+	for _, e := range edges {
+		levels[e.to] = max(levels[e.to], levels[e.from]+1)
 	}
 	return levels
 }

@@ -168,7 +168,7 @@ func (p *planner) addWrite(u *Unit, v *History) (why string) {
 	return ""
 }
 
-// schedule numbers the iterations of the units in program order.
+// schedule numbers the iterations of the units in program order, and lists the writes in it.
 func (p *planner) schedule() {
 	type cursor struct {
 		node Node
@@ -193,6 +193,18 @@ func (p *planner) schedule() {
 		}
 		return c
 	}
+	writes, outs := make([][]*Write, len(p.Units)), map[*Write][]bool{}
+	for _, v := range p.Histories {
+		n := 0
+		for _, w := range v.Writes {
+			if !v.Sum && !v.Private {
+				writes[w.Unit.ID], outs[w] = append(writes[w.Unit.ID], w), w.out()
+				n += w.Unit.Domain.N
+			}
+		}
+		p.memory.Reserve(16, n)
+		v.order = make([]version, 0, n)
+	}
 	now := int64(0)
 	var run func(c *cursor, lane int)
 	run = func(c *cursor, lane int) {
@@ -209,6 +221,11 @@ func (p *planner) schedule() {
 			if u, ok := c.node.(*Unit); ok {
 				now++
 				p.time[u.ID][k] = now
+				for _, w := range writes[u.ID] {
+					if out := outs[w]; out == nil || !out[k] {
+						w.History.order = append(w.History.order, version{now, int32(w.Index), int32(k)})
+					}
+				}
 				continue
 			}
 			for _, s := range c.sub {

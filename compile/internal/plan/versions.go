@@ -24,6 +24,7 @@ type History struct {
 	first, stride int32
 	starts        []int32
 	versions      []version
+	order         []version // the writes of all lanes in program order; pos is the lane
 }
 
 // Write is a write of a unit. Position p of lane l of its value goes to element Base[l]+Offsets[p]
@@ -108,7 +109,7 @@ func (v *History) index() {
 	v.plan.memory.Reserve(16, int(v.starts[places]))
 	v.versions = make([]version, v.starts[places])
 	next := slices.Clone(v.starts)
-	for _, x := range v.inOrder() {
+	for _, x := range v.order {
 		w := v.Writes[x.write]
 		s, pos := w.Base[x.pos], x.pos*int32(len(w.Offsets))
 		for p, o := range w.Offsets {
@@ -117,6 +118,7 @@ func (v *History) index() {
 			next[k]++
 		}
 	}
+	v.order = nil
 }
 
 // divisor returns the greatest common divisor of two numbers, of which one may be 0.
@@ -137,41 +139,6 @@ func (w *Write) bases() iter.Seq2[int, int32] {
 			}
 		}
 	}
-}
-
-// inOrder returns the writes of all lanes in program order. Their pos is the lane.
-func (v *History) inOrder() []version {
-	var runs [][]version // each in program order
-	for _, w := range v.Writes {
-		run := make([]version, 0, len(w.Base))
-		for l := range w.bases() {
-			run = append(run, version{v.plan.time[w.Unit.ID][l], int32(w.Index), int32(l)})
-		}
-		runs = append(runs, run)
-	}
-	for len(runs) > 1 {
-		for i := 0; i+1 < len(runs); i += 2 {
-			runs[i/2] = merged(runs[i], runs[i+1])
-		}
-		if len(runs)%2 == 1 {
-			runs[len(runs)/2] = runs[len(runs)-1]
-		}
-		runs = runs[:(len(runs)+1)/2]
-	}
-	return runs[0]
-}
-
-// merged merges two lists in program order.
-func merged(a, b []version) []version {
-	out := make([]version, 0, len(a)+len(b))
-	for len(a) > 0 && len(b) > 0 {
-		if a[0].time <= b[0].time {
-			out, a = append(out, a[0]), a[1:]
-		} else {
-			out, b = append(out, b[0]), b[1:]
-		}
-	}
-	return append(append(out, a...), b...)
 }
 
 // place returns the index of an element in starts, or -1.
