@@ -65,7 +65,7 @@ func (lb *library) reduceSlice(e *ir.Call, f *stdlib.Func) (v value, ok bool) {
 			empty = outside
 		}
 		bad := g.Select(g.Less(a[1], a[0]), empty, g.Do(ad.OpMax, nil, outside, g.Less(limit, a[1])))
-		g.RejectIf(bad, outOfRange(1, size), g.Select(outside, a[0], a[1]))
+		g.RejectIf(bad, outOfRange(1, "", size), g.Select(outside, a[0], a[1]))
 	})
 	at := lb.b.numeric(upTo(size))
 	all = lb.b.numeric(all)

@@ -121,7 +121,7 @@ func (ex *expressions) index(e *ir.IndexExpr) value {
 	}
 	leaves := e.Ty.Leaves()
 	out := ex.eval(e.X).each(func(k int, x value) value {
-		acc, ok := ex.idx.access(x.shape, e.Indices, "this value")
+		acc, ok := lanes.Select(ex.idx, x.shape, e.Indices, "this value")
 		if !ok {
 			return ex.idx.computedIndex(x, e.Indices, leaves[k].Type)
 		}

@@ -163,25 +163,12 @@ func (b *builder) align(v value, ax *axis) ad.Ref {
 	if r, ok := b.aligned[key]; ok {
 		return r
 	}
-	size := v.size()
 	b.rep.Reserve(4, ax.N)
-	up := ax.LanesOf(v.axis)
 	ix := lanes.Contiguous(v.shape)
-	ix.Dims = append([]ad.Dim{lanes.Table(scaled(up, size))}, ix.Dims...)
+	ix.Dims = append([]ad.Dim{lanes.Table(plan.FlatBase(nil, nil, v.axis, ax, v.size()))}, ix.Dims...)
 	r := g.Lane(g.Gather(g.Unlane(v.ref), lanes.Affine(ix)))
 	b.aligned[key] = r
 	return r
-}
-
-func scaled(t []int32, by int) []int32 {
-	if by == 1 {
-		return t
-	}
-	s := make([]int32, len(t))
-	for i, v := range t {
-		s[i] = v * int32(by)
-	}
-	return s
 }
 
 // numeric gives v a node in a graph: known integers become constants.

@@ -24,12 +24,6 @@ type indexer struct {
 // Computed indices are known only when the program runs: integers that were drawn or that depend on
 // parameters, and integers that the iterations of a region hide.
 
-// access evaluates indices into a container of the given shape, and checks bounds. ok is false if
-// an index is computed.
-func (xr *indexer) access(shape []int, indices []ir.Index, what string) (acc lanes.Access, ok bool) {
-	return lanes.Select(xr, shape, indices, what)
-}
-
 // Ints, Elements, Excluded and OutOfRange implement [lanes.Evaluator], which [lanes.Select] needs.
 
 func (xr *indexer) Ints(e ir.Expr) (v lanes.Value, ok bool) {
@@ -53,8 +47,7 @@ func (xr *indexer) OutOfRange(i, bad lanes.Value, first int64, size, dimension i
 		if len(g.Type(a[0]).Shape) > 0 {
 			a[0] = g.Sum(a[0])
 		}
-		g.RejectIf(a[0], &ad.Message{Parts: []ad.MessagePart{
-			{Text: "index ", Arg: -1}, {Arg: 0}, {Text: fmt.Sprintf(" is out of range; dimension %d of %s has %d element%s", dimension, what, size, plural(size)), Arg: -1}}}, a[1])
+		g.RejectIf(a[0], outOfRange(dimension, " of "+what, size), a[1])
 	})
 }
 
@@ -163,14 +156,14 @@ func (xr *indexer) checkIndex(i value, size, dimension int, ix ir.Index) {
 		if len(g.Type(bad).Shape) > 0 {
 			bad = g.Sum(bad)
 		}
-		g.RejectIf(bad, outOfRange(dimension, size), a[0])
+		g.RejectIf(bad, outOfRange(dimension, "", size), a[0])
 	})
 }
 
 // outOfRange returns the message that an index, its argument, is out of range.
-func outOfRange(dimension, size int) *ad.Message {
+func outOfRange(dimension int, of string, size int) *ad.Message {
 	return &ad.Message{Parts: []ad.MessagePart{
-		{Text: "index ", Arg: -1}, {Arg: 0}, {Text: fmt.Sprintf(" is out of range; dimension %d has %d element%s", dimension, size, plural(size)), Arg: -1}}}
+		{Text: "index ", Arg: -1}, {Arg: 0}, {Text: fmt.Sprintf(" is out of range; dimension %d%s has %d element%s", dimension, of, size, plural(size)), Arg: -1}}}
 }
 
 // bounds returns the bounds of a slice of a dimension.
@@ -189,7 +182,7 @@ func (xr *indexer) bounds(ix ir.Index, size int) (from, to value) {
 // when the program runs. If a unit works on a copy, the elements are those that the inspector
 // found, even if a region hides the indices.
 func (xr *indexer) accessTo(c *cell, indices []ir.Index, what string) (acc lanes.Access, ok bool) {
-	acc, ok = xr.access(c.shape, indices, what)
+	acc, ok = lanes.Select(xr, c.shape, indices, what)
 	if o := xr.vars.overlayOn(xr.at.nest, c); !ok && o != nil && !o.whole {
 		return o.w.acc, true
 	}

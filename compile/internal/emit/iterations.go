@@ -14,11 +14,9 @@ import (
 // iterator makes the axes of loops, and presents variables to the inspector.
 type iterator struct {
 	floor
-	prog      *ir.Program
-	functions *static.Functions
-	vars      *variables
-	users     *userCalls
-	ex        evaluator
+	vars  *variables
+	users *userCalls
+	ex    evaluator
 }
 
 // loop is a loop about to run.
@@ -51,11 +49,6 @@ func (it *iterator) iterations(n int) (*axis, value) {
 	return ax, ofLanes(i)
 }
 
-func addInt(v value, by int64) value {
-	v.ints = v.known().Plus(by).Ints
-	return v
-}
-
 // overElements returns the number of elements of a container, and the loop over them.
 func (it *iterator) overElements(s *ir.ForEach) (int, *loop) {
 	over := it.ex.eval(s.Over)
@@ -83,7 +76,7 @@ func (it *iterator) bindVar(lp *loop, i value) {
 	if lp.Over != nil {
 		v = it.item(lp.over, i, lp.Var.Type)
 	} else if i.ints != nil {
-		v = addInt(i, lp.Add)
+		v = ofLanes(i.known().Plus(lp.Add))
 	}
 	c := it.mem.newCell(lp.Var, lp.Var.Name, lp.Var.Type, v.shape)
 	c.param = v.param

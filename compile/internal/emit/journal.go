@@ -72,28 +72,22 @@ func (n *nest) describe(lp *loop) Plan {
 	p := Plan{Line: lineOf(lp), Way: "nest", Iterations: n.Plan.Root.Axis.N, Why: lp.why}
 	for _, g := range n.plan.Groups {
 		x := PlanPart{Way: g.Kind.String(), Iterations: g.Units[0].Domain.N}
-		for _, planned := range g.Units {
-			u := n.units[planned.ID]
+		if k := len(p.Parts) - 1; k < 0 || g.Kind != plan.Map || p.Parts[k].Way != x.Way || p.Parts[k].Iterations != x.Iterations {
+			p.Parts = append(p.Parts, x)
+		}
+		part := &p.Parts[len(p.Parts)-1]
+		for _, u := range n.unitsOf(g.Units) {
 			for _, s := range u.Stmts {
-				if line := s.Span().Begin().Line; !slices.Contains(x.Lines, line) {
-					x.Lines = append(x.Lines, line)
+				if line := s.Span().Begin().Line; !slices.Contains(part.Lines, line) {
+					part.Lines = append(part.Lines, line)
 				}
 			}
 			for _, h := range n.order {
-				if h.ofUnit(u) != nil && g.Kind != plan.Map && !slices.Contains(x.Variables, h.c.name) {
-					x.Variables = append(x.Variables, h.c.name)
+				if h.ofUnit(u) != nil && g.Kind != plan.Map && !slices.Contains(part.Variables, h.c.name) {
+					part.Variables = append(part.Variables, h.c.name)
 				}
 			}
 		}
-		if k := len(p.Parts) - 1; k >= 0 && g.Kind == plan.Map && p.Parts[k].Way == x.Way && p.Parts[k].Iterations == x.Iterations {
-			for _, line := range x.Lines {
-				if !slices.Contains(p.Parts[k].Lines, line) {
-					p.Parts[k].Lines = append(p.Parts[k].Lines, line)
-				}
-			}
-			continue
-		}
-		p.Parts = append(p.Parts, x)
 	}
 	for k := range p.Parts {
 		slices.Sort(p.Parts[k].Lines)

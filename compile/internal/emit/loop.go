@@ -43,17 +43,10 @@ func (ls *loops) execFor(s *ir.For) signal {
 	}
 	sig := goesOn
 	ls.at.with(ls.at.in(ax.Parent), func() {
-		why := inspect.Jumps
-		if !static.Has(s.Body, static.IsReturn) {
-			lp.tracked = ls.iter.track(ax, lp, i, nil)
-			var n *nest
-			if n, _, why = ls.planned(ax, lp, i); n != nil {
-				ls.nests.evaluate(n, lp)
-				return
-			}
+		if _, why := ls.runLaned(ax, lp, i); why != "" {
+			ls.log.note(lp, why)
+			sig = ls.carr.carryRagged(s, from, to, why)
 		}
-		ls.log.note(lp, why)
-		sig = ls.carr.carryRagged(s, from, to, why)
 	})
 	return sig
 }
@@ -72,9 +65,16 @@ func (ls *loops) run(n int, lp *loop) signal {
 		smallCarry = inspect.MediumLoop // a scan watches its variables: unrolling seldom helps
 	}
 	if n > small && !ls.opts.Unroll && !ls.at.hidden() && !ls.at.scanning() {
-		if ls.runLaned(n, lp) {
+		ax, i := ls.iter.iterations(n)
+		last, why := ls.runLaned(ax, lp, i)
+		if last > 0 { // data end the loop early
+			ax, i = ls.iter.iterations(last)
+			_, why = ls.runLaned(ax, lp, i)
+		}
+		if why == "" {
 			return goesOn
 		}
+		ls.log.note(lp, why)
 	}
 	if n > smallCarry && !ls.opts.Unroll {
 		ax, i := ls.iter.iterations(n)
@@ -96,26 +96,18 @@ func (ls *loops) run(n int, lp *loop) signal {
 	}))
 }
 
-// runLaned evaluates the loop as a nest, if possible.
-func (ls *loops) runLaned(steps int, lp *loop) bool {
+// runLaned evaluates a loop as a nest. why is the reason if that is not possible. If last is not 0,
+// data end the loop after that many iterations, and nothing has been evaluated.
+func (ls *loops) runLaned(ax *axis, lp *loop, i value) (last int, why string) {
 	if static.Has(lp.Body, static.IsReturn) {
-		ls.log.note(lp, inspect.Jumps)
-		return false
+		return 0, inspect.Jumps
 	}
-	ax, i := ls.iter.iterations(steps)
 	lp.tracked = ls.iter.track(ax, lp, i, nil)
 	n, last, why := ls.planned(ax, lp, i)
-	if last > 0 && last < steps { // data end the loop early, after `last` iterations
-		ax, i = ls.iter.iterations(last)
-		lp.tracked = ls.iter.track(ax, lp, i, nil)
-		n, _, why = ls.planned(ax, lp, i)
+	if n != nil {
+		ls.nests.evaluate(n, lp)
 	}
-	if n == nil {
-		ls.log.note(lp, why)
-		return false
-	}
-	ls.nests.evaluate(n, lp)
-	return true
+	return last, why
 }
 
 // planned returns the nest of a loop with its plan, or nil and the reason.

@@ -287,32 +287,14 @@ func (ns *nests) sum(n *nest, planned []*plan.Unit) {
 }
 
 // beginnings returns the values of origins as one array. Without a write, Pos is the element to
-// read from before the nest.
+// read from before the nest, in all lanes of the variable's home.
 func (ns *nests) beginnings(n *nest, h *history, from []plan.Origin) value {
-	var a assembly[*write]
-	t := make([]int32, len(from))
-	for i, o := range from {
-		w := h.write(o)
-		t[i] = o.Pos
-		if w != nil {
-			t[i] = w.at(o.Pos)
+	return ns.vars.assembled(h, from, types.Real, func() value {
+		if h.Inside {
+			return ns.arr.flatten(ns.mem.pack(h.c), h.c.home)
 		}
-		t[i] += a.part(w, func() value {
-			if w == nil {
-				return ns.allBefore(n, h)
-			}
-			return ns.vars.flatWrite(w)
-		})
-	}
-	return ns.arr.elementsOf(a.parts, t, types.Real)
-}
-
-// allBefore returns the content of a variable before the nest, in all lanes of its home.
-func (ns *nests) allBefore(n *nest, h *history) value {
-	if h.Inside {
-		return ns.arr.flatten(ns.mem.pack(h.c), h.c.home)
-	}
-	return ns.arr.flatten(ns.vars.loadBefore(n, h, lanes.WholeOf(h.c.shape), h.c.typ), h.c.home)
+		return ns.arr.flatten(ns.vars.loadBefore(n, h, lanes.WholeOf(h.c.shape), h.c.typ), h.c.home)
+	})
 }
 
 // commit stores the final content of a variable that was declared outside the nest.

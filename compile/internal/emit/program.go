@@ -23,9 +23,7 @@ type Program struct {
 	vars   *variables
 	lp     *logDensity
 	log    *journal
-	ctl    *control
 	marks  *marks
-	idx    *indexer
 	users  *userCalls
 	ex     *expressions
 	stmts  *statements
@@ -364,61 +362,32 @@ type runner interface {
 
 // New prepares the emission of a program.
 func New(prog *ir.Program, data []Constant, o Options) *Program {
-	all := &struct { // one piece of memory
-		Program
-		context
-		reporter
-		builder
-		arrays
-		contents
-		variables
-		logDensity
-		journal
-		control
-		marks
-		expressions
-		statements
-		indexer
-		library
-		userCalls
-		iterator
-		scans
-		nests
-		carrier
-		loops
-		parameters
-	}{}
-	f, functions := floor{at: &all.context, opts: &o, rep: &all.reporter, b: &all.builder, arr: &all.arrays, mem: &all.contents}, static.NewFunctions()
+	at, functions := &context{}, static.NewFunctions()
 	_, left := o.Budget.Left()
-	all.reporter = reporter{at: f.at, opts: f.opts, left: left, maxSkipped: left / maxSkippedShare}
-	all.builder = builder{at: f.at, rep: f.rep, siteOf: map[source.Span]ad.Site{}, sites: make([]source.Span, 1)}
-	all.arrays = arrays{at: f.at, rep: f.rep, b: f.b}
-	all.contents = contents{at: f.at, rep: f.rep, b: f.b, arr: f.arr}
-	vars, lp, log, ctl, ex, stmts := &all.variables, &all.logDensity, &all.journal, &all.control, &all.expressions, &all.statements
-	mk, idx, lib, users, iter := &all.marks, &all.indexer, &all.library, &all.userCalls, &all.iterator
-	all.variables = variables{floor: f, functions: functions}
 	evaluation := interp.Options{Transforms: o.Transforms}
 	if o.Budget != nil {
 		evaluation.Stop = o.Budget.Stop
 	}
-	evaluators := known.NewEvaluators(prog, functions, evaluation, o.Budget)
-	all.logDensity = logDensity{floor: f}
-	all.journal = journal{at: f.at}
-	all.control = control{floor: f, lp: lp, log: log}
-	all.marks = marks{floor: f, prog: prog, lp: lp, ex: ex}
-	all.indexer = indexer{floor: f, vars: vars, ex: ex}
-	all.library = library{floor: f, vars: vars, lp: lp, marks: mk, idx: idx, ex: ex}
-	all.userCalls = userCalls{floor: f, vars: vars, lp: lp, ctl: ctl, ex: ex, stmts: stmts, known: evaluators}
-	all.expressions = expressions{floor: f, vars: vars, lp: lp, ctl: ctl, idx: idx, lib: lib, users: users}
-	all.iterator = iterator{floor: f, prog: prog, functions: functions, vars: vars, users: users, ex: ex}
-	all.scans = scans{floor: f, lp: lp, marks: mk}
-	all.nests = nests{floor: f, vars: vars, log: log, iter: iter, scans: &all.scans, ex: ex, stmts: stmts}
-	all.carrier = carrier{floor: f, functions: functions, vars: vars, lp: lp, log: log, ctl: ctl, iter: iter, ex: ex, stmts: stmts}
-	all.loops = loops{floor: f, log: log, ctl: ctl, idx: idx, iter: iter, nests: &all.nests, carr: &all.carrier, ex: ex, stmts: stmts}
-	all.statements = statements{floor: f, vars: vars, lp: lp, ctl: ctl, idx: idx, lib: lib, users: users, ex: ex, loops: &all.loops}
-	all.parameters = parameters{floor: f, prog: prog, vars: vars, ex: ex}
-	p := &all.Program
-	*p = Program{floor: f, prog: prog, vars: vars, lp: lp, log: log, ctl: ctl, marks: mk, idx: idx, users: users, ex: ex, stmts: stmts, params: &all.parameters, known: data}
+	rep := &reporter{at: at, opts: &o, left: left, maxSkipped: left / maxSkippedShare}
+	b := &builder{at: at, rep: rep, siteOf: map[source.Span]ad.Site{}, sites: make([]source.Span, 1)}
+	arr := &arrays{at: at, rep: rep, b: b}
+	f := floor{at: at, opts: &o, rep: rep, b: b, arr: arr, mem: &contents{at: at, rep: rep, b: b, arr: arr}}
+	ex, stmts := &expressions{}, &statements{} // which the parts above them call, too
+	vars := &variables{floor: f, functions: functions}
+	lp, log := &logDensity{floor: f}, &journal{at: at}
+	ctl := &control{floor: f, lp: lp, log: log}
+	mk := &marks{floor: f, prog: prog, lp: lp, ex: ex}
+	idx := &indexer{floor: f, vars: vars, ex: ex}
+	lib := &library{floor: f, vars: vars, lp: lp, marks: mk, idx: idx, ex: ex}
+	users := &userCalls{floor: f, vars: vars, lp: lp, ctl: ctl, ex: ex, stmts: stmts, known: known.NewEvaluators(prog, functions, evaluation, o.Budget)}
+	*ex = expressions{floor: f, vars: vars, lp: lp, ctl: ctl, idx: idx, lib: lib, users: users}
+	iter := &iterator{floor: f, vars: vars, users: users, ex: ex}
+	ns := &nests{floor: f, vars: vars, log: log, iter: iter, scans: &scans{floor: f, lp: lp, marks: mk}, ex: ex, stmts: stmts}
+	carr := &carrier{floor: f, functions: functions, vars: vars, lp: lp, log: log, ctl: ctl, iter: iter, ex: ex, stmts: stmts}
+	ls := &loops{floor: f, log: log, ctl: ctl, idx: idx, iter: iter, nests: ns, carr: carr, ex: ex, stmts: stmts}
+	*stmts = statements{floor: f, vars: vars, lp: lp, ctl: ctl, idx: idx, lib: lib, users: users, ex: ex, loops: ls}
+	params := &parameters{floor: f, prog: prog, vars: vars, ex: ex}
+	p := &Program{floor: f, prog: prog, vars: vars, lp: lp, log: log, marks: mk, users: users, ex: ex, stmts: stmts, params: params, known: data}
 	p.begin()
 	return p
 }

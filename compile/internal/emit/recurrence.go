@@ -21,8 +21,6 @@ import (
 // in the scan. The rest is evaluated in lanes on the values that the scan keeps. So the remaining
 // recurrence is as small as possible.
 type recurrence struct {
-	n       *nest
-	units   []*unit
 	planned []*plan.Unit
 	dom     *axis // its lanes are the steps
 	lvl     *level
@@ -296,7 +294,7 @@ type scans struct {
 func (sn *scans) recurrence(n *nest, planned []*plan.Unit, run func(u *unit)) {
 	units := n.unitsOf(planned)
 	ax := planned[0].Domain
-	r := &recurrence{n: n, units: units, planned: planned, dom: ax, chains: map[*write]*chain{}}
+	r := &recurrence{planned: planned, dom: ax, chains: map[*write]*chain{}}
 	r.lvl = newLevel(sn.at.lvl, nil)
 	r.lvl.loop, r.lvl.steps, r.lvl.flat = ax, ax.N, true
 	at := *sn.at

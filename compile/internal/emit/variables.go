@@ -221,36 +221,32 @@ func (vs *variables) valueOf(n *nest, h *history, from []plan.Origin, acc lanes.
 	if v, ok := vs.inEveryLane(n, h, from, acc, ax, typ); ok {
 		return v
 	}
-	// Gather from all lanes of the writes and, for elements without a write, from the content
-	// before the nest.
+	for i := range from {
+		if from[i].Write == nil {
+			from[i].Pos = int32(i)
+		}
+	}
+	v := vs.assembled(h, from, typ.Kind, func() value { return vs.arr.flatten(vs.loadBefore(n, h, acc, typ), ax) })
+	return vs.arr.unflatten(v, ax, shape, typ)
+}
+
+// assembled returns the values of origins as one array. Those without a write are the elements Pos
+// of the array that before returns.
+func (vs *variables) assembled(h *history, from []plan.Origin, kind types.Kind, before func() value) value {
 	var a assembly[*write]
 	t := make([]int32, len(from))
 	for i, o := range from {
 		switch w := h.write(o); {
 		case o.None:
 		case w == nil:
-			t[i] = int32(i) + a.part(nil, func() value { return vs.arr.flatten(vs.loadBefore(n, h, acc, typ), ax) })
+			t[i] = o.Pos + a.part(nil, before)
+		case w.Slot != nil: // of a sum
+			t[i] = w.Slot[o.Pos] + a.part(w, func() value { return w.val })
 		default:
-			t[i] = w.at(o.Pos) + a.part(w, func() value { return vs.flatWrite(w) })
+			t[i] = o.Pos + a.part(w, func() value { return vs.arr.flatten(w.val, w.u.Domain) })
 		}
 	}
-	return vs.arr.unflatten(vs.arr.elementsOf(a.parts, t, typ.Kind), ax, shape, typ)
-}
-
-// at returns the index of a position in the flat value.
-func (w *write) at(pos int32) int32 {
-	if w.Slot != nil {
-		return w.Slot[pos]
-	}
-	return pos
-}
-
-// flatWrite returns the value of a write as a flat array, lane after lane.
-func (vs *variables) flatWrite(w *write) value {
-	if w.Slot != nil {
-		return w.val
-	}
-	return vs.arr.flatten(w.val, w.u.Domain)
+	return vs.arr.elementsOf(a.parts, t, kind)
 }
 
 // inEveryLane is valueOf for reads in which every lane reads values of its own iteration, from the

@@ -39,8 +39,8 @@ func (z *sizer) shape(v *ir.Var) (shape []int, ok bool) {
 	return z.in.shape(v)
 }
 
-// ints evaluates a known int expression; ok is false if it is not known.
-func (z *sizer) ints(e ir.Expr) (x lanes.Value, ok bool) {
+// Ints evaluates a known int expression; ok is false if it is not known.
+func (z *sizer) Ints(e ir.Expr) (x lanes.Value, ok bool) {
 	if e.Type().Kind != types.Int {
 		return x, false
 	}
@@ -98,7 +98,7 @@ func (z *sizer) of(e ir.Expr) (shapes [][]int, ok bool) {
 	case *ir.UserCall:
 		return z.function(e)
 	case *ir.Cond:
-		if c, ok := z.ints(e.Cond); ok {
+		if c, ok := z.Ints(e.Cond); ok {
 			if i, ok := c.Scalar(); ok && i == 0 {
 				return z.of(e.Else)
 			}
@@ -188,10 +188,7 @@ func (z *sizer) index(e *ir.IndexExpr) (shapes [][]int, ok bool) {
 	return shapes, true
 }
 
-// Ints, Elements, Excluded and OutOfRange implement [lanes.Evaluator], to evaluate slices.
-
-// Ints returns known ints.
-func (z *sizer) Ints(e ir.Expr) (lanes.Value, bool) { return z.ints(e) }
+// Elements, Excluded and OutOfRange implement [lanes.Evaluator], to evaluate slices.
 
 // Elements returns the number of elements of a value, or 0 if data do not decide it.
 func (z *sizer) Elements(e ir.Expr) (n int) {
@@ -232,7 +229,7 @@ func (z *sizer) library(e *ir.Call) (shapes [][]int, ok bool) {
 	var params []types.Type
 	for _, a := range e.Args {
 		params = append(params, a.Type())
-		known, isKnown := z.ints(a)
+		known, isKnown := z.Ints(a)
 		for _, leaf := range a.Type().Leaves() {
 			arg := stdlib.Arg{Type: leaf.Type}
 			shape := args[len(leaves)]
@@ -298,7 +295,7 @@ func (z *sizer) called(fn *ir.Function, args []ir.Expr, shapes [][]int) (out [][
 	var ax *plan.Axis
 	k := 0
 	for _, a := range args {
-		if x, ok := z.ints(a); ok && !a.Type().Composite() {
+		if x, ok := z.Ints(a); ok && !a.Type().Composite() {
 			known[fn.Params[k]] = x
 			ax = lanes.Innermost(ax, x.Axis)
 		}
