@@ -63,9 +63,7 @@ func (b *builder) enter(v value, lvl *level) ad.Ref {
 		}
 	}
 	var r, flat ad.Ref
-	if in, ok := b.sameSlices(v, sliced); ok {
-		r, path = in, path[slices.Index(path, sliced[0]):]
-	} else if len(sliced) == 0 {
+	if len(sliced) == 0 {
 		r = v.ref
 		if v.axis != nil && path[0].flat { // v differs between the lanes of the steps
 			v = b.wrap(b.align(v, path[0].loop), v.lvl, path[0].loop, v.typ, v.param)
@@ -121,32 +119,6 @@ func (b *builder) enter(v value, lvl *level) ad.Ref {
 		r = in
 	}
 	return r
-}
-
-// sameSlices handles a known value, such as the iteration number, that loops slice and that is the
-// same in all lanes around the loops. It returns one array in the graph around the loops. Values
-// computed from that array are also known, and the lanes share them.
-func (b *builder) sameSlices(v value, levels []*level) (ad.Ref, bool) {
-	if len(levels) == 0 || levels[0].flat || levels[len(levels)-1].loop != v.axis {
-		return ad.None, false
-	}
-	data, ok := v.lvl.g.Value(v.ref)
-	if !ok {
-		return ad.None, false
-	}
-	size := ad.SizeOf(v.shape)
-	var shape []int
-	for _, l := range levels {
-		size *= l.steps
-		shape = append(shape, l.steps)
-	}
-	for i := size; i < len(data); i += size {
-		if !slices.Equal(data[i:i+size], data[:size]) {
-			return ad.None, false
-		}
-	}
-	g := levels[0].parent.g
-	return g.ConstArray(ad.Type{Shape: append(shape, v.shape...)}, slices.Clone(data[:size])), true
 }
 
 // align repeats v's lanes for the lanes of ax, an axis inside v's. A value without lanes does not
