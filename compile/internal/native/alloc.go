@@ -22,20 +22,21 @@ type allocation struct {
 	live   []bool
 	after  [][3]int // by operand of an instruction: the value's next use after it
 	first  []int    // by value: its first use
-	calls  []int    // by instruction: the next call, this one included
+	calls  []int    // by instruction: the next call of a routine, from this instruction on
 	next   []int    // by value: its next use, at the current instruction
-	ahead  []int    // working copy of next, for analyse, which goes backwards
-	lent   bool     // deferred code still uses it, so Emit must not reuse it
+	// next uses as analyse sees them on its way from the last instruction to the first
+	ahead  []int
+	lent   bool // deferred code still uses this allocation, so Emit must not reuse it
 	reg    []Vec
-	slot   []int32 // -1: none
+	slot   []int32 // by value: its place in scratch memory; -1: none
 	stored []bool  // whether the value has been stored at its home
 	held   [2][64]Value
 	pinned [2]uint64
-	used   int // slots
+	used   int // number of places in scratch memory in use
 }
 
-// Emit generates the code of the instructions that b has recorded. Only the first active lanes
-// count.
+// Emit generates the code of the instructions that b has recorded. Only results in the first active
+// lanes are stored and summed.
 func (f *Frame) Emit(b *Builder, active int) {
 	b.callTogether()
 	x := f.a.spare // reused: there are many formulas, and most are short
@@ -72,7 +73,8 @@ func (f *Frame) Emit(b *Builder, active int) {
 			x.pinned = [2]uint64{}
 		}
 	}
-	if f.inner && len(b.outs) == 2 { // a routine: the two results may need to swap registers
+	// In a routine, the registers of the two results may have to be swapped.
+	if f.inner && len(b.outs) == 2 {
 		x.arrange([]Value{b.outs[0].v, b.outs[1].v})
 		return
 	}
@@ -81,7 +83,7 @@ func (f *Frame) Emit(b *Builder, active int) {
 	}
 }
 
-// usual is the length that few formulas exceed.
+// usual is a length that few formulas exceed; memory is allocated for this length at once.
 const usual = 64
 
 // newAllocation returns an allocation whose slices share its memory.
@@ -101,7 +103,7 @@ func newAllocation() *allocation {
 	return x
 }
 
-// fresh returns n zeros, in the memory of s if that suffices.
+// fresh returns n zeros. It uses the memory of s if that is large enough.
 func fresh[T any](s []T, n int) []T {
 	s = slices.Grow(s[:0], n)[:n]
 	clear(s)
@@ -115,7 +117,7 @@ type paired struct {
 	first  Vec
 }
 
-// callTogether merges two calls that one routine can compute together.
+// callTogether merges two calls into one where a single routine computes both functions.
 func (b *Builder) callTogether() {
 	for i := range b.code {
 		first := &b.code[i]
@@ -142,7 +144,7 @@ func (b *Builder) callTogether() {
 	}
 }
 
-// analyse finds the values that are needed, and their next uses.
+// analyse finds the values that are needed (liveness analysis), and the next uses of each.
 func (x *allocation) analyse() {
 	code := x.b.code
 	n := len(code)
@@ -160,7 +162,8 @@ func (x *allocation) analyse() {
 		in := &code[i]
 		x.first[i] = next[i]
 		x.calls[i] = x.calls[i+1]
-		if in.prim == primField { // a fetch is executed as a whole
+		// One instruction loads all values of a fetch, so a use of any is a use of the first.
+		if in.prim == primField {
 			for k := i; ; k-- {
 				if code[k].prim == primFetch {
 					next[k] = min(next[k], next[i])
@@ -168,7 +171,7 @@ func (x *allocation) analyse() {
 				}
 			}
 		}
-		if in.prim == primSecond && next[i] != never { // and so is a call
+		if in.prim == primSecond && next[i] != never { // the same for the two results of a call
 			next[in.imm] = min(next[in.imm], next[i])
 		}
 		if !primitives[in.prim].effect && next[i] == never {
@@ -185,7 +188,8 @@ func (x *allocation) analyse() {
 		for _, v := range vs {
 			next[v] = i
 		}
-		if in.prim == primUnless { // the operands of the formula are needed too, see unless
+		// The code jumped to needs all operands of the formula, see unless.
+		if in.prim == primUnless {
 			for k := range code {
 				if code[k].prim == primIn {
 					next[k] = i
@@ -202,7 +206,7 @@ func (x *allocation) class(v Value) int {
 	return ofVectors
 }
 
-// truths reports whether truths have their own registers.
+// truths reports whether truth values have separate registers (mask registers).
 func (f *Frame) truths() bool { return f.a.Target.Truths > 0 && f.v == f.a.whole }
 
 // place records that register r holds v.
@@ -219,7 +223,7 @@ func (x *allocation) vacate(c int, r Vec) {
 	}
 }
 
-// again reports whether a value can be computed or loaded again without being stored.
+// again reports whether v need not be stored, because it can be computed or loaded again.
 func (x *allocation) again(v Value) bool {
 	switch x.b.code[v].prim {
 	case primWord, primLoad, primBroadcast:
@@ -228,7 +232,7 @@ func (x *allocation) again(v Value) bool {
 	return x.slot[v] >= 0 || x.stored[v]
 }
 
-// keep stores a value in scratch memory if it would otherwise be lost.
+// keep stores v in scratch memory if its register is the only place where it exists.
 func (x *allocation) keep(v Value) {
 	if x.again(v) {
 		return
@@ -248,8 +252,8 @@ func (x *allocation) keep(v Value) {
 	x.v.store(At(Scratch, 8*x.slot[v]), x.reg[v], x.v.lanes())
 }
 
-// take returns a register for a value with the given next use. If there is a call before that use,
-// it is a register that routines do not use.
+// take returns a register for a value that is used next at instruction next. If there is a call
+// before that use, it is a register that routines do not use.
 func (x *allocation) take(c, i, next int) Vec {
 	free := x.free[c]
 	best, last := nowhere, -1
@@ -319,7 +323,7 @@ func (x *allocation) move(r Vec, v Value) {
 	}
 }
 
-// done frees the registers of operands that are no longer needed.
+// done frees the registers of operands whose last use is instruction i.
 func (x *allocation) done(i int) {
 	for k, v := range x.b.code[i].operands() {
 		x.next[v] = x.after[i][k]
@@ -361,7 +365,7 @@ func (x *allocation) inMemory(v Value, later int) (Address, bool) {
 func (x *allocation) instruction(i int) {
 	in := &x.b.code[i]
 	switch in.prim {
-	case primField, primSecond: // generated with the first value of the fetch or call
+	case primField, primSecond: // generated together with the first value of the fetch or call
 		return
 	case primIn, primWord, primLoad, primBroadcast: // loaded when first needed
 		x.next[i] = x.first[i]
@@ -563,7 +567,8 @@ func (x *allocation) accumulate(in *instruction, r [3]Vec) {
 func (x *allocation) exit(e *exit, t, keep Vec) {
 	l := x.a.NewLabel()
 	x.v.ifAny(t, l)
-	v, a, at, code := x.v, x.a, e.at, e.code // what is in x and e is written again before this is made
+	// Copies: by the time the deferred code is generated, x and e describe other code.
+	v, a, at, code := x.v, x.a, e.at, e.code
 	a.after = append(a.after, func() {
 		a.Place(l)
 		v.store(a.mem(at, T0), keep, v.lanes())

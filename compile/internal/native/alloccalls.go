@@ -4,9 +4,10 @@ import "math/bits"
 
 // This file allocates registers around calls of routines.
 
-// call calls a routine.
+// call generates the call of a routine.
 func (x *allocation) call(i int) {
-	if x.inner { // not every processor has a stack of return addresses
+	// Routines may not call routines: not every processor keeps return addresses on a stack.
+	if x.inner {
 		panic("native: a routine calls another")
 	}
 	in := &x.b.code[i]
@@ -18,7 +19,8 @@ func (x *allocation) call(i int) {
 			x.pinned[ofVectors] |= 1 << r
 		}
 	}
-	// Values needed later must leave the routine's registers.
+	// The routine overwrites its registers. Move values that are needed later to other registers,
+	// or to memory.
 	for r := range low {
 		v := x.held[ofVectors][r]
 		if v < 0 || x.next[v] == never || x.again(v) {
@@ -72,7 +74,8 @@ func (x *allocation) call(i int) {
 		if x.calls[i+1] >= x.first[v] {
 			continue
 		}
-		if r := x.take(ofVectors, i, x.first[v]); r >= low { // it must survive another call
+		// There is another call before its use, so it needs a register that routines do not use.
+		if r := x.take(ofVectors, i, x.first[v]); r >= low {
 			x.v.copy(r, x.reg[v])
 			x.vacate(ofVectors, x.reg[v])
 			x.place(Value(v), r, x.first[v])
@@ -110,17 +113,18 @@ func (a *Asm) swapping() int32 {
 	return a.inner[0]
 }
 
-// unless jumps from a routine's code to other code with the same operands.
+// unless generates a jump that is taken unless a truth holds in all lanes. It leads from a routine
+// to code that expects the same operands in the same registers.
 func (x *allocation) unless(i int) {
 	in := &x.b.code[i]
 	t := x.need(in.a, i)
 	l := x.a.NewLabel()
 	x.v.unlessAll(t, l)
 	x.done(i)
-	// The state of the registers at this point.
+	// The operands are moved by deferred code, which needs the present state of the registers.
 	then := *x
 	then.reg = append([]Vec(nil), x.reg...)
-	x.lent = true // registers and slots are shared from here on
+	x.lent = true // the deferred code reads x's slices
 	var ins []Value
 	for k := range x.b.code {
 		if x.b.code[k].prim == primIn {
@@ -132,7 +136,7 @@ func (x *allocation) unless(i int) {
 		then.arrange(ins)
 		x.a.Jump(Label(in.imm))
 	})
-	for _, v := range ins { // that code may be their only use
+	for _, v := range ins { // the code jumped to may have been the last user
 		x.next[v] = x.nextUse(v, i)
 		if x.next[v] == never && x.reg[v] != nowhere {
 			x.vacate(ofVectors, x.reg[v])

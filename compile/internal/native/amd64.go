@@ -9,17 +9,18 @@ import (
 // its vector instructions.
 type amd64 struct {
 	buffer
-	jumps []fixup // to labels
-	loads []fixup // of constants
+	jumps []fixup // distances to labels that are still to be filled in
+	loads []fixup // distances to constants that are still to be filled in
 }
 
-// newAMD64 returns an assembler with room for the code of a small model.
+// newAMD64 returns an assembler whose buffers are large enough for the code of a small model.
 func newAMD64() *amd64 {
 	b := buffer{buf: make([]byte, 0, 4096), labels: make([]int, 0, 32), constants: make([]byte, 0, 1024)}
 	return &amd64{buffer: b, jumps: make([]fixup, 0, 32), loads: make([]fixup, 0, 128)}
 }
 
-// fixup is the position of a 32-bit distance to fill in, counted from end.
+// fixup is the position of a 32-bit distance that is filled in later. The processor counts the
+// distance from end, the end of the instruction.
 type fixup struct{ at, end, target int }
 
 // operand is an operand in memory, or a constant stored with the code.
@@ -29,8 +30,8 @@ type operand struct {
 	constant   int
 }
 
-// modrm encodes an operand in memory. imm is the number of instruction bytes that follow it.
-// Without short, distances take four bytes.
+// modrm encodes an operand in memory. imm is the number of bytes of the instruction that follow the
+// operand. short allows distances of one byte; otherwise they take four.
 func (a *amd64) modrm(reg byte, m operand, imm int, short bool) {
 	reg = reg & 7 << 3
 	if m.isConstant {
@@ -45,7 +46,8 @@ func (a *amd64) modrm(reg byte, m operand, imm int, short bool) {
 	}
 	const sp = 4
 	if m.Index != NoReg || m.Base&7 == sp {
-		scale := byte(bits.Len8(m.Scale|1) - 1) // a power of 2; none is 1
+		// The binary logarithm of the scale; a scale of 0 counts as 1.
+		scale := byte(bits.Len8(m.Scale|1) - 1)
 		index := byte(sp)
 		if m.Index != NoReg {
 			index = byte(m.Index)
@@ -61,7 +63,7 @@ func (a *amd64) modrm(reg byte, m operand, imm int, short bool) {
 	}
 }
 
-// high returns the high bits of index and base.
+// high returns the fourth bits of the numbers of index and base, which are encoded in the prefix.
 func (m *operand) high() (x, b byte) {
 	if m.isConstant {
 		return 0, 0
@@ -99,7 +101,7 @@ func (a *amd64) MovImm(r Reg, v uint64) {
 	a.buf = binary.LittleEndian.AppendUint64(a.buf, v)
 }
 
-// Fixed implements general: it returns an operand at a fixed address.
+// Fixed implements general.
 func (a *amd64) Fixed(t Reg, p uintptr, index Reg, scale uint8, disp int32) Mem {
 	a.MovImm(t, uint64(p))
 	return Indexed(t, index, scale, disp)
@@ -145,7 +147,8 @@ func (a *amd64) jump(l Label) {
 	a.int32(0)
 }
 
-// finish fills in distances. It returns the code with its constants, and the positions of labels.
+// finish fills in the distances to labels and constants. It returns the code, followed by its
+// constants, and a function that gives the position of a label.
 func (a *amd64) finish() ([]byte, func(Label) int) {
 	base := a.withConstants()
 	for _, f := range a.jumps {
@@ -209,8 +212,8 @@ func (a *amd64) evexWidth(width, m, p, w byte, reg, v, x, b, mask byte, zero, al
 		z<<7|width<<5|bc<<4|(^v>>4&1)<<3|mask, op)
 }
 
-// err and erm are vrr and vrm for 512 bits. mask is the mask register of the lanes, 0 for all
-// lanes.
+// err and erm are the 512-bit forms of vrr and vrm: EVEX with operands in registers, or with one in
+// memory. mask is the mask register that selects lanes; 0 selects all.
 func (a *amd64) err(m, p, w byte, op byte, reg, v, rm, mask byte, zero bool, imm ...byte) {
 	a.evex(m, p, w, reg, v, rm>>4, rm>>3, mask, zero, false, op)
 	a.bytes(0xc0 | reg&7<<3 | rm&7)

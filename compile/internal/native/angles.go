@@ -2,11 +2,12 @@ package native
 
 import "math"
 
-// This file: angles. The inverses of sine, cosine and tangent are computed as the angle of a point
-// whose coordinates are numbers in two parts.
+// This file: inverses of sine, cosine and tangent. Each is computed as the angle of a point whose
+// coordinates are numbers in two parts.
 
 // arcTerms are the coefficients of (atan(q)/q - 1)/q² in powers of q², for |q| ≤ tan(π/8). They
-// interpolate at Chebyshev's points with 60 digits, to 3e-18 of atan(q)/q.
+// were computed with 60 digits by interpolation at Chebyshev points; the error is 3e-18 of
+// atan(q)/q.
 var arcTerms = []float64{
 	-0.3333333333333333, 0.19999999999999804, -0.14285714285659729, 0.11111111105145725,
 	-0.09090908753017178, 0.07692296361048218, -0.06666424634599337, 0.05878926110528101,
@@ -36,15 +37,15 @@ func (p pair) root(b *Builder) pair {
 
 func (p pair) negative(b *Builder) pair { return pair{b.Neg(p.high), b.Neg(p.low)} }
 
-// ifTrue returns p where t holds, else q. It computes the truth for each part, since few truths can
-// be kept in registers.
+// ifTrue returns p where t holds, else q. It computes the truth separately for each part, because
+// few truths fit into registers.
 func (p pair) ifTrue(b *Builder, t func() Value, q pair) pair {
 	return pair{b.Select(t(), p.high, q.high), b.Select(t(), p.low, q.low)}
 }
 
 // angle returns the angle of (x, y), from 0 to π/2, in two parts. Both coordinates are at least 0
-// and not both 0. The angle is the nearest of 0, π/4 and π/2, plus the angle of the point turned
-// back by that.
+// and not both 0. The point is rotated back by the nearest of 0, π/4 and π/2; the result is that
+// angle plus the angle of the rotated point.
 func angle(b *Builder, x, y pair) pair {
 	const eighth = 0.4142135623730951 // tan(π/8)
 	flat := func() Value { return b.Compare(LE, y.high, b.Mul(x.high, b.Number(eighth))) }
@@ -60,12 +61,12 @@ func angle(b *Builder, x, y pair) pair {
 	return pair{s, b.Add(sl, b.Add(at.low, rest))}
 }
 
-// toLeft returns π - a.
+// toLeft returns π - a, the angle of the mirrored point on the left side.
 func toLeft(b *Builder, a pair) pair {
 	return pair{b.Number(math.Pi), b.Number(2 * halfPiLow)}.plus(b, a.negative(b))
 }
 
-// signed returns p, at least 0, with the sign of x, even if that is a zero.
+// signed returns p with the sign of x, also if x is a zero. p is at least 0.
 func (p pair) signed(b *Builder, x Value) Value {
 	return b.Or(b.Add(p.high, p.low), b.And(x, b.Word(signBit)))
 }
@@ -77,7 +78,7 @@ func atanRoutine(b *Builder, x []Value, _ func(Value)) Value {
 	return angle(b, whole(b, b.Number(1)), whole(b, magnitude(b, x[0], 1e30))).signed(b, x[0])
 }
 
-// cosineOf returns √(1-x²) for |x| ≤ 1.
+// cosineOf returns √(1-x²) in two parts, for |x| ≤ 1.
 func cosineOf(b *Builder, x Value) pair {
 	one := b.Number(1)
 	u, ul := twoSum(b, one, b.Neg(x))
@@ -111,8 +112,9 @@ func around(b *Builder, x []Value, p, q Value) Value {
 	return toLeft(b, a).ifTrue(b, left, a).signed(b, x[0])
 }
 
-// atan2All multiplies both coordinates by a power of two. If any is infinite, infinite ones count
-// as 1 and finite ones as 0.
+// atan2All computes the angle for any operands. It multiplies both coordinates by a power of two,
+// which does not change the angle. If any coordinate is infinite, it replaces infinite ones by 1
+// and finite ones by 0.
 func atan2All(b *Builder, x []Value) Value {
 	p, q := b.Abs(x[1]), b.Abs(x[0])
 	inf, one := b.Number(math.Inf(1)), b.Number(1)

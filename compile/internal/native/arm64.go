@@ -11,40 +11,42 @@ import (
 // calls overwrite.
 type arm64 struct {
 	buffer
-	fixups  []reference
-	kept    [numKept]keptAddress
-	clock   int
-	reach   int // how far a conditional jump, or the load of a constant, reaches; 0: as far as it does
-	pending int // position of the first open reference, plus 1; 0: none
+	fixups []reference
+	kept   [numKept]keptAddress
+	clock  int
+	// greatest distance of a conditional jump or of the load of a constant; 0: the processor's
+	reach   int
+	pending int // position, plus 1, of the first distance that is still to be filled in; 0: none
 }
 
 const (
-	inBetween     Reg = 16 // for instructions that need another register
+	// An intermediate value of an instruction that takes several on this processor.
+	inBetween     Reg = 16
 	returnAddress Reg = 17
 	link          Reg = 30
 	zeroRegister      = 31
 )
 
-// keptRegisters hold the addresses of recently used places in memory, if these are known to be
-// equal or near. Instructions reach 32 KB beyond an address in a register, but not with an index as
-// well.
+// keptRegisters cache addresses. The next operand is often at the same or a nearby address, and
+// then its instruction needs no code to load the address: a distance of up to 32 KB can be encoded
+// in the instruction, though not together with an index.
 var keptRegisters = [numKept]Reg{4, 5, 14, 19, 20, 21, 22, 23, 24, 25}
 
 const numKept = 10
 
-// origin is the start of an address: base + index·scale, where base is a register or a fixed
-// address.
+// origin is what an address is counted from: base + index·scale, where base is a register or a
+// fixed address.
 type origin struct {
 	base, index Reg
 	scale       uint8
-	fixed       uintptr // if base is NoReg
+	fixed       uintptr // the base, if base is NoReg
 }
 
-// keptAddress is the address in a kept register: an origin plus off.
+// keptAddress is the contents of a kept register: the address origin + off.
 type keptAddress struct {
 	origin
 	off  int32
-	used int // time of last use; 0: it holds nothing
+	used int // when it was last used; 0: the register holds no address
 }
 
 // reference is a position in the code at which a distance must be filled in.
@@ -52,7 +54,7 @@ type reference struct {
 	at    int
 	to    int // label, or position among the constants
 	kind  byte
-	short bool // reaches 1 MB, not 128
+	short bool // the target may be at most 1 MB away, otherwise 128 MB
 }
 
 const (
@@ -60,8 +62,8 @@ const (
 	toConstant
 )
 
-// emit writes an instruction. If the first open reference would soon be out of reach, it then
-// writes an island of constants and jumps.
+// emit writes an instruction. If the target of an open reference would soon be too far away, it
+// also writes an island: constants and jumps that are closer.
 func (a *arm64) emit(w uint32) {
 	a.int32(int32(w))
 	limit := a.reach
@@ -73,8 +75,8 @@ func (a *arm64) emit(w uint32) {
 	}
 }
 
-// island writes an island: constants, and jumps that lead on to far targets. The code jumps over
-// it.
+// island writes an island in the code: constants, and unconditional jumps to targets that are out
+// of reach of a conditional jump. Code before the island jumps over it.
 func (a *arm64) island() {
 	over := len(a.buf)
 	a.int32(0)
@@ -117,7 +119,7 @@ func (a *arm64) fill(f reference, target int) {
 	binary.LittleEndian.PutUint32(a.buf[f.at:], w)
 }
 
-// short writes an instruction whose target may be at most 1 MB away.
+// short writes an instruction that can only refer to a target at most 1 MB away.
 func (a *arm64) short(w uint32, kind byte, to int) {
 	if a.pending == 0 {
 		a.pending = len(a.buf) + 1
@@ -126,7 +128,8 @@ func (a *arm64) short(w uint32, kind byte, to int) {
 	a.emit(w)
 }
 
-// finish fills in distances. It returns the code with its constants, and the positions of labels.
+// finish fills in the distances to labels and constants. It returns the code, followed by its
+// constants, and a function that gives the position of a label.
 func (a *arm64) finish() ([]byte, func(Label) int) {
 	base := a.pool()
 	for _, f := range a.fixups {
@@ -152,7 +155,8 @@ func (a *arm64) forget() {
 	}
 }
 
-// wrote forgets the kept addresses that depend on a register that was written.
+// wrote is called when register r was written: kept addresses that depend on it are no longer
+// known.
 func (a *arm64) wrote(r Reg) {
 	for i := range a.kept {
 		if k := &a.kept[i]; k.base == r || k.index == r {
@@ -168,7 +172,7 @@ func (a *arm64) rrr(op uint32, d, n, m byte) {
 
 func (a *arm64) rr(op uint32, d, n byte) { a.rrr(op, d, n, 0) }
 
-// MovImm takes up to two instructions, or one that loads a constant.
+// MovImm takes one or two instructions, or a load of a constant.
 func (a *arm64) MovImm(r Reg, v uint64) {
 	a.immediate(r, v)
 	a.wrote(r)
@@ -258,8 +262,8 @@ func (a *arm64) address(m Mem, x *access) (Reg, int32) {
 	return a.near(origin{base: m.Base, index: m.Index, scale: m.Scale}, m.Disp, x)
 }
 
-// near returns a register with an address from which the distance to the operand can be encoded,
-// and that distance. It reuses a kept address if it can.
+// near returns a register whose address is close to the operand's, and the distance between them,
+// which the instruction can encode. It reuses a kept address if possible.
 func (a *arm64) near(o origin, disp int32, x *access) (Reg, int32) {
 	if o.index == NoReg {
 		o.scale = 1
@@ -279,8 +283,9 @@ func (a *arm64) near(o origin, disp int32, x *access) (Reg, int32) {
 			closest = i
 		}
 	}
-	// Replace the least recently used address. Clear the lowest twelve bits of its distance, so
-	// that neighbours can use it too, unless the instruction cannot encode the rest.
+	// Replace the least recently used address. Its distance gets its lowest twelve bits cleared, so
+	// that neighbouring operands can use the same register, unless the instruction cannot encode
+	// the rest.
 	off := disp &^ 0xfff
 	switch {
 	case x.fits(disp):
@@ -315,7 +320,7 @@ func (a *arm64) near(o origin, disp int32, x *access) (Reg, int32) {
 	return r, disp - off
 }
 
-// Fixed implements general: it returns an operand at a fixed address.
+// Fixed implements general.
 func (a *arm64) Fixed(_ Reg, p uintptr, index Reg, scale uint8, disp int32) Mem {
 	r, d := a.near(origin{base: NoReg, index: index, scale: scale, fixed: p}, disp, &loadNumber)
 	return At(r, d)
@@ -326,7 +331,7 @@ func (a *arm64) addScaled(d, n, m Reg, scale uint8) {
 	a.rrr(0x8b000000|uint32(bits.TrailingZeros8(scale))<<10, byte(d), byte(n), byte(m))
 }
 
-// add is d = n + v.
+// add sets d to n + v.
 func (a *arm64) add(d, n Reg, v int32) {
 	op, w := uint32(0x91000000), uint32(v)
 	if v < 0 {
@@ -370,7 +375,7 @@ func (a *arm64) Sub(r, s Reg)          { a.rrr(0xcb000000, byte(r), byte(r), byt
 func (a *arm64) AddImm(r Reg, v int32) { a.add(r, r, v); a.wrote(r) }
 
 func (a *arm64) MulImm(r, s Reg, v int32) {
-	if v > 0 && v&(v-1) == 0 { // a shift
+	if v > 0 && v&(v-1) == 0 { // a power of two: shift
 		n := uint32(bits.TrailingZeros32(uint32(v)))
 		a.rr(0xd3400000|(64-n)&63<<16|(63-n)<<10, byte(r), byte(s))
 	} else {
@@ -394,7 +399,7 @@ func (a *arm64) CmpImm(r Reg, v int32) {
 	}
 }
 
-// ToInt makes -1 of NaN.
+// ToInt converts NaN to -1.
 func (a *arm64) ToInt(r Reg, m Mem) {
 	const ordered = 7
 	a.access(&loadNumber, spareVec, m)

@@ -163,7 +163,7 @@ func TestFarJumps(t *testing.T) {
 	if !hasNEON() {
 		t.Skip("this processor does not run the code")
 	}
-	const n = 1 << 18 // instructions: the reach of a conditional jump
+	const n = 1 << 18 // number of instructions within reach of a conditional jump
 	a := neonTarget.NewAsm()
 	entry, back, forward, far := a.NewLabel(), a.NewLabel(), a.NewLabel(), a.NewLabel()
 	a.Place(entry)
@@ -171,7 +171,7 @@ func TestFarJumps(t *testing.T) {
 	a.MovImm(T0, 0)
 	a.Place(back)
 	a.CmpImm(T0, 600)
-	a.If(AboveE, forward) // after three times
+	a.If(AboveE, forward) // in the fourth pass
 	for k := range n {
 		if k%1000 == 0 {
 			a.MovImm(T1, 0x123456789abcdef0+uint64(k))
@@ -206,7 +206,7 @@ func TestFarJumps(t *testing.T) {
 // and some that do not.
 func TestFewDigits(t *testing.T) {
 	for b := range uint32(256) {
-		// The exponent is the opposite of bit 6, eight times that bit, and bits 5 and 4.
+		// The exponent has 11 bits: bit 6 inverted, eight copies of bit 6, bits 5 and 4.
 		e := (b>>6&1 ^ 1) << 10
 		if b>>6&1 == 1 {
 			e |= 0xff << 2

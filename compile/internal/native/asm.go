@@ -28,7 +28,7 @@ const (
 	NoReg   Reg = 255
 )
 
-// Vec is a register of a value's class: vectors or truths.
+// Vec is a register for vectors or for truths; which of the two follows from the value it holds.
 type Vec uint8
 
 // Mem is an operand in memory: base + index·scale + disp.
@@ -56,7 +56,7 @@ const (
 	NotEqual
 	Less
 	GreaterE
-	AboveE // unsigned
+	AboveE // greater or equal, as unsigned integers
 )
 
 // general has the instructions on general registers.
@@ -81,10 +81,10 @@ type general interface {
 	ToInt(r Reg, m Mem)
 	If(c Cond, l Label) // jumps if the condition holds
 	Jump(l Label)       // jumps
-	Call(l Label)       // calls the code at l, which leaves by Return and calls nothing
+	Call(l Label)       // calls the code at l, which ends with Return and makes no calls
 	Enter()             // begins a function that Go calls
-	Leave()             // leaves it
-	Return()            // leaves code that was called by Call
+	Leave()             // ends such a function and returns to Go
+	Return()            // returns from code that was called by Call
 	finish() (code []byte, at func(Label) int)
 	NewLabel() Label
 	Place(l Label)
@@ -95,10 +95,10 @@ type buffer struct {
 	buf       []byte
 	labels    []int
 	constants []byte
-	known     map[constant]int // by constant: its position
+	known     map[constant]int // position of each constant
 }
 
-// constant is a word and its number of copies.
+// constant is a 64-bit word that is stored n times in a row, as a vector operand needs it.
 type constant struct {
 	w uint64
 	n int

@@ -142,7 +142,7 @@ func randomFormula(t *testing.T, target *Target, n int, seed uint64) {
 	const inputs, steps, outputs = 12, 150, 9
 	a := target.NewAsm()
 	if g, ok := a.general.(*arm64); ok && seed%2 == 1 {
-		g.reach = 256 << (seed % 8) // constants among the code
+		g.reach = 256 << (seed % 8) // a short reach, so that islands of constants are needed
 	}
 	entry := a.NewLabel()
 	a.Place(entry)
@@ -157,7 +157,7 @@ func randomFormula(t *testing.T, target *Target, n int, seed uint64) {
 	acc := f.Accumulator()
 	b := &Builder{}
 	var vs []Value
-	var want [][]float64 // by value, by lane
+	var want [][]float64 // expected numbers of each value, one for each lane
 	for i := range inputs {
 		vs = append(vs, b.Load(Address{Base: Memory, Index: NoReg, Disp: int32(8 * i * lanes)}))
 		want = append(want, in[i*lanes:][:lanes])
@@ -186,7 +186,7 @@ func randomFormula(t *testing.T, target *Target, n int, seed uint64) {
 			}
 		case 5:
 			v = b.Call(Pow, b.Abs(vs[x]), b.Number(2))
-			g = func(x, _, _ float64) float64 { return x * x } // as exact as a power
+			g = func(x, _, _ float64) float64 { return x * x } // exact, as is Pow for exponent 2
 		case 6:
 			v, g = b.Max(vs[x], vs[y]), func(x, y, _ float64) float64 {
 				if x > y {
@@ -215,7 +215,7 @@ func randomFormula(t *testing.T, target *Target, n int, seed uint64) {
 			}
 		}
 		if math.IsNaN(r[0]) || lanes > 1 && math.IsNaN(r[1]) {
-			continue // and nobody reads it
+			continue // later formulas must not read v
 		}
 		vs, want = append(vs, v), append(want, r)
 	}

@@ -10,8 +10,7 @@ var avx2Target = &Target{Name: "AVX2", Lanes: 4, Vectors: 16, found: sync.OnceVa
 		return a, [3]vectors{&avx2{a, 1}, four, four}
 	}}
 
-// avx2 has the instructions on one number, or on vectors of two or four, of amd64 with AVX2 and
-// FMA.
+// avx2 has the instructions of amd64 with AVX2 and FMA, for n = 1, 2 or 4 numbers.
 type avx2 struct {
 	*amd64
 	n int
@@ -62,7 +61,7 @@ func (l *avx2) op(p prim, imm uint64, d, a, b, c Vec) {
 		switch d {
 		case c:
 			l.vrr(m0F38, p66, 1, l.width(), 0xb8, byte(d), byte(a), byte(b))
-		case a: // d = b·d + c
+		case a: // the instruction overwrites a: d = b·d + c
 			l.vrr(m0F38, p66, 1, l.width(), 0xa8, byte(d), byte(b), byte(c))
 		case b:
 			l.vrr(m0F38, p66, 1, l.width(), 0xa8, byte(d), byte(a), byte(c))
@@ -116,8 +115,8 @@ func (l *avx2) opMem(p prim, imm uint64, d, a Vec, m Mem) {
 	l.opOperand(p, imm, d, a, operand{Mem: m})
 }
 
-// opWord stores as many copies of the word as the instruction reads. Bit operations read at least
-// two.
+// opWord generates a primitive with a constant operand. The constant is stored as often as the
+// instruction reads it, at least twice for bit operations.
 func (l *avx2) opWord(p prim, imm uint64, d, a Vec, w uint64) {
 	l.opOperand(p, imm, d, a, l.constant(w))
 }
@@ -148,7 +147,7 @@ func (l *avx2) word(d Vec, w uint64) {
 	l.vrm(m0F, p66, 0, l.width(), 0x10, byte(d), 0, l.constant(w))
 }
 
-// like returns the active lane whose value lane k of a vector holds.
+// like returns the active lane that lane k of a loaded vector equals: k itself if it is active.
 func like(k, active int) int {
 	if k >= active && active == 2 {
 		return k % 2
@@ -164,8 +163,8 @@ func (l *avx2) load(d Vec, m Mem, active int) {
 	case active == 1:
 		l.broadcast(d, m)
 	case active == 2:
-		l.vrm(m0F38, p66, 0, 1, 0x1a, byte(d), 0, o) // the pair in both halves
-	case active == 3: // the third number fills the upper half
+		l.vrm(m0F38, p66, 0, 1, 0x1a, byte(d), 0, o) // load the two numbers into both halves
+	case active == 3: // load the third number into both lanes of the upper half
 		third := o
 		third.Disp += 16
 		l.vrm(m0F, pF2, 0, 0, 0x12, byte(d), 0, third)
@@ -203,14 +202,15 @@ func (l *avx2) broadcast(d Vec, m Mem) {
 	l.vrm(m0F38, p66, 0, 1, 0x19, byte(d), 0, operand{Mem: m})
 }
 
-// element returns the operand at base + 8·i, where i is integer k of a table.
+// element returns the operand at base + 8·i, where i is the integer at position k of a table.
 func (l *avx2) element(base Reg, table Mem, k int) operand {
 	table.Disp += int32(4 * k)
 	l.MovLoad32(T0, table)
 	return operand{Mem: Indexed(base, T0, 8, 0)}
 }
 
-// gather loads number by number. On no processor is that slower than the gather instruction.
+// gather loads the numbers one by one. On no processor that was measured was the gather instruction
+// faster.
 func (l *avx2) gather(d, t, _ Vec, base Reg, table Mem, active int) {
 	if l.n == 1 {
 		l.vrm(m0F, pF2, 0, 0, 0x10, byte(d), 0, l.element(base, table, 0))
@@ -246,7 +246,7 @@ func (l *avx2) fetch(ds []Vec, t, _ Vec, base Reg, distances []int32, x Vec) {
 		}
 		return
 	}
-	// Do the upper half first, and keep its numbers in the lower halves of the results.
+	// Load the upper half first, into the lower halves of the results; then the lower half.
 	l.vrr(m3A, p66, 0, 1, 0x19, byte(x), 0, byte(t), 1)
 	words(t)
 	for k, d := range ds {
@@ -303,7 +303,8 @@ func (l *avx2) ifAny(t Vec, target Label) {
 	l.If(NotEqual, target)
 }
 
-// testLow tests the lowest bit of T0; the other lane of a single number does not matter.
+// testLow tests the lowest bit of T0: the truth of a single number. The bit of the other lane is
+// ignored.
 func (l *avx2) testLow() { l.bytes(0xa8, 1) }
 
 func (l *avx2) sum(d Vec, x []Vec) {
@@ -318,8 +319,8 @@ func (l *avx2) sum(d Vec, x []Vec) {
 // sumFour sets d to (a₀+a₂) + (a₁+a₃).
 func (l *avx2) sumFour(d, a Vec) {
 	two, one := &avx2{l.amd64, 2}, &avx2{l.amd64, 1}
-	l.vrr(m3A, p66, 0, 1, 0x19, byte(a), 0, byte(d), 1) // the upper half
+	l.vrr(m3A, p66, 0, 1, 0x19, byte(a), 0, byte(d), 1) // d = the upper two numbers of a
 	two.op(primAdd, 0, a, a, d, 0)
-	l.vrr(m0F, p66, 0, 0, 0x15, byte(d), byte(a), byte(a)) // the second number
+	l.vrr(m0F, p66, 0, 0, 0x15, byte(d), byte(a), byte(a)) // a = its second number
 	one.op(primAdd, 0, d, a, d, 0)
 }

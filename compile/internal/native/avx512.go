@@ -9,7 +9,7 @@ var avx512Target = &Target{Name: "AVX-512", Lanes: 8, Vectors: 32, Truths: 6, fo
 		return a, [3]vectors{&avx2{a, 1}, &avx2{a, 4}, &avx512{a}}
 	}}
 
-// avx512 has the instructions on eight numbers of amd64 with AVX-512F, DQ and VL. Truths are in
+// avx512 has the instructions of amd64 with AVX-512F, DQ and VL, for eight numbers. Truths are in
 // mask registers.
 type avx512 struct{ *amd64 }
 
@@ -57,7 +57,7 @@ func (l *avx512) op(p prim, imm uint64, d, a, b, c Vec) {
 		l.err(m0F, p66, 1, 0x14+byte(imm), byte(d), byte(a), byte(b), 0, false)
 	case primPairs:
 		l.err(m3A, p66, 1, 0x23, byte(d), byte(a), byte(b), 0, false, 0x88+0x55*byte(imm))
-	case primBoth: // of masks of eight bits
+	case primBoth: // conjunction of two mask registers
 		l.vrr(m0F, p66, 0, 1, 0x41, byte(d), byte(a), byte(b))
 	case primEither:
 		l.vrr(m0F, p66, 0, 1, 0x45, byte(d), byte(a), byte(b))
@@ -120,7 +120,7 @@ func (l *avx512) mask(k Vec, active int) {
 	l.vrr(m0F, p66, 0, 0, 0x92, byte(k), 0, byte(T0))
 }
 
-// partMask is the last mask register. It is reserved for parts of vectors.
+// partMask is the mask register reserved for loads and stores of some of the lanes.
 const partMask = 7
 
 func (l *avx512) load(d Vec, m Mem, active int) {
@@ -160,7 +160,7 @@ func (l *avx512) broadcast(d Vec, m Mem) {
 func (l *avx512) gather(d, t, u Vec, base Reg, table Mem, active int) {
 	l.numbers(d, t, u, base, 0, func(k int) {
 		at := table
-		if k < active { // the other lanes equal the first, as in load
+		if k < active { // the other lanes become copies of the first, as in load
 			at.Disp += int32(4 * k)
 		}
 		l.MovLoad32(T0, at)
@@ -201,7 +201,7 @@ func (l *avx512) numbers(d, t, u Vec, base Reg, distance int32, index func(k int
 	l.err(m3A, p66, 1, 0x1a, byte(d), byte(d), byte(u), 0, false, 1)
 }
 
-// narrow writes an instruction on a part of a vector, with an operand in memory.
+// narrow writes an instruction for a vector of 128 or 256 bits, with an operand in memory.
 func (l *avx512) narrow(width, m, p byte, op byte, reg, v byte, mem operand) {
 	x, b := mem.high()
 	l.evexWidth(width, m, p, 1, reg, v, x, b, 0, false, false, op)
@@ -229,7 +229,8 @@ func (l *avx512) ifAny(t Vec, target Label) {
 }
 
 func (l *avx512) sum(d Vec, x []Vec) {
-	// Copy the lower half to register 1, which the shorter encoding can address.
+	// The shorter encoding reaches only the first 16 registers, so copy the lower half to register
+	// 1.
 	l.err(m0F, p66, 1, 0x28, 1, 0, byte(x[0]), 0, false)
 	l.err(m3A, p66, 1, 0x1b, 1, 0, byte(d), 0, false, 1)
 	four := &avx2{l.amd64, 4}

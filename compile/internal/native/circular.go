@@ -7,16 +7,16 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// This file: sine and cosine. The argument is reduced by multiples of π/2; the rest, in two parts,
-// is the argument of polynomials.
+// This file: sine and cosine. The argument is reduced modulo π/2. Polynomials are evaluated at the
+// rest, which is a number in two parts.
 
 var twoOverPiTable = uintptr(unsafe.Pointer(&routines.TwoOverPi))
 
-// halfPi is π/2 in parts. The first three have at most 33 bits, so their products with integers
-// below 2²⁰ are exact.
+// halfPi is π/2 as a sum of four numbers. The first three have at most 33 bits, so their products
+// with integers below 2²⁰ are exact.
 var halfPi = [4]float64{0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2ep-69, 0x1.b839a252049c1p-104}
 
-const maxTurns = 1.6e6 // larger arguments need more digits of π
+const maxTurns = 1.6e6 // for larger arguments, halfPi has too few digits
 
 // sineTerms are the coefficients of (sin(x)/x - 1)/x², and cosineTerms those of (cos(x) - 1 +
 // x²/2)/x⁴, in powers of x² for |x| ≤ 0.8.
@@ -29,7 +29,7 @@ var (
 
 // turns is x as n quarter turns and a rest of at most half a quarter turn.
 type turns struct {
-	n    Value // a number whose lowest bits are those of the integer n
+	n    Value // the integer is in the lowest bits of this number
 	rest pair
 }
 
@@ -44,10 +44,10 @@ func turnsOf(b *Builder, x Value) turns {
 	return turns{k, pair{high, low}}
 }
 
-// manyTurns is turnsOf for large numbers (Payne and Hanek). It multiplies x by those digits of 2/π
-// that give neither whole turns nor negligible terms. The digits are grouped into numbers of 24
-// bits. x is first scaled by a power of two so that the digits begin at 1. The products of x's
-// halves with the digits are exact.
+// manyTurns is turnsOf for large numbers, by the method of Payne and Hanek. It multiplies x by 2/π,
+// of which it uses only some digits: higher ones would give whole turns, lower ones are negligible.
+// The digits are stored as numbers of 24 bits. x is scaled by a power of two to match the first of
+// them. The products of the digits with each half of x are exact.
 func manyTurns(b *Builder, x Value) turns {
 	const digits = 9
 	e := b.And(b.Shr(x, 52), b.Word(0x7ff))
@@ -60,10 +60,11 @@ func manyTurns(b *Builder, x Value) turns {
 	halves[1] = b.Sub(x, halves[0])
 	var high, low, n Value
 	for k := range digits {
-		c := b.Fetch(twoOverPiTable, j, int32(8*k))[0] // one at a time, to save registers
+		// Fetch the digits one by one, to save registers.
+		c := b.Fetch(twoOverPiTable, j, int32(8*k))[0]
 		for i, half := range halves {
 			y := b.Mul(b.Mul(half, c), b.Number(math.Ldexp(1, -24*k)))
-			if k < 4 { // without multiples of 4
+			if k < 4 { // remove multiples of 4, which are whole turns
 				y = b.Sub(y, b.Mul(b.Round(Floor, b.Mul(y, b.Number(0.25))), b.Number(4)))
 			}
 			if k == 0 && i == 0 {
@@ -87,7 +88,7 @@ func manyTurns(b *Builder, x Value) turns {
 
 const halfPiLow = 0x1.1a62633145c07p-54 // low part of π/2
 
-// terms returns sine and cosine of the rest, each as a main term and a small correction.
+// terms returns sine and cosine of the rest, each as a large term and a small correction.
 func (t turns) terms(b *Builder) (sine, cosine pair) {
 	r, rl := t.rest.high, t.rest.low
 	z := b.Mul(r, r)
@@ -108,12 +109,13 @@ func (t turns) parts(b *Builder) (sine, cosine pair) {
 	return pair{sh, sl}, pair{ch, cl}
 }
 
-// sine returns the sine of the angle plus the given number of quarter turns.
+// sine returns the sine of the angle plus further quarter turns.
 func (t turns) sine(b *Builder, further uint64) Value {
 	sine, cosine := t.terms(b)
 	s, c := b.Add(sine.high, sine.low), b.Add(cosine.high, cosine.low)
 	quarter := b.AddWord(t.n, b.Word(further))
-	odd := b.Shl(b.And(quarter, b.Word(1)), 62) // as a number: 2 if odd, else 0
+	// The bits of the number 2 if the quarter is odd, else of 0.
+	odd := b.Shl(b.And(quarter, b.Word(1)), 62)
 	y := b.Select(b.Compare(NEQ, odd, b.Number(0)), c, s)
 	return b.Xor(y, b.Shl(b.And(quarter, b.Word(2)), 62))
 }
@@ -127,7 +129,8 @@ func circularRoutine(further uint64) func(b *Builder, x []Value, slow func(Value
 	}
 }
 
-// circular returns a sine or cosine. Small sines equal x, which keeps the sign of zero.
+// circular returns the sine of the angle plus further quarter turns. For a tiny x a sine is x
+// itself, which keeps the sign of zero.
 func circular(b *Builder, x Value, t turns, further uint64) Value {
 	y := t.sine(b, further)
 	if further > 0 {

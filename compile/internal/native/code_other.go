@@ -11,7 +11,7 @@ import (
 // linker removes the assembler from programs that check this first.
 const Supported = false
 
-// executable always fails: the interpreter does all the work.
+// executable always fails: on this platform the interpreter does all the work.
 func executable([]byte) (unsafe.Pointer, func(), error) { return nil, nil, errors.ErrUnsupported }
 
 // run is never called, since there is no code.

@@ -22,7 +22,8 @@ func executable(code []byte) (unsafe.Pointer, func(), error) {
 	if at == 0 {
 		return nil, nil, err
 	}
-	p := *(*unsafe.Pointer)(unsafe.Pointer(&at)) // memory outside Go's heap
+	// A pointer to memory outside Go's heap, which go vet does not accept as a plain conversion.
+	p := *(*unsafe.Pointer)(unsafe.Pointer(&at))
 	copy(unsafe.Slice((*byte)(p), len(code)), code)
 	free := func() { _, _, _ = virtualFree.Call(at, 0, release) }
 	var before uint32

@@ -10,7 +10,7 @@ func run(entry uintptr, mem, views, scratch unsafe.Pointer, first, last, end int
 func cpuid(leaf, sub uint32) (ax, bx, cx, dx uint32)
 func xgetbv() (ax, dx uint32)
 
-// hasNEON is for arm64.
+// hasNEON is false: NEON belongs to arm64.
 func hasNEON() bool { return false }
 
 // hasAVX2 reports whether the processor and the system support AVX2 and FMA.
@@ -29,7 +29,7 @@ func hasAVX2() bool {
 	return bx&avx2 != 0
 }
 
-// hasAVX512 reports whether they also support AVX-512F, DQ and VL.
+// hasAVX512 reports whether the processor and the system also support AVX-512F, DQ and VL.
 func hasAVX512() bool {
 	const f, dq, vl, zmm = 1 << 16, 1 << 17, 1 << 31, 0xe6
 	if !hasAVX2() {

@@ -33,10 +33,10 @@ func expm1Of(b *Builder, x Value, exact bool) pair {
 func expm1Routine(b *Builder, x []Value, slow func(Value)) Value {
 	slow(between(b, x[0], -700, 700))
 	y := expm1Of(b, x[0], false)
-	return b.Or(b.Add(y.high, y.low), b.And(x[0], b.Word(signBit))) // of zero, too
+	return b.Or(b.Add(y.high, y.low), b.And(x[0], b.Word(signBit))) // set the sign, also of a zero
 }
 
-// expm1All uses the exponential itself for large x.
+// expm1All computes exp(x) - 1 for any numbers. For large x it uses the exponential itself.
 func expm1All(b *Builder, x []Value) Value {
 	y := expm1Of(b, b.Min(b.Number(700), b.Max(b.Number(-700), x[0])), false)
 	small := b.Or(b.Add(y.high, y.low), b.And(x[0], b.Word(signBit)))

@@ -2,9 +2,9 @@
 
 package native
 
-// flush makes instructions that were written as data visible to instruction fetch on all
-// processors. It writes data lines back to the point where both kinds of caches meet, and
-// invalidates instruction lines. Both systems allow programs to do that.
+// flush makes instructions that were written as data visible to all processors. It writes the data
+// lines back to the point where the caches of data and instructions meet, and invalidates the
+// instruction lines. Linux and FreeBSD let programs do that.
 func flush(at, n uintptr) {
 	types := cacheTypes()
 	// Fields of the register: the binary logarithm of the smallest cache line of each kind, in

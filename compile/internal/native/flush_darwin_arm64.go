@@ -5,11 +5,11 @@ import (
 	_ "unsafe" // for the linkname
 )
 
-// flush calls the system's library: here programs may not read the size of cache lines.
+// flush calls the system's library, because programs may not read the size of cache lines here.
 func flush(at, n uintptr) { _, _, _ = libSystem(invalidateAddress, at, n, 0) }
 
-// libSystem calls a function of the library, by the address of a jump to it. Package syscall
-// provides it to golang.org/x/sys, which calls the library this way, without cgo.
+// libSystem calls a function of the system's library, given the address of a jump to it. Package
+// syscall provides it for golang.org/x/sys, which also calls the library without cgo.
 //
 //go:linkname libSystem syscall.syscall
 func libSystem(f, a, b, c uintptr) (r, s uintptr, err syscall.Errno)

@@ -12,12 +12,13 @@ type prim uint8
 const (
 	primIn        prim = iota // the initial value of register imm; in a formula, operand imm
 	primWord                  // imm in all lanes
-	primLoad                  // the numbers at address imm
+	primLoad                  // the numbers at address imm, one for each lane
 	primBroadcast             // the number at address imm, in all lanes
-	primGather                // numbers by a table of integers: gather imm
-	// numbers at address imm + 8·a; primField instructions that follow load from further distances
+	primGather                // numbers selected by a table of integers: gather imm
+	// numbers at address imm + 8·a; the primField instructions that follow load further ones, at
+	// other distances from the same address
 	primFetch
-	primField // one of these
+	primField // a further result of a primFetch
 
 	primAdd // arithmetic: each operation is rounded
 	primSub
@@ -28,33 +29,35 @@ const (
 	primSqrt
 	primMulAdd // a·b + c, rounded once
 	primRound  // to an integer, by the Rounding imm
-	primAnd    // bits
+	primAnd    // operations on bits, up to primXor
 	primOr
 	primXor
-	primAddWord // integers of 64 bits
+	primAddWord // arithmetic on 64-bit integers
 	primSubWord
 	primShl // by imm bits
 	primShr
 	primCompare // truth, by the Comparison imm
-	primBoth    // of truths: a and b
-	primEither  // a or b
+	primBoth    // a and b, which are truths
+	primEither  // a or b, which are truths
 	primSelect  // a ? b : c
 	primKeep    // a ? b : 0
 	primActive  // a in the active lanes, 0 in the others
-	primZip     // interleaves the even lanes of a and b or, with imm 1, the odd ones
-	primPairs   // even pairs of lanes of a, then those of b; with imm 1, the odd ones
+	primZip     // even lanes of a and b in alternation; with imm 1, odd lanes
+	primPairs   // even-numbered pairs of lanes of a, then of b; with imm 1, odd-numbered ones
 	primCall    // calls routine imm with a, and b if it has two arguments
-	primSecond  // second result of the routine called by instruction imm
+	primSecond  // second result of the call at instruction imm
 
 	// Primitives with side effects.
-	primStore    // at address imm
+	primStore    // stores a at address imm
 	primSum      // adds a to accumulator imm
 	primProduct  // adds a·b to accumulator imm, rounded once
 	primCompound // multiplies accumulator imm by a and adds b
 	primFail     // sets the failure flag where a is true
-	primExit     // leaves by exit imm if a is true in any lane; stores b
+	primExit     // leaves the function by exit imm if a is true in any lane, after storing b
 	primBranch   // jumps to label imm if a is true in any lane
-	primUnless   // jumps to label imm, with the formula's operands, unless a is true in all lanes
+	// jumps to the routine's code at label imm, with the same operands, unless a is true in all
+	// lanes
+	primUnless
 	numPrimitives
 )
 
@@ -73,7 +76,7 @@ var primitives = [numPrimitives]struct {
 	primFail: {operands: 1, effect: true}, primExit: {operands: 2, effect: true}, primBranch: {operands: 1, effect: true}, primActive: {operands: 1}, primUnless: {operands: 1, effect: true},
 }
 
-// instruction is one step.
+// instruction is one instruction of a formula: a primitive, its operands and a constant.
 type instruction struct {
 	prim    prim
 	a, b, c Value
@@ -116,8 +119,8 @@ func (t *Formula) Calls() bool {
 	return false
 }
 
-// Rounds reports whether the formula calls a routine whose bits may differ from those of its Go
-// function.
+// Rounds reports whether the formula calls a routine whose results may differ in the last bits from
+// those of its Go function.
 func (t *Formula) Rounds() bool {
 	for i := range t.code {
 		if in := &t.code[i]; in.prim == primCall && routineTable[in.imm].name == "" {
@@ -138,12 +141,12 @@ type Address struct {
 	Disp    int32
 }
 
-// gathering is a gather of numbers by a table of 32-bit integers.
+// gathering is the loading of numbers whose positions are 32-bit integers in a table.
 type gathering struct {
 	from  Address
-	table uintptr // address of its first element
-	index Reg     // of the first lane
-	disp  int32   // in bytes of the table
+	table uintptr // address of the table's first integer
+	index Reg     // register with the position of the first lane's integer
+	disp  int32   // added to the integer's address, in bytes
 }
 
 // exit describes how code leaves if a truth holds: it first stores a value.
@@ -160,13 +163,13 @@ type Builder struct {
 	gather []gathering
 	exits  []exit
 	outs   []out
-	fields [][]int32      // distances of fetches
-	words  []constantWord // constants so far
+	fields [][]int32      // the distances of each fetch
+	words  []constantWord // the constants used so far
 	homes  map[Value]Address
-	pairs  map[int]paired // by call
+	pairs  map[int]paired // calls with two results, by instruction
 
-	of   *Asm // assembler that reuses the builder; nil: none
-	free bool // it has been taken back
+	of   *Asm // assembler that gets the builder back after Emit, for reuse; nil: none
+	free bool // it was given back
 }
 
 // out is a value that a register must hold at the end.
@@ -198,13 +201,13 @@ func (b *Builder) In(r Vec) Value {
 	return b.do(instruction{prim: primIn, imm: uint64(r)})
 }
 
-// Out makes a reserved register hold a value at the end. Registers are written in the order of the
-// calls.
+// Out makes reserved register r hold v when the formula ends. Several such registers are written in
+// the order of the calls of Out.
 func (b *Builder) Out(r Vec, v Value) { b.outs = append(b.outs, out{v, r}) }
 
 // Word returns a constant word in all lanes.
 func (b *Builder) Word(w uint64) Value {
-	for _, of := range b.words { // a formula has few
+	for _, of := range b.words { // linear search, since a formula has few constants
 		if of.bits == w {
 			return of.v
 		}
@@ -214,7 +217,7 @@ func (b *Builder) Word(w uint64) Value {
 	return v
 }
 
-// constantWord is a constant with its value.
+// constantWord is a constant and the value that holds it.
 type constantWord struct {
 	bits uint64
 	v    Value
@@ -228,17 +231,17 @@ func (b *Builder) place(p Address) uint64 {
 	return uint64(len(b.places) - 1)
 }
 
-// Load loads the numbers at p, one per lane. Nothing may be written there while the value is in
-// use.
+// Load loads the numbers at p, one per lane. Do not write there while the value is in use: it may
+// be loaded later, or twice.
 func (b *Builder) Load(p Address) Value { return b.do(instruction{prim: primLoad, imm: b.place(p)}) }
 
-// Broadcast loads the number at p into all lanes, with the same restriction.
+// Broadcast loads the number at p into all lanes. Do not write there while the value is in use.
 func (b *Builder) Broadcast(p Address) Value {
 	return b.do(instruction{prim: primBroadcast, imm: b.place(p)})
 }
 
-// Store stores a value at p. With home, it promises that p keeps the value while that is in use, so
-// that it can be loaded again from there.
+// Store stores a value at p. home promises that nothing else is written to p while the value is in
+// use, so that it can be loaded again from there instead of occupying a register.
 func (b *Builder) Store(p Address, x Value, home bool) {
 	if home {
 		if b.homes == nil {
@@ -251,15 +254,15 @@ func (b *Builder) Store(p Address, x Value, home bool) {
 	b.do(instruction{prim: primStore, a: x, imm: b.place(p)})
 }
 
-// Gather loads the numbers at p plus 8 times the integers of a table, one for each lane. The table
-// has 32-bit integers at address table + 4·index + disp.
+// Gather loads one number for each lane, at p + 8·i, where i is the lane's 32-bit integer in a
+// table. The first lane's integer is at table + 4·index + disp, the others follow.
 func (b *Builder) Gather(p Address, table uintptr, index Reg, disp int32) Value {
 	b.gather = append(b.gather, gathering{p, table, index, disp})
 	return b.do(instruction{prim: primGather, imm: uint64(len(b.gather) - 1)})
 }
 
-// Fetch loads numbers at address + 8·x + distance, where x is words. It returns one value for each
-// of the distances, which are in bytes.
+// Fetch loads numbers at address + 8·x + distance, where x holds integers. It returns one value for
+// each of the distances, which are in bytes.
 func (b *Builder) Fetch(address uintptr, x Value, distances ...int32) []Value {
 	b.fields = append(b.fields, distances)
 	vs := []Value{b.do(instruction{prim: primFetch, a: x, imm: uint64(address), b: Value(len(b.fields) - 1)})}
@@ -302,7 +305,7 @@ func (b *Builder) Round(r Rounding, x Value) Value {
 	return b.do(instruction{prim: primRound, a: x, imm: uint64(r)})
 }
 
-// Bits.
+// Operations on bits.
 
 func (b *Builder) And(x, y Value) Value { return b.do(instruction{prim: primAnd, a: x, b: y}) }
 func (b *Builder) Or(x, y Value) Value  { return b.do(instruction{prim: primOr, a: x, b: y}) }
@@ -331,12 +334,12 @@ type Comparison byte
 
 // The comparisons.
 const (
-	EQ Comparison = iota // false if unordered, as are the next ones
+	EQ Comparison = iota // this and the next three are false if a number is NaN
 	LT
 	LE
 	GE
 	GT
-	NEQ // true if unordered, as are the next ones
+	NEQ // this and the next ones are true if a number is NaN
 	NLT
 	NLE
 	NGE
@@ -364,7 +367,8 @@ func (b *Builder) Keep(t, x Value) Value { return b.do(instruction{prim: primKee
 // Truth returns 1 where t is true, else 0.
 func (b *Builder) Truth(t Value) Value { return b.Keep(t, b.Number(1)) }
 
-// Call calls a routine of one or two numbers. Truths made before it must not be used after it.
+// Call calls a routine of one or two numbers. Truths computed before the call must not be used
+// after it.
 func (b *Builder) Call(r Routine, x ...Value) Value {
 	in := instruction{prim: primCall, a: x[0], imm: uint64(r)}
 	if len(x) > 1 {
@@ -397,14 +401,14 @@ func (b *Builder) Exit(t, x Value, p Address, f func()) {
 // Branch jumps to l if t is true in any lane.
 func (b *Builder) Branch(t Value, l Label) { b.do(instruction{prim: primBranch, a: t, imm: uint64(l)}) }
 
-// Transpose transposes a square: it takes as many values as there are lanes. Value i of the result
-// holds lane i of all of them.
+// Transpose transposes a square matrix whose rows are as many values as there are lanes. Lane k of
+// result i is lane i of operand k.
 func (b *Builder) Transpose(x []Value) []Value {
 	if len(x) == 1 {
 		return x
 	}
-	// Each step halves the values: first into even and odd lanes, then into even and odd pairs of
-	// the results.
+	// Each step splits the values into two halves: first into even and odd lanes, then the results
+	// into even and odd pairs of lanes.
 	halves := func(p prim, x []Value) (even, odd []Value) {
 		for k := 0; k < len(x); k += 2 {
 			even = append(even, b.do(instruction{prim: p, a: x[k], b: x[k+1]}))

@@ -13,24 +13,25 @@ type Frame struct {
 	marked bool
 	mark   Vec
 	spare  int  // number of registers that must not be reserved
-	inner  bool // for a routine
+	inner  bool // the code is that of a routine
 }
 
-// accumulator is a sum in lanes: in a register or in scratch memory.
+// accumulator is a sum kept in as many lanes as the frame has. It is in a register or in scratch
+// memory.
 type accumulator struct {
 	reg Vec
 	mem bool
 	at  int32
 }
 
-// Classes of registers.
+// Classes of registers, which index Frame.free.
 const (
 	ofVectors = 0
 	ofTruths  = 1
 )
 
-// Frame returns a frame of instructions on one number, or on as many as there are lanes, but no
-// more than needed for n.
+// Frame returns an empty frame. Its instructions work on one number if n is 1, otherwise on vectors
+// of the narrowest width that holds n numbers, or of the full width.
 func (a *Asm) Frame(n int) *Frame {
 	if len(a.frames) == 0 {
 		a.frames = make([]Frame, 8)
@@ -46,10 +47,12 @@ func (a *Asm) Frame(n int) *Frame {
 	case n <= a.half.lanes():
 		f.v = a.half
 	default:
-		f.free[ofTruths] = (1<<a.Target.Truths - 1) << 1 // the first mask register cannot select lanes
+		// Mask register 0 means all lanes, so it holds no truth.
+		f.free[ofTruths] = (1<<a.Target.Truths - 1) << 1
 		return f
 	}
-	if a.Target.Truths > 0 { // instructions on narrower vectors have only 16 registers
+	// With AVX-512, only full vectors can use all 32 registers; narrower ones use 16.
+	if a.Target.Truths > 0 {
 		f.free[ofVectors] = 1<<16 - 1
 	}
 	return f
@@ -62,13 +65,13 @@ func (f *Frame) Spare(n int) { f.spare = n }
 // initially, the number that routines and a formula need.
 func (f *Frame) Spared() int { return f.spare }
 
-// Lanes returns the number of lanes of an instruction.
+// Lanes returns the number of lanes of the frame's instructions.
 func (f *Frame) Lanes() int { return f.v.lanes() }
 
 // Free returns the number of vector registers that are not reserved.
 func (f *Frame) Free() int { return bits.OnesCount64(f.free[ofVectors]) }
 
-// Reserve reserves the last free vector register, if enough remain.
+// Reserve reserves the last free vector register, if Spared registers remain free without it.
 func (f *Frame) Reserve() (Vec, bool) {
 	if f.Free() <= f.spare {
 		return 0, false
@@ -78,7 +81,7 @@ func (f *Frame) Reserve() (Vec, bool) {
 	return Vec(r), true
 }
 
-// Accumulator makes a sum in lanes, initially 0, and returns its number, counted from 0.
+// Accumulator adds an accumulator to the frame, initially 0, and returns its number, from 0.
 func (f *Frame) Accumulator() int {
 	r, ok := f.Reserve()
 	acc := accumulator{reg: r, mem: !ok}
@@ -93,7 +96,7 @@ func (f *Frame) Accumulator() int {
 	return len(f.accs) - 1
 }
 
-// Mark makes the failure flag, initially false.
+// Mark adds the failure flag to the frame, initially false.
 func (f *Frame) Mark() {
 	f.marked = true
 	if t := f.free[ofTruths]; t != 0 {
@@ -105,7 +108,7 @@ func (f *Frame) Mark() {
 	f.v.falseTruth(f.mark)
 }
 
-// IfMarked jumps if there was a failure.
+// IfMarked jumps if the failure flag is set.
 func (f *Frame) IfMarked(l Label) {
 	if f.marked {
 		f.v.ifAny(f.mark, l)
@@ -130,7 +133,7 @@ func (f *Frame) AddSum(accs []int, p Address) {
 	f.a.single.store(m, 0, 1)
 }
 
-// CallOn applies a routine to each of the accumulators.
+// CallOn applies a routine to each of the accumulators. The results replace the sums.
 func (f *Frame) CallOn(r Routine, accs []int) {
 	b := f.a.Builder()
 	for _, k := range accs {
@@ -154,8 +157,8 @@ func (f *Frame) Accumulators(n int) {
 	}
 }
 
-// Release frees the registers of the accumulators and returns them. The next formula can read the
-// sums with In.
+// Release returns the registers of the accumulators and no longer reserves them. The next formula
+// can read the sums with In.
 func (f *Frame) Release() []Vec {
 	rs := make([]Vec, len(f.accs))
 	for i, acc := range f.accs {

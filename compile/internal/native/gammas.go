@@ -2,9 +2,9 @@ package native
 
 import "math"
 
-// This file: the logarithm of the gamma function and its derivatives. Up to 6 they are polynomials;
-// above, they are Stirling's series with fitted coefficients. The fit is by interpolation at
-// Chebyshev's points with 50 digits, to 2e-18 of the value.
+// This file: the logarithm of the gamma function and its derivatives. Polynomials are used up to 6,
+// Stirling's series with fitted coefficients above. The coefficients were computed with 50 digits
+// by interpolation at Chebyshev points; the error is 2e-18 of the value.
 
 const seriesFrom = 6
 
@@ -69,7 +69,7 @@ func lgammaRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	return lgammaOf(b, x[0])
 }
 
-// lgammaFirst computes log Γ of numbers from seriesFrom on.
+// lgammaFirst computes log Γ of numbers from seriesFrom (6) to 1e300, by the series alone.
 func lgammaFirst(b *Builder, x []Value, slow func(Value)) Value {
 	slow(between(b, x[0], seriesFrom, 1e300))
 	h, l, p := lookUp(b, x[0]).parts(b, nil)
@@ -82,7 +82,7 @@ func lgammaOf(b *Builder, x Value) Value {
 	h, l, p := lookUp(b, x).parts(b, nil)
 	l = b.Add(l, p)
 	small := b.Compare(LT, x, b.Number(0.7))
-	first := b.Select(small, x, b.Sub(x, one)) // y-1 for y = x or x+1
+	first := b.Select(small, x, b.Sub(x, one)) // y-1, where y is x or, for a small x, x+1
 	second := b.Sub(first, one)
 	u := b.Div(b.Mul(second, two), b.Add(second, b.Number(4)))
 	g, gl := fastSum(b, b.Number(lgammaTerms[0]), b.Mul(u, polynomial(b, u, lgammaTerms[1:])))
@@ -93,8 +93,8 @@ func lgammaOf(b *Builder, x Value) Value {
 	return b.Select(b.Compare(LT, x, b.Number(seriesFrom)), near, far)
 }
 
-// lgammaFar returns log Γ(x) by Stirling's series, given log x = h + l. It computes (x-½) log x - x
-// in two parts.
+// lgammaFar returns log Γ(x) by Stirling's series. h + l is log x. It computes (x-½) log x - x in
+// two parts.
 func lgammaFar(b *Builder, x, h, l Value) Value {
 	i := b.Div(b.Number(1), x)
 	rest := b.Mul(polynomial(b, b.Mul(i, i), stirlingTerms), i)
@@ -105,7 +105,7 @@ func lgammaFar(b *Builder, x, h, l Value) Value {
 	return b.Add(y, b.Add(b.Number(logSqrt2Pi), b.Add(rest, yl)))
 }
 
-// lgammaAll computes log |Γ| of any number; negative ones by reflection.
+// lgammaAll computes log |Γ| of any numbers. It uses the reflection formula for negative ones.
 func lgammaAll(b *Builder, x []Value) Value {
 	inf := b.Number(math.Inf(1))
 	y := b.Abs(x[0])
@@ -129,7 +129,7 @@ func digammaRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	return digammaOf(b, x[0])
 }
 
-// digammaFirst computes ψ of numbers from seriesFrom on.
+// digammaFirst computes ψ of numbers from seriesFrom (6) on, by the series alone.
 func digammaFirst(b *Builder, x []Value, slow func(Value)) Value {
 	slow(between(b, x[0], seriesFrom, math.MaxFloat64))
 	return digammaFar(b, x[0], b.Div(b.Number(1), x[0]))
@@ -163,11 +163,12 @@ func digammaOf(b *Builder, x Value) Value {
 	nl = b.Add(nl, b.Sub(yl, b.Number(digammaZeroLo)))
 	m, ml := product(b, n, g)
 	ml = b.Add(ml, b.Add(b.Mul(n, gl), b.Mul(nl, g)))
-	// Below 1 it is ψ(x+1) - 1/x.
+	// For x < 1, ψ(x) is ψ(x+1) - 1/x.
 	small = b.Compare(LT, x, one)
 	z, zl := twoSum(b, b.Neg(b.Keep(small, i)), m)
 	near := b.Add(z, b.Add(ml, zl))
-	near = b.Select(b.Compare(LT, x, b.Number(1e-20)), b.Neg(i), near) // i may be infinite
+	// For a tiny x, i = 1/x may be infinite.
+	near = b.Select(b.Compare(LT, x, b.Number(1e-20)), b.Neg(i), near)
 	return b.Select(b.Compare(LT, x, b.Number(seriesFrom)), near, far)
 }
 
@@ -193,7 +194,7 @@ func digammaAll(b *Builder, x []Value) Value {
 }
 
 // trigammaTerms are the coefficients of x²ψ′(x) - x - ½ in powers of u = 2 - 7.5/(x+1.5), for x in
-// [1, 6]. trigammaSeries are those of x times that in powers of 1/x², x ≥ 6.
+// [1, 6]. trigammaSeries are the coefficients of x·(x²ψ′(x) - x - ½) in powers of 1/x², for x ≥ 6.
 var (
 	trigammaTerms = []float64{
 		0.07147884469224812, -0.05569169718498911, 0.014346780173860934, -0.0029100228808825743,
@@ -331,7 +332,8 @@ func digammaRiseAll(b *Builder, x []Value) Value {
 	difference := b.Sub(digammaAll(b, []Value{to}), digammaAll(b, []Value{from}))
 	most := b.Number(math.MaxFloat64)
 	sum := b.Number(0)
-	for j := range seriesFrom { // divide by the greater number first: that quotient is at most 1
+	// The greater divisor first, so that the first quotient is at most 1.
+	for j := range seriesFrom {
 		greater, lesser := b.Max(from, to), b.Min(from, to)
 		sum = b.Add(sum, b.Div(b.Div(d, b.Add(greater, b.Number(float64(j)))), b.Add(lesser, b.Number(float64(j)))))
 	}
@@ -398,7 +400,8 @@ func gammaRatio(b *Builder, first, second, third, rise Value, gap float64) Value
 	// L is the larger one of A and B, S the smaller one.
 	larger := b.Compare(GT, at[0], at[1])
 	L, S := b.Select(larger, at[0], at[1]), b.Select(larger, at[1], at[0])
-	back := b.Add(b.Sub(shift[2], shift[1]), b.Number(gap))                              // C - B, but for a
+	// C - B without the argument a.
+	back := b.Add(b.Sub(shift[2], shift[1]), b.Number(gap))
 	step := b.Select(larger, b.Add(rise, b.Sub(shift[2], shift[0])), b.Add(first, back)) // C - L
 	delta := b.Add(b.Sub(b.Sub(shift[2], shift[0]), shift[1]), b.Number(gap))            // C - A - B
 	k := b.Div(one, L)
@@ -414,9 +417,10 @@ func gammaRatio(b *Builder, first, second, third, rise Value, gap float64) Value
 	return b.Add(y, b.Sub(rest[2], b.Add(rest[0], rest[1])))
 }
 
-// lmultichooseAll computes lmultichoose for any numbers, as a sum of logarithms. For a tiny x it is
-// log x/(x+n). For a huge x it is n log x - log Γ(n+1); for a huge n it is (x-1) log n - log Γ(x).
-// If the lesser of the two is huge too, the result grows in proportion to them.
+// lmultichooseAll computes lmultichoose for any numbers, as a sum of logarithms. It uses limits for
+// extreme numbers: log x/(x+n) for a tiny x, n log x - log Γ(n+1) for a huge x, and (x-1) log n -
+// log Γ(x) for a huge n. If the smaller of the two is huge too, both are scaled down, because the
+// result then grows in proportion to them.
 func lmultichooseAll(b *Builder, x []Value) Value {
 	one, zero := b.Number(1), b.Number(0)
 	all := func(v Value) Value { return lgammaAll(b, []Value{v}) }
@@ -457,9 +461,9 @@ func sumOfGammas(b *Builder, first, second, third Value) Value {
 
 func lbetaOf(b *Builder, x, y Value) Value { return b.Neg(gammaRatio(b, x, y, b.Add(x, y), y, 0)) }
 
-// lbetaAll computes lbeta for any numbers. For a tiny argument m and another M, it is log(1/m +
-// 1/M). For a huge M it is log Γ(m) - m log M. If both are huge, the result grows in proportion to
-// them.
+// lbetaAll computes lbeta for any numbers. It uses limits for extreme arguments m ≤ M: log(1/m +
+// 1/M) for a tiny m, and log Γ(m) - m log M for a huge M. If both are huge, they are scaled down,
+// because the result then grows in proportion to them.
 func lbetaAll(b *Builder, x []Value) Value {
 	m, M := b.Min(x[0], x[1]), b.Max(x[0], x[1])
 	isHuge := func() Value { return b.Compare(GT, M, b.Number(maxBeta)) }
@@ -489,7 +493,7 @@ func lchooseRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	return lchooseOf(b, x)
 }
 
-// chosen returns n-k+1, k+1 and n+1.
+// chosen returns the arguments of the three gamma functions: n-k+1, k+1 and n+1.
 func chosen(b *Builder, x []Value) [3]Value {
 	one := b.Number(1)
 	return [3]Value{b.Add(b.Sub(x[0], x[1]), one), b.Add(x[1], one), b.Add(x[0], one)}
@@ -503,7 +507,7 @@ func isChoice(b *Builder, a [3]Value) Value {
 	return t
 }
 
-// lchooseOf returns exactly 0 if k is 0 or n.
+// lchooseOf computes lchoose from the three arguments of Γ. The result is exactly 0 if k is 0 or n.
 func lchooseOf(b *Builder, x []Value) Value {
 	a := chosen(b, x)
 	y := gammaRatio(b, a[0], a[1], a[2], x[1], -1)
@@ -511,9 +515,9 @@ func lchooseOf(b *Builder, x []Value) Value {
 	return b.Keep(some, y)
 }
 
-// lchooseAll computes lchoose for any numbers; it is NaN for n or k below -1, or k above n+1. For a
-// huge n it is k log n - log Γ(k+1), where k denotes the lesser of k and n-k, unless that is huge
-// too.
+// lchooseAll computes lchoose for any numbers. The result is NaN for n or k below -1, or k above
+// n+1. For a huge n it is m log n - log Γ(m+1), where m is the smaller of k and n-k, unless m is
+// huge too.
 func lchooseAll(b *Builder, x []Value) Value {
 	zero, one, nan, inf := b.Number(0), b.Number(1), b.Number(math.NaN()), b.Number(math.Inf(1))
 	isHuge := func() Value { return b.Compare(GT, x[0], b.Number(maxBeta)) }

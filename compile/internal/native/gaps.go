@@ -2,13 +2,13 @@ package native
 
 import "math"
 
-// This file: increments of ψ minus the first term of their series. Derivatives of densities by
-// large parameters use these to avoid cancellation.
+// This file: the gap, an increment of ψ minus the first term of its series. Derivatives of
+// densities with respect to large parameters use it to avoid cancellation.
 
 // atanhTerms are the coefficients of (atanh(s) - s)/s³ in powers of s², for s² up to 0.04.
 var atanhTerms = []float64{1. / 3, 1. / 5, 1. / 7, 1. / 9, 1. / 11, 1. / 13, 1. / 15, 1. / 17, 1. / 19, 1. / 21, 1. / 23}
 
-// gapRoutine computes ψ(x+d) - ψ(x) - d/x for d ≥ 0. For x below 1 the last term is omitted.
+// gapRoutine computes ψ(x+d) - ψ(x) - d/x for d ≥ 0. For x below 1 it omits the term d/x.
 func gapRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	to := b.Add(x[0], x[1])
 	slow(b.Both(between(b, x[0], minGap, maxGap), between(b, to, minGap, maxGap)))
@@ -43,7 +43,8 @@ func gapFrom(b *Builder, from, to, d Value) Value {
 	return b.Add(y, b.Sub(b.Mul(b.Mul(b.Number(0.5), d), w), rest))
 }
 
-// gapAll computes the gap for any numbers; for huge ones by two terms, for others as a difference.
+// gapAll computes the gap for any numbers: for huge ones by two terms of the series, for others as
+// a difference.
 func gapAll(b *Builder, x []Value) Value {
 	from, d := x[0], x[1]
 	to := b.Add(from, d)

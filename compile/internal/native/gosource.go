@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// GoSource returns the Go source of the named routines, unformatted, by file name: the functions of
-// package ad/kernel/routines. Without machine code the routines are not linked, and there is no
-// source.
+// GoSource returns the Go source of the named routines, unformatted, by file name. They are the
+// functions of package ad/kernel/routines. It returns nothing on platforms without machine code,
+// because the routines are not linked there.
 func GoSource(header string) map[string]string {
 	if !Supported {
 		return nil
@@ -60,7 +60,7 @@ func builderOf(operands int) (*Builder, []Value) {
 	return b, x
 }
 
-// kind is the type of a value in Go.
+// kind is the Go type that a value has in the printed source.
 type kind byte
 
 const (
@@ -71,23 +71,25 @@ const (
 )
 
 type goPrinter struct {
-	w      *bytes.Buffer
-	code   []instruction
-	b      *Builder
-	kinds  []kind
-	uses   []int
-	text   []string // Go expressions of values: variables, or parts of expressions
-	guards []int    // by value: its guard, an index into tree
+	w     *bytes.Buffer
+	code  []instruction
+	b     *Builder
+	kinds []kind
+	uses  []int
+	// the Go expression of each value: a variable, or an expression that is used once
+	text   []string
+	guards []int // for each value the condition under which it is needed, an index into tree
 	tree   []guard
-	block  []int // by value: the block that prints it: 2·choice, plus 1 for the second side
+	// for each value the block that defines it: twice the selection, plus 1 for its second side
+	block  []int
 	outer  []bool
 	done   []bool
 	params []string
 	rest   string
 }
 
-// guard is a condition under which a value is needed: a value needed by only one side of a choice
-// is computed on that side. The first guard means no condition.
+// guard is a condition under which a value is needed: a value that only one side of a selection
+// needs is computed on that side. Guard 0 is no condition.
 type guard struct {
 	parent, depth int
 	truth         Value
@@ -104,7 +106,7 @@ func printGo(w *bytes.Buffer, b *Builder, result Value, name, doc string, operan
 	p.place(result)
 	p.blocks(result)
 	fmt.Fprintf(w, "\n// %s\nfunc %s(%s float64) float64 {\n", doc, name, strings.Join(p.params, ", "))
-	// Print into a buffer first, because the types of variables are only found while printing.
+	// Print the body first, because that determines the types of the variables.
 	body := &bytes.Buffer{}
 	p.w = body
 	p.print(0, n, 0)
@@ -137,7 +139,7 @@ func withoutRepetitions(code []instruction, result Value) ([]instruction, Value)
 		}
 		at[i] = Value(i)
 		if in.prim == primFetch && uintptr(in.imm) == logTable {
-			in.a = out[in.a].a // three times the index of a struct
+			in.a = out[in.a].a // the index counts words, three for each struct in the Go table
 		}
 		if in.prim == primFetch || in.prim == primField || in.prim == primUnless {
 			continue
@@ -151,7 +153,7 @@ func withoutRepetitions(code []instruction, result Value) ([]instruction, Value)
 	return out, at[result]
 }
 
-// fetchOf returns the first value of a fetch.
+// fetchOf returns the first value of the fetch that v belongs to.
 func (p *goPrinter) fetchOf(v Value) Value {
 	for p.code[v].prim == primField {
 		v--
@@ -159,7 +161,8 @@ func (p *goPrinter) fetchOf(v Value) Value {
 	return v
 }
 
-// place counts uses, and finds the guard of each value: the common part of the guards of its uses.
+// place counts the uses of each value and finds its guard: the condition that all of its uses have
+// in common.
 func (p *goPrinter) place(result Value) {
 	known := make([]bool, len(p.code))
 	guards := map[guard]int{}
@@ -179,7 +182,7 @@ func (p *goPrinter) place(result Value) {
 		p.guards[v] = g
 	}
 	under := func(parent int, truth Value, side bool) int {
-		for g := parent; g > 0; g = p.tree[g].parent { // the condition is already known there
+		for g := parent; g > 0; g = p.tree[g].parent { // parent already implies the condition
 			if p.tree[g].truth == truth && p.tree[g].side == side {
 				return parent
 			}
@@ -223,8 +226,8 @@ func (p *goPrinter) choice(i int) bool {
 	return p.guards[i] >= 0 && (p.code[i].prim == primSelect || p.code[i].prim == primKeep)
 }
 
-// blocks finds the block that prints each value: a side of the first later choice that has the
-// value's guard as its condition.
+// blocks finds the block that defines each value: a side of the first later selection whose
+// condition is the value's guard.
 func (p *goPrinter) blocks(result Value) {
 	for i := range p.code {
 		g := p.guards[i]
@@ -281,7 +284,7 @@ func (p *goPrinter) define(v Value, text string) {
 	p.text[v] = p.local(v)
 }
 
-// choose prints a choice, with the values that only one side needs.
+// choose prints a selection as an if statement, with the values that only one side needs inside.
 func (p *goPrinter) choose(v Value, first, second Value, zero bool) {
 	in := &p.code[v]
 	outer := p.w
@@ -300,7 +303,7 @@ func (p *goPrinter) choose(v Value, first, second Value, zero bool) {
 		fmt.Fprintf(p.w, "var %s %s\n", p.local(v), map[kind]string{number: "float64", word: "uint64"}[p.kinds[v]])
 	}
 	fmt.Fprintf(p.w, "if %s {\n%s%s = %s\n}", p.text[in.a], sides[0], p.local(v), at(first))
-	if !zero { // otherwise the initial 0 is the value
+	if !zero { // for zero, the variable's initial 0 is the result
 		fmt.Fprintf(p.w, " else {\n%s%s = %s\n}", sides[1], p.local(v), at(second))
 	}
 	fmt.Fprintln(p.w)
@@ -311,7 +314,7 @@ func (p *goPrinter) instruction(v Value, params []string, rest string) {
 	in := &p.code[v]
 	set := func(k kind, text string) {
 		p.kinds[v], p.text[v] = k, text
-		// A value that is short and used once becomes part of that expression.
+		// Insert short expressions that are used once where they are used.
 		if p.uses[v] > 1 || len(text) > 100 || p.outer[v] {
 			p.define(v, text)
 		}
@@ -399,7 +402,7 @@ func (p *goPrinter) instruction(v Value, params []string, rest string) {
 	}
 }
 
-// fetch reads the tables of package routines.
+// fetch prints the reading of a table of package routines.
 func (p *goPrinter) fetch(v Value) {
 	in := &p.code[v]
 	distances := p.b.fields[in.b]

@@ -2,12 +2,12 @@ package native
 
 import "math"
 
-// This file: hyperbolic functions, from exp(|x|) - 1, and their inverses, from log1p, all of
-// numbers in two parts.
+// This file: hyperbolic functions, computed from exp(|x|) - 1, and their inverses, computed from
+// log1p. Intermediate numbers are in two parts.
 
 const (
 	maxGrown = 700   // beyond it, sinh and cosh are half an exponential
-	maxAreal = 1e100 // larger numbers are not squared
+	maxAreal = 1e100 // larger numbers are not squared, because the square would overflow
 )
 
 // halfExponential returns exp(x)/2 for x up to 712, without overflow if the result is finite.
@@ -19,7 +19,7 @@ func halfExponential(b *Builder, x Value) Value {
 	return b.Mul(y, factors[1])
 }
 
-// grown returns exp(m) - 1 and exp(m), for m from 0 to maxGrown.
+// grown returns exp(m) - 1 and exp(m) in two parts each, for m from 0 to maxGrown.
 func grown(b *Builder, m Value) (less, e pair) {
 	less = expm1Of(b, m, true)
 	return less, less.plus(b, whole(b, b.Number(1)))
@@ -27,7 +27,7 @@ func grown(b *Builder, m Value) (less, e pair) {
 
 func half(b *Builder, p pair) Value { return b.Mul(b.Number(0.5), b.Add(p.high, p.low)) }
 
-// sinhOf returns (u + u/(u+1))/2 with u = exp(m) - 1.
+// sinhOf returns sinh m as (u + u/(u+1))/2 with u = exp(m) - 1.
 func sinhOf(b *Builder, m Value) Value {
 	u, e := grown(b, m)
 	return half(b, u.plus(b, u.over(b, e)))
@@ -72,15 +72,15 @@ func logOfTwice(b *Builder, x Value) Value {
 	return b.Select(b.Compare(EQ, x, b.Number(math.Inf(1))), x, e.finish(b, nil))
 }
 
-// log1pOfPair returns log(1+x). log1pOf multiplies by the reciprocal in the table, which for small
-// x costs an error of a unit in the last place; this function divides.
+// log1pOfPair returns log(1+x). Unlike log1pOf, which multiplies by a reciprocal from a table and
+// has an error of a unit in the last place for small x, it divides.
 func log1pOfPair(b *Builder, x pair) Value {
 	u := b.Add(x.high, b.Number(1))
 	lost := b.Div(b.Add(b.Sub(x.high, b.Sub(u, b.Number(1))), x.low), u)
 	return lookUp(b, u).finish(b, &lost)
 }
 
-// asinhOf returns log1p(m + m²/(1+√(1+m²))).
+// asinhOf returns asinh m as log1p(m + m²/(1+√(1+m²))).
 func asinhOf(b *Builder, m Value) Value {
 	one := whole(b, b.Number(1))
 	square := whole(b, m).times(b, whole(b, m))
@@ -100,7 +100,7 @@ func asinhAll(b *Builder, x []Value) Value {
 	return signOf(b, y, x[0])
 }
 
-// acoshOf returns log1p(t + √(t(x+1))) with t = x-1.
+// acoshOf returns acosh x as log1p(t + √(t(x+1))) with t = x-1.
 func acoshOf(b *Builder, x Value) Value {
 	one := b.Number(1)
 	t, tl := twoSum(b, x, b.Number(-1))
@@ -120,7 +120,7 @@ func acoshAll(b *Builder, x []Value) Value {
 	return b.Select(b.Compare(GE, x[0], b.Number(1)), y, b.Number(math.NaN()))
 }
 
-// atanhOf returns log1p(2m/(1-m))/2 for 0 ≤ m < 1.
+// atanhOf returns atanh m as log1p(2m/(1-m))/2, for 0 ≤ m < 1.
 func atanhOf(b *Builder, m Value) Value {
 	d, dl := twoSum(b, b.Number(1), b.Neg(m))
 	q := whole(b, b.Add(m, m)).over(b, pair{d, dl})

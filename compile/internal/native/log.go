@@ -17,14 +17,14 @@ func ratioOf(b *Builder, x Value) ratio {
 	return ratio{f, b.Div(f, b.Add(z, b.Number(1))), k, power}
 }
 
-// log returns the logarithm, plus the small correction lost unless that is nil. Errors are below
+// log returns the logarithm. If lost is not nil, it adds this small correction. Errors are below
 // 0.9 units in the last place.
 func (q ratio) log(b *Builder, lost *Value) Value {
 	line := func(x Value, a, c float64) Value { return b.Add(b.Mul(x, b.Number(c)), b.Number(a)) }
 	z := b.Mul(q.s, q.s)
 	z2 := b.Mul(z, z)
 	z4 := b.Mul(z2, z2)
-	// The coefficients minimise the largest error: 2^-58.
+	// The coefficients minimise the largest error, which is 2^-58.
 	high := b.Add(line(z, 0.18183572948605292, 0.15313162513434073), b.Mul(z2, b.Number(0.14810267350349626)))
 	low := b.Add(line(z, 0.6666666666666711, 0.39999999999513286), b.Mul(z2, line(z, 0.28571428730258097, 0.22222199031471093)))
 	r := b.Mul(z, b.Add(low, b.Mul(z4, high)))
@@ -39,7 +39,8 @@ func (q ratio) log(b *Builder, lost *Value) Value {
 	return b.Add(w, b.Add(b.Sub(low, half), b.Mul(q.s, b.Add(half, r))))
 }
 
-// over returns x/(z·2^k) to about ten bits: 1/z is (1-s)/(1+s), about 1 - 2s + 2s².
+// over returns x/(z·2^k), accurate to about ten bits, since 1/z = (1-s)/(1+s) is about 1 - 2s +
+// 2s².
 func (q ratio) over(b *Builder, x Value) Value {
 	twice := b.Add(q.s, q.s)
 	inv := b.Add(b.Sub(b.Mul(twice, q.s), twice), b.Number(1))
@@ -51,7 +52,8 @@ func logRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	return ratioOf(b, x[0]).log(b, nil)
 }
 
-// logAll first multiplies subnormal numbers by a power of two.
+// logAll computes the logarithm of any numbers. It multiplies subnormal numbers by a power of two
+// first.
 func logAll(b *Builder, x []Value) Value {
 	small := b.Compare(LT, x[0], b.Number(normal))
 	y := b.Select(small, b.Mul(x[0], b.Number(0x1p54)), x[0])
@@ -66,7 +68,8 @@ func logEnds(b *Builder, x, y Value) Value {
 	return b.Select(b.Compare(EQ, x, b.Number(0)), b.Number(math.Inf(-1)), y)
 }
 
-// log1pRoutine corrects for the rounding of 1 + x: it adds the rounding error divided by 1 + x.
+// log1pRoutine computes log(1 + x) as the logarithm of the rounded 1 + x, corrected by the rounding
+// error divided by 1 + x.
 func log1pRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	u := b.Add(x[0], b.Number(1))
 	slow(between(b, u, normal, 0x1p1000))
@@ -75,7 +78,7 @@ func log1pRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	return q.log(b, &lost)
 }
 
-// log1pAll first divides large numbers by a power of two.
+// log1pAll computes log(1 + x) for any numbers. It divides large numbers by a power of two first.
 func log1pAll(b *Builder, x []Value) Value {
 	u := b.Add(x[0], b.Number(1))
 	large := b.Compare(GT, u, b.Number(0x1p1000))

@@ -2,8 +2,9 @@ package native
 
 import "math"
 
-// This file: logarithms and exponentials to other bases than e. Logarithms are exact if the result
-// is an integer, and exponentials if the argument is and the result can be represented.
+// This file: logarithms and exponentials with other bases than e. Logarithms are exact if the
+// result is an integer. Exponentials are exact if the argument is an integer and the result can be
+// represented.
 
 // base describes the base of a logarithm. scale and scaleLow are the two parts of 1 divided by the
 // natural logarithm of the base. two and twoLow are the two parts of the logarithm of 2 to this
@@ -33,14 +34,16 @@ func (c base) main(b *Builder, x []Value, slow func(Value)) Value {
 	return c.logarithm(b, x[0], b.Number(0))
 }
 
-// all first multiplies subnormal numbers by a power of two.
+// all computes the logarithm of any numbers. It multiplies subnormal numbers by a power of two
+// first.
 func (c base) all(b *Builder, x []Value) Value {
 	small := b.Compare(LT, x[0], b.Number(normal))
 	y := b.Select(small, b.Mul(x[0], b.Number(0x1p54)), x[0])
 	return logEnds(b, x[0], c.logarithm(b, y, b.Keep(b.Compare(LT, x[0], b.Number(normal)), b.Number(54))))
 }
 
-// reduceTwo splits x for 2^x. Only the natural logarithm of the rest is rounded.
+// reduceTwo splits x to compute 2^x. Of its parts, only the rest times log 2 is rounded; tail is
+// the rounding error of s.
 func reduceTwo(b *Builder, x Value) (e scaled, tail Value) {
 	k := b.Add(b.Mul(x, b.Number(128)), b.Number(0x1.8p52))
 	rest := b.Sub(x, b.Mul(b.Sub(k, b.Number(0x1.8p52)), b.Number(1./128)))

@@ -9,8 +9,8 @@ var neonTarget = &Target{Name: "NEON", Lanes: 2, Vectors: 30, found: hasNEON,
 		return a, [3]vectors{&neon{a, 1}, two, two}
 	}}
 
-// neon has the instructions on one number, or on two, of arm64. The last two vector registers are
-// for temporary values. Truths are vectors in which a lane has all bits set, or none.
+// neon has the instructions of arm64 for one number or two. The last two vector registers hold
+// intermediate values. A truth is a vector in which each lane has all bits set, or none.
 type neon struct {
 	*arm64
 	n int
@@ -18,13 +18,14 @@ type neon struct {
 
 const (
 	spareVec    = 31
-	operandsVec = 30 // for operands that amd64 reads from memory
+	operandsVec = 30 // holds operands that amd64 reads from memory
 )
 
 func (l *neon) lanes() int { return l.n }
 
-// neonCodes are the instructions with two operands on two lanes, and on one if that is a different
-// one. For operations on bits, the contents of the other lane do not matter.
+// neonCodes are the opcodes of instructions with two operands: on two lanes, and on one lane if
+// that is another instruction. Bit operations always work on both lanes, of which one may be
+// unused.
 var neonCodes = map[prim][2]uint32{
 	primAdd: {0x4e60d400, 0x1e602800}, primSub: {0x4ee0d400, 0x1e603800}, primMul: {0x6e60dc00, 0x1e600800}, primDiv: {0x6e60fc00, 0x1e601800},
 	primAnd: {0x4e201c00}, primOr: {0x4ea01c00}, primXor: {0x6e201c00}, primKeep: {0x4e201c00}, primBoth: {0x4e201c00}, primEither: {0x4ea01c00},
@@ -39,8 +40,9 @@ const (
 	vAnd, vOrr, vNot                            = 0x4e201c00, 0x4ea01c00, 0x6e205800
 	vFneg, vFabs, vFmla                         = 0x6ee0f800, 0x4ee0f800, 0x4e60cc00
 	vShl, vUshr                                 = 0x4f005400, 0x6f000400
-	vFaddp, vAddp                               = 0x7e70d800, 0x5ef1b800 // of the two lanes of a register
-	// copies of the lower lane: to both lanes, or to the upper one
+	// Add the two lanes of a register.
+	vFaddp, vAddp = 0x7e70d800, 0x5ef1b800
+	// copy the lower lane: to both lanes, or to the upper one
 	vDup, vIns              = 0x4e080400, 0x6e180400
 	vTrn1                   = 0x4ec02800
 	vFmovD, vToX, vUpperToX = 0x1e604000, 0x9e660000, 0x4e183c00
@@ -110,7 +112,7 @@ func (l *neon) op(p prim, imm uint64, d, a, b, c Vec) {
 	}
 }
 
-// choose is d = t ? a : b.
+// choose sets d to a where t is true, else to b.
 func (l *neon) choose(d, t, a, b Vec) {
 	switch d {
 	case t:
@@ -149,15 +151,15 @@ func (l *neon) compare(c Comparison, d, a, b Vec) {
 	l.negated(c, d)
 }
 
-// negated generates the negation of a truth for comparisons that are implemented that way.
+// negated inverts d if comparison c is implemented as the negation of another.
 func (l *neon) negated(c Comparison, d Vec) {
 	if c >= NEQ {
 		l.two(vNot, d, d)
 	}
 }
 
-// folds returns false: no operand may be in memory. But bit operations and comparisons with some
-// constant words need no operand.
+// folds returns false, because no operand may be in memory. Bit operations and comparisons with
+// some constants need no operand at all.
 func (l *neon) folds(p prim) bool {
 	return p == primAnd || p == primOr || p == primXor || p == primCompare
 }
@@ -198,8 +200,8 @@ func (l *neon) copy(d, x Vec) {
 	}
 }
 
-// word generates a constant word. Words whose bytes have all bits set or none, and numbers of few
-// digits, take one instruction; others are loaded.
+// word loads a constant. If each of its bytes has all bits set or none, or if it is a number of few
+// digits, one instruction encodes it; otherwise it is loaded from memory.
 func (l *neon) word(d Vec, w uint64) {
 	// The eight bits are split over two fields of the instruction.
 	eight := func(op uint32, b uint32) { l.rr(op|b>>5<<16|b&31<<5, byte(d), 0) }
@@ -212,7 +214,8 @@ func (l *neon) word(d Vec, w uint64) {
 	}
 }
 
-// byteMask returns one bit for each byte of a word, if all bytes are 0 or 255.
+// byteMask returns one bit for each byte of w: 1 for 255, 0 for 0. ok is false if w has other
+// bytes.
 func byteMask(w uint64) (b uint32, ok bool) {
 	for k := range 8 {
 		switch byte(w >> (8 * k)) {
@@ -270,7 +273,7 @@ func (l *neon) broadcast(d Vec, m Mem) {
 	}
 }
 
-// gather loads number by number.
+// gather loads the numbers one by one.
 func (l *neon) gather(d, _, _ Vec, base Reg, table Mem, active int) {
 	for k := range l.n {
 		to := d
@@ -312,7 +315,7 @@ func (l *neon) fetch(ds []Vec, _, _ Vec, base Reg, distances []int32, x Vec) {
 }
 
 func (l *neon) keepLanes(d, x Vec, active int) {
-	if active < l.n { // the instruction clears the upper lane
+	if active < l.n { // this instruction copies the lower lane and clears the upper one
 		l.two(vFmovD, d, x)
 	} else {
 		l.copy(d, x)
@@ -321,7 +324,7 @@ func (l *neon) keepLanes(d, x Vec, active int) {
 
 func (l *neon) falseTruth(d Vec) { l.word(d, 0) }
 
-// total sums the lanes of a truth as integers: -1 for each lane in which it holds.
+// total sums the lanes of a truth as integers. Each lane in which it holds counts as -1.
 func (l *neon) total(t Vec) {
 	if l.n > 1 {
 		l.two(vAddp, spareVec, t)
@@ -347,7 +350,8 @@ func (l *neon) ifAny(t Vec, target Label) {
 
 func (l *neon) sum(d Vec, x []Vec) {
 	two := &neon{l.arm64, 2}
-	for n := 2; n > 0; n /= 2 { // first numbers that are four apart, then two apart
+	// Add numbers that are four apart in the original eight, then two apart.
+	for n := 2; n > 0; n /= 2 {
 		for k := range n {
 			if k+n < len(x) {
 				two.op(primAdd, 0, x[k], x[k], x[k+n], 0)

@@ -7,8 +7,8 @@ import "math"
 // cancellation anywhere.
 
 // excessTerms are the coefficients of (t+4)·E(t) + u in powers of u = (t-4)/(t+4), which maps [0,
-// ∞) to [-1, 1). They interpolate at Chebyshev's points with 50 digits, to 2e-18. Adding u makes
-// most of the slope exact.
+// ∞) to [-1, 1). Adding u makes most of the slope exact. They were computed with 50 digits by
+// interpolation at Chebyshev points; the error is 2e-18.
 var excessTerms = []float64{
 	1.8048571559157687, -0.1822045015192798, 0.4019567038062286, 0.0675179279228465,
 	-0.13822449147872118, 0.033703667650192635, 0.03165652747870675, -0.020800454247068063,
@@ -29,7 +29,7 @@ const (
 	logSqrtPi2Low  = -6.4622584878775846e-18
 	sqrt2          = 0x1.6a09e667f3bcdp0
 	sqrt2Low       = -9.667293313452913e-17
-	beyondGaussian = 39 // exp(-x²/2) is 0 there
+	beyondGaussian = 39 // exp(-x²/2) is 0 from here on
 )
 
 // excessOf returns E(t) in two parts, for finite t ≥ 0.
@@ -44,7 +44,8 @@ func excessOf(b *Builder, t Value) (high, low Value) {
 	h, hl := fastSum(b, b.Number(excessTerms[0]), b.Neg(u))
 	hl = b.Add(b.Sub(hl, ul), b.Number(excessLow))
 	p := polynomial(b, u, excessTerms[3:])
-	for k := 2; k > 0; k-- { // add the largest terms one by one, for fewer roundings of their size
+	// Add the largest terms last and one by one, so that few roundings have their size.
+	for k := 2; k > 0; k-- {
 		p = b.Add(b.Mul(p, u), b.Number(excessTerms[k]))
 	}
 	g, gl := fastSum(b, h, b.Add(hl, b.Mul(u, p)))
@@ -62,13 +63,14 @@ func ratioAt(b *Builder, t Value) (s pair, excess Value) {
 	return pair{h, b.Add(l, ql)}, q
 }
 
-// movedBy converts s = t + E(t) to its value at t + tl, for a small tl: the derivative of s is s·E.
+// movedBy returns s = t + E(t) for the argument t + tl, where tl is small. It uses the derivative
+// of s, which is s·E.
 func (s pair) movedBy(b *Builder, excess, tl Value) pair {
 	return pair{s.high, b.Add(s.low, b.Mul(tl, b.Mul(s.high, excess)))}
 }
 
-// gaussian returns exp(-high-low-c-cl) in two parts, without a factor 2^k; scale multiplies by that
-// factor.
+// gaussian returns exp(-high-low-c-cl) in two parts, divided by a power of two; scale multiplies by
+// that power.
 func gaussian(b *Builder, high, low Value, c, cl float64) (e pair, scale func(Value) Value) {
 	x, xl := twoSum(b, b.Neg(high), b.Number(-c))
 	xl = b.Sub(xl, b.Add(low, b.Number(cl)))
@@ -95,7 +97,7 @@ func less(b *Builder, n float64, q, ql Value) pair {
 	return pair{w, b.Sub(b.Sub(b.Sub(b.Number(n), w), q), ql)}
 }
 
-// magnitude returns |x|, but at most most.
+// magnitude returns the smaller of |x| and most.
 func magnitude(b *Builder, x Value, most float64) Value { return b.Min(b.Number(most), b.Abs(x)) }
 
 // halfSquare returns x²/2 in two parts, with |x| limited to most.
@@ -107,7 +109,7 @@ func halfSquare(b *Builder, x Value, most float64) (high, low Value) {
 
 func isLeft(b *Builder, x Value) Value { return b.Compare(LT, x, b.Number(0)) }
 
-// density is φ(x) in two parts, without a power of two that scale multiplies by.
+// density is φ(x) in two parts, divided by a power of two; scale multiplies by that power.
 type density struct {
 	pair
 	scale func(Value) Value
@@ -133,7 +135,7 @@ func phiRoutine(b *Builder, x []Value, _ func(Value)) Value {
 	return b.Select(isLeft(b, x[0]), left, b.Add(right.high, right.low))
 }
 
-// erfcRoutine computes Erfc from the tail at t = √2 |x|, using x² in two parts.
+// erfcRoutine computes erfc(x) from the normal tail at t = √2 |x|. It computes x² in two parts.
 func erfcRoutine(b *Builder, x []Value, _ func(Value)) Value {
 	q := erfcOf(b, x[0])
 	left := less(b, 2, q.high, q.low)
@@ -145,7 +147,7 @@ func erfcOf(b *Builder, x Value) pair {
 	m := magnitude(b, x, 28)
 	t := b.Mul(m, b.Number(sqrt2))
 	mh := upper(b, m)
-	const high = 0x1.6a09e6p0 // of √2
+	const high = 0x1.6a09e6p0 // the leading digits of √2
 	tl := b.Sub(t, b.Mul(mh, b.Number(high)))
 	tl = b.Sub(tl, b.Mul(b.Sub(m, mh), b.Number(high)))
 	tl = b.Sub(tl, b.Mul(m, b.Number(sqrt2-high)))
@@ -179,7 +181,7 @@ func phiExcessRoutine(b *Builder, x []Value, _ func(Value)) Value {
 	return phiExcessOf(b, x[0], e, el, phiRatioRight(b, pair{s, b.Add(sl, el)}, densityAt(b, x[0], nil)))
 }
 
-// phiExcessOf returns PhiExcess(x): E on the left, x + r on the right, where r is φ/Φ.
+// phiExcessOf returns PhiExcess(x): E for x < 0, x + r for x ≥ 0, where r is φ/Φ.
 func phiExcessOf(b *Builder, x, e, el Value, r pair) Value {
 	right, low := twoSum(b, x, r.high)
 	right = b.Select(b.Compare(GT, x, b.Number(beyondGaussian)), x, b.Add(right, b.Add(low, r.low)))
@@ -187,7 +189,7 @@ func phiExcessOf(b *Builder, x, e, el Value, r pair) Value {
 	return b.Select(isLeft(b, x), left, right)
 }
 
-// phiRatioRoutine computes φ(x)/Φ(x); on the left it is |x| + E.
+// phiRatioRoutine computes φ(x)/Φ(x). For x < 0 that is |x| + E.
 func phiRatioRoutine(b *Builder, x []Value, _ func(Value)) Value {
 	s, _ := ratioAt(b, magnitude(b, x[0], math.MaxFloat64))
 	return phiRatioOf(b, x[0], s, phiRatioRight(b, s, densityAt(b, x[0], nil)))
@@ -208,7 +210,7 @@ func phiExcessAndRatioRoutine(b *Builder, x []Value) [2]Value {
 	return [2]Value{phiExcessOf(b, x[0], e, el, r), phiRatioOf(b, x[0], s, r)}
 }
 
-// phiRatioRight returns φ/(1-φ/s) = φ + φ·φ/(s-φ), in two parts.
+// phiRatioRight returns φ/Φ for x ≥ 0, in two parts: φ/(1-φ/s) = φ + φ·φ/(s-φ).
 func phiRatioRight(b *Builder, s pair, f density) pair {
 	e := pair{f.scale(f.high), f.scale(f.low)}
 	d := b.Sub(s.high, e.high)
@@ -220,8 +222,8 @@ func phiRatioRight(b *Builder, s pair, f density) pair {
 	return pair{y, b.Add(yl, b.Add(e.low, b.Mul(e.low, z.high)))}
 }
 
-// logPhiRoutine computes log Φ(x) by logTail, with T + Tl equal to -x²/2 on the left and 0 on the
-// right.
+// logPhiRoutine computes log Φ(x) by logTail, with T + Tl = -x²/2 for x < 0 and T + Tl = 0 for x ≥
+// 0.
 func logPhiRoutine(b *Builder, x []Value, _ func(Value)) Value {
 	high, low := halfSquare(b, x[0], 1e200)
 	left := isLeft(b, x[0])
@@ -244,7 +246,7 @@ func logPhiAndRatioRoutine(b *Builder, x []Value) [2]Value {
 // maxTail is a number beyond which E is negligible compared with x.
 const maxTail = 1e300
 
-// logTail returns T + Tl plus log(1/√(2π)(t+E)) for t = -x > 0, or plus log Φ(x) for x ≥ 0.
+// logTail returns the sum of T + Tl and, for t = -x > 0, log(1/√(2π)(t+E)), or for x ≥ 0, log Φ(x).
 func logTail(b *Builder, x Value, T, Tl Value) Value {
 	s, _ := ratioAt(b, magnitude(b, x, maxTail))
 	return logOfTail(b, x, s, densityAt(b, x, nil), T, Tl)
@@ -269,8 +271,8 @@ func logOfTail(b *Builder, x Value, s pair, e density, T, Tl Value) Value {
 	return b.Select(infinite, b.Number(math.Inf(-1)), b.Add(z, low))
 }
 
-// expModTail holds what the functions of the exponentially modified normal distribution share: t =
-// z-v and, at |t|, E, |t| + E and φ.
+// expModTail holds what the functions of the exponentially modified normal distribution have in
+// common: t = z-v and, at |t|, the values of E, |t| + E and φ.
 type expModTail struct {
 	t, excess, excessLow Value
 	s                    pair
@@ -283,13 +285,13 @@ func expModTailAt(b *Builder, z, v Value) expModTail {
 	m := magnitude(b, t, maxTail)
 	e, el := excessOf(b, m)
 	h, l := twoSum(b, m, e)
-	// |t| is -t on the left.
+	// For t < 0, |t| is -t.
 	s := pair{h, b.Add(l, el)}.movedBy(b, e, b.Xor(tl, b.And(t, b.Word(signBit))))
 	return expModTail{t, e, el, s, densityAt(b, t, &tl)}
 }
 
-// log returns -z²/2 + log(1/√(2π)(t+E)) if t = v-z > 0, else v(v/2 - z) + log Φ(-t). All terms are
-// negative, so they do not cancel.
+// log returns the logarithm of the tail, without cancellation, as a sum of terms that are all
+// negative: for t = v-z > 0, -z²/2 + log(1/√(2π)(t+E)); otherwise v(v/2 - z) + log Φ(-t).
 func (x expModTail) log(b *Builder, z, v Value) Value {
 	left := isLeft(b, x.t)
 	high, low := halfSquare(b, z, 1e200)
@@ -333,7 +335,7 @@ func invPhiCentral(b *Builder, q Value) Value {
 	return b.Mul(q, quotient(b, b.Sub(b.Number(0.180625), b.Mul(q, q)), asA, asB))
 }
 
-// smallerTail is p or 1-p.
+// smallerTail returns the smaller of p and 1-p.
 func smallerTail(b *Builder, p Value) Value {
 	return b.Select(b.Compare(GT, p, b.Number(0.5)), b.Sub(b.Number(1), p), p)
 }
@@ -344,7 +346,8 @@ func invPhiOf(b *Builder, p, l Value) Value {
 	r := b.Sqrt(b.Neg(l))
 	near := quotient(b, b.Sub(r, b.Number(1.6)), asC, asD)
 	far := quotient(b, b.Sub(r, b.Number(5)), asE, asF)
-	t := b.Select(b.Compare(LE, r, b.Number(5)), near, far) // minus the quantile of the lower tail
+	// The quantile of the smaller tail, without its sign.
+	t := b.Select(b.Compare(LE, r, b.Number(5)), near, far)
 	s, _ := ratioAt(b, t)
 	high, low := halfSquare(b, t, 1e200)
 	y := b.Add(t, b.Div(b.Sub(logTail(b, b.Neg(t), b.Neg(high), b.Neg(low)), l), s.high))

@@ -6,8 +6,8 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// powRoutine computes x to the power of y, see kernel.Pow: the exponential of y times the
-// logarithm, which has two parts.
+// powRoutine computes x to the power of y, as kernel.Pow defines it: the exponential of y times the
+// logarithm of x, which has two parts.
 func powRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	slow(between(b, x[0], normal, math.MaxFloat64))
 	high, low := powLog(b, lookUp(b, x[0]))
@@ -45,7 +45,7 @@ func powLog(b *Builder, e entry) (high, low Value) {
 	return l, b.Add(low, b.Sub(high, l))
 }
 
-// twice returns y times a number in two parts, in two parts.
+// twice returns the product of y and a number in two parts, also in two parts.
 func twice(b *Builder, high, low, y Value) (Value, Value) {
 	e := b.Mul(high, y)
 	return e, b.Add(b.Mul(low, y), b.MulAdd(high, y, b.Neg(e)))
@@ -56,7 +56,8 @@ func powAll(b *Builder, x []Value) Value {
 	zero, one, inf := b.Number(0), b.Number(1), b.Number(math.Inf(1))
 	base, y := x[0], x[1]
 	mag := b.Abs(base)
-	// Subnormal numbers are multiplied by 2^54; zero, infinity and NaN count as 1.
+	// Multiply subnormal numbers by 2^54. Replace zero, infinity and NaN by 1; they are handled
+	// below.
 	small := b.Compare(LT, mag, b.Number(normal))
 	m := b.Select(small, b.Mul(mag, b.Number(0x1p54)), mag)
 	m = b.Select(b.Both(b.Compare(GT, m, zero), b.Compare(LE, m, b.Number(math.MaxFloat64))), m, one)
@@ -66,7 +67,7 @@ func powAll(b *Builder, x []Value) Value {
 	high = b.Select(b.Compare(EQ, mag, zero), b.Number(math.Inf(-1)), high)
 	high = b.Select(b.Compare(EQ, mag, inf), inf, high)
 	high, low = twice(b, high, low, y)
-	// Beyond the range of the exponential the low part does not matter, and may be NaN.
+	// If the exponential overflows or underflows, the low part does not matter and may be NaN.
 	low = b.Keep(b.Compare(LT, b.Abs(high), b.Number(800)), low)
 	var tail Value
 	s := reduce(b, within(b, high), &tail)
@@ -81,7 +82,7 @@ func powAll(b *Builder, x []Value) Value {
 	finite := b.Both(b.Compare(LT, base, zero), b.Compare(GE, base, b.Number(-math.MaxFloat64)))
 	none := b.Either(b.Both(finite, b.Compare(NEQ, trunc, y)), b.Compare(UNORD, base, base))
 	p = b.Select(none, b.Number(math.NaN()), p)
-	// Powers that are 1 even if the other number is NaN.
+	// x⁰ and 1ʸ are 1 even if the other number is NaN.
 	is1 := b.Either(b.Compare(EQ, y, zero), b.Compare(EQ, base, one))
 	is1 = b.Either(is1, b.Both(b.Compare(EQ, base, b.Number(-1)), b.Compare(EQ, b.Abs(y), inf)))
 	return b.Select(is1, one, p)

@@ -8,8 +8,8 @@ import (
 
 // This file: the cube root, and the square root of a sum of two squares.
 
-// cubeTerms are the coefficients of the cube root of z in powers of z - 1.5, for z from 1 to 2,
-// with a relative error of 1e-4. They interpolate at Chebyshev's points.
+// cubeTerms are the coefficients of the cube root of z in powers of z - 1.5, for z from 1 to 2, by
+// interpolation at Chebyshev points. The relative error is 1e-4.
 var cubeTerms = []float64{1.1447918716844296, 0.2543427306341776, -0.05899331361608753, 0.022148699208245196}
 
 func cbrtRoutine(b *Builder, x []Value, slow func(Value)) Value {
@@ -18,8 +18,8 @@ func cbrtRoutine(b *Builder, x []Value, slow func(Value)) Value {
 	return signOf(b, cbrtOf(b, m), x[0])
 }
 
-// cbrtAll first multiplies subnormal numbers by a power of two. Zeros, infinities and NaN are their
-// own roots.
+// cbrtAll computes the cube root of any numbers. It multiplies subnormal numbers by a power of two
+// first. The root of a zero, an infinity or NaN is that number itself.
 func cbrtAll(b *Builder, x []Value) Value {
 	m := b.Abs(x[0])
 	y := cbrtOf(b, b.Select(b.Compare(LT, m, b.Number(normal)), b.Mul(m, b.Number(0x1p54)), m))
@@ -75,8 +75,8 @@ func lengthOf(b *Builder, p, q Value) Value {
 	return b.Add(y.high, y.low)
 }
 
-// hypotAll first multiplies by a power of two. If one number is infinite, so is the result,
-// whatever the other is.
+// hypotAll computes √(p²+q²) for any numbers. It multiplies them by a power of two first. If one is
+// infinite, so is the result, even if the other is NaN.
 func hypotAll(b *Builder, x []Value) Value {
 	p, q := b.Abs(x[0]), b.Abs(x[1])
 	inf := b.Number(math.Inf(1))

@@ -8,7 +8,7 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// Routine is a function that formulas call. Its code exists once in each width, for all callers.
+// Routine is a function that formulas call. Its code is generated once for each vector width.
 type Routine int
 
 // The routines.
@@ -54,7 +54,7 @@ const (
 	Atanh
 	Cbrt
 	Hypot
-	// Pairs of functions that are computed together, see together.
+	// Pairs of functions that one routine computes together, see together.
 	logPhiAndRatio
 	phiExcessAndRatio
 	expModTailAndSlope
@@ -64,13 +64,14 @@ const (
 // routine is the definition of a routine.
 type routine struct {
 	operands int
-	// main computes the function for ordinary numbers. It passes slow the truth that its operands
-	// are ordinary. If this does not hold in all lanes, rest computes the function instead; for
-	// ordinary numbers rest must give the same result. Without rest, main never calls slow.
+	// main computes the function for ordinary numbers, which are most. It calls slow with the truth
+	// that its operands are ordinary. Where this does not hold in all lanes, rest computes the
+	// function instead, for any numbers; for ordinary ones it must give the same result. A routine
+	// without rest never calls slow.
 	main func(b *Builder, x []Value, slow func(ordinary Value)) Value
 	rest func(b *Builder, x []Value) Value
 	// first is a faster way to compute the same bits for some of the ordinary numbers. Machine code
-	// tries it first.
+	// tries it before main.
 	first func(b *Builder, x []Value, slow func(ordinary Value)) Value
 	// both is the code of a routine that computes two functions.
 	both func(b *Builder, x []Value) [2]Value
@@ -87,7 +88,8 @@ func body[F any](f F) (none F) {
 	return f
 }
 
-// routineTable is filled by init, because routines call routines.
+// routineTable is filled by init. A plain initialiser would refer to itself, because routines call
+// routines.
 var routineTable [numRoutines]routine
 
 func init() {
@@ -188,8 +190,8 @@ func init() {
 func (r Routine) operands() int { return routineTable[r].operands }
 
 // together lists pairs of routines with the same operands that share much of their work, mostly a
-// function and its derivative. The key is the routine that computes both. It replaces calls of the
-// two, with the same bits.
+// function and its derivative. The key is a routine that computes both with the same bits. It
+// replaces calls of the two.
 var together = map[Routine][2]Routine{
 	logPhiAndRatio:    {LogPhi, PhiRatio},
 	phiExcessAndRatio: {PhiExcess, PhiRatio},
@@ -207,7 +209,7 @@ func (a *Asm) routine(r Routine, v vectors) Label {
 	return *l - 1
 }
 
-// Routines appends the routines that the code calls.
+// Routines generates the code of the routines that were called.
 func (a *Asm) Routines() {
 	for r := range a.routines {
 		for w, label := range a.routines[r] {
@@ -235,8 +237,8 @@ func (a *Asm) Routines() {
 	}
 }
 
-// unlessSlow generates code that computes a function, and jumps to slow unless all numbers are
-// ordinary.
+// unlessSlow generates code that computes a function, and jumps to slow unless the operands are
+// ordinary in all lanes.
 func (a *Asm) unlessSlow(n, operands int, text func(*Builder, []Value, func(Value)) Value, slow Label) {
 	a.compute(n, operands, one(func(b *Builder, x []Value) Value {
 		return text(b, x, func(ordinary Value) { b.unless(ordinary, slow) })
@@ -244,7 +246,7 @@ func (a *Asm) unlessSlow(n, operands int, text func(*Builder, []Value, func(Valu
 	a.End()
 }
 
-// noValue is the absent value.
+// noValue marks an absent value.
 const noValue = Value(-1)
 
 // one converts a function with one result to one with two, the second absent.
@@ -252,8 +254,8 @@ func one(f func(b *Builder, x []Value) Value) func(b *Builder, x []Value) [2]Val
 	return func(b *Builder, x []Value) [2]Value { return [2]Value{f(b, x), noValue} }
 }
 
-// compute generates code for a function of the first registers. The result is register 0, or the
-// first two.
+// compute generates code for a function whose operands are in the first registers. Its results are
+// returned in registers 0 and 1.
 func (a *Asm) compute(n, operands int, f func(b *Builder, x []Value) [2]Value) {
 	frame := a.Frame(n)
 	frame.inner = true
@@ -272,8 +274,8 @@ func (a *Asm) compute(n, operands int, f func(b *Builder, x []Value) [2]Value) {
 	a.Return()
 }
 
-// The tables of exponentials and logarithms: words, and triples of a reciprocal and its logarithm
-// in two parts.
+// The addresses of the tables of exponentials, which are words, and of logarithms: triples of a
+// reciprocal and its logarithm in two parts.
 var (
 	expTable = uintptr(unsafe.Pointer(&routines.ExpTable))
 	logTable = uintptr(unsafe.Pointer(&routines.LogTable))
@@ -344,11 +346,11 @@ func (e scaled) everywhere(b *Builder, tail *Value) Value {
 	return b.Mul(b.Mul(y, factors[0]), factors[1])
 }
 
-// unscaled returns s without the power of two, and the power as two factors.
+// unscaled returns s without the power of two, and two factors whose product is that power.
 func (e scaled) unscaled(b *Builder) (s Value, factors [2]Value) {
 	index := b.And(e.bits, b.Word(127))
 	s = b.AddWord(e.s, b.Shl(index, 45))
-	// k/128 + 4096, positive, in halves.
+	// The exponent plus 4096, which is positive, is split into halves.
 	const bias = 4096
 	shift := math.Float64bits(routines.Shift)
 	k := b.Shr(b.AddWord(b.SubWord(e.bits, b.Word(shift)), b.Word(bias<<7)), 7)
@@ -374,9 +376,9 @@ func within(b *Builder, x Value) Value {
 	return b.Min(b.Number(710), b.Max(b.Number(-746), x))
 }
 
-// split splits a normal number into z·2^k. z lies between the number with the bits least and twice
-// that number. power is the bits of 2^k minus those of 1, so the bits of z are those of x minus
-// power. t is the bits of x minus least.
+// split splits a normal number x into z·2^k, where z is at least the number with the bits least and
+// less than twice that. power is what must be subtracted from the bits of x to get those of z, and
+// t is the bits of x minus least.
 func split(b *Builder, x Value, least uint64) (k, power, t Value) {
 	t = b.SubWord(x, b.Word(least))
 	power = b.And(t, b.Word(0xfff<<52))
@@ -386,8 +388,8 @@ func split(b *Builder, x Value, least uint64) (k, power, t Value) {
 	return k, power, t
 }
 
-// entry is a normal number z·2^k split for the logarithm, with the table's entry for a number near
-// z: its reciprocal, and its logarithm in two parts.
+// entry is a normal number z·2^k, split for the logarithm, with the entry of the table for a number
+// near z: its reciprocal (inv), and its logarithm in two parts (high, low).
 type entry struct{ z, k, power, inv, high, low Value }
 
 func lookUp(b *Builder, x Value) entry {
@@ -398,7 +400,7 @@ func lookUp(b *Builder, x Value) entry {
 	return entry{b.SubWord(x, power), k, power, fields[0], fields[1], fields[2]}
 }
 
-// finish returns the logarithm, plus lost unless that is nil.
+// finish returns the logarithm. If lost is not nil, it adds this small correction.
 func (e entry) finish(b *Builder, lost *Value) Value {
 	h, l, p := e.parts(b, lost)
 	return b.Add(h, b.Add(l, p))
@@ -423,14 +425,14 @@ func (e entry) parts(b *Builder, lost *Value) (h, l, p Value) {
 	return h, l, p
 }
 
-// over returns approximately x/(z·2^k).
+// over returns approximately x/(z·2^k), from the reciprocal in the table.
 func (e entry) over(b *Builder, x Value) Value {
 	return b.Mul(b.Mul(b.SubWord(b.Word(1023<<52), e.power), x), e.inv)
 }
 
-// exactLog returns the logarithm of any number by table, as a part of other functions. The error is
-// little more than half a unit in the last place. It first multiplies subnormal numbers by a power
-// of two.
+// exactLog returns the logarithm of any number, by table. Its error is little more than half a unit
+// in the last place, small enough for use inside other functions. It multiplies subnormal numbers
+// by a power of two first.
 func exactLog(b *Builder, x Value) Value {
 	small := b.Compare(LT, x, b.Number(normal))
 	y := b.Select(small, b.Mul(x, b.Number(0x1p54)), x)

@@ -1,7 +1,7 @@
 package native
 
-// This file: sums, products and quotients in two parts, which are a number and its rounding error.
-// They avoid fused multiply-add, which is slow where package kernel must emulate it, as in a
+// This file: sums, products and quotients in two parts, a number and its rounding error. They avoid
+// fused multiply-add, because package kernel must emulate it where the processor lacks it, as in a
 // browser.
 
 // twoSum returns x + y and its rounding error.
@@ -20,7 +20,7 @@ func fastSum(b *Builder, x, y Value) (high, low Value) {
 // upper returns x without its lowest bits. Products of two such numbers are exact.
 func upper(b *Builder, x Value) Value { return b.And(x, b.Word(^uint64(1<<27-1))) }
 
-// square returns x² in two parts, the first of which has few bits.
+// square returns x² in two parts. The first part has few bits.
 func square(b *Builder, x Value) (high, low Value) {
 	h := upper(b, x)
 	return b.Mul(h, h), b.Mul(b.Sub(x, h), b.Add(x, h))

@@ -2,14 +2,14 @@ package native
 
 import "strings"
 
-// vectors has the vector instructions of a target, for one number or for vectors of one width. The
-// result's register may also be an operand.
+// vectors is the vector instructions of a target, for one number or for vectors of one width. An
+// instruction may write its result to the register of an operand.
 type vectors interface {
 	lanes() int
-	// op generates a primitive on registers: arithmetic, bits, comparison, choice.
+	// op generates the code of a primitive whose operands are in registers.
 	op(p prim, imm uint64, d, a, b, c Vec)
-	// folds reports whether the second operand of p may be in memory; opMem generates p with such
-	// an operand, opWord with a constant word.
+	// folds reports whether the second operand of p may be in memory. opMem generates p with such
+	// an operand, opWord with a constant.
 	folds(p prim) bool
 	opMem(p prim, imm uint64, d, a Vec, m Mem)
 	opWord(p prim, imm uint64, d, a Vec, w uint64)
@@ -18,13 +18,13 @@ type vectors interface {
 
 	copy(d, x Vec)
 	word(d Vec, w uint64)
-	// load loads the first active numbers at m. Each other lane equals one of these, the same one
-	// in loads and gathers, so that whatever holds in all active lanes holds in the others.
+	// load loads the first active numbers at m. Each other lane becomes a copy of an active lane,
+	// the same one in every load and gather. So whatever holds in all active lanes holds in all.
 	load(d Vec, m Mem, active int)
 	store(m Mem, x Vec, active int)
 	broadcast(d Vec, m Mem)
-	// gather loads numbers at base + 8·i for the 32-bit integers i at table; it overwrites t, u and
-	// T0.
+	// gather loads numbers at base + 8·i, where i are the 32-bit integers at table. It overwrites
+	// t, u and T0.
 	gather(d, t, u Vec, base Reg, table Mem, active int)
 	// fetch loads numbers at base + 8·x + distance, one result for each distance. It overwrites t,
 	// u, T0 and T1.
@@ -32,11 +32,11 @@ type vectors interface {
 	// keepLanes sets d to x in the first active lanes, 0 in the others.
 	keepLanes(d, x Vec, active int)
 	falseTruth(d Vec)
-	// unlessAll jumps unless a truth holds in all lanes. ifAny jumps if it holds in any.
+	// unlessAll jumps to l unless t holds in all lanes. ifAny jumps to l if t holds in any.
 	unlessAll(t Vec, l Label)
 	ifAny(t Vec, l Label)
-	// sum sets d to the sum of eight numbers, by the same tree on all targets: first those four
-	// apart, then two apart, then adjacent ones. It overwrites the registers.
+	// sum sets d to the sum of eight numbers, in the same order on all targets: first it adds
+	// numbers that are four apart, then two apart, then neighbours. It overwrites the registers x.
 	sum(d Vec, x []Vec)
 }
 
@@ -44,11 +44,11 @@ type vectors interface {
 type Target struct {
 	Name    string // as users name it
 	Lanes   int    // lanes of a vector register
-	Vectors int    // vector registers that code may use
-	Truths  int    // registers of truths; 0: truths are in vector registers
+	Vectors int    // number of vector registers that code may use
+	Truths  int    // number of registers for truths; 0: truths are in vector registers
 	own     int    // numbers of scratch memory needed by the instructions themselves
-	// make returns the instructions: on general registers, on one number, on the narrowest vectors
-	// and on full registers.
+	// make returns the instructions of the target: general ones, and vector instructions for one
+	// number, for the narrowest vectors and for full registers.
 	make func() (general, [3]vectors)
 	// found reports whether this processor and its system can run the code.
 	found func() bool
@@ -77,11 +77,11 @@ type Asm struct {
 	whole    vectors // on full registers
 	Numbers  int     // size of the scratch memory that the code needs
 	slots    []int32 // scratch memory for values that are in no register
-	inner    []int32 // the same, for routines
+	inner    []int32 // the same, for code of routines
 	routines [numRoutines][3]Label
-	after    []func()    // generators of the code after the function
-	spare    *allocation // the last allocation, for reuse of its memory
-	frames   []Frame     // memory for frames to come
+	after    []func()    // generate code that is placed after the function
+	spare    *allocation // the last allocation, whose memory is reused
+	frames   []Frame     // memory for the next frames
 	builders []*Builder  // builders that Emit has finished with, for reuse
 }
 
@@ -95,7 +95,7 @@ func (a *Asm) Builder() *Builder {
 	return &Builder{of: a, code: make([]instruction, 0, 64), places: make([]Address, 0, 32), words: make([]constantWord, 0, 16)}
 }
 
-// giveBack takes back a builder of this assembler, for reuse.
+// giveBack makes a builder of this assembler available for reuse.
 func (a *Asm) giveBack(b *Builder) {
 	if b.of == a && !b.free {
 		b.Reset()
@@ -113,12 +113,12 @@ func (t *Target) NewAsm() *Asm {
 	return a
 }
 
-// routineVectors returns the number of vector registers, counted from 0, that routines may use.
+// routineVectors returns the number of vector registers that routines may use: the first ones.
 func (a *Asm) routineVectors(v vectors) int {
 	if a.Target.Vectors > 16 && (a.Target.Truths == 0 || v == a.whole) {
 		return 12
 	}
-	return 7 // of 16
+	return 7 // of 16: leave the others to values that outlive a call
 }
 
 // Reserve reserves n numbers of scratch memory. Vectors are aligned to their size, since loads
