@@ -61,8 +61,9 @@ func TestDrawsDifferBetweenTrips(t *testing.T) {
 		if err := m.Generate([]float64{0.5}, rand.New(rand.NewPCG(1, 2)), values); err != nil {
 			t.Fatal(err)
 		}
-		// The elements of each iteration, as text: those of one variable must differ.
-		rows := map[string]map[string]string{} // by variable and trip
+		// Collect the values of each iteration of each variable, as text. If two iterations of a
+		// variable had the same random numbers, their texts would be equal.
+		rows := map[string]map[string]string{} // by variable and iteration
 		for i, name := range m.OutputNames() {
 			parts := strings.SplitN(name, ".", 3)
 			if len(parts) < 2 || parts[0] == "x" {
@@ -148,7 +149,8 @@ func TestDrawsDifferBetweenSteps(t *testing.T) {
 		if seen[name] == nil {
 			seen[name] = map[float64]bool{}
 		}
-		if values[i] != math.Trunc(values[i]) { // not the padding
+		// Other elements are whole numbers that were put there in place of draws.
+		if values[i] != math.Trunc(values[i]) {
 			seen[name][values[i]] = true
 			count[name]++
 		}

@@ -22,7 +22,7 @@ const (
 var hierarchies = []struct {
 	name, text string
 	data       map[string]any
-	effects    int // found
+	effects    int // number of effects that must be found
 }{
 	{"eight schools, centred", schoolsCentred, map[string]any{"J": 3, "y": []float64{28, 8, -3}, "s": []float64{15, 10, 16}}, 3},
 	{"eight schools, non-centred", schoolsNot, map[string]any{"J": 3, "y": []float64{28, 8, -3}, "s": []float64{15, 10, 16}}, 3},
@@ -80,8 +80,8 @@ func recentredModel(t *testing.T, text string, values map[string]any) *Model {
 	return m
 }
 
-// TestRecentring checks that the map is one to one and that its Jacobian is the determinant of its
-// derivative, for any evidence. With the evidence of the program's own form, the map is the
+// TestRecentring checks, for any evidence, that the map can be inverted and that its log Jacobian
+// is the log determinant of its derivative. With the evidence r.Written(), the map must be the
 // identity.
 func TestRecentring(t *testing.T) {
 	for _, c := range hierarchies {
@@ -125,7 +125,8 @@ func TestRecentring(t *testing.T) {
 				near(t, "there and back", back, u)
 				// Compute the derivative, row by row.
 				none, row, ahead := make([]float64, d), make([]float64, d), make([]float64, d)
-				if err := r.Pull(u, evidence, none, none); err != nil { // the gradient of the log Jacobian alone
+				// A zero score leaves the gradient of the log Jacobian.
+				if err := r.Pull(u, evidence, none, none); err != nil {
 					t.Fatal(err)
 				}
 				whole := mat.NewDense(d, d, nil)
@@ -140,7 +141,7 @@ func TestRecentring(t *testing.T) {
 						whole.Set(i, j, row[j])
 					}
 				}
-				for j := range d { // by differences of the values
+				for j := range d { // compare with central differences
 					const h = 1e-5
 					moved := slices.Clone(u)
 					moved[j] += h
@@ -195,8 +196,8 @@ func TestRecentring(t *testing.T) {
 	}
 }
 
-// TestRecentringOfEightSchools compares with the densities of eight schools in other coordinates,
-// written out by hand.
+// TestRecentringOfEightSchools compares with densities of the eight schools model in other
+// coordinates, which were derived by hand.
 func TestRecentringOfEightSchools(t *testing.T) {
 	y, s := []float64{28, 8, -3}, []float64{15, 10, 16}
 	u := []float64{1.2, -0.4, 2.5, -0.7, 0.9} // mu, log tau, effects
@@ -208,7 +209,7 @@ func TestRecentringOfEightSchools(t *testing.T) {
 		for j := range y {
 			d := a + b*tau*tau
 			theta := (a*mu+(c+follow*mu)*tau*tau)/d + u[2+j]*tau/math.Sqrt(d)
-			// The density of θ, the density of the datum, and dθ/du.
+			// The log density is that of θ, plus that of the datum, plus log dθ/du.
 			want += normal(theta, mu, tau) - math.Log(tau) + normal(y[j], theta, s[j]) + math.Log(tau/math.Sqrt(d))
 		}
 		for _, text := range []string{schoolsCentred, schoolsNot} {
@@ -282,7 +283,8 @@ func TestRecentringWhitens(t *testing.T) {
 					t.Errorf("%s, log scale %v: the score of u = %v is %v", name, logScale, u[i], gu[i])
 				}
 			}
-			// The remaining factor does not depend on u, so its gradient does not either.
+			// The factor for locations and scales does not depend on u, so neither does its
+			// gradient.
 			first := slices.Clone(gu[:2])
 			for i := 2; i < len(u); i++ {
 				u[i] = rng.NormFloat64()
@@ -309,8 +311,8 @@ func near(t *testing.T, what string, got, want []float64) {
 	}
 }
 
-// TestJoint checks that with many effects the log density over u has a separate program. The
-// program must agree with the map, its derivative and the log density.
+// TestJoint checks that a program computes the log density over u directly if there are many
+// effects. It must agree with the map, its derivative and the log density.
 func TestJoint(t *testing.T) {
 	const n = 600
 	y, s := make([]float64, n), make([]float64, n)
@@ -320,7 +322,7 @@ func TestJoint(t *testing.T) {
 	}
 	for name, text := range map[string]string{"centred": schoolsCentred, "non-centred": schoolsNot} {
 		m := recentredModel(t, text, map[string]any{"J": n, "y": y, "s": s})
-		m.SetWorkers(2) // before there is a map
+		m.SetWorkers(2) // before Map, which makes programs for this number of workers
 		r, err := m.Map()
 		if err != nil {
 			t.Fatal(err)

@@ -2,7 +2,7 @@ package proggen
 
 import "fmt"
 
-// composite writes statements with tuples or complex numbers.
+// composite writes statements that use tuples or complex numbers.
 func (g *gen) composite() bool {
 	return g.pick(
 		option{4, g.tupleLocal},
@@ -13,7 +13,7 @@ func (g *gen) composite() bool {
 	)
 }
 
-// tupleLocal declares a tuple. Later statements use its members as variables.
+// tupleLocal declares a tuple. Later statements read its members like variables.
 func (g *gen) tupleLocal() bool {
 	if g.off[Tuples] {
 		return false
@@ -61,7 +61,8 @@ func (g *gen) tupleLocal() bool {
 	return true
 }
 
-// unpack assigns a tuple to two variables at once; the values on the right may read both variables.
+// unpack assigns the members of a tuple to two variables at once. The tuple's expressions may read
+// both variables, so all of them must be evaluated before the assignment.
 func (g *gen) unpack() bool {
 	if g.off[Tuples] {
 		return false
@@ -128,7 +129,8 @@ func (g *gen) tupleArray() bool {
 	return true
 }
 
-// complexState writes a recurrence of a complex number. Later statements can read its parts.
+// complexState writes a loop that updates a complex number. Later statements can read its real and
+// imaginary parts.
 func (g *gen) complexState() bool {
 	s := among(g, g.sizeN(), g.sizeT(), g.sizeK())
 	if g.off[Complex] || !g.fits(s.n) {
@@ -154,7 +156,7 @@ func (g *gen) complexState() bool {
 	return true
 }
 
-// declareParts declares the parts of a complex number as variables.
+// declareParts declares the real and the imaginary part of a complex number as variables.
 func (g *gen) declareParts(name string) {
 	for _, f := range []string{"get_real", "get_imag"} {
 		g.declare(variable{name: f + "(" + name + ")", kind: reals, bound: 64, level: g.stage != inData, ready: true, fixed: true})

@@ -61,7 +61,7 @@ func (g *gen) computedLoop() bool {
 	return true
 }
 
-// toTolerance writes an iteration that continues until its step is small, as in solvers.
+// toTolerance writes a loop that iterates until its step is below a tolerance, as solvers do.
 func (g *gen) toTolerance() bool {
 	const trips = 12
 	if !g.fits(trips) {
@@ -88,8 +88,8 @@ func (g *gen) toTolerance() bool {
 	return true
 }
 
-// inWhile continues a while loop of about the given number of trips: with probability p, it writes
-// statements into the body. The caller ends the loop by forEnd.
+// inWhile writes statements into the body of a while loop of about the given number of trips, with
+// probability p. The caller ends the loop by forEnd.
 func (g *gen) inWhile(trips int, p float64) {
 	g.costs = append(g.costs, g.cost)
 	g.cost *= trips
@@ -104,7 +104,7 @@ func (g *gen) inWhile(trips int, p float64) {
 }
 
 // shrinking writes a while loop with arbitrary statements in its body. It runs until a number is
-// small; every trip at least halves that number.
+// small, and every trip at least halves that number, so it ends.
 func (g *gen) shrinking() bool {
 	const trips = 4
 	if !g.fits(2 * trips) {
@@ -159,7 +159,8 @@ func (g *gen) newton(f *function) {
 	g.close()
 }
 
-// position writes a loop that advances an int, possibly by a different amount in each iteration.
+// position writes a loop that advances a position, an int, possibly by a different amount in each
+// iteration.
 func (g *gen) position() bool {
 	n := g.sizeN()
 	v := g.some(func(v *variable) bool { return v.is(vectors, 0) && v.dims[0].text == n.text })

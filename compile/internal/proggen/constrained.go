@@ -6,8 +6,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// constrainedType is a type that parameters may have. limit is the largest absolute value of an
-// element when unconstrained numbers are within ±1.2 and sizes are at most 4.
+// constrainedType is a constrained type that parameters may have. bound is the largest absolute
+// value of an element, if the unconstrained numbers are within ±1.2 and sizes are at most 4; New
+// evaluates programs there.
 type constrainedType struct {
 	keyword string
 	kind    kind
@@ -16,12 +17,13 @@ type constrainedType struct {
 	high    bool // a matrix with at least as many rows as columns
 }
 
-// narrower lists smaller limits, for types whose elements are not bounded.
+// narrower has bounds for types whose definition does not bound the elements. Other such types get
+// a bound of 16.
 var narrower = map[types.ConstraintKind]float64{
 	types.Ordered: 12, types.PositiveOrdered: 14, types.SumToZeroVector: 2.1, types.SumToZeroMatrix: 3.6, types.CholeskyFactorCov: 3.4,
 }
 
-// constrainedTypes returns the constrained types of the language.
+// constrainedTypes returns the constrained types of the language, each with its bound.
 func constrainedTypes() []constrainedType {
 	var all []constrainedType
 	for _, k := range types.ConstrainedTypes() {
@@ -40,8 +42,8 @@ func constrainedTypes() []constrainedType {
 	return all
 }
 
-// constrainedParameters declares a few parameters of constrained types: single ones and arrays,
-// some of them empty.
+// constrainedParameters declares up to three parameters of constrained types. Some are arrays, of
+// which some are empty.
 func (g *gen) constrainedParameters() {
 	if !g.on(Constrained) {
 		return
@@ -66,8 +68,8 @@ func (g *gen) constrainedParameters() {
 	}
 }
 
-// constrainedValue declares a transformed parameter or generated quantity with a constrained type,
-// whose constraint is checked.
+// constrainedValue declares a transformed parameter or generated quantity of a constrained type.
+// The language checks the constraint at run time.
 func (g *gen) constrainedValue() {
 	if !g.on(Constrained) || !g.chance(0.4) {
 		return

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// someSize chooses the size of a vector for expressions.
+// someSize chooses a size for a vector in an expression.
 func (g *gen) someSize() size {
 	if g.chance(0.6) {
 		v := g.some(func(v *variable) bool {
@@ -142,8 +142,8 @@ func kindName(k kind) string {
 	return [...]string{"int", "real", "vector", "row_vector", "matrix"}[k]
 }
 
-// part makes an expression for a part of a longer sequence, or for elements selected by an int
-// array.
+// part makes an expression of s elements of a longer sequence: a slice, or elements selected by an
+// int array.
 func (g *gen) part(s size, kd kind, out *expr) bool {
 	v := g.some(func(v *variable) bool { return v.is(kd, 0) && v.dims[0].n >= s.n })
 	if v == nil {
@@ -230,7 +230,7 @@ func (g *gen) matrix(r, c size, depth int) expr {
 			}
 			return as(v.bound, "%s'", v.name)
 		}},
-		option{2, func() bool { // some rows of a matrix with more rows
+		option{2, func() bool { // some rows of a larger matrix
 			v := g.some(func(v *variable) bool { return v.is(matrices, 0) && v.dims[0].n >= r.n && v.dims[1].n == c.n })
 			if v == nil {
 				return false

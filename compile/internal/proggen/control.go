@@ -1,6 +1,6 @@
 package proggen
 
-// controlTemplates are loops, jumps, guards and functions.
+// controlTemplates are templates about control flow: loops, jumps, guards and functions.
 var controlTemplates = []template{
 	{name: "loop", kinds: "s", text: `
 for ($n in @{1|1|2}:@N@{|| - 1}) {

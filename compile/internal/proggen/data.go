@@ -7,17 +7,18 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// chooseSizes chooses the values of the sizes that are declared as data. The compiler evaluates all
-// loops over N in lanes, loops over T only if they are outermost, and loops over K and J rarely. L
-// may be 0.
+// chooseSizes draws the values of the sizes N, T, K, J and L, which the program declares as data.
+// They are chosen for the compiler's bounds on unrolling: it unrolls an inner loop of up to 16
+// iterations (inspect.SmallLoop) and an outermost one of up to 3. So loops over N run in lanes,
+// those over T if they are outermost, and those over K and J rarely. L may be 0.
 func (g *gen) chooseSizes() {
 	g.data["N"], g.data["T"] = g.between(17, 21), g.between(4, 8)
 	g.data["K"], g.data["J"] = g.between(2, 3), g.between(2, 5)
 	g.data["L"] = g.between(0, 2)
 }
 
-// global returns a size that is declared as data. In functions it returns its value, because its
-// name is not in scope there.
+// global returns a size that is declared as data. Functions cannot refer to it by name; there, it
+// is a literal with the size's value.
 func (g *gen) global(name string) size {
 	n := g.data[name].(int)
 	if g.stage == inFunction && g.fn != nil {
@@ -31,7 +32,7 @@ func (g *gen) sizeT() size { return g.global("T") }
 func (g *gen) sizeK() size { return g.global("K") }
 func (g *gen) sizeJ() size { return g.global("J") }
 
-// number returns a random real with few digits.
+// number returns a random real with two decimals.
 func (g *gen) number(bound float64) float64 {
 	return math.Round((2*g.rng.Float64()-1)*bound*100) / 100
 }
@@ -64,7 +65,7 @@ func (g *gen) nested(shape []int, bound float64) any {
 	return out
 }
 
-// dataBlock declares data, mostly from a fixed list, and generates their values.
+// dataBlock writes the data block, mostly the same declarations, and generates values for it.
 func (g *gen) dataBlock() {
 	n, t, k, j := g.sizeN(), g.sizeT(), g.sizeK(), g.sizeJ()
 	for _, name := range []string{"N", "T", "K", "J", "L"} {
@@ -126,7 +127,7 @@ func (g *gen) dataBlock() {
 	numeric("ar2", reals, []size{t, k}, nil)
 }
 
-// declaration returns the declared type and name of a variable, with constraint after the type.
+// declaration returns the declaration of a variable: its type, the constraint and the name.
 func declaration(v *variable, constraint string) string {
 	s := ""
 	list := func(sizes []size) string {
@@ -154,8 +155,8 @@ func declaration(v *variable, constraint string) string {
 	return s + " " + v.name
 }
 
-// parameterBlock declares parameters. Their bounds are computed for unconstrained numbers within
-// ±1.2, at which programs are evaluated.
+// parameterBlock writes the parameters block. The bounds of parameters hold if the unconstrained
+// numbers are within ±1.2, which is where programs are evaluated.
 func (g *gen) parameterBlock() {
 	n, t, k, j := g.sizeN(), g.sizeT(), g.sizeK(), g.sizeJ()
 	add := func(p float64, name string, kd kind, array, dims []size, constraint string, bound float64) {

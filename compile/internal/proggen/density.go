@@ -78,7 +78,7 @@ func (g *gen) distribution() (d distributed, ok bool) {
 		return g.discrete()
 	}
 	variate, x := g.real, g.real
-	if g.chance(0.4) { // of a container
+	if g.chance(0.4) { // of the elements of a container
 		s := g.someSize()
 		variate = func(depth int) expr { return g.vector(s, depth) }
 		if g.chance(0.5) {
@@ -114,7 +114,7 @@ func (g *gen) distribution() (d distributed, ok bool) {
 	return d, true
 }
 
-// discrete draws a distribution of ints.
+// discrete draws a distribution whose variate is an int or an array of ints.
 func (g *gen) discrete() (d distributed, ok bool) {
 	d.discrete = true
 	v := g.some(func(v *variable) bool {

@@ -8,35 +8,36 @@ import (
 	"strings"
 )
 
-// drawing is the state of one NewStatements.
+// drawing is the state of NewStatements while it makes one program.
 //
-// Values are unknown, except that ints stay small, because each assignment takes a remainder. Reals
-// mostly stay small too, because each assignment applies a function to a bounded value. So every
-// index is made valid where it is written (1 + abs(i) % N). This lets indices, bounds and numbers
-// of trips be arbitrary expressions.
+// It knows no ranges of values. Each index is made valid where it is written, as in 1 + abs(i) % N,
+// so that indices, bounds and numbers of trips can be arbitrary expressions. Ints stay small
+// because each assignment takes a remainder. Reals mostly stay small because each assignment
+// applies a bounded function.
 type drawing struct {
 	counts []int // numbers of rows to choose from; nil: small ones
 	page
 	data map[string]any
 
-	vars     []container // in scope, nearer ones last
+	vars     []container // variables in scope, the innermost last
 	routines []routine
-	rows     []string   // variables of the enclosing loops
+	rows     []string   // the loop variables of the enclosing loops over rows
 	sink     string     // variable that terms are added to; "": none
-	result   *container // of the function being written
+	result   *container // type of the result of the function being written; nil: none
 	loops    int        // number of enclosing loops that a jump may leave
-	cost     int        // iterations of the enclosing loops
-	depth    int        // of blocks
+	cost     int        // product of the numbers of iterations of the enclosing loops
+	depth    int        // nesting depth of blocks
 	taste
 }
 
-// taste decides which kinds of statements and variables are frequent in a program. The compiler
-// evaluates programs with few kinds in fast ways that it cannot use for programs with all kinds.
+// taste decides which kinds of statements and variables are frequent in a program. The compiler has
+// fast evaluators for loops with few kinds of statements, and programs with all kinds would never
+// reach them.
 type taste struct {
 	small   bool     // one loop over rows, with simple statements
 	wild    bool     // NaN, infinities and rejections occur
-	plain   bool     // terms are no densities
-	shapes  []int    // of variables; rows of drawnShapes
+	plain   bool     // terms are plain numbers instead of densities
+	shapes  []int    // kinds of variables, as rows of drawnShapes
 	sizes   []string // of small containers
 	length  int      // maximum number of statements of a body
 	deepest int      // maximum depth of operators in an expression
@@ -83,12 +84,12 @@ type container struct {
 	name   string
 	kind   kind
 	arrays int      // number of sizes that are array dimensions
-	size   []string // N, K or a number
+	size   []string // N, K or a literal, for each dimension
 	fixed  bool     // must not be assigned
 	known  bool     // does not depend on parameters
 }
 
-// routine is a function that statements may call.
+// routine is a user function that statements may call.
 type routine struct {
 	name   string
 	style  style
@@ -105,11 +106,12 @@ const (
 	maxLines = 160
 )
 
-// NewStatements makes the program of a seed from statements drawn one by one: loops whose bodies
-// compute ints, write elements at computed places, jump and return, in every block.
+// NewStatements makes the program of a seed. Its statements are drawn one by one, in every block:
+// loops whose bodies compute ints, write elements at computed indices, jump and return.
 func NewStatements(seed uint64) Program { return newStatements(seed, nil) }
 
-// newStatements is NewStatements with a number of rows drawn from rows; nil: a small number.
+// newStatements is NewStatements with a number of rows drawn from rows. If rows is nil, the number
+// is small.
 func newStatements(seed uint64, rows []int) Program {
 	d := &drawing{page: newPage(seed, 0xd1342543de82ef95), data: map[string]any{}, cost: 1, counts: rows}
 	d.drawTaste()
@@ -117,15 +119,16 @@ func newStatements(seed uint64, rows []int) Program {
 	d.program()
 	values, err := json.Marshal(d.data)
 	if err != nil {
-		panic(err) // numbers only
+		panic(err) // cannot fail: values are numbers
 	}
 	return Program{Seed: seed, Text: d.text(), Data: string(values)}
 }
 
-// rowCounts are values of N; vectors of machine code have 2, 4 or 8 numbers.
+// rowCounts are the values of N to draw from. Vectors of machine code have 2, 4 or 8 numbers, so
+// there are values around multiples of 8.
 var rowCounts = []int{1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 17, 17, 18, 19, 24, 33, 65}
 
-// values draws the data: at random, sorted, constant, in blocks, or 0.
+// values generates the data: random, sorted, constant, in blocks, or 0.
 func (d *drawing) values() {
 	n, k := one(d, rowCounts), among(d, 1, 2, 3, 5)
 	if d.small && n < 7 {
@@ -174,14 +177,14 @@ func (d *drawing) values() {
 	}
 	d.data["y"], d.data["x"], d.data["X"] = y[0], y[1], matrix
 	d.data["k"], d.data["g"], d.data["b"], d.data["L"] = ints[0], ints[1], ints[2], ints[3]
-	// Segments of rows, one for each of the K groups.
+	// The rows of group j are from[j] to to[j].
 	from, to := make([]int, k), make([]int, k)
 	for i := range k {
 		from[i] = d.between(1, n)
 		to[i] = min(n, from[i]+d.between(-1, 4))
 	}
 	d.data["from"], d.data["to"] = from, to
-	// Arguments that map_rect passes to each job.
+	// Arguments for the jobs of map_rect.
 	xr, xi := make([][3]float64, k), make([][3]int, k)
 	for i := range k {
 		xr[i], xi[i] = [3]float64{real(), real(), real()}, [3]int{d.between(0, 4), d.between(-3, 3), d.between(1, 3)}
@@ -189,7 +192,7 @@ func (d *drawing) values() {
 	d.data["xr"], d.data["xi"] = xr, xi
 }
 
-// given lists the data, and drawnParameters the parameters.
+// given lists the variables of the data block, drawnParameters those of the parameters block.
 var given = []container{
 	{name: "N"}, {name: "K"},
 	{name: "y", kind: vectors, size: []string{"N"}},
@@ -213,9 +216,9 @@ var drawnParameters = []container{
 	{name: "w", kind: vectors, arrays: 1, size: []string{"K", "3"}},
 }
 
-// program writes all blocks.
+// program writes the whole program.
 func (d *drawing) program() {
-	parts := 1.0 // probability of blocks besides the model
+	parts := 1.0 // factor for the probability of each block other than model
 	if d.small {
 		parts = 0.2
 	}
@@ -268,8 +271,8 @@ func (d *drawing) program() {
 	}
 }
 
-// block writes a block that declares variables and fills them in loops; those of
-// transformed data may be ints.
+// block writes a block that declares variables and fills them in loops. In transformed data, a
+// variable drawn as an int becomes a real with probability real; in other blocks it always does.
 func (d *drawing) block(head string, real float64) {
 	d.open("%s", head)
 	mark := len(d.vars)
@@ -295,7 +298,7 @@ func (d *drawing) block(head string, real float64) {
 	d.close()
 }
 
-// inScope runs f and then drops its declarations from the scope.
+// inScope runs f, and then removes from the scope what f declared.
 func (d *drawing) inScope(f func()) {
 	vars, rows := len(d.vars), len(d.rows)
 	f()
@@ -314,7 +317,7 @@ func (d *drawing) close() {
 	d.line("}")
 }
 
-// otherwise begins another branch.
+// otherwise ends a branch and begins the next.
 func (d *drawing) otherwise(head string) {
 	d.indent--
 	d.line("} %s", head)
@@ -331,7 +334,7 @@ func (d *drawing) number(size string) int {
 	return n
 }
 
-// region writes variables, loops over rows that change and read them, and terms that use their
+// region writes variables, loops over rows that read and change them, and terms that use their
 // final values.
 func (d *drawing) region() {
 	d.open("{")
@@ -381,8 +384,8 @@ func (d *drawing) rowBody() {
 	d.use(d.vars[mark:])
 }
 
-// use makes the result depend on variables that go out of scope: it adds terms, or assigns to a
-// variable that stays in scope.
+// use makes the result of the program depend on variables that go out of scope. It adds terms with
+// them, or assigns to a variable that stays in scope.
 func (d *drawing) use(list []container) {
 	for _, p := range list {
 		if p.fixed || d.chance(0.3) {
@@ -403,12 +406,12 @@ func (d *drawing) use(list []container) {
 func (d *drawing) rowLoop() {
 	n := d.name("n")
 	cost, loops, opened := d.cost, d.loops, 1
-	trips := d.chance(0.15) // a while loop
+	trips := d.chance(0.15) // write it as a while loop
 	d.cost *= d.number("N")
 	d.loops++
 	d.inScope(func() {
 		switch {
-		case trips: // a jump may skip its step; the loop ends nevertheless
+		case trips: // a jump may skip the increment, so a second counter ends the loop
 			fuel := d.name("f")
 			d.open("{")
 			d.line("int %s = 1;", n)
@@ -416,7 +419,7 @@ func (d *drawing) rowLoop() {
 			d.open("while (%s <= N && %s < %d) {", n, fuel, d.number("N")+5)
 			d.line("%s += 1;%s", fuel, step)
 			opened++
-		case d.chance(0.1): // segments
+		case d.chance(0.1): // over the rows of each group
 			j := d.name("j")
 			d.open("for (%s in 1:K) {", j)
 			d.vars = append(d.vars, container{name: j, fixed: true, known: true})

@@ -7,8 +7,8 @@ import (
 
 // ---- what is in scope ----
 
-// some draws a variable that satisfies ok; nil if there is none. Variables that
-// are assigned are drawn more often than others.
+// some draws a variable that satisfies ok; nil if there is none. Assignable variables are more
+// likely than data and parameters.
 func (d *drawing) some(ok func(p *container) bool) *container {
 	var list []*container
 	for i := range d.vars {
@@ -105,7 +105,8 @@ func (d *drawing) int(depth int) string {
 	return a()
 }
 
-// condition compares ints and data if known is set, and otherwise reals.
+// condition makes a condition. If known is set, it compares ints and data, otherwise reals that may
+// depend on parameters.
 func (d *drawing) condition(depth int, known bool) string {
 	if depth > 0 && d.chance(0.2) {
 		return fmt.Sprintf("(%s %s %s)", d.condition(depth-1, known), among(d, "&&", "||"), d.condition(depth-1, known))
@@ -129,8 +130,8 @@ func (d *drawing) anyCondition() string { return d.condition(1, d.chance(0.6)) }
 
 // ---- reals ----
 
-// Constants have more digits than data, so that comparisons of different numbers that
-// would be equal but for roundings are rare.
+// Constants have more digits than data. Otherwise two numbers would often be equal but for
+// rounding, and comparing them would give different results in different evaluators.
 
 // real makes an expression of type real.
 func (d *drawing) real(depth int) string {
@@ -182,7 +183,7 @@ func (d *drawing) real(depth int) string {
 	return fmt.Sprintf("(%s + 0.1339)", a())
 }
 
-// part makes a number from a part of a container: an element, a sum, …
+// part makes a number from a container: an element, a sum, …
 func (d *drawing) part(p *container) string {
 	i := d.index(p.size[0], 1)
 	last := p.size[len(p.size)-1]
@@ -228,11 +229,11 @@ func (d *drawing) selection(size string) string {
 	return "{" + strings.Join(at, ", ") + "}"
 }
 
-// bounded keeps a number small, by increasing functions. Iterated functions that rise and fall are
-// chaotic: they amplify rounding errors. In programs with NaN and infinities, it also replaces
-// these by numbers.
+// bounded wraps an expression in increasing functions with a bounded range. Functions that rise and
+// fall would be chaotic when iterated: they amplify rounding errors. In programs with NaN and
+// infinities, it also replaces these by numbers.
 func (d *drawing) bounded(e string) string {
-	if d.wild && len(e) > 60 { // not thrice
+	if d.wild && len(e) > 60 { // the checks for NaN repeat e, so they are left out for a long e
 		return fmt.Sprintf("fmin(1, fmax(-1, %s))", e)
 	}
 	if d.wild {
@@ -279,7 +280,7 @@ func (d *drawing) vector(size string, depth int) string {
 		return fmt.Sprintf("(%s * %s)", d.real(depth-1), a())
 	case 4:
 		return fmt.Sprintf("(%s ? %s : %s)", d.anyCondition(), a(), a())
-	case 5, 6: // a column or a row
+	case 5, 6: // a column or row of a matrix
 		if p := d.some(func(p *container) bool { return p.kind == matrices && p.arrays == 0 && p.size[1] == size }); p != nil {
 			return fmt.Sprintf("%s[%s]'", p.name, d.index(p.size[0], 1))
 		}
@@ -292,7 +293,7 @@ func (d *drawing) vector(size string, depth int) string {
 		}); p != nil {
 			return fmt.Sprintf("(%s * %s)", p.name, d.vector("3", depth-1))
 		}
-	case 8, 9: // elements
+	case 8, 9: // selected elements
 		if p := d.some(func(p *container) bool { return p.kind == vectors && p.arrays == 0 }); p != nil {
 			if long {
 				by := map[string]string{"NN": "L", "KN": "g"}[p.size[0]+size]
@@ -347,7 +348,7 @@ func (d *drawing) matrix(r, c string, depth int) string {
 	return fmt.Sprintf("rep_matrix(%s, %s, %s)", d.real(depth-1), r, c)
 }
 
-// value makes an expression of the type of p whose numbers are small.
+// value makes an expression of the type of p, with small numbers.
 func (d *drawing) value(p container, depth int) string {
 	if p.arrays > 0 {
 		elem := p
@@ -380,12 +381,12 @@ func (d *drawing) value(p container, depth int) string {
 	return d.boundedAll(d.matrix(p.size[0], p.size[1], depth))
 }
 
-// boundedAll is bounded for containers.
+// boundedAll applies bounded functions to each element of a container.
 func (d *drawing) boundedAll(e string) string {
 	return fmt.Sprintf(among(d, "tanh(%s)", "tanh(%s)", "inv_logit(%s)"), e)
 }
 
-// reduced makes a number that depends on all of p.
+// reduced makes a number that depends on every element of p.
 func (d *drawing) reduced(p container) string {
 	switch {
 	case p.kind == complexes && p.arrays == 0:

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// shape is the type of an argument.
+// shape returns the type of p as it is written for an argument of a function.
 func shape(p container) string {
 	text := ""
 	if p.arrays > 0 {
@@ -15,14 +15,14 @@ func shape(p container) string {
 	return text + drawnKinds[p.kind]
 }
 
-// style is a kind of functions, which differ in their arguments.
+// style is what a function is for, which determines its arguments.
 type style uint8
 
 const (
-	ofNumbers style = iota // few numbers; called anywhere
-	ofRow                  // a row, parameters and data
-	ofSlice                // what reduce_sum gives
-	ofJob                  // what map_rect gives
+	ofNumbers style = iota // takes a few numbers; called anywhere
+	ofRow                  // takes a row, parameters and data; called in loops over rows
+	ofSlice                // the partial sum that reduce_sum calls
+	ofJob                  // the job that map_rect calls
 )
 
 // function writes a function, which later statements may call.
@@ -39,7 +39,7 @@ func (d *drawing) function() {
 				r.args = append(r.args, p)
 			}
 		}
-		d.cost = maxTrips / 60 // it is called in loops over rows
+		d.cost = maxTrips / 60 // it is called in loops over rows, so its own loops must be short
 	case ofRow:
 		r.args = []container{{name: "n"}, {name: "N"}, {name: "K"}}
 		d.rows, r.cost = []string{"n"}, 8
@@ -90,7 +90,9 @@ func (d *drawing) writeFunction(r routine) {
 			d.line("int %s = part[%s - first + 1];", l, n)
 			d.vars = append(d.vars, container{name: n, fixed: true, known: true}, container{name: l, fixed: true, known: true})
 			d.rows = []string{n, n, l}
-			d.result = nil // only the sum over all rows is defined
+			// No early return: slices are summed in any grouping, so only the sum over all rows is
+			// defined.
+			d.result = nil
 			d.inLoop(1, d.rowBody)
 		})
 		d.line("return %s;", d.sink)
@@ -141,7 +143,7 @@ func (d *drawing) calling(r *routine, depth int) string {
 		switch {
 		case a.name == "n":
 			args = append(args, d.index("N", depth))
-		case a.name == "part" || a.name == "first" || a.name == "last": // reduce_sum gives these
+		case a.name == "part" || a.name == "first" || a.name == "last": // passed by reduce_sum
 		case a.known || a.name == "N" || a.name == "K":
 			args = append(args, a.name)
 		case a.kind == reals && a.arrays == 0:
@@ -160,7 +162,7 @@ func (d *drawing) calling(r *routine, depth int) string {
 	return fmt.Sprintf("%s(%s)", r.name, strings.Join(args, ", "))
 }
 
-// summed adds the result of reduce_sum or map_rect with a function.
+// summed writes a term that calls reduce_sum or map_rect.
 func (d *drawing) summed() {
 	for i := range d.routines {
 		switch r := &d.routines[i]; r.style {
@@ -173,7 +175,7 @@ func (d *drawing) summed() {
 	}
 }
 
-// call adds the value of a function for the row.
+// call writes a term that calls a function for the current row.
 func (d *drawing) call() {
 	r := d.callable(func(r *routine) bool { return r.result.kind != ints })
 	if r == nil {

@@ -7,7 +7,8 @@ import (
 
 // ---- declarations ----
 
-// drawnShapes are the types of variables: f is a small size, l a size that may be N or K.
+// drawnShapes are the types of variables with their weights. In sizes, f is a small size, and l is
+// a size that may be N or K.
 var drawnShapes = []struct {
 	prefix string
 	kind   kind
@@ -30,7 +31,7 @@ var drawnShapes = []struct {
 	{"C", complexes, 1, "f", 1},
 }
 
-// newPlace draws a type from those of the program.
+// newPlace draws a type from those that the program's taste allows.
 func (d *drawing) newPlace() container {
 	s := drawnShapes[one(d, d.shapes)]
 	p := container{name: d.name(s.prefix), kind: s.kind, arrays: s.arrays}
@@ -76,7 +77,7 @@ func (d *drawing) statements(n int) {
 	}
 }
 
-// body writes a few statements with their own scope.
+// body writes a few statements in a new scope, and uses the variables that they declare.
 func (d *drawing) body() {
 	d.inScope(func() {
 		mark := len(d.vars)
@@ -126,7 +127,7 @@ func (d *drawing) branch() {
 	d.close()
 }
 
-// inLoop runs body as the body of a loop whose head was written.
+// inLoop writes the body of a loop whose head has been written.
 func (d *drawing) inLoop(trips int, body func()) {
 	cost := d.cost
 	d.cost *= trips
@@ -137,7 +138,7 @@ func (d *drawing) inLoop(trips int, body func()) {
 	d.close()
 }
 
-// short writes a loop of few iterations, possibly none.
+// short writes a for loop with few iterations, possibly none.
 func (d *drawing) short() {
 	j := d.name("j")
 	trips := 4
@@ -157,7 +158,7 @@ func (d *drawing) short() {
 		elements.fixed = true
 		name := elements.name
 		trips = 7
-		defer func() { // declarations may have moved the variables
+		defer func() { // search by name, since declarations may have reallocated d.vars
 			for i := range d.vars {
 				if d.vars[i].name == name {
 					d.vars[i].fixed = pinned
@@ -187,8 +188,8 @@ func (d *drawing) short() {
 	})
 }
 
-// while writes a loop that ends: by a count of its trips, by decreasing indices, or by a number
-// that is halved.
+// while writes a while loop that is certain to end: a counter limits its trips, it follows indices
+// that decrease, or it halves a number.
 func (d *drawing) while() {
 	d.open("{")
 	d.inScope(func() {
@@ -209,7 +210,7 @@ func (d *drawing) while() {
 	d.close()
 }
 
-// descent writes the head of a loop that follows indices stored in an array as long as they
+// descent writes the head of a loop that follows links stored in an array, as long as the indices
 // decrease.
 func (d *drawing) descent() {
 	r := d.name("p")
@@ -228,7 +229,7 @@ func (d *drawing) descent() {
 	d.vars = append(d.vars, container{name: r, fixed: true})
 }
 
-// counted writes the head of a loop with a count of its trips.
+// counted writes the head of a loop that a counter ends.
 func (d *drawing) counted() {
 	f := d.name("f")
 	d.line("int %s = 0;", f)
@@ -270,7 +271,7 @@ func (d *drawing) jump() bool {
 	return true
 }
 
-// leave returns from a function.
+// leave writes a return from the function.
 func (d *drawing) leave() bool {
 	if d.result == nil {
 		return false
@@ -287,7 +288,7 @@ func (d *drawing) assign() bool {
 	if p == nil {
 		return false
 	}
-	v := *p // a copy: declarations in the expressions below may move it
+	v := *p // a copy, since the expressions below may declare variables and so reallocate d.vars
 	elem := v
 	elem.arrays, elem.size = 0, nil
 	if len(v.size) == 0 {
@@ -300,14 +301,14 @@ func (d *drawing) assign() bool {
 	n := len(v.size)
 	last := v.size[n-1]
 	at := d.element(&v, 1)
-	within := v.name // the part with one size
+	within := v.name // the variable, or an element of it, that has a single dimension
 	if n == 2 && v.arrays > 0 {
 		within = fmt.Sprintf("%s[%s]", v.name, d.index(v.size[0], 1))
 	}
-	line := v // what within is
+	line := v // its type
 	line.size, line.arrays = v.size[n-1:], max(0, v.arrays-(n-1))
 	count := d.number(last)
-	many := last == "N" && d.cost > 100 // too many elements to be copied in so many iterations
+	many := last == "N" && d.cost > 100 // copying whole vectors would take too long
 	return d.pick(
 		option{6, func() bool { d.line("%s = %s;", at, d.value(elem, 2)); return true }},
 		option{3, func() bool {
@@ -321,14 +322,14 @@ func (d *drawing) assign() bool {
 			return true
 		}},
 		option{2, func() bool { d.line("%s = %s;", at, d.element(&v, 1)); return true }},
-		option{1, func() bool { // an index that reads what is assigned
+		option{1, func() bool { // the index reads the variable that is assigned
 			if v.kind != ints || n > 1 {
 				return false
 			}
 			d.line("%s[1 + abs(%s) %% %s] = %s;", v.name, at, last, d.value(elem, 1))
 			return true
 		}},
-		option{2, func() bool { // exchanged
+		option{2, func() bool { // swap two elements
 			if v.kind == complexes {
 				return false
 			}
@@ -340,7 +341,7 @@ func (d *drawing) assign() bool {
 			d.close()
 			return true
 		}},
-		option{2, func() bool { // shifted
+		option{2, func() bool { // shift all elements by one
 			if many || v.kind == matrices {
 				return false
 			}
@@ -355,7 +356,7 @@ func (d *drawing) assign() bool {
 			d.line(among(d, "%[1]s = reverse(%[1]s);", "%[1]s[{1, %[2]s}] = %[1]s[{%[2]s, 1}];", "%[1]s[%[3]s:] = %[1]s[%[3]s:];", "%[1]s[:%[3]s] = %[1]s[:%[3]s];"), within, last, i)
 			return true
 		}},
-		option{3, func() bool { // all of it
+		option{3, func() bool { // assign all elements
 			if many || v.kind == matrices {
 				return false
 			}
@@ -369,7 +370,7 @@ func (d *drawing) assign() bool {
 			d.line(among(d, "%[1]s += 0.1 * %[2]s;", "%[1]s *= 0.8;", "%[1]s .*= %[2]s;", "%[1]s = 0.5 * %[1]s + 0.2 * %[2]s;"), within, d.value(line, 1))
 			return true
 		}},
-		option{1, func() bool { // several elements of a vector
+		option{1, func() bool { // assign several elements of a vector
 			if v.kind != vectors || count < 3 {
 				return false
 			}
@@ -377,7 +378,7 @@ func (d *drawing) assign() bool {
 			return true
 		}},
 		option{8, func() bool { return v.kind == matrices && d.assignMatrix(v) }},
-		option{3, func() bool { // arrays of arrays or vectors
+		option{3, func() bool { // assign an element of an array of arrays or vectors
 			if v.arrays == 0 || n < 2 {
 				return false
 			}
@@ -435,7 +436,7 @@ func (d *drawing) assignMatrix(p container) bool {
 
 // ---- terms ----
 
-// add adds a number to the log density, or to the variable that is used in its place.
+// add adds a number to the log density, or to the variable that collects terms here.
 func (d *drawing) add(e string) {
 	if d.sink != "" {
 		d.line("%s += %s;", d.sink, e)
@@ -490,7 +491,7 @@ func (d *drawing) pickTerm(e, w, s, y, count string) string {
 	), e, w, s, y, count)
 }
 
-// vectorised writes a statement about whole variables.
+// vectorised writes a statement about whole variables, without a loop.
 func (d *drawing) vectorised() {
 	v, w := d.vector("N", 2), d.vector("N", 1)
 	if p := d.some(func(p *container) bool { return !p.fixed && p.kind == vectors && p.arrays == 0 && p.size[0] == "N" }); p != nil && d.chance(0.4) {

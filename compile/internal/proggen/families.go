@@ -12,10 +12,10 @@ import (
 type family struct {
 	prefix string
 	sizes  int    // number of letters for sizes in the name
-	text   string // declaration; R and C stand for the sizes
-	arg    string // type of an argument of a function
+	text   string // declaration, in which R and C are replaced by the sizes
+	arg    string // type as an argument of a function
 	param  bool
-	value  func(w *writer, r, c int) any // of data
+	value  func(w *writer, r, c int) any // generates values for data
 }
 
 var families = []family{
@@ -54,7 +54,7 @@ func rowsOf(r int, row func() any) any {
 	return out
 }
 
-// programSizes lists the sizes to draw from; small ones are more frequent.
+// programSizes lists the sizes to draw from. It repeats small ones, which are more frequent.
 var programSizes = []int{0, 0, 1, 1, 2, 2, 2, 3, 3, 3, 3, 5, 5, 5, 5, 5, 8, 8, 8, 8, 8, 17, 17, 17, 17, 40, 40, 100, 300}
 
 // reals returns n numbers: arbitrary, all equal, sorted, or all 0 except one.
@@ -83,8 +83,8 @@ func (w *writer) reals(n, _ int) any {
 	return out
 }
 
-// ints returns n numbers in a range: arbitrary, all the least, all the greatest, all the least
-// except one, sorted, in blocks, cyclic, or with few or many of the least.
+// ints returns n numbers in lo..hi: arbitrary, all lo, all hi, all lo except one, sorted, in
+// blocks, cyclic, or with few or many equal to lo.
 func (w *writer) ints(n, lo, hi int) any {
 	out := make([]int, n)
 	kind := w.rng.IntN(10)
@@ -105,7 +105,7 @@ func (w *writer) ints(n, lo, hi int) any {
 			}
 		case 3:
 			out[i] = lo + (i % (hi - lo + 1))
-		case 4: // in blocks
+		case 4: // blocks of equal numbers
 			if i%max(n/3, 1) == 0 {
 				level = w.between(lo, hi)
 			}
@@ -168,7 +168,8 @@ func familyOf(name string) (f *family, r, c string) {
 	return nil, "", ""
 }
 
-// mentioned returns the names of families in a text: sizes first, then in the order of the table.
+// mentioned returns the names of data and parameters that occur in a text: sizes first, then in the
+// order of the table.
 func mentioned(text string) []string {
 	seen := map[string]bool{}
 	for _, name := range word.FindAllString(text, -1) {
@@ -201,7 +202,7 @@ func mentioned(text string) []string {
 	return out
 }
 
-// declareFamily returns the declaration of a family.
+// declareFamily returns the declaration of a variable of a family, given its name.
 func declareFamily(name string) string {
 	f, r, c := familyOf(name)
 	head, sizes, _ := strings.Cut(f.text, "[")

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// function is a user function. If its arguments are within argBound, its results are within bound.
-// The sizes of its container arguments are fixed.
+// function is a user function. If the absolute values of its arguments are at most argBound, those
+// of its results are at most bound. The sizes of its container arguments are fixed.
 type function struct {
 	name   string
 	kind   funcKind
 	args   []variable
-	result size // of a vector
+	result size // size of the result, if that is a vector
 	bound  float64
-	picks  bool // int f(int i, int n): returns a number in 1..n
+	picks  bool // an index function: int f(int i, int n) returns a number in 1..n
 	work   int  // number of statements that a call executes
 }
 
@@ -75,7 +75,7 @@ func (g *gen) argument(f *function, v variable) {
 	g.declare(v)
 }
 
-// someArguments adds parameters of any type.
+// someArguments adds parameters of random types.
 func (g *gen) someArguments(f *function) {
 	for range g.between(1, 3) {
 		switch g.between(0, 5) {
@@ -96,7 +96,7 @@ func (g *gen) someArguments(f *function) {
 	}
 }
 
-// head writes the first line.
+// head writes the function's signature.
 func (g *gen) head(f *function, result string) {
 	var ps []string
 	for _, a := range f.args {
@@ -105,7 +105,7 @@ func (g *gen) head(f *function, result string) {
 	g.open("%s %s(%s) {", result, f.name, strings.Join(ps, ", "))
 }
 
-// body writes statements of a function, some of them early returns.
+// body writes the statements of a function and its returns, some of them early.
 func (g *gen) body(f *function, value func() string) {
 	for range g.between(0, 2) {
 		g.statement()
@@ -208,7 +208,7 @@ func (g *gen) picker(f *function) {
 	g.close()
 }
 
-// tupleFunction returns a real and a vector.
+// tupleFunction writes a function that returns a tuple of a real and a vector.
 func (g *gen) tupleFunction(f *function) {
 	f.kind = tupleFunc
 	f.result = among(g, g.sizeK(), g.sizeT(), g.sizeJ())
@@ -257,7 +257,7 @@ func (g *gen) density(f *function) {
 
 // ---- calls ----
 
-// arguments returns random arguments for f; ok is false if there are none.
+// arguments returns random arguments for a call of f. ok is false if no suitable ones exist.
 func (g *gen) arguments(f *function, depth int) (text string, ok bool) {
 	var out []string
 	for _, a := range f.args {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// idiomSizes are the numbers of rows in programs of NewIdioms: small ones, and numbers just below
-// and above strips of machine code and the thresholds of passes.
+// idiomSizes are the numbers of rows in programs of NewIdioms. There are small ones, and numbers
+// just below and above the length of strips of machine code and the thresholds of passes.
 var idiomSizes = []int{0, 1, 2, 3, 5, 17, 40, 127, 128, 129, 255, 256, 257, 499, 500, 501, 999, 1000, 1001}
 
 // An idiom is a piece of everyday Stan. Its texts have holes:
@@ -25,12 +25,12 @@ var idiomSizes = []int{0, 1, 2, 3, 5, 17, 40, 127, 128, 129, 255, 256, 257, 499,
 type idiom struct {
 	name    string
 	funcs   string
-	known   string // transformed data
+	known   string // statements for transformed data
 	text    string
-	maxRows int // rows; 0: any number
+	maxRows int // greatest number of rows; 0: any number
 }
 
-// idiomWork is the maximum total number of rows of all idioms of a program.
+// idiomWork is the maximum of the rows of all idioms of a program, added up.
 const idiomWork = 1300
 
 // NewIdioms makes the program of a seed from one to three fragments of everyday Stan in the model
@@ -54,9 +54,10 @@ func NewIdioms(seed uint64) Program {
 	return b.program(d, seed)
 }
 
-// NewManyIdioms makes the program of a seed from count fragments of everyday Stan that Stan 2.32
-// supports and that contain no loop ended by a tolerance. Where possible, the result of each is a
-// transformed parameter. Use it if compiling a program takes long, as with real Stan.
+// NewManyIdioms makes the program of a seed from count fragments of everyday Stan, for real Stan,
+// which takes long to compile a program. It uses only fragments that Stan 2.32 supports and whose
+// loops do not end by a tolerance. Where possible, the result of each fragment is a transformed
+// parameter.
 func NewManyIdioms(seed uint64, count int) Program {
 	d := &rowing{page: newPage(seed, 0x4cf5ad432745937f), size: map[string]int{}, used: map[string]bool{}, cost: 1}
 	d.idiomSizes(0)
@@ -70,7 +71,7 @@ func NewManyIdioms(seed uint64, count int) Program {
 	return b.program(d, seed)
 }
 
-// idiomSizes draws sizes; most is the maximum number of rows, 0 for no maximum.
+// idiomSizes draws the sizes. The number of rows is at most most, if that is not 0.
 func (d *rowing) idiomSizes(most int) {
 	fits := len(idiomSizes)
 	if most > 0 {
@@ -87,7 +88,7 @@ type idiomBlocks struct{ functions, known, transformed, model, generated []strin
 // (2).
 func (b *idiomBlocks) add(d *rowing, m idiom, where int) {
 	if strings.Contains(m.text, " ~ ") || strings.Contains(m.text, "_lp(") {
-		where = 2 // statements of the model block
+		where = 2 // these are allowed only in the model block
 	}
 	sink := "target"
 	if where < 2 {
@@ -122,7 +123,8 @@ var (
 	defined    = regexp.MustCompile(`(\w+)\([^()]*@formal\) \{`)
 )
 
-// write fills the holes of an idiom.
+// write fills the holes of an idiom and returns its functions, statements for transformed data, and
+// statements.
 func (d *rowing) write(m idiom, sink string) (funcs, known, text []string) {
 	own := map[string]string{}
 	d.row, d.state, d.locals, d.ints = "n", nil, nil, nil
@@ -160,7 +162,8 @@ func (d *rowing) write(m idiom, sink string) (funcs, known, text []string) {
 			return hole
 		})
 	}
-	// Each function gets the variables that its text mentions, and those that its callees get.
+	// The arguments of each function are the variables that its text mentions, and those of the
+	// functions that it calls.
 	given := map[string]string{}
 	filled := func(text string) string {
 		return calledWith.ReplaceAllStringFunc(text, func(hole string) string {
@@ -187,7 +190,7 @@ func (d *rowing) write(m idiom, sink string) (funcs, known, text []string) {
 	return funcs, lines(filled(fill(m.known))), lines(filled(fill(m.text)))
 }
 
-// chosen returns a text with one alternative of each choice.
+// chosen replaces each choice in a text by one of its alternatives.
 func (d *rowing) chosen(text string) string {
 	var out strings.Builder
 	for {

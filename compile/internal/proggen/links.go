@@ -1,9 +1,10 @@
 package proggen
 
-// linkTemplates are templates whose loops read and write elements at indices that earlier
-// statements or parameters determine, and that carry more than one number from one iteration to the
-// next: trees, linked lists, rings, arrays in loops with an unknown number of trips. Links are
-// followed only as long as they decrease, so that mutated programs also end.
+// linkTemplates are templates whose loops follow links: they read and write elements at indices
+// that earlier statements or parameters determine, and carry several numbers from one iteration to
+// the next. They are about trees, linked lists, rings, and arrays filled in loops with an unknown
+// number of trips. Links are followed only as long as they decrease, so that programs end even if
+// they were mutated.
 var linkTemplates = []template{
 	{name: "tree by parents", text: `
 vector[@N] $v;

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// maxModelWork bounds the statements that a program made by NewModel executes.
+// maxModelWork bounds the number of statements that a program of NewModel executes.
 const maxModelWork = 1500
 
 // NewModel makes the program of a seed from the templates of all tables, nested and combined at
@@ -21,7 +21,8 @@ var Thresholds = []int{63, 64, 65, 127, 128, 129, 255, 256, 257, 499, 500, 501, 
 // NewLarge makes the program of a seed, as NewModel or NewStatements do, with one of its sizes from
 // Thresholds.
 func NewLarge(seed uint64) Program {
-	if seed%8 > 0 { // so many rows of drawn statements take ten times as long
+	// NewStatements takes ten times as long for so many rows, so it is used for one seed in eight.
+	if seed%8 > 0 {
 		return newModel(seed, Thresholds)
 	}
 	return newStatements(seed, Thresholds)
@@ -34,7 +35,8 @@ func newModel(seed uint64, sizes []int) Program {
 	w.drawSizes()
 	if sizes != nil {
 		n := sizes[w.rng.IntN(len(sizes))]
-		// Only one size is large: with a large matrix, the interpreter takes minutes.
+		// Only one size is large: the interpreter takes minutes if a matrix is large in both
+		// dimensions.
 		w.sizes[sizeNames[w.rng.IntN(len(sizeNames))]], w.limit = n, 4*n
 	}
 	var model, transformed, generated, known []string
@@ -68,9 +70,10 @@ func newModel(seed uint64, sizes []int) Program {
 	return w.program(seed, [][]string{known, transformed, model, generated})
 }
 
-// NewFunctions makes one program with count random functions. Its transformed parameter f contains
-// their values, each multiplied by the data array on. The log density is the sum of f, so that a
-// single gradient is the sum of the gradients of all functions.
+// NewFunctions makes a program that evaluates count random functions at once, for comparison with
+// real Stan. Its transformed parameter f contains their values, each multiplied by an element of
+// the data array on. The log density is the sum of f, so one gradient is the sum of the gradients
+// of all functions.
 func NewFunctions(seed uint64, count int) Program {
 	w := newWriter(seed)
 	w.only, w.rejects = true, false
@@ -85,14 +88,14 @@ func NewFunctions(seed uint64, count int) Program {
 		transformed = append(transformed, fmt.Sprintf("if (on[%d] != 0) f[%d] = on[%d] * %s;", i+1, i+1, i+1, w.function(name, "lp")))
 	}
 	p := w.program(seed, [][]string{nil, transformed, {"target += sum(f);"}, nil})
-	// Stan's gradients of these are off by 1e-6.
+	// The gradients of these distributions in real Stan are wrong by 1e-6.
 	p.Text = approximate.ReplaceAllString(p.Text, "logistic_$1(")
 	p.Text = strings.Replace(p.Text, "data {\n", fmt.Sprintf("data {\n  array[%d] real on;\n", count), 1)
 	return p
 }
 
-// OtherData returns other sizes and values, determined by the seed, for a program of NewFunctions,
-// without the array on.
+// OtherData returns data with other sizes and values for a program of NewFunctions, determined by
+// the seed, without the array on.
 func OtherData(p Program, seed uint64) string {
 	w := newWriter(seed)
 	for _, s := range sizeNames {
@@ -101,7 +104,7 @@ func OtherData(p Program, seed uint64) string {
 	return w.values(p, seed)
 }
 
-// values returns values for the data of a program, of the sizes of w and determined by the seed.
+// values generates values for the data of a program, with w's sizes, determined by the seed.
 func (w *writer) values(p Program, seed uint64) string {
 	values := map[string]any{}
 	for _, name := range mentioned(p.Text) {
@@ -110,13 +113,15 @@ func (w *writer) values(p Program, seed uint64) string {
 		case f.arg == "int":
 			values[name] = w.sizes[name]
 		default:
-			w.rng = rand.New(rand.NewPCG(seed, uint64(len(values)))) // whatever the sizes of others
+			// A separate generator for each variable, so that its values do not depend on the sizes
+			// of others.
+			w.rng = rand.New(rand.NewPCG(seed, uint64(len(values))))
 			values[name] = f.value(w, w.sizes[r], w.sizes[c])
 		}
 	}
 	b, err := json.Marshal(values)
 	if err != nil {
-		panic(err) // numbers only
+		panic(err) // cannot fail: values are numbers
 	}
 	return string(b)
 }
@@ -137,8 +142,8 @@ func (w *writer) drawSizes() {
 	}
 }
 
-// region writes a block of templates whose terms are added to sink. If known is set, there are no
-// parameters yet; if inner is set, it is the body of a function.
+// region writes a group of templates whose terms are added to sink. known means that there are no
+// parameters yet, inner that it is the body of a function.
 func (w *writer) region(sink string, known, inner bool) []string {
 	outer := *w
 	w.lines, w.scope, w.blocks, w.cost = nil, nil, nil, 1
@@ -237,7 +242,7 @@ func (w *writer) program(seed uint64, blocks [][]string) Program {
 	write("generated quantities", blocks[3])
 	b, err := json.Marshal(values)
 	if err != nil {
-		panic(err) // numbers only
+		panic(err) // cannot fail: values are numbers
 	}
 	return Program{Seed: seed, Text: text.String(), Data: string(b), Patterns: w.patterns}
 }

@@ -27,7 +27,7 @@ func TestModelsWellTyped(t *testing.T) {
 	}
 }
 
-// TestFunctionsWellTyped is the same test for programs of functions for the reference Stan.
+// TestFunctionsWellTyped checks that programs of NewFunctions are well typed.
 func TestFunctionsWellTyped(t *testing.T) {
 	for seed := range uint64(20) {
 		p := NewFunctions(seed, 20)

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// expr is an expression of type real, or a container of reals, with a bound of its absolute values.
+// expr is an expression, of type real or a container of reals, with a bound of its absolute values.
 type expr struct {
 	text  string
 	bound float64
 }
 
-// index is an expression of type int with its range.
+// index is an expression of type int, with the range of its values.
 type index struct {
 	text   string
 	lo, hi int
@@ -33,7 +33,7 @@ func literal(x float64) string {
 	return s
 }
 
-// scaled brings the bound of e below limit.
+// scaled returns e, or if its bound is above limit, a multiple or the tanh of e whose bound is not.
 func (g *gen) scaled(e expr, limit float64) expr {
 	if e.bound <= limit {
 		return e
@@ -79,7 +79,7 @@ func (g *gen) index(s size, depth int) index {
 			w = 3
 		}
 		if v.lo == v.hi {
-			continue // sizes are constants
+			continue // an int with a single value is a size, which is offered above
 		}
 		fits := func(lo, hi int) bool { return lo >= 1 && hi <= s.n }
 		if fits(v.lo, v.hi) {
@@ -315,7 +315,7 @@ func (g *gen) real(depth int) expr {
 		}},
 		option{2, func() bool {
 			x, y := g.real(depth-1), g.real(depth-1)
-			if g.chance(0.2) { // not hypot(0, 0), which has no derivative
+			if g.chance(0.2) { // hypot(0, 0) has no derivative, so keep away from it
 				return as(x.bound+2, "hypot(%s, 1.5)", x.text)
 			}
 			f := among(g, "fmax", "fmin", "log_sum_exp")
@@ -381,16 +381,17 @@ func (g *gen) reduction(depth int, out *expr) bool {
 		if s.n < 2 {
 			return false
 		}
-		// Not sd, which has no derivative where all elements are equal.
+		// The standard deviation has no derivative where all elements are equal, so use the
+		// variance.
 		*out = expr{"variance(" + v.text + ")", v.bound * v.bound * 2}
 	}
 	return true
 }
 
-// positive makes a real above about 0.3.
+// positive makes a real expression with values above about 0.3.
 func (g *gen) positive(depth int) string {
 	if g.on(Rejections) && g.chance(0.04) {
-		return g.real(1).text // may be rejected
+		return g.real(1).text // possibly negative, so that the program rejects
 	}
 	s := g.some(func(v *variable) bool { return v.name == "s" })
 	switch g.between(0, 4) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// page is the text of a program under construction, with its source of random choices.
+// page is the text of a program that is being written, with the source of its random choices.
 type page struct {
 	rng    *rand.Rand
 	lines  []string
@@ -43,7 +43,8 @@ func among[T any](c chooser, list ...T) T { return one(c, list) }
 // option is an alternative with its weight.
 type option struct {
 	weight int
-	do     func() bool // false if not possible here; then nothing was written
+	// do writes the alternative. If that is not possible here, it writes nothing and returns false.
+	do func() bool
 }
 
 // pick tries alternatives, drawn by weight, until one is possible.

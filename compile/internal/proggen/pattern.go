@@ -2,8 +2,8 @@ package proggen
 
 import "fmt"
 
-// pattern writes a group of statements that is frequent in models and for which the compiler has
-// special evaluators of loops.
+// pattern writes a group of statements that is frequent in models, and whose loop the compiler
+// recognises and evaluates in a special way.
 func (g *gen) pattern() bool {
 	ps := []func() bool{
 		g.fillVector, g.fillVector, g.scalarState, g.vectorRecurrence, g.vectorRecurrence, g.backward, g.privateTemporary, g.privateTemporary,
@@ -16,25 +16,26 @@ func (g *gen) pattern() bool {
 	return one(g, ps)()
 }
 
-// steady writes a loop over all of s whose body has no jumps.
+// steady writes a loop whose body has no jumps, so that every iteration runs to its end.
 func (g *gen) steady(i, from, to string, lo, hi int, body func()) {
 	g.withoutJumps(func() { g.inLoop(i, from, to, lo, hi, true, body) })
 }
 
-// over chooses the size of a pattern's loop.
+// over chooses the number of iterations of a pattern's loop. ok is false if it may not run that
+// often here.
 func (g *gen) over() (s size, ok bool) {
 	s = among(g, g.sizeN(), g.sizeN(), g.sizeT())
 	return s, g.fits(3 * s.n)
 }
 
-// extras sometimes writes further statements into a pattern's loop.
+// extras sometimes adds a statement that does not belong to the pattern.
 func (g *gen) extras() {
 	if g.chance(0.35) {
 		g.statement()
 	}
 }
 
-// fillVector fills a vector and uses it.
+// fillVector writes a loop that assigns each element of a vector.
 func (g *gen) fillVector() bool {
 	s, ok := g.over()
 	if !ok {
@@ -44,7 +45,7 @@ func (g *gen) fillVector() bool {
 	return true
 }
 
-// scalarState writes a real that each iteration replaces by a function of itself.
+// scalarState writes a loop in which each iteration replaces a real by a function of itself.
 func (g *gen) scalarState() bool {
 	s, ok := g.over()
 	if !ok {
@@ -65,8 +66,7 @@ func (g *gen) scalarState() bool {
 	return true
 }
 
-// vectorRecurrence fills a vector each of whose elements depends on earlier
-// ones.
+// vectorRecurrence writes a loop that computes each element of a vector from earlier ones.
 func (g *gen) vectorRecurrence() bool {
 	s, ok := g.over()
 	if !ok {
@@ -104,7 +104,7 @@ func (g *gen) vectorRecurrence() bool {
 	return true
 }
 
-// backward writes a recurrence that runs from the end.
+// backward writes a recurrence that runs from the last element to the first.
 func (g *gen) backward() bool {
 	s, ok := g.over()
 	if !ok {
@@ -151,7 +151,8 @@ func (g *gen) privateTemporary() bool {
 	return true
 }
 
-// groupSums adds to elements chosen by an int array.
+// groupSums writes a loop that adds to the elements of a vector that an int array of groups
+// selects.
 func (g *gen) groupSums() bool {
 	s, ok := g.over()
 	if !ok {
@@ -173,7 +174,8 @@ func (g *gen) groupSums() bool {
 	return true
 }
 
-// permuted writes elements in another order, perhaps some more than once.
+// permuted writes a loop that assigns the elements of a vector in the order of an int array,
+// perhaps some more than once.
 func (g *gen) permuted() bool {
 	s := g.sizeN()
 	if !g.fits(s.n) {
@@ -195,7 +197,8 @@ func (g *gen) permuted() bool {
 	return true
 }
 
-// antiDependence writes a loop that reads elements which later iterations overwrite.
+// antiDependence writes a loop in which each iteration reads an element that a later iteration
+// overwrites.
 func (g *gen) antiDependence() bool {
 	s, ok := g.over()
 	if !ok {
@@ -214,8 +217,8 @@ func (g *gen) antiDependence() bool {
 	return true
 }
 
-// forwardChain writes a loop that reads a value that an earlier statement wrote in an earlier
-// iteration.
+// forwardChain writes a loop with two statements, of which the second reads what the first wrote in
+// an earlier iteration.
 func (g *gen) forwardChain() bool {
 	s, ok := g.over()
 	if !ok {
@@ -236,7 +239,8 @@ func (g *gen) forwardChain() bool {
 	return true
 }
 
-// tableOfSteps writes the forward algorithm of a hidden Markov model.
+// tableOfSteps fills a table row by row, each from the row before, as the forward algorithm of a
+// hidden Markov model does.
 func (g *gen) tableOfSteps() bool {
 	t, k := g.sizeT(), g.sizeK()
 	if !g.fits(t.n * k.n * k.n) {
@@ -265,7 +269,7 @@ func (g *gen) tableOfSteps() bool {
 	return true
 }
 
-// vectorState writes a vector that each iteration multiplies by a matrix.
+// vectorState writes a loop in which each iteration multiplies a vector by a matrix.
 func (g *gen) vectorState() bool {
 	s, ok := g.over()
 	k := g.sizeK()
@@ -289,7 +293,7 @@ func (g *gen) vectorState() bool {
 	return true
 }
 
-// counter counts, in an int, events that depend on data, and uses the count.
+// counter writes a loop that counts, in an int, iterations selected by data, and uses the count.
 func (g *gen) counter() bool {
 	s, ok := g.over()
 	if !ok || g.off[IntLocals] || !g.intsHere() {
@@ -304,7 +308,7 @@ func (g *gen) counter() bool {
 	return true
 }
 
-// intTable fills an array of ints that later statements use as indices.
+// intTable writes a loop that fills an array of ints. Later statements use it as indices.
 func (g *gen) intTable() bool {
 	s, ok := g.over()
 	if !ok || !g.intsHere() {
@@ -332,7 +336,8 @@ func (g *gen) intTable() bool {
 	return true
 }
 
-// raggedSums writes loops over parts of a vector that have different lengths.
+// raggedSums writes a nest of loops: the inner one sums a part of a vector, and these parts have
+// different lengths.
 func (g *gen) raggedSums() bool {
 	j := g.sizeJ()
 	if g.off[Ragged] || g.stage == inFunction || !g.fits(j.n*4) {
@@ -369,7 +374,7 @@ func (g *gen) raggedSums() bool {
 	return true
 }
 
-// raggedSlices writes loops over slices that have few different lengths.
+// raggedSlices writes a loop over slices of a vector that have few different lengths.
 func (g *gen) raggedSlices() bool {
 	n := g.sizeN()
 	if g.off[Ragged] || g.stage == inFunction || !g.fits(n.n*4) {
@@ -404,7 +409,7 @@ func (g *gen) raggedSlices() bool {
 	return true
 }
 
-// elementBranches assigns elements in the branches of a conditional.
+// elementBranches writes a loop that assigns each element in one of the branches of a conditional.
 func (g *gen) elementBranches() bool {
 	s, ok := g.over()
 	if !ok {
@@ -441,7 +446,7 @@ func (g *gen) elementBranches() bool {
 	return true
 }
 
-// matrixNest fills a matrix by a nest of loops and reads it by rows and columns.
+// matrixNest fills a matrix by nested loops and reads it by rows and columns.
 func (g *gen) matrixNest() bool {
 	r, c := among(g, g.sizeN(), g.sizeT()), among(g, g.sizeT(), g.sizeK())
 	if !g.fits(r.n * c.n) {

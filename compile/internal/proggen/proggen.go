@@ -67,33 +67,35 @@ package proggen
 
 import "encoding/json"
 
-// Feature is something that programs may contain; it can be switched off.
+// Feature is something that programs of New contain unless it is switched off.
 type Feature string
 
 // The features.
 const (
-	Functions      Feature = "functions"             // user functions
-	ParamBranch    Feature = "param-branch"          // branches on parameters
+	Functions      Feature = "functions"             // user-defined functions
+	// Branches whose condition depends on parameters.
+	ParamBranch    Feature = "param-branch"
 	Jumps          Feature = "jumps"                 // break, continue
-	Whiles         Feature = "whiles"                // while loops, which data decide
+	Whiles         Feature = "whiles"                // while loops whose end depends on data
 	Prints         Feature = "prints"                // print
 	Rejections     Feature = "rejections"            // reject, and scales that may be negative
 	TargetReads    Feature = "target-reads"          // target()
 	JacobianPlus   Feature = "jacobian-plus"         // jacobian += in transformed parameters
 	Ragged         Feature = "ragged"                // inner loops whose bounds differ between iterations
-	IntLocals      Feature = "int-locals"            // int variables that loops change
+	IntLocals      Feature = "int-locals"            // int variables that are changed in loops
 	RepeatedSlices Feature = "repeated-slices"       // += at int arrays with repeated elements
 	ParamInts      Feature = "param-ints"            // comparisons of parameters used as numbers
 	ForEach        Feature = "foreach"               // loops over the elements of a container
 	NestedReturns  Feature = "nested-returns"        // return within loops of functions, decided by data
 	MixedLevels    Feature = "mixed-levels"          // ?: with sides of different autodiff level, ~ on data
 	LoopSlices     Feature = "loop-slices"           // slices whose bounds vary with a loop
-	ParamJumps     Feature = "param-jumps"           // break, continue, while and nested return that parameters decide
-	Computed       Feature = "computed"              // indices, bounds and loops' ends computed from parameters
-	FunctionInts   Feature = "function-int-variates" // int locals of functions as variates
-	CondLevels     Feature = "cond-levels"           // ?: in arguments of ~
+	// Jumps and ends of loops that depend on parameters.
+	ParamJumps     Feature = "param-jumps"
+	Computed       Feature = "computed"              // indices and bounds computed from parameters
+	FunctionInts   Feature = "function-int-variates" // int variables of functions as variates
+	CondLevels     Feature = "cond-levels"           // ?: in arguments of distributions after ~
 	TargetLupdf    Feature = "target-lupdf"          // target += …_lupdf(…)
-	Constrained    Feature = "constrained"           // constrained vectors and matrices
+	Constrained    Feature = "constrained"           // constrained parameters: vectors and matrices
 	Tuples         Feature = "tuples"                // local tuples, unpacking
 	Complex        Feature = "complex"               // complex numbers
 )
@@ -102,9 +104,9 @@ const (
 type Program struct {
 	Seed uint64
 	Text string
-	Data string // JSON
+	Data string // JSON with the values of the data block
 
-	Patterns []string // templates of NewModel that it was made of, by name
+	Patterns []string // names of the templates, or kinds of statements, that it was made of
 }
 
 // New makes the program of a seed without the features in off.
@@ -117,16 +119,17 @@ func New(seed uint64, off ...Feature) Program {
 	g.program()
 	values, err := json.Marshal(g.data)
 	if err != nil {
-		panic(err) // numbers only
+		panic(err) // cannot fail: values are numbers
 	}
 	return Program{Seed: seed, Text: g.text(), Data: string(values)}
 }
 
-// chooseFeatures switches off features that make loops sequential. It does so in most programs.
+// chooseFeatures switches off, in most programs, features that force the compiler to evaluate loops
+// sequentially.
 func (g *gen) chooseFeatures() {
 	for _, f := range []struct {
 		Feature
-		p float64 // probability of being on
+		p float64 // probability that the feature stays on
 	}{
 		{Functions, 0.6}, {ParamBranch, 0.6}, {Jumps, 0.25}, {Whiles, 0.4}, {Prints, 0.08}, {Rejections, 0.25},
 		{TargetReads, 0.08}, {JacobianPlus, 0.15}, {Ragged, 0.5}, {IntLocals, 0.4}, {RepeatedSlices, 0.3},
@@ -139,8 +142,8 @@ func (g *gen) chooseFeatures() {
 	}
 }
 
-// program writes all blocks. Functions come first in the text, but are made for the sizes that the
-// data declare.
+// program writes the whole program. Functions come first in the text but are made last, because
+// they are made for the sizes that the data declare.
 func (g *gen) program() {
 	g.stage, g.cost = inData, 1
 	g.chooseSizes()

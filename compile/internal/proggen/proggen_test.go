@@ -10,7 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// valid reports the first error of a program.
+// valid returns the first error of a program.
 func valid(text string) error {
 	tree, list := lang.Parse(source.NewFile("random.model", text))
 	if !list.HasErrors() {
@@ -31,7 +31,8 @@ type diagError string
 
 func (e diagError) Error() string { return string(e) }
 
-// TestWellTyped checks that programs are well typed, and that equal seeds give equal programs.
+// TestWellTyped checks that programs of New are well typed, and that equal seeds give equal
+// programs.
 func TestWellTyped(t *testing.T) {
 	for seed := range uint64(100) {
 		p := New(seed)
@@ -44,7 +45,8 @@ func TestWellTyped(t *testing.T) {
 	}
 }
 
-// TestStatementsWellTyped is the same test for programs of random statements.
+// TestStatementsWellTyped checks that programs of NewStatements are well typed, and that equal
+// seeds give equal programs.
 func TestStatementsWellTyped(t *testing.T) {
 	for seed := range uint64(short.Of(300, 60)) {
 		p := NewStatements(seed)

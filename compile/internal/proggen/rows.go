@@ -21,19 +21,19 @@ var Sizes = []int{
 // maxRowWork is the maximum number of statements that a program of NewRows executes.
 const maxRowWork = 6000
 
-// rowing is the state of one NewRows.
+// rowing is the state of NewRows while it makes one program.
 type rowing struct {
 	page
-	size     map[string]int // N, K, J, P
-	sink     string         // what terms are added to
-	sampling bool           // ~ may be written
-	row      string         // row in 1..N of the current loop; "": outside loops
-	state    []rowState     // in scope
-	locals   []string       // real variables of the iteration
-	ints     []string       // int variables of the iteration, in 1..N
-	helper   bool           // the function h is used
-	cost     int            // executions of the present statement
-	work     int            // executions of all statements
+	size     map[string]int // the values of N, K, J and P
+	sink     string         // variable that terms are added to
+	sampling bool           // statements with ~ are allowed
+	row      string         // index of the current row, an expression in 1..N; "": outside loops
+	state    []rowState     // variables in scope that loops change
+	locals   []string       // real variables declared in the current iteration
+	ints     []string       // int variables declared in the current iteration, with values in 1..N
+	helper   bool           // the program calls the function h
+	cost     int            // number of executions of the statement being written
+	work     int            // total number of executions of all statements so far
 	used     map[string]bool
 }
 
@@ -44,13 +44,14 @@ type rowState struct {
 	size string // of a vector: N, K, J or 3
 }
 
-// NewRows makes the program of a seed from several loops over one set of rows. Their index arrays
-// are shared, constant, sorted, in blocks or random, and later loops read results of earlier ones.
-// The statements are few and short, so that the passes on lanes, tables and scans apply.
-// Program.Patterns lists the kinds of its statements.
+// NewRows makes the program of a seed from several loops over one set of rows. The loops share
+// index arrays, which are constant, sorted, in blocks or random, and later loops read results of
+// earlier ones. There are few statements and they are short, so that the compiler's passes on
+// lanes, tables and scans apply. Program.Patterns lists the kinds of statements.
 func NewRows(seed uint64) Program {
 	d := &rowing{page: newPage(seed, 0xbb67ae8584caa73b), size: map[string]int{}, used: map[string]bool{}}
-	weight := func(limits ...int) int { // weight of sizes up to one of the limits
+	// weight draws one of the sizes up to a limit, which is itself drawn from limits.
+	weight := func(limits ...int) int {
 		most := one(d, limits)
 		n, _ := slices.BinarySearch(Sizes, most+1)
 		return Sizes[d.below(n)]
@@ -100,7 +101,8 @@ func NewRows(seed uint64) Program {
 	return d.program(seed, functions, nil, transformed, model, generated)
 }
 
-// rowFamilies are the data and parameters by name. A program declares those that it mentions.
+// rowFamilies are the data and parameters of programs of NewRows, by name. A program declares those
+// that it mentions.
 var rowFamilies = []struct {
 	name, text, arg string
 	param           bool
@@ -168,12 +170,12 @@ var rowFamilies = []struct {
 	{"pi1", "simplex[3] pi1", "vector", true, nil},
 }
 
-// filled formats a text with its arguments; it need not use all of them.
+// filled formats a text. Unlike Sprintf, it allows arguments that the text does not use.
 func filled(text, first string, more ...any) string {
 	return fmt.Sprintf(text+"%.0[1]s", append([]any{first}, more...)...)
 }
 
-// words returns the words of a text.
+// words returns the set of words in a text.
 func words(lines []string) map[string]bool {
 	found := map[string]bool{}
 	for _, l := range lines {
@@ -184,10 +186,11 @@ func words(lines []string) map[string]bool {
 	return found
 }
 
-// program combines the blocks.
+// program makes the program from the lines of its blocks. It adds the data and parameters blocks.
 func (d *rowing) program(seed uint64, functions, known, transformed, model, generated []string) Program {
 	mentioned := words(slices.Concat(known, transformed, model, generated, []string{"a"}))
-	for _, f := range slices.Backward(rowFamilies) { // sizes come before what has them
+	// A variable comes after its sizes in the table, so the way back finds sizes that it mentions.
+	for _, f := range slices.Backward(rowFamilies) {
 		if mentioned[f.name] {
 			for w := range words([]string{f.text}) {
 				mentioned[w] = true
@@ -220,7 +223,7 @@ func (d *rowing) program(seed uint64, functions, known, transformed, model, gene
 	}
 	b, err := json.Marshal(values)
 	if err != nil {
-		panic(err) // numbers only
+		panic(err) // cannot fail: values are numbers
 	}
 	var kinds []string
 	for k := range d.used {
@@ -232,7 +235,7 @@ func (d *rowing) program(seed uint64, functions, known, transformed, model, gene
 
 // ---- values ----
 
-// divided makes from and len parts of one division.
+// divided makes the arrays from and len consistent: they divide the rows among groups.
 func divided(values map[string]any) {
 	if from, ok := values["from"].([]int); ok && values["len"] != nil {
 		at := 1
@@ -280,7 +283,7 @@ func (d *rowing) whole(lo, hi int) []int {
 
 func (d *rowing) positions(most int) []int { return d.whole(1, max(1, most)) }
 
-// lengths divides the rows among the groups; the remaining rows belong to none.
+// lengths returns the number of rows of each group. The rows that remain belong to no group.
 func (d *rowing) lengths() []int {
 	out, left := make([]int, d.size["K"]), d.size["N"]
 	each, same := left/len(out), d.chance(0.3)

@@ -50,7 +50,7 @@ func (d *rowing) declare() {
 	d.state = append(d.state, v)
 }
 
-// reduced makes a number that depends on all of a variable.
+// reduced makes a number that depends on every element of v.
 func (d *rowing) reduced(v rowState) string {
 	switch {
 	case v.kind == ints:
@@ -63,7 +63,7 @@ func (d *rowing) reduced(v rowState) string {
 	return filled(among(d, "sum(%[1]s)", "0.1 * dot_self(%[1]s)", "log_sum_exp(%[1]s)", "%[1]s[%[2]s]", "max(%[1]s)", "sum(%[1]s[1:%[2]s])", "mean(tanh(%[1]s))", "sum(cumulative_sum(%[1]s)[1:1])"), v.name, v.size)
 }
 
-// whole0 writes a statement about whole variables.
+// whole0 writes a statement about whole variables, without a loop.
 func (d *rowing) whole0() {
 	d.used["vectorised"] = true
 	for _, v := range d.state {
@@ -79,7 +79,7 @@ func (d *rowing) whole0() {
 
 func (d *rowing) add(e string) { d.line("%s += %s;", d.sink, e) }
 
-// loop writes a loop over rows.
+// loop writes one loop over the rows.
 func (d *rowing) loop() {
 	n, closing := d.name("n"), 1
 	cost := d.cost
@@ -120,7 +120,7 @@ func (d *rowing) loop() {
 	d.cost, d.row = cost, ""
 }
 
-// body writes statements, the last of which mostly adds a term.
+// body writes the statements of an iteration. The last one mostly adds a term.
 func (d *rowing) body(count, depth int) {
 	locals, ints := len(d.locals), len(d.ints)
 	for range count {
@@ -132,14 +132,14 @@ func (d *rowing) body(count, depth int) {
 	d.locals, d.ints = d.locals[:locals], d.ints[:ints]
 }
 
-// rowStatement is a kind of statement; write returns false if it is not possible.
+// rowStatement is a kind of statement. write returns false if the statement is not possible here.
 type rowStatement struct {
 	name   string
 	weight int
 	write  func(d *rowing, depth int) bool
 }
 
-// rowStatements returns all kinds.
+// rowStatements returns all kinds of statements, with their weights.
 func rowStatements() []rowStatement {
 	return []rowStatement{
 		{"last value", 6, func(d *rowing, _ int) bool {
@@ -310,7 +310,7 @@ func (d *rowing) statement(depth int) {
 	d.pick(options...)
 }
 
-// block writes a block of statements.
+// block writes a block of statements after the given head.
 func (d *rowing) block(head string, depth int) {
 	d.line("%s", head)
 	d.indent++
@@ -319,7 +319,7 @@ func (d *rowing) block(head string, depth int) {
 	d.line("}")
 }
 
-// nested writes an inner loop.
+// nested writes an inner loop over the given bounds.
 func (d *rowing) nested(depth int, bounds string) bool {
 	if depth > 1 || d.cost*3 > maxRowWork {
 		return false
@@ -372,13 +372,14 @@ func (d *rowing) vector0(size string) string {
 	return v.name
 }
 
-// grouped returns a vector over groups and the group of the row.
+// grouped returns a vector with an element for each group, and the index of the current row's
+// group.
 func (d *rowing) grouped() (name, at string) {
 	v, _ := d.variable(func(v rowState) bool { return v.size == "K" || v.size == "J" })
 	return v.name, d.at(v.size)
 }
 
-// at returns the position of the row in a vector of a size.
+// at returns an index into a vector of the given size that belongs to the current row.
 func (d *rowing) at(size string) string {
 	switch size {
 	case "K":
@@ -400,7 +401,7 @@ func (d *rowing) at(size string) string {
 
 // ---- expressions ----
 
-// leaf makes a number that depends on the row.
+// leaf makes a simple number that depends on the row.
 func (d *rowing) leaf() string {
 	if len(d.locals) > 0 && d.chance(0.3) {
 		return one(d, d.locals)
@@ -452,7 +453,7 @@ func (d *rowing) expr(depth int) string {
 	return "(0.5 * " + x() + ")"
 }
 
-// small makes an expression between -1 and 1.
+// small makes an expression with values between -1 and 1.
 func (d *rowing) small(depth int) string { return "tanh(" + d.expr(depth) + ")" }
 
 func (d *rowing) cond() string {

@@ -13,28 +13,30 @@ const (
 	inGenerated
 )
 
-// gen is the state of one New.
+// gen is the state of New while it makes one program.
 type gen struct {
 	page
 	off  map[Feature]bool
 	data map[string]any
 
-	stage    stage
-	vars     []*variable
-	funcs    []*function
-	fn       *function // being written
-	cost     int       // product of the iterations of the enclosing loops
-	costs    []int     // of the loops around
-	work     int       // statements that the program or function being written executes
-	loops    int       // around
-	guards   int       // enclosing conditionals within the current function or block
-	jumped   bool      // a break or continue was written in the current loop
-	noJumps  bool      // break and continue would leave a variable unset or make a loop endless
-	dropping bool      // in arguments of a density that drops terms
-	depth    int       // of blocks
+	stage stage
+	vars  []*variable
+	funcs []*function
+	fn    *function // the function being written; nil: none
+	cost  int       // product of the iterations of the enclosing loops
+	costs []int     // the values of cost outside each of the enclosing loops
+	// number of statements that the program or function executes, as written so far
+	work   int
+	loops  int  // number of enclosing loops
+	guards int  // number of enclosing conditionals in the current function or block
+	jumped bool // a break or continue was written in the current loop
+	// forbids break and continue, which would leave a variable unset or make a loop endless
+	noJumps  bool
+	dropping bool // in the arguments of a density that may drop constant terms
+	depth    int  // nesting depth of blocks
 }
 
-// kind of a variable's elements.
+// kind is the kind of a variable's elements.
 type kind uint8
 
 const (
@@ -43,10 +45,10 @@ const (
 	vectors
 	rows
 	matrices
-	complexes // of NewStatements
+	complexes // only in programs of NewStatements
 )
 
-// size is a size as written, and its value.
+// size is a size: its text in the program, and its value.
 type size struct {
 	text string
 	n    int
@@ -58,14 +60,14 @@ func lit(n int) size { return size{fmt.Sprint(n), n} }
 type variable struct {
 	name   string
 	kind   kind
-	typ    string  // a constrained type, if not ""
-	array  []size  // array dimensions
-	dims   []size  // of a vector or matrix
-	bound  float64 // bound of absolute values; for ints see lo and hi
+	typ    string  // the constrained type, or ""
+	array  []size  // sizes of the array dimensions
+	dims   []size  // sizes of the vector or matrix
+	bound  float64 // bound of absolute values; ints have lo and hi instead
 	lo, hi int
 	ready  bool // every element has been assigned
 	fixed  bool // must not be assigned: data, parameters, loop variables
-	level  bool // may depend on parameters
+	level  bool // its autodiff level: set if it may depend on parameters
 	loop   bool
 	pinned int // number of enclosing foreach loops over it
 }
@@ -98,7 +100,7 @@ func (g *gen) close() {
 
 // ---- scopes ----
 
-// mark records which variables are in scope, and which of them are assigned.
+// mark is a state of the scope: which variables exist, and which of them have been assigned.
 type mark struct {
 	vars  int
 	ready []bool
@@ -112,8 +114,8 @@ func (g *gen) mark() mark {
 	return m
 }
 
-// release leaves a scope. If keep is set, its statements certainly run, so that variables that they
-// assigned stay assigned.
+// release removes what was declared since m. If keep is set, the statements since m are certain to
+// run, so what they assigned stays assigned.
 func (g *gen) release(m mark, keep bool) {
 	g.vars = g.vars[:m.vars]
 	if !keep {
@@ -123,7 +125,7 @@ func (g *gen) release(m mark, keep bool) {
 	}
 }
 
-// freeze makes the variables of a finished block read-only.
+// freeze makes the variables of a finished block read-only, as the language demands.
 func (g *gen) freeze() {
 	for _, v := range g.vars {
 		v.fixed = true
@@ -135,8 +137,8 @@ func (g *gen) declare(v variable) *variable {
 	return &v
 }
 
-// find lists the variables that can be read and satisfy ok; later ones, which
-// are nearer, are twice as likely to be drawn.
+// find lists the readable variables that satisfy ok. Later ones, which are nearer, are listed
+// twice, so that they are drawn more often.
 func (g *gen) find(ok func(v *variable) bool) []*variable {
 	var out []*variable
 	for i, v := range g.vars {

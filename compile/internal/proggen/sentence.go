@@ -10,10 +10,10 @@ import (
 
 // ---- expressions ----
 
-// atom makes a number from variables in scope; if data is set, one that does not depend on
+// atom makes a number from the variables in scope. If data is set, it does not depend on
 // parameters.
 func (w *writer) atom(data bool) string {
-	if w.bare { // arguments and local variables only
+	if w.bare { // only arguments and local variables exist here
 		if e := w.readable(realEntry); e != nil && w.chance(0.8) {
 			return pickOne(w, e.name, "tanh("+e.name+")")
 		}
@@ -23,7 +23,7 @@ func (w *writer) atom(data bool) string {
 		switch w.rng.IntN(10) {
 		case 0:
 			return literal(float64(w.between(-12, 12)) / 10)
-		case 1, 2, 3: // an element of data or of a parameter, by an index in scope
+		case 1, 2, 3: // an element of data or of a parameter, at an index in scope
 			if i := w.index(); i != nil {
 				if s := w.element(i, data); s != "" {
 					return s
@@ -74,10 +74,11 @@ func (w *writer) atom(data bool) string {
 	return pickOne(w, "a", "ph", "b[1]")
 }
 
-// index draws an index in scope, most often the nearest.
+// index draws an index variable in scope, most often the nearest; nil if there is none.
 func (w *writer) index() *entry { return w.readable(indexEntry) }
 
-// readable draws a variable of a kind, most often the nearest.
+// readable draws a variable of a kind that has a value, most often the nearest; nil if there is
+// none.
 func (w *writer) readable(kind entryKind) *entry {
 	var last *entry
 	for k := len(w.scope) - 1; k >= 0; k-- {
@@ -91,7 +92,7 @@ func (w *writer) readable(kind entryKind) *entry {
 	return last
 }
 
-// at writes an index whose value is between 1 and the size.
+// at writes an expression of the index i whose value is between 1 and the size.
 func (w *writer) at(i *entry) string {
 	switch {
 	case i.lo > 1 && w.chance(0.3):
@@ -108,7 +109,7 @@ func (w *writer) at(i *entry) string {
 func (w *writer) element(i *entry, data bool) string {
 	at, s := w.at(i), i.size
 	other := pickOne(w, "N", "T", "J", "K")
-	for _, e := range w.scope { // a second index makes a matrix
+	for _, e := range w.scope { // a second index variable selects a column of a matrix
 		if e.kind == indexEntry && e.size != s {
 			if w.chance(0.3) {
 				letter := "X"
@@ -170,7 +171,7 @@ func (w *writer) expr(depth int, data bool) string {
 	return w.atom(data)
 }
 
-// product puts parentheses around a sum, so that it can be used as a factor.
+// product puts parentheses around s if it is a sum, so that s can be used as a factor.
 func product(s string) string {
 	if strings.ContainsAny(s, " -?") {
 		return "(" + s + ")"
@@ -202,11 +203,12 @@ func (w *writer) share() string {
 	return pickOne(w, "pr", "pr", "inv_logit("+w.atom(false)+")", "inv_logit("+w.expr(1, false)+")")
 }
 
-// cond makes a condition; if data is set, one that does not depend on parameters.
+// cond makes a condition. If data is set, it does not depend on parameters.
 func (w *writer) cond(depth int, data bool) string {
 	if depth > 0 && w.chance(0.25) {
 		a, b := w.cond(depth-1, data), w.cond(depth-1, data)
-		if i := w.index(); i != nil && i.lo == 1 && w.chance(0.4) { // prevents an index out of range
+		// Guards an index i - 1, which would be out of range in the first iteration.
+		if i := w.index(); i != nil && i.lo == 1 && w.chance(0.4) {
 			return fmt.Sprintf("%s > 1 && o%s[%s - 1]", i.name, i.size, i.name)
 		}
 		return "(" + a + ") " + pickOne(w, "&&", "||") + " (" + b + ")"
@@ -252,7 +254,7 @@ func (w *writer) cond(depth int, data bool) string {
 
 // ---- terms ----
 
-// term adds a number, or a density that contains it, to the log density.
+// term writes a statement that adds x, or a density of which x is an argument, to the log density.
 func (w *writer) term(x string) string {
 	text := ""
 	i := w.index()
@@ -262,7 +264,7 @@ func (w *writer) term(x string) string {
 		text = w.sink + " += " + x + ";"
 	case k == 4:
 		text = w.sink + " -= " + product(x) + ";"
-		if density { // target has += only
+		if density { // densities are written only where terms go to target
 			text = "target += -square(" + x + ");"
 		}
 	case k == 5:
@@ -285,7 +287,7 @@ func (w *writer) term(x string) string {
 	return text
 }
 
-// sampled makes a statement with ~, or the call of the density that it abbreviates.
+// sampled writes a distribution statement with ~, or the call of the density that it abbreviates.
 func (w *writer) sampled(y, name string, args ...string) string {
 	list := strings.Join(args, ", ")
 	switch {
@@ -297,7 +299,8 @@ func (w *writer) sampled(y, name string, args ...string) string {
 	return fmt.Sprintf("target += %s_%s(%s | %s);", name, w.suffix("pdf"), y, list)
 }
 
-// suffix returns the suffix of a density, which may drop terms in the model block.
+// suffix returns the suffix of a density: in the model block also _lupdf or _lupmf, which may drop
+// constant terms.
 func (w *writer) suffix(kind string) string {
 	if w.inner || w.chance(0.5) {
 		return "l" + kind
@@ -326,7 +329,7 @@ func (w *writer) inLoop() bool {
 	return false
 }
 
-// jumps reports which jumps are allowed here.
+// jumps reports whether continue and break are allowed here.
 func (w *writer) jumps() (continues, breaks bool) {
 	for k := len(w.blocks) - 1; k >= 0; k-- {
 		b := w.blocks[k]
@@ -358,7 +361,7 @@ func (w *writer) statements() {
 	}
 }
 
-// statement writes a statement, or all of a template.
+// statement writes one statement, or all those of a template.
 func (w *writer) statement() {
 	deep := w.depth < 5 && len(w.lines) < 120
 	switch k := w.rng.IntN(20); {
@@ -366,7 +369,7 @@ func (w *writer) statement() {
 		w.put(w.term(w.expr(2, w.data)))
 	case k < 6:
 		w.put("real " + w.fresh("r") + " = " + w.expr(2, w.data) + ";")
-	case k < 7: // declared, and assigned later or in some iterations only
+	case k < 7: // declare a variable that is assigned later, or only in some iterations
 		name := w.fresh("r")
 		w.put("real " + name + ";")
 		if w.chance(0.5) {
@@ -461,7 +464,7 @@ func (w *writer) jump() {
 	}
 }
 
-// vectorExpr makes a vector of a size.
+// vectorExpr makes a vector expression of size s.
 func (w *writer) vectorExpr(s string) string {
 	var list []string
 	for _, e := range w.scope {
@@ -476,7 +479,7 @@ func (w *writer) vectorExpr(s string) string {
 	return pickOne(w, list...)
 }
 
-// vector declares a vector, perhaps as a copy of another, or changes all of one.
+// vector declares a vector, perhaps as a copy of another, or changes a whole vector.
 func (w *writer) vector() {
 	if v := w.readable(vectorEntry); v != nil && w.chance(0.6) {
 		s, name := v.size, v.name
@@ -518,8 +521,8 @@ func (w *writer) vector() {
 	w.put(fmt.Sprintf("vector[%s] %s = %s;", s, w.fresh("v"), value))
 }
 
-// places writes an array of ints that a loop fills depending on data, and a use of the elements
-// that it points to.
+// places writes two loops: one fills an array of ints depending on data, and the other reads the
+// elements of a vector at these indices.
 func (w *writer) places() {
 	s, to := pickOne(w, "N", "T", "J", "K"), pickOne(w, "N", "T", "J", "K")
 	if 4*w.cost*w.sizes[s] > w.limit-w.work || w.sizes[to] == 0 {
@@ -546,7 +549,8 @@ func (w *writer) places() {
 	w.put("}")
 }
 
-// counter writes an int that statements advance, and a use of the element that it points to.
+// counter declares an int that serves as a running position, or advances one and reads the element
+// at that position.
 func (w *writer) counter() {
 	for k := len(w.scope) - 1; k >= 0; k-- {
 		if e := &w.scope[k]; e.kind == intEntry && strings.HasPrefix(e.name, "at") && w.inLoop() {
@@ -570,10 +574,10 @@ func (w *writer) counter() {
 	w.put(fmt.Sprintf("int %s = %d;", w.fresh("at"), w.between(0, 1)))
 }
 
-// plain adds a number to the log density.
+// plain returns a statement that adds x to the log density.
 func (w *writer) plain(x string) string { return w.sink + " += " + x + ";" }
 
-// pattern writes a copy of some template.
+// pattern writes a copy of a random template.
 func (w *writer) pattern(short bool) {
 	for range 5 {
 		t := &templates[w.rng.IntN(len(templates))]

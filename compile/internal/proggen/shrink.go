@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Shrink makes a program smaller as long as it still fails. It deletes statements, and replaces
-// loops and branches by their bodies and expressions by their parts. Each statement, and each head
-// of a block, must be on a separate line. It stops when nothing helps or when the time is up.
+// Shrink makes a program smaller as long as it still fails. It deletes statements, replaces loops
+// and branches by their bodies, and replaces expressions by their parts. Each statement, and each
+// head of a block, must be on a separate line. It stops when no step helps or when the time is up.
 func Shrink(text string, fails func(text string) bool, limit time.Duration) string {
 	s := &shrinker{fails: fails, end: time.Now().Add(limit), tried: map[string]bool{}}
 	s.lines = strings.Split(strings.TrimSpace(text), "\n")
@@ -29,12 +29,12 @@ type shrinker struct {
 	lines []string
 	tried map[string]bool
 
-	whiles map[string]string // loops of the original program
+	whiles map[string]string // while loops of the original program: head and steps, see loops
 }
 
 func (s *shrinker) text() string { return strings.Join(s.lines, "\n") + "\n" }
 
-// try keeps the lines if the program with them still fails.
+// try replaces the program by these lines, if it still fails then.
 func (s *shrinker) try(lines []string) bool {
 	text := strings.Join(lines, "\n") + "\n"
 	if s.tried[text] || time.Now().After(s.end) {
@@ -48,11 +48,11 @@ func (s *shrinker) try(lines []string) bool {
 	return true
 }
 
-// step marks lines without which a while loop may be endless.
+// step marks lines that make a while loop progress. A loop that loses one may be endless.
 const step = " // step"
 
-// loops returns the while loops of more than one line: each head, with the lines on which the end
-// of the loop depends.
+// loops returns the while loops that have a body: for each head, the lines in the body that are
+// marked by step.
 func (s *shrinker) loops() map[string]string {
 	out := map[string]string{}
 	for i, line := range s.lines {
@@ -71,7 +71,8 @@ func (s *shrinker) loops() map[string]string {
 	return out
 }
 
-// endless reports whether a while loop was changed, or has lost a step.
+// endless reports whether a while loop may be endless: its head was changed, or it has lost a line
+// marked by step.
 func (s *shrinker) endless(lines []string) bool {
 	for head, steps := range (&shrinker{lines: lines}).loops() {
 		if was, ok := s.whiles[head]; !ok || !strings.HasSuffix(steps, was) {
@@ -84,8 +85,8 @@ func (s *shrinker) endless(lines []string) bool {
 func opens(line string) bool  { return strings.HasSuffix(line, "{") }
 func closes(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "}") }
 
-// part returns the last line of the statement or branch that begins at line i; a branch ends before
-// `} else {`.
+// part returns the last line of the statement that begins at line i. For a conditional, that is the
+// end of the first branch, before `} else {`.
 func (s *shrinker) part(i int) int {
 	if !opens(s.lines[i]) {
 		return i
@@ -104,7 +105,8 @@ func (s *shrinker) part(i int) int {
 	return len(s.lines) - 1
 }
 
-// statement returns the last line of the statement that begins at line i, including all branches.
+// statement returns the last line of the statement that begins at line i. For a conditional, that
+// is the end of its last branch.
 func (s *shrinker) statement(i int) int {
 	end := s.part(i)
 	for end > i && opens(s.lines[end]) {
@@ -113,14 +115,14 @@ func (s *shrinker) statement(i int) int {
 	return end
 }
 
-// without returns the lines with those from i to j replaced by others.
+// without returns the lines, with lines i to j replaced by others.
 func (s *shrinker) without(i, j int, by ...string) []string {
 	out := append([]string{}, s.lines[:i]...)
 	out = append(out, by...)
 	return append(out, s.lines[j+1:]...)
 }
 
-// dropBlocks deletes runs of statements, long ones first, from the end.
+// dropBlocks deletes consecutive statements, long runs first, beginning at the end of the program.
 func (s *shrinker) dropBlocks() {
 	for _, n := range []int{8, 4, 2, 1} {
 		for i := len(s.lines) - 1; i >= 0; i-- {
@@ -143,7 +145,7 @@ func (s *shrinker) dropBlocks() {
 			}
 		}
 	}
-	// Branches of conditionals.
+	// Delete branches of conditionals.
 	for i := len(s.lines) - 1; i >= 0; i-- {
 		if i < len(s.lines) && closes(s.lines[i]) && opens(s.lines[i]) {
 			end := s.part(i)
@@ -208,7 +210,7 @@ func withoutArgument(line, name string, k int) string {
 	}
 }
 
-// split returns the parts of a list between commas outside brackets.
+// split divides a list at the commas that are outside brackets.
 func split(list string) (parts []string) {
 	depth, from := 0, 0
 	for k := range list {
@@ -283,7 +285,7 @@ func closing(s string, i int) int {
 	return -1
 }
 
-// operands returns the parts of s between operators and commas outside brackets.
+// operands divides an expression at the operators and commas that are outside brackets.
 func operands(s string) []string {
 	var out []string
 	depth, from := 0, 0

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// maxCost is the maximum number of iterations of nested loops. maxWork and maxFunctionWork are the
-// maximum numbers of statements that a program and a call of a function execute.
+// maxCost is the maximum number of iterations of nested loops. maxWork is the maximum number of
+// statements that a program executes, and maxFunctionWork the maximum for a call of a function.
 const (
 	maxCost         = 420
 	maxWork         = 1500
 	maxFunctionWork = 60
 )
 
-// fits reports whether a loop of n iterations is allowed here.
+// fits reports whether the limits allow a loop of n iterations here.
 func (g *gen) fits(n int) bool { return g.cost*n <= maxCost && g.affordable(2*n) }
 
-// affordable reports whether something that executes n statements is allowed here.
+// affordable reports whether the limits allow something here that executes n statements.
 func (g *gen) affordable(n int) bool {
 	if g.fn != nil {
 		return g.work+g.cost*n <= maxFunctionWork
@@ -35,7 +35,7 @@ func (g *gen) adds() bool {
 	return g.stage == inModel || g.fn != nil && g.fn.kind == lpFunc
 }
 
-// statement writes one statement, or a few that belong together.
+// statement writes one statement, or several that belong together.
 func (g *gen) statement() {
 	deep := 0
 	if g.depth < 5 && g.affordable(20) {
@@ -93,7 +93,8 @@ func (g *gen) statement() {
 	)
 }
 
-// intsHere reports whether int variables may be declared: they cannot be transformed parameters.
+// intsHere reports whether int variables may be declared here: transformed parameters must not be
+// ints.
 func (g *gen) intsHere() bool { return g.stage != inTransformed || g.depth > 1 }
 
 // ---- declarations ----
@@ -134,7 +135,7 @@ func (g *gen) local() bool {
 		return true
 	}
 	v := g.newVariable()
-	if g.chance(0.15) { // assigned later
+	if g.chance(0.15) { // without a value, which it gets later
 		g.line("%s;", declaration(v, ""))
 		g.declare(*v)
 		return true
@@ -167,7 +168,7 @@ func (g *gen) declareAll(n int) {
 	}
 }
 
-// finish gives values to the variables of a block that have none.
+// finish assigns the variables of a block that have no value yet.
 func (g *gen) finish() {
 	for _, v := range append([]*variable{}, g.vars...) {
 		if !v.ready {
@@ -176,7 +177,7 @@ func (g *gen) finish() {
 	}
 }
 
-// useLocals adds the variables of the model block declared since m to the target, so that their
+// useLocals adds the variables declared since m in the model block to the target, so that their
 // values affect the result.
 func (g *gen) useLocals(m mark) {
 	for _, v := range g.vars[m.vars:] {
@@ -194,7 +195,7 @@ func (g *gen) useLocals(m mark) {
 	}
 }
 
-// whole0 makes an expression of the type of v.
+// whole0 makes an expression for a whole variable: it has the type of v.
 func (g *gen) whole0(v *variable, depth int) (expr, bool) {
 	switch {
 	case v.is(reals, 0):
@@ -233,7 +234,7 @@ func (g *gen) whole0(v *variable, depth int) (expr, bool) {
 
 // ---- assignments ----
 
-// assign writes to a variable in scope: to all of it or to a part.
+// assign writes an assignment to a variable in scope, or to a part of one.
 func (g *gen) assign() bool {
 	var list []*variable
 	for _, v := range g.vars {
@@ -290,8 +291,8 @@ func (g *gen) assignWhole(v *variable) {
 	}
 }
 
-// unlike makes an expression that does not mention v; f makes it. The indices of an assigned
-// variable must not mention the variable.
+// unlike returns what f makes, without v in it: the indices on the left side of an assignment must
+// not mention the variable that is assigned.
 func (g *gen) unlike(v *variable, f func() string) string {
 	ready := v.ready
 	v.ready = false
@@ -302,7 +303,7 @@ func (g *gen) unlike(v *variable, f func() string) string {
 
 // assignPart writes v[…] = … and so on.
 func (g *gen) assignPart(v *variable) {
-	rest := *v // the element that the indices so far select
+	rest := *v // the part of v that the indices chosen so far select
 	repeated := false
 	indices := g.unlike(v, func() string { return g.places(&rest, &repeated) })
 	place := v.name + "[" + indices + "]"
@@ -323,14 +324,14 @@ func (g *gen) assignPart(v *variable) {
 }
 
 // places chooses indices into the variable rest, and replaces rest by the part that they select. It
-// sets repeated if an index is an int array that may contain an element twice.
+// sets repeated if an index is an int array that may contain the same number twice.
 func (g *gen) places(rest *variable, repeated *bool) string {
 	var at []string
 	for len(rest.array) > 0 {
 		at = append(at, g.index(rest.array[0], 2).text)
 		rest.array = rest.array[1:]
 	}
-	// slice returns an index that keeps the dimension, and the size of the selection.
+	// slice returns an index that selects several elements, and their number.
 	slice := func(s size) (string, size) {
 		if by := g.some(func(x *variable) bool { return x.is(ints, 1) && x.array[0].n > 0 && x.lo >= 1 && x.hi <= s.n }); by != nil && g.chance(0.4) {
 			*repeated = true
@@ -381,7 +382,7 @@ func (g *gen) places(rest *variable, repeated *bool) string {
 	return strings.Join(at, ", ")
 }
 
-// fillVariable assigns every element of a variable.
+// fillVariable assigns every element of a variable in a nest of loops.
 func (g *gen) fillVariable(v *variable) {
 	all := v.all()
 	n := 1
@@ -395,7 +396,7 @@ func (g *gen) fillVariable(v *variable) {
 			return
 		}
 	}
-	// Loops over the array dimensions and, mostly, over those of the element.
+	// There is a loop over each array dimension and, mostly, over each dimension of the element.
 	rest := *v
 	m := g.mark()
 	var at []string
@@ -439,7 +440,7 @@ func (g *gen) fillVariable(v *variable) {
 	v.ready = true
 }
 
-// fill declares a vector and fills it.
+// fill declares a vector and writes a loop that assigns its elements.
 func (g *gen) fill(s size) *variable {
 	v := g.declare(variable{name: g.name("v"), kind: vectors, dims: []size{s}, bound: localBound, level: g.stage != inData})
 	g.line("%s;", declaration(v, ""))
@@ -449,7 +450,7 @@ func (g *gen) fill(s size) *variable {
 
 // ---- control ----
 
-// forHead opens a loop; forEnd closes it. The scope is the caller's.
+// forHead opens a for loop; forEnd closes it. The caller marks and releases the scope.
 func (g *gen) forHead(i, from, to string, lo, hi int) {
 	g.open("for (%s in %s:%s) {", i, from, to)
 	g.declare(variable{name: i, kind: ints, lo: lo, hi: hi, ready: true, fixed: true, loop: true})
@@ -465,8 +466,8 @@ func (g *gen) forEnd() {
 	g.close()
 }
 
-// inLoop writes a loop with the given body. certain: it runs at least once. complete reports
-// whether all of the body runs in every iteration.
+// inLoop writes a loop with the given body. certain means that the loop runs at least once.
+// complete reports whether every iteration runs the whole body.
 func (g *gen) inLoop(i, from, to string, lo, hi int, certain bool, body func()) (complete bool) {
 	m := g.mark()
 	jumped := g.jumped
@@ -480,7 +481,7 @@ func (g *gen) inLoop(i, from, to string, lo, hi int, certain bool, body func()) 
 	return complete
 }
 
-// withoutJumps runs f and prevents it from writing jumps in its loops.
+// withoutJumps runs f, which must not write break or continue.
 func (g *gen) withoutJumps(f func()) {
 	outer := g.noJumps
 	g.noJumps = true
@@ -559,7 +560,7 @@ func (g *gen) raggedLoop() bool {
 	return true
 }
 
-// branch writes an if statement.
+// branch writes a conditional.
 func (g *gen) branch() bool {
 	cond := g.cond()
 	var narrowed *variable

@@ -31,13 +31,15 @@ import (
 //	@index $k N  the int $k is in 1:N here
 //	@nojumps     statements of the present block must all run
 type template struct {
-	name  string
-	kinds string // where it may stand: "l" only inside a loop, "p" only with parameters, "t" only where terms go to target, "s" is short
-	funcs string // user functions, written before all others
+	name string
+	// kinds are letters that say where the template may be used: l only inside a loop, p only with
+	// parameters, t only where terms go to target. s means that it is short.
+	kinds string
+	funcs string // its user functions, which are written before those of statements
 	text  string
 }
 
-// helper is a user function with a number of real arguments.
+// helper is a user function whose arguments are reals.
 type helper struct {
 	name string
 	args int
@@ -47,10 +49,10 @@ type helper struct {
 type entry struct {
 	name  string
 	kind  entryKind
-	size  string // vector: of; index: into
-	lo    int    // index: least value
-	below int    // index: the greatest value is size - below
-	ready int    // depth at which it was assigned, 0: not yet
+	size  string // of a vector: its size; of an index: the size that it indexes
+	lo    int    // of an index: its least value
+	below int    // of an index: its greatest value is size - below
+	ready int    // depth of the block in which it was assigned; 0: not yet
 	fixed bool
 }
 
@@ -67,15 +69,15 @@ const (
 type block struct {
 	scope   int
 	cost    int
-	loop    bool // break and continue belong to it
+	loop    bool // break and continue would leave this block
 	while   bool
 	nojumps bool
 }
 
-// writer is the state of NewModel.
+// writer is the state of NewModel while it makes one program.
 type writer struct {
 	rng      *rand.Rand
-	only     bool // only templates that real Stan supports too
+	only     bool // use only templates that real Stan supports
 	sizes    map[string]int
 	lines    []string
 	funcs    []string
@@ -83,17 +85,17 @@ type writer struct {
 	names    int
 	scope    []entry
 	blocks   []block
-	cost     int // executions of the current statement
-	work     int // executions of all statements
+	cost     int // number of executions of the statement being written
+	work     int // total number of executions of all statements so far
 	limit    int
-	sink     string // what terms are added to
-	data     bool   // no parameters here
-	bare     bool   // in a function that uses only its arguments
+	sink     string // variable that terms are added to
+	data     bool   // parameters are not available here
+	bare     bool   // in a function that may use only its arguments
 	depth    int    // nesting depth of templates
-	inner    bool   // in a separate function, which a return leaves
-	busy     bool   // parameters may decide jumps
+	inner    bool   // in the body of a function, where return is allowed
+	busy     bool   // the conditions of jumps may depend on parameters
 	rejects  bool
-	used     map[string]int // templates
+	used     map[string]int // number of uses of each template
 	patterns []string
 }
 
@@ -126,7 +128,7 @@ var (
 
 func (w *writer) indent() int { return len(w.blocks) }
 
-// put writes a line and records its declarations.
+// put writes a line, and records what it declares, assigns and opens or closes.
 func (w *writer) put(line string) {
 	line = strings.TrimSpace(line)
 	if line == "" {
@@ -138,7 +140,7 @@ func (w *writer) put(line string) {
 	w.write(line)
 }
 
-// write is put for a line that ends no block, or whose block has been left already.
+// write is put for a line that does not end a block, or whose block has already been left.
 func (w *writer) write(line string) {
 	w.work += w.cost
 	w.lines = append(w.lines, strings.Repeat("  ", w.indent())+line)
@@ -224,7 +226,8 @@ func (w *writer) push(line string) {
 	case strings.HasPrefix(line, "while"):
 		b.loop, b.while = true, true
 		w.cost *= 6
-		for _, name := range word.FindAllString(line, -1) { // what ends the loop is left alone
+		// Other statements must not change the variables that end the loop.
+		for _, name := range word.FindAllString(line, -1) {
 			if e := w.find(name); e != nil {
 				e.fixed = true
 			}
@@ -244,7 +247,7 @@ func (w *writer) pop() {
 	}
 }
 
-// trips estimates how often a loop runs.
+// trips estimates the number of iterations of a loop.
 func (w *writer) trips(from, to string) int {
 	value := func(s string) (int, bool) {
 		if n, err := strconv.Atoi(s); err == nil {
@@ -280,14 +283,14 @@ func (w *writer) trips(from, to string) int {
 
 // ---- copies of templates ----
 
-// copy is a template being written.
+// copy is a template that is being written into the program.
 type copy struct {
 	w     *writer
 	names map[string]string
-	size  map[byte]string // of @N, @K, @M
+	size  map[byte]string // the names of the sizes that replace @N, @K and @M
 }
 
-// snapshot is a state of the writer; restore returns to it.
+// snapshot is a saved state of the writer; restore returns to it.
 type snapshot struct {
 	lines, funcs, helpers, scope, blocks, patterns, work, cost int
 	saved                                                      []entry
@@ -330,7 +333,7 @@ func (w *writer) insert(t *template) bool {
 	return true
 }
 
-// mentionsParameters reports whether the lines, beginning with line from, mention parameters.
+// mentionsParameters reports whether the lines written since line from mention parameters.
 func (w *writer) mentionsParameters(from int) bool {
 	for _, name := range mentioned(strings.Join(w.lines[from:], "\n")) {
 		if f, _, _ := familyOf(name); f.param {
@@ -340,13 +343,13 @@ func (w *writer) mentionsParameters(from int) bool {
 	return false
 }
 
-// chooseSizes draws the names of the sizes of this copy, mostly different ones, such that loops
-// over them are not too long.
+// chooseSizes draws the names of the sizes of this copy, mostly different ones. Loops over them
+// must not be too long.
 func (c *copy) chooseSizes() {
 	w, room := c.w, 4*(c.w.limit-c.w.work)/5
 	names := []string{"N", "T", "J", "K"}
 	w.rng.Shuffle(4, func(i, j int) { names[i], names[j] = names[j], names[i] })
-	if w.chance(0.5) && w.depth == 0 { // the longest first
+	if w.chance(0.5) && w.depth == 0 { // prefer the longest
 		for i := range names {
 			if w.sizes[names[i]] > w.sizes[names[0]] {
 				names[0], names[i] = names[i], names[0]
@@ -354,7 +357,7 @@ func (c *copy) chooseSizes() {
 		}
 	}
 	c.size['N'], c.size['K'], c.size['M'] = names[0], names[1], names[2]
-	if 3*w.cost*w.sizes[names[0]] > room { // the shortest first
+	if 3*w.cost*w.sizes[names[0]] > room { // the first is too long: use the shortest
 		for i := range names {
 			if w.sizes[names[i]] < w.sizes[names[0]] {
 				names[0], names[i] = names[i], names[0]
@@ -387,7 +390,7 @@ func (c *copy) functions(text string) {
 
 var dollar = regexp.MustCompile(`\$([a-z]+)`)
 
-// name replaces the holes for names by names of this copy.
+// name replaces holes that stand for names by fresh names of this copy.
 func (c *copy) name(text string) string {
 	return dollar.ReplaceAllStringFunc(text, func(s string) string {
 		key := s[1:]
@@ -416,7 +419,8 @@ func (c *copy) line(line string) {
 		if len(w.blocks) > 0 {
 			w.blocks[len(w.blocks)-1].nojumps = true
 		}
-	case strings.HasPrefix(line, "}"): // what it reads, as in else if, is outside
+	// The condition of else if reads variables of the scope outside the block.
+	case strings.HasPrefix(line, "}"):
 		w.pop()
 		w.write(c.expand(line))
 	default:
@@ -487,8 +491,7 @@ func (c *copy) expand(text string) string {
 	return out.String()
 }
 
-// braces returns the text between the braces at the beginning of s, and its length including the
-// braces.
+// braces returns the text between the braces that s begins with, and its length with the braces.
 func braces(s string) (inner string, n int) {
 	depth := 0
 	for k := range s {
@@ -504,7 +507,7 @@ func braces(s string) (inner string, n int) {
 	panic("proggen: a brace is not closed: " + s)
 }
 
-// alternatives returns the parts between bars outside brackets; " || " is an operator.
+// alternatives divides a text at the bars that are outside brackets; " || " is an operator.
 func alternatives(s string) []string {
 	var out []string
 	depth, from := 0, 0
