@@ -107,8 +107,8 @@ func TestMatMulLanes(t *testing.T) {
 	}
 }
 
-// TestQuadraticForm checks that a quadratic form with a symmetric constant and its derivative share
-// one product.
+// TestQuadraticForm checks that a quadratic form with a symmetric constant needs one matrix
+// product, which its derivative uses too.
 func TestQuadraticForm(t *testing.T) {
 	for _, c := range []struct {
 		p        []float64
@@ -136,13 +136,13 @@ func TestQuadraticForm(t *testing.T) {
 	}
 }
 
-// TestUntaken checks that the infinite slope of a side that a select does not take affects no
+// TestUntaken checks that a side of a select that is not taken, with an infinite slope, changes no
 // derivative of any order.
 func TestUntaken(t *testing.T) {
 	checkOrders(t, func() (*Graph, Ref, Ref) {
 		g := NewGraph()
 		in := g.Input(Type{Shape: []int{6}})
-		// log and sqrt at 0, for elements that are all below 50
+		// log and sqrt of 0: each has an infinite slope, and no element takes this side.
 		low := g.Scale(0, in)
 		y := g.Select(g.Less(g.Const(50), in), g.Mul(g.Log(low), g.Sqrt(low)), g.Do(OpSin, nil, in))
 		return g, in, g.Sum(g.Square(y))
@@ -208,8 +208,8 @@ func checkOrders(t *testing.T, build func() (*Graph, Ref, Ref), n int, tol float
 	}
 }
 
-// TestForwardStill checks an element whose slope is infinite but which does not change in a
-// direction. It must affect neither the derivative in that direction nor other rows of the Hessian.
+// TestForwardStill checks an element with an infinite slope that does not change in a direction. It
+// must affect neither the derivative in that direction nor other rows of the Hessian.
 func TestForwardStill(t *testing.T) {
 	g := NewGraph()
 	in := g.Input(Type{Shape: []int{2}})
@@ -220,8 +220,8 @@ func TestForwardStill(t *testing.T) {
 	closeTo(t, "row", v[1][1:], []float64{math.Exp(0.5)}, 1e-15)
 }
 
-// TestForwardBroadcast checks an elementwise op that broadcasts one argument and has a VJP rather
-// than partials.
+// TestForwardBroadcast checks forward mode for an elementwise op that broadcasts an argument and
+// has a VJP instead of partials.
 func TestForwardBroadcast(t *testing.T) {
 	checkOrders(t, func() (*Graph, Ref, Ref) {
 		g := NewGraph()

@@ -51,9 +51,9 @@ func Await[T any](stop func() error, f func() T) (value T, stopped error) {
 	}
 }
 
-// Leave must be called if work continues after its caller was stopped by an error of Env.Stop. Call
-// the result when that work is over. If the error has a method Leave of this signature, Leave calls
-// it, so that the code that stopped the run can wait for the end.
+// Leave must be called if work goes on after an error of Env.Stop has stopped its caller. Call the
+// result when that work has ended. If the error has a method of the signature Leave() func(), that
+// method is called, so that whoever stopped the run can wait for the end.
 func Leave(stop error) (ended func()) {
 	var waits interface{ Leave() (ended func()) }
 	if errors.As(stop, &waits) {

@@ -7,7 +7,7 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// leave is a stop error of a caller who waits for the end of the work.
+// leave is an error of Stop whose sender waits for the end of the work.
 type leave struct {
 	error
 	heard chan string

@@ -6,9 +6,9 @@ import (
 	"strconv"
 )
 
-// Budget bounds the memory for building graphs, and the statements of a program that are evaluated
-// meanwhile. The graphs that one task builds share it, one after another; nil has no bounds. It is
-// not safe for concurrent use.
+// Budget bounds the memory for building graphs, and the number of statements that are evaluated
+// while a program is bound. Graphs that one task builds one after another share a budget. A nil
+// budget has no bounds. It is not safe for concurrent use.
 type Budget struct {
 	// Stop, if not nil, is called from time to time. If it returns an error, the work ends with an
 	// error that wraps it.
@@ -19,7 +19,8 @@ type Budget struct {
 	calls, steps     uint8
 }
 
-// NewBudget returns a budget of this many bytes of memory and statements; 0 means no bound.
+// NewBudget returns a budget with the given bytes of memory and number of statements; 0 means no
+// bound.
 func NewBudget(memory, statements int64) *Budget {
 	b := &Budget{memory: memory, statements: statements}
 	if memory <= 0 {
@@ -77,8 +78,8 @@ func FormatBytes(n int64) string {
 	return strconv.FormatFloat(x, 'g', 3, 64) + " " + units[unit]
 }
 
-// Take requests this many bytes before they are allocated. The error is a *LimitError, or the error
-// of Stop.
+// Take takes bytes from the budget; call it before allocating them. The error is a *LimitError, or
+// the error of Stop.
 func (b *Budget) Take(bytes int64) error {
 	if b == nil {
 		return nil
@@ -93,7 +94,7 @@ func (b *Budget) Take(bytes int64) error {
 	return nil
 }
 
-// Steps counts this many statements and calls Stop.
+// Steps takes n statements from the budget, and calls Stop.
 func (b *Budget) Steps(n int64) error {
 	if b == nil {
 		return nil
@@ -128,7 +129,7 @@ func (b *Budget) Used() int64 {
 	return b.used
 }
 
-// Back gives back everything taken since Used returned this value.
+// Back gives back all bytes taken since Used returned this value.
 func (b *Budget) Back(used int64) {
 	if b != nil {
 		b.used = min(b.used, max(used, 0))
@@ -142,7 +143,7 @@ func (b *Budget) Return(bytes int64) {
 	}
 }
 
-// Step counts a statement with a cost. The errors are those of Take.
+// Step takes one statement, with its cost, from the budget. The errors are those of Take.
 func (b *Budget) Step(cost int64) error {
 	if b == nil {
 		return nil
@@ -154,8 +155,8 @@ func (b *Budget) Step(cost int64) error {
 	return b.Steps(0)
 }
 
-// EvalNode is the function EvalNode, but stops within askEvery if Stop returns an error; ended
-// reports that. Long work then continues in the background, in memory that nothing else uses.
+// EvalNode is the function EvalNode, but returns within askEvery if Stop returns an error, which
+// ended reports. The work then continues in the background, in memory that nothing else uses.
 func (b *Budget) EvalNode(n *Node, types []Type, args [][]float64, dst []float64) (err error, ended bool) {
 	if b == nil {
 		return evalNode(n, types, args, dst), false
@@ -163,7 +164,7 @@ func (b *Budget) EvalNode(n *Node, types []Type, args [][]float64, dst []float64
 	return evalWithin(b.Stop, n, types, args, dst)
 }
 
-// evalWithin is EvalNode for a budget with the given Stop.
+// evalWithin is Budget.EvalNode with the given function Stop.
 func evalWithin(stop func() error, n *Node, types []Type, args [][]float64, dst []float64) (err error, ended bool) {
 	if !long(n, types) {
 		return evalNode(n, types, args, dst), false
@@ -175,9 +176,9 @@ func evalWithin(stop func() error, n *Node, types []Type, args [][]float64, dst 
 	return err, false
 }
 
-// long reports whether a node may take long.
+// long reports whether the evaluation of a node may take long.
 func long(n *Node, types []Type) bool {
-	const long = 1e7 // operations, if a matrix were factorised
+	const long = 1e7 // number of operations, as for factorising a matrix
 	if table[n.Op].Class != Array {
 		return false
 	}
@@ -201,9 +202,9 @@ func (g *Graph) Sibling() *Graph {
 	return n
 }
 
-// Reserve requests the memory of an array that the caller is about to allocate, with these sizes
-// and this many bytes per element. It panics with a *BuildError that wraps a *LimitError if there
-// is not enough.
+// Reserve takes from the budget the memory of an array of these sizes, with this many bytes per
+// element, that the caller is about to allocate. If there is not enough, it panics with a
+// *BuildError that wraps a *LimitError.
 func (g *Graph) Reserve(bytes int, sizes ...int) {
 	n := SizeOf(sizes)
 	if n > maxTotal {
@@ -222,7 +223,7 @@ func (g *Graph) halt(err error) {
 	panic(&BuildError{Msg: err.Error(), Site: g.site, Err: err})
 }
 
-// nodeBytes is the memory of a node, with its entries in maps and lists.
+// nodeBytes is the memory of a node, together with its entries in maps and lists.
 const nodeBytes = 256
 
 // charge takes the memory of a new node.
@@ -286,7 +287,8 @@ func SizeOf(shape []int) int {
 	return n
 }
 
-// times returns the product of two non-negative numbers, or the largest int if that is smaller.
+// times returns the product of two non-negative numbers, or the largest int if the product is
+// larger.
 func times(a, b int) int {
 	if b > 0 && a > math.MaxInt/b {
 		return math.MaxInt

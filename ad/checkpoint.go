@@ -2,20 +2,20 @@ package ad
 
 import "slices"
 
-// This file: derivatives of regions whose steps read and write arrays element by element. A step of
-// such a derivative costs only its elements, not the whole array. Elements that were read are kept
-// instead of copies of the array (Checkpointable). The array's adjoint is carried from step to
-// step, and each step adds elements to it (readInParts).
+// This file: derivatives of regions whose steps read and write elements of arrays. A step of such a
+// derivative costs as much as the elements that it handles, not the whole array. Elements that were
+// read are kept instead of copies of the array (Checkpointable). The array's adjoint is passed from
+// step to step, and each step adds to elements of it (readInParts).
 
-// goesOn reports whether the adjoint of argument i of the region n may start from the adjoint that
-// later readers of the argument have accumulated.
+// goesOn reports whether the rule of region n may continue the adjoint of argument i that later
+// readers have accumulated: it adds to that, instead of starting from 0.
 func (c *accrued) goesOn(g *Graph, n *Node, i int) bool {
 	a := n.Args[i]
 	return c.refs[i] != None && g.Type(c.refs[i]).Equal(g.Type(a)) && n.Type.Lanes == g.Type(a).Lanes
 }
 
-// readInParts reports whether the graph uses the input array in only to read elements of it,
-// directly or in regions.
+// readInParts reports whether the graph, or a region in it, only reads elements of the input array
+// in, and does not use the whole array.
 func (g *Graph) readInParts(in Ref) bool {
 	size := g.Type(in).Size()
 	if size < minSparse {
@@ -54,8 +54,8 @@ func (g *Graph) readInParts(in Ref) bool {
 	return reads
 }
 
-// readInParts reports whether all branches of a conditional use input k only to read elements of
-// it, or not at all.
+// readInParts reports whether each branch of a conditional reads only elements of input k, or does
+// not use it; at least one branch reads it.
 func readInParts(branches []*Graph, k int) bool {
 	reads := false
 	for _, b := range branches {
@@ -71,7 +71,7 @@ func readInParts(branches []*Graph, k int) bool {
 }
 
 // readAsKept reports whether steps use carried array k only to replace elements and to read
-// elements that are kept.
+// elements that the scan keeps as results.
 func (s *Scan) readAsKept(k int) bool {
 	in := make([]bool, len(s.Body.Inputs))
 	in[k] = true
@@ -82,9 +82,10 @@ func (s *Scan) readAsKept(k int) bool {
 	return ok
 }
 
-// follow finds the outputs that are arrays from the inputs marked in in, perhaps with some elements
-// replaced. ok is false if the graph uses these arrays in any other way than to read elements that
-// are kept: in keptHere or, for a region within, as results of it.
+// follow follows arrays through the graph: those of the marked inputs, and those made from them by
+// replacing elements. It returns the outputs that are such arrays. ok is false if the graph does
+// anything else with them than replace elements and read elements that are kept: as nodes of
+// keptHere or as results of an inner region.
 func (g *Graph) follow(in []bool, keptHere []Ref) (outputs []bool, ok bool) {
 	array := map[Ref]bool{}
 	for k, r := range g.Inputs {
@@ -99,7 +100,7 @@ func (g *Graph) follow(in []bool, keptHere []Ref) (outputs []bool, ok bool) {
 			kept[n.Args[0]] = true
 		}
 	}
-	// handed returns the outputs of a region's body that are kept as results of the region.
+	// handed returns the outputs of an inner region's body that are kept as results of the region.
 	handed := func(region Ref, l *Layout, body *Graph) (list []Ref) {
 		parts := l.Parts()
 		for r := range kept {
@@ -166,7 +167,8 @@ func (g *Graph) follow(in []bool, keptHere []Ref) (outputs []bool, ok bool) {
 	return outputs, true
 }
 
-// follow finds the results of a Counted region that are arrays from the arguments marked in in.
+// follow follows arrays through all steps of a Counted region: it returns the results that are
+// arrays made from the marked arguments.
 func (l *Layout) follow(in []bool, kept []Ref) (results []bool, ok bool) {
 	in = slices.Clone(in)
 	for grown := true; grown; {
@@ -187,10 +189,10 @@ func (l *Layout) follow(in []bool, kept []Ref) (results []bool, ok bool) {
 	return results, true
 }
 
-// Checkpointable reports whether a derivative that needs the value of r should read a copy kept by
-// the scan instead of recomputing it. This holds for results of while loops, which may take many
-// trips, and for elements of arrays, since recomputing these needs a copy of the array for each
-// step.
+// Checkpointable reports whether a derivative that needs the value of r should read a copy that the
+// scan keeps instead of recomputing the value. This holds for results of while loops, which may
+// take many trips, and for elements of arrays, because recomputing these needs a copy of the array
+// for each step.
 func (g *Graph) Checkpointable(r Ref) bool {
 	n := &g.Nodes[r]
 	if n.Op == OpUnlane {
@@ -205,7 +207,8 @@ func (g *Graph) leftByLoop(n *Node) bool {
 	return n.Op == OpResult && g.Nodes[n.Args[0]].Layout().Control == Tested
 }
 
-// readsElements reports whether r holds elements of an array that a step or branch has read.
+// readsElements reports whether r is a value that a step or branch has read from elements of an
+// array.
 func (g *Graph) readsElements(r Ref) bool {
 	switch n := &g.Nodes[r]; n.Op {
 	case OpTake:
@@ -224,8 +227,8 @@ func (g *Graph) readsElements(r Ref) bool {
 	return false
 }
 
-// readsElements reports it of output k of two branches: at least one reads elements, and the other
-// reads elements or has a constant.
+// readsElements reports whether output k of a conditional is read from elements of an array, in at
+// least one branch; in the other it may be a constant.
 func readsElements(a, b *Graph, k int) bool {
 	t, e := a.Outputs[k], b.Outputs[k]
 	_, then := a.Value(t)
@@ -233,26 +236,27 @@ func readsElements(a, b *Graph, k int) bool {
 	return a.readsElements(t) && (otherwise || b.readsElements(e)) || then && b.readsElements(e)
 }
 
-// checkpoint is a node (of) that is not recomputed, because an input (in) has its value.
+// checkpoint says that node of is not recomputed, because input in has its value.
 type checkpoint struct{ of, in Ref }
 
-// checkpointingAll is like checkpointing but keeps all inputs.
+// checkpointingAll is like checkpointing, but does not leave out inputs that are not read.
 func (g *Graph) checkpointingAll(recalled []checkpoint) *Graph {
 	to, _ := g.checkpointed(recalled, true)
 	return to
 }
 
-// checkpointing returns the graph with inputs in place of some nodes. Unread inputs are left out;
-// their indices are returned, in order. If several inputs have the value of one node, the first is
-// used, so that equal programs give equal graphs.
+// checkpointing returns the graph in which inputs take the place of some nodes. Inputs that are
+// then not read are left out; unread has their indices, in order. If several inputs have the value
+// of one node, the first takes its place, so that equal programs give equal graphs.
 func (g *Graph) checkpointing(recalled []checkpoint) (to *Graph, unread []int) {
 	return g.checkpointed(recalled, false)
 }
 
 func (g *Graph) checkpointed(recalled []checkpoint, all bool) (to *Graph, unread []int) {
 	instead := make(map[Ref]Ref, len(recalled))
-	lanes := map[Ref]bool{}          // nodes with lanes whose input has none
-	within := map[Ref][]checkpoint{} // by region that is kept: its results that inputs provide
+	// Nodes with lanes whose value comes from an input without lanes.
+	lanes := map[Ref]bool{}
+	within := map[Ref][]checkpoint{} // for each region: its results whose values come from inputs
 	for _, c := range recalled {
 		n := &g.Nodes[c.of]
 		if n.Op == OpUnlane {
@@ -328,12 +332,12 @@ func (g *Graph) checkpointed(recalled []checkpoint, all bool) (to *Graph, unread
 	return to, unread
 }
 
-// checkpointWithin returns a region that gets some of its own results, which are known, as
-// additional arguments and does not recompute them.
+// checkpointWithin returns a region, and its arguments, that does not recompute some of its
+// results. Their values, which are known, are additional arguments.
 func checkpointWithin(attr RegionAttr, args []Ref, known []checkpoint, w *Rewriter) (any, []Ref) {
 	l := attr.Layout()
 	at := len(l.Bodies[0].Inputs)
-	if l.Control == Counted { // one value known for each step
+	if l.Control == Counted { // the value of each step, as a stream
 		at = l.Carries + l.Streams
 		l.Streams += len(known)
 	}
@@ -357,8 +361,8 @@ func insert(list []Ref, at int, more []Ref) []Ref {
 	return append(append(out, more...), list[at:]...)
 }
 
-// withKnown returns the graph with an additional input for each of the nodes, whose values it then
-// reads there; the new inputs begin at position at.
+// withKnown returns the graph with additional inputs, from position at on, that take the place of
+// the given nodes.
 func (g *Graph) withKnown(nodes []Ref, at int) *Graph {
 	h := g.clone()
 	old := h.Inputs

@@ -26,7 +26,7 @@ func (g *Graph) parts(x Ref, i int, shape ...int) pairs {
 	return pairs{g.Slice(x, i, shape), g.Slice(x, i+n, shape)}
 }
 
-// together is the inverse of parts, for matrices.
+// together is the inverse of parts: it joins the real and the imaginary part of a matrix.
 func (g *Graph) together(x pairs) Ref {
 	s := g.Type(x.re).Shape
 	n := s[0] * s[1]
@@ -68,8 +68,8 @@ func (g *Graph) EigenHermitian(re, im Ref) (values, vectorsRe, vectorsIm Ref) {
 	return g.Slice(r, 0, []int{n}), vectors.re, vectors.im
 }
 
-// Schur returns T and U of the Schur decomposition U T Uᴴ of a complex matrix. The columns of U are
-// determined up to their phases; derivatives are those for constant phases.
+// Schur returns T and U of the Schur decomposition U T Uᴴ of a complex matrix. The columns of U
+// have arbitrary phases; derivatives hold these phases constant.
 func (g *Graph) Schur(re, im Ref) (tRe, tIm, uRe, uIm Ref) {
 	n := g.Type(re).Shape[0]
 	r := g.Do(OpSchur, newSchur(n), g.together(pairs{re, im}))
@@ -83,13 +83,13 @@ type schurAttr struct {
 	hermitian bool // the matrix is Hermitian; for OpEigen
 }
 
-// AppendKey implements Keyed: decompositions of one matrix are shared.
+// AppendKey implements Keyed. Decompositions of one matrix are thereby merged.
 func (s schurAttr) AppendKey(b []byte) []byte { return strconv.AppendBool(b, s.hermitian) }
 
 type schurWork struct {
 	t, u, v, x []complex128
 	largest    []int
-	more       [4][]complex128 // for the adjoint
+	more       [4][]complex128 // work space of the adjoint
 }
 
 func newSchur(n int) schurAttr {
@@ -107,8 +107,8 @@ func newSchur(n int) schurAttr {
 // decompose computes the Schur decomposition of a.
 func (w *schurWork) decompose(a []float64, n int) error {
 	load(w.t, a)
-	// Products of very large or very small numbers overflow or underflow, so the matrix is scaled,
-	// by a power of two, which is exact.
+	// Scale the matrix by a power of two, which is exact. Otherwise products of very large or very
+	// small elements would overflow or underflow.
 	whole, scale := 0.0, 1.0
 	for _, x := range a {
 		whole = max(whole, math.Abs(x))
@@ -129,7 +129,7 @@ func (w *schurWork) decompose(a []float64, n int) error {
 	return nil
 }
 
-// load interleaves real and imaginary parts; store separates them.
+// load interleaves real and imaginary parts; store separates them again.
 func load(z []complex128, x []float64) {
 	for i := range z {
 		z[i] = complex(x[i], x[len(z)+i])
@@ -190,7 +190,7 @@ func eigenOp() Op {
 			valuesAdj, vAdj := g.parts(adj, 0, n), g.parts(adj, 2*n, n, n)
 			along := func(x Ref) Ref { return g.Gather(x, Index{Dims: []Dim{{N: n}, {N: n, Stride: 1}}}) }
 			down := func(x Ref) Ref { return g.Gather(x, Index{Dims: []Dim{{N: n, Stride: 1}, {N: n}}}) }
-			columns := func(x Ref) Ref { // sums of columns
+			columns := func(x Ref) Ref { // sums over each column
 				ones := make([]float64, n)
 				for i := range ones {
 					ones[i] = 1
@@ -278,7 +278,7 @@ func schurAdjoint() Op {
 		}}
 }
 
-// schurTangent computes the tangents of T and U from that of the matrix: the transpose of
+// schurTangent computes the tangents of T and U from that of the matrix. It is the transpose of
 // schurAdjoint.
 func schurTangent() Op {
 	return Op{Name: "schur tangent", Class: Array, Arity: 2,
@@ -295,8 +295,8 @@ func schurTangent() Op {
 		}}
 }
 
-// schurTwice returns the adjoints of an op that is linear in its second argument, using the op that
-// is its transpose.
+// schurTwice returns the adjoints of an op that is linear in its second argument; transpose is the
+// op's transpose.
 func schurTwice(g *Graph, op, transpose OpCode, node *Node, adj Ref, need []bool) []Ref {
 	if need[0] {
 		g.fail(op, "Schur decompositions have no second derivative")

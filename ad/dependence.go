@@ -2,31 +2,31 @@ package ad
 
 import "slices"
 
-// This file: dependence in nested regions. A body that carries values is visited until no further
-// values become dependent. Results for its inner regions are kept between visits, since they only
-// grow. So the cost does not multiply with the depth of nesting.
+// This file: which nodes depend on others, across nested regions. The body of a loop is visited
+// until no further carried values become dependent. Marks of inner regions are kept between visits,
+// because they only grow; so the cost does not multiply with the depth of nesting.
 
 // dependents marks the nodes before end that depend on wrt through ops with derivatives. A region
-// is marked if it reads a marked node, its results only if they depend on it within its bodies: a
-// loop that only searches has no derivative.
+// is marked if it reads a marked node. A result of it is marked only if it depends on a marked node
+// within the region's bodies; for instance, a loop that only searches has no derivative.
 func (g *Graph) dependents(wrt []Ref, end int) []bool {
 	d := reach{g: g, dep: make([]bool, end)}
 	d.spread(wrt)
 	return d.dep
 }
 
-// reach marks which nodes of a graph, before some end, depend on others.
+// reach holds the marks of one graph: which of its first nodes depend on given ones.
 type reach struct {
 	g       *Graph
 	dep     []bool
-	regions map[Ref]*regionReach // of marked regions
+	regions map[Ref]*regionReach // for each marked region
 }
 
-// regionReach holds, for a region, which results depend on the marked arguments.
+// regionReach holds the marks of a region: which results depend on the marked arguments.
 type regionReach struct {
 	need, results []bool
-	bodies        []reach // in their order
-	carried       []bool  // by carried value: whether it is needed or becomes dependent
+	bodies        []reach // in the order of the region's bodies
+	carried       []bool  // for each carried value, whether it depends on marked arguments, in the first or a later step
 }
 
 // spread marks nodes, and all nodes that depend on them.
@@ -81,7 +81,7 @@ func reaches(bodies ...*Graph) (ds []reach) {
 	return ds
 }
 
-// through marks the outputs that depend on the marked inputs.
+// through marks the given inputs and what depends on them, and returns the marks of the outputs.
 func (d *reach) through(need []bool) []bool {
 	var from []Ref
 	for i, in := range d.g.Inputs {
@@ -97,8 +97,8 @@ func (d *reach) through(need []bool) []bool {
 	return out
 }
 
-// spread finds the results of the region that depend on the marked arguments, which include those
-// marked before.
+// spread marks the results of the region that depend on the marked arguments need. Marks of earlier
+// calls, which had fewer marked arguments, remain.
 func (u *regionReach) spread(n *Node, need []bool) {
 	if u.need != nil && slices.Equal(u.need, need) {
 		return
@@ -125,8 +125,8 @@ func (u *regionReach) spread(n *Node, need []bool) {
 	}
 }
 
-// loop marks the outputs of a body that depend on the marked inputs. The first carries inputs are
-// carried values.
+// loop marks what depends on the marked inputs of a body that repeats, and returns the marks of its
+// outputs. The first carries inputs and outputs are the carried values.
 func (u *regionReach) loop(carries int, need []bool) []bool {
 	need = slices.Clone(need)
 	for {
@@ -143,8 +143,8 @@ func (u *regionReach) loop(carries int, need []bool) []bool {
 	}
 }
 
-// activeCarries marks the carried values of a region that are marked or come to depend on marked
-// ones.
+// activeCarries returns the carried values of a region that depend on marked inputs, in the first
+// or a later step.
 func activeCarries(body *Graph, carries int, need []bool) []bool {
 	u := regionReach{bodies: reaches(body)}
 	u.loop(carries, need)

@@ -6,7 +6,8 @@ import "testing"
 // on the input only through detached values. It must have one if the loop carries a number that
 // depends on the input. The derivative is then computed from expressions of the results.
 func TestFoundValues(t *testing.T) {
-	// halve is a graph that takes (y, x) to y/2 + d·x, where d is x detached or not.
+	// halve returns a body that computes y/2 + d·x from y and x, where d is x or, if detached is
+	// set, Detach(x).
 	halve := func(detached bool) *Graph {
 		b := NewGraph()
 		y, x := b.Input(Scalar), b.Input(Scalar)

@@ -6,8 +6,9 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel"
 )
 
-// diffusionOps returns the rows of the von Mises and the Wiener distribution. Their derivatives are
-// higher orders of an op of moments or derivatives, so derivatives of all orders exist.
+// diffusionOps returns the rows of the von Mises and the Wiener distribution. Each derivative is an
+// op of the same family with a higher order of a moment or derivative, so derivatives of all orders
+// exist.
 func diffusionOps() map[OpCode]Op {
 	angle := func(z float64) float64 { return 3 * math.Tanh(0.7*z) }
 	// below1 returns cos x - 1.

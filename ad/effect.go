@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Interval is the set of numbers from Lo to Hi, without the ends that are open. NaN is in no
-// interval.
+// Interval is the set of numbers from Lo to Hi. An end that is open does not belong to it. NaN is
+// in no interval.
 type Interval struct {
 	Lo, Hi         float64
 	LoOpen, HiOpen bool
@@ -25,11 +25,11 @@ func (iv Interval) Contains(x float64) bool {
 type Check struct {
 	Set      Interval
 	Function string // "normal_lpdf"
-	Name     string // "Scale parameter": what the argument is, as the message names it
+	Name     string // as the message names the argument, such as "Scale parameter"
 	Want     string // "positive": completes "must be …"
 
-	// Elements has the indices of the argument's elements among the user's elements, the same in
-	// each lane; nil: all.
+	// Elements maps the elements of the argument to those of the user's array, for messages; it is
+	// the same in each lane. nil: they are the same elements.
 	Elements []int32
 }
 
@@ -48,7 +48,8 @@ func (e *CheckError) Error() string {
 		name += "[" + strconv.Itoa(e.Index+1) + "]"
 	}
 	value := FormatNumber(e.Value)
-	if x, err := strconv.ParseFloat(value, 64); err == nil && e.Check.Set.Contains(x) { // rounded
+	// The value lies outside, but not after rounding for the message.
+	if x, err := strconv.ParseFloat(value, 64); err == nil && e.Check.Set.Contains(x) {
 		value = exactly(e.Value)
 	}
 	return fmt.Sprintf("%s: %s must be %s, but is %s", e.Check.Function, name, e.Check.Want, value)
@@ -57,8 +58,8 @@ func (e *CheckError) Error() string {
 func exactly(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // Requirement is the attribute of OpRequire, a side effect on a value without lanes. Wrong
-// describes what is wrong with the elements of the argument, or returns "". A description rejects
-// the evaluation with a *RejectError. Wrong is called concurrently, and does not allocate if
+// describes what is wrong with the elements of the argument, or returns ""; with a description, the
+// evaluation is rejected with a *RejectError. Wrong is called concurrently. It does not allocate if
 // nothing is wrong.
 type Requirement struct{ Wrong func(x []float64) string }
 
@@ -75,8 +76,8 @@ type Message struct {
 	Where func(x, y float64) bool
 }
 
-// MessagePart is a string or, if Arg is not negative, the value of an argument. If Form is not nil,
-// it is the values of several arguments, from Arg on.
+// MessagePart is a string, or the value of argument Arg if that is not negative. If Form is not
+// nil, it is the values of several arguments, beginning with Arg.
 type MessagePart struct {
 	Text string
 	Arg  int
@@ -100,7 +101,7 @@ type Form struct {
 // maxText is the approximate number of bytes after which a message is cut off.
 const maxText = 1 << 18
 
-// size is the number of arguments.
+// size returns the number of arguments that a form takes.
 func (f *Form) size() int {
 	if f == nil || len(f.Members) == 0 {
 		return 1
@@ -112,8 +113,7 @@ func (f *Form) size() int {
 	return n
 }
 
-// RejectError is a rejection by the program's own reject or fatal_error, or by
-// a requirement.
+// RejectError is a rejection by reject or fatal_error in the program, or by a Requirement.
 type RejectError struct {
 	Message string
 	Fatal   bool
@@ -128,18 +128,18 @@ func (e *RejectError) Error() string {
 	return e.Message
 }
 
-// errEffectArgs marks a wrong use of the arguments of an op with side effects.
+// errEffectArgs says that arguments do not have the types that an op with side effects needs.
 var errEffectArgs = errors.New("arguments do not fit the effect")
 
-// Check adds the check of x.
+// Check adds a check of the elements of x.
 func (g *Graph) Check(c *Check, x Ref) { g.Do(OpCheck, c, x) }
 
-// RejectIf adds a rejection where cond is not 0.
+// RejectIf adds a rejection for points where cond is not 0.
 func (g *Graph) RejectIf(cond Ref, m *Message, args ...Ref) {
 	g.Do(OpReject, m, append([]Ref{cond}, args...)...)
 }
 
-// Require adds a check of a whole value.
+// Require adds a check of x as a whole.
 func (g *Graph) Require(r *Requirement, x Ref) { g.Do(OpRequire, r, x) }
 
 // Print adds a print of m.
@@ -277,13 +277,13 @@ func (m *Message) pair(types []Type, args [][]float64, lane int) (which string, 
 	return which, text
 }
 
-// printed is an argument, or an element of an argument.
+// printed is an argument, or an element of one, to print.
 type printed struct {
 	shape []int
 	v     []float64
 }
 
-// format writes parts in arrays of dims dimensions.
+// format writes the parts as nested arrays of dims dimensions.
 func (f *Form) format(b *strings.Builder, dims int, parts []printed) {
 	switch {
 	case len(f.Members) == 0:

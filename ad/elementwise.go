@@ -7,7 +7,7 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// Convenience constructors for the ops that rules and definitions use most.
+// Methods for the ops that derivatives and definitions use most.
 
 // Neg returns -x.
 func (g *Graph) Neg(x Ref) Ref { return g.Do(OpNeg, nil, x) }
@@ -64,12 +64,12 @@ func truth(b bool) float64 {
 	return 0
 }
 
-// Arguments for tests, from a standard normal number.
+// The domains of ops in tests: each function makes an argument from a standard normal number.
 func anyReal(_ int, z float64) float64  { return 2 * z }
 func positive(_ int, z float64) float64 { return math.Exp(z) }
 func unit(_ int, z float64) float64     { return 0.5 + 0.49*math.Tanh(z) }
 
-// un and bin build rows of ops with one and two arguments.
+// un and bin make rows of ops with one and two arguments.
 func un(name string, f func(float64) float64, d func(g *Graph, x, y Ref) Ref, dom func(int, float64) float64) Op {
 	return Op{Name: name, Class: Elementwise, Arity: 1, F1: f, Domain: dom,
 		Partials: func(g *Graph, out Ref, a []Ref) []Ref { return []Ref{d(g, a[0], out)} }}
@@ -115,8 +115,8 @@ func elementwiseOps() map[OpCode]Op {
 				}
 				return x * y
 			},
-			// If x is 0 because a side was not taken, the adjoint of y is 0 whatever adj is. The
-			// adjoint of x may be wrong then, but it ends at the select that made x 0.
+			// If x is 0 because its side of a choice was not taken, adj may be anything and so may
+			// the adjoint of x. That does not matter: the select that made x 0 discards it.
 			VJP: func(g *Graph, n *Node, _, adj Ref, need []bool) []Ref {
 				x, y := n.Args[0], n.Args[1]
 				return []Ref{g.Mul(adj, y), g.Do(OpMulGuarded, nil, x, adj)}
@@ -147,7 +147,8 @@ func elementwiseOps() map[OpCode]Op {
 			}},
 		OpFmod: {Name: "fmod", Class: Elementwise, Arity: 2, F2: math.Mod, Domain: positive,
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
-				// (x - out)/y is an integer except for rounding; x/y may round to the next one.
+				// -(x - out)/y is the derivative with respect to y, an integer except for rounding.
+				// x/y could be rounded to the next integer.
 				return []Ref{g.Const(1), g.Neg(g.Do(OpRound, nil, g.Div(g.Sub(a[0], out), a[1])))}
 			}},
 		OpFloor:  flat1("floor", math.Floor),
@@ -165,7 +166,8 @@ func elementwiseOps() map[OpCode]Op {
 				return y
 			},
 			Partials: func(g *Graph, _ Ref, a []Ref) []Ref {
-				first := g.Add(g.Less(a[0], a[1]), g.Do(OpNotEqual, nil, a[1], a[1])) // a[1] may be NaN
+				// Also if a[1] is NaN.
+				first := g.Add(g.Less(a[0], a[1]), g.Do(OpNotEqual, nil, a[1], a[1]))
 				return []Ref{first, g.Do(OpNot, nil, first)}
 			}},
 		OpMax: {Name: "fmax", Class: Elementwise, Arity: 2, Domain: anyReal,
@@ -203,7 +205,8 @@ func elementwiseOps() map[OpCode]Op {
 
 		OpExp: un("exp", math.Exp, func(g *Graph, x, y Ref) Ref { return y }, anyReal),
 		OpExpm1: un("expm1", routines.Expm1,
-			func(g *Graph, x, y Ref) Ref { return g.Exp(x) }, anyReal), // y + 1 cancels for x < 0
+			// Not y + 1, which cancels for x < 0.
+			func(g *Graph, x, y Ref) Ref { return g.Exp(x) }, anyReal),
 		OpExp2: un("exp2", routines.Exp2,
 			func(g *Graph, x, y Ref) Ref { return g.Scale(math.Ln2, y) }, anyReal),
 		OpLog:   un("log", routines.Log, func(g *Graph, x, y Ref) Ref { return g.Inv(x) }, positive),
@@ -217,7 +220,7 @@ func elementwiseOps() map[OpCode]Op {
 		OpLog1pExp: un("log1p_exp", kernel.Log1pExp,
 			func(g *Graph, x, y Ref) Ref { return g.Do(OpInvLogit, nil, x) }, anyReal),
 		OpLog1mExp: un("log1m_exp", routines.Log1mExp,
-			// -eˣ/(1 - eˣ), in a form that does not overflow far from 0.
+			// This is -eˣ/(1 - eˣ), in a form that does not overflow for large |x|.
 			func(g *Graph, x, y Ref) Ref { return g.Neg(g.Exp(g.Sub(x, y))) },
 			func(_ int, z float64) float64 { return -math.Exp(z) }),
 		OpLogDiffExp: {Name: "log_diff_exp", Class: Elementwise, Arity: 2, F2: kernel.LogDiffExp,
@@ -228,14 +231,14 @@ func elementwiseOps() map[OpCode]Op {
 				return 1 - math.Exp(z)
 			},
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
-				d := g.Sub(a[1], a[0]) // negative
+				d := g.Sub(a[1], a[0]) // this is negative
 				l := g.Do(OpLog1mExp, nil, d)
 				return []Ref{g.Exp(g.Neg(l)), g.Neg(g.Exp(g.Sub(d, l)))}
 			}},
 		OpLogAddExp: {Name: "log_sum_exp2", Class: Elementwise, Arity: 2, F2: kernel.LogAddExp, Domain: anyReal,
-			// The derivative is inv_logit(x-y); for equal infinities it is 1/2 each rather than
-			// NaN. (Selecting the difference would not do: for equal numbers, second derivatives
-			// would then be those of the constant.)
+			// The derivative is inv_logit(x-y), but 1/2 for equal infinities, where that would be
+			// NaN; hence OpDistance. (A select that replaces the difference of equal numbers by 0
+			// would also make their second derivatives 0.)
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
 				d := g.Do(OpDistance, nil, a[0], a[1])
 				return []Ref{g.Do(OpInvLogit, nil, d), g.Do(OpInvLogit, nil, g.Neg(d))}
@@ -248,9 +251,9 @@ func elementwiseOps() map[OpCode]Op {
 				return x - y
 			},
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref { return []Ref{g.Const(1), g.Const(-1)} }},
-		// The derivative uses the rounded value y. A program that continues with 1 - y divides by
-		// it, and inv_logit(-x) in its place differs where y is nearly 1. (The derivative of log(1
-		// - y) is -y, but would become -y/2 or -2y.)
+		// The derivative is y (1 - y) with the rounded y, as in a program that continues with 1 -
+		// y. With inv_logit(-x) in place of 1 - y it would differ where y is nearly 1: the
+		// derivative of log(1 - y), which is -y, would become -y/2 or -2y.
 		OpInvLogit: un("inv_logit", kernel.InvLogit,
 			func(g *Graph, x, y Ref) Ref { return g.Mul(y, g.Sub(g.Const(1), y)) }, anyReal),
 		OpLogInvLogit: un("log_inv_logit", func(x float64) float64 { return -kernel.Log1pExp(-x) },
@@ -274,13 +277,14 @@ func elementwiseOps() map[OpCode]Op {
 		OpAtan: un("atan", routines.Atan,
 			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Add(g.Const(1), g.Square(x))) }, anyReal),
 		OpAtan2: {Name: "atan2", Class: Elementwise, Arity: 2, F2: routines.Atan2, Domain: positive,
-			Factors: func(g *Graph, out Ref, a []Ref) [][]Ref { // the squares may overflow
+			// As factors, since the squares may overflow.
+			Factors: func(g *Graph, out Ref, a []Ref) [][]Ref {
 				r := g.Inv(g.Do(OpHypot, nil, a...))
 				return [][]Ref{{g.Mul(a[1], r), r}, {g.Mul(a[0], r), g.Neg(r)}}
 			}},
 		OpSinh: un("sinh", routines.Sinh, func(g *Graph, x, y Ref) Ref { return g.Do(OpCosh, nil, x) }, anyReal),
 		OpCosh: un("cosh", routines.Cosh, func(g *Graph, x, y Ref) Ref { return g.Do(OpSinh, nil, x) }, anyReal),
-		OpTanh: un("tanh", routines.Tanh, // 1 - y² cancels in the tails
+		OpTanh: un("tanh", routines.Tanh, // 1/cosh², since 1 - y² would cancel in the tails
 			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Square(g.Do(OpCosh, nil, x))) }, anyReal),
 		OpAsinh: un("asinh", routines.Asinh,
 			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Do(OpHypot, nil, x, g.Const(1))) }, anyReal),

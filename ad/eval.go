@@ -8,9 +8,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// EvalNode computes one node without side effects, random numbers or sub-graphs. args and types
-// belong to its arguments; dst receives n.Type.Total() elements. It is the reference for every
-// executor and may allocate.
+// EvalNode computes the value of one node, which has no side effects, random numbers or sub-graphs.
+// args and types are those of its arguments. The value is written to dst, which has n.Type.Total()
+// elements. EvalNode is the reference for every executor and may allocate.
 func EvalNode(n *Node, types []Type, args [][]float64, dst []float64) error {
 	return evalNode(n, types, args, dst)
 }
@@ -45,7 +45,7 @@ func evalNode(n *Node, types []Type, args [][]float64, dst []float64) error {
 	return nil
 }
 
-// OpError is the error of an op that rejected the evaluation, with its place.
+// OpError is the error of an op that rejected the evaluation, with its position in the program.
 type OpError struct {
 	Site Site
 	Op   string
@@ -95,7 +95,7 @@ func (o *Op) Scalar(v [3]float64) float64 {
 	return o.F3(v[0], v[1], v[2])
 }
 
-// gather and scatter handle the last dimension in a tight loop.
+// gather and scatter go over the last dimension of the index in a tight loop.
 func gather(dst, src []float64, ix Index) {
 	if len(ix.Dims) == 0 {
 		dst[0] = src[ix.Offset]
@@ -150,8 +150,8 @@ func scatter(dst, src []float64, ix Index) {
 	})
 }
 
-// rows calls f with the base element of every run of the last dimension. It
-// does not allocate for up to two outer dimensions when f does not escape.
+// rows calls f for each row along the last dimension, with its first element. It does not allocate
+// for up to two outer dimensions if f does not escape.
 func (x Index) rows(f func(base int)) {
 	outer := x.Dims[:len(x.Dims)-1]
 	var at [8]int
@@ -236,7 +236,7 @@ func matMul(dst, a, b []float64, sa, sb []int, m MatMulAttr) {
 		tb = blas.Trans
 	}
 	if c == 1 {
-		// A matrix times a vector, whether the vector is a row or a column.
+		// This is a matrix times a vector, which may be given as a row or a column.
 		blas64.Implementation().Dgemv(ta, sa[0], sa[1], 1, a, sa[1], b, 1, 0, dst, 1)
 		return
 	}

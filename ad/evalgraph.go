@@ -12,7 +12,7 @@ type RandomDraw struct {
 	Draw func(rng *rand.Rand, args []float64) float64
 }
 
-// Env holds what an evaluation may use besides its inputs.
+// Env is what an evaluation uses besides its inputs: random numbers, a printer and a stop.
 type Env struct {
 	Rand  *rand.Rand   // for OpRandom, which fails if it is nil
 	Print func(string) // receives prints; nil drops them
@@ -32,7 +32,7 @@ func (g *Graph) Eval(inputs [][]float64, env *Env) ([][]float64, error) {
 	}
 	live := g.Live(g.Outputs, true)
 	val := make([][]float64, len(g.Nodes))
-	results := map[Ref][][]float64{} // of regions
+	results := map[Ref][][]float64{} // the results of each region
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
 		if !live[i] {
@@ -100,8 +100,8 @@ func evalRandom(n *Node, types []Type, args [][]float64, dst []float64, env *Env
 	return nil
 }
 
-// at returns the position of an element in a value of type t that is broadcast over lanes and
-// elements.
+// at returns the index of an element of a value of type t, which may have to be broadcast over
+// lanes and elements.
 func (t Type) at(lane, elem int) int {
 	k := 0
 	if t.Lanes > 0 {
@@ -113,7 +113,7 @@ func (t Type) at(lane, elem int) int {
 	return k
 }
 
-// evalRegion computes a region's results, over all lanes.
+// evalRegion computes the results of a region in all lanes.
 func evalRegion(n *Node, types []Type, args [][]float64, env *Env) ([][]float64, error) {
 	layout := n.Layout()
 	ts := layout.types()

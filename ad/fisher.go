@@ -31,16 +31,17 @@ func (f Information) weighted() Information {
 	}
 }
 
-// Statement is a sampling statement for Fisher. The first of Args is the variate. Exactly one of
-// Info and Whiten is set.
+// Statement is a sampling statement, for Fisher. The first of Args is the variate. Either Info or
+// Whiten is set.
 type Statement struct {
 	// Args are scalars or arrays of one shape, with or without lanes; with Whiten, values of any
 	// type.
 	Args []Ref
 	Info Information
 
-	// Whiten is for distributions that are not elementwise. Given the tangents t of the arguments,
-	// None where 0, it returns arrays, linear in t, whose squares add up to tᵀIt.
+	// Whiten is for distributions that are not elementwise. Given the tangents t of the arguments
+	// (None: 0), it returns arrays, linear in t, whose squares add up to tᵀIt, where I is the
+	// information.
 	Whiten func(g *Graph, args, t []Ref) []Ref
 }
 
@@ -118,7 +119,7 @@ func (g *Graph) FisherSquare(wrt, u Ref, statements []Statement) Ref {
 		case !moves:
 		case s.Whiten != nil:
 			for _, z := range s.Whiten(g, s.Args, t) {
-				if z != None { // a value that is the same in all lanes counts in each
+				if z != None { // a value without lanes counts once for each lane
 					add(Type{Shape: g.Type(z).Shape, Lanes: place.Lanes}, g.Square(z))
 				}
 			}
@@ -157,14 +158,14 @@ func (g *Graph) FisherReaches(wrt Ref, statements []Statement) []bool {
 	return reached
 }
 
-// fisher builds the sum over statements.
+// fisher is the sum over statements while it is built.
 type fisher struct {
 	g               *Graph
 	wrt             Ref
 	n               int
 	total           Ref
-	at              func(p, q int32) int32 // position of element p, q of the matrix A of a trace
-	maxPerStatement int                    // limit for a statement without sparse form; 0: none
+	at              func(p, q int32) int32 // for a trace: position of element (p, q) of the matrix A
+	maxPerStatement int                    // limit on the derivatives of a statement without sparse form; 0: none
 
 	depends *dependence
 }
@@ -185,17 +186,19 @@ func (f *fisher) add(t Ref) {
 
 // part is a statement with its derivatives.
 type part struct {
-	place   Type
-	cols    []int    // elements of wrt on which its arguments depend, in order
-	tangent []Ref    // of the arguments (None: 0), directions × elements or 1; or from Whiten
-	info    [][]Ref  // None: 0; nil with Whiten
-	sparse  *entries // nil: one direction for each column
-	left    bool     // left out because it has too many derivatives
+	place Type
+	cols  []int // elements of wrt that its arguments depend on, in ascending order
+	// tangent has the tangents of the arguments (None: 0), each directions × elements or, if all
+	// elements share it, directions × 1; or it is the result of Whiten.
+	tangent []Ref
+	info    [][]Ref  // expected information (None: 0); nil with Whiten
+	sparse  *entries // nil: dense, with one direction for each column
+	left    bool     // it is left out because it has too many derivatives
 }
 
-// entries lists the products that make up the matrix of a sparse statement: at element e of the
-// arguments, the derivative by column p times that by column q, for p ≥ q. The derivative by column
-// p is in direction of[p].
+// entries lists the products that make up the information of a sparse statement. Each is, at
+// element e of the arguments, the derivative with respect to column p times that with respect to
+// column q, for p ≥ q. The derivative with respect to column p is in direction of[p].
 type entries struct {
 	element, p, q []int32
 	of            []int32
@@ -236,7 +239,8 @@ func (f *fisher) part(s Statement) *part {
 			z := s.Whiten(h, args, t)
 			for i, r := range z {
 				if r != None && p.place.Lanes > 0 {
-					z[i] = h.Spread(r, p.place.Lanes) // what is the same in all lanes counts in each
+					// A value without lanes counts once for each lane.
+					z[i] = h.Spread(r, p.place.Lanes)
 				}
 			}
 			return z
@@ -254,9 +258,9 @@ func (f *fisher) part(s Statement) *part {
 	return p
 }
 
-// back returns the derivatives of an argument with respect to the columns, by one reverse sweep for
-// each element. It takes less work than a forward sweep for each column if elements are few and
-// columns many.
+// back returns the derivatives of an argument with respect to the columns, by a reverse sweep for
+// each element. That is less work than a forward sweep for each column if there are few elements
+// and many columns.
 func (f *fisher) back(a Ref, cols []int) Ref {
 	if _, ok := f.depends.of(a); !ok {
 		return None
@@ -274,8 +278,8 @@ func (f *fisher) back(a Ref, cols []int) Ref {
 	return g.Gather(j, Index{Dims: []Dim{{N: len(table), Table: table}, {N: m, Stride: f.n}}})
 }
 
-// entries returns the entries of a statement whose elements are the lanes, or the elements of its
-// place; nil if a dense matrix takes less work.
+// entries returns the entries of a statement whose elements are its lanes, if lanes is set, or the
+// elements of its place. It returns nil if a dense matrix takes less work.
 func (f *fisher) entries(args []Ref, elements int, lanes bool, cols []int) *entries {
 	b, ok := f.depends.newBuilder(elements)
 	if !ok {
@@ -287,7 +291,7 @@ func (f *fisher) entries(args []Ref, elements int, lanes bool, cols []int) *entr
 			continue
 		}
 		t := f.g.Type(a)
-		if t.Total() < elements || lanes && t.Lanes == 0 { // the same for all
+		if t.Total() < elements || lanes && t.Lanes == 0 { // a value that all elements share
 			r = f.depends.union([]Ref{a})
 			for e := range elements {
 				b.add(e, r[0])
@@ -304,8 +308,8 @@ func (f *fisher) entries(args []Ref, elements int, lanes bool, cols []int) *entr
 	return nil
 }
 
-// entriesOf chooses the directions of a statement whose elements depend on the given columns. It
-// returns nil if a dense matrix takes less work.
+// entriesOf returns the entries of a statement whose elements depend on the given columns, and
+// chooses the directions. It returns nil if a dense matrix takes less work.
 func entriesOf(rows pattern, cols []int, n int) *entries {
 	elements := len(rows)
 	products := 0
@@ -318,12 +322,12 @@ func entriesOf(rows pattern, cols []int, n int) *entries {
 		return nil
 	}
 	s := &entries{of: make([]int32, n)}
-	members := make([][]int32, n) // elements by column
+	members := make([][]int32, n) // for each column, the elements that depend on it
 	for e := range elements {
 		rows[e].each(func(q int) { members[q] = append(members[q], int32(e)) })
 	}
 	// Greedy colouring: no element may depend on two columns that share a direction.
-	taken := make([][]bool, elements) // by element: its directions
+	taken := make([][]bool, elements) // for each element, the directions that it already depends on
 	for _, q := range cols {
 		d := 0
 		for clash := true; clash; {
@@ -355,7 +359,7 @@ func entriesOf(rows pattern, cols []int, n int) *entries {
 	return s
 }
 
-// seeds returns the directions of a part, one per row.
+// seeds returns the directions in which a part is differentiated, one per row.
 func (f *fisher) seeds(p *part) Ref {
 	c := len(p.cols)
 	if p.sparse != nil {
@@ -371,7 +375,7 @@ func (f *fisher) seeds(p *part) Ref {
 	return f.g.ConstArray(Type{Shape: []int{c, f.n}}, eye)
 }
 
-// matrix adds a part to the matrix.
+// matrix adds a part to the Fisher information.
 func (f *fisher) matrix(p *part) {
 	if p.sparse != nil {
 		f.scatter(p)
@@ -391,7 +395,7 @@ func (f *fisher) matrix(p *part) {
 	f.add(sum)
 }
 
-// plus adds t to sum, which is None as long as nothing has been added.
+// plus returns sum + t; sum is None before the first term.
 func (g *Graph) plus(sum, t Ref) Ref {
 	if sum == None {
 		return t
@@ -399,7 +403,8 @@ func (g *Graph) plus(sum, t Ref) Ref {
 	return g.Add(sum, t)
 }
 
-// square returns the matrix over the columns of a part that is not sparse; None if it is 0.
+// square returns the information of a part that is not sparse, as a matrix over its columns; None
+// if it is 0.
 func (f *fisher) square(p *part) Ref {
 	g := f.g
 	sum := None
@@ -422,7 +427,7 @@ func (f *fisher) square(p *part) Ref {
 	return sum
 }
 
-// squareOf returns the elements of a, whose layout f.at describes, at the columns of a part.
+// squareOf returns the submatrix of a at the columns of a part. f.at gives the layout of a.
 func (f *fisher) squareOf(a Ref, p *part) Ref {
 	c := len(p.cols)
 	if len(f.g.Type(a).Shape) == 2 && c == f.n {
@@ -448,7 +453,7 @@ func (p *part) pairs(do func(i, k int, w Ref)) {
 	}
 }
 
-// trace adds the trace of the product of a part and a to the sum; f.at describes the layout of a.
+// trace adds the trace of the product of a part and a to the sum. f.at gives the layout of a.
 func (f *fisher) trace(p *part, a Ref) {
 	g, c := f.g, len(p.cols)
 	switch {
@@ -483,7 +488,7 @@ func (f *fisher) trace(p *part, a Ref) {
 		}
 		m := g.Type(x).Shape[1]
 		y = times(y)
-		if g.Type(y).Shape[1] < m { // one column for all elements
+		if g.Type(y).Shape[1] < m { // all elements share one column
 			y = g.Gather(y, Index{Dims: []Dim{{N: c, Stride: 1}, {N: m}}})
 		}
 		q := g.Scatter(g.Mul(x, y), Index{Dims: []Dim{{N: c}, {N: m, Stride: 1}}}, []int{m})
@@ -499,7 +504,8 @@ func (f *fisher) trace(p *part, a Ref) {
 	})
 }
 
-// products returns the products of a sparse part, weighted and added up over arguments.
+// products returns the products of a sparse part's entries, weighted by the information and summed
+// over its arguments.
 func (f *fisher) products(p *part) Ref {
 	g, s := f.g, p.sparse
 	n := len(s.element)
@@ -545,8 +551,8 @@ func (f *fisher) products(p *part) Ref {
 	return sum
 }
 
-// squares returns the products of an array z from Whiten, which has the same number of elements in
-// each lane.
+// squares returns the products of a sparse part's entries for an array z from Whiten, which has the
+// same number of elements in each lane.
 func (f *fisher) squares(p *part, z Ref) Ref {
 	g, s := f.g, p.sparse
 	m := g.Type(z).Shape[1]
@@ -561,7 +567,7 @@ func (f *fisher) squares(p *part, z Ref) Ref {
 	return g.sumLast(g.Mul(factor(s.p), factor(s.q)))
 }
 
-// scatter adds a sparse part to the matrix.
+// scatter adds the entries of a sparse part to the matrix.
 func (f *fisher) scatter(p *part) {
 	g, s := f.g, p.sparse
 	values := f.products(p)
@@ -610,8 +616,8 @@ func (g *Graph) place(args []Ref) Type {
 	return p
 }
 
-// weighted returns the square matrix Σ_e A(i,e)·w(e)·B(j,e). If A or B has one column, that column
-// counts for all elements.
+// weighted returns the square matrix Σ_e A(i,e)·w(e)·B(j,e). If A or B has a single column, all
+// elements e share it.
 func (g *Graph) weighted(a, b, w Ref, place Type) Ref {
 	n := g.Type(a).Shape[0]
 	m := place.Total()
@@ -631,12 +637,12 @@ func (g *Graph) weighted(a, b, w Ref, place Type) Ref {
 	return g.matMul(aw, b, false, true)
 }
 
-// guarded returns a·w, and 0 where a is 0: an element that depends on no parameter contributes
-// nothing, even where its information is infinite (a probability of 1).
+// guarded returns a·w, but 0 where a is 0, even if w is infinite: an element that depends on no
+// parameter contributes nothing, also where its information is infinite (a probability of 1).
 func (g *Graph) guarded(a, w Ref) Ref { return g.Do(OpMulGuarded, nil, a, w) }
 
-// informing returns w, but 0 where w is not finite and a is 0. In guarded, the adjoint of a is w,
-// and the derivative of a would not make an infinite w 0 again.
+// informing returns w, but 0 where w is not finite and a is 0. It is for guarded, whose adjoint of
+// a is w: there, nothing would replace an infinite w by 0.
 func (g *Graph) informing(a, w Ref) Ref {
 	if g.finiteConst(w) {
 		return w

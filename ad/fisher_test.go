@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Declarations like those of distributions, written by hand for these tests.
+// Declarations of information as distributions have them, written by hand for these tests.
 
 func normalInfo(g *Graph, a []Ref) [][]Ref { // y, mu, sigma
 	p := g.Inv(g.Square(a[2]))
@@ -107,8 +107,8 @@ func TestFisherLogistic(t *testing.T) {
 	}
 }
 
-// TestFisherHierarchy compares the information of a hierarchical model with the sums written out.
-// Groups have a normal prior whose mean and scale are parameters too, and Poisson counts.
+// TestFisherHierarchy compares the information of a hierarchical model with sums that are written
+// out. Groups have Poisson counts, and a normal prior whose mean and scale are parameters.
 func TestFisherHierarchy(t *testing.T) {
 	const J, N = 3, 7
 	group := []int{0, 1, 2, 0, 1, 0, 2}
@@ -202,7 +202,7 @@ func TestFisherLanes(t *testing.T) {
 	whiten := func(g *Graph, args, t []Ref) []Ref { return []Ref{g.Mul(t[0], g.Exp(args[0]))} }
 	vectors := func(g *Graph, in Ref) []Ref {
 		var of []Ref
-		for l := range lanes { // two that only this lane has, and one that all have
+		for l := range lanes { // each lane has two separate elements, and one that all lanes share
 			own := g.Slice(in, 1+l, []int{2})
 			of = append(of, g.Concat(g.Do(OpSin, nil, g.Mul(own, g.Slice(in, 0, nil))), g.Square(g.Slice(in, 0, []int{1}))))
 		}

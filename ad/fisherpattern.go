@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// row is the set of elements, of a vector of n, that a value may depend on. It is a list in
-// ascending order if there are few elements, and n bits if these take less memory. Rows are shared,
-// so they are not modified once they are built.
+// row is the set of those elements of a vector (of n) that a value may depend on. It is an
+// ascending list of few elements, or n bits if these take less memory. Rows are shared, so they are
+// not modified once they are built.
 type row struct {
 	few  []int32
 	bits []uint64
@@ -44,10 +44,10 @@ func (r row) has(o row) bool {
 	return true
 }
 
-// growing is a row under construction.
+// growing is a row to which elements are being added.
 type growing struct {
 	row
-	own   bool // whether row is not shared
+	own   bool // row is used only here, so that it can be modified
 	clean int  // length of few when it was last sorted; later elements are unsorted
 }
 
@@ -97,7 +97,7 @@ func (r *growing) order() {
 	}
 }
 
-// spread turns the list into bits.
+// spread converts the list to bits.
 func (r *growing) spread(words int) int {
 	r.bits = make([]uint64, words)
 	for _, i := range r.few {
@@ -122,7 +122,7 @@ func (p pattern) row(e int) row {
 // builder is a pattern under construction.
 type builder struct {
 	rows  []growing
-	words int // of a row as bits
+	words int // number of words of a row that is stored as bits
 	left  int // words of memory that it may still use
 }
 
@@ -157,8 +157,8 @@ func (b *builder) done() (p pattern, ok bool) {
 	return p, true
 }
 
-// dependence finds how nodes depend on the n elements of wrt, as far as their ops show. Where an op
-// does not show it, dependence is assumed. Each node is visited once.
+// dependence finds which of the n elements of wrt each element of a node may depend on. Where an op
+// does not distinguish elements, all of them are assumed to depend. Each node is visited once.
 type dependence struct {
 	g     *Graph
 	wrt   Ref
@@ -178,7 +178,7 @@ func (g *Graph) dependence(wrt Ref) *dependence {
 
 // of returns the pattern of a node; ok is false if it does not depend on wrt.
 func (d *dependence) of(r Ref) (p pattern, ok bool) {
-	// This is not recursive, because graphs are deep.
+	// Not recursive, because graphs may be deep.
 	waiting := []Ref{r}
 	for len(waiting) > 0 {
 		r := waiting[len(waiting)-1]
@@ -206,7 +206,7 @@ func (d *dependence) of(r Ref) (p pattern, ok bool) {
 	return p, p != nil
 }
 
-// all adds the elements that any element of a value depends on.
+// all adds, to one row, everything that any element of r depends on.
 func (d *dependence) all(to *growing, r Ref) {
 	if p, ok := d.of(r); ok {
 		for _, o := range p {
@@ -234,8 +234,8 @@ func (d *dependence) look(n *Node) pattern {
 		return d.union(n.Args)
 	}
 	lanes, size := max(n.Type.Lanes, 1), n.Type.Size()
-	// from calls f with every lane of the result and the first element of the
-	// same lane of an argument.
+	// from calls f for every lane of the result, with the first element of the corresponding lane
+	// of an argument.
 	from := func(a Ref, f func(lane, first int)) {
 		t := g.Type(a)
 		for l := range lanes {
@@ -326,8 +326,7 @@ func (d *dependence) lane(args []Ref, size int, out *builder, from func(a Ref, f
 	}
 }
 
-// product adds the dependences of a matrix product. Products with a factor known to be 0 do not
-// count.
+// product adds the dependences of a matrix product. Terms with a factor known to be 0 do not count.
 func (d *dependence) product(n *Node, out *builder, from func(a Ref, f func(lane, first int))) {
 	g, found := d.g, d.found
 	m := n.Attr.(MatMulAttr)
@@ -340,7 +339,7 @@ func (d *dependence) product(n *Node, out *builder, from func(a Ref, f func(lane
 		}
 		return i*shape[1] + j
 	}
-	// factor adds the rows of one argument to the products with the other.
+	// factor adds the dependences of one matrix to the elements of the product.
 	factor := func(r, other Ref, element, otherElement func(i, j, k int) int) {
 		p := found[r]
 		if p == nil {

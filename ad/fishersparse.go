@@ -5,16 +5,16 @@ import (
 )
 
 // SparsePattern describes which elements of the Fisher information may differ from 0. The
-// information is a sparse matrix S plus outer products of few vectors: G = S + Σ w·u·uᵀ.
+// information is G = S + Σ w·u·uᵀ: a sparse matrix and outer products of few vectors.
 type SparsePattern struct {
 	Rows, Cols []int32 // positions in the lower triangle of S, row by row, with the diagonal
 	Wide       []WideVectors
-	Left       []int // statements that are left out because they have too many derivatives
+	Left       []int // statements that were left out because they have too many derivatives
 }
 
-// WideVectors describes the vectors u of a statement.
+// WideVectors describes the vectors u of one statement.
 type WideVectors struct {
-	Columns []int32 // where they may differ from 0
+	Columns []int32 // indices of the elements that may differ from 0
 	Rank    int     // number of vectors
 }
 
@@ -33,29 +33,30 @@ const (
 	maxDerivatives = 1 << 21
 )
 
-// sparseFisher builds the sum over statements at the elements that may differ from 0.
+// sparseFisher is the sum over statements while it is built, at the elements that may differ from
+// 0.
 type sparseFisher struct {
 	*fisher
 	diagonal bool // only the diagonal is built
 	parts    []*part
 	pattern  SparsePattern
-	slots    map[int64]int32 // index of a position
-	wide     []wide          // parallel to pattern.Wide
+	slots    map[int64]int32 // index of each position, see key
+	wide     []wide          // one for each of pattern.Wide
 	values   []Ref           // values to add at the positions in to
 	to       []int32
 }
 
-// wide is a part as vectors and weights.
+// wide is a part in the form of vectors and weights.
 type wide struct {
-	vectors []Ref // each columns × number of vectors
-	weights []Ref // one weight for each vector; None: 1
+	vectors []Ref // matrices of columns × number of vectors
+	weights []Ref // a weight for each vector; None: 1
 	cols    []int32
 }
 
-// FisherSparse returns Fisher as a sum of a sparse matrix and matrices of low rank. out has the
-// elements at the positions of the pattern. Then, for each statement that is a sum of outer
-// products, follow its vectors, column by column, and their weights. ok is false if too many
-// elements may differ from 0. With diagonal, only the diagonal is computed.
+// FisherSparse returns the Fisher information as the sum of a sparse matrix and matrices of low
+// rank. out first has the elements at the positions of the pattern. Then follow, for each statement
+// that is a sum of outer products, its vectors, column by column, and their weights. ok is false if
+// too many elements may differ from 0. If diagonal is set, only the diagonal is computed.
 func (g *Graph) FisherSparse(wrt Ref, statements []Statement, diagonal bool) (pattern SparsePattern, out Ref, ok bool) {
 	f, ok := g.newSparseFisher(wrt, statements, diagonal)
 	if !ok {
@@ -149,7 +150,7 @@ func (g *Graph) newSparseFisher(wrt Ref, statements []Statement, diagonal bool) 
 	return f, true
 }
 
-// key numbers the positions of the lower triangle.
+// key returns the number of a position in the lower triangle.
 func (f *sparseFisher) key(p, q int32) int64 { return int64(max(p, q))*int64(f.n) + int64(min(p, q)) }
 
 // places calls do with every position of the lower triangle to which a part contributes.
@@ -206,7 +207,7 @@ func (f *sparseFisher) asWide(p *part) (w wide, rank int, ok bool) {
 			continue
 		}
 		weight := g.Reshape(g.Unlane(g.Expand(information, p.place)), []int{p.place.Total()})
-		if g.Type(w.vectors[i]).Shape[1] == 1 { // the same for all elements
+		if g.Type(w.vectors[i]).Shape[1] == 1 { // all elements share it
 			weight = g.Reshape(g.Sum(weight), []int{1})
 		}
 		w.weights[i] = weight
@@ -214,7 +215,7 @@ func (f *sparseFisher) asWide(p *part) (w wide, rank int, ok bool) {
 	return w, rank, true
 }
 
-// vectors returns the vectors of a part, columns × rank, and their weights.
+// vectors returns the vectors of a part, as a matrix of columns × rank, and their weights.
 func (f *sparseFisher) vectors(w wide) (u, weights Ref) {
 	g := f.g
 	var rows, all []Ref
@@ -240,7 +241,7 @@ func (f *sparseFisher) vectors(w wide) (u, weights Ref) {
 	return g.Transpose(g.Reshape(g.Concat(flat...), []int{rank, len(w.cols)})), g.Concat(all...)
 }
 
-// elements adds the values of a part and their positions.
+// elements adds the elements of a part to the list of values, with their positions.
 func (f *sparseFisher) elements(p *part) {
 	g, c := f.g, len(p.cols)
 	if c == 0 || f.isWide(p) {
@@ -275,7 +276,7 @@ func (f *sparseFisher) elements(p *part) {
 	p.places(func(row, col int32) { f.to = append(f.to, f.slots[f.key(row, col)]) })
 }
 
-// squared returns the diagonal of a part at its columns; None if it is 0.
+// squared returns the diagonal of a part's information, at its columns; None if it is 0.
 func (f *sparseFisher) squared(p *part) Ref {
 	g, c := f.g, len(p.cols)
 	if p.sparse != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// TestFoldedTables checks an index table that was folded away. Its address, which identifies it,
-// must not be reused for another table.
+// TestFoldedTables checks the index table of a node that was folded to a constant. Tables are
+// identified by their address, so its memory must not be reused for another table.
 func TestFoldedTables(t *testing.T) {
 	g := ad.NewGraph()
 	data := make([]float64, 100)
@@ -52,7 +52,7 @@ func TestEqualTables(t *testing.T) {
 	if r, s := g.Scatter(y, table(5), []int{10}), g.Scatter(y, table(5), []int{10}); r != s {
 		t.Errorf("scatters by equal tables are nodes %d and %d", r, s)
 	}
-	// Part of a table is a different table, although it has the same address.
+	// A part of a table is another table, even if it begins at the same address.
 	long := []int32{1, 2, 3, 4, 0, 7, 7, 1}
 	whole := g.Gather(x, ad.Index{Dims: []ad.Dim{{N: 8, Table: long}}})
 	part := g.Gather(x, ad.Index{Dims: []ad.Dim{{N: 5, Table: long}}})

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 )
 
-// fourierAttr is the attribute of OpFourier. It keeps plans of transforms for the next evaluation;
-// several may run at once.
+// fourierAttr is the attribute of OpFourier. It keeps the plans of transforms for later
+// evaluations, of which several may run at once.
 type fourierAttr struct {
 	inverse bool
 	plans   *sync.Pool
@@ -20,7 +20,7 @@ type fourierPlan struct {
 	x   []complex128
 }
 
-// AppendKey implements Keyed: transforms of one value in the same direction are shared.
+// AppendKey implements Keyed. Transforms of one value in the same direction are thereby merged.
 func (f fourierAttr) AppendKey(b []byte) []byte { return strconv.AppendBool(b, f.inverse) }
 
 // Fourier returns the discrete Fourier transforms of the rows of a complex k×n matrix, given and

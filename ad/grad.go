@@ -14,14 +14,15 @@ import (
 // its partial derivative is infinite or NaN (untaken.go).
 func (g *Graph) Backprop(outs, seeds, wrt []Ref) []Ref { return g.backprop(outs, seeds, wrt, nil, nil) }
 
-// accrued has the adjoints of a region's arguments accumulated from later readers.
+// accrued is passed to the rule of a region. It has the adjoints of the region's arguments that
+// later readers have accumulated, so that the rule can add to them.
 type accrued struct {
 	refs     []Ref  // None: nothing accumulated yet
-	included []bool // set by the rule if the adjoint that it returns includes refs
+	included []bool // the rule sets it if the adjoint that it returns includes refs
 }
 
-// backprop is Backprop. left says which of outs may belong to a side that was not taken. start has
-// adjoints of wrt to add to, None for 0.
+// backprop is Backprop with more arguments. left marks outs that may belong to a side of a choice
+// that was not taken. start has adjoints of wrt to add to; None: 0.
 func (g *Graph) backprop(outs, seeds, wrt []Ref, left []bool, start []Ref) []Ref {
 	last := Ref(-1)
 	for _, r := range outs {
@@ -51,9 +52,12 @@ func (g *Graph) backprop(outs, seeds, wrt []Ref, left []bool, start []Ref) []Ref
 			accumulate(r, g.Expand(seeds[k], g.Type(r)))
 		}
 	}
-	results, resultsLeft := map[Ref][]Ref{}, map[Ref][]bool{} // by region: the adjoints of its results, and which of these may belong to a side not taken
+	// For each region: the adjoints of its results, and which of these may belong to a side not
+	// taken.
+	results, resultsLeft := map[Ref][]Ref{}, map[Ref][]bool{}
 	old := g.site
-	n := new(Node) // a copy of each: the slice grows
+	// A copy of the current node, because the slice of nodes is reallocated as it grows.
+	n := new(Node)
 	for i := end - 1; i >= 0; i-- {
 		if !active[i] || adj[i] == None && results[Ref(i)] == nil {
 			continue
@@ -85,7 +89,8 @@ func (g *Graph) backprop(outs, seeds, wrt []Ref, left []bool, start []Ref) []Ref
 				for k, a := range n.Args {
 					sofar.refs[k] = adj[a]
 					if slices.Contains(n.Args[:k], a) {
-						sofar.refs[k] = None // it belongs to one argument only
+						// An argument that is passed twice has its adjoint only once.
+						sofar.refs[k] = None
 					}
 				}
 				adjs = row.Adjoint(g, n, Ref(i), results[Ref(i)], resultsLeft[Ref(i)], need, sofar)
@@ -96,7 +101,8 @@ func (g *Graph) backprop(outs, seeds, wrt []Ref, left []bool, start []Ref) []Ref
 				adjs = row.VJP(g, n, Ref(i), adj[i], need)
 			}
 			for k, a := range adjs {
-				if included != nil && included[k] { // first, so that other terms are added to it
+				// Set these first, since the other terms are added to them.
+				if included != nil && included[k] {
 					adj[n.Args[k]] = a
 				}
 			}

@@ -92,24 +92,24 @@ type Graph struct {
 	site    Site
 	budget  *Budget       // nil: there are no bounds
 	taken   *int64        // bytes taken from the budget by this graph and its siblings
-	cse     nodeTable     // also of constants: see constKey
-	keys    keyTable      // of attributes
-	scratch *scratch      // nil until it is needed
-	room    []Ref         // memory for arguments of nodes to come
-	kept    []any         // attributes of folded nodes
-	small   []float64     // memory for scalar constants to come
-	lower   map[int]Index // of lower triangles, by size
-	tables  tables        // index tables, each content stored once
+	cse     nodeTable     // nodes by key, to find equal ones; for constants see constKey
+	keys    keyTable      // numbers of the keys of attributes
+	scratch *scratch      // nil until it is used
+	room    []Ref         // memory for the arguments of further nodes
+	kept    []any         // attributes of folded nodes, kept alive because keys contain their addresses
+	small   []float64     // memory for further scalar constants
+	lower   map[int]Index // for each size, the index of a lower triangle
+	tables  tables        // index tables; equal ones are stored once
 
-	guarding bool // a rule is being applied to an adjoint that may belong to a side not taken
-	eager    bool // whether all constants are folded, even large ones
+	guarding bool // set while a rule is applied to an adjoint that may belong to a side not taken
+	eager    bool // fold all constants, even large ones
 }
 
-// scratch is memory that is used again for each new node.
+// scratch is memory that is reused for each new node.
 type scratch struct {
 	types []Type
 	args  [][]float64
-	node  Node // that is folded
+	node  Node // the node that is being folded
 	small struct {
 		types [3]Type
 		args  [3][]float64
@@ -216,8 +216,8 @@ func (g *Graph) ConstArray(t Type, data []float64) Ref {
 	return r
 }
 
-// fill returns a constant of type t with all elements v. Derivatives have many of them: they share
-// their storage, and are replaced by numbers where that gives the same type.
+// fill returns a constant of type t whose elements all equal v. Derivatives have many of them, so
+// they share storage; where a scalar gives a result of the same type, narrow replaces them by it.
 func (g *Graph) fill(t Type, v float64) Ref {
 	if t.Equal(Scalar) {
 		return g.Const(v)
@@ -277,7 +277,7 @@ func (g *Graph) Value(r Ref) (v []float64, ok bool) {
 	return n.Data, n.Op == OpConst
 }
 
-// IsConst reports whether r is the scalar or uniform constant v.
+// isConst reports whether r is the constant v, as a scalar or in all elements of an array.
 func (g *Graph) isConst(r Ref, v float64) bool {
 	n := &g.Nodes[r]
 	return n.Op == OpConst && len(n.Data) == 1 && n.Data[0] == v
@@ -303,16 +303,17 @@ func (g *Graph) push(n Node) Ref {
 	return Ref(len(g.Nodes) - 1)
 }
 
-// nodeKey finds equal pure nodes. Ops with more than three arguments are not merged.
+// nodeKey is equal for equal nodes without side effects, which are merged. Nodes with more than
+// three arguments are not merged.
 type nodeKey struct {
 	op      OpCode
 	n       uint16
 	a, b, c Ref
-	attr    int32 // the number of the attribute in the graph; 0: none
+	attr    int32 // number of the attribute's key in keys; 0: none
 }
 
-// constKey is the key of a constant: a scalar, or the longest array of one repeated number, whose
-// storage the shorter ones share.
+// constKey is the key of a scalar constant, or of the longest array that repeats one number;
+// shorter arrays share its storage.
 func constKey(v float64, array bool) nodeKey {
 	bits := math.Float64bits(v)
 	k := nodeKey{op: OpConst, a: Ref(uint32(bits)), b: Ref(uint32(bits >> 32))}
@@ -417,17 +418,20 @@ func (g *Graph) Do(op OpCode, attr any, args ...Ref) Ref {
 	if shared {
 		g.cse.set(key, r)
 		if g.Nodes[r].Attr == nil && attr != nil {
-			// A key may contain the address of a table, which must not be reused.
+			// The key may contain the address of the attribute's table, whose memory must not be
+			// reused.
 			g.kept = append(g.kept, attr)
 		}
 	}
 	return r
 }
 
-// folded returns the value of an op on constants as a constant; None if it is not folded.
+// folded returns the value of an op on constants (constant folding). It returns None if the op is
+// not folded.
 func (g *Graph) folded(op OpCode, t Type, args []Ref, attr any) Ref {
 	n := &g.temporary().node
-	*n = Node{Op: op, Type: t, Args: append(n.Args[:0], args...), Attr: attr} // args must not escape: callers keep them on their stacks
+	// args is copied, so that it does not escape and callers can keep it on their stack.
+	*n = Node{Op: op, Type: t, Args: append(n.Args[:0], args...), Attr: attr}
 	if g.inflates(n) {
 		return None
 	}
@@ -449,13 +453,13 @@ func (g *Graph) allConst(args []Ref) bool {
 	return true
 }
 
-// inflates reports whether a scatter's value is mostly zeros: the adjoint of a long
-// array when only a few of its elements are read.
+// inflates reports whether a scatter's value is mostly zeros: the adjoint of a long array of which
+// only a few elements are read. Such nodes are not folded.
 func (g *Graph) inflates(n *Node) bool {
 	return !g.eager && n.Op == OpScatter && n.Type.Total() > minSpread && n.Type.Total() > maxSpread*g.Nodes[n.Args[0]].Type.Total()
 }
 
-// foldNumber is fold for a value that is one repeated number.
+// foldNumber is fold for a node whose arguments each repeat one number.
 func (g *Graph) foldNumber(n *Node) (float64, bool) {
 	row := &table[n.Op]
 	if row.Class != Elementwise && (row.Class != Linear || len(n.Args) != 1 || n.Op == OpScatter) {
@@ -475,8 +479,8 @@ func (g *Graph) foldNumber(n *Node) (float64, bool) {
 	return row.Scalar(v), true
 }
 
-// fold evaluates a node on constants. An op that fails (a matrix without Cholesky factor) stays in
-// the graph and fails when it runs.
+// fold evaluates a node on constants. An op that fails (a matrix without Cholesky factor) is not
+// folded and fails when the graph is evaluated.
 func (g *Graph) fold(n *Node) ([]float64, bool) {
 	s := g.temporary()
 	args, types := s.args[:0], s.types[:0]
@@ -487,13 +491,13 @@ func (g *Graph) fold(n *Node) ([]float64, bool) {
 	dst := g.Array(n.Type.Total())
 	err, ended := g.budget.EvalNode(n, types, args, dst)
 	if ended {
-		g.scratch = nil // the evaluation still reads it
+		g.scratch = nil // the evaluation continues and still reads it
 		g.halt(err)
 	}
 	return dst, err == nil
 }
 
-// Eager makes the graph fold all constants. Otherwise it leaves out those that are mostly zeros,
+// Eager makes the graph fold all constants. Otherwise it does not fold those that are mostly zeros,
 // which are frequent in derivatives.
 func (g *Graph) Eager() { g.eager = true }
 
@@ -546,10 +550,10 @@ func (g *Graph) typeOf(op OpCode, row *Op, attr any, args []Ref) Type {
 	return t
 }
 
-// simplify applies the identities that hold for every float64, NaN and
-// infinities included. 0·x is not 0 and is never rewritten.
+// simplify applies the identities that hold for every float64, also for NaN and infinities. For
+// instance, it does not replace 0·x by 0.
 func (g *Graph) simplify(op OpCode, attr any, a []Ref) (Ref, bool) {
-	wide := func(keep, drop Ref) bool { // keep alone determines the type of the result
+	wide := func(keep, drop Ref) bool { // the result has the type of keep
 		return g.Nodes[drop].Type.Lanes == 0 && len(g.Nodes[drop].Type.Shape) == 0
 	}
 	switch op {
@@ -605,7 +609,7 @@ func (g *Graph) simplify(op OpCode, attr any, a []Ref) (Ref, bool) {
 			return g.Do(OpReshape, attr, n.Args[0]), true
 		}
 	case OpTake:
-		// An element was just written at the position that is read.
+		// The element that is read was just written.
 		if n := &g.Nodes[a[0]]; n.Op == OpReplace && n.Args[2] == a[1] && g.Type(a[1]).Total() == 1 && g.Type(n.Args[1]).Equal(g.typeOf(op, &table[op], attr, a)) {
 			return n.Args[1], true
 		}

@@ -1,8 +1,8 @@
 package ad
 
-// HVP returns the products of the Hessian of the scalar out (of its sum, if it is an array) with
-// the vector whose parts are v, by the parts wrt. It is forward over reverse mode, at a few times
-// the cost of the gradient.
+// HVP returns the product of the Hessian of the scalar out (of its sum, if it is an array) with a
+// vector. The vector's parts v, and the result's, correspond to the parts wrt. It is computed by
+// forward over reverse mode, at a few times the cost of the gradient.
 func (g *Graph) HVP(out Ref, wrt, v []Ref) []Ref {
 	res := g.JVP(g.Grad(out, wrt...), wrt, v)
 	for k, r := range res {
@@ -13,8 +13,8 @@ func (g *Graph) HVP(out Ref, wrt, v []Ref) []Ref {
 	return res
 }
 
-// Hessian returns the n×n matrix of second derivatives of the scalar out (of its
-// sum, if it is an array) by the n elements of wrt, which has no lanes.
+// Hessian returns the n×n matrix of second derivatives of the scalar out (of its sum, if it is an
+// array) with respect to the n elements of wrt, which has no lanes.
 func (g *Graph) Hessian(out, wrt Ref) Ref {
 	n := g.Type(wrt).Size()
 	h := g.Jacobian(g.Grad(out, wrt)[0], wrt, false)
@@ -25,12 +25,12 @@ func (g *Graph) Hessian(out, wrt Ref) Ref {
 }
 
 // Jacobian returns the derivatives of the elements of out with respect to the n elements of wrt,
-// which has no lanes. Row i is the tangent in direction i, with a column per element of out over
-// all lanes; None if out does not depend on wrt. Set laned if the graph will be used where there
-// are lanes: none are added then.
+// which has no lanes. Row i is the derivative with respect to element i, with a column for each
+// element of out in all lanes. It is None if out does not depend on wrt. laned says that the graph
+// will be used where there are lanes; the computation then adds none.
 func (g *Graph) Jacobian(out, wrt Ref, laned bool) Ref {
 	n := g.Type(wrt).Size()
-	if g.Type(out).Total() == 1 { // one sweep back instead of n forward
+	if g.Type(out).Total() == 1 { // one reverse sweep instead of n forward sweeps
 		d := g.Grad(g.Reshape(out, nil), wrt)[0]
 		if d == None {
 			return None
@@ -45,12 +45,14 @@ func (g *Graph) Jacobian(out, wrt Ref, laned bool) Ref {
 	return g.directions([]Ref{out}, wrt, basis, laned, func(_ *Graph, t []Ref) []Ref { return t })[0]
 }
 
-// directions computes the tangents of outs for each direction of wrt, which is a row of seeds, and
-// returns then's functions of them. A tangent is None if the output does not depend on wrt. Each
-// result has one row per direction, of all elements over all lanes. then adds to the graph that it
-// is given. The directions are lanes of one forward sweep. If the sweep has its own lanes or, with
-// laned, the result of then has, they are the steps of a scan. Either way the size of the graph
-// does not grow with their number. Values that do not depend on the inputs are computed at once.
+// directions computes the tangents of outs in several directions of wrt, the rows of seeds. It
+// passes them to then, which builds functions of them in the given graph, and returns these: each
+// has one row per direction, with all elements of all lanes. A tangent is None if the output does
+// not depend on wrt.
+//
+// The directions are the lanes of one forward sweep. They are the steps of a scan if the sweep has
+// lanes already or if laned says that the result of then has. In both cases the size of the graph
+// does not depend on the number of directions. Results that depend on no input become constants.
 func (g *Graph) directions(outs []Ref, wrt, seeds Ref, laned bool, then func(h *Graph, t []Ref) []Ref) []Ref {
 	t := g.Type(wrt)
 	if t.Lanes > 0 {
@@ -71,7 +73,7 @@ func (g *Graph) directions(outs []Ref, wrt, seeds Ref, laned bool, then func(h *
 	return res
 }
 
-// settled returns r, as a constant if it depends on no input.
+// settled returns the value of r as a constant, if r depends on no input; otherwise r.
 func (g *Graph) settled(r Ref) Ref {
 	if _, ok := g.Value(r); ok || g.Type(r).Total() > maxLaneWork {
 		return r
@@ -91,8 +93,8 @@ func (g *Graph) settled(r Ref) Ref {
 	return g.ConstArray(g.Type(r), v[0])
 }
 
-// lanesFree reports whether no value between wrt and outs has lanes or is too large to exist n
-// times.
+// lanesFree reports whether the n directions can be lanes: no value between wrt and outs has lanes
+// already, or would be too large if it existed n times.
 func (g *Graph) lanesFree(outs []Ref, wrt Ref, n int) bool {
 	active, live := g.dependents([]Ref{wrt}, len(g.Nodes)), g.Live(outs, false)
 	for i := range active {
@@ -119,9 +121,9 @@ func (g *Graph) jacobianBack(out, wrt Ref) Ref {
 	})[0]
 }
 
-// sweeps makes one sweep over the graph per row of basis, as the steps of a scan; t is the type of
-// a row. A sweep is built in a copy of the graph, from which the body takes the new nodes; it
-// captures the others. The results are flat, one row per step.
+// sweeps differentiates once per row of basis, as the steps of a scan; t is the type of a row.
+// sweep is built in a copy of the graph. Its new nodes become the scan's body, which captures the
+// values of other nodes. The results are flat, one row per step.
 func (g *Graph) sweeps(basis Ref, t Type, sweep func(h *Graph, row Ref) []Ref) []Ref {
 	h := g.clone()
 	dir := h.Input(t)
@@ -142,7 +144,7 @@ func (g *Graph) sweeps(basis Ref, t Type, sweep func(h *Graph, row Ref) []Ref) [
 	w := NewRewriter(h, body)
 	w.Put(dir, body.Input(t))
 	args := []Ref{basis}
-	capture := func(r Ref) Ref { // a value of g
+	capture := func(r Ref) Ref { // makes a value of g available in the body
 		u := g.Unlane(r)
 		args = append(args, u)
 		in := body.Input(g.Type(u))
@@ -156,7 +158,7 @@ func (g *Graph) sweeps(basis Ref, t Type, sweep func(h *Graph, row Ref) []Ref) [
 		switch {
 		case n.Op == OpConst:
 			return body.ConstArray(n.Type, n.Data)
-		case table[n.Op].Class == Region: // its results are captured
+		case table[n.Op].Class == Region: // a region itself has no value; its results are captured
 			return None
 		}
 		return capture(r)

@@ -37,8 +37,8 @@ func incompleteOps() map[OpCode]Op {
 		}
 		return math.Exp(0.7 * z)
 	}
-	// density returns x^(a-1) (1-x)^(b-1)/B(a, b) divided by I_x(a, b) or, for the other tail, by 1
-	// - I_x(a, b).
+	// density returns the density of the beta distribution, x^(a-1) (1-x)^(b-1)/B(a, b), divided by
+	// the tail: I_x(a, b) or 1 - I_x(a, b).
 	density := func(g *Graph, tail OpCode, x, a, b Ref) Ref {
 		log, zero := g.Do(tail, nil, x, a, b), g.Const(0)
 		inside := g.Mul(g.Less(g.Const(math.Inf(-1)), log), g.Less(x, g.Const(1)))
@@ -51,10 +51,10 @@ func incompleteOps() map[OpCode]Op {
 	// byA and byB return the derivatives of the log density with respect to a and b.
 	byA := func(g *Graph, x, a, b Ref) Ref { return g.Add(g.Log(x), rise(g, a, b)) }
 	byB := func(g *Graph, x, a, b Ref) Ref { return g.Add(g.Do(OpLog1m, nil, x), rise(g, b, a)) }
-	// betaTail returns the row of log I (sign 1) or its complement (sign -1); opA and opB are its
-	// derivatives with respect to a and b. shapePart returns the row of one of these. The
-	// derivative of such a row with respect to x is the density times the difference of two
-	// derivatives with respect to the shape: that of the log density and that of the log tail.
+	// betaTail returns the row of log I (sign 1) or of the logarithm of its complement (sign -1).
+	// opA and opB are its derivatives with respect to a and b. shapePart returns the row of one of
+	// these. Its derivative with respect to x is the density times a difference: the derivative of
+	// the log density with respect to the shape, minus that of the log tail.
 	betaTail := func(name string, f func(x, a, b float64) float64, op, opA, opB OpCode, sign float64) Op {
 		return Op{Name: name, Class: Elementwise, Arity: 3, F3: f, Domain: unitFirst,
 			Points: [][]float64{{0.3, 2, 3}, {0.9, 30, 2}},
@@ -73,10 +73,10 @@ func incompleteOps() map[OpCode]Op {
 				return []Ref{g.Mul(adj, g.Mul(density(g, tail, x, a, b), d)), None, None}
 			}}
 	}
-	// failures returns the row of the derivative with respect to φ of a tail at x = φ/(φ+μ). Its
-	// derivative with respect to μ is the density of μ over the tail, times the difference of the
-	// score of φ at μ and the derivative itself. The density is the term of the incomplete beta
-	// function over μ.
+	// failures returns the row of the derivative of a log tail at x = φ/(φ+μ) with respect to φ.
+	// The derivative of that with respect to μ is the density of μ divided by the tail, times the
+	// difference between the score of φ at μ and the derivative itself. The density is the term of
+	// the incomplete beta function divided by μ.
 	failures := func(name string, op, tail OpCode, f func(mu, phi, n float64) float64, sign float64) Op {
 		return Op{Name: name, Class: Elementwise, Arity: 3, F3: f, Domain: func(_ int, z float64) float64 { return math.Exp(1 + z) },
 			Points: [][]float64{{300, 120, 40}, {2, 300, 7}},
@@ -142,11 +142,12 @@ func incompleteOps() map[OpCode]Op {
 					byV = g.Mul(adj, g.Do(OpLogBesselIv, nil, v, x))
 				}
 				slope := besselRatio(g, v, x, out)
-				if !g.isConst(v, 0) { // for order 0 it exists at x = 0
+				if !g.isConst(v, 0) { // only for order 0 is it finite at x = 0
 					slope = g.Add(slope, g.Div(v, x))
 				}
 				slope = g.Sub(slope, g.Const(1))
-				if g.isConst(v, 0) { // cancels for large x, where it is -1/2x - 1/8x² - 1/8x³ - …
+				// For large x it is -1/2x - 1/8x² - 1/8x³ - …, and the ratio would cancel.
+				if g.isConst(v, 0) {
 					const large = 1e4
 					i := g.Inv(g.Do(OpMax, nil, x, g.Const(large)))
 					far := g.Add(g.Const(0.125), g.Mul(i, g.Add(g.Const(0.125), g.Scale(25./128, i))))
@@ -206,22 +207,22 @@ func studentDensity(g *Graph, t, nu Ref) Ref {
 const noSecond = "has no second derivative with respect to its shape parameters"
 
 // gammaByX returns the derivative with respect to x of the n-th derivative with respect to a of log
-// P (sign 1) or log Q (sign -1). It differentiates sign·h, where h is the density over the
-// function, by h′ = hq, with q = log x - ψ(a) - (log P)′.
+// P (sign 1) or log Q (sign -1). That is the n-th derivative of sign·h, where h is the density
+// divided by P or Q. It uses h′ = hq, with q = log x - ψ(a) - (log P)′.
 func gammaByX(g *Graph, op OpCode, n int, sign float64, a, x Ref) Ref {
 	order := func(k int) Ref { return g.Do(op, nil, g.Const(float64(k)), a, x) }
 	logX := g.Log(x)
-	// At x = 0 the value is the limit if that is finite, and 0 if the function is 0.
+	// At x = 0 the value is the limit, if that is finite, or 0 where the function itself is 0.
 	log, zero := order(0), g.Const(0)
 	inside := g.Less(g.Const(math.Inf(-1)), log)
 	safe := g.Do(OpMin, nil, g.Do(OpMax, nil, x, g.Const(3e-308)), g.Const(1e300))
 	mass := g.Do(OpLogPoisson, nil, a, safe)
 	l := g.Sub(mass, g.Select(inside, log, zero))
 	h := g.Exp(g.Add(l, g.Sub(g.Log(a), g.Log(safe))))
-	// Far out, both logarithms are so large that their difference has no digits. There, three terms
-	// of the kernels' continued fractions are exact to the last digit.
+	// Far out, both logarithms are so large that their difference has no correct digits. There,
+	// three terms of the continued fractions that the kernels use are exact to the last digit.
 	one := g.Const(1)
-	beyond := g.Scale(sign, g.Sub(x, a)) // negative in the small tail
+	beyond := g.Scale(sign, g.Sub(x, a)) // this is negative in the small tail
 	far := g.Mul(g.Less(mass, g.Const(-1e6)), g.Mul(g.Less(beyond, zero), g.Less(zero, x)))
 	away := g.Select(far, g.Sub(x, a), g.Scale(-sign, one))
 	at := g.Select(far, x, one)
@@ -231,7 +232,7 @@ func gammaByX(g *Graph, op OpCode, n int, sign float64, a, x Ref) Ref {
 		last = g.Div(g.Sub(g.Add(away, one), last), at)
 		h = g.Select(far, last, h)
 	} else {
-		near := g.Neg(away) // a - x
+		near := g.Neg(away) // this is a - x
 		last := g.Div(g.Scale(2, at), g.Add(near, g.Const(2)))
 		last = g.Div(at, g.Add(g.Add(near, one), last))
 		h = g.Select(far, g.Div(g.Add(near, last), at), h)

@@ -6,7 +6,7 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel"
 )
 
-// order returns the constant integer that is the first argument of an op.
+// order returns the value of r, the constant integer that is the first argument of op.
 func (g *Graph) order(op OpCode, r Ref) float64 {
 	n, ok := g.Value(r)
 	if !ok || len(n) != 1 {
@@ -20,7 +20,7 @@ func (g *Graph) order(op OpCode, r Ref) float64 {
 // function.
 func inverseOps() map[OpCode]Op {
 	log := func(arg int, z float64) float64 { return -math.Exp(z) }
-	// ∂W = e^-W/(1+W).
+	// The derivative of W is e^-W/(1+W).
 	lambert := func(g *Graph, x, w Ref) Ref { return g.Div(g.Exp(g.Neg(w)), g.Add(g.Const(1), w)) }
 	orderAndNumber := func(arg int, z float64) float64 {
 		if arg == 0 {
@@ -58,7 +58,7 @@ func inverseOps() map[OpCode]Op {
 				ratio := g.Exp(g.Sub(g.Do(OpLogBesselK, nil, g.Add(v, g.Const(1)), x), out))
 				return []Ref{None, g.Mul(adj, g.Sub(g.Add(g.Const(1), g.Div(v, x)), ratio))}
 			}},
-		// ∂h = -φ(h) (Φ(ah) - ½), ∂a = exp(-½h²(1+a²))/(2π(1+a²)).
+		// ∂T/∂h = -φ(h) (Φ(ah) - ½), ∂T/∂a = exp(-½h²(1+a²))/(2π(1+a²)).
 		OpOwensT: {Name: "owens_t", Class: Elementwise, Arity: 2, F2: kernel.OwensT, Domain: anyReal,
 			Points: [][]float64{{0, 0.5}, {3, 0.2}, {-1, 4}, {0.4, -2}},
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
@@ -88,7 +88,7 @@ func inverseOps() map[OpCode]Op {
 			},
 			Points: [][]float64{{0.3, 2, 3}, {0.9, 0.5, 4}},
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
-				// log I_x(a, b) stays log p: dx = (dp/p - ∂a log I da - …)/∂x log I.
+				// From log I_x(a, b) = log p follows dx = (dp/p - ∂a log I da - …)/∂x log I.
 				logI := g.Do(OpLogBetaI, nil, out, a[1], a[2])
 				minus1 := func(r Ref) Ref { return g.Sub(r, g.Const(1)) }
 				l := g.Add(g.Mul(minus1(a[1]), g.Log(out)), g.Mul(minus1(a[2]), g.Do(OpLog1m, nil, out)))
@@ -104,7 +104,8 @@ func inverseOps() map[OpCode]Op {
 				return math.Exp(1 + 0.7*z)
 			},
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
-				ratio := studentDensity(g, out, a[1]) // over the distribution function, which is p
+				// Divided by the distribution function, which is p.
+				ratio := studentDensity(g, out, a[1])
 				dnu := g.Neg(g.Div(g.Do(OpLogStudentCDFNu, nil, out, a[1]), ratio))
 				return []Ref{g.Inv(g.Mul(a[0], ratio)), dnu}
 			}},

@@ -2,10 +2,10 @@ package ad
 
 import "slices"
 
-// JVP appends to g the tangents of outs: for each, Σ_k ∂outs/∂wrt[k]·tangents[k], of its type, or
-// None if it does not depend on wrt. The result is part of the same graph, in the same ops, and can
-// be differentiated again, in either mode. tangents[k] has the type of wrt[k]; None counts as 0.
-// Values that wrt depends on are held fixed.
+// JVP appends to g the tangents of outs (forward mode): for each, Σ_k ∂outs/∂wrt[k]·tangents[k], of
+// its type, or None if it does not depend on wrt. The result is part of the same graph, in the same
+// ops, and can be differentiated again, in either mode. tangents[k] has the type of wrt[k]; None
+// counts as 0. Values that wrt depends on are held fixed.
 //
 // If the graph has no lanes, tangents may have lanes, with one direction in each; the results then
 // have the same lanes.
@@ -35,7 +35,7 @@ func (g *Graph) JVP(outs, wrt, tangents []Ref) []Ref {
 		if !active[i] || !moving[i] || given[Ref(i)] {
 			continue
 		}
-		n := g.Nodes[i] // a copy: the slice grows below
+		n := g.Nodes[i] // a copy, because the slice of nodes is reallocated as it grows
 		g.site = n.Site
 		f.node(Ref(i), &n)
 	}
@@ -47,8 +47,9 @@ func (g *Graph) JVP(outs, wrt, tangents []Ref) []Ref {
 	return res
 }
 
-// moving marks the nodes before end whose tangents contribute to those of outs. The second argument
-// of OpSlope does not: only its value is used, and it may come from ops that have no derivative.
+// moving marks the nodes before end whose tangents contribute to those of outs. It does not mark
+// the second argument of OpSlope: only its value is used, which may come from ops without
+// derivatives.
 func (g *Graph) moving(outs []Ref, end int) []bool {
 	moving := make([]bool, end)
 	for _, r := range outs {
@@ -72,8 +73,8 @@ func (g *Graph) moving(outs []Ref, end int) []bool {
 
 type forward struct {
 	g     *Graph
-	tan   map[Ref]Ref   // tangents that are not 0
-	parts map[Ref][]Ref // by region: the tangents of its results, None where 0
+	tan   map[Ref]Ref   // the tangent of each node, if it is not 0
+	parts map[Ref][]Ref // for each region, the tangents of its results; None: 0
 }
 
 // of returns the tangent of r.
@@ -84,7 +85,7 @@ func (f *forward) of(r Ref) Ref {
 	return None
 }
 
-// orZero returns t, or zeros of type of if t is None.
+// orZero returns t, or zeros of the given type if t is None.
 func (f *forward) orZero(t Ref, of Type) Ref {
 	if t == None {
 		return f.g.Expand(f.g.Const(0), of)
@@ -122,7 +123,7 @@ func (f *forward) node(r Ref, n *Node) {
 		if tans[1] != None || tans[2] != None {
 			t = g.Select(n.Args[0], f.orZero(tans[1], Scalar), f.orZero(tans[2], Scalar))
 		}
-	case n.Op == OpMulGuarded: // a side not taken has no tangent either
+	case n.Op == OpMulGuarded: // on a side that is not taken, the tangent is 0, too
 		if tans[0] != None {
 			t = f.plus(t, g.Do(OpMulGuarded, nil, tans[0], n.Args[1]))
 		}
@@ -163,8 +164,8 @@ func (f *forward) node(r Ref, n *Node) {
 	}
 }
 
-// transposed applies the transpose of the op's VJP to the tangents: with v = VJP(w), the tangent is
-// the derivative of Σ v·tangent with respect to w.
+// transposed returns the tangent of an op that has a VJP. With v = VJP(w), the tangent is the
+// derivative of Σ v·tangent with respect to w, because the VJP is linear in w.
 func (f *forward) transposed(r Ref, n *Node, row *Op, tans []Ref) Ref {
 	g, sub := f.g, f.g.Sibling()
 	sub.site = g.site
@@ -189,7 +190,7 @@ func (f *forward) transposed(r Ref, n *Node, row *Op, tans []Ref) Ref {
 	var outs, given []Ref
 	for k, v := range row.VJP(sub, &m, out, w, need) {
 		if need[k] && v != None {
-			t := sub.Type(m.Args[k]) // an elementwise op may have broadcast its argument
+			t := sub.Type(m.Args[k]) // the op may have broadcast its argument
 			outs, given = append(outs, sub.Expand(sub.ReduceTo(v, t), t)), append(given, seeds[k])
 		}
 	}
@@ -204,9 +205,9 @@ func (f *forward) transposed(r Ref, n *Node, row *Op, tans []Ref) Ref {
 }
 
 // twin builds the body of a region that also carries tangents. Its inputs are the inputs of the old
-// body and, after each group of them, the tangents of those that have one. groups has the number of
-// inputs of each new group. tangentOf has, for each new input, the index of the old input whose
-// tangent it is, or -1.
+// body, in groups: carried values, streams, captured values. After each group come the tangents of
+// those that have one. groups has the number of inputs of each group with its tangents. tangentOf
+// has, for each new input, the index of the old input whose tangent it is, or -1.
 type twin struct {
 	b         *Graph
 	old       []Ref // inputs of b that correspond to inputs of the old body
@@ -236,7 +237,8 @@ func newTwin(g, body *Graph, has []bool, groups ...int) *twin {
 	return w
 }
 
-// tangents returns the tangents of outs; where there is none but want is set, zeros.
+// tangents returns the tangents of outs. Where want is set but there is no tangent, it returns
+// zeros.
 func (w *twin) tangents(outs []Ref, want []bool) []Ref {
 	tans := w.b.JVP(outs, w.old, w.tan)
 	for i, t := range tans {
@@ -247,7 +249,7 @@ func (w *twin) tangents(outs []Ref, want []bool) []Ref {
 	return tans
 }
 
-// args returns the arguments of the new region.
+// args returns the arguments of the new region, in the order of the twin's inputs.
 func (w *twin) args(f *forward, old, tans []Ref) []Ref {
 	var res []Ref
 	k := 0
@@ -292,8 +294,8 @@ func (f *forward) carried(body *Graph, carries, streams int, tans []Ref) (w *twi
 	return w, extra
 }
 
-// region adds the region, of the same kind as n, that computes the tangents of n's results, and
-// returns these tangents.
+// region adds a region of the same kind as n that computes the tangents of n's results, and returns
+// these tangents.
 func (f *forward) region(n *Node, tans []Ref) []Ref {
 	l := n.Layout()
 	if l.Control == Chosen {
@@ -315,7 +317,7 @@ func (f *forward) region(n *Node, tans []Ref) []Ref {
 	if l.Control == Tested {
 		cond := f.g.Sibling()
 		cond.site = f.g.site
-		var inputs []Ref // of the old condition
+		var inputs []Ref // the inputs that the old condition has
 		for i, of := range w.tangentOf {
 			if in := cond.Input(w.b.Type(w.b.Inputs[i])); of < 0 {
 				inputs = append(inputs, in)
@@ -350,7 +352,7 @@ func (f *forward) region(n *Node, tans []Ref) []Ref {
 	return res
 }
 
-// none returns None for each result of a region.
+// none returns a list of None, one for each result of a region.
 func (f *forward) none(n *Node) []Ref {
 	res := make([]Ref, len(n.Results()))
 	for i := range res {

@@ -9,12 +9,12 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel"
 )
 
-// This file: kernels of matrix ops, on row-major storage, without allocation. BLAS and LAPACK
-// routines are not used where they skip zeros, and so lose 0·NaN, or start goroutines.
+// This file: kernels of matrix ops, on row-major storage. They do not allocate. BLAS and LAPACK
+// routines are not used where they start goroutines, or where they skip zeros: 0·NaN must be NaN.
 
 // finite reports whether x has no infinity and no NaN.
 func finite(x []float64) bool {
-	s, t := 0.0, 0.0 // x - x is 0 or NaN
+	s, t := 0.0, 0.0 // x - x is 0 for a finite x, otherwise NaN
 	for len(x) >= 2 {
 		s += x[0] - x[0]
 		t += x[1] - x[1]
@@ -38,8 +38,8 @@ func dot(x, y []float64) float64 {
 	return s
 }
 
-// triSolveRight replaces b by the solution X of X op(A) = B. It solves op(A)ᵀ Xᵀ = Bᵀ, transposed
-// in work (as large as b), where one pass over A serves all rows.
+// triSolveRight replaces b by the solution X of X op(A) = B. It solves the transposed system op(A)ᵀ
+// Xᵀ = Bᵀ in work, which is as large as b, because one pass over A then serves all rows.
 func triSolveRight(b, a []float64, n int, t TriAttr, work []float64) {
 	t.Trans = !t.Trans
 	if n == 0 || len(b) == n {
@@ -76,7 +76,7 @@ func triSolve(b, a []float64, n, cols int, t TriAttr, unit bool) {
 				i = n - 1 - k
 			}
 			row, x := a[i*n:(i+1)*n], b[i*cols:(i+1)*cols]
-			// The rows of X that correspond to row i of a, without its diagonal.
+			// part is row i of a without its diagonal; rest are the rows of X that it multiplies.
 			part, rest := row[:i], b[:i*cols]
 			if t.Upper {
 				part, rest = row[i+1:], b[(i+1)*cols:]
@@ -143,7 +143,9 @@ func factorLU(a, pivots []float64, n int) float64 {
 			break
 		}
 		row := a[k*n : (k+1)*n]
-		if row[k] == 0 { // all below are 0 too: the matrix is singular, the determinant 0, not NaN
+		// The elements below are 0 too: the matrix is singular, and its determinant must be 0, not
+		// NaN.
+		if row[k] == 0 {
 			continue
 		}
 		for i := k + 1; i < n; i++ {
@@ -170,7 +172,7 @@ func swapRows(a []float64, i, j, n int) {
 	}
 }
 
-// solveLU replaces b by A⁻¹b or, with trans, A⁻ᵀb, given A's factors.
+// solveLU replaces b by A⁻¹b or, with trans, by A⁻ᵀb, given A's factors L and U.
 func solveLU(b, lu, pivots []float64, n, cols int, trans bool) {
 	if !trans {
 		for i := range n {
@@ -191,7 +193,7 @@ func solveLU(b, lu, pivots []float64, n, cols int, trans bool) {
 	}
 }
 
-// byBLAS implements kernel.RowLoops by BLAS if rows are long enough, with the same results.
+// byBLAS implements kernel.RowLoops. For long rows it uses BLAS, which gives the same results.
 type byBLAS struct{ kernel.PortableEigenLoops }
 
 // Less implements kernel.RowLoops.
@@ -203,8 +205,8 @@ func (l byBLAS) Less(a []float64, stride int, u, v []float64) {
 	l.PortableEigenLoops.Less(a, stride, u, v)
 }
 
-// product computes the matrix product by definition, for operands that are not finite, for which
-// BLAS loses 0·NaN.
+// product computes the matrix product by its definition. It is for operands that are not finite,
+// because BLAS loses 0·NaN.
 func product(dst, a, b []float64, sa, sb []int, m MatMulAttr) {
 	r, c, k, _ := m.dims(sa, sb)
 	ra, ca := sa[1], 1

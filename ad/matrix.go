@@ -16,7 +16,7 @@ import (
 // the upper one.
 type TriAttr struct{ Upper, Trans, Right bool }
 
-// Key implements Keyed.
+// AppendKey implements Keyed.
 func (a TriAttr) AppendKey(b []byte) []byte {
 	for _, x := range [...]bool{a.Upper, a.Trans, a.Right} {
 		b = strconv.AppendBool(b, x)
@@ -27,14 +27,15 @@ func (a TriAttr) AppendKey(b []byte) []byte {
 // SolveAttr says whether the matrix of a solve is transposed.
 type SolveAttr struct{ Trans bool }
 
-// Key implements Keyed.
+// AppendKey implements Keyed.
 func (a SolveAttr) AppendKey(b []byte) []byte { return strconv.AppendBool(b, a.Trans) }
 
-// CholeskyAttr names the matrix of a factorisation in messages, as Check does. Both fields are
-// empty if the matrix does not come from the user's program.
+// CholeskyAttr says how messages name the matrix of a factorisation, like the fields of Check. Both
+// are empty if the matrix does not come from the user's program.
 type CholeskyAttr struct{ Function, Name string }
 
-// AppendKey implements Keyed: factorisations of one matrix are shared, whatever their names.
+// AppendKey implements Keyed. Factorisations of one matrix are thereby merged, even if messages
+// name it in different ways.
 func (CholeskyAttr) AppendKey(b []byte) []byte { return b }
 
 // NotPositiveError rejects a matrix that has no Cholesky factor.
@@ -75,7 +76,7 @@ func notPositive(a []float64, n int, attr any) error {
 			}
 		}
 	}
-	e.Pivot = n // by rounding
+	e.Pivot = n // rounding made the factorisation fail
 	return e
 }
 
@@ -95,7 +96,7 @@ func (g *Graph) TriSolve(a, b Ref, attr TriAttr) Ref { return g.Do(OpTriSolve, a
 func (g *Graph) Solve(a, b Ref) Ref {
 	ta, tb := g.Type(a), g.Type(b)
 	if len(ta.Shape) != 2 || len(tb.Shape) != 2 || ta.Shape[0] != ta.Shape[1] || ta.Shape[0] != tb.Shape[0] {
-		return g.Do(OpSolve, SolveAttr{}, a, b) // which complains
+		return g.Do(OpSolve, SolveAttr{}, a, b) // and let it report the error
 	}
 	switch ta.Shape[0] {
 	case 1:
@@ -157,8 +158,8 @@ func (g *Graph) EigenSym(a Ref) (values, vectors Ref) {
 	return g.Slice(r, 0, []int{n}), g.Slice(r, n, []int{n, n})
 }
 
-// lowerIndex maps positions 0, 1, … to the lower triangle of an n×n matrix, row
-// by row. Its table is shared within the graph.
+// lowerIndex maps positions 0, 1, … to the lower triangle of an n×n matrix, row by row. The graph
+// stores its table once.
 func (g *Graph) lowerIndex(n int) Index {
 	if ix, ok := g.lower[n]; ok {
 		return ix
@@ -199,8 +200,8 @@ func (g *Graph) halfLower(a Ref) Ref {
 	return g.Scatter(g.Mul(g.halfDiagonal(shape[0]), g.Gather(a, ix)), ix, shape)
 }
 
-// onLower returns the adjoint of the lower triangle of a symmetric matrix, given the adjoint s of
-// the whole matrix.
+// onLower returns the adjoint of the lower triangle of a symmetric matrix, of which only that is
+// read, given the adjoint s of the whole matrix.
 func (g *Graph) onLower(s Ref) Ref {
 	shape := g.Type(s).Shape
 	ix := g.lowerIndex(shape[0])
@@ -216,8 +217,8 @@ func Converged(ok bool) error {
 	return nil
 }
 
-// unclear returns a matrix with the lower triangle of x and an arbitrary upper triangle. It skips
-// nodes that only set the upper triangle to 0; adjoints of factors are sums of such nodes.
+// unclear returns a matrix with the lower triangle of x and any upper triangle. It skips nodes that
+// only set the upper triangle to 0, which adjoints of factors contain.
 func (g *Graph) unclear(x Ref) Ref {
 	n := &g.Nodes[x]
 	switch args := n.Args; n.Op {
@@ -273,8 +274,8 @@ func choleskyAdjoint() Op {
 			return nil
 		},
 		Work: func(args []Type, _ any) int { n := args[0].Shape[0]; return n * n },
-		// With H, symmetric, the adjoint of S: the adjoint of P is L⁻¹ H L⁻ᵀ, and that of L through
-		// the inverses is -S H L⁻ᵀ.
+		// Let H be the adjoint of S, symmetric. Then the adjoint of P is L⁻¹ H L⁻ᵀ, and that of L
+		// through the inverses is -S H L⁻ᵀ.
 		VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 			l, lbar := n.Args[0], n.Args[1]
 			half := g.halfLower(adj)
@@ -354,7 +355,7 @@ func matrixOps() map[OpCode]Op {
 				t, a, b := n.Attr.(TriAttr), n.Args[0], n.Args[1]
 				db := g.TriSolve(a, adj, TriAttr{t.Upper, !t.Trans, t.Right})
 				da := None
-				if need[0] { // op(A)'s adjoint is -B̄ Xᵀ, on the right -Xᵀ B̄
+				if need[0] { // the adjoint of op(A) is -B̄ Xᵀ, with Right -Xᵀ B̄
 					switch p, q := db, x; {
 					case t.Right && t.Trans:
 						da = g.matMul(p, q, true, false)
@@ -456,7 +457,8 @@ func matrixOps() map[OpCode]Op {
 				return Converged(kernel.EigenSym(dst[:n], dst[n:], args[0], n, kernel.PortableEigenLoops{}, work))
 			},
 			Work: func(args []Type, _ any) int { return kernel.EigenWork(args[0].Shape[0]) },
-			// V (diag(λ̄) + F∘(Vᵀ V̄)) Vᵀ with F(i,j) = 1/(λj - λi), 0 on the diagonal.
+			// The adjoint is V (diag(λ̄) + F∘(Vᵀ V̄)) Vᵀ with F(i,j) = 1/(λj - λi), 0 on the
+			// diagonal.
 			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 				k := g.Type(n.Args[0]).Shape[0]
 				values, v := g.Slice(out, 0, []int{k}), g.Slice(out, k, []int{k, k})

@@ -25,8 +25,8 @@ func randomMatrix(rng *rand.Rand, n int, spd bool) []float64 {
 	return a
 }
 
-// TestMatrixValues checks each op by the equation that defines it, at sizes around the limits
-// between kernels.
+// TestMatrixValues checks each op by the equation that defines it, at sizes below and above the
+// limits at which kernels change their method.
 func TestMatrixValues(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	for _, n := range []int{0, 1, 2, 5, 9, 17, 40} {
@@ -122,7 +122,7 @@ func TestMatrixValues(t *testing.T) {
 		same("log |det|", run(func(g *Graph) Ref { return g.LogAbsDet(mat(g, spd, sq)) }), []float64{logDet})
 		same("log det", run(func(g *Graph) Ref { return g.LogDetSPD(mat(g, spd, sq)) }), []float64{logDet})
 		minus := mul(spd, eye, false, false, sq, sq)
-		if n > 0 { // an odd permutation of rows and a change of sign
+		if n > 0 { // swap two rows and change the sign of one
 			swapRows(minus, 0, n-1, n)
 			for j := range n {
 				minus[j] *= -1
@@ -164,7 +164,7 @@ func TestMatrixNaN(t *testing.T) {
 				g := NewGraph()
 				x := g.Input(Type{Shape: []int{n, n}})
 				args := []Ref{x}
-				if op.Row().Arity == 2 { // the identity has zeros where the other matrix has none
+				if op.Row().Arity == 2 { // the second matrix is the identity, which has zeros
 					eye := make([]float64, n*n)
 					for i := range n {
 						eye[i*n+i] = 1
@@ -189,7 +189,7 @@ func TestMatrixNaN(t *testing.T) {
 	}
 }
 
-// TestNotPositive checks that a rejection names the op and the position.
+// TestNotPositive checks that a rejection names the op and the pivot.
 func TestNotPositive(t *testing.T) {
 	g := NewGraph()
 	x := g.Input(Type{Shape: []int{2, 2}})
@@ -244,8 +244,8 @@ func TestMatrixAllocations(t *testing.T) {
 	}
 }
 
-// TestUnclear checks that the adjoint of a factor is not cleared above the diagonal, because
-// nothing reads it there.
+// TestUnclear checks that no node sets the part above the diagonal of a factor's adjoint to 0,
+// because nothing reads it there.
 func TestUnclear(t *testing.T) {
 	const n = 4
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -269,7 +269,7 @@ func TestUnclear(t *testing.T) {
 		}
 	}
 	look(adjoint)
-	// S = -Σ A⁻¹ b bᵀ A⁻¹ + A⁻¹/2 is the adjoint of the whole matrix.
+	// The adjoint of the whole matrix is S = -Σ A⁻¹ b bᵀ A⁻¹ + A⁻¹/2.
 	spd, rhs := randomMatrix(rng, n, true), randomMatrix(rng, n, false)[:3*n]
 	out, err := g.Eval([][]float64{spd, rhs}, &Env{})
 	if err != nil {

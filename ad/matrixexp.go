@@ -29,7 +29,7 @@ func matrixExp(dst, a, dstE, e []float64, n int, work []float64) {
 	}
 	p := &approximants[len(approximants)-1]
 	for k := range approximants {
-		if norm <= approximants[k].most[x.kind()] { // no order fits if the norm is NaN
+		if norm <= approximants[k].most[x.kind()] { // if the norm is NaN, none fits
 			p = &approximants[k]
 			break
 		}
@@ -46,7 +46,7 @@ func matrixExp(dst, a, dstE, e []float64, n int, work []float64) {
 	for i, y := range e {
 		of.d[i] = y * scale
 	}
-	var powers [4]dual // the even ones, from A²
+	var powers [4]dual // A², A⁴ and so on
 	b, evens := p.b, p.evens
 	for k := range evens {
 		powers[k] = x.new()
@@ -94,10 +94,10 @@ func matrixExp(dst, a, dstE, e []float64, n int, work []float64) {
 	}
 }
 
-// approximants are the Padé approximants of orders 3, 5, 7, 9 and 13. Each has the largest norm of
-// A for which the error of the exponential, and that of its derivative, is one of rounding (Higham
-// 2005; Al-Mohy and Higham 2009), the number of even powers of A that are computed, and the
-// coefficients. For order 13, A⁸ and higher powers come from products of others.
+// approximants are the Padé approximants of orders 3, 5, 7, 9 and 13. Each has the largest norms of
+// A for which the errors of the exponential and of its derivative are of the size of rounding
+// (Higham 2005; Al-Mohy and Higham 2009), the number of even powers of A that are computed, and the
+// coefficients. For order 13, A⁸ and higher powers come from products of lower ones.
 var approximants = []struct {
 	most  [2]float64
 	evens int
@@ -114,7 +114,7 @@ var approximants = []struct {
 // dual is a matrix v and, if requested, its derivative d.
 type dual struct{ v, d []float64 }
 
-// expMatrix does arithmetic on n×n matrices in work.
+// expMatrix does arithmetic on n×n matrices that are stored in work.
 type expMatrix struct {
 	n       int
 	work    []float64
@@ -201,7 +201,7 @@ func (x *expMatrix) mul(to, y, z dual) {
 // product computes to = a b or, with add, to += a b.
 func (x *expMatrix) product(to, a, b []float64, add bool) {
 	n := x.n
-	if n >= fromBLAS && finite(a) && finite(b) { // BLAS loses 0·NaN
+	if n >= fromBLAS && finite(a) && finite(b) { // otherwise BLAS loses 0·NaN
 		beta := 0.0
 		if add {
 			beta = 1
@@ -223,12 +223,12 @@ func (x *expMatrix) product(to, a, b []float64, add bool) {
 	}
 }
 
-// solve replaces r by the solution of m x = r, and destroys m.
+// solve replaces r by the solution x of m x = r. It overwrites m.
 func (x *expMatrix) solve(r, m dual) {
 	pivots := x.take(x.n)
 	factorLU(m.v, pivots, x.n)
 	x.substitute(r.v, m.v, pivots)
-	if x.tangent { // of r.d - m.d x
+	if x.tangent { // the derivative of x solves m y = r.d - m.d x
 		for i := range m.d {
 			m.d[i] = -m.d[i]
 		}
@@ -237,7 +237,7 @@ func (x *expMatrix) solve(r, m dual) {
 	}
 }
 
-// substitute solves with the factors of a matrix.
+// substitute solves a system, given the factors of its matrix.
 func (x *expMatrix) substitute(b, lu, pivots []float64) {
 	n := x.n
 	if n >= fromBLAS {
@@ -272,12 +272,13 @@ func (x *expMatrix) substitute(b, lu, pivots []float64) {
 	}
 }
 
-// fromBLAS is the least order of a matrix for which BLAS takes less time than loops.
+// fromBLAS is the order of a matrix from which BLAS multiplies faster than loops.
 const fromBLAS = 16
 
-// matrixExpTangent returns the row of the derivative of the exponential. The op is linear in E; its
-// transpose is the same op at Aᵀ. Its derivative with respect to A comes from the exponential of [A
-// E; 0 A], whose upper right block it is (Najfeld & Havel 1995).
+// matrixExpTangent returns the row of OpMatrixExpTangent, the derivative of the exponential at A in
+// a direction E. The op is linear in E, and its transpose is the same op at Aᵀ. The value is the
+// upper right block of the exponential of [A E; 0 A], and so the derivative with respect to A comes
+// from that exponential (Najfeld & Havel 1995).
 func matrixExpTangent() Op {
 	return Op{Name: "matrix exp tangent", Class: Array, Arity: 2,
 		Shape: func(args []Type, _ any) (Type, error) {

@@ -78,7 +78,7 @@ func TestMatrixExp(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 3, 5, fromBLAS - 1, fromBLAS} {
 		for k, norm := range norms {
 			if n >= fromBLAS-1 && k%8 != 0 {
-				continue // high precision takes long
+				continue // an exponential with high precision takes long
 			}
 			a, e := make([]float64, n*n), make([]float64, n*n)
 			most := 0.0
@@ -86,7 +86,8 @@ func TestMatrixExp(t *testing.T) {
 				s := 0.0
 				for i := range n {
 					a[i*n+j], e[i*n+j] = rng.NormFloat64(), 1e6*rng.NormFloat64()
-					if k%3 == 2 && i > j { // triangular, as for compartment models
+					// Make every third matrix triangular, as in compartment models.
+					if k%3 == 2 && i > j {
 						a[i*n+j] = 0
 					}
 					s += math.Abs(a[i*n+j])

@@ -2,10 +2,10 @@ package ad
 
 import "slices"
 
-// nodeTable finds equal nodes: a hash table with linear probing in one piece of memory. A map takes
-// several pieces, and graphs are made and copied often.
+// nodeTable finds equal nodes. It is a hash table with linear probing that is one piece of memory;
+// a map takes several, and graphs are made and copied often.
 type nodeTable struct {
-	entries []nodeEntry // a power of 2
+	entries []nodeEntry // their number is a power of 2
 	n       int
 }
 
@@ -30,7 +30,7 @@ func (t *nodeTable) grow(n int) {
 	}
 }
 
-// place returns the entry with a key, or the free entry where it belongs.
+// place returns the entry of a key, or the free entry where it belongs.
 func (t *nodeTable) place(k nodeKey) *nodeEntry {
 	const odd = 0x9e3779b97f4a7c15
 	h := (uint64(k.op)<<16 | uint64(k.n)) * odd
@@ -68,15 +68,15 @@ func (t *nodeTable) set(k nodeKey, r Ref) {
 // clone returns a copy that can grow independently.
 func (t *nodeTable) clone() nodeTable { return nodeTable{slices.Clone(t.entries), t.n} }
 
-// keyTable numbers the keys of attributes, from 1. nodeKey has numbers instead of keys: graphs have
-// many nodes and few attributes, and keys without pointers are faster to look up.
+// keyTable numbers the keys of attributes, from 1. A nodeKey holds these numbers: a graph has few
+// attributes compared with its nodes, and keys without pointers are faster to look up.
 type keyTable struct {
-	text    []byte     // of all keys
+	text    []byte     // all keys, one after another
 	entries []keyEntry // a hash table like that of nodeTable
 	n       int32
 }
 
-// keyEntry is a key, as a part of the text, with its number; 0 in a free entry.
+// keyEntry is a key, as a part of the text, and its number; a free entry has number 0.
 type keyEntry struct {
 	start, end int
 	number     int32

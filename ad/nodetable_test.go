@@ -22,7 +22,7 @@ func TestNodeTable(t *testing.T) {
 		}
 		if i%700 == 0 {
 			copied := table.clone()
-			table.set(k, -7) // the copy must not see it
+			table.set(k, -7) // change the original: the copy must not change
 			table = copied
 		}
 		table.set(k, Ref(i))

@@ -12,7 +12,7 @@ const (
 	Region                   // has sub-graphs and any number of results, but no value
 	Projection               // a result of a region
 	Effect                   // no value: checks, rejections, prints
-	Random                   // draws a number from a stream; elementwise, never merged, folded or differentiated
+	Random                   // draws a random number for each element; never merged, folded or differentiated
 )
 
 // Op is one row of the op table: everything that the package knows about an operation. To add an
@@ -22,7 +22,7 @@ type Op struct {
 	Class Class
 	Arity int // number of arguments; -1 for any
 
-	// Elementwise ops: the value, by arity.
+	// The value of an Elementwise op, as a function of 1, 2 or 3 numbers.
 	F1 func(x float64) float64
 	F2 func(x, y float64) float64
 	F3 func(x, y, z float64) float64
@@ -37,8 +37,8 @@ type Op struct {
 	// one after another.
 	Factors func(g *Graph, out Ref, a []Ref) [][]Ref
 
-	// Shape is, for classes other than Elementwise, the type rule. With OwnLanes it determines the
-	// lanes too; otherwise lanes follow the arguments.
+	// Shape is the type rule, for classes other than Elementwise. The lanes of the value follow
+	// from the arguments, unless OwnLanes says that Shape determines them too.
 	Shape    func(args []Type, attr any) (Type, error)
 	OwnLanes bool
 
@@ -52,8 +52,8 @@ type Op struct {
 	// nothing reads the value, and may be reordered with ops that may reject.
 	Total bool
 
-	// VJP returns the adjoints of the arguments (None where zero or where need is false), given the
-	// adjoint of the value. It is for ops without Partials and Factors.
+	// VJP is the rule of reverse mode for ops without Partials and Factors. Given the adjoint of
+	// the value, it returns the adjoints of the arguments, None where zero or where need is false.
 	VJP func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref
 
 	// Adjoint is the rule of a Region. It returns the adjoints of its arguments (None where zero or
@@ -67,17 +67,17 @@ type Op struct {
 	// Elementwise ops only.
 	Points [][]float64
 	Domain func(arg int, z float64) float64
-	// Flat marks ops whose derivative is zero or undefined (comparisons, floor). They are not
-	// tested by differences.
+	// Flat marks ops whose derivative is zero or undefined, such as comparisons and floor. Tests do
+	// not compare their derivatives with finite differences.
 	Flat bool
 
-	// Example is for a Region: an expression of a vector of Size numbers, for tests.
+	// Example is an expression of a vector of Size numbers that contains a Region, for tests.
 	Size    int
 	Example func(g *Graph, x Ref) Ref
 }
 
-// partials is the result of Partials or Factors, by argument: the factors of the partial
-// derivative, none where it is 0.
+// partials returns the result of Partials or Factors for each argument as a list of factors, whose
+// product is the partial derivative; it is empty if that is 0.
 func (op *Op) partials(g *Graph, out Ref, a []Ref) [][]Ref {
 	if op.Factors != nil {
 		return op.Factors(g, out, a)
@@ -100,7 +100,8 @@ func (op OpCode) Row() *Op { return &table[op] }
 // String is the op's name.
 func (op OpCode) String() string { return table[op].Name }
 
-// table is filled by init because rules build graphs, which read the table.
+// table is filled by init. A plain initialiser would refer to itself, because rules build graphs,
+// which read the table.
 var table [numOps]Op
 
 func init() {
@@ -216,38 +217,38 @@ const (
 	OpPhiExcess       // x + φ(x)/Φ(x), positive
 	OpLogExpModTail   // (z, v): v²/2 - vz + log Phi(z-v), for a normal plus an exponential variate
 	OpExpModSlope     // (z, v): with t = z-v, t + φ(t)/Φ(t) where t < 0 and φ(t)/Φ(t) elsewhere; used by its derivatives
-	OpLogExpModCDF    // (z, v): log(Phi(z) - exp of that), its log distribution function
+	OpLogExpModCDF    // (z, v): log(Phi(z) - exp(OpLogExpModTail)), log distribution function of that variate
 	OpXLog1mY         // x log(1 - y), 0 where x is 0
-	OpLogGammaP       // (n, a, x): n-th derivative of log P(a, x) by a, P the incomplete gamma function; n a constant
-	OpLogGammaQ       // the same of log Q(a, x)
+	OpLogGammaP       // (n, a, x): n-th derivative of log P(a, x) with respect to a, P the incomplete gamma function; n a constant
+	OpLogGammaQ       // the same for log Q(a, x)
 	OpLogPoisson      // (a, x): log of xᵃ exp(-x)/Γ(a+1)
 	OpLogBetaTerm     // (x, a, b): log of xᵃ (1-x)ᵇ/B(a, b)
 	OpLogBetaI        // (x, a, b): log I_x(a, b), the incomplete beta function
-	OpLogBetaIa       // its derivative by a
-	OpLogBetaIb       // its derivative by b
+	OpLogBetaIa       // its derivative with respect to a
+	OpLogBetaIb       // its derivative with respect to b
 	OpLogBetaIc       // (x, a, b): log(1 - I_x(a, b)), which needs no 1-x
-	OpLogBetaIca      // its derivative by a
-	OpLogBetaIcb      // its derivative by b
-	OpLogFailuresPhi  // (μ, φ, n): derivative by φ of log I_x(φ, n) for x = φ/(φ+μ), with μ and n fixed
+	OpLogBetaIca      // its derivative with respect to a
+	OpLogBetaIcb      // its derivative with respect to b
+	OpLogFailuresPhi  // (μ, φ, n): derivative with respect to φ of log I_x(φ, n) at x = φ/(φ+μ), with μ and n fixed
 	OpLogFailuresPhic // the same for log(1 - I_x(φ, n))
 	OpLogStudentCDF   // (t, ν): log distribution function of Student's distribution
-	OpLogStudentCDFNu // its derivative by ν
+	OpLogStudentCDFNu // its derivative with respect to ν
 	OpLogBesselI      // (v, x): log(exp(-x) I_v(x)), I the modified Bessel function
-	OpLogBesselIv     // its derivative by v
+	OpLogBesselIv     // its derivative with respect to v
 	OpLogBesselK      // (v, x): log(exp(x) K_v(x)), K the modified Bessel function of the second kind
 	OpBesselJ         // (n, x): the Bessel function of the first kind; n a constant integer
 	OpBesselY         // (n, x): the Bessel function of the second kind
-	OpLambertW0       // the inverses of w exp(w): w ≥ -1
-	OpLambertWm1      // w ≤ -1
+	OpLambertW0       // the inverse of w exp(w), the branch with w ≥ -1
+	OpLambertWm1      // the other branch of the inverse: w ≤ -1
 	OpOwensT          // (h, a): Owen's T function
 	OpLogSkewNormal   // (z, a): log distribution function of the standard skew normal distribution
 	OpInvLogPhi       // the inverse of log Phi
 	OpInvBetaI        // (p, a, b): the x at which I_x(a, b) is p
 	OpStudentQuantile // (p, ν): the quantile of Student's distribution
 	OpLogVonMises     // (x, κ): log probability between -π and x under the von Mises distribution around 0
-	OpVonMisesMoment  // (n, x, κ): mean of (cos t - 1)ⁿ for angles t ≤ x under it; n a constant
-	OpLogWiener       // (u, b): log density of the exit time u at 1 from (0, 1) of a Wiener process from b
-	OpWienerRatio     // (n, u, b): n-th derivative by b of that density over the density; n a constant
+	OpVonMisesMoment  // (n, x, κ): mean of (cos t - 1)ⁿ for angles t ≤ x under that distribution; n a constant
+	OpLogWiener       // (u, b): log density of the time u at which a Wiener process that starts at b leaves (0, 1) at 1
+	OpWienerRatio     // (n, u, b): n-th derivative of that density with respect to b, divided by the density; n a constant
 
 	// linear
 	OpGather
@@ -284,8 +285,8 @@ const (
 	// complex numbers: the first dimension has the real and the imaginary part
 	OpFourier      // of the last dimension
 	OpEigen        // eigenvalues, eigenvectors, positions of their largest elements
-	OpOrthonormal  // makes columns orthonormal that are so except for rounding
-	OpSchur        // T, then U
+	OpOrthonormal  // makes orthonormal the columns of a matrix that are so except for rounding
+	OpSchur        // T, then U, of the Schur decomposition
 	OpSchurAdjoint // (T and U, their adjoints): the adjoint of the matrix
 	OpSchurTangent // (T and U, the change of the matrix): the change of T and U
 

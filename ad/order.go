@@ -10,7 +10,7 @@ import (
 // OrderAttr is the direction of an OpOrder.
 type OrderAttr struct{ Descending bool }
 
-// Key implements Keyed.
+// AppendKey implements Keyed.
 func (o OrderAttr) AppendKey(b []byte) []byte { return strconv.AppendBool(b, o.Descending) }
 
 // orderOps returns the rows of ops that find positions by comparing elements.
@@ -46,11 +46,14 @@ func orderOps() map[OpCode]Op {
 	}
 }
 
-// order sets dst to the positions of the elements of x in sorted order. Equal elements come out in
-// the same order as in Stan, which uses the introspective sort (Musser 1997) of the GNU C++
-// library: quicksort by the median of the second, the middle and the last element until no part is
-// longer than 16, then one insertion sort of the whole; parts that are still long after 2 log₂ n
-// partitions are sorted as heaps. NaN comes last.
+// order sets dst to the positions of the elements of x in sorted order. Equal elements have the
+// same order as in Stan, which uses the introspective sort (Musser 1997) of the GNU C++ library:
+//
+//   - Quicksort, by the median of the second, the middle and the last element, until no part is
+//     longer than 16. Parts that are still longer after 2 log₂ n partitions are sorted by heapsort.
+//   - Then one insertion sort of the whole.
+//
+// NaN comes last.
 func order(dst, x []float64, descending bool) {
 	for i := range dst {
 		dst[i] = float64(i)
@@ -76,11 +79,12 @@ type introsort struct {
 	less func(a, b float64) bool
 }
 
-const shortPart = 16 // parts of this length are left to the insertion sort
+const shortPart = 16 // partitions leaves parts of this length to the insertion sort
 
 func (s *introsort) swap(i, j int) { s.at[i], s.at[j] = s.at[j], s.at[i] }
 
-// partitions sorts the elements from lo up to, but excluding, hi, except within short parts.
+// partitions sorts the elements from lo up to, but excluding, hi, except within short parts, which
+// stay unsorted.
 func (s *introsort) partitions(lo, hi, depth int) {
 	for ; hi-lo > shortPart; depth-- {
 		if depth == 0 {
@@ -132,8 +136,9 @@ func (s *introsort) partition(lo, hi int, pivot float64) int {
 	}
 }
 
-// insert is an insertion sort of the first n elements. After the first short part, the smallest
-// element is known to precede those that are inserted.
+// insert is an insertion sort of the first n elements. It checks for the beginning of the slice
+// only while it inserts the first short part: that contains the smallest element, at which later
+// searches stop.
 func (s *introsort) insert(n int) {
 	for i := 1; i < n; i++ {
 		v, j := s.at[i], i
@@ -149,7 +154,7 @@ func (s *introsort) insert(n int) {
 	}
 }
 
-// heap sorts the elements from lo up to, but excluding, hi as a heap.
+// heap sorts the elements from lo up to, but excluding, hi by heapsort.
 func (s *introsort) heap(lo, hi int) {
 	h := s.at[lo:hi]
 	for top := (len(h) - 2) / 2; top >= 0; top-- {
@@ -162,8 +167,8 @@ func (s *introsort) heap(lo, hi int) {
 	}
 }
 
-// sift puts v in place of the root of a heap at top: the greater child moves up at each level; then
-// v moves up as far as it belongs.
+// sift puts v in place of the root, at top, of a heap: at each level the greater child moves up;
+// then v moves up to where it belongs.
 func (s *introsort) sift(h []float64, top int, v float64) {
 	hole := top
 	for 2*hole+2 < len(h) {

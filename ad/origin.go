@@ -2,9 +2,9 @@ package ad
 
 import "slices"
 
-// Origins returns the origin of each element of a node that only moves elements of its arguments
-// (an index, a transposition, a repetition, a concatenation): element e, counted over all lanes, is
-// element from[e] of argument arg[e]. ok is false for other nodes.
+// Origins returns where each element of a node comes from, if the node only moves elements of its
+// arguments (an index, a transposition, a repetition, a concatenation). Element e, counted over all
+// lanes, is element from[e] of argument arg[e]. ok is false for other nodes.
 func (g *Graph) Origins(r Ref) (arg, from []int32, ok bool) {
 	n := &g.Nodes[r]
 	switch n.Op {
@@ -12,7 +12,8 @@ func (g *Graph) Origins(r Ref) (arg, from []int32, ok bool) {
 	default:
 		return nil, nil, false
 	}
-	// The node is evaluated on element numbers instead of values, counted through all arguments.
+	// Evaluate the node on the numbers of elements, counted through all arguments, instead of on
+	// values.
 	types, values := make([]Type, len(n.Args)), make([][]float64, len(n.Args))
 	var first []int
 	total := 0
@@ -40,8 +41,8 @@ func (g *Graph) Origins(r Ref) (arg, from []int32, ok bool) {
 	return arg, from, true
 }
 
-// Operand returns the index of an element of an argument. Element e of a value of type to is
-// computed from it, if the argument of type t is broadcast as in elementwise ops.
+// Operand returns the index of the element of an argument that element e of the result is computed
+// from. The argument has type t, and is broadcast to type to as in elementwise ops.
 func Operand(t, to Type, e int) int {
 	size := to.Size()
 	lane, k := e/max(1, size), e%max(1, size)
@@ -54,7 +55,7 @@ func Operand(t, to Type, e int) int {
 	return lane*t.Size() + k
 }
 
-// Depends finds on which of the n elements of wrt each element of a node may depend. The returned
+// Depends finds which of the n elements of wrt each element of a node may depend on. The returned
 // function calls f with their indices.
 func (g *Graph) Depends(wrt Ref) func(r Ref, element int, f func(i int)) {
 	d := g.dependence(wrt)
@@ -67,7 +68,7 @@ func (g *Graph) Depends(wrt Ref) func(r Ref, element int, f func(i int)) {
 
 // Zeros finds the elements of a node that are 0 for all inputs, as far as the structure of the
 // graph shows, for instance those above the diagonal of a triangular matrix. The returned function
-// returns nil if none is known; do not change its result.
+// marks them; it returns nil if none is known. Do not change its result.
 func (g *Graph) Zeros() func(r Ref) []bool {
 	known := map[Ref][]bool{}
 	var zeros func(r Ref) []bool
@@ -92,7 +93,7 @@ func (g *Graph) Zeros() func(r Ref) []bool {
 			for e := range out {
 				out[e] = of(0, e)
 			}
-		case OpScatter: // evaluated with 1 for elements that may be nonzero
+		case OpScatter: // evaluated with 1 in place of elements that may differ from 0
 			a := n.Args[0]
 			ones, sums := make([]float64, g.Type(a).Total()), make([]float64, len(out))
 			z := zeros(a)
@@ -110,7 +111,7 @@ func (g *Graph) Zeros() func(r Ref) []bool {
 		default:
 			if v, ok := g.Value(r); ok && len(v) > 0 {
 				for e := range out {
-					out[e] = v[e%len(v)] == 0 // one number if all are the same
+					out[e] = v[e%len(v)] == 0 // a constant that repeats one number stores it once
 				}
 				break
 			}

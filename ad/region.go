@@ -24,9 +24,9 @@ type Scan struct {
 	Steps                        int
 	Reverse                      bool
 
-	// Limit is the maximum number of elements of history, over all lanes, for which the derivative
-	// stores the whole history. Above it, the derivative stores the carried values only at some
-	// steps and recomputes the others. 0 means DefaultHistory.
+	// Limit is the maximum number of elements of the history, over all lanes. If the history is
+	// longer, the derivative stores the carried values only at some steps and recomputes the
+	// others. 0 means DefaultHistory.
 	Limit int
 }
 
@@ -37,6 +37,7 @@ func (s *Scan) Layout() Layout {
 		Results: []Run{{Final, 0, s.Carries}, {History, 0, s.Carries}, {Kept, s.Carries, s.Outs}, {Sum, s.Carries + s.Outs, s.Sums}}}
 }
 
+// With returns a scan with layout l.
 func (s *Scan) With(l Layout) RegionAttr {
 	return &Scan{Body: l.Repeated(), Carries: l.Carries, Streams: l.Streams, Outs: l.Outs, Sums: l.Sums,
 		Steps: l.Steps, Reverse: l.Reverse, Limit: s.Limit}
@@ -56,7 +57,7 @@ func scanExample(g *Graph, x Ref) Ref {
 	return g.Kept(scan, 0)
 }
 
-// These functions return the position of a result in Results.
+// finalAt and the functions below return the position of a result in Results.
 func (s *Scan) finalAt(i int) int   { return i }
 func (s *Scan) historyAt(i int) int { return s.Carries + i }
 func (s *Scan) outAt(i int) int     { return 2*s.Carries + i }
@@ -72,6 +73,7 @@ func (f *If) Layout() Layout {
 	return Layout{Control: Chosen, Bodies: []*Graph{f.Then, f.Else}, Results: []Run{{Taken, 0, len(f.Then.Outputs)}}}
 }
 
+// With returns a conditional with layout l.
 func (f *If) With(l Layout) RegionAttr { return &If{Then: l.Bodies[0], Else: l.Bodies[1]} }
 
 // Results returns the types of the results, in order.
@@ -125,7 +127,7 @@ func resultTypes(r RegionAttr) []Type {
 // resultAttr is the attribute of OpResult: the index of the result.
 type resultAttr int
 
-// Key implements Keyed.
+// AppendKey implements Keyed.
 func (k resultAttr) AppendKey(b []byte) []byte { return strconv.AppendInt(b, int64(k), 10) }
 
 // ResultIndex returns the index, in its region, of the result that an OpResult node reads.
@@ -160,7 +162,7 @@ func (g *Graph) Kept(scan Ref, i int) Ref {
 	return g.Result(scan, g.Nodes[scan].Attr.(*Scan).outAt(i))
 }
 
-// History returns the array over steps of carried value i before each step.
+// History returns the array over steps of carried value i before each step of a scan.
 func (g *Graph) History(scan Ref, i int) Ref {
 	return g.Result(scan, g.Nodes[scan].Attr.(*Scan).historyAt(i))
 }
@@ -206,13 +208,13 @@ func (g *Graph) MarkResults(marked []bool) {
 func core(t Type) Type { return Type{Shape: t.Shape} }
 
 // adjoint builds the adjoint of a scan: a scan in the opposite order that carries the adjoints of
-// the carried values. Each step recomputes the forward body from the history and pulls the adjoints
-// back through it. Storing every intermediate value instead would cost memory traffic to save,
-// mostly, a few multiplications. Exceptions are the results of while loops in the body and elements
-// read from arrays: where the scan keeps these, they are not recomputed (Checkpointable).
+// the carried values. Each step recomputes the body from the history, and backpropagates through
+// it. To store every intermediate value instead would cost memory traffic, and save mostly a few
+// multiplications. Exceptions are results of while loops in the body and elements read from arrays:
+// where the scan keeps these, they are not recomputed (Checkpointable).
 //
-// Adjoints of captured values are summed over steps. Carried values that depend on nothing
-// differentiable carry no adjoint.
+// Adjoints of captured values are summed over the steps. Carried values that depend on nothing
+// differentiable have no adjoint.
 func (s *Scan) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, sofar *accrued) []Ref {
 	ts := s.Results()
 	if s.long(n.Type.Lanes) {
@@ -222,14 +224,18 @@ func (s *Scan) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, 
 	nb := g.Sibling()
 	nb.site = g.site
 	back := &Scan{Body: nb, Steps: s.Steps, Reverse: !s.Reverse, Limit: s.Limit}
-	var carries, streams, captures []Ref // arguments of the backward scan, in g
+	// The arguments of the backward scan, which are values of g.
+	var carries, streams, captures []Ref
 
 	// Inputs of the backward body, in the order carried, streams, captured.
 	seeds := make([]Ref, len(s.Body.Outputs))
 	histAdj := make([]Ref, s.Carries)
-	inputs := make([]Ref, len(n.Args)) // of the forward body, as values of the backward body
-	start := make([]Ref, len(n.Args))  // adjoints to which steps add elements
-	unread := make([]bool, s.Carries)  // arrays of which only kept elements are read
+	// Inputs of the forward body, which is copied into the backward body.
+	inputs := make([]Ref, len(n.Args))
+	// Adjoints of captured arrays, to whose elements each step adds.
+	start := make([]Ref, len(n.Args))
+	// Carried arrays whose values are not needed, because elements that are read are kept.
+	unread := make([]bool, s.Carries)
 	for i := range seeds {
 		seeds[i] = None
 	}
@@ -277,7 +283,8 @@ func (s *Scan) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, 
 	for i := s.Carries; i < s.Carries+s.Streams; i++ {
 		inputs[i] = stream(n.Args[i], s.Body.Type(s.Body.Inputs[i]))
 	}
-	var recalled []checkpoint // kept values: the index among the outputs, and the stream
+	// Kept values: the number of the output, and the stream that has its value.
+	var recalled []checkpoint
 	for i, r2 := range s.Body.Outputs[s.Carries : s.Carries+s.Outs] {
 		if s.Body.Checkpointable(r2) {
 			recalled = append(recalled, checkpoint{Ref(i), stream(g.Result(r, s.outAt(i)), s.Body.Type(r2))})
@@ -298,7 +305,7 @@ func (s *Scan) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, 
 	}
 	for i, a := range n.Args {
 		switch {
-		case i < s.Carries && unread[i]: // not read: any value of this type will do
+		case i < s.Carries && unread[i]: // its value is not read; any value of this type will do
 			inputs[i] = capture(a)
 		case i >= s.Carries+s.Streams:
 			inputs[i] = capture(a)
@@ -306,7 +313,7 @@ func (s *Scan) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, 
 	}
 	back.Streams = len(streams)
 
-	// Pull adjoints back through one step.
+	// Backpropagate through one step.
 	outs := nb.Inline(s.Body, inputs, false)
 	var wrt, starts []Ref
 	for i := range n.Args {
@@ -316,7 +323,8 @@ func (s *Scan) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, 
 	}
 	k := 0
 	pulled := nb.backprop(outs, seeds, wrt, n.untakenOutputs(left), starts)
-	var next, kept, sums []int // arguments, by the kind of output that holds their adjoint
+	// Arguments of the forward scan, by where the backward scan has their adjoint.
+	var next, kept, sums []int
 	res := make([]Ref, len(n.Args))
 	for i := range n.Args {
 		res[i] = None
@@ -383,8 +391,8 @@ func (s *Scan) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, 
 	return res
 }
 
-// adjoint builds the adjoint of a conditional: the conditional of the branches' adjoints. It does
-// not evaluate a branch that was not taken, so infinities and NaN there have no effect.
+// adjoint builds the adjoint of a conditional: a conditional of the adjoints of the branches. A
+// branch that was not taken is not evaluated, so its infinities and NaN have no effect.
 func (f *If) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, sofar *accrued) []Ref {
 	args := append([]Ref(nil), n.Args...)
 	for _, a := range adjs {
@@ -392,14 +400,15 @@ func (f *If) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, so
 			args = append(args, a)
 		}
 	}
-	var recalled []int // results passed in, so that the branches need not recompute them
+	// Results whose values are passed in, so that the branches need not recompute them.
+	var recalled []int
 	for k := range f.Then.Outputs {
 		if readsElements(f.Then, f.Else, k) {
 			recalled = append(recalled, k)
 			args = append(args, g.Result(r, k))
 		}
 	}
-	var goesOn []int // arguments whose accumulated adjoints the branches continue
+	var goesOn []int // arguments to whose accumulated adjoints the branches add
 	for i := range n.Args {
 		if i > 0 && need[i] && sofar.goesOn(g, n, i) && readInParts([]*Graph{f.Then, f.Else}, i-1) {
 			goesOn = append(goesOn, i)

@@ -3,7 +3,7 @@ package ad
 import "testing"
 
 // TestResultsLinear checks that the cost of reading a result of a region does not depend on the
-// number of its results. Scans may carry thousands of values. The test counts allocations.
+// number of its results, because scans may carry thousands of values. It counts allocations.
 func TestResultsLinear(t *testing.T) {
 	allocations := func(carries int) float64 {
 		g, body := NewGraph(), NewGraph()

@@ -7,9 +7,9 @@ import (
 )
 
 // This file: the interface between kinds of regions and the rest of the compiler. A kind is an
-// implementation of RegionAttr and a line in regionKinds. Evaluation, forward mode, dependence
-// analysis, dead-code elimination, rewriting, checkpointing and the lowering read its Layout, and
-// make regions of the kind by With.
+// implementation of RegionAttr and a line in regionKinds. Everything else handles all kinds alike:
+// evaluation, forward mode, dependence analysis, dead-code elimination, rewriting, checkpointing
+// and lowering read the region's Layout, and make changed regions by With.
 
 // RegionAttr is the attribute of an op of class Region.
 type RegionAttr interface {
@@ -51,40 +51,41 @@ type Control uint8
 // only.
 const (
 	NoRegion Control = iota
-	Chosen           // one body: the first if the first argument is not 0, else the second
-	Counted          // the body, Steps times
-	Tested           // the second body, as long as the first, its condition, is not 0
+	Chosen           // runs one body: the first if the first argument is not 0, else the second
+	Counted          // runs the body Steps times
+	Tested           // runs the second body as long as the first, its condition, does not return 0
 )
 
-// Layout describes the arguments, bodies and results of a region, and how these correspond.
+// Layout describes the bodies, arguments and results of a region, and how they correspond.
 //
-// The bodies have the same inputs: the arguments (with Chosen, without the condition). The inputs
-// of bodies that repeat are Carries carried values, Streams slices of arrays whose first dimension
-// is the step, and captured values. Their outputs are the next carried values, Outs values that are
-// kept for each step, and Sums values that are added up over the steps.
+// All bodies have the same inputs: the arguments, without the condition of a Chosen region. The
+// inputs of a body that repeats are, in this order, Carries carried values, slices of Streams
+// arrays whose first dimension is the step, and captured values. Its outputs are the next carried
+// values, Outs values that are kept for each step, and Sums values that are added up over the
+// steps.
 type Layout struct {
 	Control Control
 	Bodies  []*Graph
 
 	Carries, Streams, Outs, Sums int
 
-	Steps   int  // Counted
-	Reverse bool // Counted: from the last step to the first
+	Steps   int  // of a Counted region
+	Reverse bool // of a Counted region: it runs from the last step to the first
 
-	Snapshots int // Tested: rows of a history; see While
+	Snapshots int // of a Tested region: number of rows of a history, see While
 
 	Results []Run
 }
 
-// Run is a group of consecutive results that come from N consecutive outputs of the body, starting
-// with output First.
+// Run is a group of N consecutive results that are made in the same way from N consecutive outputs
+// of the body, beginning with output First.
 type Run struct {
 	From     Source
 	First, N int
 }
 
-// Part describes the origin of one result: an output of the body, and how the result is made from
-// it.
+// Part describes where one result comes from: an output of the body, and how the result is made
+// from it.
 type Part struct {
 	From   Source
 	Output int // of the body; 0 if the result comes from no output
@@ -95,13 +96,13 @@ type Source uint8
 
 // The sources.
 const (
-	Taken   Source = iota // Chosen: the output of the body that ran
+	Taken   Source = iota // the output of the body that ran, of a Chosen region
 	Final                 // a carried value after the last step
-	History               // a carried value before each step; with Tested, at snapshots
+	History               // a carried value before each step or, in a Tested region, at snapshots
 	Kept                  // an output at each step
 	Sum                   // an output added up over the steps
-	Trips                 // Tested: the number of steps
-	Stride                // Tested: the number of steps between two snapshots
+	Trips                 // the number of steps of a Tested region
+	Stride                // the number of steps between two snapshots of a Tested region
 )
 
 // Layout returns the layout of a region. For other nodes, Control is NoRegion.
@@ -120,7 +121,7 @@ func (l *Layout) Repeated() *Graph {
 	return l.Bodies[len(l.Bodies)-1]
 }
 
-// WithRepeated replaces the body that repeats by b.
+// WithRepeated replaces the body that runs repeatedly by b.
 func (l *Layout) WithRepeated(b *Graph) {
 	l.Bodies = slices.Clone(l.Bodies)
 	l.Bodies[len(l.Bodies)-1] = b
@@ -142,8 +143,8 @@ func (l *Layout) Rows() int {
 	return l.Steps
 }
 
-// At returns the index of the result that comes from the given output in the given way; -1 if there
-// is none.
+// At returns the index of the result that is made from the given output in the given way; -1 if
+// there is none.
 func (l *Layout) At(from Source, output int) int {
 	at := 0
 	for _, r := range l.Results {
@@ -170,7 +171,7 @@ func (l *Layout) Parts() []Part {
 	return out
 }
 
-// Part returns the origin of result i. It looks at runs only, so that code that asks for each
+// Part returns the origin of result i. It searches the runs, which are few, so that asking for each
 // result of a large region takes linear time.
 func (l *Layout) Part(i int) (p Part, ok bool) {
 	for _, r := range l.Results {
@@ -294,7 +295,8 @@ func (l *Layout) evalLane(args, res [][]float64, env *Env) error {
 	row := func(a []float64, t int) []float64 { k := len(a) / l.Rows(); return a[t*k : (t+1)*k] }
 	trips, stride := 0, 1
 	for ; l.Control == Tested || trips < l.Steps; trips++ {
-		at, keeps := trips, true // the history's row of this step, and whether it is stored
+		// The row of histories and streams for this step, and whether histories store it.
+		at, keeps := trips, true
 		if l.Control == Tested {
 			if again, err := l.goesOn(trips, in, env); !again {
 				if err != nil {

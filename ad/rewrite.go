@@ -5,9 +5,10 @@ import (
 	"slices"
 )
 
-// Rewriter copies nodes of one graph to another. Inlining, passes that rebuild graphs, and
-// everything that takes graphs apart use it. Nodes are copied in order, with their sites. Hooks may
-// replace nodes by other expressions, and sub-graphs by other graphs.
+// Rewriter copies nodes of one graph to another, in order, with their sites. Inlining and passes
+// that rebuild graphs or extract parts of them use it. Hooks may replace nodes by other
+// expressions, and sub-graphs by other graphs. The counterpart of a node is the node that takes its
+// place.
 type Rewriter struct {
 	From, To *Graph
 
@@ -24,13 +25,13 @@ type Rewriter struct {
 	// Outside returns the counterpart of a node that is read but not copied.
 	Outside func(r Ref) Ref
 
-	// Keep reports whether the counterpart of a node without side effects must run even if nothing
-	// reads it. The default is the nodes in From's SideEffects.
+	// Keep reports whether the counterpart of a node must run even if nothing reads it, because it
+	// has side effects. By default these are the counterparts of From.SideEffects.
 	Keep func(n *Node) bool
 
 	to   []Ref
 	acts map[Ref]bool
-	slab []Ref // storage for arguments
+	slab []Ref // memory for arguments of copies
 }
 
 // NewRewriter returns a Rewriter without counterparts.
@@ -42,7 +43,7 @@ func NewRewriter(from, to *Graph) *Rewriter {
 		w.to[i] = None
 	}
 	if to.tables.known == nil {
-		to.tables = from.tables.clone() // they need not be compared again
+		to.tables = from.tables.clone() // so that equal tables are found by their address
 	}
 	return w
 }
@@ -70,7 +71,7 @@ func (w *Rewriter) Input(r Ref) {
 	w.to[r] = w.To.Input(w.From.Nodes[r].Type)
 }
 
-// At returns the counterpart of r, from Outside if there is none yet; None if there is none at all.
+// At returns the counterpart of r. If there is none yet, it asks Outside. None: there is none.
 func (w *Rewriter) At(r Ref) Ref {
 	if w.to[r] == None && w.Outside != nil {
 		w.to[r] = w.Outside(r)
@@ -78,7 +79,7 @@ func (w *Rewriter) At(r Ref) Ref {
 	return w.to[r]
 }
 
-// All returns the counterparts of rs.
+// All returns the counterparts of a list of nodes.
 func (w *Rewriter) All(rs []Ref) []Ref {
 	out := make([]Ref, len(rs))
 	for k, r := range rs {
@@ -87,7 +88,7 @@ func (w *Rewriter) All(rs []Ref) []Ref {
 	return out
 }
 
-// Run copies the marked nodes that have no counterpart.
+// Run copies those marked nodes that have no counterpart yet.
 func (w *Rewriter) Run(marked []bool) {
 	old := w.To.site
 	defer func() { w.To.site = old }()
@@ -98,8 +99,8 @@ func (w *Rewriter) Run(marked []bool) {
 	}
 }
 
-// Reach returns the counterpart of r. It first copies r and its arguments, direct and indirect,
-// that have no counterpart yet.
+// Reach returns the counterpart of r. First it copies r, and the nodes that r depends on, as far as
+// they have no counterpart yet.
 func (w *Rewriter) Reach(r Ref) Ref {
 	if w.to[r] != None {
 		return w.to[r]
@@ -165,7 +166,7 @@ func (w *Rewriter) keeps(r Ref, n *Node) bool {
 	return w.acts[r]
 }
 
-// Same adds an unchanged copy of node n.
+// Same adds a copy of node n to To, with the given attribute and arguments.
 func (w *Rewriter) Same(n *Node, attr any, args []Ref) Ref {
 	if len(w.to) <= largeGraph {
 		return w.To.Do(n.Op, attr, args...)
@@ -185,8 +186,8 @@ func (n *Node) Bodies() []*Graph {
 	return nil
 }
 
-// withBodies returns a region's attribute with each sub-graph replaced by f of it. It returns attr
-// itself if f changes none, or for other nodes.
+// withBodies returns the attribute of a region with each sub-graph b replaced by f(b). It returns
+// attr itself if that changes nothing, or if it is not the attribute of a region.
 func withBodies(attr any, f func(*Graph) *Graph) any {
 	a, ok := attr.(RegionAttr)
 	if !ok {
@@ -204,8 +205,8 @@ func withBodies(attr any, f func(*Graph) *Graph) any {
 	return a.With(l)
 }
 
-// Fork returns a copy that can grow independently, with its own memory from the budget. Nodes keep
-// their Refs.
+// Fork returns a copy of g that can grow independently; the budget is charged for its memory. Refs
+// remain valid in the copy.
 func (g *Graph) Fork() *Graph {
 	h := g.clone()
 	if h.budget != nil {
@@ -217,7 +218,7 @@ func (g *Graph) Fork() *Graph {
 	return h
 }
 
-// clone returns a copy that can grow independently. Nodes keep their Refs.
+// clone returns a copy of g that can grow independently. Refs remain valid in the copy.
 func (g *Graph) clone() *Graph {
 	h := *g
 	h.Nodes = append([]Node(nil), g.Nodes...)
@@ -238,11 +239,12 @@ func (g *Graph) Inline(body *Graph, inputs []Ref, effects bool) []Ref {
 
 func (g *Graph) inline(body *Graph, inputs, outputs []Ref, effects bool) []Ref {
 	w := NewRewriter(body, g)
-	w.PutAll(body.Inputs[:len(inputs)], inputs) // nodes that read no input need no lanes
+	w.PutAll(body.Inputs[:len(inputs)], inputs) // nodes that depend on no input get no lanes
 	w.Node = func(_ Ref, n *Node, attr any, args []Ref) Ref {
 		if n.Op == OpMatMul {
 			m := attr.(MatMulAttr)
-			return g.matMul(args[0], args[1], m.TransA, m.TransB) // lanes of the inputs become rows
+			// If an operand has lanes now, matMul may turn them into rows.
+			return g.matMul(args[0], args[1], m.TransA, m.TransB)
 		}
 		return g.Do(n.Op, attr, args...)
 	}
@@ -254,8 +256,8 @@ func (g *Graph) inline(body *Graph, inputs, outputs []Ref, effects bool) []Ref {
 	return w.All(outputs)
 }
 
-// withoutSideEffects returns the graph for a second run, when its side effects have already been
-// carried out.
+// withoutSideEffects returns a graph that computes the same again, without carrying out the side
+// effects again.
 func (g *Graph) withoutSideEffects() *Graph {
 	changed := len(g.SideEffects) > 0
 	var nodes []Node

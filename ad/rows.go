@@ -123,13 +123,13 @@ func copyEval(dst []float64, args [][]float64, _ []Type, _ any, _ []float64) err
 // MatMulAttr says which operands of a matrix product are transposed.
 type MatMulAttr struct{ TransA, TransB bool }
 
-// Key implements Keyed.
+// AppendKey implements Keyed.
 func (m MatMulAttr) AppendKey(b []byte) []byte {
 	return strconv.AppendBool(strconv.AppendBool(b, m.TransA), m.TransB)
 }
 
-// dims returns the sizes of the product: rows and columns of the result, and
-// the length summed over.
+// dims returns the sizes of the product: the rows and columns of the result, and the length of the
+// sums.
 func (m MatMulAttr) dims(a, b []int) (r, c, k int, err error) {
 	if len(a) != 2 || len(b) != 2 {
 		return 0, 0, 0, fmt.Errorf("matrix product of values of shapes %v and %v", a, b)
@@ -162,7 +162,7 @@ func arrayOps() map[OpCode]Op {
 			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 				m, a, b := n.Attr.(MatMulAttr), n.Args[0], n.Args[1]
 				da, db := None, None
-				if need[0] { // C = A B: dA = dC Bᵀ; if A is given as its transpose, dA = B dCᵀ
+				if need[0] { // for C = A B, dA = dC Bᵀ; if A is given transposed, dA = B dCᵀ
 					if m.TransA {
 						da = g.matMul(b, adj, m.TransB, true)
 					} else {
@@ -189,8 +189,8 @@ func arrayOps() map[OpCode]Op {
 				}
 				return nil
 			},
-			// The derivative is softmax(x) = exp(x - y). Where y is infinite (all x -Inf, or some
-			// +Inf), the derivative is defined as 0.
+			// The derivative is softmax(x) = exp(x - y). If y is infinite, because all x are -Inf
+			// or one is +Inf, the derivative is defined as 0.
 			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 				x := n.Args[0]
 				shape := g.Type(x).Shape
@@ -213,7 +213,7 @@ func arrayOps() map[OpCode]Op {
 				}
 				return nil
 			},
-			// Of equal elements, the first gets the adjoint, as in Stan.
+			// If several elements are equal, the first one gets the adjoint, as in Stan.
 			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 				x := n.Args[0]
 				shape := g.Type(x).Shape
@@ -229,20 +229,20 @@ func arrayOps() map[OpCode]Op {
 	}
 }
 
-// PutAttr is the shape of an OpPut's result.
+// PutAttr is the attribute of OpPut: the shape of the result.
 type PutAttr struct{ Shape []int }
 
-// Key implements Keyed.
+// Key returns the shape as text.
 func (p PutAttr) Key() string { return fmt.Sprint(p.Shape) }
 
 // Take returns the elements of x, as a flat array, at the positions i, in the shape of i. Positions
 // are computed numbers, counted from 0. A position outside x rejects the evaluation.
 func (g *Graph) Take(x, i Ref) Ref { return g.Do(OpTake, nil, x, i) }
 
-// Replace returns x with the elements of v at the positions i, which are computed numbers, counted
-// from 0 in x as a flat array. v and i have the same shape. Of several elements at one position,
-// the last one remains. Positions outside x are ignored, so the caller must add a check of
-// positions.
+// Replace returns x in which the elements at the positions i are replaced by those of v. Positions
+// are computed numbers, counted from 0 in x as a flat array. v and i have the same shape. If
+// several positions are equal, the last element counts. Positions outside x are ignored, so the
+// caller must add a check of the positions.
 func (g *Graph) Replace(x, v, i Ref) Ref { return g.Do(OpReplace, nil, x, v, i) }
 
 // takeOps returns the rows of the ops on computed positions.
@@ -295,9 +295,11 @@ func takeOps() map[OpCode]Op {
 			},
 			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 				adjs := []Ref{None, None, None}
-				if need[1] { // first: arrays read before written can be written in place
+				// Before the array is overwritten, so that the write can be done in place.
+				if need[1] {
 					d := g.Take(adj, n.Args[2])
-					if v := g.Type(n.Args[1]); v.Size() > 1 { // at one position, the last counts
+					// If several positions are equal, only the last element was written.
+					if v := g.Type(n.Args[1]); v.Size() > 1 {
 						k := make([]float64, v.Size())
 						for i := range k {
 							k[i] = float64(i)
@@ -335,16 +337,17 @@ func takeOps() map[OpCode]Op {
 	}
 }
 
-// copyTo is copy; it does nothing if the op writes its value in place of its argument.
+// copyTo copies src to dst, unless the op computes its value in place of its argument and dst is
+// src.
 func copyTo(dst, src []float64) {
 	if len(dst) > 0 && &dst[0] != &src[0] {
 		copy(dst, src)
 	}
 }
 
-// putBack returns the adjoint of the array `of`, whose elements at positions i have the adjoints
-// adj. Adjoints from several lanes of one array are added one lane after another: a copy of the
-// array for each lane would take lanes times its size.
+// putBack returns the adjoint of the array `of`, given the adjoints adj of its elements at
+// positions i. If several lanes read one array, their adjoints are added one lane after another,
+// because a copy of the array for each lane would take too much memory.
 func (g *Graph) putBack(adj, i, of Ref) Ref {
 	t := g.Type(of)
 	if lanes := max(g.Type(adj).Lanes, g.Type(i).Lanes); t.Lanes == 0 && lanes > 0 {
@@ -353,8 +356,8 @@ func (g *Graph) putBack(adj, i, of Ref) Ref {
 	return g.Do(OpPut, PutAttr{t.Shape}, adj, i)
 }
 
-// addTo returns the sum of an adjoint and a term of the same type. If the term only adds elements
-// at some positions, the sum costs these elements, not the whole array.
+// addTo returns the sum of an adjoint and a term of the same type. If the term adds to elements at
+// some positions only, the sum does so too, and costs these elements instead of the whole array.
 func (g *Graph) addTo(adj, term Ref) Ref {
 	for _, p := range [][2]Ref{{adj, term}, {term, adj}} {
 		if n := &g.Nodes[p[1]]; n.Op == OpPut && n.Type.Equal(g.Type(p[0])) && n.Type.Size() >= minSparse {
@@ -368,14 +371,14 @@ func (g *Graph) addTo(adj, term Ref) Ref {
 	return g.Add(adj, term)
 }
 
-// positions returns the elements that an index maps to, as a constant vector.
+// positions returns the elements that an index selects, as a constant vector of numbers.
 func (g *Graph) positions(x Index) Ref {
 	at := make([]float64, x.Size())
 	x.Each(func(pos, elem int) { at[pos] = float64(elem) })
 	return g.ConstArray(Type{Shape: []int{len(at)}}, at)
 }
 
-// updated reports whether r is an input array of a body, perhaps with some elements replaced.
+// updated reports whether r is an input array of a body, or one in which elements were replaced.
 func (g *Graph) updated(r Ref) bool {
 	for {
 		switch n := &g.Nodes[r]; n.Op {
@@ -395,15 +398,16 @@ func lastDimReduced(args []Type, _ any) (Type, error) {
 	return Type{Shape: s[:len(s)-1]}, nil
 }
 
-// lastMap maps positions of an array of the given shape to positions of the array without its last
-// dimension.
+// lastMap maps each position of an array of the given shape to the corresponding position of the
+// array without its last dimension.
 func lastMap(shape []int) Index {
 	ix := contiguous(shape[:len(shape)-1], 0)
 	ix.Dims = append(ix.Dims, Dim{N: shape[len(shape)-1]})
 	return ix
 }
 
-// lastOf maps positions of an array of the given shape to positions along its last dimension.
+// lastOf maps each position of an array of the given shape to its position along the last
+// dimension.
 func lastOf(shape []int) Index {
 	ix := Index{}
 	for i, n := range shape {
@@ -416,16 +420,16 @@ func lastOf(shape []int) Index {
 	return ix
 }
 
-// alongLast repeats y, which has shape without its last dimension, along that dimension.
+// alongLast repeats y along the last dimension of shape, which y does not have.
 func (g *Graph) alongLast(y Ref, shape []int) Ref { return g.Gather(y, lastMap(shape)) }
 
-// sumLast adds x along its last dimension.
+// sumLast sums x over its last dimension.
 func (g *Graph) sumLast(x Ref) Ref {
 	shape := g.Type(x).Shape
 	return g.Scatter(x, lastMap(shape), shape[:len(shape)-1])
 }
 
-// reduceLanes sums an adjoint over lanes that its value does not have.
+// reduceLanes sums an adjoint over lanes if its value, of, has no lanes.
 func (g *Graph) reduceLanes(adj, of Ref) Ref {
 	if g.Type(of).Lanes == 0 {
 		return g.SumLanes(adj)
@@ -456,7 +460,7 @@ func (g *Graph) VecMat(v, a Ref) Ref {
 // Dot returns the inner product of two vectors.
 func (g *Graph) Dot(a, b Ref) Ref {
 	if la, lb := g.Type(a).Lanes, g.Type(b).Lanes; (la > 0) != (lb > 0) {
-		// One row per lane against one vector is a matrix times a vector.
+		// Rows of lanes times one vector: a matrix times a vector.
 		if la == 0 {
 			a, b = b, a
 		}
@@ -482,14 +486,16 @@ func (g *Graph) matMul(a, b Ref, ta, tb bool) Ref {
 		if tb {
 			k, c = c, k
 		}
-		if c == 1 { // a matrix times one vector per lane: rows of the vectors times its transpose
+		// A matrix times one vector per lane: the matrix whose rows are the vectors, times its
+		// transpose.
+		if c == 1 {
 			rows := g.Reshape(g.Unlane(b), []int{B.Lanes, k})
 			p := g.matMul(rows, a, false, !ta)
 			return g.Lane(g.Reshape(p, []int{B.Lanes, g.Type(p).Shape[1], 1}))
 		}
 	}
-	// A symmetric constant is its own transpose. So the product in a quadratic form and the one in
-	// its derivative become the same node.
+	// A symmetric constant is its own transpose. Without the flag, the product in a quadratic form
+	// and the one in its derivative are the same node.
 	ta, tb = ta && !g.symmetric(a), tb && !g.symmetric(b)
 	return g.Do(OpMatMul, MatMulAttr{ta, tb}, a, b)
 }
@@ -515,8 +521,8 @@ func (g *Graph) symmetric(x Ref) bool {
 	return true
 }
 
-// untransposed returns the source of a transposition and the inverted flag; other values are
-// returned unchanged. With lanes, transposing first lets lanes become rows.
+// untransposed returns the source of a transposition and the inverted flag. It returns other values
+// unchanged. With lanes, matMul can then turn lanes into rows.
 func (g *Graph) untransposed(a Ref, trans bool) (Ref, bool) {
 	n := &g.Nodes[a]
 	if n.Op != OpGather || n.Type.Lanes > 0 {

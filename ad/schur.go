@@ -5,10 +5,10 @@ import (
 	"math/cmplx"
 )
 
-// schur replaces the complex n×n matrix t by the triangular T of its Schur decomposition U T Uᴴ,
-// and writes U. It reduces the matrix to Hessenberg form by reflections and then applies the QR
-// algorithm with Wilkinson's shifts (Golub & Van Loan, section 7.5). v has n elements. The result
-// reports whether the algorithm converged.
+// schur computes the Schur decomposition U T Uᴴ of the complex n×n matrix t. It replaces t by the
+// triangular T, writes U, and reports whether the algorithm converged. It reduces the matrix to
+// Hessenberg form by reflections and then applies the QR algorithm with Wilkinson's shifts (Golub &
+// Van Loan, section 7.5). v has n elements.
 func schur(t, u []complex128, n int, v []complex128) bool {
 	clear(u)
 	for i := range n {
@@ -63,7 +63,7 @@ func schur(t, u []complex128, n int, v []complex128) bool {
 			return false
 		}
 		shift := wilkinson(t[(hi-1)*n+hi-1], t[(hi-1)*n+hi], t[hi*n+hi-1], t[hi*n+hi])
-		if trip%10 == 0 { // to leave a cycle
+		if trip%10 == 0 { // another shift, in case the iteration is in a cycle
 			shift += complex(cmplx.Abs(t[hi*n+hi-1]), 0)
 		}
 		for i := lo; i < hi; i++ {
@@ -143,7 +143,7 @@ func norm2(x []complex128) float64 {
 	return s
 }
 
-// ascending turns T of a Hermitian matrix into a real diagonal in ascending order.
+// ascending sorts the T of a Hermitian matrix, which is diagonal and real, in ascending order.
 func (w *schurWork) ascending(n int) {
 	for i := range n {
 		least := i
@@ -204,7 +204,7 @@ func eigenvectors(v, t, u []complex128, n int, x []complex128, largest []int) {
 	}
 }
 
-// adjoint writes the adjoint of the matrix; out is T and U, adj their adjoints.
+// adjoint computes the adjoint of the matrix. out has T and U, adj their adjoints.
 func (w *schurWork) adjoint(dst, out, adj []float64, n int) {
 	t, u, tAdj, uAdj := w.t, w.u, w.v, w.more[0]
 	load(t, out)
@@ -224,7 +224,7 @@ func (w *schurWork) adjoint(dst, out, adj []float64, n int) {
 	for i := range x {
 		x[i] += tmp[i]
 	}
-	// The transpose of L ↦ lower(L T - T L), solved element by element.
+	// Apply the transpose of the map L ↦ lower(L T - T L), solved element by element.
 	copy(y, tAdj)
 	for i := 1; i < n; i++ {
 		for k := i - 1; k >= 0; k-- {
@@ -244,7 +244,7 @@ func (w *schurWork) adjoint(dst, out, adj []float64, n int) {
 	store(dst, x)
 }
 
-// tangent writes the tangents of T and U, given the tangent dA of the matrix.
+// tangent computes the tangents of T and U, given the tangent of the matrix (change).
 func (w *schurWork) tangent(dst, out, change []float64, n int) {
 	t, u, l := w.t, w.u, w.v
 	load(t, out)

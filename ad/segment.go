@@ -2,14 +2,14 @@ package ad
 
 import "math"
 
-// This file: scans whose history would be too large. Such a scan is differentiated as an equivalent
-// scan of scans. The outer scan runs over segments of about √Steps steps. Its history has √Steps
-// rows, and so has that of the inner scan, which is recomputed for each segment of the reverse
-// pass. This costs two more runs of the body. If either history is still too large, it is split
-// again.
+// This file: derivatives of scans whose history would be too large. Such a scan is first rewritten
+// as a scan of scans. The outer scan runs over segments of about √Steps steps. Its history has
+// √Steps rows, and so has that of the inner scan, which the reverse pass recomputes for one segment
+// at a time. This costs two more runs of the body. If either history is still too large, it is
+// divided again.
 
-// long reports whether the history is too long for the derivative to store. Of arrays that are only
-// read element by element, only the kept elements count.
+// long reports whether the history is too long for the derivative to store. For arrays of which
+// steps only read elements, it counts the elements that are kept instead of the array.
 func (s *Scan) long(lanes int) bool {
 	size, elements, limit := 0, 0, s.Limit
 	for k, r := range s.Body.Outputs[:s.Carries] {
@@ -28,8 +28,8 @@ func (s *Scan) long(lanes int) bool {
 	return s.Steps > minSegmented && (size+elements/keptPerCopied)*s.Steps*max(lanes, 1) > limit
 }
 
-// segmentedAdjoint builds the scan of scans and its derivative in a sub-graph without lanes, which
-// is then copied.
+// segmentedAdjoint builds the scan of scans and its derivative in a sub-graph without lanes. It
+// then copies the derivative to g.
 func segmentedAdjoint(g *Graph, n *Node, of []Ref, left, need []bool) []Ref {
 	s := n.Attr.(*Scan)
 	ts := s.Results()
@@ -75,18 +75,18 @@ func segmentedAdjoint(g *Graph, n *Node, of []Ref, left, need []bool) []Ref {
 	return adjs
 }
 
-// segmented computes the wanted results of s at args as a scan of scans over whole segments,
-// followed by a scan over the remaining steps.
+// segmented computes the wanted results of s by a scan of scans over segments, and a scan over the
+// steps that remain.
 func (g *Graph) segmented(s *Scan, args []Ref, wanted []bool) []Ref {
 	steps := int(math.Ceil(math.Sqrt(float64(s.Steps))))
 	segments := s.Steps / steps
 	rest := s.Steps - segments*steps
-	whole, tail := 0, segments*steps // first steps of both
+	whole, tail := 0, segments*steps // first steps of the segments and of the steps that remain
 	if s.Reverse {
 		whole, tail = rest, 0
 	}
 	body := s.Body.withoutSideEffects()
-	// run adds a scan of the body over n steps of the streams.
+	// run adds a scan of the body over n steps.
 	run := func(g *Graph, args []Ref, n int) Ref {
 		c := *s
 		c.Body, c.Steps = body, n
@@ -117,7 +117,7 @@ func (g *Graph) segmented(s *Scan, args []Ref, wanted []bool) []Ref {
 	for i := range s.Carries {
 		outer.Body.Output(outer.Body.Final(inner, i))
 	}
-	kept := map[int]int{} // by step: the index of a result among those that outer keeps
+	kept := map[int]int{} // for each result that outer keeps, its index among those
 	for i, w := range wanted[:s.sumAt(0)] {
 		if w && i >= s.Carries {
 			kept[i] = outer.Outs

@@ -7,14 +7,14 @@ import (
 )
 
 // TestSegments checks that a scan differentiated in segments has the same derivatives as one whose
-// history is stored, of both orders and modes, whichever results are read. It also covers lanes,
-// reverse scans, and segments that are segmented again.
+// history is stored: first and second ones, in both modes, whichever results are read. It also
+// covers lanes, reverse scans, and segments that are divided again.
 func TestSegments(t *testing.T) {
 	const T = 23
 	build := func(limit int, reverse, laned bool) (*Graph, Ref, Ref) {
 		body := NewGraph()
 		x, s, a := body.Input(Type{Shape: []int{2}}), body.Input(Scalar), body.Input(Scalar)
-		count := body.Input(Scalar) // has no derivative
+		count := body.Input(Scalar) // a value without derivative
 		nx := body.Do(OpSin, nil, body.Add(body.Mul(a, body.Gather(x, Index{Offset: 1, Dims: []Dim{{N: 2, Stride: -1}}})), s))
 		body.Inputs = []Ref{x, count, s, a}
 		for k, r := range body.Inputs {
@@ -39,7 +39,7 @@ func TestSegments(t *testing.T) {
 		weights := g.ConstArray(Type{Shape: []int{T, 2}}, w)
 		out := g.Add(g.Sum(g.Mul(g.Kept(sc, 0), weights)), g.Sum(g.Square(g.Final(sc, 0))))
 		out = g.Add(out, g.SumOf(sc, 0))
-		if !laned { // otherwise nothing reads the history
+		if !laned { // with lanes, nothing reads the history
 			out = g.Add(out, g.Sum(g.Square(g.Mul(weights, g.History(sc, 0)))))
 		}
 		return g, in, g.SumLanes(out)
@@ -80,7 +80,7 @@ func TestSegmentsStore(t *testing.T) {
 	in := g.Input(Type{Shape: []int{K, K}})
 	sc := g.DoScan(&Scan{Body: body, Carries: 1, Steps: T}, []Ref{in, in})
 	d := g.Grad(g.Sum(g.Final(sc, 0)), in)[0]
-	// Only histories that are read count: other parts of scans are not stored.
+	// Of a scan, only the histories that are read are stored.
 	var largest func(g *Graph, outs []Ref) int
 	largest = func(g *Graph, outs []Ref) int {
 		most := 0

@@ -42,23 +42,23 @@ func specialOps() map[OpCode]Op {
 			func(g *Graph, x, y Ref) Ref { return gauss(g, 1/sqrt2Pi, 0.5, x) }, anyReal),
 		OpLogPhi: points(un("log_Phi", routines.LogPhi,
 			func(g *Graph, x, y Ref) Ref { return g.Do(OpPhiRatio, nil, x) }, anyReal), -60, -21, -19, -1, 8),
-		// For h = φ/Φ, h' = -h(x + h). The sum must not be computed from x and h, which cancel in
-		// the left tail.
+		// For h = φ/Φ, h′ = -h(x + h). The sum x + h would cancel in the left tail, so it is a
+		// separate op.
 		OpPhiRatio: points(un("Phi_ratio", routines.PhiRatio,
 			func(g *Graph, x, y Ref) Ref { return g.Neg(g.Mul(y, g.Do(OpPhiExcess, nil, x))) }, anyReal), -30, -15, 6),
 		OpPhiExcess: points(un("Phi_excess", routines.PhiExcess,
 			func(g *Graph, x, y Ref) Ref { return g.Sub(one(g), g.Mul(g.Do(OpPhiRatio, nil, x), y)) }, anyReal), -30, -15, 6),
 		OpLogExpModTail: {Name: "log_exp_mod_tail", Class: Elementwise, Arity: 2, F2: routines.LogExpModTail, Domain: secondPositive,
 			Points: [][]float64{{-3, 30}, {5, 0.1}, {2, 2.5}},
-			// ∂z = h(t) - v = x(t) - z for t = z-v, h = φ/Φ, x(t) = t + h(t). Neither form is
-			// accurate on both sides.
+			// The derivative with respect to z is h(t) - v = x(t) - z, where t = z-v, h = φ/Φ and
+			// x(t) = t + h(t). Each form is accurate on one side only, so both are used.
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
 				t := g.Sub(a[0], a[1])
 				left, slope := g.Less(t, g.Const(0)), g.Do(OpExpModSlope, nil, a...)
 				return []Ref{g.Sub(slope, g.Select(left, a[0], a[1])), g.Neg(g.Select(left, slope, g.Add(t, slope)))}
 			}},
-		// x' = 1 - h·x and h' = -h·x, where h = x - t on the left, x = t + h on the right: sums of
-		// positive numbers.
+		// x′ = 1 - h·x and h′ = -h·x, where h = x - t on the left and x = t + h on the right. These
+		// are sums of positive numbers.
 		OpExpModSlope: {Name: "exp_mod_slope", Class: Elementwise, Arity: 2, F2: routines.ExpModSlope, Domain: secondPositive,
 			Points: [][]float64{{-3, 30}, {5, 0.1}, {2, 2.5}},
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
@@ -81,7 +81,8 @@ func specialOps() map[OpCode]Op {
 		// argument.
 		OpPhiApprox: un("Phi_approx", kernel.PhiApprox,
 			func(g *Graph, x, y Ref) Ref {
-				size := g.Do(OpMin, nil, g.Do(OpAbs, nil, x), g.Const(1e100)) // 0·∞ further out
+				// Otherwise 0·∞ for large |x|.
+				size := g.Do(OpMin, nil, g.Do(OpAbs, nil, x), g.Const(1e100))
 				slope := g.Add(g.Scale(3*0.07056, g.Square(size)), g.Const(1.5976))
 				return g.Mul(g.Mul(y, g.Do(OpPhiApprox, nil, g.Neg(x))), slope)
 			}, anyReal),
@@ -94,7 +95,7 @@ func specialOps() map[OpCode]Op {
 			func(g *Graph, x, y Ref) Ref { return g.Do(OpTrigamma, nil, x) }, positive), 0.05, 1.4616, 2, 9.99, 10.01, 50, -1.5),
 		OpTrigamma: points(un("trigamma", routines.Trigamma,
 			func(g *Graph, x, y Ref) Ref { return g.Do(OpPolygamma, nil, g.Const(2), x) }, positive), 0.1, 3, 20, -1.5),
-		// Arguments (n, x); Domain and Points keep n whole.
+		// The arguments are (n, x), with n an integer; Domain and Points respect that.
 		OpPolygamma: {Name: "polygamma", Class: Elementwise, Arity: 2, F2: kernel.Polygamma,
 			Domain: func(arg int, z float64) float64 {
 				if arg == 0 {
@@ -132,8 +133,8 @@ func specialOps() map[OpCode]Op {
 			}},
 		OpLogGap: {Name: "log_gap", Class: Elementwise, Arity: 2, F2: kernel.LogGap, Domain: unit,
 			Points: [][]float64{{1e-3, 0}, {1e-5, 0}},
-			// Where t is far from 1, the derivative is with respect to t; elsewhere, with respect
-			// to l.
+			// l depends on t. Where t is far from 1, the derivative with respect to t includes the
+			// one through l; elsewhere both derivatives are partial.
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
 				near := g.Less(a[0], g.Const(0.5))
 				t := g.Select(near, a[0], g.Const(0))
@@ -169,7 +170,7 @@ func specialOps() map[OpCode]Op {
 				return []Ref{rise(g, 0, a[0], a[1]), digamma(g, g.Add(a[0], a[1]))}
 			}},
 		OpXLogY: {Name: "x_log_y", Class: Elementwise, Arity: 2, F2: kernel.XLogY, Domain: positive,
-			// ∂y = x/y, 0 where x is 0 even if y is too.
+			// ∂y/∂x is x/y, but 0 where x is 0, even if y is 0 too.
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
 				zero := g.Const(0)
 				return []Ref{g.Log(a[1]), g.Select(g.Equal(a[0], zero), zero, g.Div(a[0], a[1]))}
@@ -210,7 +211,7 @@ func expModRatio(g *Graph, out, z, v Ref) Ref {
 	return g.Select(left, g.Div(g.Do(OpPhiRatio, nil, g.Neg(s)), difference), near)
 }
 
-// points adds arguments for the tests to the row of a function of one argument.
+// points adds arguments for tests to the row of an op with one argument.
 func points(o Op, xs ...float64) Op {
 	for _, x := range xs {
 		o.Points = append(o.Points, []float64{x})

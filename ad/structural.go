@@ -49,8 +49,8 @@ func (x Index) Size() int {
 	return n
 }
 
-// AppendKey implements Keyed: affine maps by content, tables by address, which in a graph is
-// equivalent.
+// AppendKey implements Keyed. Affine maps are compared by content, tables by address: a graph
+// stores equal tables once.
 func (x Index) AppendKey(b []byte) []byte {
 	b = strconv.AppendInt(b, int64(x.Offset), 36)
 	for _, d := range x.Dims {
@@ -64,12 +64,12 @@ func (x Index) AppendKey(b []byte) []byte {
 	return b
 }
 
-// tables holds index tables, each content once. So gathers with equal tables are one node, and
-// passes can compare tables by their address.
+// tables holds index tables; equal ones are stored once. So gathers with equal tables become one
+// node, and passes can compare tables by their address.
 type tables struct {
 	byContent map[tableKey][]int32
-	known     map[*int32]int // lengths of the known tables
-	shared    bool           // both maps belong to another graph, too
+	known     map[*int32]int // for each stored table, by its address: its length
+	shared    bool           // another graph uses the same maps
 }
 
 type tableKey struct {
@@ -77,12 +77,12 @@ type tableKey struct {
 	hash uint64
 }
 
-// clone returns tables that may grow. They copy the maps when they grow, since most never do. If ts
-// grows before that, the clone knows those tables too.
+// clone returns tables that can grow independently. The maps are copied when they grow, since most
+// never do. Until then, the clone also knows tables that are added to ts.
 func (ts *tables) clone() tables { return tables{ts.byContent, ts.known, ts.known != nil} }
 
-// index returns x with its tables replaced by equal ones that are known; ok is false if there are
-// none.
+// index returns x with its tables replaced by equal ones that are stored. ok is false if that
+// changes nothing.
 func (ts *tables) index(x Index) (_ Index, ok bool) {
 	for k, d := range x.Dims {
 		if d.Table == nil || d.N == 0 {
@@ -104,7 +104,7 @@ func (ts *tables) table(t []int32) []int32 {
 	if ts.known[&t[0]] == len(t) {
 		return t
 	}
-	key := tableKey{n: len(t), hash: 14695981039346656037} // FNV on numbers instead of bytes
+	key := tableKey{n: len(t), hash: 14695981039346656037} // FNV hash, of numbers instead of bytes
 	for _, v := range t {
 		key.hash = (key.hash ^ uint64(uint32(v))) * 1099511628211
 	}
@@ -120,10 +120,10 @@ func (ts *tables) table(t []int32) []int32 {
 	case slices.Equal(old, t):
 		return old
 	}
-	return t // new, or different from a known one with the same hash
+	return t // it is new, or the hash of another table is the same
 }
 
-// Each calls f(position, element) for every position, in order.
+// Each calls f(position, element) for every position of the result, in order.
 func (x Index) Each(f func(pos, elem int)) {
 	if x.Size() == 0 {
 		return
@@ -148,7 +148,7 @@ func (x Index) Each(f func(pos, elem int)) {
 	walk(0, x.Offset)
 }
 
-// isIdentity reports whether the map visits 0, 1, …, size-1 in order.
+// isIdentity reports whether the map selects elements 0, 1, …, size-1 in order.
 func (x Index) isIdentity(size int) bool {
 	if x.Offset != 0 || x.Size() != size {
 		return false
@@ -164,11 +164,11 @@ func (x Index) isIdentity(size int) bool {
 	return true
 }
 
-// compose returns the map x∘src if it can be written as an Index: when x visits src's result along
-// whole dimensions.
+// compose returns the map that applies x to the result of src, if that can be written as an Index:
+// if x selects whole dimensions of that result.
 func (x Index) compose(src Index) (Index, bool) {
-	// Only a scalar or affine one-dimensional source map is handled; the lowering does deeper
-	// compositions.
+	// Only a source that is a scalar or affine in one dimension is handled here; lowering composes
+	// other maps.
 	if len(src.Dims) == 1 && src.Dims[0].Table == nil {
 		s := src.Dims[0].Stride
 		out := Index{Offset: src.Offset + x.Offset*s, Dims: make([]Dim, len(x.Dims))}
@@ -187,7 +187,8 @@ func (x Index) compose(src Index) (Index, bool) {
 	return Index{}, false
 }
 
-// bounds returns the least and greatest element visited; ok is false if none is.
+// bounds returns the least and the greatest element that the map selects; ok is false if it selects
+// none.
 func (x Index) bounds() (lo, hi int, ok bool) {
 	lo, hi = x.Offset, x.Offset
 	for _, d := range x.Dims {
@@ -211,13 +212,13 @@ func (x Index) bounds() (lo, hi int, ok bool) {
 	return lo, hi, true
 }
 
-// scatterAttr is the map of a scatter and the shape it sums into.
+// scatterAttr is the attribute of a scatter: the map, and the shape of the result.
 type scatterAttr struct {
 	Index
 	to []int
 }
 
-// Key implements Keyed.
+// AppendKey implements Keyed.
 func (s scatterAttr) AppendKey(b []byte) []byte { return appendSizes(s.Index.AppendKey(b), s.to) }
 
 // Index returns the map of a gather or scatter node, for executors.
@@ -233,7 +234,7 @@ func (n *Node) Index() Index {
 
 type shapeAttr struct{ shape []int }
 
-// Key implements Keyed.
+// AppendKey implements Keyed.
 func (s shapeAttr) AppendKey(b []byte) []byte { return appendSizes(b, s.shape) }
 
 func appendSizes(b []byte, sizes []int) []byte {
@@ -243,11 +244,11 @@ func appendSizes(b []byte, sizes []int) []byte {
 	return b
 }
 
-// Gather returns the elements of x that ix selects, per lane.
+// Gather returns, in each lane, the elements of x that ix selects.
 func (g *Graph) Gather(x Ref, ix Index) Ref { return g.Do(OpGather, ix, x) }
 
-// Scatter returns an array of shape to in which every element is the sum of the elements of x that
-// ix maps to it; elements to which nothing is mapped are 0.
+// Scatter returns an array of shape to, each of whose elements is the sum of those elements of x
+// that ix maps to it, or 0 if there are none.
 func (g *Graph) Scatter(x Ref, ix Index, to []int) Ref {
 	return g.Do(OpScatter, scatterAttr{ix, to}, x)
 }
@@ -255,17 +256,16 @@ func (g *Graph) Scatter(x Ref, ix Index, to []int) Ref {
 // Reshape gives x another shape of the same size.
 func (g *Graph) Reshape(x Ref, shape []int) Ref {
 	if n := &g.Nodes[x]; shapeEqual(n.Type.Shape, shape) && table[n.Op].Class != Region {
-		return x // without the allocation of an attribute
+		return x // without allocating an attribute
 	}
 	return g.Do(OpReshape, shapeAttr{shape}, x)
 }
 
-// Concat returns the elements of all arguments one after another, as one
-// dimension, per lane.
+// Concat returns the elements of all arguments one after another, as a vector, in each lane.
 func (g *Graph) Concat(xs ...Ref) Ref { return g.Do(OpConcat, nil, xs...) }
 
-// Stack returns an array whose first dimension runs over the arguments, all of
-// one shape. Arguments without lanes are repeated where others have lanes.
+// Stack returns an array whose first dimension runs over the arguments, which have the same shape.
+// Arguments without lanes are repeated if others have lanes.
 func (g *Graph) Stack(xs ...Ref) Ref {
 	shape := append([]int{len(xs)}, g.Type(xs[0]).Shape...)
 	return g.Reshape(g.Concat(xs...), shape)
@@ -351,7 +351,7 @@ func (g *Graph) SumLanes(x Ref) Ref {
 	return g.Scatter(g.Unlane(x), ix, t.Shape)
 }
 
-// ReduceTo sums x, the adjoint of a value of type t that was broadcast, to t.
+// ReduceTo sums x, an adjoint, to type t: the type of the value before it was broadcast.
 func (g *Graph) ReduceTo(x Ref, t Type) Ref {
 	if len(t.Shape) == 0 && len(g.Type(x).Shape) > 0 {
 		x = g.Sum(x)
@@ -362,7 +362,7 @@ func (g *Graph) ReduceTo(x Ref, t Type) Ref {
 	return x
 }
 
-// Expand repeats x (scalar or of t's shape, with or without lanes) to type t.
+// Expand repeats x to type t. x is a scalar or has t's shape, with or without lanes.
 func (g *Graph) Expand(x Ref, t Type) Ref {
 	x = g.Broadcast(x, t.Shape)
 	if t.Lanes > 0 {

@@ -24,7 +24,7 @@ func (g *Graph) SVD(a Ref) (values, u, v Ref) {
 	return values, u, g.Transpose(vt)
 }
 
-// singular splits the result of OpSVD, for a matrix of the given shape, into σ, U and Vᵀ.
+// singular splits the result of OpSVD into σ, U and Vᵀ, for a matrix of the given shape.
 func (g *Graph) singular(x Ref, shape []int) (values, u, vt Ref) {
 	r, c := shape[0], shape[1]
 	k := min(r, c)
@@ -61,7 +61,7 @@ func svdWork(r, c int) int {
 	return r*c + k*(k+4) + 32*(r+c)
 }
 
-// decompose computes σ, U and Vᵀ of an r×c matrix; all are NaN if a number is not finite.
+// decompose computes σ, U and Vᵀ of an r×c matrix. All are NaN if an element is not finite.
 func decompose(dst, a []float64, r, c int, work []float64) error {
 	k := min(r, c)
 	if k == 0 {
@@ -84,13 +84,13 @@ func decompose(dst, a []float64, r, c int, work []float64) error {
 	return nil
 }
 
-// svdAdjoint returns the adjoint of A. A change of A rotates U by Ω and V by Φ within their spaces.
-// Both are antisymmetric; with P = Uᵀ dA V they are
+// svdAdjoint returns the adjoint of A. A change dA of A rotates U by Ω and V by Φ within the spaces
+// that their columns span. Both are antisymmetric; with P = Uᵀ dA V they are
 //
 //	Ω, Φ = ½ F∘(P + Pᵀ) ± ½ H∘(P - Pᵀ), F(i,j) = 1/(σj - σi), H(i,j) = 1/(σi + σj),
 //
 // where F is 0 between equal singular values. The change also adds (I - UUᵀ) dA V diag(σ)⁻¹ to U,
-// which is 0 if A has no more rows than columns, and the corresponding term to V. The rule is the
+// which is 0 if A has no more rows than columns, and a corresponding term to V. The rule is the
 // transpose of these formulas.
 func svdAdjoint(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 	shape := g.Type(n.Args[0]).Shape
@@ -120,11 +120,11 @@ func svdAdjoint(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 	return []Ref{sum}
 }
 
-// Orthonormal makes the columns of a complex matrix orthonormal; the matrix has at least as many
-// rows as columns. It subtracts from each column its components along the previous columns. If
-// little remains, it takes a vector orthogonal to them instead. Use it for columns that are
-// orthonormal except for rounding, or that rounding alone determines: derivatives are those of the
-// columns as given.
+// Orthonormal makes the columns of a complex matrix orthonormal. The matrix has at least as many
+// rows as columns. It subtracts from each column its components along the previous columns; if
+// little remains, it uses a vector orthogonal to these instead. It is meant for columns that are
+// orthonormal except for rounding, or that rounding alone determines, so derivatives are those of
+// the columns as given.
 func (g *Graph) Orthonormal(re, im Ref) (outRe, outIm Ref) {
 	s := g.Type(re).Shape
 	x := g.parts(g.Do(OpOrthonormal, nil, g.together(pairs{re, im})), 0, s...)
@@ -158,8 +158,8 @@ func orthonormalOp() Op {
 // Schmidt, applied twice to each column.
 func orthonormalise(x []float64, m, k int) {
 	re, im := x[:m*k], x[m*k:]
-	// reduce subtracts from column j its components along the columns before it, and returns its
-	// norm.
+	// reduce subtracts from column j its components along the columns before it. It returns the
+	// norm of the rest.
 	reduce := func(j int) float64 {
 		for l := range 2 * j {
 			l %= j
@@ -184,8 +184,9 @@ func orthonormalise(x []float64, m, k int) {
 	for j := range k {
 		norm := reduce(j)
 		if norm < 0.1 {
-			// Take the unit vector with the smallest components along the columns before. Averaged
-			// over all unit vectors, at least 1 - j/m of the square remains.
+			// Take the unit vector with the smallest components along the columns before. On
+			// average over all unit vectors, the square of what remains is 1 - j/m, so it is at
+			// least that.
 			best, least := 0, math.Inf(1)
 			for i := range m {
 				along := 0.0

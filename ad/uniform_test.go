@@ -2,8 +2,8 @@ package ad
 
 import "testing"
 
-// TestUniform checks that a number repeated over lanes and shapes is used as a number, and stored
-// once.
+// TestUniform checks that an array that repeats one number over lanes and shapes is used as a
+// number, and that the number is stored once.
 func TestUniform(t *testing.T) {
 	const N = 1000
 	g := NewGraph()
@@ -19,7 +19,7 @@ func TestUniform(t *testing.T) {
 	if a, b := g.Nodes[half].Data, g.Nodes[g.fill(Type{Shape: []int{3}}, 0.5)].Data; &a[0] != &b[0] {
 		t.Error("repeated numbers are stored twice")
 	}
-	// If only the constant has lanes, it keeps them.
+	// If only the constant has lanes, it must keep them.
 	x := g.Input(Type{Shape: []int{2}})
 	if r := g.Mul(x, twice); g.Type(r).Lanes != N {
 		t.Errorf("the product has type %v", g.Type(r))

@@ -2,27 +2,29 @@ package ad
 
 import "slices"
 
-// This file: sides of choices that were not taken. Such a side gets adjoint 0 from the select or
-// conditional that chose. Its values need not be finite: the logarithm of 0, a local variable that
-// was never set. So products with adjoints that come from a choice use OpMulGuarded, which is 0
-// where the adjoint is 0, whatever the other factor.
+// This file: sides of choices that were not taken. The select or conditional that made the choice
+// gives such a side the adjoint 0. The values on that side need not be finite: they may be the
+// logarithm of 0, or a local variable that was never set. So where an adjoint comes from a choice,
+// it is multiplied by OpMulGuarded, which gives 0 if the adjoint is 0, whatever the other factor
+// is.
 //
-// Which adjoints these are is found beforehand, across regions: those of nodes in a body, of
-// arguments of conditionals, of streams and captured values that a body reads on one side only.
-// This holds for derivatives of all orders, because a guarded product is itself a choice.
+// Which adjoints these are is found beforehand, across regions: they include adjoints of nodes in a
+// body, of arguments of conditionals, and of streams and captured values that a body reads on one
+// side only. This holds for derivatives of all orders, because a guarded product is itself a
+// choice.
 //
-// Only nodes below a choice are guarded, because it has a price: OpMul can be moved out of sums and
-// joined with them, OpMulGuarded cannot.
+// Only nodes below a choice are guarded, because guarding has a price: OpMul can be moved out of
+// sums and combined with them, OpMulGuarded cannot.
 
-// untaken marks the nodes before end whose adjoints may be 0 while they are not finite, because a
-// choice may leave them out. Where left is set, outs are known to be such; nil: none is.
+// untaken marks the nodes before end that may be on a side not taken: their adjoint is then 0, but
+// their value may not be finite. left marks outs that are known to be such; nil: none is.
 func (g *Graph) untaken(end int, outs []Ref, left []bool) []bool {
 	c := choices{g: g, m: make([]bool, end)}
 	c.mark(outs, left)
 	return c.m
 }
 
-// choices marks the nodes of a graph that a choice may leave out. Marks are only added. When a
+// choices marks the nodes of a graph that may be on a side not taken. Marks are only added. When a
 // graph is visited again, the marks of its loops are kept, so that the cost does not multiply with
 // the depth of nesting.
 type choices struct {
@@ -31,15 +33,15 @@ type choices struct {
 	loops map[Ref]*loopChoices
 }
 
-// loopChoices has the marks for the body of a scan or loop, for its outputs and inputs, given its
-// results.
+// loopChoices has the marks of a loop, a region whose body repeats: of the body's nodes, outputs
+// and inputs, given the marks of the region's results.
 type loopChoices struct {
 	layout             Layout
 	results, outs, ins []bool
 	body               choices
 }
 
-// mark marks outputs where left is set, and everything that follows from that.
+// mark marks outputs where left is set, and everything that they are computed from.
 func (c *choices) mark(outs []Ref, left []bool) {
 	g, m := c.g, c.m
 	for k, r := range outs {
@@ -96,7 +98,8 @@ func (c *choices) loop(r Ref, n *Node) *loopChoices {
 	return l
 }
 
-// untakenOutputs marks the outputs of a region's body that may be left out.
+// untakenOutputs returns the outputs of a region's body that may be on a side not taken, given the
+// marked results.
 func (n *Node) untakenOutputs(results []bool) []bool {
 	l := newLoopChoices(n)
 	l.mark(n, results)
@@ -113,9 +116,9 @@ func newLoopChoices(n *Node) *loopChoices {
 	}
 }
 
-// mark finds the outputs and inputs of the body of a scan or loop that may be left out: because
-// results are, because the body does it, or because the next step does it with what it is passed.
-// It returns the inputs.
+// mark marks the outputs and inputs of a loop's body that may be on a side not taken. An output is
+// marked if the region's result is, or if the next step uses the value only on one side. It returns
+// the marks of the inputs.
 func (l *loopChoices) mark(n *Node, results []bool) []bool {
 	if results == nil {
 		results = make([]bool, len(n.Results()))
@@ -141,7 +144,8 @@ func (l *loopChoices) mark(n *Node, results []bool) []bool {
 	return l.ins
 }
 
-// times returns the product of an adjoint and a factor in a rule.
+// times returns the product of an adjoint and a factor, guarded if the adjoint may belong to a side
+// not taken.
 func (g *Graph) times(adj, x Ref) Ref {
 	if g.guarding {
 		return g.Do(OpMulGuarded, nil, adj, x)
@@ -149,14 +153,15 @@ func (g *Graph) times(adj, x Ref) Ref {
 	return g.Mul(adj, x)
 }
 
-// guardedVJP is the rule of n if its adjoint may belong to a side not taken. The result is used
-// only where the adjoint, in the element or else the lane, is not 0.
+// guardedVJP is the rule of n if its adjoint may belong to a side not taken. It is correct where
+// the adjoint of the element, or for ops on whole lanes that of the lane, is not 0; elsewhere its
+// result is not used.
 func (g *Graph) guardedVJP(n *Node, r, adj Ref, need []bool) []Ref {
 	row, zero := &table[n.Op], g.Const(0)
 	switch n.Op {
 	case OpSelect, OpMaxOf, OpTake, OpPut, OpReplace, OpAddAt, OpFourier: // these move adjoints, or multiply them with finite numbers
 		return row.VJP(g, n, r, adj, need)
-	case OpMulGuarded: // either factor, or the adjoint, may belong to a side not taken
+	case OpMulGuarded: // each factor, and the adjoint, may belong to a side not taken
 		x, y := n.Args[0], n.Args[1]
 		return []Ref{g.Do(OpMulGuarded, nil, adj, y), g.Do(OpMulGuarded, nil, g.Select(g.Do(OpNotEqual, nil, x, zero), adj, zero), x)}
 	case OpLogSumExp:
@@ -177,7 +182,8 @@ func (g *Graph) guardedVJP(n *Node, r, adj Ref, need []bool) []Ref {
 		m.Args = append([]Ref(nil), n.Args...)
 		for k, a := range m.Args {
 			if lanes > 0 {
-				m.Args[k] = g.Spread(a, lanes) // so that lanes stay separate until they are summed
+				// Lanes stay separate until their adjoints are summed.
+				m.Args[k] = g.Spread(a, lanes)
 			}
 		}
 	}
@@ -190,8 +196,8 @@ func (g *Graph) guardedVJP(n *Node, r, adj Ref, need []bool) []Ref {
 	return adjs
 }
 
-// maskedProduct returns the matrix product with zeros in some rows of one argument and columns of
-// the other: those that contribute to no element with an adjoint.
+// maskedProduct returns a matrix product in which some rows of the first factor and columns of the
+// second are replaced by zeros: those of which no element of the product has an adjoint.
 func (g *Graph) maskedProduct(n *Node, adj Ref) *Node {
 	attr, zero := n.Attr.(MatMulAttr), g.Const(0)
 	live := g.Do(OpNotEqual, nil, adj, zero)
@@ -203,7 +209,7 @@ func (g *Graph) maskedProduct(n *Node, adj Ref) *Node {
 			return
 		}
 		t, of := g.Type(a).Shape, g.Type(adj).Shape
-		// some reports, by row or column of the product, whether any of its elements has an
+		// some reports, for each row or column of the product, whether any of its elements has an
 		// adjoint.
 		ix, size := Index{Dims: []Dim{{N: of[0], Stride: 1}, {N: of[1]}}}, of[0]
 		if !rows {
@@ -211,7 +217,7 @@ func (g *Graph) maskedProduct(n *Node, adj Ref) *Node {
 		}
 		some := g.Less(zero, g.Scatter(live, ix, []int{size}))
 		to := Index{Dims: []Dim{{N: t[0], Stride: 1}, {N: t[1]}}}
-		if rows == trans { // they are columns of a
+		if rows == trans { // the rows of the product are columns of a
 			to = Index{Dims: []Dim{{N: t[0]}, {N: t[1], Stride: 1}}}
 		}
 		m.Args[k] = g.Select(g.Gather(some, to), a, zero)

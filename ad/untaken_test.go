@@ -72,10 +72,10 @@ var untakenSides = []struct {
 	}},
 }
 
-// taken is the side that is taken.
+// taken is the side that every choice takes.
 func taken(g *Graph, x, y Ref) Ref { return g.Mul(g.Do(OpSin, nil, x), g.Exp(y)) }
 
-// never returns a condition that is false, which the graph does not know.
+// never returns a condition that is always false, without the graph knowing it.
 func never(g *Graph, x Ref) Ref { return g.Less(g.Const(100), x) }
 
 // conditional adds an OpIf with two sides.
@@ -93,7 +93,7 @@ func conditional(g *Graph, c Ref, then, els func(g *Graph, x, y Ref) Ref, args .
 
 // TestSidesNotTaken checks that a side of a choice that was not taken affects no derivative of
 // first or second order, in any mode, whatever it consists of. Adjoints that reach it must be
-// selected away before they are multiplied with anything.
+// replaced by 0 before they are multiplied by anything.
 func TestSidesNotTaken(t *testing.T) {
 	forms := []struct {
 		name  string
@@ -147,7 +147,7 @@ func TestSidesNotTaken(t *testing.T) {
 			return g.SumLanes(g.Final(g.DoScan(someSteps(f), []Ref{x, g.ConstArray(Type{Shape: []int{4}}, []float64{0, 1, 0, 1}), y}), 0))
 		}},
 		{"stream of a scan", func(g *Graph, in Ref, f func(g *Graph, x, y Ref) Ref) Ref {
-			// Values read by steps that take the other side were computed before.
+			// The scan reads these values only on a side that no step takes.
 			x, y := g.Lane(g.Slice(in, 0, []int{3})), g.Slice(in, 1, nil)
 			b := NewGraph()
 			c, z, k := b.Input(Scalar), b.Input(Scalar), b.Input(Scalar)
@@ -192,8 +192,8 @@ func TestSidesNotTaken(t *testing.T) {
 	}
 }
 
-// someSteps returns a scan whose steps take the other side if their stream is 0. None takes the
-// side f.
+// someSteps returns a scan with a choice in each step. Steps whose stream is 0 take the side taken,
+// the others c·y; none takes the side f.
 func someSteps(f func(g *Graph, x, y Ref) Ref) *Scan {
 	b := NewGraph()
 	c, o, y := b.Input(Scalar), b.Input(Scalar), b.Input(Scalar)
@@ -201,8 +201,8 @@ func someSteps(f func(g *Graph, x, y Ref) Ref) *Scan {
 	return &Scan{Body: b, Carries: 1, Streams: 1, Steps: 4}
 }
 
-// someTrips returns a loop of five trips. Trips with an even number take the other side; none takes
-// the side f.
+// someTrips returns a loop of five trips with a choice in each. Even trips take the side taken, odd
+// ones c·y; none takes the side f.
 func someTrips(f func(g *Graph, x, y Ref) Ref) *While {
 	cond, b := NewGraph(), NewGraph()
 	cond.Output(cond.Less(cond.Input(Scalar), cond.Const(5)))
@@ -232,7 +232,7 @@ func TestSkippedSteps(t *testing.T) {
 			_ = pe
 			sc := g.DoScan(&Scan{Body: b, Carries: 2, Streams: 1, Outs: 1, Steps: 6, Limit: limit},
 				[]Ref{g.Slice(in, 0, nil), nan, g.ConstArray(Type{Shape: []int{6}}, []float64{0, 1, 0, 0, 1, 0}), g.Slice(in, 1, nil), g.Slice(in, 2, nil)})
-			// Lanes of all steps read the history; the skipped ones are left out.
+			// Read the history of all steps in lanes, without the skipped steps.
 			errs := g.Lane(g.Result(sc, 3))
 			phis := g.Mul(g.Slice(in, 2, nil), errs)
 			ok := g.Equal(errs, errs)

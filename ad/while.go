@@ -20,8 +20,8 @@ type While struct {
 	Carries, Sums int
 	Snapshots     int
 
-	// derived marks a loop that was built by a derivative. Its trips are few enough for a simpler
-	// derivative, one trip at a time.
+	// derived marks a loop that was built as part of a derivative. It makes few trips, so a simpler
+	// derivative, one trip at a time, is enough.
 	derived bool
 }
 
@@ -31,6 +31,7 @@ func (w *While) Layout() Layout {
 		Results: []Run{{Final, 0, w.Carries}, {Trips, 0, 1}, {History, 0, w.Carries}, {Stride, 0, 1}, {Sum, w.Carries, w.Sums}}}
 }
 
+// With returns a loop with layout l.
 func (w *While) With(l Layout) RegionAttr {
 	return &While{Cond: l.Bodies[0], Body: l.Bodies[1], Carries: l.Carries, Sums: l.Sums, Snapshots: l.Snapshots, derived: w.derived}
 }
@@ -51,7 +52,7 @@ func whileExample(g *Graph, x Ref) Ref {
 	return g.Unlane(g.Mul(g.Final(r, 0), g.SumOf(r, 0)))
 }
 
-// These functions return the position of a result in Results.
+// finalAt and the functions below return the position of a result in Results.
 func (w *While) finalAt(i int) int   { return i }
 func (w *While) tripsAt() int        { return w.Carries }
 func (w *While) historyAt(i int) int { return w.Carries + 1 + i }
@@ -67,8 +68,7 @@ func (g *Graph) Trips(while Ref) Ref {
 	return g.Result(while, g.Nodes[while].Attr.(*While).tripsAt())
 }
 
-// loop adds a derived While whose graphs are built by cond and body from the
-// carried and captured values.
+// loop adds a derived While. cond and body build its graphs from the carried and captured values.
 func (g *Graph) loop(carried, captured []Ref, sums int,
 	cond func(b *Graph, c, v []Ref) Ref, body func(b *Graph, c, v []Ref) []Ref) Ref {
 	args := append(append([]Ref(nil), carried...), captured...)
@@ -92,8 +92,8 @@ func (g *Graph) loop(carried, captured []Ref, sums int,
 	return g.DoWhile(w, args)
 }
 
-// active marks the carried values that depend on the needed arguments in any trip; the others have
-// no derivative.
+// active marks the carried values that depend on the needed arguments, after any trip. The others
+// have no derivative.
 func (w *While) active(need []bool) []bool {
 	return activeCarries(w.Body, w.Carries, need)
 }
@@ -122,18 +122,18 @@ func (w *While) nested() int {
 // is built.
 type puller struct {
 	w             *While
-	need          []bool // by argument
-	active        []bool // by carried value
-	left          []bool // by output of the body: whether it may belong to a side not taken
+	need          []bool // for each argument, whether its adjoint is needed
+	active        []bool // for each carried value, whether it has a derivative
+	left          []bool // for each output of the body, whether it may belong to a side not taken
 	trips, stride Ref
 	hist          []Ref
 	captured      []Ref
-	final         []Ref // adjoints: of the final values (where active; else None),
-	histAdj       []Ref // of the histories (None where 0),
-	sums          []Ref // of the sums (None where 0)
+	final         []Ref // adjoints of the final values, if active; else None
+	histAdj       []Ref // adjoints of the histories; None: 0
+	sums          []Ref // adjoints of the sums; None: 0
 }
 
-// each returns a puller in which every value is replaced by f of it.
+// each returns a copy of the puller in which every value r is replaced by f(r).
 func (p *puller) each(f func(r Ref) Ref) *puller {
 	q := &puller{w: p.w, need: p.need, active: p.active, left: p.left, trips: f(p.trips), stride: f(p.stride)}
 	all := func(rs []Ref) []Ref {
@@ -158,7 +158,7 @@ func (p *puller) refs() []Ref {
 	return rs
 }
 
-// at returns the puller for a sub-graph that takes the values as its inputs v.
+// at returns the puller for a sub-graph whose inputs v have the puller's values.
 func (p *puller) at(v []Ref) *puller {
 	k := -1
 	return p.each(func(Ref) Ref { k++; return v[k] })
@@ -253,11 +253,11 @@ func (w *While) adjoint(g *Graph, n *Node, r Ref, of []Ref, left, need []bool, _
 	return adjs
 }
 
-// backward adds a loop that carries a count down to 0, and the adjoints. start returns, for the
-// count minus 1, the carried values from which run makes the trips to pull back through, and the
-// adjoints of the history that enter there. run builds these trips in a separate graph, so that the
-// adjoint of start ends there. The results are the adjoints of the active initial values and of the
-// needed captured ones.
+// backward adds the backward loop. It counts down to 0 and carries the adjoints. For each count,
+// with k the count minus 1, start returns the carried values from which trips are rerun, and the
+// adjoints of the history that are added there. run reruns the trips in a separate graph, so that
+// backpropagation ends at the values of start. The results are the adjoints of the active initial
+// values and of the needed captured values.
 func (p *puller) backward(g *Graph, count Ref,
 	start func(b *Graph, q *puller, k Ref) (from, hist []Ref),
 	run func(b *Graph, q *puller, k Ref, from []Ref) (outs, sums []Ref)) []Ref {
@@ -273,7 +273,8 @@ func (p *puller) backward(g *Graph, count Ref,
 			sums++
 		}
 	}
-	// All values that enter the loop are constant in it, except final.
+	// All values are constant in the loop, except the adjoints of the final values, which it
+	// carries.
 	fixed := *p
 	fixed.final = nil
 	r := g.loop(carried, fixed.refs(), sums,
@@ -282,7 +283,8 @@ func (p *puller) backward(g *Graph, count Ref,
 			k := b.Sub(c[0], b.Const(1))
 			from, hist := start(b, fixed.at(v), k)
 
-			// The pull back is a function of k, from, the carried adjoints and the fixed values.
+			// The backpropagation is a function of k, from, the carried adjoints and the constant
+			// values.
 			pull := b.Sibling()
 			pull.site = b.site
 			args := append(append([]Ref{k}, from...), append(c[1:len(c):len(c)], v...)...)
@@ -332,7 +334,8 @@ func (p *puller) backward(g *Graph, count Ref,
 	return res
 }
 
-// again runs the body from the values at trip start until before trip end.
+// again reruns the trips from number start up to, but excluding, end; from has the carried values
+// at start.
 func (p *puller) again(b *Graph, start, end Ref, from []Ref, sums int) Ref {
 	w := p.w
 	return b.loop(append([]Ref{start}, from...), append([]Ref{end}, p.captured...), sums,
@@ -343,7 +346,7 @@ func (p *puller) again(b *Graph, start, end Ref, from []Ref, sums int) Ref {
 		})
 }
 
-// finals returns the carried values at the end of again's loop, without the sums.
+// finals returns the carried values at the end of the loop that again returned.
 func (p *puller) finals(b *Graph, r Ref) []Ref {
 	outs := make([]Ref, p.w.Carries)
 	for i := range outs {
@@ -352,7 +355,7 @@ func (p *puller) finals(b *Graph, r Ref) []Ref {
 	return outs
 }
 
-// byTrips pulls back one trip at a time.
+// byTrips is the backward loop over trips: it backpropagates through one trip at a time.
 func (p *puller) byTrips(g *Graph) []Ref {
 	return p.backward(g, p.trips,
 		func(b *Graph, q *puller, k Ref) (from, hist []Ref) {
@@ -373,7 +376,8 @@ func (p *puller) byTrips(g *Graph) []Ref {
 		})
 }
 
-// bySnapshots pulls back the trips from one snapshot to the next at a time.
+// bySnapshots is the backward loop over snapshots: it backpropagates through the trips from one
+// snapshot to the next.
 func (p *puller) bySnapshots(g *Graph) []Ref {
 	rows := g.Do(OpCeil, nil, g.Div(p.trips, p.stride))
 	return p.backward(g, rows,

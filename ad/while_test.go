@@ -10,8 +10,8 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// sweep returns a loop over the captured count from c: c' = sin(c)·a + b·m/10, with a sum of
-// cos(c).
+// sweep returns a loop that makes a captured number of trips. Trip m replaces c, two numbers, by
+// a·sin(c), with the elements exchanged, plus c·m/100, and adds the cosines of c to a sum.
 func sweep(snapshots int) *While {
 	cond, body := NewGraph(), NewGraph()
 	m := cond.Input(Scalar)
@@ -40,8 +40,8 @@ func used(g *Graph, r Ref, w *While) Ref {
 	return g.Add(y, g.Sum(g.Mul(g.Square(h), g.ConstArray(Type{Shape: g.Type(h).Shape}, weights))))
 }
 
-// TestWhileGradient checks first and second derivatives of loops without trips, with as many as the
-// snapshots have rows, and with many more.
+// TestWhileGradient checks first and second derivatives of loops that make no trips, as many as
+// there are snapshots, and many more.
 func TestWhileGradient(t *testing.T) {
 	for _, trips := range []int{0, 1, 3, 4, 5, 8, 9, 11, 16, 17, 29} {
 		t.Run(fmt.Sprint(trips), func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestWhileLanes(t *testing.T) {
 	}, 9, 1e-6)
 }
 
-// TestWhileValues compares with a loop in Go, at default and small capacity.
+// TestWhileValues compares with a loop in Go, for the default number of snapshots and a small one.
 func TestWhileValues(t *testing.T) {
 	for _, snapshots := range []int{2, 6, DefaultSnapshots} {
 		for _, trips := range []int{0, 1, 2, 5, 7, 64, 65, 1000} {
@@ -87,7 +87,9 @@ func TestWhileValues(t *testing.T) {
 			for m := range trips {
 				past = append(past, c)
 				sum += routines.Cos(c[0]) + routines.Cos(c[1])
-				f := float64(m) // rounded in the order of the graph, because the map is chaotic
+				// Rounded in the same order as in the graph, because the map is chaotic and
+				// amplifies errors.
+				f := float64(m)
 				c = [2]float64{routines.Sin(c[1])*1.5 + 0.01*(c[0]*f), routines.Sin(c[0])*1.5 + 0.01*(c[1]*f)}
 			}
 			stride := int(v[w.strideAt()][0])
@@ -100,7 +102,7 @@ func TestWhileValues(t *testing.T) {
 				}
 			}
 			if trips > 100 {
-				continue // values grow without bound; the counts are still checked
+				continue // do not compare values that grow without bound
 			}
 			near("final[0]", v[w.finalAt(1)][0], c[0])
 			near("final[1]", v[w.finalAt(1)][1], c[1])
@@ -188,8 +190,8 @@ func TestWhileNested(t *testing.T) {
 	}, 2, 1e-6)
 }
 
-// TestWhileEffects checks that side effects happen in the order of the trips, and once, although
-// the derivative repeats the body. A rejection must end the loop.
+// TestWhileEffects checks that side effects happen in the order of the trips, and only once,
+// although the derivative repeats the body. A rejection must end the loop.
 func TestWhileEffects(t *testing.T) {
 	build := func(limit float64) (*Graph, *strings.Builder, *Env) {
 		cond, body := NewGraph(), NewGraph()
@@ -200,7 +202,8 @@ func TestWhileEffects(t *testing.T) {
 		body.Print(&Message{Parts: []MessagePart{{Text: "!", Arg: -1}, {Arg: 0}}}, c)
 		body.Check(&Check{Set: Interval{Lo: math.Inf(-1), Hi: limit}, Function: "f", Name: "c", Want: "small"}, c)
 		body.Output(body.Add(c, body.Const(1)))
-		// The loop within a region: repeating the region must be silent as well.
+		// Put the loop into a region: when the region is repeated, the loop must have no effects
+		// either.
 		outer := NewGraph()
 		in := outer.Input(Scalar)
 		r := outer.DoWhile(&While{Cond: cond, Body: body, Carries: 1, Snapshots: 2}, []Ref{in})
@@ -307,8 +310,8 @@ func TestLoopsThatOnlySum(t *testing.T) {
 	}
 }
 
-// loops returns nested loops, deepest inside. Each makes trips until the carried value, with a
-// count, has made the given number of steps.
+// loops returns loops nested deep levels. Each makes trips until m + x/1000 reaches the given
+// number, where m counts the trips and x is the carried value.
 func loops(deep, trips, snapshots int) *While {
 	open := func() (b *Graph, m, x, a Ref) {
 		b = NewGraph()
