@@ -22,13 +22,14 @@ type Problem struct {
 	graph   *ad.Graph // value, gradient, and derivative of the gradient if there is one
 	forward *ad.Graph // the same nodes, with the additional outputs of forward mode
 
-	// The first nodes of graph, for differences, which evaluate one output at many points.
+	// The first nodes of graph, up to the value and up to the gradient. Finite differences need one
+	// of these outputs at many points.
 	value, gradient *ad.Graph
 }
 
-// New differentiates twice the scalar that build computes from the numbers x. It stores the value,
-// the gradient and the derivative of the gradient along dir; and in forward mode the derivative
-// along dir, its gradient, and the derivative of the gradient.
+// New builds the graphs of a problem from build, which computes a scalar from the numbers x. They
+// compute the value, its gradient, and the derivative of the gradient along dir; and in forward
+// mode the derivative along dir, its gradient, and the derivative of the gradient.
 func New(n int, dir []float64, build func(g *ad.Graph, x []ad.Ref) ad.Ref) *Problem {
 	g := ad.NewGraph()
 	in := g.Input(ad.Type{Shape: []int{n}})
@@ -56,7 +57,7 @@ func New(n int, dir []float64, build func(g *ad.Graph, x []ad.Ref) ad.Ref) *Prob
 	return &Problem{g, &all, value, gradient}
 }
 
-// soFar returns a copy of the current graph, with one output.
+// soFar returns a copy of the graph as built until now, with a single output.
 func soFar(g *ad.Graph, out ad.Ref) *ad.Graph {
 	short := *g
 	short.Nodes = slices.Clip(g.Nodes)
@@ -64,7 +65,7 @@ func soFar(g *ad.Graph, out ad.Ref) *ad.Graph {
 	return &short
 }
 
-// output evaluates a graph with one output.
+// output evaluates a graph that has a single output.
 func output(g *ad.Graph, x []float64) ([]float64, error) {
 	v, err := g.Eval([][]float64{x}, &ad.Env{})
 	if err != nil {
@@ -80,8 +81,8 @@ func orZero(g *ad.Graph, r ad.Ref, t ad.Type) ad.Ref {
 	return r
 }
 
-// secondOrder calls f, which differentiates again. It returns None if an op has no second
-// derivative.
+// secondOrder returns the result of f, which differentiates a second time; None if an op has no
+// second derivative.
 func secondOrder(f func() ad.Ref) (r ad.Ref) {
 	defer func() {
 		if e := recover(); e != nil {
@@ -108,8 +109,8 @@ func (p *Problem) At(x []float64) (value float64, grad, second []float64, err er
 	return v[0][0], v[1], second, nil
 }
 
-// modes compares forward with reverse mode at x: the slope along dir, and the
-// derivative of the gradient by each mode over the other.
+// modes compares forward with reverse mode at x: the slope along dir, and the derivative of the
+// gradient by each of the two ways to combine the modes.
 func (p *Problem) modes(x, dir []float64, tol float64) error {
 	v, err := p.forward.Eval([][]float64{x}, &ad.Env{})
 	if err != nil {
@@ -142,9 +143,9 @@ func (p *Problem) modes(x, dir []float64, tol float64) error {
 	return nil
 }
 
-// Derivatives compares the derivatives of build's value at x with differences extrapolated to step
-// 0. It returns nil if they agree up to tol, relative to the larger of 1 and the derivative.
-// Arguments listed in fixed are not varied.
+// Derivatives compares the derivatives of build's value at x with finite differences extrapolated
+// to step 0. It returns nil if they agree up to tol, relative to the larger of 1 and the
+// derivative. Arguments whose indices are in fixed are not varied.
 func Derivatives(x []float64, tol float64, rng *rand.Rand, build func(g *ad.Graph, x []ad.Ref) ad.Ref, fixed ...int) error {
 	held := make([]bool, len(x))
 	for _, i := range fixed {
@@ -164,10 +165,10 @@ func Derivatives(x []float64, tol float64, rng *rand.Rand, build func(g *ad.Grap
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return fmt.Errorf("the value at %v is %v", x, value)
 	}
-	// A kink nearby makes large steps inaccurate, and rounding small ones, so it suffices if the
-	// differences for one step size agree.
+	// A kink nearby makes the differences for large steps inaccurate, and rounding those for small
+	// steps. So it suffices if they agree for one size of the first step.
 	agree := func(d, want []float64, of *ad.Graph) (fd []float64, err error) {
-		scale := 0.0 // largest of the arguments that vary
+		scale := 0.0 // the largest argument that varies
 		for i := range d {
 			if d[i] != 0 {
 				scale = max(scale, math.Abs(d[i])/max(math.Abs(x[i]), 1e-3))
@@ -227,9 +228,10 @@ func Derivatives(x []float64, tol float64, rng *rand.Rand, build func(g *ad.Grap
 
 func near(a, b, tol float64) bool { return math.Abs(a-b) <= tol*(1+math.Abs(b)) }
 
-// slope returns the derivative of a vector function at 0, by central differences with halved steps,
-// extrapolated (Ridders 1982). It selects the entries of the tableau that differ least from their
-// neighbours. It reduces the first step until the function is finite there.
+// slope returns the derivative of a vector function at 0: central differences for halved steps,
+// extrapolated (Ridders 1982). For each element it selects the extrapolation that differs least
+// from its neighbours in the tableau. If the function is not finite at the first step, it reduces
+// that.
 func slope(f func(t float64) []float64, h float64) ([]float64, error) {
 	const rows = 9
 	finite := func(v []float64) bool {

@@ -25,7 +25,8 @@ func TestOps(t *testing.T) {
 			if row.Domain == nil {
 				t.Fatal("the op has no Domain")
 			}
-			if row.Flat || op == ad.OpSlope { // whose derivative is an argument
+			// The derivative of OpSlope is its argument, not the slope of its value.
+			if row.Flat || op == ad.OpSlope {
 				return
 			}
 			rng := rand.New(rand.NewPCG(uint64(op), 1))
@@ -50,8 +51,8 @@ func TestOps(t *testing.T) {
 	}
 }
 
-// hessian compares the rows of the Hessian, which is built from lanes or from a scan over
-// directions, with derivatives of the gradient one by one.
+// hessian compares the rows of the Hessian, which is built in lanes or as a scan over directions,
+// with derivatives of the elements of the gradient.
 func hessian(x []float64, build func(g *ad.Graph, x []ad.Ref) ad.Ref) (err error) {
 	defer ad.Recover(&err)
 	n := len(x)
@@ -84,7 +85,8 @@ func hessian(x []float64, build func(g *ad.Graph, x []ad.Ref) ad.Ref) (err error
 	return nil
 }
 
-// build applies op to a. The arguments in which op is not differentiable become constants from x.
+// build adds op with the arguments a. Arguments with respect to which op is not differentiable
+// become constants, the elements of x.
 func build(g *ad.Graph, op ad.OpCode, x []float64, a []ad.Ref) ad.Ref {
 	args := append([]ad.Ref(nil), a...)
 	if op == ad.OpLogGap {
@@ -96,9 +98,9 @@ func build(g *ad.Graph, op ad.OpCode, x []float64, a []ad.Ref) ad.Ref {
 	return g.Do(op, nil, args...)
 }
 
-// fixedArgs returns the arguments in which an op is not differentiable: orders of derivatives, the
-// condition of a select, and shape parameters of ops that are themselves derivatives with respect
-// to these.
+// fixedArgs returns the arguments with respect to which an op is not differentiable: orders of
+// derivatives, the condition of a select, and the shape parameters of ops that are derivatives with
+// respect to them.
 func fixedArgs(op ad.OpCode) []int {
 	switch op {
 	case ad.OpPolygamma, ad.OpPolygammaRise, ad.OpSelect, ad.OpLogGammaP, ad.OpLogGammaQ, ad.OpLogBesselIv, ad.OpLogBesselK,
@@ -112,11 +114,12 @@ func fixedArgs(op ad.OpCode) []int {
 	return nil
 }
 
-// TestFlat checks that an op declared as flat has no derivative other than 0.
+// TestFlat checks that ops declared as flat are constant near random points.
 func TestFlat(t *testing.T) {
 	for op := ad.OpInvalid + 1; op <= ad.OpRandom; op++ {
 		row := op.Row()
-		if row.Class != ad.Elementwise || !row.Flat || op == ad.OpDetach { // whose derivative is 0 by decree
+		// OpDetach has derivative 0 by definition, not by its values.
+		if row.Class != ad.Elementwise || !row.Flat || op == ad.OpDetach {
 			continue
 		}
 		rng := rand.New(rand.NewPCG(uint64(op), 2))
@@ -136,17 +139,19 @@ func TestFlat(t *testing.T) {
 	}
 }
 
-// TestInjected checks that wrong derivatives of either order are detected.
+// TestInjected checks that Derivatives detects wrong derivatives, of first and of second order.
 func TestInjected(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	wrong := func(g *ad.Graph, x []ad.Ref) ad.Ref { // |x| x has the derivative 2|x|, whose derivative is sign
+	// The graph takes the slope of the staircase to be 0; on average it is 1e6.
+	wrong := func(g *ad.Graph, x []ad.Ref) ad.Ref {
 		return g.Add(g.Exp(x[0]), g.Do(ad.OpFloor, nil, g.Scale(1e6, x[0])))
 	}
 	if Derivatives([]float64{0.3}, 1e-6, rng, wrong) == nil {
 		t.Error("a function whose derivative is wrong passes")
 	}
 	flatSecond := func(g *ad.Graph, x []ad.Ref) ad.Ref {
-		// The derivative of a product with a quantised factor is the factor.
+		// The graph takes the rounded factor q to be constant, so its derivatives of q·x are q and
+		// 0.
 		q := g.Scale(1e-7, g.Do(ad.OpRound, nil, g.Scale(1e7, x[0])))
 		return g.Mul(q, x[0])
 	}
@@ -155,8 +160,8 @@ func TestInjected(t *testing.T) {
 	}
 }
 
-// arrayCases are expressions of a vector of numbers for the ops that are not
-// elementwise; an op of these classes without a case fails TestArrays.
+// arrayCases has an expression of a vector of numbers for each op that is not elementwise.
+// TestArrays fails for an op without a case.
 var arrayCases = map[ad.OpCode]struct {
 	n     int
 	build func(g *ad.Graph, x ad.Ref) ad.Ref
@@ -213,7 +218,7 @@ var arrayCases = map[ad.OpCode]struct {
 			}
 			all = append(all, g.TriSolve(a, c, at))
 		}
-		// Lanes of one operand combined with lanes of the other.
+		// One operand of the product has lanes, or the other, or both.
 		lanes := g.Lane(g.Slice(x, 9, []int{2, 3, 1}))
 		all = append(all, g.Unlane(g.TriSolve(a, lanes, ad.TriAttr{})))
 		both := g.Lane(g.Stack(a, g.Transpose(a)))
@@ -235,12 +240,13 @@ var arrayCases = map[ad.OpCode]struct {
 	ad.OpEigen: {2 * 9, func(g *ad.Graph, x ad.Ref) ad.Ref {
 		spread := g.ConstArray(ad.Type{Shape: []int{3, 3}}, []float64{0, 0, 0, 0, 7, 0, 0, 0, 19})
 		a, b, c, d := g.Eigen(g.Add(spread, g.Slice(x, 0, []int{3, 3})), g.Slice(x, 9, []int{3, 3}))
-		// The same for a Hermitian matrix.
+		// Add the same for a Hermitian matrix.
 		re, im := g.Add(spread, g.Slice(x, 0, []int{3, 3})), g.Slice(x, 9, []int{3, 3})
 		h, p, q := g.EigenHermitian(g.Add(re, g.Transpose(re)), g.Sub(im, g.Transpose(im)))
 		return g.Concat(a, b, g.Reshape(c, []int{9}), g.Reshape(d, []int{9}), h, g.Reshape(p, []int{9}), g.Reshape(q, []int{9}))
 	}},
-	ad.OpOrthonormal: {2 * 9, func(g *ad.Graph, x ad.Ref) ad.Ref { // of columns that are orthonormal
+	// The columns are orthonormal already, as the op expects.
+	ad.OpOrthonormal: {2 * 9, func(g *ad.Graph, x ad.Ref) ad.Ref {
 		spread := g.ConstArray(ad.Type{Shape: []int{3, 3}}, []float64{0, 0, 0, 0, 7, 0, 0, 0, 19})
 		re, im := g.Add(spread, g.Slice(x, 0, []int{3, 3})), g.Slice(x, 9, []int{3, 3})
 		_, p, q := g.EigenHermitian(g.Add(re, g.Transpose(re)), g.Sub(im, g.Transpose(im)))
@@ -299,7 +305,8 @@ func definite(g *ad.Graph, x ad.Ref) ad.Ref {
 	return g.Add(a, g.Mul(upper, m))
 }
 
-// schurCase returns values that do not depend on the phases of the columns of U.
+// schurCase returns values of a Schur decomposition that do not depend on the arbitrary phases of
+// the columns of U.
 func schurCase(g *ad.Graph, x ad.Ref) ad.Ref {
 	spread := g.ConstArray(ad.Type{Shape: []int{3, 3}}, []float64{0, 0, 0, 0, 7, 0, 0, 0, 19})
 	a, b, c, d := g.Schur(g.Add(spread, g.Slice(x, 0, []int{3, 3})), g.Slice(x, 9, []int{3, 3}))
@@ -307,7 +314,7 @@ func schurCase(g *ad.Graph, x ad.Ref) ad.Ref {
 	return g.Concat(moduli(a, b), moduli(c, d), g.Gather(b, ad.Index{Dims: []ad.Dim{{N: 3, Stride: 4}}}))
 }
 
-// regular returns a 3×3 matrix far from singular.
+// regular returns a 3×3 matrix that is far from singular.
 func regular(g *ad.Graph, x ad.Ref) ad.Ref {
 	m := g.Reshape(x, []int{3, 3})
 	return g.Add(m, g.ConstArray(g.Type(m), []float64{8, 0, 0, 0, 8, 0, 0, 0, 8}))
@@ -339,7 +346,7 @@ func TestArrays(t *testing.T) {
 				for i := range w {
 					w[i] = 1 + 0.3*float64(i)
 				}
-				// The cosine makes the second derivative of a linear op differ from 0.
+				// With the cosine, second derivatives of linear ops are not 0.
 				return g.Sum(g.Mul(g.ConstArray(g.Type(y), w), g.Do(ad.OpCos, nil, y)))
 			}
 			if err := Derivatives(x, 1e-6, rng, f); err != nil {
@@ -352,8 +359,8 @@ func TestArrays(t *testing.T) {
 	}
 }
 
-// TestEqualArguments checks that second derivatives of log_add_exp are correct where both arguments
-// are equal. An op with a special case for equal arguments must not lose them.
+// TestEqualArguments checks that second derivatives of log_add_exp are correct if both arguments
+// are equal: an op that treats that case separately could lose them.
 func TestEqualArguments(t *testing.T) {
 	for _, x := range []float64{-1.5, 0, 0.25} {
 		f := func(g *ad.Graph, a []ad.Ref) ad.Ref { return g.Do(ad.OpLogAddExp, nil, a...) }
