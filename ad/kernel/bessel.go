@@ -43,7 +43,7 @@ func LogBesselI(v, x float64) float64 {
 			break
 		}
 	}
-	// The greatest term is a product of two Poisson probabilities.
+	// The greatest term, scaled by e⁻ˣ, is the product of two Poisson probabilities with mean x/2.
 	return logPoisson(peak, x/2) + logPoisson(peak+v, x/2) + routines.Log(sum)
 }
 
@@ -143,7 +143,8 @@ func besselK0(x float64) float64 {
 // BesselJ returns the Bessel function of the first kind of whole order n; NaN for x < 0. It uses
 // package math, whose recurrence takes n steps.
 func BesselJ(n, x float64) float64 {
-	// |J_n(x)| ≤ (|x|/2)^n/n!. The recurrence would take n steps to find that this is 0.
+	// |J_n(x)| ≤ (|x|/2)^n/n!, which may underflow to 0. The recurrence would take n steps for
+	// that.
 	if m := math.Abs(n); m > 100 && m > math.Abs(x) {
 		if factorial, _ := math.Lgamma(m + 1); m*routines.Log(math.Abs(x)/2)-factorial < -750 {
 			return 0

@@ -7,8 +7,8 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel"
 )
 
-// TestLogBesselIv compares the derivative by the order with differences of the
-// function, in the ranges of all its expansions and across their borders.
+// TestLogBesselIv compares the derivative with respect to the order with differences of the
+// function, in the range of each formula and where they meet.
 func TestLogBesselIv(t *testing.T) {
 	for _, v := range []float64{0.01, 0.3, 1, 2.5, 4, 12, 80, 999, 9000, 2e4, 1e6} {
 		for _, x := range []float64{1e-3, 0.1, 1, 3, 39, 45, 73, 330, 1e4, 1e6} {
@@ -24,7 +24,7 @@ func TestLogBesselIv(t *testing.T) {
 			}
 		}
 	}
-	// At order 0 it is -K₀/I₀ (DLMF 10.38.4).
+	// At order 0 the derivative is -K₀/I₀ (DLMF 10.38.4).
 	for _, x := range []float64{0.1, 1, 10} {
 		want := -math.Exp(kernel.LogBesselK(0, x) - kernel.LogBesselI(0, x) - 2*x)
 		if got := kernel.LogBesselIv(0, x); math.Abs(got-want) > 1e-14 {

@@ -6,12 +6,12 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// uniformBessel is the least |v + ix| for which I_v(x) is computed by the expansion that is uniform
-// in v and x (DLMF 10.41.3). Below it the power series takes at most 90 terms.
+// uniformBessel is the size of |v + ix| from which I_v(x) is computed by the expansion that is
+// uniform in v and x (DLMF 10.41.3). Below it, the power series takes at most 90 terms.
 const uniformBessel = 50
 
-// besselRows holds the coefficients of u_k(p)/pᵏ in powers of p², from k = 1. testdata/bessel.py
-// wrote it.
+// besselRows holds the coefficients of u_k(p)/pᵏ in powers of p², from k = 1. They were computed by
+// testdata/bessel.py.
 var besselRows = [...][]float64{
 	{0.125, -0.20833333333333334},
 	{0.0703125, -0.4010416666666667, 0.3342013888888889},
@@ -25,15 +25,16 @@ var besselRows = [...][]float64{
 	{110.01714026924674, -13886.08975371704, 308186.4046126624, -2785618.1280864547, 13288767.166421818, -37567176.66076335, 66344512.27472903, -74105148.21153265, 50952602.49266464, -19706819.118432228, 3284469.853072038},
 }
 
-// largeBesselI returns log(e⁻ˣ I_v(x)) by the expansion, and its derivative with respect to v. With
-// h = |v + ix|, p = v/h and the polynomials U_k(p²) = u_k(p)/pᵏ, I_v(x) is
+// largeBesselI returns log(e⁻ˣ I_v(x)) by the uniform expansion, and its derivative with respect to
+// v. With h = |v + ix|, p = v/h and the polynomials U_k(p²) = u_k(p)/pᵏ, I_v(x) is
 //
 //	exp(h - v asinh(v/x))/√(2πh) (1 + Σ U_k(p²)/hᵏ).
 func largeBesselI(v, x float64) (l, byV float64) {
 	h := math.Hypot(v, x)
 	p, i := v/h, 1/h
 	q := p * p
-	var sum, slope, order float64 // the series; its derivatives with respect to p² and log 1/h
+	// The series, and its derivatives with respect to p² and to log 1/h.
+	var sum, slope, order float64
 	for k := len(besselRows) - 1; k >= 0; k-- {
 		var u, du float64
 		row := besselRows[k]

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Sizes around those of tiles and blocks.
+// denseSizes are sizes below and above those of tiles and blocks.
 var denseSizes = []int{0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 33, 50}
 
 func randomNumbers(rng *rand.Rand, n int) []float64 {
@@ -17,7 +17,7 @@ func randomNumbers(rng *rand.Rand, n int) []float64 {
 	return x
 }
 
-// near compares sums of at most 50 products of standard normal numbers.
+// near checks a sum of at most 50 products of standard normal numbers, up to rounding.
 func near(t *testing.T, what string, got, want float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= 1e-12*(1+math.Abs(want))) {

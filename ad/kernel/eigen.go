@@ -1,23 +1,24 @@
 package kernel
 
-// Eigenvalues and eigenvectors of symmetric matrices. Reflections reduce the matrix to a
-// tridiagonal one; implicit QL steps then make it diagonal. The rotations of a whole sweep are
-// recorded before they are applied to rows.
+// This file: eigenvalues and eigenvectors of symmetric matrices. Reflections reduce the matrix to a
+// tridiagonal one, which implicit QL steps make diagonal. The rotations of a sweep are recorded and
+// then applied to the rows together.
 
 import "math"
 
-// EigenLoops are the loops over rows, of multiples of eight numbers, in which a symmetric
-// eigendecomposition spends its time. All implementations compute each number by the same products,
-// sums and differences in the same order, each rounded separately. So eigenvectors are the same
-// everywhere, including signs.
+// EigenLoops are the loops over rows in which a symmetric eigendecomposition spends its time; the
+// length of rows is a multiple of eight. All implementations compute each number by the same
+// operations in the same order, each rounded separately. So eigenvectors are the same everywhere,
+// including their signs.
 type EigenLoops interface {
 	// Combine computes y = Σ x[k]·(row k of a).
 	Combine(y, x, a []float64, stride int)
 	RowLoops
 	// LessBoth subtracts u[i]·v + s[i]·t from row i of a.
 	LessBoth(a []float64, stride int, u, v, s, t []float64)
-	// Turn rotates pairs of rows of z, each of n numbers: row first + k·step and the next one, by
-	// the k-th pair (c, s) of turns. They become c·first + s·second and c·second - s·first.
+	// Turn rotates pairs of rows of z, each of n numbers. The k-th pair of rows is first + k·step
+	// and the one after it; the k-th pair (c, s) of turns is the rotation. The rows become c·first
+	// + s·second and c·second - s·first.
 	Turn(z []float64, stride, n int, turns []float64, first, step int)
 }
 
@@ -71,8 +72,8 @@ func (PortableEigenLoops) Turn(z []float64, stride, n int, turns []float64, firs
 	}
 }
 
-// eigenStride returns the number of elements of a stored row. It is a multiple of eight but not of
-// 64, so that rows do not fall into the same sets of the cache.
+// eigenStride returns the distance of stored rows of n numbers. It is a multiple of eight but not
+// of 64, so that rows do not all use the same few sets of the cache.
 func eigenStride(n int) int {
 	n = (n + 7) / 8 * 8
 	if n%64 == 0 {
@@ -84,12 +85,12 @@ func eigenStride(n int) int {
 // EigenWork returns the size of the work space of EigenSym.
 func EigenWork(n int) int { s := eigenStride(n); return 2*n*s + 6*s }
 
-// maxSweeps is the maximum average number of sweeps for an eigenvalue.
+// maxSweeps is the greatest number of sweeps allowed, on average over the eigenvalues.
 const maxSweeps = 30
 
-// EigenSym computes eigenvalues, in ascending order, and eigenvectors, in columns, of the symmetric
-// n×n matrix a, whose lower triangle it reads. All are NaN if a number is not finite. It returns
-// false if they do not converge; no such matrix is known.
+// EigenSym computes the eigenvalues, in ascending order, and the eigenvectors, in columns, of the
+// symmetric n×n matrix a, of which it reads the lower triangle. All are NaN if an element of a is
+// not finite. It returns false if the iteration does not converge; no such matrix is known.
 func EigenSym[L EigenLoops](values, vectors, a []float64, n int, loops L, work []float64) bool {
 	s := eigenStride(n)
 	take := func(n int) []float64 {
@@ -111,7 +112,7 @@ func EigenSym[L EigenLoops](values, vectors, a []float64, n int, loops L, work [
 	}
 	tridiagonal(m, values, e, tau, w, n, s, loops)
 	reflections(q, m, tau, w, n, s, loops)
-	for i := range n { // rotations apply to rows
+	for i := range n { // transpose, because rotations are applied to rows
 		for j, x := range q[i*s : i*s+n] {
 			m[j*s+i] = x
 		}
@@ -121,7 +122,7 @@ func EigenSym[L EigenLoops](values, vectors, a []float64, n int, loops L, work [
 		return false
 	}
 	order := tau
-	for i := range n { // eigenvalues converge mostly in order
+	for i := range n { // insertion sort: eigenvalues are found mostly in ascending order
 		x, j := values[i], i
 		for ; j > 0 && values[j-1] > x; j-- {
 			values[j], order[j] = values[j-1], order[j-1]
@@ -138,8 +139,8 @@ func EigenSym[L EigenLoops](values, vectors, a []float64, n int, loops L, work [
 }
 
 // symmetric fills m with the symmetric matrix whose lower triangle is in a, divided by a power of
-// two such that the greatest number is about 1. It returns this scale; ok is false if a number is
-// not finite.
+// two such that the greatest element is about 1. It returns that power. ok is false if an element
+// is not finite.
 func symmetric(m, a []float64, n, s int) (scale float64, ok bool) {
 	greatest := 0.0
 	for i := range n {
@@ -166,8 +167,9 @@ func symmetric(m, a []float64, n, s int) (scale float64, ok bool) {
 	return scale, true
 }
 
-// tridiagonal reduces m by reflections I - τ v vᵀ to a diagonal d and an off-diagonal e. The k-th
-// v, which is 0 up to the diagonal and then 1, is stored in row k of m.
+// tridiagonal reduces m to a tridiagonal matrix with diagonal d and off-diagonal e, by reflections
+// I - τ v vᵀ. The k-th v, whose elements up to the diagonal are 0 and the next one 1, is stored in
+// row k of m.
 func tridiagonal[L EigenLoops](m, d, e, tau, w []float64, n, s int, loops L) {
 	for k := range n {
 		d[k] = m[k*s+k]
@@ -230,10 +232,9 @@ func reflections[L EigenLoops](q, m, tau, w []float64, n, s int, loops L) {
 	}
 }
 
-// diagonalise turns the tridiagonal matrix with diagonal d and off-diagonal e into a diagonal one,
-// by implicit QL steps with Wilkinson's shifts. It starts from the end of each block where the
-// elements are smaller, and applies the rotations to the rows of z. It reports whether it
-// converged.
+// diagonalise reduces the tridiagonal matrix with diagonal d and off-diagonal e to a diagonal one,
+// by implicit QL steps with Wilkinson's shifts. In each block it starts from the end with the
+// smaller elements. It applies the rotations to the rows of z. It reports whether it converged.
 func diagonalise[L EigenLoops](d, e, z []float64, n, s int, turns []float64, loops L) bool {
 	const eps, tiny = 0x1p-52, 0x1p-1000
 	small := func(i int) bool {
@@ -249,7 +250,8 @@ func diagonalise[L EigenLoops](d, e, z []float64, n, s int, turns []float64, loo
 		for hi < n-1 && !small(hi) {
 			hi++
 		}
-		// Position k of the block, from the smaller end, is at + k·step.
+		// The k-th position of the block, counted from the end with the smaller elements, is at +
+		// k·step. The off-diagonal element between that and the next is e[at + k·step + beside].
 		at, step, beside := lo, 1, 0
 		if math.Abs(d[hi]) < math.Abs(d[lo]) {
 			at, step, beside = hi, -1, -1
@@ -275,8 +277,8 @@ func diagonalise[L EigenLoops](d, e, z []float64, n, s int, turns []float64, loo
 	return true
 }
 
-// sweep does one QL step on positions 0 to last of a block. It records the rotations from the last
-// pair of positions to the first.
+// sweep does one QL step on positions 0 to last of a block. It records the rotations, from the last
+// pair of positions to the first; see diagonalise for at, step and beside.
 func sweep(d, e []float64, at, step, beside, last int, turns []float64) {
 	first := at + beside
 	g := (d[at+step] - d[at]) / (2 * e[first])

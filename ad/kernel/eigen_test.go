@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// symmetricMatrices returns matrices of order n, some of which have eigenvectors that are difficult
-// to compute.
+// symmetricMatrices returns matrices of order n. The eigenvectors of some are difficult to compute.
 func symmetricMatrices(n int) map[string][]float64 {
 	r := rand.New(rand.NewPCG(uint64(n), 5))
 	make := func(f func(i, j int) float64) []float64 {
@@ -60,7 +59,7 @@ func TestEigenSym(t *testing.T) {
 			lower := append([]float64(nil), a...)
 			for i := range n {
 				for j := i + 1; j < n; j++ {
-					lower[i*n+j] = math.NaN() // is not read
+					lower[i*n+j] = math.NaN() // must not be read
 				}
 			}
 			if !EigenSym(values, vectors, lower, n, PortableEigenLoops{}, work) {

@@ -6,16 +6,16 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// The derivative of the negative binomial distribution function with respect to the precision. With
-// mean μ and precision φ, the function at n-1 is I_x(φ, n) with x = φ/(φ+μ). This is the
-// probability that λ exceeds μ, if φ/(φ+λ) has the distribution Beta(φ, n).
+// This file: the derivative of the negative binomial distribution function with respect to the
+// precision. With mean μ and precision φ, the function at n-1 is I_x(φ, n) with x = φ/(φ+μ). This
+// is the probability that λ exceeds μ, if φ/(φ+λ) has the distribution Beta(φ, n).
 //
-// For large φ, the derivative with respect to φ falls as 1/φ². Those with respect to the shape and
-// to x fall as 1/φ, and cancel. So it is computed as a mean of the score of φ over the tail, in
-// which nothing cancels.
+// For large φ, the derivative falls as 1/φ². It is the sum of the derivative through the shape φ
+// and that through x, which fall as 1/φ and cancel. So it is computed as a mean of the score of φ
+// over the tail, in which nothing cancels.
 
-// digammaRest returns the part that does not depend on λ of the derivative of the log density of λ
-// with respect to φ. With w = (λ-n)/(φ+λ), that derivative is
+// digammaRest returns a part of the derivative of the log density of λ with respect to φ: the part
+// that does not depend on λ. With w = (λ-n)/(φ+λ), that derivative is
 //
 //	log(1-w) + w + ψ(φ+n) - log(φ+n) - ψ(φ) + log φ.
 //
@@ -46,7 +46,8 @@ func failuresPhi(mu, phi, n float64, upper bool) float64 {
 		}
 		return l[1] + term
 	}
-	// Take the mean over the smaller tail, where logit x = log φ/λ moves away from the mean by v.
+	// Take the mean over the smaller tail. There logit x = log φ/λ is v away from its value at μ,
+	// away from the mean.
 	d := fromMean(x, y, phi, n)
 	away := 1.0
 	tail := logitTail{x: x, y: y, a: phi, b: n, n: phi + n, slope: -d}

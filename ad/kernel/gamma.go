@@ -27,7 +27,8 @@ func Polygamma(n, x float64) float64 {
 		sign = -1
 	}
 	if x <= 0 && x == math.Floor(x) {
-		return math.Inf(1) // the limit of 1/(x-pole)ⁿ⁺¹ for odd n; for even n the two sides differ
+		// The limit of 1/(x-pole)ⁿ⁺¹ for odd n; for even n the limits from both sides differ.
+		return math.Inf(1)
 	}
 	if x < -100 {
 		return reflectedPolygamma(n, x)
@@ -44,7 +45,7 @@ func Polygamma(n, x float64) float64 {
 	}
 	i := 1 / x
 	q := i * i
-	// (n-1)!/xⁿ (1 + n/2x + Σ B₂ₖ (n)(n+1)…(n+2k-1)/(2k)! x⁻²ᵏ)
+	// The expansion is (n-1)!/xⁿ (1 + n/2x + Σ B₂ₖ (n)(n+1)…(n+2k-1)/(2k)! x⁻²ᵏ).
 	c, s, p := 1.0, 1+0.5*n*i, 1.0
 	for k, b := range bernoulli {
 		j := float64(2 * k)
@@ -70,7 +71,8 @@ func reflectedPolygamma(n, x float64) float64 {
 		p = next
 	}
 	r := x - math.Round(x)
-	c := math.Copysign(math.Tan(math.Pi*(0.5-math.Abs(r))), r) // 0 where r is ½
+	// The cotangent, which is 0 for r = ½.
+	c := math.Copysign(math.Tan(math.Pi*(0.5-math.Abs(r))), r)
 	if math.Abs(r) < 0.25 {
 		c = 1 / math.Tan(math.Pi*r)
 	}
@@ -85,8 +87,8 @@ func reflectedPolygamma(n, x float64) float64 {
 	return rest - math.Pi*v
 }
 
-// PolygammaRise returns Polygamma(n, x+d) - Polygamma(n, x), without the cancellation of the
-// difference where d is small compared with x. For n = 0 it is the difference of Digamma.
+// PolygammaRise returns Polygamma(n, x+d) - Polygamma(n, x). It avoids the cancellation of this
+// difference if d is small compared with x. For n = 0 it is the difference of Digamma.
 func PolygammaRise(n, x, d float64) float64 {
 	if n == 0 {
 		return routines.DigammaRise(x, d)
@@ -133,7 +135,7 @@ func powInt(x float64, n int) float64 {
 	return p
 }
 
-// LogRising returns log |Γ(x+n)/Γ(x)|, with relative accuracy also where n is small.
+// LogRising returns log |Γ(x+n)/Γ(x)|. It is accurate relative to its size, also if n is small.
 func LogRising(x, n float64) float64 {
 	switch end := x + n; {
 	case !(x > 0) || !(end > 0) || math.IsInf(end, 1):

@@ -29,9 +29,9 @@ func three(f func(x, y, z float64) float64) func([]float64) float64 {
 	return func(a []float64) float64 { return f(a[0], a[1], a[2]) }
 }
 
-// TestGolden compares with mpmath. The bounds are on the error relative to the
-// greater of the value and floor: where a function has a zero at a number that
-// is not a float64, floor is what the terms of its formula amount to.
+// TestGolden compares with values computed by mpmath. The bounds are on the error relative to the
+// greater of the value and floor. If a function has a zero at a number that is not a float64, floor
+// is the size of the terms of its formula.
 func TestGolden(t *testing.T) {
 	values := maps.Clone(golden)
 	maps.Copy(values, goldenInverse)
@@ -51,7 +51,7 @@ func TestGolden(t *testing.T) {
 		"LogPhi":           {one(routines.LogPhi), 1e-15, 0},
 		"PhiRatio":         {one(routines.PhiRatio), 3e-15, 1e-300},
 		"Lmultichoose":     {two(routines.Lmultichoose), 1e-14, 1},
-		"PhiExcess":        {one(routines.PhiExcess), 1e-13, 1e-300}, // x² times that of PhiRatio,
+		"PhiExcess":        {one(routines.PhiExcess), 1e-13, 1e-300}, // the relative error of PhiRatio times x²
 		"PolygammaRise":    {three(kernel.PolygammaRise), 1e-14, 1e-300},
 		"LogPoisson":       {two(kernel.LogPoisson), 2e-15, 1},
 		"LogBetaTerm":      {three(kernel.LogBetaTerm), 2e-15, 1},
@@ -73,20 +73,21 @@ func TestGolden(t *testing.T) {
 		"OwensT":           {two(kernel.OwensT), 1e-13, 0},
 		"LogSkewNormalCDF": {two(kernel.LogSkewNormalCDF), 1e-13, 0},
 		"InvLogPhi":        {one(kernel.InvLogPhi), 1e-14, 0},
-		"InvBetaI":         {three(kernel.InvBetaI), 2e-13, 0}, // the rounding of log B(a, b), times 1/a
+		"InvBetaI":         {three(kernel.InvBetaI), 2e-13, 0}, // the rounding error of log B(a, b), multiplied by 1/a
 		"StudentQuantile":  {two(kernel.StudentQuantile), 5e-13, 0},
 		"LogBesselK":       {two(kernel.LogBesselK), 1e-14, 1},
 		"BesselJ":          {two(kernel.BesselJ), 1e-13, 1e-3},
 		"BesselY":          {two(kernel.BesselY), 1e-13, 1e-3},
 		"LogVonMisesCDF":   {two(kernel.LogVonMisesCDF), 1e-13, 0},
-		"VonMisesMoment": {func(x []float64) (m float64) { // of the cosine
+		// The file has moments of the cosine itself.
+		"VonMisesMoment": {func(x []float64) (m float64) {
 			for k, c := range [][]float64{{1}, {1, 1}, {1, 2, 1}, {1, 3, 3, 1}}[int(x[0])] {
 				m += c * kernel.VonMisesMoment(float64(k), x[1], x[2])
 			}
 			return m
 		}, 1e-12, 1e-2},
 		"LogWiener": {func(x []float64) float64 { return kernel.LogWiener(x[0], 1-x[1]) }, 1e-13, 1},
-		"WienerRatio": {func(x []float64) float64 { // by the distance from 1
+		"WienerRatio": {func(x []float64) float64 { // the file has 1-b, the distance from the end 1
 			return kernel.WienerRatio(x[0], x[1], 1-x[2]) * math.Pow(-1, x[0])
 		}, 1e-12, 1},
 		"LogBesselI": {two(kernel.LogBesselI), 2e-14, 1},
@@ -109,7 +110,7 @@ func TestGolden(t *testing.T) {
 				worst, at = e, g.args
 			}
 			if runtime.GOARCH == "arm64" && math.Abs(got-g.want) == 5e-324 {
-				continue // math.Exp gives 0 there from -744.6 on
+				continue // on arm64, math.Exp already returns 0 from -744.6 on
 			}
 			if math.Abs(got-g.want) > c.bound*max(math.Abs(g.want), c.floor) {
 				t.Errorf("%s%v = %v, want %v", name, g.args, got, g.want)
@@ -119,7 +120,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestEdges checks values at the ends of the domains, and outside.
+// TestEdges checks values at the ends of each domain, and outside.
 func TestEdges(t *testing.T) {
 	inf, nan, tiny := math.Inf(1), math.NaN(), 1e-300
 	for _, c := range []struct {
@@ -267,8 +268,8 @@ func TestOddArguments(t *testing.T) {
 		{"Cbrt", routines.Cbrt, math.Cbrt},
 	} {
 		for _, x := range odd {
-			// Package math is wrong, or less exact, for subnormal numbers, near 1, and for the
-			// greatest.
+			// Package math is wrong or less exact for logarithms of subnormal numbers and near 1,
+			// and for tangents of the greatest numbers.
 			if strings.HasPrefix(f.name, "Log") && (math.Abs(x) < 0x1p-1022 && x != 0 || math.Abs(x-1) < 1e-10 && x != 1) || f.name == "Tan" && math.Abs(x) > 1e300 {
 				continue
 			}
@@ -278,7 +279,7 @@ func TestOddArguments(t *testing.T) {
 	for _, y := range odd {
 		for _, x := range odd {
 			want := math.Atan2(y, x)
-			if x < 0 && y/x == 0 { // it forgets the sign of y if that vanishes beside x
+			if x < 0 && y/x == 0 { // package math loses the sign of y if y/x underflows
 				want = math.Copysign(math.Pi, y)
 			}
 			same("Atan2", routines.Atan2(y, x), want, y, x)

@@ -51,7 +51,7 @@ func logBetaTerm(x, y, a, b, d float64) float64 {
 	}
 	n := a + b
 	part := func(a, d, x float64) float64 {
-		if d < -0.6*a { // d/a is rounded to near -1
+		if d < -0.6*a { // d/a rounds to a number close to -1, where log1pMinus would lose digits
 			return a*routines.Log(x*(n/a)) - d
 		}
 		return a * log1pMinus(d/a)
@@ -74,7 +74,7 @@ func incompleteBeta(x, y, a, b float64, shapes bool) dual {
 	if x > (a+1)/(a+b+2) {
 		return incompleteBeta(y, x, b, a, shapes).complement().swap()
 	}
-	if a <= 0.2 { // nearly all of the mass may be below x
+	if a <= 0.2 { // x may be above nearly all of the mass, although it is below the mean
 		if _, upper, _ := betaSeries(x, a, b); upper[0] < -math.Ln2 {
 			return upper.complement()
 		}
@@ -95,7 +95,7 @@ func incompleteBeta(x, y, a, b float64, shapes bool) dual {
 
 // complement returns log(1 - e^l), where l is the logarithm of a probability.
 func (l dual) complement() dual {
-	f := -1 / math.Expm1(-l[0]) // the derivative is -l'/(e^-l - 1)
+	f := -1 / math.Expm1(-l[0]) // -1/(1 - e^-l): the derivative of the result is -l′/(e^-l - 1)
 	return dual{routines.Log1mExp(l[0]), f * l[1], f * l[2]}
 }
 
@@ -103,14 +103,15 @@ func (l dual) complement() dual {
 func (l dual) swap() dual { return dual{l[0], l[2], l[1]} }
 
 // betaFraction returns the continued fraction for x below the mean, as a function of a and b, and
-// the number of its terms. It uses Steed's method: the reciprocal D of the denominator of a term
-// n/d is d/(d + nD), and the term changes the fraction by D-1 times the change of the term before.
+// the number of its terms. It uses Steed's method: for a term n/d of the fraction, the reciprocal D
+// of the denominator so far becomes d/(d + nD). The term changes the fraction by D-1 times the
+// change by the term before.
 func betaFraction(x, a, b float64) (dual, int) {
 	n := -(a + b) * x
 	t := 1 / (a + 1 + n)
 	d := (a + 1) * t
 	da, db := (1-d*(1-x))*t, d*x*t
-	c, ca, cb := -n*t, da, db // the change
+	c, ca, cb := -n*t, da, db // the change of the fraction by the term
 	h := dual{d, da, db}
 	k := 1.0
 	step := func(n, na, nb, q, qa float64) {
@@ -181,7 +182,7 @@ func betaSeries(x, a, b float64) (lower, upper dual, terms int) {
 			break
 		}
 	}
-	// l = log xᵃ/(aB(a, b)).
+	// l is log xᵃ/(aB(a, b)).
 	l := dual{a*routines.Log(x) + logRise(b, a) - lgammaNear1(a), 0, routines.DigammaRise(b, a)}
 	if b < 100 {
 		l[1] = routines.Log(x) + routines.Digamma(a+b) - routines.Digamma(a+1)
@@ -219,8 +220,8 @@ func logRiseOver(b, a float64) float64 {
 	return b*log1pMinus(a/b) + (a-0.5)*math.Log1p(a/b) + stirlingRise(b, a)
 }
 
-// stirlingRise returns stirlingRest(b+a) - stirlingRest(b), as 1/(a+b) - 1/b times the difference
-// quotient of a polynomial.
+// stirlingRise returns stirlingRest(b+a) - stirlingRest(b). Both are polynomials of 1/b, so it is
+// 1/(a+b) - 1/b times a difference quotient.
 func stirlingRise(b, a float64) float64 {
 	i, j := 1/b, 1/(a+b)
 	s, quotient := 0.0, 0.0
@@ -234,8 +235,8 @@ func stirlingRise(b, a float64) float64 {
 	return -a * i * j * quotient
 }
 
-// incompleteBetaPart returns log I_x(a, b) or, with upper, log(1 - I_x(a, b)) if part is 0, and its
-// derivative with respect to a or b if part is 1 or 2.
+// incompleteBetaPart returns a part of log I_x(a, b) or, with upper, of log(1 - I_x(a, b)): the
+// value if part is 0, the derivative with respect to a or b if part is 1 or 2.
 func incompleteBetaPart(part int, x, a, b float64, upper bool) float64 {
 	switch {
 	case part == 0 && x >= 0 && x <= 1 && min(a, b) == 0 && max(a, b) > 0: // all mass is at one end
@@ -249,7 +250,8 @@ func incompleteBetaPart(part int, x, a, b float64, upper bool) float64 {
 		return math.Inf(-1)
 	case x == 0 || x == 1:
 		return 0
-	case a == 0 || b == 0: // derivatives; with respect to the shape that is 0, one-sided
+	// A derivative; with respect to a shape of 0 it is one-sided, so use a tiny shape.
+	case a == 0 || b == 0:
 		const tiny = 1e-300
 		return incompleteBetaPart(part, x, max(a, tiny), max(b, tiny), upper)
 	case upper:

@@ -6,12 +6,12 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// series is a function of one variable near a point, as the coefficients of its Taylor polynomial.
-// The k-th coefficient is the k-th derivative over k!.
+// series is a function of one variable near a point, given by the coefficients of its Taylor
+// polynomial. The k-th coefficient is the k-th derivative divided by k!.
 type series [4]float64
 
-// mul returns the product up to the n-th coefficient. Here and below, n = 0 skips the work for
-// derivatives.
+// mul returns the product of two series, up to the n-th coefficient. Here and in the other methods,
+// a small n saves the work for derivatives.
 func (s series) mul(n int, t series) (p series) {
 	for k := range n + 1 {
 		for i := range k + 1 {
@@ -63,8 +63,8 @@ func (s series) exp(n int) (e series) {
 // variable returns the series of the variable itself, at x.
 func variable(x float64) series { return series{x, 1} }
 
-// log1pMinus returns log(1+x) - x without cancellation near 0. It uses log(1+x) = 2 artanh r with r
-// = x/(2+x), by which x = 2r/(1-r).
+// log1pMinus returns log(1+x) - x, without cancellation for small x. It uses log(1+x) = 2 artanh r
+// with r = x/(2+x), so x = 2r/(1-r).
 func log1pMinus(x float64) float64 {
 	if x < -0.6 || x > 1 {
 		return math.Log1p(x) - x
@@ -85,7 +85,8 @@ func logPoisson(a, x float64) float64 {
 	}
 	main := a * log1pMinus((x-a)/a)
 	if x < 0.4*a {
-		main = a*logRatio(x, a) - (x - a) // (x-a)/a is rounded to near -1
+		// (x-a)/a rounds to a number close to -1, where log1pMinus would lose digits.
+		main = a*logRatio(x, a) - (x - a)
 	}
 	return main - 0.5*routines.Log(2*math.Pi*a) - stirlingRest(a)
 }
@@ -120,12 +121,12 @@ func digammaMinusLog(a float64) float64 {
 	return s*q - 0.5*i
 }
 
-// powerOverGamma returns log(xᵃ/Γ(a+1)) as a function of a, up to the n-th coefficient. The
-// constant coefficient is given as c.
+// powerOverGamma returns log(xᵃ/Γ(a+1)) as a function of a, up to the n-th coefficient. c is the
+// constant coefficient, which the caller computes.
 func powerOverGamma(n int, a, x, c float64) series {
 	s := series{c}
 	switch {
-	case n > 0 && a >= 10: // large logarithms would cancel
+	case n > 0 && a >= 10: // for a large a, log x and the derivative of log Γ would cancel
 		s[1] = logRatio(x, a) - digammaMinusLog(a) - 1/a
 	case n > 0:
 		s[1] = routines.Log(x) - routines.Digamma(a+1)
@@ -180,9 +181,9 @@ const (
 	byExpansion            // the smaller one: the uniform expansion
 )
 
-// gammaMethod returns the method for P(a, x) and Q(a, x), except for a ≤ 0.2 and x < a+1. Below
-// largeShape, the series is used where Q is not small. Near a+1 it takes fewer terms than the
-// fraction, and its complement loses at most two digits.
+// gammaMethod returns the method for P(a, x) and Q(a, x), except for a ≤ 0.2 and x < a+1. For a
+// below largeShape it is the series where Q is not small: near x = a+1 it takes fewer terms than
+// the fraction, and its complement loses at most two digits.
 func gammaMethod(a, x float64) int {
 	switch {
 	case a >= largeShape:
@@ -198,22 +199,22 @@ func gammaMethod(a, x float64) int {
 	return byUpperFraction
 }
 
-// incompleteGamma returns the n-th coefficient of log P(a, x), the regularised lower incomplete
-// gamma function, or with upper of log Q(a, x), as functions of a. It computes one of the two; the
-// other is the complement.
+// incompleteGamma returns the n-th coefficient, as a series in a, of log P(a, x), the regularised
+// lower incomplete gamma function, or with upper of log Q(a, x). It computes one of the two and
+// gets the other as the complement.
 func incompleteGamma(n int, a, x float64, upper bool) float64 {
 	if a <= 0.2 && x < a+1 {
 		q := smallGamma(n, a, x)
 		if upper {
 			return q.log(n, routines.Log(q[0]))[n]
 		}
-		if q[0] < 0.5 { // otherwise 1 - q cancels
+		if q[0] < 0.5 { // for a larger q, 1 - q would cancel
 			p := q.scale(-1)
 			p[0] += 1
 			return p.log(n, math.Log1p(-q[0]))[n]
 		}
 	}
-	// factor multiplies xᵃe⁻ˣ/Γ(a+1).
+	// P or Q is xᵃe⁻ˣ/Γ(a+1) times factor.
 	var factor series
 	method := gammaMethod(a, x)
 	switch method {
@@ -227,13 +228,14 @@ func incompleteGamma(n int, a, x float64, upper bool) float64 {
 	case byUpperFraction:
 		fraction, _ := upperFraction(n, a, x)
 		factor = variable(a).mul(n, fraction)
-		if upper && n > 0 && factor[0] < 1e-300 { // the product lost digits that its logarithm has
+		// factor is subnormal or 0; the logarithms of its two factors keep all digits.
+		if upper && n > 0 && factor[0] < 1e-300 {
 			return powerOverGamma(n, a, x, 0)[n] + variable(a).log(n, 0)[n] + fraction.log(n, 0)[n]
 		}
 	}
 	if upper == (method == byUpperFraction) {
 		if n == 0 {
-			if factor[0] == 0 { // a over a large x
+			if factor[0] == 0 { // it underflows if x is large: it is about a/x
 				return logPoisson(a, x) + routines.Log(a) - routines.Log(x)
 			}
 			return logPoisson(a, x) + routines.Log(factor[0])
@@ -246,13 +248,12 @@ func incompleteGamma(n int, a, x float64, upper bool) float64 {
 	return rest.log(n, log)[n]
 }
 
-// maxTerms is the maximum number of terms of a series or fraction. A test counts the terms used.
+// maxTerms is the maximum number of terms of a series or fraction. TestTerms counts the terms used.
 const maxTerms = 200
 
-// lowerSum returns Σ xᵐ/((a+1)…(a+m)) as a function of a. The logarithm of a term has the
-// derivatives -Σ1/(a+i), Σ1/(a+i)², …, so a term takes one division whatever n, and all terms of a
-// derivative have one sign. The second result, here and in the fractions below, is the number of
-// terms.
+// lowerSum returns Σ xᵐ/((a+1)…(a+m)) as a function of a, and the number of terms. The logarithm of
+// a term has the derivatives -Σ1/(a+i), Σ1/(a+i)², …. So a term takes one division for any n, and
+// all terms of one derivative have the same sign.
 func lowerSum(n int, a, x float64) (sum series, terms int) {
 	if n == 0 {
 		s, t, m := 1.0, 1.0, 1.0
@@ -287,37 +288,39 @@ func lowerSum(n int, a, x float64) (sum series, terms int) {
 			s3 += last
 			most = s3
 		}
-		if last < 1e-17*most && m > x-a { // beyond x-a the terms fall ever faster
+		if last < 1e-17*most && m > x-a { // from m = x-a on, terms decrease at a growing rate
 			break
 		}
 	}
 	return series{s0, -s1, s2 / 2, -s3 / 6}, int(m)
 }
 
-// upperFraction returns 1/(x+1-a - 1(1-a)/(x+3-a - 2(2-a)/(x+5-a - …))) as a function of a.
+// upperFraction returns 1/(x+1-a - 1(1-a)/(x+3-a - 2(2-a)/(x+5-a - …))) as a function of a, and the
+// number of terms.
 func upperFraction(n int, a, x float64) (series, int) {
 	f := fraction{denominator: series{(x - a) + 1, -1}, step: 2, scale: max(1, math.Sqrt(a))}
 	return f.value(n, func(m float64) (t0, t1 float64) { return m * (a - m), m })
 }
 
-// lowerFraction returns 1/(a-x + x/(a+1-x + 2x/(a+2-x + …))) as a function of a. It is the sum of
-// xᵐ/(a(a+1)…(a+m)) if x is less than a by more than a few √a (Jones & Thron 1980, Continued
-// Fractions, 6.1.42).
+// lowerFraction returns 1/(a-x + x/(a+1-x + 2x/(a+2-x + …))) as a function of a, and the number of
+// terms. It equals the sum of xᵐ/(a(a+1)…(a+m)) if x is less than a by more than a few √a (Jones &
+// Thron 1980, Continued Fractions, 6.1.42).
 func lowerFraction(n int, a, x float64) (series, int) {
 	f := fraction{denominator: series{a - x, 1}, step: 1, scale: max(1, math.Sqrt(a))}
 	return f.value(n, func(m float64) (t0, t1 float64) { return m * x, 0 })
 }
 
-// fraction is 1/(b + t₁/(b+step + t₂/(b+2·step + …))), where b and the tₘ are functions of
-// one variable, linear in it.
+// fraction is 1/(b + t₁/(b+step + t₂/(b+2·step + …))), where b and the tₘ are linear functions of
+// one variable.
 type fraction struct {
 	denominator series // b
 	step        float64
-	scale       float64 // a relevant change of the variable
+	scale       float64 // size of a change of the variable that matters, for the stopping rule
 }
 
-// value returns the fraction and the number of its terms, by Steed's method. It updates D = 1/(b +
-// tD); each term changes the fraction by -tD₋₁D times the change of the term before.
+// value returns the fraction and the number of its terms, by Steed's method. For each term t it
+// updates D to 1/(b + tD). The term changes the fraction by -tD₋₁D times the change by the term
+// before, where D₋₁ is the D before the update.
 func (f *fraction) value(n int, term func(m float64) (t0, t1 float64)) (series, int) {
 	if n < 2 {
 		return f.value1(term)
@@ -333,7 +336,7 @@ func (f *fraction) value(n int, term func(m float64) (t0, t1 float64)) (series, 
 	for ; m < maxTerms; m++ {
 		b += f.step
 		t0, t1 := term(m)
-		// Coefficients of the term times D, of the next D, and of the factor of the change.
+		// Coefficients, as series, of tD, of the next D, and of the factor of the change.
 		e0, e1 := t0*d0, t0*d1+t1*d0
 		e2, e3 := t0*d2+t1*d1, t0*d3+t1*d2
 		d0 = 1 / (b + e0)
@@ -349,7 +352,8 @@ func (f *fraction) value(n int, term func(m float64) (t0, t1 float64)) (series, 
 		c1 = c0*u1 + c1*u0
 		c0 *= u0
 		h = h.add(series{c0, c1, c2, c3})
-		if math.Abs(c0)+f.scale*(math.Abs(c1)+f.scale*(math.Abs(c2)+f.scale*math.Abs(c3))) <= 1e-17*h[0] { // both may underflow to 0
+		// ≤, because both sides may underflow to 0.
+		if math.Abs(c0)+f.scale*(math.Abs(c1)+f.scale*(math.Abs(c2)+f.scale*math.Abs(c3))) <= 1e-17*h[0] {
 			break
 		}
 	}
@@ -399,5 +403,6 @@ func incompleteGammaOrder(n, a, x float64, upper bool) float64 {
 // regularised lower incomplete gamma function.
 func LogGammaP(n, a, x float64) float64 { return incompleteGammaOrder(n, a, x, false) }
 
-// LogGammaQ returns the same of log Q(a, x), where Q(a, x) = 1 - P(a, x).
+// LogGammaQ returns the n-th derivative with respect to a, n ≤ 3, of log Q(a, x), where Q(a, x) = 1
+// - P(a, x).
 func LogGammaQ(n, a, x float64) float64 { return incompleteGammaOrder(n, a, x, true) }

@@ -6,7 +6,7 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// Inverses of distribution functions.
+// This file: inverses of distribution functions (quantiles).
 
 // InvLogPhi returns the x at which log Φ(x) is l ≤ 0.
 func InvLogPhi(l float64) float64 {
@@ -26,7 +26,7 @@ func InvLogPhi(l float64) float64 {
 	} else {
 		x = -math.Sqrt(-2 * l)
 	}
-	// log Φ is concave and smooth, so Newton's method converges quickly from here.
+	// log Φ is concave and smooth, so Newton's method converges within a few steps from here.
 	for range 6 {
 		d := (routines.LogPhi(x) - l) / routines.PhiRatio(x)
 		x -= d
@@ -37,10 +37,10 @@ func InvLogPhi(l float64) float64 {
 	return x
 }
 
-// rootOf solves f(y) = 0 for the logarithm y of a number, where f increases and returns its
-// derivative too. It starts from the bracket lo, hi and uses Newton's method; where that does not
-// help, it halves the bracket. It stops when the rounding error of f, noise, or that of y
-// determines the next step. It returns hi if f is not positive there.
+// rootOf solves f(y) = 0 for y, the logarithm of a number. f increases, and returns its derivative
+// too. It starts with the bracket from lo to hi and uses Newton's method, and bisection where that
+// makes no progress. It stops when a step is due to rounding: noise is the rounding error of f. It
+// returns hi if f is not positive there.
 func rootOf(lo, hi, noise float64, f func(y float64) (value, slope float64)) float64 {
 	if v, _ := f(hi); v <= 0 {
 		return hi
@@ -87,7 +87,7 @@ func InvBetaI(p, a, b float64) float64 {
 		p, a, b = 1-p, b, a
 	}
 	logP := routines.Log(p)
-	scale := 0.0 // log aB(a, b), a tiny number for a tiny a
+	scale := 0.0 // log aB(a, b), which is tiny for a tiny a
 	if a <= 1 {
 		scale = lgammaNear1(a) - logRise(b, a)
 	} else {
@@ -96,13 +96,13 @@ func InvBetaI(p, a, b float64) float64 {
 	t := rootOf(-745*max(1, 1/a), 40, -2e-16*logP, func(t float64) (float64, float64) {
 		logX, logY := -Log1pExp(-t), -Log1pExp(t)
 		x := math.Exp(logX)
-		if x == 0 { // the leading term
+		if x == 0 { // x underflows: the leading term of log I is exact
 			return a*logX - scale - logP, a
 		}
 		y := math.Exp(logY)
 		l := incompleteBeta(x, y, a, b, false)[0]
-		// Far out, large logarithms cancel in the slope. It is between h′(0) and h′(0) + √h″, for
-		// the integrand exp(-h) of the tail, and at most a.
+		// Far out, large logarithms cancel in the slope. For the integrand exp(-h) of the tail it
+		// is known to lie between h′(0) and h′(0) + √h″, and not above a.
 		d := fromMean(x, y, a, b)
 		most := max(-d, 0) + math.Sqrt((a+b)*min(x, 0.5)*max(y, 0.5))
 		return l - logP, min(max(math.Exp(logBetaTerm(x, y, a, b, d)-l), -d), most, a)
@@ -128,8 +128,8 @@ func StudentQuantile(p, nu float64) float64 {
 	case p > 0.5:
 		return -StudentQuantile(1-p, nu)
 	}
-	// Solve for s = log(-t). Near the centre, use 1 - 2p, which is exact there and equals I_y(½,
-	// ν/2) with y = t²/(ν+t²).
+	// Solve for s = log(-t). Near the centre, use 1 - 2p, which has no rounding error there. It
+	// equals I_y(½, ν/2) with y = t²/(ν+t²).
 	if p > 0.25 {
 		logC := routines.Log(1 - 2*p)
 		s := rootOf(-745, 710, -2e-16*logC, func(s float64) (float64, float64) {
@@ -145,13 +145,13 @@ func StudentQuantile(p, nu float64) float64 {
 			d := math.Exp(math.Ln2 + s - 0.5*(nu+1)*math.Log1p(t2/nu) - routines.Lbeta(nu/2, 0.5) - 0.5*routines.Log(nu) - l)
 			return l - logC, d
 		})
-		if s < 354 { // t² does not overflow
+		if s < 354 { // t² does not overflow, so the root is accurate
 			return -math.Exp(s)
 		}
 	}
 	// The tail is ½ I_x(ν/2, ½), x = 1 - y.
 	logP := routines.Log(p)
-	if nu < 1.1 { // even the largest double may have more than p beyond it
+	if nu < 1.1 { // the tail beyond the largest float64 may have a probability above p
 		if l, _ := studentTail(math.MaxFloat64, nu); l > logP {
 			return math.Inf(-1)
 		}

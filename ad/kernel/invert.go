@@ -1,6 +1,6 @@
 package kernel
 
-// Inverses of square matrices.
+// This file: inverses of square matrices.
 
 import "math"
 
@@ -55,7 +55,7 @@ func Invert[L RowLoops](dst, a []float64, n, stride int, loops L, work []float64
 	for i := range n {
 		copy(dst[i*n:(i+1)*n], m[i*stride:])
 	}
-	for k := n - 1; k >= 0; k-- { // undo the row swaps as column swaps, in reverse order
+	for k := n - 1; k >= 0; k-- { // undo the exchanges of rows: exchange columns in reverse order
 		if p := int(pivots[k]); p != k {
 			for i := range n {
 				row := dst[i*n : (i+1)*n]

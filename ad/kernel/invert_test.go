@@ -6,15 +6,16 @@ import (
 	"testing"
 )
 
-// TestInvert checks that products with the inverse are the identity, whatever the pivots, that the
-// distance of rows does not change the result, and that a singular matrix has no finite inverse.
+// TestInvert checks that products with the inverse are the identity, whichever pivots are chosen,
+// that the distance of rows does not affect the result, and that a singular matrix has no finite
+// inverse.
 func TestInvert(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 3, 5, 8, 15, 30, 61} {
 		r := rand.New(rand.NewPCG(uint64(n), 9))
 		random, rotated, small := make([]float64, n*n), make([]float64, n*n), make([]float64, n*n)
 		for i := range random {
 			random[i] = r.NormFloat64()
-			small[i] = 1e-20 * r.NormFloat64() // pivots far from the diagonal
+			small[i] = 1e-20 * r.NormFloat64() // so that pivots are not on the diagonal
 		}
 		for i := range n {
 			rotated[i*n+(i+1)%n] = float64(1 + i)
@@ -51,7 +52,7 @@ func TestInvert(t *testing.T) {
 		for _, x := range inverse(random, n, n) {
 			finite = finite && !math.IsInf(x, 0) && !math.IsNaN(x)
 		}
-		if finite && n == 2 { // of larger ones roundings may leave a pivot
+		if finite && n == 2 { // in larger matrices, rounding may make the last pivot differ from 0
 			t.Errorf("order %d: a singular matrix has an inverse", n)
 		}
 	}

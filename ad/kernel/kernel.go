@@ -33,8 +33,8 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// LogGap returns l - t for l = -log(1-t), 0 ≤ t < 1. Near 0, where these cancel, it sums four terms
-// of the series.
+// LogGap returns l - t for l = -log(1-t), 0 ≤ t < 1. If t is small, where these cancel, it sums
+// four terms of the series.
 func LogGap(t, l float64) float64 {
 	if !(t <= 1e-4) {
 		return l - t

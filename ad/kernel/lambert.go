@@ -54,9 +54,9 @@ func LambertWm1(x float64) float64 {
 	return lambertRefine(x, w)
 }
 
-// branchDistance returns 2(ex + 1), with e in double-double precision. The square root of it, with
-// either sign, is the expansion variable of the two branches. The double nearest to -1/e is a
-// little less than -1/e, and counts as -1/e.
+// branchDistance returns 2(ex + 1), computed with double the precision. Its square root, with
+// either sign, is the variable of the expansions of the two branches at x = -1/e. The float64
+// nearest to -1/e is a little less than -1/e, and is treated as -1/e.
 func branchDistance(x float64) float64 {
 	const low = 1.4456468917292502e-16
 	if x == -1/math.E {
@@ -82,7 +82,7 @@ func lambertRefine(x, w float64) float64 {
 			return w
 		}
 		z := routines.Log(x/w) - w
-		if math.Abs(x) < 1e-3 && w > -0.5 { // log(x/w) cancels w
+		if math.Abs(x) < 1e-3 && w > -0.5 { // log(x/w) and w cancel
 			z = math.Log1p((x - w) / w)
 			z -= w
 		}

@@ -6,16 +6,16 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// Incomplete beta functions with a large shape, as integrals over the logit of the variable. From x
-// away from the mean, the integrand is exp(-h(v)) for v ≥ 0, where h is convex with h(0) = 0 and
-// h′(0) ≥ 0. It has no second peak and no plateau. So one Gauss-Legendre rule on the range where h
-// ≤ 40 gives all digits, whatever the shapes. Derivatives with respect to the shapes are means of
-// the logarithms of x and 1-x, in which no more cancels than in the result.
+// This file: incomplete beta functions with a large shape, as integrals over the logit of the
+// variable. From x away from the mean, the integrand is exp(-h(v)) for v ≥ 0, where h is convex
+// with h(0) = 0 and h′(0) ≥ 0. It has no second peak and no plateau. So one Gauss-Legendre rule on
+// the range where h ≤ 40 gives all digits, whatever the shapes. Derivatives with respect to the
+// shapes are means of the logarithms of x and 1-x, which cancel no more than the result itself.
 
-// largeBeta is the shape from which these integrals replace the continued fraction.
+// largeBeta is the size of a shape from which these integrals replace the continued fraction.
 const largeBeta = 100
 
-// largeIncompleteBeta is incompleteBeta for a shape of at least largeBeta.
+// largeIncompleteBeta is incompleteBeta if a shape is at least largeBeta.
 func largeIncompleteBeta(x, y, a, b float64, shapes bool) dual {
 	n, d := a+b, fromMean(x, y, a, b)
 	switch {
@@ -37,7 +37,8 @@ func largeIncompleteBeta(x, y, a, b float64, shapes bool) dual {
 	return lowerBeta(y, x, b, a, -d, shapes).swap().complement()
 }
 
-// logitTail is the integrand of a lower tail. At v, the variable is t with logit t = logit x - v.
+// logitTail is the integrand of a lower tail, as a function of v. The variable t of the beta
+// distribution is given by logit t = logit x - v.
 type logitTail struct {
 	x, y, a, b, n, slope float64 // slope is h′(0) = a - (a+b)x
 }
@@ -69,7 +70,7 @@ func expMinus(v, e float64) float64 {
 	return 0.5 * v * v * (1 + s)
 }
 
-// end returns a v at which h is between 38 and 44, so the integrand has fallen to e⁻³⁸ or less.
+// end returns a v at which h is between 38 and 44: beyond it, the integrand is negligible.
 func (l *logitTail) end() float64 {
 	const want, most = 40, 44
 	spread := l.n * l.x * l.y
@@ -81,7 +82,7 @@ func (l *logitTail) end() float64 {
 		if h > want-2 && h < most {
 			break
 		}
-		// h′ is slope + n(x-t).
+		// The derivative of h is slope + n(x-t).
 		slope := l.slope + l.n*l.x*-math.Expm1(-down)
 		if l.x > l.y {
 			slope = l.slope + l.n*l.y*math.Expm1(up)
@@ -91,7 +92,7 @@ func (l *logitTail) end() float64 {
 	return v
 }
 
-// lowerBeta returns log I_x(a, b) for x up to the mean; d = (a+b)x - a ≤ 0.
+// lowerBeta returns log I_x(a, b) for x up to the mean. d = (a+b)x - a is at most 0.
 func lowerBeta(x, y, a, b, d float64, shapes bool) dual {
 	l := logitTail{x: x, y: y, a: a, b: b, n: a + b, slope: -d}
 	end := l.end()

@@ -1,8 +1,8 @@
 package kernel
 
-// Gauss-Legendre rules on (0, 1): nodes and weights. testdata/legendre.py wrote them.
+// This file: nodes and weights of Gauss-Legendre rules on (0, 1), computed by testdata/legendre.py.
 
-// Legendre28 is the rule of 28 nodes.
+// Legendre28 is the Gauss-Legendre rule of 28 nodes: node and weight of each.
 var Legendre28 = [...][2]float64{
 	{0.001778751213022775, 0.0045621412965472586},
 	{0.009348417314563623, 0.01056605629638563},

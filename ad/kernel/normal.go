@@ -6,9 +6,9 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// LogExpModCDF returns the logarithm of Φ(z) - exp(LogExpModTail(z, v)), v > 0. The difference is
-// φ(z) (m(z) - m(z-v)). For small v, where this cancels, it is φ(z) times the integral of m' = 1 +
-// t m, by Gauss's rule. On the right it is computed from the complement.
+// LogExpModCDF returns the logarithm of Φ(z) - exp(LogExpModTail(z, v)), v > 0. With m = Φ/φ, the
+// difference is φ(z) (m(z) - m(z-v)). For small v, where this cancels, it is φ(z) times the
+// integral of m′ = 1 + t m, by Gauss's rule. For z > 0 it is computed from the complement.
 func LogExpModCDF(z, v float64) float64 {
 	switch {
 	case math.IsNaN(z) || !(v > 0):
@@ -22,14 +22,15 @@ func LogExpModCDF(z, v float64) float64 {
 		if z > 0 {
 			return routines.Log1mExp(LogAddExp(routines.LogPhi(-z), routines.LogExpModTail(z, v)))
 		}
-		return routines.LogPhi(z) + math.Log1p(-routines.PhiRatio(z)/routines.PhiRatio(z-v)) // the logarithms may be equal
+		// Not Log1mExp, because the two logarithms may be equal after rounding.
+		return routines.LogPhi(z) + math.Log1p(-routines.PhiRatio(z)/routines.PhiRatio(z-v))
 	}
 	if z > 0 {
 		if upper := LogAddExp(routines.LogPhi(-z), routines.LogExpModTail(z, v)); upper < -math.Ln2 {
 			return routines.Log1mExp(upper)
 		}
 	}
-	// m'(z-d) φ(z) = m(z-d) φ(z) excess(z-d).
+	// m′(z-d) φ(z) is m(z-d) φ(z) times the excess at z-d.
 	sum := 0.0
 	for k, u := range gauss10 {
 		for _, d := range [2]float64{0.5 * v * (1 - u), 0.5 * v * (1 + u)} {

@@ -16,11 +16,11 @@ func owensRest(h, a float64) float64 {
 	if math.IsInf(a, 1) {
 		return math.Inf(-1)
 	}
-	if h*max(1, a) <= 0.5 { // where the integrand decays on two scales
+	if h*max(1, a) <= 0.5 { // here the integrand decays on two scales, so it is not integrated
 		if a <= 1 {
 			return routines.Log(routines.Phi(-h) - 2*owensIntegral(h, a))
 		}
-		// T(h, a) + T(ah, 1/a) = ½(Φ(h) + Φ(ah)) - Φ(h)Φ(ah)
+		// Use T(h, a) + T(ah, 1/a) = ½(Φ(h) + Φ(ah)) - Φ(h)Φ(ah).
 		return routines.Log(2*owensIntegral(a*h, 1/a) - 0.5*routines.Erf(h/math.Sqrt2)*routines.Erfc(a*h/math.Sqrt2))
 	}
 	h2 := h * h
@@ -83,7 +83,7 @@ func LogSkewNormalCDF(z, a float64) float64 {
 	switch {
 	case a >= 0 && z <= 0:
 		return rest
-	case a >= 0: // erf(z/√2) + rest; near 1 through its complement
+	case a >= 0: // erf(z/√2) + rest; if that is near 1, through its complement
 		if z > 1 {
 			return math.Log1p(math.Exp(rest) - 2*routines.Phi(-z))
 		}

@@ -6,13 +6,13 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// Pow returns x to the power of y. It multiplies the logarithm, in two parts accurate to about
-// 2^-66, by y and takes the exponential. Errors are below 0.51 units in the last place, so powers
-// that are representable are exact. math.Pow multiplies repeatedly: its error is about y units, and
-// it is wrong for subnormal x. Special values are those of math.Pow.
+// Pow returns x to the power of y. It computes the logarithm in two parts, accurate to about 2^-66,
+// multiplies it by y and takes the exponential. Errors are below 0.51 units in the last place, so
+// powers that are representable are exact. math.Pow multiplies repeatedly: its error is about y
+// units in the last place, and it is wrong for subnormal x. Special values are those of math.Pow.
 //
-// Every product is rounded separately, so that machine code computes the same bits: on other
-// processors, Go may contract x*y + z.
+// Every product is rounded separately, so that machine code computes the same bits: on some
+// processors, Go may otherwise fuse x*y + z.
 func Pow(x, y float64) float64 {
 	if x >= 0x1p-1022 && x <= math.MaxFloat64 {
 		if high, low := powLog(x, 0, y); math.Abs(high) < routines.PowMost {
@@ -36,7 +36,7 @@ func Pow(x, y float64) float64 {
 	return Pow(-x, y)
 }
 
-// powEnds is Pow for x > 0 if x is subnormal or the result may be.
+// powEnds is Pow for x > 0 where x or the result may be subnormal.
 func powEnds(x, y float64) float64 {
 	if math.IsInf(y, 0) || math.IsNaN(y) {
 		return math.Pow(x, y)
@@ -54,7 +54,7 @@ func powEnds(x, y float64) float64 {
 	return math.Ldexp(math.Exp((high-float64(n*routines.Ln2Hi))-float64(n*routines.Ln2Lo)+low), int(n))
 }
 
-// powLog returns y·(log x + k·log 2), in two parts, for normal x.
+// powLog returns y·(log x + k·log 2) in two parts, for a normal x.
 func powLog(x, k, y float64) (high, low float64) {
 	bits := math.Float64bits(x)
 	t := bits - routines.LogBits
@@ -85,8 +85,8 @@ func powLog(x, k, y float64) (high, low float64) {
 	return e, float64(low*y) + math.FMA(l, y, -e)
 }
 
-// powExp returns e^(high+low) as s + s·p. p is accurate to 2^-60, so that powers that are
-// representable are found exactly.
+// powExp returns e^(high+low) as s + s·p. p is accurate to 2^-60, so that a representable power
+// comes out exactly.
 func powExp(high, low float64) (s, p float64) {
 	n := float64(high*routines.InvLn2N) + routines.Shift
 	bits := math.Float64bits(n)

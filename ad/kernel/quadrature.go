@@ -2,12 +2,12 @@ package kernel
 
 import "math"
 
-// Quadrature of smooth functions by the trapezoidal rule, after a substitution that makes the
-// integrand decay doubly exponentially (Takahasi & Mori 1974). The error falls exponentially in the
-// number of points, also if the integrand has its mass at an end.
+// This file: integrals of smooth functions. A substitution makes the integrand decay doubly
+// exponentially, and the trapezoidal rule integrates it (Takahasi & Mori 1974). The error falls
+// exponentially with the number of points, even if the integrand has its mass at an end.
 
-// halfLine returns the integral of f from 0 to ∞, through u = exp(½π sinh t). f must be smooth and
-// non-negative, with a scale of roughly 1.
+// halfLine returns the integral of f from 0 to ∞, with the substitution u = exp(½π sinh t). f must
+// be smooth and non-negative, and vary over a scale of roughly 1.
 func halfLine(f func(u float64) float64) float64 {
 	const step = 1. / 20
 	sum := 0.0
@@ -24,8 +24,8 @@ func halfLine(f func(u float64) float64) float64 {
 	return sum * step * 0.5 * math.Pi
 }
 
-// interval calls f(t, d, w) with the nodes t of the interval from a to b, their distances d from b,
-// accurate also where small, and their weights w.
+// interval calls f(t, d, w) with the nodes t of a rule for the interval from a to b, their
+// distances d from b, which are accurate even if tiny, and their weights w.
 func interval(a, b float64, f func(t, d, w float64)) {
 	const step = 1. / 24
 	half := 0.5 * (b - a)

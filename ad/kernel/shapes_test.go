@@ -12,11 +12,11 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel"
 )
 
-// shapesFile is written by testdata/shapes.py with mpmath.
+// shapesFile was written by testdata/shapes.py, which uses mpmath.
 const shapesFile = "testdata/shapes.txt"
 
-// shapeFunctions are the columns of a line after its arguments: lower tail, upper tail, each
-// with its derivatives by the shapes.
+// shapeFunctions compute what a line has after its arguments: the lower tail, the upper tail, and
+// the derivatives of each with respect to the shapes.
 var shapeFunctions = map[string]struct {
 	args    int
 	columns []func(a []float64) float64
@@ -39,8 +39,8 @@ var shapeFunctions = map[string]struct {
 	}, []string{"log F", "log F by nu", "log (1-F)", "log (1-F) by nu"}},
 }
 
-// TestShapes compares with mpmath at shapes from 1e-8 to 1e16: relative errors of at most
-// 1e-12 for values, 1e-9 for derivatives.
+// TestShapes compares with mpmath at shapes from 1e-8 to 1e16. The relative error of values may be
+// 1e-12, that of derivatives 1e-9.
 func TestShapes(t *testing.T) {
 	file, err := os.Open(shapesFile)
 	if err != nil {

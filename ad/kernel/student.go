@@ -22,18 +22,18 @@ func studentTail(t, nu float64) (l, dnu float64) {
 	}
 	x, y := nu/s, t*t/s
 	i := incompleteBeta(x, y, nu/2, 0.5, true)
-	// ∂I/∂x·dx/dν, with y^(-½) cancelled against dx/dν = y/s.
+	// ∂I/∂x·dx/dν, where y^(-½) was cancelled against dx/dν = y/s.
 	dx := math.Exp((nu/2-1)*routines.Log(x)+0.5*routines.Log(y)-routines.Lbeta(nu/2, 0.5)-i[0]) / s
 	return i[0] - math.Ln2, 0.5*i[1] + dx
 }
 
 // largeStudentTail is studentTail for many degrees of freedom. It integrates the density, and the
-// density times the score of ν. The derivative is far smaller than the derivatives of the
-// incomplete beta function whose difference it is.
+// density times the score of ν, which is the derivative. The incomplete beta function would give
+// the derivative as a difference of far larger numbers.
 func largeStudentTail(t, nu float64) (l, dnu float64) {
-	// The score of ν at the square w = t²: half of ψ((ν+1)/2) - ψ(ν/2) - 1/ν - log(1+u) +
-	// (1+1/ν)u/(1+u) with u = w/ν. The first three are asymptotic to ψ(x+½) - ψ(x) - 1/(2x) at x =
-	// ν/2.
+	// The score of ν at the square w = t² is half of ψ((ν+1)/2) - ψ(ν/2) - 1/ν - log(1+u) +
+	// (1+1/ν)u/(1+u) with u = w/ν. The first three terms, ψ(x+½) - ψ(x) - 1/(2x) at x = ν/2, have
+	// an asymptotic expansion.
 	r := 4 / (nu * nu)
 	constant := r * (0.125 + r*(-0.015625+r*(0.0078125-r*0.00830078125)))
 	score := func(u float64) float64 {

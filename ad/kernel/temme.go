@@ -6,22 +6,22 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// The uniform asymptotic expansion of the incomplete gamma functions (Temme 1979, SIAM J.
-// Math. Anal. 10; DLMF 8.12): with λ = x/a and ½η² = λ - 1 - log λ, η of the sign of λ-1,
+// This file: the uniform asymptotic expansion of the incomplete gamma functions (Temme 1979, SIAM
+// J. Math. Anal. 10; DLMF 8.12). With λ = x/a and ½η² = λ - 1 - log λ, where η has the sign of λ-1,
 //
 //	Q(a, x) = Φ(-η√a) + φ(η√a)/√a Σ cₖ(η) a⁻ᵏ.
 //
-// Derivatives by a follow from dη/da = -r(η)/a with r = (λ-1)/η, all by Taylor series, so
-// that nothing cancels near η = 0.
+// Derivatives with respect to a follow from dη/da = -r(η)/a with r = (λ-1)/η. All use Taylor
+// series, so that nothing cancels near η = 0.
 
 const (
 	// largeShape is the least a for which the expansion is used, and temmeWidth the greatest |η|√a.
-	// Beyond it the continued fractions take at most 30 terms.
+	// For a greater |η|√a the continued fractions take at most 30 terms.
 	largeShape = 50
 	temmeWidth = 3.5
 )
 
-// temmeRatio holds the coefficients of r in powers of η. testdata/temme.py wrote it.
+// temmeRatio holds the coefficients of r in powers of η, computed by testdata/temme.py.
 var temmeRatio = [...]float64{
 	1.0, 0.3333333333333333, 0.027777777777777776, -0.003703703703703704, 0.0002314814814814815,
 	5.878894767783657e-05, -2.553644914756026e-05, 4.899078973153047e-06, -2.428276122977769e-07,
@@ -30,7 +30,7 @@ var temmeRatio = [...]float64{
 	-3.239317851416903e-12, 1.2822077905614429e-12, -2.513834640057088e-13,
 }
 
-// temmeTerms holds the coefficients of the cₖ. testdata/temme.py wrote it.
+// temmeTerms holds the coefficients of the cₖ, computed by testdata/temme.py.
 var temmeTerms = [...][]float64{
 	{
 		-0.3333333333333333, 0.08333333333333333, -0.014814814814814815, 0.0011574074074074073,
@@ -103,7 +103,7 @@ var temmeTerms = [...][]float64{
 	{-0.0005967612901927463, -7.204895416020011e-05, 0.0006782308837667328, -0.0006401475260262758},
 }
 
-// temmeEta returns η.
+// temmeEta returns η, see above.
 func temmeEta(a, x float64) float64 {
 	mu := (x - a) / a
 	return math.Copysign(math.Sqrt(-2*log1pMinus(mu)), mu)
@@ -142,7 +142,7 @@ func temmeGamma(n int, a, eta float64, upper bool) float64 {
 	if n <= 1 {
 		return temmeFirst(n, a, eta, temmeTerms[:rows], upper)
 	}
-	// Series are in t, for the shape a(1+t).
+	// The series are in t, for the shape a(1+t).
 	h := series{eta}
 	r := polynomial(n-1, temmeRatio[:], eta)
 	h[1] = -r[0]
@@ -160,7 +160,7 @@ func temmeGamma(n int, a, eta float64, upper bool) float64 {
 	density[0] -= logSqrt2Pi
 	density = density.exp(n)
 	sum = sum.mul(n, density).mul(n, series{1 / root, -0.5 / root, 0.375 / root, -0.3125 / root})
-	// The smaller of Q and P, and its sign.
+	// Compute the smaller one of Q and P; sign says which.
 	sign := 1.0
 	if z[0] < 0 {
 		sign = -1
@@ -186,10 +186,10 @@ func temmeGamma(n int, a, eta float64, upper bool) float64 {
 	return v
 }
 
-// temmeFirst is temmeGamma for n ≤ 1, directly from the rows of coefficients.
+// temmeFirst is temmeGamma for n ≤ 1, evaluated without series.
 func temmeFirst(n int, a, eta float64, rows [][]float64, upper bool) float64 {
 	inverse, root := 1/a, math.Sqrt(a)
-	slope := 0.0 // of η with respect to log a
+	slope := 0.0 // derivative of η with respect to log a
 	if n > 0 {
 		for i := len(temmeRatio) - 1; i >= 0; i-- {
 			slope = slope*eta - temmeRatio[i]

@@ -14,10 +14,10 @@ import (
 	"testing"
 )
 
-// maxTerms is larger than the number of iterations that any loop may take.
+// maxTerms is the number of iterations that no loop may exceed.
 const maxTerms = 200
 
-// uncounted are files with loops over the rows and columns of matrices.
+// uncounted are files whose loops run over the rows and columns of matrices.
 var uncounted = []string{"dense.go", "eigen.go", "invert.go"}
 
 // loop is a loop of the package.
@@ -92,7 +92,7 @@ func TestTerms(t *testing.T) {
 }
 
 // counters is a file that records, for each loop, the largest number of iterations and the call
-// that needed them.
+// that needed them. It is added to the copy of the package.
 const counters = `package kernel
 
 var (
@@ -112,7 +112,8 @@ func countTerms(loop, n int) {
 }
 `
 
-// counted is the text of a file with a counter in each loop; the loops are added to those before.
+// counted returns the text of a file with a counter added to each loop, and the list of loops with
+// those of the file appended.
 func counted(name string, loops []loop) (string, []loop, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -123,7 +124,7 @@ func counted(name string, loops []loop) (string, []loop, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	insert := map[int]string{} // by offset
+	insert := map[int]string{} // text to insert, by offset in the file
 	for _, decl := range file.Decls {
 		f, ok := decl.(*ast.FuncDecl)
 		if !ok {

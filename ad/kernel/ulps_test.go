@@ -13,14 +13,14 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 )
 
-// TestUlps compares with mpmath in units of the last place, as testdata/ulps.py wrote
-// the values down.
+// TestUlps compares with values of mpmath, which testdata/ulps.py wrote. Errors are in units in the
+// last place.
 func TestUlps(t *testing.T) {
-	near := 4e-15 // of values that cancel: the error beside 1
+	near := 4e-15 // for functions whose terms cancel: the error is compared with max(1, |value|)
 	functions := map[string]struct {
 		f     func(a []float64) float64
 		bound float64
-		floor float64 // values below count as large as that
+		floor float64 // smaller values are treated as if they had this size
 	}{
 		"Phi":           {one(routines.Phi), 1, 0},
 		"LogPhi":        {one(routines.LogPhi), 1, 0},
@@ -31,12 +31,13 @@ func TestUlps(t *testing.T) {
 		"Erf":           {one(routines.Erf), 1, 0},
 		"Erfc":          {one(routines.Erfc), 1, 0},
 		"Lgamma":        {one(routines.Lgamma), 2.1, 0},
-		// Relative to 1 near the zeros at negative arguments: reflection misses them slightly.
+		// Near the zeros at negative arguments the error is relative to 1, because the reflection
+		// formula loses digits there.
 		"LgammaNegative":  {one(routines.Lgamma), 3, 1},
 		"Digamma":         {one(routines.Digamma), 2, 0},
 		"DigammaNegative": {one(routines.Digamma), 8, 1},
 		"DigammaRise":     {two(routines.DigammaRise), 4, 0},
-		// Sums of terms of up to 50.
+		// These are sums of terms of up to 50.
 		"Expm1":    {one(routines.Expm1), 1, 0},
 		"Tanh":     {one(routines.Tanh), 1, 0},
 		"Sin":      {one(routines.Sin), 1, 0},
@@ -58,7 +59,7 @@ func TestUlps(t *testing.T) {
 		"Cbrt":     {one(routines.Cbrt), 0.51, 0},
 		"Hypot":    {two(routines.Hypot), 0.51, 0},
 		"Trigamma": {one(routines.Trigamma), 1, 0},
-		// Of the square of a quotient of π, which its sine has to few units.
+		// The error is that of π/sin(πx), squared; the sine is accurate to a few units.
 		"TrigammaNegative": {one(routines.Trigamma), 8, 0},
 		"Lbeta":            {two(routines.Lbeta), near / 2.2e-16, 1},
 		"Lchoose":          {two(routines.Lchoose), near / 2.2e-16, 1},
@@ -104,9 +105,9 @@ func TestUlps(t *testing.T) {
 	t.Logf("worst errors: %s", strings.Join(said, ", "))
 }
 
-// TestExpModSlope compares ExpModSlope with the functions of the difference of its arguments, which
-// TestUlps compares with mpmath. If the difference is exact, the results must be equal. Otherwise
-// they may differ by the effect of rounding the difference.
+// TestExpModSlope compares ExpModSlope with the functions of the difference of its arguments of
+// which it consists, and which TestUlps compares with mpmath. If the difference is exact, the
+// results must be equal. Otherwise they may differ by the effect of rounding the difference.
 func TestExpModSlope(t *testing.T) {
 	of := func(x float64) float64 {
 		if x < 0 {

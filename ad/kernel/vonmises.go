@@ -11,7 +11,7 @@ import (
 // above -40.
 func vonMisesMoment(n, x, kappa float64) float64 {
 	end := math.Pi + x
-	// At its end, sin²(½(d-x)) - sin²(½x) = 20/κ.
+	// At the end of the range, sin²(½(d-x)) - sin²(½x) = 20/κ.
 	s := math.Sin(x / 2)
 	if p := s*s + 20/kappa; p < 1 {
 		d := 2*math.Asin(math.Sqrt(p)) + x
@@ -63,7 +63,7 @@ func VonMisesMoment(n, x, kappa float64) float64 {
 	case x <= 0:
 		return vonMisesMoment(n, x, kappa) / vonMisesMoment(0, x, kappa)
 	}
-	all := VonMisesMoment(n, 0, kappa) // by symmetry, the mean over all angles
+	all := VonMisesMoment(n, 0, kappa) // by symmetry, the mean up to 0 is the mean over all angles
 	if x >= math.Pi {
 		return all
 	}

@@ -7,21 +7,22 @@ import (
 )
 
 // wiener returns the density of an exit time, its n-th derivative with respect to b, and the
-// logarithm of a factor that has been taken out of both. The time, at u > 0, is when a Wiener
-// process without drift that starts at b, 0 < b < 1, leaves the interval (0, 1) at 1. With w = 1-b,
-// the density is, by images and by eigenfunctions (Navarro & Fuss 2009, equations 5 and 6),
+// logarithm of a factor by which both have been divided. The time u > 0 is that at which a Wiener
+// process without drift, which starts at b, 0 < b < 1, leaves the interval (0, 1) at 1. With w =
+// 1-b, the density can be written as a sum over mirror images of the start or as a sum over
+// eigenfunctions (Navarro & Fuss 2009, equations 5 and 6):
 //
-//	(2πu³)^(-½) Σ_k (w+2k) exp(-(w+2k)²/2u) = π Σ_{k≥1} k sin(kπw) exp(-k²π²u/2);
+//	(2πu³)^(-½) Σ_k (w+2k) exp(-(w+2k)²/2u) = π Σ_{k≥1} k sin(kπw) exp(-k²π²u/2)
 //
 // The first form converges fast for small u, the second for large u.
 func wiener(n int, u, b float64) (derivative, density, logFactor float64) {
 	w := 1 - b
-	if u > 0.4 || w < 1e-2 && u > 0.05 { // images of a start near the end cancel too
+	if u > 0.4 || w < 1e-2 && u > 0.05 { // for a start near 1, images cancel even for a small u
 		derivative, density = wienerByFunctions(n, u, b)
 		logFactor = -math.Pi * math.Pi * u / 2
 	} else {
 		derivative, density = wienerByImages(n, u, w)
-		if b < 0.3*u { // where images cancel in pairs
+		if b < 0.3*u { // the images cancel in pairs
 			density = wienerByPairs(0, u, b)
 			if n%2 == 0 {
 				derivative = wienerByPairs(n, u, b)
@@ -29,23 +30,24 @@ func wiener(n int, u, b float64) (derivative, density, logFactor float64) {
 		}
 		logFactor = -w*w/(2*u) - routines.Log(u) - logSqrt2Pi
 	}
-	if n%2 == 1 { // so far with respect to w
+	if n%2 == 1 { // the derivative was with respect to w
 		derivative = -derivative
 	}
 	return derivative, density, logFactor
 }
 
-// wienerByFunctions computes the second form, with derivatives with respect to w. The exponentials
-// of the terms are powers of one; the sines and cosines follow from the first ones.
+// wienerByFunctions computes the second form, with derivatives with respect to w. All exponentials
+// are powers of one number; sines and cosines follow from the first ones by addition theorems.
 func wienerByFunctions(n int, u, b float64) (derivative, density float64) {
-	v, sign := 1-b, 1.0 // near w = 1 sin kπw = ∓sin kπ(1-w), and cos kπw = ±cos kπ(1-w)
+	// For w near 1, use sin kπw = ∓sin kπ(1-w) and cos kπw = ±cos kπ(1-w), which are accurate.
+	v, sign := 1-b, 1.0
 	if b < 0.5 {
 		v, sign = b, -1
 	}
 	s1, c1 := math.Sincos(math.Pi * v)
 	s0, s, c0, c := 0.0, s1, 1.0, c1
 	r := math.Exp(-math.Pi * math.Pi * u / 2)
-	f, ratio := 1.0, r*r*r // exp(-(k²-1)π²u/2), and the next of these to it
+	f, ratio := 1.0, r*r*r // f is exp(-(k²-1)π²u/2); ratio is the factor from one k to the next
 	flip := 1.0            // sign of the sine; that of the cosine is flip·sign
 	scale := 1.0           // πⁿ
 	for range n {
@@ -80,8 +82,8 @@ func wienerByFunctions(n int, u, b float64) (derivative, density float64) {
 	return derivative, density
 }
 
-// wienerByImages computes the first form, whose exponentials are products of three. For φ(x) =
-// exp(-x²/2u), x φ = -u φ', and derivatives of φ are Hermite polynomials times φ.
+// wienerByImages computes the first form. The exponentials are powers of three numbers. With φ(x) =
+// exp(-x²/2u), xφ is -uφ′, and derivatives of φ are Hermite polynomials times φ.
 func wienerByImages(n int, u, w float64) (derivative, density float64) {
 	inverse := 1 / math.Sqrt(u)
 	add := func(x, f float64) float64 {
@@ -113,9 +115,9 @@ func wienerByImages(n int, u, w float64) (derivative, density float64) {
 	return derivative, density
 }
 
-// wienerByPairs computes the first form, or a derivative of even order, for b much smaller than u.
-// The images at m-b and m+b, for odd m, cancel except for the odd terms of their series in b, which
-// are Hermite polynomials too.
+// wienerByPairs computes the first form, or a derivative of even order, for a b much smaller than
+// u. For odd m, the images at m-b and m+b cancel except for the odd terms of their series in b,
+// which also are Hermite polynomials times φ.
 func wienerByPairs(n int, u, b float64) float64 {
 	inverse := 1 / math.Sqrt(u)
 	h := b * inverse
@@ -126,7 +128,8 @@ func wienerByPairs(n int, u, b float64) float64 {
 		for k := range n + 1 {
 			before, at = at, z*at-float64(k)*before
 		}
-		// at is He_{n+1}(z). The terms are those of higher orders times powers of h.
+		// at is He_{n+1}(z). Further terms are Hermite polynomials of higher orders, times powers
+		// of h.
 		order := float64(n + 1)
 		last, term := at, h*(z*at-order*before)
 		sum, factorial := 0.0, 1.0
