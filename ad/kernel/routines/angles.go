@@ -387,8 +387,8 @@ func Atan(x float64) float64 {
 	return math.Float64frombits((math.Float64bits((v134 + ((v76 - (v134 - v71)) + v137))) | (math.Float64bits(x) & (0x1 << 63))))
 }
 
-// Atan2 is the angle of the point whose second coordinate is x and whose first is y, as that of
-// math.Atan2.
+// Atan2 is the angle of the point (y, x): like that of math.Atan2, the first argument is the second
+// coordinate.
 func Atan2(x, y float64) float64 {
 	var v31, v55, v61, v77, v163 float64
 	var v38 uint64

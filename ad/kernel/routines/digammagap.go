@@ -4,8 +4,8 @@ package routines
 
 import "math"
 
-// DigammaGap is ψ(x+y) - ψ(x) - y/x for y ≥ 0, without cancellation where y is small beside x;
-// where x is below 1 it is without the last term.
+// DigammaGap is ψ(x+y) - ψ(x) - y/x for y ≥ 0, without cancellation where y is small compared
+// with x. Where x is below 1, it omits the last term.
 func DigammaGap(x, y float64) float64 {
 	var v49 float64
 	v2 := (x + y)

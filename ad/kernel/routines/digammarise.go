@@ -4,7 +4,7 @@ package routines
 
 import "math"
 
-// DigammaRise is ψ(x+y) - ψ(x), without cancellation where y is small beside x.
+// DigammaRise is ψ(x+y) - ψ(x), without cancellation where y is small compared with x.
 func DigammaRise(x, y float64) float64 {
 	var v49 float64
 	v2 := (x + y)

@@ -4,8 +4,8 @@ package routines
 
 import "math"
 
-// Lmultichoose is log |Γ(x+n)/(Γ(x) Γ(n+1))| for n = y, the logarithm of the number of
-// multisets of n of x kinds for whole numbers; 0 where n is.
+// Lmultichoose is log |Γ(x+n)/(Γ(x) Γ(n+1))| for n = y. For whole numbers that is the logarithm of
+// the number of multisets of n elements of x kinds. It is 0 where n is 0.
 func Lmultichoose(x, y float64) float64 {
 	if !((x >= 1e-300 && x <= 1e+300) && (y >= 0.0 && y <= 1e+300)) {
 		return lmultichooseRest(x, y)
