@@ -9,22 +9,23 @@ import (
 )
 
 // arrayOp has the implementations of an op on arrays, apart from its row in package ad: machine
-// code for few rows, functions of package dense for many, loops over rows. Missing ones are nil.
+// code for few rows, functions of package dense for many, and loops over rows. Those that do not
+// exist are nil.
 type arrayOp struct {
 	// rows computes dst by loops over rows. x has k numbers for each number of dst, and work has
 	// maxStrip numbers.
 	rows func(dst, x []float64, k int, work []float64)
 
-	// small reports whether a block has machine code within the function of the blocks around it.
-	// code generates that code for one lane. If fails is set, the code may jump to wrong, where the
-	// op's row runs instead.
+	// small reports whether the code of a block can be part of the function of the blocks around
+	// it. code generates that code for one lane. If fails is set, the code may jump to wrong, from
+	// where the op's row in package ad runs instead.
 	small func(b *block) bool
 	fails bool
 	code  func(g *generator, b *block, n int, regs [3]native.Reg, wrong native.Label)
 
 	// move generates the code of an op on few elements at computed positions. If fails is set, the
-	// code jumps to wrong for an index out of range, so that the op's row reports it. fills means
-	// that it writes the whole result.
+	// code jumps to wrong for an index out of range, and the op's row then reports it. fills means
+	// that the op writes every element of its result.
 	move  func(g *generator, b *block, wrong native.Label)
 	fills bool
 
@@ -32,8 +33,8 @@ type arrayOp struct {
 	batch  func(x *batch, o *batchOperands)
 	single func(b *block) bool
 
-	// large reports whether package dense is faster than the op's row. work is the size of its work
-	// space, and eval runs it for one lane.
+	// large reports whether package dense computes the op faster than its row in package ad. work
+	// is the size of the work space that this needs, and eval computes one lane.
 	large func(b *block) bool
 	work  func(k *dense.Kernels, b *block) int
 	eval  func(j *dense.Job, b *block, dst []float64, args [][]float64, work []float64) error
@@ -42,7 +43,7 @@ type arrayOp struct {
 	share func(k *dense.Kernels, b *block) int
 }
 
-// arrayOpOf returns the row of an op, an empty one if there is none.
+// arrayOpOf returns the implementations of an op; they are all nil if there are none.
 func arrayOpOf(op ad.OpCode) *arrayOp {
 	if row := arrayOps[op]; row != nil {
 		return row
@@ -60,7 +61,8 @@ var arrayOps = func() map[ad.OpCode]*arrayOp {
 			}
 		}},
 	}
-	if native.Supported { // so that the linker can remove the assembler elsewhere
+	// Where there is no machine code, the linker can then remove the assembler.
+	if native.Supported {
 		maps.Copy(rows, matrixOps())
 	}
 	return rows
@@ -71,7 +73,7 @@ func matrixOps() map[ad.OpCode]*arrayOp {
 	return map[ad.OpCode]*arrayOp{
 		ad.OpCholesky: {
 			small: func(b *block) bool { return order(b) < fromDense },
-			fails: true, // the op's row then finds the reason, or succeeds
+			fails: true, // the op's row then reports the reason, or succeeds
 			code: func(g *generator, _ *block, n int, regs [3]native.Reg, wrong native.Label) {
 				x := g.Builder()
 				x.Branch(dense.Factor(x, n, loads(x, regs[0], n), stores(x, regs[1], n)), wrong)
@@ -162,7 +164,8 @@ func matrixOps() map[ad.OpCode]*arrayOp {
 		ad.OpReplace: {move: (*generator).replacing, fills: true},
 		ad.OpAddAt:   {move: (*generator).adding, fills: true},
 		ad.OpPut:     {move: (*generator).putting, fills: true},
-		ad.OpMatMul: { // machine code in nativematmul.go; package dense by productWork
+		// Machine code is in nativematmul.go; package dense is used if productWork is not 0.
+		ad.OpMatMul: {
 			batch: func(x *batch, o *batchOperands) { x.product(o.b, o.first, o.second(), o.result) },
 		},
 	}

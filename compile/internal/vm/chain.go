@@ -8,9 +8,9 @@ import (
 )
 
 // chain is the body of a scan that carries one number by one of a few recurrences, and otherwise
-// reads only streams and unchanged values. After loop distribution, most scans and their adjoints
-// have this form. It runs in a loop that keeps the number in a register, at the latency of its
-// operations, as fast as machine code.
+// only reads streams and values that do not change. After loop distribution, most scans and their
+// adjoints have this form. It runs as a loop that keeps the number in a register. A step takes the
+// latency of its operations, so machine code would not be faster.
 type chain struct {
 	carry          int32 // slot of the carried number
 	run            recurrence
@@ -18,7 +18,8 @@ type chain struct {
 	history, keeps []scalarMove // where the number is stored, before and after each step
 }
 
-// chainOperand is a stream (an index into the region's step loads), or a slot.
+// chainOperand is an operand of a recurrence: a stream (an index into the region's step loads), or
+// a slot with a value that does not change.
 type chainOperand struct {
 	stream int32 // -1: none
 	place  int32
@@ -68,11 +69,12 @@ func chainOf(p *regionPlan, code []instr, of []ad.OpCode) *chain {
 			return nil
 		}
 	}
-	streams := map[int32]int32{} // by slot
+	streams := map[int32]int32{} // for each slot that shows a stream, the index of that stream
 	for i, l := range p.stepLoads {
 		streams[l.slot] = int32(i)
 	}
-	written, overwritten := map[int32]bool{}, map[int32]bool{} // by the whole code, and by the ops so far
+	// Slots written by the whole code, and by the ops so far.
+	written, overwritten := map[int32]bool{}, map[int32]bool{}
 	for _, in := range code {
 		written[in.dst] = true
 	}
@@ -83,7 +85,8 @@ func chainOf(p *regionPlan, code []instr, of []ad.OpCode) *chain {
 			return nil
 		}
 		places := []int32{in.a, in.b, in.c}[:ops.Of(in.op).Arity]
-		if len(places) > 1 && places[1] == n { // the operands of sums and products may be swapped
+		// For sums and products, the operands may be in either order.
+		if len(places) > 1 && places[1] == n {
 			places[0], places[1] = places[1], places[0]
 		}
 		if places[0] != n {
@@ -174,8 +177,8 @@ func shiftedRecurrence(n float64, steps int, x, y, history, keeps walkOperand) f
 	return n
 }
 
-// sqrtRecurrence carries the square, so that a step waits for a product and a sum only, not for the
-// root.
+// sqrtRecurrence carries the square of the number. A step then waits for a product and a sum only,
+// because the roots are not on the path from one step to the next.
 func sqrtRecurrence(n float64, steps int, x, y, history, keeps walkOperand) float64 {
 	v := n * n
 	for range steps {

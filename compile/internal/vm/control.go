@@ -5,8 +5,9 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// control is the way in which a region runs its bodies. There is one type for each ad.Control. All
-// differences between them are methods here, methods of laneVectors, or fields of the types.
+// control is the way in which a region runs its bodies. There is one type for each ad.Control; all
+// that differs between them is in methods of this interface and of laneVectors, and in fields of
+// the types.
 type control interface {
 	// run runs the bodies for one lane. The values captured by that lane are already in place.
 	run(m *Machine, p *regionPlan, lane int) error
@@ -25,7 +26,7 @@ type control interface {
 // chosen runs one of the two bodies of a conditional: the first if the condition is not 0.
 type chosen struct {
 	cond     int32 // the view of the condition
-	condLane int   // distance by which it moves from lane to lane
+	condLane int   // distance in the view from one lane's condition to the next
 }
 
 // counted runs the first body a fixed number of times: the steps of a scan.
@@ -34,7 +35,7 @@ type counted struct {
 	reverse bool // from the last step to the first
 
 	tight  bool         // the body is only scalar code
-	chain  *chain       // the tight scan as a chain; nil: it is none
+	chain  *chain       // set if the tight scan is a chain
 	native *native.Func // function for the steps of a tight scan; nil: none
 }
 
@@ -42,7 +43,7 @@ type counted struct {
 type tested struct {
 	cond          int32 // the view of the condition, within the first body
 	snapshots     int   // rows of each history
-	trips, stride int32 // views of results; -1 for none
+	trips, stride int32 // views of these results; -1: not needed
 }
 
 func (*chosen) steps() int    { return 1 }

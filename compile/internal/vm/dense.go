@@ -4,19 +4,19 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/dense"
 )
 
-// This file: factorisations, triangular solves and products of matrices by package dense, if there
-// is machine code and matrices are large enough. The rows of the ops define the results. Results of
-// package dense differ by roundings, except that symmetric eigendecompositions and inverses agree
-// in every bit.
+// This file: factorisations, triangular solves and products of matrices by package dense, which
+// needs machine code and is used for matrices that are large enough. The ops' rows in package ad
+// define the results; those of package dense differ by rounding. Symmetric eigendecompositions and
+// inverses agree in every bit.
 
-// takeDense lets package dense run a block if that is faster.
+// takeDense makes package dense run a block if that is faster.
 func (x *context) takeDense(b *block) {
 	if row := b.array; x.p.target != nil && row.large != nil && !small(x.p.target, b) && row.large(b) {
 		b.dense = x.kernels()
 	}
 }
 
-// sharing adapts the machine's team of workers to package dense.
+// sharing lets package dense divide its work among the machine's workers.
 type sharing struct {
 	m   *Machine
 	own int32 // view of a worker's private memory
@@ -29,7 +29,7 @@ func (s *sharing) Each(n int, p dense.Parts) {
 	s.m.team.each(s.m, s, n)
 }
 
-// part implements parts.
+// part implements the interface parts.
 func (s *sharing) part(m *Machine, k int) { s.p.Part(k, m.views[s.own]) }
 
 // kernels returns the program's kernels of package dense, made at the first call; nil if there is

@@ -35,8 +35,8 @@ func factorGraph(lanes, n, others int) *ad.Graph {
 	return g
 }
 
-// TestDense compares the machine code for factors, solves and their adjoints with the table of ops.
-// Errors must be the same, and nothing may be allocated.
+// TestDense compares the machine code for factors, solves and their adjoints with the op table of
+// package ad. Errors must be the same, and nothing may be allocated.
 func TestDense(t *testing.T) {
 	for _, target := range native.Targets {
 		if native.Find(target.Name) == nil {
@@ -130,7 +130,8 @@ func TestBatched(t *testing.T) {
 		g := ad.NewGraph()
 		in := func(lanes int, shape ...int) ad.Ref { return g.Input(ad.Type{Lanes: lanes, Shape: shape}) }
 		a, adj, column, row := in(lanes, n, n), in(lanes, n, n), in(lanes, n, 1), in(lanes, 1, n)
-		one, same := in(0, n, n), in(0, n, 1) // of all lanes
+		// in has separate matrices for the lanes, one and same are shared by all lanes.
+		one, same := in(0, n, n), in(0, n, 1)
 		l := g.Cholesky(a)
 		for _, x := range []ad.Ref{l, g.Do(ad.OpCholeskyAdjoint, nil, l, adj), g.Do(ad.OpCholeskyAdjoint, nil, one, adj),
 			g.TriSolve(l, column, ad.TriAttr{}), g.TriSolve(l, column, ad.TriAttr{Trans: true}), g.TriSolve(adj, column, ad.TriAttr{Upper: true}),

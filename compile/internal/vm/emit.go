@@ -8,12 +8,12 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// emitter turns the blocks of a loop nest into code. Memory is assigned at the end; until finish,
-// operands of scalar code are slot numbers.
+// emitter generates code for the blocks of a loop nest. Memory is assigned at the end, by finish;
+// until then, operands of scalar code are numbers of slots.
 //
-// Time counts instructions of scalar code and whole blocks of other kinds. Operands are read at
-// even times and results written at odd times, so that a scalar result may use the memory of an
-// operand read for the last time.
+// Time is counted in instructions of scalar code and in whole blocks of other kinds. Operands are
+// read at even times and results are written at odd times, so that a scalar result may take the
+// memory of an operand that is read for the last time.
 type emitter struct {
 	p       *Program
 	nest    *loopnest.Program
@@ -23,10 +23,10 @@ type emitter struct {
 	consts  map[uint64]rootID
 	time    int
 	slots   []slotRef
-	weights []float64 // estimated times of blocks that may be done in parts; nil: none
+	weights []float64 // estimated times of blocks that may run in parts; nil: none may
 	viewIDs map[viewKey]int32
-	specs   []viewKey // by view; root none: a window
-	updates []update  // in the order of time
+	specs   []viewKey // for each view, what it shows; with root none, a window of a strip
+	updates []update  // in order of time
 	sides   map[*loopnest.Body]interval
 }
 
@@ -38,15 +38,15 @@ type (
 
 const none = loopnest.None
 
-// root is a piece of memory with its lifetime: a buffer of the nest, or memory that only the code
-// needs.
+// root is a piece of memory and its lifetime: a buffer of the nest, or memory that only the
+// generated code needs.
 type root struct {
 	n    int
 	data []float64 // of a constant
 	bind *loopnest.Binding
 	body *loopnest.Body // in which it is written
 	keep bool
-	in   rootID // the root that contains it, from element at on
+	in   rootID // the root of which this one is a part, from element at on
 	at   int
 
 	clears   []loopnest.Span // spans that must still be cleared
@@ -55,7 +55,7 @@ type root struct {
 	reads    []int // times of reads, for arrays that may be updated in place
 	touched  bool
 	off      int  // offset in the arena
-	own      bool // in each worker's private memory, at offset off
+	own      bool // it is in each worker's private memory, at offset off
 }
 
 // regionState is the state of a region while its code is generated.
@@ -64,11 +64,11 @@ type regionState struct {
 	pins         []rootID
 }
 
-// bindState lists what moves with a binding: views of its root, and the copies in the arena of
+// bindState lists what has to move when a binding moves: the views of its root, and the copies of
 // single elements that scalar code reads.
 type bindState struct {
 	views []movingView
-	loads map[int]rootID // by offset
+	loads map[int]rootID // for each offset, the root that holds a copy of the element
 	order []int          // offsets in the order of their first use
 }
 
@@ -106,7 +106,7 @@ type context struct {
 	*loopnest.Body
 }
 
-// newRoot makes a root that is not a buffer of the nest.
+// newRoot adds a root that is not a buffer of the nest.
 func (e *emitter) newRoot(n int, in *loopnest.Body, keep bool) rootID {
 	e.roots = append(e.roots, root{n: n, body: in, keep: keep, in: none, lo: math.MaxInt, hi: -1, lastRead: -1})
 	return rootID(len(e.roots) - 1)
@@ -144,8 +144,8 @@ func (e *emitter) binding(b *loopnest.Binding) *bindState {
 	return s
 }
 
-// touch extends the lifetime of r to time t. A root of a surrounding context lives as long as the
-// region within.
+// touch extends the lifetime of r to time t. A root of an outer body lives as long as the region
+// that contains the reader.
 func (x *context) touch(r rootID, t int, read bool) {
 	if rt := &x.roots[r]; read && rt.n >= minUpdated {
 		rt.reads = append(rt.reads, t)
@@ -300,7 +300,7 @@ func (x *context) scalarCode(b *block, nodes []int32, start int) {
 	}
 }
 
-// single emits a node that runs alone. ns is its estimated time if it may be done in parts.
+// single emits a node that forms a block alone. ns is its estimated time if it may run in parts.
 func (x *context) single(b *block, n *node, ns float64, t int) {
 	b.node, b.types, b.array = n.Src, n.Types, arrayOpOf(n.Src.Op)
 	if n.Kind == loopnest.Regions {
@@ -506,8 +506,8 @@ func (x *context) keep(ks *keeps, k loopnest.Keep, t int) {
 	}
 }
 
-// next emits the code that passes carried values on. A scalar is computed in the memory of its
-// predecessor if that is no longer read by then.
+// next emits the code that passes carried values to the next step. If the old value of a scalar is
+// not read afterwards, the new one is computed directly in its memory.
 func (x *context) next(reg *loopnest.Region, p *regionPlan, t int) {
 	for _, c := range reg.Carries {
 		x.touch(c.Next.Buf, t, true)
@@ -527,7 +527,7 @@ func (x *context) next(reg *loopnest.Region, p *regionPlan, t int) {
 		}
 	}
 	x.passedOn(reg, t)
-	// Carried values that other carried values overwrite are saved first.
+	// Save carried values that would be overwritten before they are passed on.
 	carried := map[rootID]bool{}
 	for _, c := range reg.Carries {
 		carried[c.Buf] = true
@@ -539,7 +539,7 @@ func (x *context) next(reg *loopnest.Region, p *regionPlan, t int) {
 			from = x.roots[from].in
 		}
 		if n == 0 || src == x.whole(c.Buf) || x.roots[src.Buf].in == c.Buf {
-			continue // unchanged, or computed in place
+			continue // it did not change, or is computed in place
 		}
 		if carried[from] {
 			tmp := x.newRoot(n, x.Body, false)

@@ -101,12 +101,13 @@ func (m *Machine) single(b *block) error {
 	if s := b.split; s != nil && !s.shared {
 		return m.singleInParts(b)
 	}
-	_, err := m.someLanes(b, 0, n.Type.Total()) // the last argument may exceed the number of lanes
+	// The last argument may be more than the number of lanes.
+	_, err := m.someLanes(b, 0, n.Type.Total())
 	return err
 }
 
-// someLanes runs an op on arrays for lanes, or rows, from up to, but excluding, to, or the last
-// one. It returns an error and the lane in which it occurred.
+// someLanes runs an op on arrays for some lanes, or rows: from up to, but excluding, to, or up to
+// the last one. It returns an error and the lane in which it occurred.
 func (m *Machine) someLanes(b *block, from, to int) (int, error) {
 	args, lane := m.args[:len(b.args)], m.args[len(b.args):2*len(b.args)]
 	for k, v := range b.args {
@@ -163,8 +164,8 @@ func opError(n *ad.Node, err error) error {
 	return nil
 }
 
-// at returns the position of an element in a value of type t that is broadcast over lanes and
-// elements.
+// at returns the index of an element of a value of type t, which may have to be broadcast over
+// lanes and elements.
 func at(t *ad.Type, lane, elem int) int {
 	k := 0
 	if t.Lanes > 0 {

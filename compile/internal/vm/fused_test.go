@@ -25,8 +25,9 @@ func TestSumLog(t *testing.T) {
 	}
 }
 
-// TestSumLog1p checks sums of log1p(exp(x)) that take one logarithm of a product. They must be
-// exact to a few units in the last place, even if all terms are tiny, and right at extreme numbers.
+// TestSumLog1p checks sums of log1p(exp(x)) that are computed as one logarithm of a product. They
+// must be accurate to a few units in the last place, even if all terms are tiny, and right at
+// extreme numbers.
 func TestSumLog1p(t *testing.T) {
 	const n = 1500
 	of := ad.Type{Shape: []int{n}}
@@ -78,7 +79,7 @@ func TestSumLog1p(t *testing.T) {
 	}
 }
 
-// TestSumsOfSums checks that sums by group become one sum if only their total is needed.
+// TestSumsOfSums checks that if only the total of sums by group is needed, they become one sum.
 func TestSumsOfSums(t *testing.T) {
 	const n = 700
 	table := make([]int32, n)
@@ -127,7 +128,8 @@ func TestChains(t *testing.T) {
 		func(b *ad.Graph, c, x, y ad.Ref) ad.Ref { return b.Exp(b.Neg(b.Square(b.Sub(x, b.Mul(c, y))))) },
 		func(b *ad.Graph, c, x, y ad.Ref) ad.Ref { return b.Div(x, b.Add(b.Square(b.Div(c, y)), b.Const(1))) },
 		func(b *ad.Graph, c, x, y ad.Ref) ad.Ref { return b.Do(ad.OpInv, nil, b.Sub(b.Sub(c, x), y)) },
-		func(b *ad.Graph, c, x, y ad.Ref) ad.Ref { return b.Mul(c, b.Add(c, x)) }, // no chain
+		// This is not a chain.
+		func(b *ad.Graph, c, x, y ad.Ref) ad.Ref { return b.Mul(c, b.Add(c, x)) },
 	}
 	for k, f := range bodies {
 		for _, reverse := range []bool{false, true} {
@@ -151,7 +153,7 @@ func TestChains(t *testing.T) {
 				x0[i] = math.Abs(x0[i]) / 3
 			}
 			runGraph(t, g, []float64{0.7}, x0, []float64{0.4})
-			x0[17] = -30 // makes the argument of a root negative in between
+			x0[17] = -30 // the argument of a root becomes negative for some steps
 			runGraph(t, g, []float64{0.7}, x0, []float64{0.4})
 		}
 	}

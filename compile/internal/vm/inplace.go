@@ -9,11 +9,11 @@ import (
 
 // This file updates arrays in place.
 //
-// The nest is in SSA form: an array with one element replaced is another array, a carried array is
-// another one in each step, and the result of a conditional is a copy of a branch's value. This
-// file joins arrays into one piece of memory if no version is read after the next one exists.
-// Compilers do such copy coalescing when they leave SSA form. It runs when all code has been
-// emitted, and uses the times at which arrays are read.
+// The nest is in SSA form: replacing an element of an array makes another array, a carried array is
+// a different one in each step, and the result of a conditional is a copy of a branch's value. This
+// file puts these versions of an array into one piece of memory, if no version is read after the
+// next one exists. Compilers do such copy coalescing when they leave SSA form. It runs when all
+// code has been emitted, because it uses the times at which arrays are read.
 
 // interval is an interval of time that includes both ends.
 type interval struct{ from, to int }
@@ -22,13 +22,13 @@ type interval struct{ from, to int }
 // except for a few elements.
 type update struct {
 	dst, src rootID
-	body     *loopnest.Body // the body that makes dst
+	body     *loopnest.Body // the body in which dst is made
 	t        int
 	node     *node            // the node that changes elements; nil: no node does
-	others   []rootID         // other roots that the node reads
+	others   []rootID         // the other roots that the node reads
 	sides    [2]rootID        // for a conditional: the result of each branch
 	merges   bool             // dst is the result of a conditional
-	region   *loopnest.Region // a region that passes on its carried values here; nil: another update
+	region   *loopnest.Region // set if the region passes its carried values to the next step here
 }
 
 // mayUpdate records a node that changes elements of an array.
@@ -46,7 +46,7 @@ func (x *context) mayUpdate(n *node, t int) {
 	x.updates = append(x.updates, u)
 }
 
-// mayGoOn records a carried value whose first value is an existing array.
+// mayGoOn records a carried value that starts from an existing array.
 func (x *context) mayGoOn(reg *loopnest.Region, c loopnest.Carry, t int) {
 	if reg.Lanes <= 1 && c.Init.Value == x.whole(c.Init.Buf) {
 		x.updates = append(x.updates, update{dst: c.Buf, src: c.Init.Buf, body: x.Body, t: t})
@@ -99,7 +99,7 @@ func carries(reg *loopnest.Region, r rootID) bool {
 
 // updateInPlace decides which arrays use the memory of others.
 func (e *emitter) updateInPlace() {
-	parts := make([]bool, len(e.roots)) // by root: other roots are part of it
+	parts := make([]bool, len(e.roots)) // for each root, whether others are parts of it
 	for i := range e.roots {
 		if in := e.roots[i].in; in != none && !e.isFinal(rootID(i)) {
 			parts[in] = true
@@ -116,8 +116,7 @@ func (e *emitter) updateInPlace() {
 	}
 }
 
-// isFinal reports whether a root is the final value of a carried value and is in the memory of that
-// value.
+// isFinal reports whether a root is the final value of a carried value and uses its memory.
 func (e *emitter) isFinal(r rootID) bool {
 	in := e.roots[r].in
 	return in != none && e.roots[r].n == e.roots[in].n && e.roots[r].at == 0
@@ -159,7 +158,7 @@ func (e *emitter) fits(u *update, parts []bool) bool {
 	return true
 }
 
-// elsewhere reports whether the code that runs at time t belongs to another branch than body b.
+// elsewhere reports whether the code that runs at time t is in a branch that excludes body b.
 func (e *emitter) elsewhere(b *loopnest.Body, t int) bool {
 	for ; b.Region != nil; b = b.Parent {
 		for _, other := range b.Region.Bodies {
@@ -171,8 +170,8 @@ func (e *emitter) elsewhere(b *loopnest.Body, t int) bool {
 	return false
 }
 
-// touchedIn reports whether each run of a body makes array r anew, or carries it. Branches of a
-// conditional count as part of the body around it.
+// touchedIn reports whether each run of body b makes array r anew, or carries it. The branches of a
+// conditional count as part of the body that contains the conditional.
 func (e *emitter) touchedIn(r rootID, b *loopnest.Body) bool {
 	for {
 		if e.roots[r].body == b {
@@ -207,8 +206,8 @@ func (e *emitter) join(dst, src rootID) {
 	s.lo, s.hi, s.touched = min(s.lo, d.lo), max(s.hi, d.hi), s.touched || d.touched
 }
 
-// separate undoes joins with a carried value that another carried value receives in the next step:
-// passing both on, one after the other, would overwrite it.
+// separate undoes joins with a carried value that becomes the next value of another carried value.
+// The two are passed on one after the other, so the first would overwrite the second.
 func (e *emitter) separate(reg *loopnest.Region) {
 	for i, c := range reg.Carries {
 		for j, d := range reg.Carries {

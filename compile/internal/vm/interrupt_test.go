@@ -17,10 +17,10 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
 
-// TestInterrupted checks that machine code computes the same results while signals interrupt it:
-// those of a profile and of Go's scheduler. Meanwhile the garbage collector runs, and other threads
-// run the same code. The code contains strips, large and small factors and products of matrices,
-// and random graphs with scans, loops and conditionals.
+// TestInterrupted checks that machine code computes the same results while signals interrupt it, as
+// those of a profile and of Go's scheduler do. Meanwhile the garbage collector runs, and other
+// threads run the same code. The code contains strips, factors and products of small and large
+// matrices, and random graphs with scans, loops and conditionals.
 func TestInterrupted(t *testing.T) {
 	g := ad.NewGraph()
 	x := g.Input(ad.Type{Shape: []int{3000}})

@@ -7,8 +7,8 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// logSumExps sets dst[i] to log Σ exp over row i of x; rows have k elements. It handles many rows
-// at a time, so that exponentials and logarithms run in long loops. work has maxStrip elements.
+// logSumExps sets dst[i] to log Σ exp of row i of x, which has k elements. It computes many rows
+// together, so that exponentials and logarithms run in long loops. work has maxStrip elements.
 func logSumExps(dst, x []float64, k int, work []float64) {
 	if k == 0 {
 		fillLoop(dst, math.Inf(-1))
@@ -41,7 +41,7 @@ func logSumExps(dst, x []float64, k int, work []float64) {
 			for _, v := range work[i*k : (i+1)*k] {
 				s += v
 			}
-			work[i] = s // position i of work has been read by now
+			work[i] = s // position i of work has already been read
 		}
 		ops.Of(ad.OpLog).Loop(work[:n], work, nil, nil)
 		for i, m := range d {
@@ -53,7 +53,7 @@ func logSumExps(dst, x []float64, k int, work []float64) {
 	}
 }
 
-// logSumExpLong returns log Σ exp of a row longer than work.
+// logSumExpLong returns log Σ exp of a row that is longer than work.
 func logSumExpLong(row, work []float64) float64 {
 	m := maxOf(row)
 	if math.IsInf(m, 0) || math.IsNaN(m) {

@@ -63,7 +63,8 @@ func matVec(dst, a, x []float64, rows, cols int, trans bool) {
 	}
 }
 
-// timesPlain computes dst = op(a) b by rows of b, in blocks of b.
+// timesPlain computes dst = op(a) b: it adds multiples of rows of b to rows of dst, in blocks of b
+// that fit into a cache.
 func timesPlain(dst, a, b []float64, r, c, k int, ta bool) {
 	clear(dst)
 	for t := 0; t < k; t += blockRows {
@@ -79,7 +80,8 @@ func timesPlain(dst, a, b []float64, r, c, k int, ta bool) {
 	}
 }
 
-// timesTransposed computes dst = a bᵀ by inner products with rows of b, in blocks of b.
+// timesTransposed computes dst = a bᵀ as inner products with rows of b, in blocks of b that fit
+// into a cache.
 func timesTransposed(dst, a, b []float64, r, c, k int) {
 	clear(dst)
 	for t := 0; t < k; t += blockCols {
@@ -91,7 +93,7 @@ func timesTransposed(dst, a, b []float64, r, c, k int) {
 	}
 }
 
-// transposedBoth computes dst = aᵀ bᵀ, by parts of columns of a.
+// transposedBoth computes dst = aᵀ bᵀ. It transposes some columns of a at a time.
 func transposedBoth(dst, a, b []float64, r, c, k int) {
 	var column [blockRows]float64
 	clear(dst)

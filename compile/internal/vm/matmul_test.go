@@ -54,7 +54,7 @@ func gonum(dst, a, b []float64, r, c, k int, ta, tb bool) {
 	blas64.Implementation().Dgemm(tA, tB, r, c, k, 1, a, ca, b, cb, 0, dst, c)
 }
 
-// TestMultiply compares products with the definition, for sizes around those of blocks.
+// TestMultiply compares products with the definition, for sizes below and above those of blocks.
 func TestMultiply(t *testing.T) {
 	for _, s := range [][3]int{{1, 1, 1}, {3, 1, 70}, {1, 5, 70}, {2, 3, 1}, {5, 7, 3}, {3, 70, 600}, {2, 530, 65}, {66, 9, 4}} {
 		r, c, k := s[0], s[1], s[2]

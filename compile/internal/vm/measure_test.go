@@ -12,8 +12,8 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
 
-// least returns the least time of f over many short batches. A busy machine disturbs it less than a
-// mean.
+// least returns the least time of f, in ns, over many short batches. On a busy machine it varies
+// less than the mean.
 func least(budget time.Duration, f func()) float64 {
 	n := 1
 	for ; n < 1<<20; n *= 2 {

@@ -9,10 +9,11 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// finish assigns memory and replaces slots by places.
+// finish assigns memory, and replaces slots by their places in it.
 //
 // The arena holds scalar constants, then scalars, then arrays. With reuse, values that are not live
-// at the same time share memory: scalars by a stack of free places, arrays first-fit.
+// at the same time share memory: a scalar takes the free place that was freed last, an array the
+// first gap that is large enough.
 func (c *emitter) finish(reuse bool) {
 	p := c.p
 	for _, s := range c.slots {
@@ -131,7 +132,7 @@ func (p *Program) findChains(bs []block) {
 	}
 }
 
-// lives is a heap of placed roots, ordered by end of life.
+// lives is a heap of roots that have a place, ordered by the end of their lifetime.
 type lives struct {
 	c  *emitter
 	rs []rootID
@@ -170,8 +171,8 @@ func (c *emitter) placeScalars(rs []rootID) {
 	}
 }
 
-// placeArrays puts each array, in order of start of life, into the first gap between live arrays
-// that is large enough, at a multiple of a cache line.
+// placeArrays puts each array, in order of the start of its lifetime, into the first gap between
+// live arrays that is large enough (first fit). Arrays start at a multiple of a cache line.
 func (c *emitter) placeArrays(rs []rootID) {
 	c.byStart(rs)
 	if len(rs) > manyArrays {
@@ -179,7 +180,7 @@ func (c *emitter) placeArrays(rs []rootID) {
 		return
 	}
 	base := c.p.memory
-	var active []rootID // by place
+	var active []rootID // in order of their place
 	for _, id := range rs {
 		r := &c.roots[id]
 		active = slices.DeleteFunc(active, func(a rootID) bool { return c.roots[a].hi < r.lo })
@@ -197,11 +198,11 @@ func (c *emitter) placeArrays(rs []rootID) {
 	}
 }
 
-// placeMany puts each array, in order of start of life, where a dead array of the same size was
-// (rounded up to a cache line), or at the end.
+// placeMany puts each array, in order of the start of its lifetime, where an array of the same size
+// (rounded up to a cache line) is no longer live, or at the end.
 func (c *emitter) placeMany(rs []rootID) {
 	alive := &lives{c: c}
-	free := map[int][]int{} // places by size
+	free := map[int][]int{} // for each size, the free places
 	for _, id := range rs {
 		r := &c.roots[id]
 		for alive.Len() > 0 && c.roots[alive.rs[0]].hi < r.lo {

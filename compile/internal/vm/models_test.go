@@ -62,7 +62,7 @@ func models() []model {
 		garch(200), garch(2000), mixture(1000), hmm(400)}
 }
 
-// eightSchools uses lanes or, with scalars, a separate term for each school.
+// eightSchools has the schools in lanes or, with scalars, a separate term for each.
 func eightSchools(scalars bool) model {
 	y := []float64{28, 8, -3, 7, -1, 1, 18, 12}
 	s := []float64{15, 10, 16, 11, 9, 11, 10, 18}
@@ -265,7 +265,8 @@ func garch(T int) model {
 		return g.SumOf(sc, 0)
 	}, func(x, grad []float64) float64 {
 		omega, alpha, beta, mu := math.Exp(x[0]), 1/(1+math.Exp(-x[1])), 1/(1+math.Exp(-x[2])), x[3]
-		v, do, da, db, dm := omega, 1.0, 0.0, 0.0, 0.0 // variance and its forward derivatives
+		// The variance and its derivatives in forward mode.
+		v, do, da, db, dm := omega, 1.0, 0.0, 0.0, 0.0
 		lp, g0, g1, g2, g3 := 0.0, 0.0, 0.0, 0.0, 0.0
 		prod := 1.0
 		for t := range y {

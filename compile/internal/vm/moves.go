@@ -5,9 +5,9 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// Instructions of strips that move numbers by an index map, which is operand c of the instruction.
-// All other instructions are ops, with rows in package ops. Field x of these instructions, and of
-// sums, has one bit per operand, set if the operand is one number for the whole strip.
+// Instructions of strips that move numbers by an index map, which is operand c. All other
+// instructions of strips are ops, with rows in package ops. In these instructions and in sums,
+// field x has one bit per operand, set if the operand is one number for the whole strip.
 const (
 	firstMove ad.OpCode = 1<<13 + iota
 	loadAffine

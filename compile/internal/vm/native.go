@@ -23,8 +23,8 @@ type nativeCode struct {
 type segment struct {
 	fn       native.Func
 	native   bool
-	runs     *mapping // of a function for sums by runs; nil for others
-	tables   bool     // a function for sums by tables
+	runs     *mapping // set for a function of sums by runs
+	tables   bool     // set for a function of sums by tables
 	from, to int
 }
 
@@ -69,7 +69,7 @@ func (p *Program) makeNative() {
 		return
 	}
 	defer func() {
-		if r := recover(); r != nil { // a bug of the generator: use the interpreter
+		if r := recover(); r != nil { // a bug of the generator: the interpreter runs everything
 			p.native, p.mistake = nil, fmt.Sprint(r)
 		}
 	}()
@@ -78,7 +78,7 @@ func (p *Program) makeNative() {
 	g.own = int(g.Reserve(p.own))
 	for i := range p.blocks {
 		if b := &p.blocks[i]; b.reg != nil && b.split != nil && g.lanesOf(b.reg) == nil {
-			b.split = nil // such lanes are in memory that workers share
+			b.split = nil // their lanes would use memory that workers share
 		}
 	}
 	if n := len(p.blocks); n > 0 && g.eligible(p.blocks) == n && !p.apart && g.exchanges() {
@@ -121,15 +121,15 @@ type generator struct {
 	*native.Asm
 	p       *Program
 	entries []native.Label
-	made    []*native.Func // by entry
+	made    []*native.Func // the functions, in the order of their entries
 	parts   map[*block][]segment
-	runs    map[*block]*fusedRun // by first block
+	runs    map[*block]*fusedRun // for each first block, the function of it and the blocks after it
 	scans   map[*counted]*native.Func
 	// products has the functions of products in parts: for a part, and for the last one.
 	products map[*block]*[2]native.Func
 	regions  map[*block]*regionCode // of regions in parts
 	moved    []viewLength
-	whole    *fusedRun    // of all blocks, including copies of point and gradient; nil: none
+	whole    *fusedRun    // the function of all blocks, with copies of point and gradient; nil: none
 	own      int          // offset in scratch memory of the worker's private memory
 	strip    *stripValues // of the last strip, for reuse
 	scalars  *scalars     // of the last scalar code

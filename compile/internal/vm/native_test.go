@@ -37,8 +37,8 @@ func widths(t *testing.T, f func(t *testing.T, target *native.Target, lanes int)
 	}
 }
 
-// runFormula runs a formula as machine code on up to three operands, which have as many numbers as
-// the first. The last vector has fewer active lanes if need be.
+// runFormula runs a formula as machine code. It has up to three operands, which are as long as the
+// first. If the length is not a multiple of the lanes, the last vector has fewer active lanes.
 func runFormula(t *testing.T, target *native.Target, lanes int, text *native.Formula, args [3][]float64) []float64 {
 	t.Helper()
 	g := target.NewAsm()
@@ -150,13 +150,13 @@ func TestFormulas(t *testing.T) {
 	for i := range 2001 {
 		for k := range args {
 			x := rng.NormFloat64() * math.Exp(2*rng.NormFloat64())
-			if i%4 == 0 { // of any size
+			if i%4 == 0 { // every fourth number may be of any size
 				x = math.Copysign(math.Pow(10, 600*rng.Float64()-300), x)
 			}
 			args[k] = append(args[k], x)
 		}
 	}
-	for range 64 { // routines have shorter ways if all lanes are large
+	for range 64 { // routines take shortcuts if the numbers in all lanes are large
 		for k := range args {
 			args[k] = append(args[k], 6+math.Abs(rng.NormFloat64())*math.Exp(2*rng.NormFloat64()))
 		}
@@ -190,8 +190,9 @@ func TestFormulas(t *testing.T) {
 	}
 }
 
-// TestTogether checks functions that are called with the same operand and computed together. They
-// must have the same bits as alone, in any order and with other calls between.
+// TestTogether checks functions that are called with the same operand and therefore computed
+// together. They must have the same bits as when called alone, in any order and with other calls
+// between them.
 func TestTogether(t *testing.T) {
 	xs := []float64{0, math.Copysign(0, -1), 1e-300, -1e-300, 5e-324, 38.9, 39, 39.1, -38.9, -39, -39.1, 1e100, -1e100, 1e299, -1e299, 1e301, -1e301,
 		math.MaxFloat64, -math.MaxFloat64, math.Inf(1), math.Inf(-1), math.NaN()}
@@ -212,7 +213,7 @@ func TestTogether(t *testing.T) {
 				for k := range y {
 					k = (k + order) % 3
 					y[k] = b.Call(rs[k], x[0])
-					b.Call(native.Exp, x[0]) // its result is not used
+					b.Call(native.Exp, x[0]) // nothing uses this result
 				}
 				e := b.Call(native.Exp, b.Number(0)) // 1; the other results must survive this call
 				z := b.Select(b.Compare(native.EQ, x[1], e), y[1], y[2])

@@ -17,9 +17,9 @@ type batch struct {
 	lanes int
 }
 
-// batched returns a frame, and the number of a block's lanes that run as its vectors; the others
-// run one by one. If a matrix has fewer numbers than a vector, loads and stores also touch the
-// lanes after it.
+// batched returns a frame, and the number of a block's lanes that run as vectors; the others run
+// one by one. A matrix may have fewer numbers than a vector; then loads and stores also touch the
+// lanes after it, so the last lanes cannot be in vectors.
 func (g *generator) batched(b *block) (*native.Frame, int) {
 	all := b.node.Type.Lanes
 	if single := b.array.single; single != nil && single(b) {
@@ -32,7 +32,7 @@ func (g *generator) batched(b *block) (*native.Frame, int) {
 		}
 	}
 	f := g.Frame(4)
-	beyond := 0 // lanes after the last that its vectors touch
+	beyond := 0 // number of lanes, after those of a vector, that its loads and stores touch
 	if least < f.Lanes() {
 		beyond = (f.Lanes() - 1) / least
 	}
@@ -63,7 +63,7 @@ func (x *batch) load(r native.Reg, t ad.Type) []native.Value {
 	return vs
 }
 
-// store stores such elements.
+// store stores elements of the form that load returns.
 func (x *batch) store(r native.Reg, vs []native.Value) {
 	size := len(vs)
 	x.pieces(size, func(at int) {
@@ -77,7 +77,7 @@ func (x *batch) store(r native.Reg, vs []native.Value) {
 	})
 }
 
-// pieces calls f for the positions at which the vectors of a lane's matrix begin.
+// pieces calls f for each position at which a vector of the elements of a matrix begins.
 func (x *batch) pieces(size int, f func(at int)) {
 	for at := 0; at < size; at += x.lanes {
 		f(max(min(at, size-x.lanes), 0))
@@ -90,7 +90,7 @@ type batchOperands struct {
 	b      *block
 	n      int
 	first  []native.Value
-	second func() []native.Value // loads the second operand, on demand
+	second func() []native.Value // loads the second operand when it is needed
 	result []native.Value
 	wrong  native.Label
 }
@@ -114,7 +114,7 @@ func (x *batch) emit(b *block, f *native.Frame, regs [3]native.Reg, wrong native
 	f.Emit(x.Builder, x.lanes)
 }
 
-// product multiplies two matrices; terms are added in order.
+// product multiplies two matrices. It adds the terms in order.
 func (x *batch) product(b *block, left, right, result []native.Value) {
 	p, attr := dimensions(b), b.node.Attr.(ad.MatMulAttr)
 	element := func(vs []native.Value, t *ad.Type, trans bool, i, j int) native.Value {
@@ -148,8 +148,8 @@ func (g *generator) smallProduct(b *block, p product) bool {
 	return true
 }
 
-// overLanes generates a block: vectors for as many lanes as fill them; the other lanes by rest or,
-// without it, as vectors of one.
+// overLanes generates a block: vectors for as many lanes as fill them. The remaining lanes run as
+// rest generates them or, without it, in vectors with one active lane.
 func (g *generator) overLanes(b *block, regs [3]native.Reg, wrong native.Label, rest func()) {
 	views := append(append([]int32(nil), b.args...), b.dst)
 	types := append(append([]ad.Type(nil), b.types...), b.node.Type)

@@ -9,7 +9,7 @@ import (
 // This file: factors of small matrices, their adjoints and triangular solves with them, in the
 // function of the blocks around them.
 
-// small reports whether a block has such code on a target.
+// small reports whether this file has code for a block on a target.
 func small(t *native.Target, b *block) bool {
 	if t == nil || b.node.Type.Size() == 0 {
 		return false
@@ -24,8 +24,8 @@ func inBlocks(b *block) bool {
 	return n >= fromSolves && b.node.Type.Size() == n && !b.node.Attr.(ad.TriAttr).Upper && float64(n)*float64(n)*float64(max(b.node.Type.Lanes, 1)) <= pauseWork
 }
 
-// smallMatrix generates the code of such a block. If a matrix is not positive definite, the code
-// leaves for the op's row, which reports the reason, or succeeds.
+// smallMatrix generates the code of a block for which small holds. If a matrix is not positive
+// definite, the code returns, and the op's row in package ad reports the reason, or succeeds.
 func (g *generator) smallMatrix(bs []block, r *fusedRun, done native.Label) {
 	b := &bs[0]
 	wrong, after := g.NewLabel(), g.NewLabel()
@@ -50,7 +50,7 @@ func (g *generator) substitution(b *block, n int, regs [3]native.Reg) {
 	t := b.node.Attr.(ad.TriAttr)
 	others := b.node.Type.Size() / n
 	f := g.frame(others)
-	if t.Right || others == 1 { // then it is the transposed system, solved row by row
+	if t.Right || others == 1 { // these are solved row by row, as transposed systems
 		f = g.Frame(1)
 	}
 	for at := 0; at < others; at += f.Lanes() {
@@ -94,16 +94,16 @@ func stores(b *native.Builder, r native.Reg, n int) dense.Store {
 	return func(i, j int, x native.Value) { b.Store(beyond(r, 8*(i*n+j)), x, true) }
 }
 
-// Registers of triangular solves in blocks of rows: the block's first row, its number, and the
-// number of a column.
+// Registers of triangular solves in blocks of rows: the address of the block's first row, the
+// number of that row, and the number of a column.
 const (
 	blockRow, blockNumber, columnOf = native.T1, native.T2, native.R0
 )
 
-// blockSubstitution generates a triangular solve with one right side for a lower triangular matrix
-// or its transpose, eight rows at a time. The elements of these rows outside the diagonal block are
-// multiplied, as vectors along the rows, with the known part of the solution. For the transpose
-// they are multiplied with the eight numbers just found.
+// blockSubstitution generates a triangular solve with one right side, for a lower triangular matrix
+// or its transpose, eight rows at a time. For the matrix itself, the elements left of the diagonal
+// block are multiplied, as vectors along the rows, by the numbers that are already known. For the
+// transpose they are multiplied by the eight numbers that were just found.
 func (g *generator) blockSubstitution(n int, trans bool, regs [3]native.Reg) {
 	sums := g.Reserve(eight)
 	within := func(r native.Reg, at int) native.Address {
@@ -112,7 +112,7 @@ func (g *generator) blockSubstitution(n int, trans bool, regs [3]native.Reg) {
 	a := func(r int) native.Address {
 		return native.Address{Base: blockRow, Index: columnOf, Disp: int32(8 * n * r)}
 	}
-	// along makes a loop over the columns in front of the block.
+	// along generates a loop over the columns left of the block.
 	along := func(f *native.Frame, code func(x *native.Builder)) {
 		again, done := g.NewLabel(), g.NewLabel()
 		g.CmpImm(blockNumber, 0)

@@ -9,11 +9,11 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// lanes generates code of a region for as many of its lanes at a time as a vector register holds.
+// lanes generates code that runs as many lanes of a region together as a vector register holds.
 // Numbers are vectors in scratch memory, and masks mark the active lanes. All lanes of a loop
-// iterate together, so that they share iteration counts and rows of histories. Lanes that are done
-// keep their carried values. Lanes whose iterations overflow the histories, or in which something
-// fails, are left to the code for single lanes, which starts them anew.
+// iterate together, so that they share iteration counts and rows of histories; lanes that are done
+// keep their carried values. If the iterations overflow the histories, or something fails in a
+// lane, all lanes of the vector start again in the code for single lanes.
 type lanes struct {
 	*generator
 	r     *fusedRun
@@ -21,21 +21,21 @@ type lanes struct {
 	bail  native.Label
 	width int
 	first int32            // word of scratch memory with the number of the first lane
-	moved map[int32]move   // views that move with the lane
-	lone  map[int32]int32  // by moving view of one number: the position of its vector
-	at    map[int32]int32  // by place that the region writes: the position of its vector
+	moved map[int32]move   // views that move from lane to lane
+	lone  map[int32]int32  // for each such view of one number, the position of its vector
+	at    map[int32]int32  // for each place that the region writes, the position of its vector
 	kept  map[int32]bool   // written places whose values outlive a trip
-	read  map[int32]bool   // places that the region reads
-	from  map[int32]int32  // by start of an array whose elements it takes: the array's size
-	table map[int32]*table // by place: histories of loops in the region
+	read  map[int32]bool   // places that it reads
+	from  map[int32]int32  // for each array whose elements it takes, by its start, the size
+	table map[int32]*table // by their place: the histories of loops in the region
 	fits  bool
 }
 
-// table is an array that every lane has, of n elements. Each element is a vector across lanes, from
-// position at on.
+// table is an array of n elements in each lane. Each element is a vector across lanes; these begin
+// at position at.
 type table struct{ n, at int32 }
 
-// lanesOf examines a region; nil if it contains things that this code cannot do.
+// lanesOf examines whether a region can run as vectors of lanes; it returns nil if not.
 func (g *generator) lanesOf(p *regionPlan) *lanes {
 	v := &lanes{generator: g, width: g.Frame(eight).Lanes(), moved: map[int32]move{}, lone: map[int32]int32{}, at: map[int32]int32{},
 		kept: map[int32]bool{}, read: map[int32]bool{}, from: map[int32]int32{}, table: map[int32]*table{}, fits: true}
@@ -68,7 +68,7 @@ func (g *generator) lanesOf(p *regionPlan) *lanes {
 	return v
 }
 
-// reserve assigns scratch memory to the vectors.
+// reserve gives the vectors their places in scratch memory.
 func (v *lanes) reserve() {
 	g := v.generator
 	for _, at := range []map[int32]int32{v.at, v.lone} {
@@ -81,10 +81,10 @@ func (v *lanes) reserve() {
 	}
 }
 
-// need records a condition that the region must meet.
+// need records a condition for the region to run as vectors.
 func (v *lanes) need(ok bool) { v.fits = v.fits && ok }
 
-// place returns the place in memory of a view of one number.
+// place returns the position in memory of a view of one number.
 func (v *lanes) place(view int32) int32 {
 	s := &v.p.views[view]
 	v.need(!s.unset && s.data == nil && s.n == 1)
@@ -116,7 +116,7 @@ type laneVectors interface {
 	inner(v *lanes, p *regionPlan, mask int32)
 }
 
-// region examines a region.
+// region examines a region, see lanesOf.
 func (v *lanes) region(p *regionPlan, top bool) {
 	c, ok := p.control.(laneVectors)
 	if !ok {
@@ -197,7 +197,7 @@ func (c *tested) survey(v *lanes, p *regionPlan, top bool) {
 	}
 }
 
-// block examines a block of a body.
+// block examines a block of a body, see lanesOf.
 func (v *lanes) block(b *block) {
 	for _, view := range b.clears {
 		v.writes(view, false)
@@ -238,7 +238,7 @@ func (v *lanes) block(b *block) {
 	}
 }
 
-// vectors generates code on vectors.
+// vectors generates the code that f records, on vectors.
 func (v *lanes) vectors(f func(b *native.Builder)) {
 	b := v.Builder()
 	f(b)
@@ -317,7 +317,7 @@ func (c *tested) top(v *lanes, p *regionPlan, mask int32) {
 	}
 }
 
-// load generates the load of a vector of numbers that are `apart` numbers apart.
+// load generates the load of a vector whose numbers are `apart` numbers apart in memory.
 func (v *lanes) load(to, view int32, off, apart int) {
 	v.address(native.T1, view, off, moving{v.first, apart})
 	from := native.Address{Base: native.T1, Index: native.NoReg}
@@ -359,7 +359,8 @@ func (v *lanes) body(bs []block, mask int32) {
 func (c *tested) inner(v *lanes, p *regionPlan, mask int32) {
 	off := func(view int32) int32 { return int32(v.p.views[view].off) }
 	v.vectors(func(b *native.Builder) {
-		for _, c := range p.inits { // in all lanes: other values do not matter before their first trip
+		// Load in all lanes; those not in the mask do not use their values.
+		for _, c := range p.inits {
 			b.Store(scratch(v.at[off(c.dst)]), v.viewed(b, c.src), false)
 		}
 		for _, s := range p.history.scalars {
@@ -442,8 +443,8 @@ func (c *tested) loop(v *lanes, p *regionPlan, outer int32, top bool) (trips int
 	return trips
 }
 
-// snapshot generates the code that stores a value in a row. Lanes that are done store 0, as in
-// unused rows.
+// snapshot generates the code that stores a value in a row of a history. Lanes that are done store
+// 0, as unused rows have.
 func (v *lanes) snapshot(s scalarMove, row, mask int32, top bool) {
 	if !top {
 		t := v.table[int32(v.p.views[s.view].off)]
@@ -472,7 +473,7 @@ func (c *chosen) top(v *lanes, p *regionPlan, mask int32) {
 
 func (c *chosen) inner(v *lanes, p *regionPlan, mask int32) { c.bodies(v, p, mask, false) }
 
-// bodies generates the code of a conditional; with top, T1 holds the address of the condition.
+// bodies generates the code of a conditional. If top is set, T1 holds the address of the condition.
 func (c *chosen) bodies(v *lanes, p *regionPlan, outer int32, top bool) {
 	masks := [2]int32{v.Reserve(v.width), v.Reserve(v.width)}
 	v.vectors(func(b *native.Builder) {
@@ -556,7 +557,7 @@ func (v *lanes) scalars(b *native.Builder, code []instr, mask int32) {
 // take generates the code that takes elements at computed positions.
 func (v *lanes) take(b *block, mask int32) {
 	at := v.Reserve(v.width)
-	v.vectors(func(x *native.Builder) { // for lanes that are not in the mask, the first element
+	v.vectors(func(x *native.Builder) { // lanes that are not in the mask take the first element
 		x.Store(scratch(at), x.Keep(v.in(x, mask), v.viewed(x, b.args[1])), false)
 	})
 	n, apart, by := int32(b.types[0].Size()), 0, 1
@@ -568,7 +569,7 @@ func (v *lanes) take(b *block, mask int32) {
 	} else if t := v.table[off]; t != nil && inMemory {
 		v.Lea(native.T2, native.At(native.Scratch, 8*t.at))
 		apart, by = 1, v.width
-	} else if at, ok := v.at[off]; ok && inMemory { // an array of one number that the region computes
+	} else if at, ok := v.at[off]; ok && inMemory { // the array is a single number that the region computes
 		v.Lea(native.T2, native.At(native.Scratch, 8*at))
 		apart = 1
 	} else {
@@ -576,7 +577,8 @@ func (v *lanes) take(b *block, mask int32) {
 	}
 	place := int32(v.p.views[b.dst].off)
 	to := v.at[place]
-	if v.kept[place] { // a carried value, computed in place: lanes that are done keep theirs
+	// A carried value that is computed in place: lanes that are done keep the old one.
+	if v.kept[place] {
 		to = v.Reserve(v.width)
 	}
 	for l := range int32(v.width) {
@@ -620,10 +622,9 @@ func (g *generator) inLanes(p *regionPlan, lane int32, r *fusedRun, done native.
 	return true
 }
 
-// all generates the code for the lanes from the first one up to the one whose number is in word
-// `end` of scratch memory, at least one vector of them. bailed generates code for a vector that
-// must be run by the code for single lanes; it continues with the next vector, whose first lane is
-// then in T0.
+// all generates the code for the lanes from the first up to that in word `end` of scratch memory;
+// these are at least one vector. bailed generates the code for a vector that must run as single
+// lanes. It continues with the next vector, whose first lane is then in T0.
 func (v *lanes) all(p *regionPlan, end int32, bailed func()) {
 	v.p.vectored++
 	v.bail = v.NewLabel()
@@ -631,7 +632,7 @@ func (v *lanes) all(p *regionPlan, end int32, bailed func()) {
 	v.Place(vectors)
 	v.run(p)
 	v.addWord(v.first, int32(v.width))
-	v.Place(next) // the last vector may overlap the previous one
+	v.Place(next) // the last vector may overlap the one before
 	v.MovLoad(native.T1, native.At(native.Scratch, 8*end))
 	v.Cmp(native.T0, native.T1)
 	v.If(native.GreaterE, done)

@@ -11,8 +11,8 @@ import (
 	"github.com/ppl-lang/ppl/internal/short"
 )
 
-// countdown adds a loop in lanes. Each lane makes as many trips as its bound says. The loop has a
-// conditional, a sum, elements at computed positions and a check that x stays below a limit.
+// countdown adds a loop in lanes. Each lane makes as many trips as its bound says. The body has a
+// conditional, a sum, elements at computed positions, and a check that x stays below a limit.
 func countdown(g *ad.Graph, start, bound, scale ad.Ref, snapshots int) ad.Ref {
 	cond, body := ad.NewGraph(), ad.NewGraph()
 	var k, x, n, a [2]ad.Ref
@@ -103,12 +103,13 @@ func TestLanesAsVectors(t *testing.T) {
 	}
 }
 
-// TestLanesFollowLinks checks a loop that carries a position and replaces it by the table's element
-// at that position, counted from 1. The new value overwrites the old one. Lanes that have finished
-// must keep theirs.
+// TestLanesFollowLinks checks a loop that carries a position and replaces it by the number that a
+// table has at that position, counted from 1. The new value overwrites the old one, but lanes that
+// have finished must keep theirs.
 func TestLanesFollowLinks(t *testing.T) {
 	const lanes = 19
-	links := make([]float64, lanes) // each element points to one before it, the first and every fifth to itself
+	// Each number points to an earlier one; the first and every fifth point to themselves.
+	links := make([]float64, lanes)
 	for i := range links {
 		links[i] = float64(i + 1 - i%5%3)
 		if i%5 == 4 {

@@ -7,8 +7,8 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// This file: products of matrices in machine code, with fused multiply-add. The tiles have four or
-// two rows, or one, and keep their sums in registers over all terms.
+// This file: products of matrices in machine code, with fused multiply-add. They are computed in
+// tiles of four, two or one rows, whose sums stay in registers over all terms.
 
 // product is a product of matrices, C(i, j) = Σ A(i, t) B(t, j), with r rows, c columns and k
 // terms.
@@ -28,7 +28,7 @@ func dimensions(b *block) product {
 	if p.transB {
 		p.c = y[0]
 	}
-	if p.k == 1 { // a column times a row: their transposes are stored in the same way
+	if p.k == 1 { // its transpose is a row times a column, and is stored in the same way
 		p.transA, p.transB = false, false
 	}
 	return p
@@ -48,8 +48,8 @@ const (
 	terms, rows, cols = native.T3, native.T4, native.T5
 )
 
-// rows turns a product of a transposed matrix with a column into one of a row with the matrix. The
-// matrix is then read row by row.
+// rows turns the product of a transposed matrix with a column into the product of a row with the
+// matrix, which is then read row by row.
 func (p product) rows() (q product, swapped bool) {
 	if p.transA && p.c == 1 {
 		return product{r: 1, c: p.r, k: p.k}, true
@@ -71,8 +71,8 @@ func (g *generator) matmul(b *block) {
 	g.product(p, b, swapped, max(b.node.Type.Lanes, 1), nil)
 }
 
-// productParts generates the functions of a product in parts: for a part, and for the last one. The
-// arguments of a function are its first unit, and the number of its first sum.
+// productParts generates the functions of a product that runs in parts: one for each part, and one
+// for the last. The arguments are the part's first unit, and the number of its first sum.
 func (g *generator) productParts(b *block) {
 	s := b.split
 	fns := &[2]native.Func{}
@@ -100,7 +100,7 @@ func (g *generator) productParts(b *block) {
 	}
 }
 
-// perLane returns the distance from one lane's value to the next.
+// perLane returns the distance between the values of two lanes.
 func perLane(t *ad.Type) int {
 	if t.Lanes > 0 {
 		return t.Size()
@@ -108,8 +108,8 @@ func perLane(t *ad.Type) int {
 	return 0
 }
 
-// partOf describes a part of a product. R0 holds its first unit; from unit to unit the operands
-// move by stepA and stepB. The result goes to view dst, from number R1 on. terms is the number of
+// partOf describes a part of a product. R0 holds its first unit; the operands move by stepA and
+// stepB per unit. The result is stored in view dst, from number R1 on. terms is the number of
 // terms.
 type partOf struct {
 	dst                 int32
@@ -133,8 +133,8 @@ func (g *generator) product(p product, b *block, swapped bool, lanes int, of *pa
 		reg   native.Reg
 		view  int32
 		typ   *ad.Type
-		first native.Reg // where a part begins
-		kept  int32      // offset in scratch memory of its saved address
+		first native.Reg // register with the start of the part
+		kept  int32      // where its address is saved in scratch memory
 	}{{colB, b.args[y], &b.types[y], rows, 0}, {rowA, b.args[x], &b.types[x], terms, 0}, {rowC, dst, &b.node.Type, cols, 0}}
 	for i := range operands {
 		o := &operands[i]
@@ -170,7 +170,8 @@ func (g *generator) product(p product, b *block, swapped bool, lanes int, of *pa
 	g.If(native.Less, again)
 }
 
-// tiles generates a product of the matrices at rowA and colB, stored at rowC, over count terms.
+// tiles generates the product of the matrices at rowA and colB, over count terms, and stores it at
+// rowC.
 func (g *generator) tiles(p product, count int, startB native.Mem) {
 	// A vector is stored in the same way as its transpose.
 	if p.c == 1 && !p.transA {
@@ -226,7 +227,8 @@ func beyond(r native.Reg, disp int) native.Address {
 }
 
 // productFrame returns the frame for n columns of a product. It has the widest vectors if there are
-// many columns and the product is so large that their effect on the code around it does not matter.
+// many columns and the product is so large that their effect on the code around it does not matter,
+// see wideFrom.
 func (g *generator) productFrame(p product, n int) *native.Frame {
 	if n >= eight && float64(p.r)*float64(p.c)*float64(p.k) >= fromWide {
 		return g.Frame(eight)
@@ -241,7 +243,7 @@ func (g *generator) sums4(p product, r, count int) {
 	if p.transA {
 		stepA, stepRow = p.r, 1
 	}
-	tile := func(w, size int) { // w columns, in vectors suited to size
+	tile := func(w, size int) { // computes w columns; the frame is that for size columns
 		f := g.productFrame(p, size)
 		lanes := f.Lanes()
 		n := (w + lanes - 1) / lanes
@@ -279,7 +281,8 @@ func (g *generator) sums4(p product, r, count int) {
 	}
 	for left := p.c; left > 0; {
 		f := g.productFrame(p, left)
-		w := min((f.Free()-r-2)/r*f.Lanes(), left) // a row of B, r elements of A, and one more
+		// A row of B, r elements of A, and one more take registers.
+		w := min((f.Free()-r-2)/r*f.Lanes(), left)
 		g.repeat(cols, left/w, func() { tile(w, left) })
 		left %= w
 	}
@@ -287,7 +290,7 @@ func (g *generator) sums4(p product, r, count int) {
 
 // dots generates a tile's rows of C as inner products with rows of B.
 func (g *generator) dots(p product, r int) {
-	tile := func(w int) { // of w rows of B
+	tile := func(w int) { // computes w rows of B
 		f := g.frame(p.k)
 		f.Accumulators(r * w)
 		lanes := f.Lanes()
@@ -328,7 +331,7 @@ func (g *generator) dots(p product, r int) {
 		g.AddImm(colB, int32(8*w*p.k))
 	}
 	left := p.c
-	if r < 4 { // as many sums at a time as with four rows of A
+	if r < 4 { // with fewer rows of A, more rows of B, so that there are as many sums
 		g.repeat(cols, left/4, func() { tile(4) })
 		left %= 4
 	}
@@ -336,14 +339,14 @@ func (g *generator) dots(p product, r int) {
 	g.repeat(cols, left%2, func() { tile(1) })
 }
 
-// knownProduct is the product of a known matrix of few rows and columns and a vector. Machine code
-// writes every term out: columns of the matrix times numbers of the vector. Inner products with the
-// rows would load several numbers of the vector together. These loads would wait until all of the
-// numbers, which were just computed, have left the processor's store buffer.
+// knownProduct is the product of a known matrix, of few rows and columns, and a vector. Machine
+// code contains each term: columns of the matrix times numbers of the vector. Inner products with
+// the rows would load several numbers of the vector at once. These were just computed, and such a
+// load waits until all of them have left the processor's store buffer.
 type knownProduct struct {
-	columns      []float64 // each padded to a whole number of vectors
+	columns      []float64 // each is padded to a whole number of vectors
 	terms, outs  int
-	lanes, width int   // vectors, and numbers, per column
+	lanes, width int   // number of vectors, and of numbers, in a column
 	vector       int32 // view
 }
 
@@ -385,7 +388,7 @@ func (g *generator) knownOf(p product, b *block) (k knownProduct, ok bool) {
 	return k, false
 }
 
-// written generates a product with every term written out. If there are few sums, each is split in
+// written generates a product that contains each term. If there are few sums, each is divided into
 // two, so that additions need not wait for each other.
 func (g *generator) written(k knownProduct, dst int32) {
 	g.p.pinned = append(g.p.pinned, k.columns)

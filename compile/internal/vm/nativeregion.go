@@ -5,14 +5,14 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// This file: regions within a function of blocks, which are conditionals and while loops, in each
-// of their lanes. If such code needs Go, it returns the number of an event. When it is called again
-// with that number, it continues after that place. No values are in registers there.
+// This file: regions within the function of several blocks, for each of their lanes. If such code
+// needs Go, it returns the number of an event. When it is called again with that number, it
+// continues after that point. No values are in registers there.
 
-// Machine code cannot be interrupted. It calls the stop function after pauseEvery iterations, of
-// all loops of a function together. It calls it more often if the blocks have so many operations
-// that this would take longer than pauseWork, a few milliseconds. A call costs about as much as a
-// short iteration.
+// Machine code cannot be interrupted, so it calls the stop function after pauseEvery iterations,
+// counted over all loops of a function. If the blocks have so many operations that this would take
+// longer than pauseWork, a few milliseconds, it calls it more often. A call costs about as much as
+// a short iteration.
 const (
 	pauseEvery = ad.StopEvery / 8
 	pauseWork  = 4e6
@@ -44,10 +44,10 @@ func work(bs []block) float64 {
 // event is a reason for which a function returns to Go.
 type event struct {
 	kind   eventKind
-	b      []block     // slice of the block in question alone
+	b      []block     // a slice of blocks with only the block in question
 	k      int32       // instruction of the failed check of scalar code
-	loop   *tested     // of full histories
-	reg    *regionPlan // of full histories
+	loop   *tested     // the loop, if its histories are full
+	reg    *regionPlan // its region
 	lane   int32       // word of scratch memory with the lane; -1: the first lane
 	resume native.Label
 }
@@ -55,10 +55,10 @@ type event struct {
 type eventKind uint8
 
 const (
-	checkFails  eventKind = iota // of scalar code
-	stripFails                   // some check of a strip
-	opFails                      // the block's op
-	pause                        // time to call the stop function
+	checkFails  eventKind = iota // a check of scalar code failed
+	stripFails                   // some check of a strip failed
+	opFails                      // the op of the block fails
+	pause                        // it is time to call the stop function
 	historyFull                  // every second snapshot must be dropped
 	lanesLeft                    // a vector of lanes must be run as single lanes
 	runBlock                     // a block without machine code must run
@@ -82,7 +82,7 @@ func hasLoop(bs []block) bool {
 	return false
 }
 
-// loopable reports whether a loop can be part of a function: the targets of its sums must be in the
+// loopable reports whether a loop can be part of a function: its sums must be added to the
 // machine's memory.
 func (g *generator) loopable(p *regionPlan) bool {
 	for _, v := range p.clears {
@@ -105,7 +105,7 @@ func (g *generator) allFusible(p *regionPlan) bool {
 	return true
 }
 
-// goOut generates code that returns for an event and continues after it.
+// goOut generates code that returns because of an event, and continues after it when called again.
 func (g *generator) goOut(r *fusedRun, e event, done native.Label) {
 	e.resume = g.NewLabel()
 	r.events = append(r.events, e)
@@ -241,7 +241,7 @@ func (c *tested) code(g *generator, p *regionPlan, lane int32, r *fusedRun, done
 	}
 }
 
-// pausing generates code that, from time to time, calls the stop function.
+// pausing generates code that calls the stop function from time to time.
 func (g *generator) pausing(r *fusedRun, done native.Label) {
 	g.addWord(r.trips, -1)
 	g.CmpImm(native.T0, 0)
@@ -282,8 +282,8 @@ func (g *generator) keep(k *keeps, lane, step int32) {
 	}
 }
 
-// moving is the distance by which a slice has moved: `by` numbers times a word of scratch memory;
-// word -1: the slice has not moved.
+// moving is the distance by which a slice has moved: `by` numbers for each unit of a word of
+// scratch memory. With word -1, the slice has not moved.
 type moving struct {
 	word int32
 	by   int
@@ -361,7 +361,8 @@ func (g *generator) inParts(n int, f func(b *native.Builder, index native.Reg, a
 	}
 }
 
-// copying generates the copy of a value without lanes, between slices that have moved.
+// copying generates the copy of a value without lanes between two slices, each of which may have
+// moved.
 func (g *generator) copying(c *copying, dst, src moving, more ...moving) {
 	g.address(native.T2, c.src, 0, src)
 	g.address(native.T3, c.dst, 0, append(more, dst)...)

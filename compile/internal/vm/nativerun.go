@@ -12,14 +12,14 @@ import (
 // them.
 type fusedRun struct {
 	fn     native.Func
-	n      int     // blocks
-	events []event // reasons for which it returns; its result is an index, from 1
-	trips  int32   // offset in scratch memory: trips until the next call of the stop function
+	n      int     // number of blocks
+	events []event // the reasons for which it returns; it returns an index into this list, counted from 1
+	trips  int32   // position in scratch memory of the number of trips until the next call of the stop function
 	// between is the number of trips between two such calls.
 	between int64
 }
 
-// viewLength is a view whose address machine code moves.
+// viewLength is a view whose address machine code changes, and its length.
 type viewLength struct {
 	view int32
 	n    int
@@ -90,13 +90,13 @@ func (g *generator) movable(b *block) bool {
 	if b.node.Type.Lanes > 0 || slices.ContainsFunc(b.types, func(t ad.Type) bool { return t.Lanes > 0 }) {
 		return false
 	}
-	n := b.types[len(b.types)-1].Size() // of the positions
+	n := b.types[len(b.types)-1].Size() // the number of positions
 	return n <= unrolled && (!b.array.fills || b.node.Type.Size() <= maxCleared || g.p.inPlace(b))
 }
 
 // fuse generates one function for the blocks. Its argument is the number of the event after which
-// it continues, or 0. With exchange, it also gets the addresses of a point and of its gradient, or
-// 0.
+// it continues, or 0. If exchange is set, it also gets the address of a point and of its gradient;
+// these may be 0.
 func (g *generator) fuse(bs []block, exchange bool) {
 	r := &fusedRun{n: len(bs)}
 	g.runs[&bs[0]] = r
@@ -113,7 +113,7 @@ func (g *generator) fuse(bs []block, exchange bool) {
 			g.giveGradient(gradient)
 		}
 	})
-	// Blocks that Go runs may have separate functions.
+	// Blocks that Go runs are given separate functions, where they have machine code.
 	for i := range r.events {
 		if r.events[i].kind == runBlock {
 			g.blocks(r.events[i].b)
@@ -152,7 +152,7 @@ func (g *generator) resumable(r *fusedRun, bs []block, code func(done native.Lab
 func (g *generator) inline(bs []block, r *fusedRun, done native.Label) {
 	for i := range bs {
 		b := &bs[i]
-		if !g.fusible(b) { // in a loop
+		if !g.fusible(b) { // in a loop, Go runs such a block
 			g.goOut(r, event{kind: runBlock, b: bs[i : i+1]}, done)
 			continue
 		}
@@ -194,7 +194,7 @@ func (g *generator) inline(bs []block, r *fusedRun, done native.Label) {
 	}
 }
 
-// failing returns a label of code that fail generates, placed after the function.
+// failing returns a label of the code that fail generates. It is placed after the function.
 func (g *generator) failing(fail func()) native.Label {
 	l := g.NewLabel()
 	g.After(func() {
@@ -248,8 +248,8 @@ func (g *generator) adding(b *block, _ native.Label) {
 	g.putAt(b, b.args[1], true)
 }
 
-// copyChanged generates the copy of an array whose elements will change, unless they change in
-// place.
+// copyChanged generates the copy of an array whose elements will change. It generates nothing if
+// they change in place.
 func (g *generator) copyChanged(b *block) {
 	if !g.p.inPlace(b) {
 		g.copying(&copying{dst: b.dst, src: b.args[0], n: b.node.Type.Size()}, moving{-1, 0}, moving{-1, 0})
@@ -339,7 +339,7 @@ func (g *generator) takePoint() {
 }
 
 // giveGradient copies the gradient to the address in scratch memory, unless that is 0. It copies
-// number by number: the numbers may just have been stored one by one, and a processor delays a
+// single numbers, because they may just have been stored one by one, and the processor delays a
 // wider load until these stores are complete.
 func (g *generator) giveGradient(address int32) {
 	none := g.NewLabel()

@@ -50,7 +50,7 @@ type scalars struct {
 	*native.Builder
 	g      *generator
 	values map[int32]native.Value
-	at     map[int32]native.Address // addresses of slots that show a stream
+	at     map[int32]native.Address // addresses of slots that are read from a stream
 	x      [3]native.Value          // operands of the current instruction
 }
 
@@ -75,7 +75,7 @@ func (s *scalars) value(place int32) native.Value {
 // instr emits an instruction; fail generates the code that runs if its check fails. With store, the
 // result is stored in memory.
 func (s *scalars) instr(in *instr, store bool, fail func()) {
-	if in.op == ad.OpCheck { // the message shows the number in the slot
+	if in.op == ad.OpCheck { // the message shows the number, so store it in its slot
 		x := s.value(in.a)
 		s.Exit(outside(s.Builder, x, &s.g.p.checks[in.b].Attr.(*ad.Check).Set), x, slot(in.a), fail)
 		return

@@ -7,14 +7,14 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// strides are the registers that hold step numbers times a stride.
+// strides are the registers for the products of a step number and a stride.
 var strides = [...]native.Reg{native.R0, native.R1, native.R2, native.R3, native.T3, native.T4}
 
 const stepCount = native.T5
 
-// scanFunction generates one function for all steps of a scan of scalar code; its argument is the
-// lane. Carried numbers stay in registers, and streams are read in place. The function returns the
-// same as functions of scalar code.
+// scanFunction generates one function for all steps of a scan of scalar code. Its argument is the
+// lane. Carried numbers stay in registers, and streams are read where they are. The result is like
+// that of functions of scalar code.
 func (g *generator) scanFunction(p *regionPlan) bool {
 	c, ok := p.control.(*counted)
 	if !ok || !c.tight || c.times == 0 {
@@ -47,7 +47,7 @@ func (g *generator) scanFunction(p *regionPlan) bool {
 	g.scans[c] = fn
 	g.enter(fn)
 
-	// Addresses: constants, or saved in scratch memory if they depend on the run.
+	// An address is a constant or, if it differs between runs, saved in scratch memory.
 	at := make([]native.Address, len(moves))
 	for i := range moves {
 		s := &moves[i]
@@ -76,16 +76,16 @@ func (g *generator) scanFunction(p *regionPlan) bool {
 	}
 	g.MovImm(stepCount, uint64(c.times))
 
-	var carried []int32 // slots
+	var carried []int32 // slots of the carried numbers
 	for _, c := range p.inits {
 		carried = append(carried, int32(g.p.views[c.dst].off))
 	}
-	for k := range b.code { // sums are carried too
+	for k := range b.code { // sums are like carried numbers
 		if c := b.code[k].dst; b.code[k].op != ad.OpCheck && g.isSum(p, c) && !slices.Contains(carried, c) {
 			carried = append(carried, c)
 		}
 	}
-	// Some carried numbers have a register.
+	// Registers for as many carried numbers as possible.
 	frame := g.Frame(1)
 	if !calls(b.code) {
 		frame.Spare(8)
@@ -126,7 +126,7 @@ func (g *generator) scanFunction(p *regionPlan) bool {
 	for i, k := range keeps {
 		s.Store(at[len(loads)+len(history)+i], s.value(k.slot), false)
 	}
-	// Carried numbers without a register are passed on in memory.
+	// Other carried numbers are passed on in memory.
 	next := map[int32]int32{}
 	for _, n := range p.nextScalars {
 		next[n.dst] = n.a

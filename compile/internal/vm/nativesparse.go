@@ -6,8 +6,8 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// This file: machine code for products with mostly-zero matrices of data. Rows of the right matrix
-// are summed in several registers, so that additions need not wait for each other.
+// This file: machine code for products with data matrices that are mostly zero. Rows of the right
+// matrix are summed in several registers, so that additions need not wait for each other.
 
 // sparseTable is a sparse matrix in the form that machine code reads: for each row the number of
 // groups of elements; for each element its value and the offset of its row in the right matrix.
@@ -40,7 +40,7 @@ func sparseColumns(t *native.Target, columns int) (vectors, group int, ok bool) 
 // of columns.
 func (s *sparse) tableOf(rows, group, columns int, trans bool) *sparseTable {
 	t := &sparseTable{group: group}
-	of := make([][]int, rows) // by row: its elements, with their column index
+	of := make([][]int, rows) // for each row, the indices and columns of its elements
 	for i := range len(s.start) - 1 {
 		for e := s.start[i]; e < s.start[i+1]; e++ {
 			if trans {
@@ -95,7 +95,8 @@ func (g *generator) sparseProduct(bs []block, r *fusedRun, done native.Label) {
 		f := frame()
 		lanes := f.Lanes()
 		n := (p.c + lanes - 1) / lanes
-		at := func(j int) int32 { return int32(8 * min(lanes*j, p.c-lanes)) } // the last vector overlaps the one before
+		// The last vector may overlap the one before.
+		at := func(j int) int32 { return int32(8 * min(lanes*j, p.c-lanes)) }
 		f.Accumulators(n * t.group)
 		next, end := g.NewLabel(), g.NewLabel()
 		g.MovLoad32(groupsLeft, native.At(walkGroups, 0))

@@ -20,8 +20,8 @@ const (
 	temps    = native.R3
 )
 
-// eight is the number of elements that the code of a strip handles at a time, on every processor:
-// sums have eight partial sums, which are added as a tree.
+// eight is the number of elements that the code of a strip computes together, on every processor.
+// Sums have eight partial sums, which are added as a tree.
 const eight = 8
 
 // stripNative reports whether an instruction of a strip has machine code.
@@ -33,19 +33,19 @@ func (g *generator) stripNative(_ *block, in *instr) bool {
 	return in.op == ad.OpCheck || row.Formula != nil || row.Reduce != nil && row.Reduce.Add != nil
 }
 
-// stripMaker generates the code of a strip.
+// stripMaker generates the code of a strip. It knows which values are in registers.
 type stripMaker struct {
 	*generator
 	b     *block
 	code  []instr
 	frame *native.Frame
 	lanes int
-	sums  [][]int        // by sum: its accumulators, in the order of lanes
+	sums  [][]int        // the accumulators of each sum, in the order of lanes
 	live  map[int32]bool // temporaries that other code reads
 	fails bool
 
-	uniforms map[int32]native.Vec // by view that is one number for all elements: its register
-	windows  map[int32]int32      // by window: the view that contains it
+	uniforms map[int32]native.Vec // for each view that is one number for all elements, its register
+	windows  map[int32]int32      // for each window, the view of which it is a part
 }
 
 // stripFunction generates instructions from up to, but excluding, to of a strip. The function
@@ -93,7 +93,7 @@ func (g *generator) frame(n int) *native.Frame {
 	return g.Frame(min(max(n, 2), 4))
 }
 
-// newStrip generates the code before the elements.
+// newStrip generates the code before the loop over elements.
 func (g *generator) newStrip(b *block, code []instr, live map[int32]bool) *stripMaker {
 	s := &stripMaker{generator: g, b: b, code: code, frame: g.frame(b.n), live: live}
 	s.lanes = s.frame.Lanes()
@@ -124,9 +124,9 @@ func (g *generator) newStrip(b *block, code []instr, live map[int32]bool) *strip
 	return s
 }
 
-// keepUniforms loads the numbers that all elements share into registers, if there are enough. With
-// 16 registers none is free, and on amd64 loading such numbers each time is as fast. NEON needs two
-// instructions for each such load, per two elements.
+// keepUniforms loads the numbers that all elements share into registers, as far as there are
+// enough. With 16 registers none is free; on amd64, loading such numbers each time is as fast. NEON
+// needs two instructions for each such load, for two elements.
 func (s *stripMaker) keepUniforms() {
 	s.uniforms = map[int32]native.Vec{}
 	if s.Target.Vectors <= 16 {
@@ -154,7 +154,7 @@ func (s *stripMaker) keepUniforms() {
 // reduces reports whether an instruction of a strip adds to one number.
 func reduces(op ad.OpCode) bool { return op < firstMove && ops.Of(op).Reduce != nil }
 
-// arity is the number of operands of an instruction of a strip.
+// arity returns the number of operands of an instruction of a strip.
 func arity(in *instr) int {
 	if in.op >= firstMove {
 		return 0
@@ -171,7 +171,8 @@ func (s *stripMaker) end(bad native.Label) {
 			for _, r := range ops.Of(in.op).Reduce.Last {
 				s.frame.CallOn(r, s.sums[k])
 			}
-			if sp := s.b.split; sp != nil { // a routine has its own registers
+			// The number of the strip's first sum, for total.
+			if sp := s.b.split; sp != nil {
 				s.MovLoad(temps, native.At(native.Scratch, 8*sp.word))
 			}
 			s.frame.AddSum(s.sums[k], s.total(in.dst))
@@ -181,14 +182,15 @@ func (s *stripMaker) end(bad native.Label) {
 	s.frame.IfMarked(bad)
 }
 
-// total returns the place to which a sum is added; for a block in parts it belongs to the strip.
+// total returns the address to which a sum is added. In a block that runs in parts, each strip has
+// its own sums.
 func (s *stripMaker) total(view int32) native.Address {
 	sp := s.b.split
 	if sp == nil {
 		return s.uniform(view)
 	}
 	at := s.uniform(sp.kept)
-	at.Index = temps // the register is free again
+	at.Index = temps // this register is no longer used
 	at.Disp += 8 * int32(slices.Index(sp.own, view))
 	return at
 }
@@ -214,26 +216,26 @@ func (s *stripMaker) elements(n int) {
 	}
 }
 
-// stripValues emits the code of some elements. values holds known values, keyed by view times two,
-// plus one for values that are one number in all lanes.
+// stripValues generates the code of some elements. values holds the values that are in registers;
+// the key is twice the view, plus one for a value that is the same number in all lanes.
 type stripValues struct {
 	*stripMaker
 	*native.Builder
-	at     int // index of the first element, relative to the register
+	at     int // index of the first element, counted from the one in the register
 	active int
 	sum    int // index of the next sum
 	values map[int32]native.Value
-	shown  []shown         // where known values are in memory that may be written
+	shown  []shown         // known values whose memory may be overwritten
 	x      [3]native.Value // operands of the current instruction
 
-	counted func(native.Value) native.Value // counting, bound once
+	counted func(native.Value) native.Value // the method counting, bound once
 }
 
-// shown is the part of memory that holds a known value.
+// shown is the part of memory that a known value was read from or written to.
 type shown struct {
 	value    int32 // its index in values
 	from, to int
-	unset    bool // the position is unknown: it may be anywhere
+	unset    bool // the position is not known, so it may be any
 }
 
 func (v *stripValues) instr(in *instr) {
@@ -288,7 +290,7 @@ func (v *stripValues) value(view int32, uniform bool) native.Value {
 	return x
 }
 
-// know records a known value.
+// know records that a value is known.
 func (v *stripValues) know(k int32, x native.Value) {
 	if _, ok := v.values[k]; !ok && !v.b.temps[k/2] {
 		if w := &v.p.views[v.whole(k/2)]; w.data == nil {
@@ -311,7 +313,7 @@ func (v *stripValues) write(view int32, x native.Value) {
 	v.know(2*view, x)
 }
 
-// dropOverlaps forgets known values in memory that the view overlaps.
+// dropOverlaps drops the known values whose memory the view overlaps.
 func (v *stripValues) dropOverlaps(view int32) {
 	w := &v.p.views[v.whole(view)]
 	from, to := w.off, w.off+w.n
@@ -341,7 +343,8 @@ func (v *stripValues) place(view int32) native.Address {
 func (v *stripValues) gather(in *instr) native.Value {
 	m := &v.p.maps[in.c]
 	from := v.uniform(in.a)
-	if m.table == nil && m.n1 >= v.b.n && m.s1 <= 1 && m.s1 >= 0 { // adjacent, or all the same one
+	// The elements are adjacent, or all the same.
+	if m.table == nil && m.n1 >= v.b.n && m.s1 <= 1 && m.s1 >= 0 {
 		from.Disp += int32(8 * m.off)
 		if m.s1 == 0 {
 			return v.Broadcast(from)
@@ -364,7 +367,7 @@ func (g *generator) liveOut(b *block, to int) map[int32]bool {
 		in := &b.code[k]
 		delete(live, in.dst)
 		for _, v := range []int32{in.a, in.b, in.c} {
-			live[v] = true // may include more than it reads
+			live[v] = true // this may include more than is read
 		}
 	}
 	return live
@@ -401,7 +404,8 @@ func (m *mapping) elements(n int) []int32 {
 	return m.written
 }
 
-// errDisagree reports a bug of this package.
+// errDisagree says that machine code failed a check that the interpreter passes: a bug of this
+// package.
 var errDisagree = errors.New("machine code rejects what the interpreter accepts")
 
 // segments runs a strip from element pos to end, and reports whether all checks hold.

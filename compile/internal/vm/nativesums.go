@@ -7,11 +7,12 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// This file: machine code for sums by tables, strip by strip. Rows of data that are sorted by group
-// are summed per run, in eight partial sums, like sums of whole strips. With other tables, numbers
-// are added one by one, in order.
+// This file: machine code for sums by tables, strip by strip. If rows of data are sorted by group,
+// each run is summed in eight partial sums, like a whole strip. With other tables, numbers are
+// added one by one, in order.
 
-// partMasks has eight words from element 8-n on, of which the first n are all ones.
+// partMasks is the source of masks: the eight words from element 8-n on begin with n words of all
+// ones.
 var partMasks = func() (masks [2 * eight]uint64) {
 	for i := range eight {
 		masks[i] = math.MaxUint64

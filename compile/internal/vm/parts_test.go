@@ -18,7 +18,7 @@ import (
 	"github.com/ppl-lang/ppl/internal/short"
 )
 
-// finely makes all divisible blocks run in parts, as small as possible.
+// finely makes all blocks that can be divided run in parts, which are as small as possible.
 func finely(t *testing.T) {
 	before := splitting
 	splitting.block, splitting.program, splitting.part = 0, 0, 1e-9
@@ -37,7 +37,7 @@ func bits(m *Machine, workers int, in [][]float64) ([]uint64, error) {
 		for k := range m.p.outputs {
 			for _, v := range m.Output(k) {
 				if math.IsNaN(v) {
-					v = math.NaN() // the payload of NaN is not specified
+					v = math.NaN() // NaN has many bit patterns, so use one
 				}
 				all = append(all, math.Float64bits(v))
 			}
@@ -88,8 +88,9 @@ func sameForAll(t *testing.T, name string, g *ad.Graph, in [][]float64, tol floa
 			t.Errorf("%s: machine code for %s computes other bits than the interpreter", name, o.target.Name)
 		}
 		for _, workers := range []int{2, 3, 7, 1, 2} {
-			for range min(workers, 2) { // the race detector, too, has a step for this: .ci/run race
-				_, _ = bits(m, workers, others) // so that results are not those of the previous run if a part is skipped
+			for range min(workers, 2) {
+				// Run other inputs first: if a part is skipped, its previous results are then wrong.
+				_, _ = bits(m, workers, others)
 				got, err := bits(m, workers, in)
 				if (err == nil) != (errWant == nil) || err != nil && err.Error() != errWant.Error() {
 					t.Fatalf("%s: %d workers: error %v, one: %v", full, workers, err, errWant)
@@ -142,7 +143,7 @@ func partsGraph(n, k int, seed uint64) *ad.Graph {
 	z := g.Sub(data(), mu)
 	f := g.Add(g.Sum(g.Square(z)), g.Sum(g.Log(g.Add(g.Square(mu), g.Const(1)))))
 	f = g.Add(f, g.Sum(g.Exp(g.Neg(g.Square(z)))))
-	f = g.Sub(f, g.Sum(g.Do(ad.OpLgamma, nil, g.Exp(first)))) // by Go's loops, in part
+	f = g.Sub(f, g.Sum(g.Do(ad.OpLgamma, nil, g.Exp(first)))) // one part runs in Go's loops
 	// Rows of a matrix: sums by rows and by columns.
 	rows := g.Reshape(mu, []int{n / 4, 4})
 	f = g.Add(f, g.Sum(g.LogSumExp(rows)))
@@ -154,7 +155,7 @@ func partsGraph(n, k int, seed uint64) *ad.Graph {
 	return g
 }
 
-// TestPartsOfMaps checks maps with sizes close to those of strips and parts.
+// TestPartsOfMaps checks maps with sizes just below and above those of strips and parts.
 func TestPartsOfMaps(t *testing.T) {
 	finely(t)
 	for _, n := range short.Every(3, []int{512, 516, 1020, 1024, 1028, 4096, 4100, 16*512 + 4, 8192 + 508}) {
@@ -312,7 +313,7 @@ func TestStopOfParts(t *testing.T) {
 	stopped := errors.New("stopped")
 	for _, workers := range []int{1, 2, 3, 5} {
 		m.SetWorkers(workers)
-		asked := 0 // without a lock: calls must not overlap
+		asked := 0 // without a lock, because calls must not overlap
 		err := m.Run(&ad.Env{Stop: func() error {
 			if asked++; asked > 20 {
 				return stopped
@@ -350,7 +351,7 @@ func TestPartsOfChecks(t *testing.T) {
 	}
 }
 
-// workFunc implements parts by a function.
+// workFunc is a function that implements parts.
 type workFunc func(m *Machine, k int)
 
 func (f workFunc) part(m *Machine, k int) { f(m, k) }

@@ -22,12 +22,12 @@ func rowGraph(rng *rand.Rand, n int) *ad.Graph {
 		tables[k] = make([]int32, n)
 		for i := range n {
 			tables[k][i] = int32(rng.IntN(groups))
-			if k == 1 && rng.IntN(2) == 0 { // nearly sorted
+			if k == 1 && rng.IntN(2) == 0 { // almost sorted: rows of a group follow each other
 				tables[k][i] = int32(i * groups / n)
 			}
 		}
 	}
-	differ := rng.IntN(3) > 0 // all rows differ, so that none are merged
+	differ := rng.IntN(3) > 0 // so that no two rows are equal and none are merged
 	data := func() ad.Ref {
 		x := make([]float64, n)
 		for i := range x {
@@ -55,7 +55,7 @@ func rowGraph(rng *rand.Rand, n int) *ad.Graph {
 			r = g.Exp(g.Scale(0.1, row()))
 		case 5:
 			r = g.Sub(row(), row())
-		case 6: // one element of a row, for all rows
+		case 6: // all rows read one element of a row
 			r = g.Mul(row(), g.Slice(row(), rng.IntN(n), nil))
 		default:
 			r = g.Add(row(), row())
@@ -75,16 +75,16 @@ func rowGraph(rng *rand.Rand, n int) *ad.Graph {
 		case 2:
 			k := rng.IntN(n)
 			add(g.Sum(g.Mul(g.Slice(x, k, []int{n - k}), g.Slice(row(), 0, []int{n - k}))))
-		case 3: // backwards
+		case 3: // the rows in reverse order
 			add(g.Sum(g.Mul(g.Gather(x, ad.Index{Offset: n - 1, Dims: []ad.Dim{{N: n, Stride: -1}}}), row())))
-		case 4: // sums of groups
+		case 4: // sums over groups
 			add(g.Sum(g.Mul(g.Scatter(x, by(tables[rng.IntN(2)]), []int{groups}), a)))
-		case 5: // a recurrence
+		case 5: // a recurrence over the rows
 			b := ad.NewGraph()
 			c, y := b.Input(ad.Scalar), b.Input(ad.Scalar)
 			b.Output(b.Add(b.Scale(0.5, c), y))
 			add(g.Final(g.DoScan(&ad.Scan{Body: b, Carries: 1, Streams: 1, Steps: n}, []ad.Ref{s, x}), 0))
-		case 6: // captured whole by a scan that reads one element
+		case 6: // a scan captures all rows and reads one of them
 			b := ad.NewGraph()
 			c, y := b.Input(ad.Scalar), b.Input(shape)
 			b.Output(b.Add(b.Scale(0.5, c), b.Slice(y, rng.IntN(n), nil)))
@@ -92,18 +92,18 @@ func rowGraph(rng *rand.Rand, n int) *ad.Graph {
 		case 7:
 			add(g.Do(ad.OpMaxOf, nil, x))
 			add(g.LogSumExp(x))
-		case 8: // a product of a matrix
+		case 8: // a product with a matrix
 			add(g.Sum(g.Square(g.MatVec(g.Reshape(g.Concat(x, row()), []int{2, n}), row()))))
-		case 9: // part of another array
+		case 9: // rows as part of another array
 			add(g.Sum(g.Mul(g.Concat(x, a), g.Concat(row(), a))))
-		case 10: // one element, used in the computation of the rows
+		case 10: // one element of the rows, used to compute rows
 			add(g.Sum(g.Do(ad.OpTanh, nil, g.Add(row(), g.Slice(x, n-1, nil)))))
 		case 11: // a conditional that reads one element
 			then, other := ad.NewGraph(), ad.NewGraph()
 			then.Output(then.Slice(then.Input(shape), 0, nil))
 			other.Output(other.Slice(other.Input(shape), n-1, nil))
 			add(g.Result(g.Do(ad.OpIf, &ad.If{Then: then, Else: other}, g.Less(g.Const(0), s), x), 0))
-		default: // sums alone
+		default: // rows that are only summed
 			add(g.Sum(g.Mul(g.Scatter(x, by(tables[0]), []int{groups}), a)))
 		}
 	}
@@ -114,8 +114,8 @@ func rowGraph(rng *rand.Rand, n int) *ad.Graph {
 	return g
 }
 
-// TestPositions checks that reads by position see the right element, whatever passes do to the
-// rows. The sizes are on both sides of the thresholds of the passes.
+// TestPositions checks that reads by position see the right element after passes have moved rows.
+// The sizes are on both sides of the thresholds of the passes.
 func TestPositions(t *testing.T) {
 	sorted, merged := 0, 0
 	for seed := range uint64(250) {
@@ -137,14 +137,15 @@ func TestPositions(t *testing.T) {
 				g.Output(r)
 			}
 		}
-		// All others are compared with the graph as it was built.
+		// Compare with the graph as it was built, to which no pass was applied.
 		names := passes.Names()
 		before := 0
 		for k, o := range []passes.Options{{Verify: true, Trace: func(s *passes.Step) {
 			if s.Nest == nil {
 				return
 			}
-			if s.Pass.Name == "rows" && len(s.Nest.Buffers) > before { // data in their new order
+			// The pass has added data in another order.
+			if s.Pass.Name == "rows" && len(s.Nest.Buffers) > before {
 				sorted++
 			}
 			before = len(s.Nest.Buffers)

@@ -40,7 +40,7 @@ func powers() (xs, ys []float64, ends int) {
 	return xs, ys, ends
 }
 
-// samePower allows for different rounding of subnormal numbers, and for NaN.
+// samePower reports whether two powers agree. Subnormal numbers may be rounded differently.
 func samePower(got, want float64) bool {
 	return got == want && math.Signbit(got) == math.Signbit(want) || math.IsNaN(got) && math.IsNaN(want) || math.Abs(got-want) <= 4e-16*math.Abs(want)+1e-323
 }

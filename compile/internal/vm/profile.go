@@ -14,9 +14,9 @@ type BlockTime struct {
 	NS    float64
 }
 
-// Profile runs the program at the machine's inputs repeatedly, within the budget. For each block it
-// takes the minimum of the times, minus the cost of reading the clock; or their mean, if the clock
-// is so coarse that it did not move within the block, as on Windows.
+// Profile runs the program at the machine's inputs repeatedly, for about the budget. The time of a
+// block is the minimum over the runs, minus the cost of reading the clock. If the clock is so
+// coarse that it does not change within the block, as on Windows, it is the mean.
 func (m *Machine) Profile(env *ad.Env, budget time.Duration) ([]BlockTime, error) {
 	m.found()
 	if env == nil {

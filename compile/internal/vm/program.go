@@ -17,7 +17,7 @@ import (
 // of the machine's memory; in a strip they are views.
 type instr struct {
 	op           ad.OpCode
-	x            uint16 // of a strip: one bit per operand, set if it is one number for all elements
+	x            uint16 // of a strip: one bit for each operand, set if all elements share its number
 	dst, a, b, c int32
 }
 
@@ -43,22 +43,22 @@ type block struct {
 	fused  *fusedRun // function for this block and following ones; nil: none
 	native []segment // machine code; nil: the interpreter runs it
 
-	// strips
-	n, strip int            // elements, and how many at a time
-	wins     []window       // views that move with the strip, if there are several strips
+	// For strips.
+	n, strip int            // number of elements, and number of them in a strip
+	wins     []window       // views that move from strip to strip, if there are several
 	temps    map[int32]bool // views of temporaries
 
-	// blocks with one op
+	// For blocks with one op.
 	node  *ad.Node
 	types []ad.Type
 	args  []int32 // views
 	dst   int32   // view
 	work  int32
 	array *arrayOp       // implementations of its op
-	dense *dense.Kernels // runs the op instead of its row; nil: the row does
+	dense *dense.Kernels // kernels that run the op instead of its row in package ad; nil: the row does
 	reg   *regionPlan
 
-	sparse *sparse // for a product: its left matrix, if that is mostly-zero data
+	sparse *sparse // for a product: its left matrix, if that is data and mostly zero
 	split  *split  // how it is divided into parts; nil: it is not
 }
 
@@ -66,31 +66,31 @@ type block struct {
 type stripCheck struct {
 	node *ad.Node
 	typ  ad.Type // of the argument
-	perm []int32 // by sorted element: its original index; nil: not sorted
+	perm []int32 // for each sorted element, its original index; nil: not sorted
 }
 
-// window makes view dst the strip's part of view src. A temporary is as long as one strip, and is
-// only shortened.
+// window makes view dst a strip's part of view src. For a temporary, which is as long as one strip,
+// it only sets the length.
 type window struct {
 	dst, src int32
 	temp     bool
 }
 
-// mapping is the map of a load or of a sum within a strip. It is a table, runs of equal entries of
-// a table, or off + i·s0 + j·s1, where j is less than n1.
+// mapping is the map of a load or of a sum within a strip: a table, runs of equal entries of a
+// table, or off + i·s0 + j·s1, where j is less than n1.
 type mapping struct {
 	table           []int32
-	written         []int32 // as a table, for machine code
+	written         []int32 // the map as a table, for machine code
 	runs            []tableRun
-	strips          []int32 // by strip: its first run; with one more entry at the end
+	strips          []int32 // for each strip, its first run; one more entry marks the end
 	off, n1, s0, s1 int
 }
 
 // tableRun is a run of equal entries of a table. No run extends beyond its strip.
 type tableRun struct{ elem, n int32 }
 
-// viewSpec describes a view in a new machine: part of a constant, part of the machine's memory, or
-// unset, if a region or a strip sets it.
+// viewSpec describes a view of a new machine. It is part of a constant or of the machine's memory;
+// views that a region or a strip sets are empty.
 type viewSpec struct {
 	data   []float64
 	off, n int
@@ -98,13 +98,13 @@ type viewSpec struct {
 	own    bool // in each worker's private memory
 }
 
-// move sets a view to a slice of another, at each step or lane.
+// move makes a view a slice of another one, at a position that depends on the step or lane.
 type move struct {
 	dst, src           int32
 	off, lane, step, n int
 }
 
-// copying copies between a view and a moving slice of another.
+// copying copies between a view and a slice of another one that moves.
 type copying struct {
 	dst, src   int32
 	lane, step int
@@ -112,7 +112,7 @@ type copying struct {
 	rep        bool
 }
 
-// scalarMove copies one element between memory and a moving view.
+// scalarMove copies one number between memory and a view that moves.
 type scalarMove struct {
 	slot            int32
 	view            int32
@@ -130,13 +130,13 @@ type regionPlan struct {
 	inits                []copying // the source moves with the lane
 	clears               []int32
 	history              keeps
-	keeps                [2]keeps // by body
+	keeps                [2]keeps // values that the bodies keep, for each body
 	stages, nexts        []copying
 	nextScalars          []instr
 	finals               []copying // the destination moves with the lane
 }
 
-// cursor steps through an array, for a scan of scalar code.
+// cursor is a position in an array that moves with the steps of a scan of scalar code.
 type cursor struct {
 	data      []float64
 	slot      int32
@@ -172,10 +172,10 @@ type Program struct {
 	apart   bool           // make a function for each block
 	moved   []viewLength
 	once    sync.Once
-	native  *nativeCode // nil: none
+	native  *nativeCode // machine code; nil: none
 	pinned  [][]float64 // numbers to which only machine code refers
-	mistake string      // for tests: why there is no machine code although the target has it
-	// vectored is the number of regions whose lanes are vectors, for tests.
+	mistake string      // for tests: why machine code could not be generated
+	// number of regions whose lanes run as vectors, for tests
 	vectored int
 }
 
@@ -184,11 +184,10 @@ type initial struct {
 	v   float64
 }
 
-// Apart makes code that runs block by block, so that a profile can time each. Call it before
-// machines are made.
+// Apart makes each block separate code, so that a profile can time it. Call it before New.
 func (p *Program) Apart() { p.apart = true }
 
-// OpError is an op that rejected the evaluation, with its place.
+// OpError is the error of an op that rejected the evaluation, with its position in the program.
 type OpError = ad.OpError
 
 // Compile runs the passes on g and generates code that evaluates its outputs and side effects.
@@ -210,8 +209,8 @@ func (p *Program) TooLarge() error {
 	return nil
 }
 
-// Addresses in memory are 32-bit numbers: of elements in code, of bytes, with a sign, in machine
-// code. Larger programs are refused, or have no machine code.
+// Addresses are 32-bit numbers: of elements in interpreted code, of bytes, with a sign, in machine
+// code. Larger programs are refused, or only interpreted.
 const (
 	maxMemory = math.MaxInt32
 	maxReach  = math.MaxInt32 / 8 / 2
@@ -222,8 +221,8 @@ func (p *Program) vast() bool {
 	return p.memory > maxReach || slices.ContainsFunc(p.views, func(v viewSpec) bool { return v.n > maxReach })
 }
 
-// Assemble generates code for a loop nest. It carries out the passes memory, by which values with
-// disjoint lifetimes share memory, native and parts.
+// Assemble generates code for a loop nest. It performs the last three passes: memory, which lets
+// values with disjoint lifetimes share memory, native and parts.
 func Assemble(nest *loopnest.Program, o passes.Options) *Program {
 	p := &Program{checkTypes: []ad.Type{ad.Scalar}, maxArgs: 1}
 	if o.Has(passes.NativePass) {
@@ -256,7 +255,8 @@ func Assemble(nest *loopnest.Program, o passes.Options) *Program {
 	return p
 }
 
-// Machine runs a program in its own memory; it is for one goroutine.
+// Machine is the state of one evaluation at a time: a program with its own memory. Use it in one
+// goroutine.
 type Machine struct {
 	p     *Program
 	mem   []float64
@@ -268,16 +268,16 @@ type Machine struct {
 	// Addresses for machine code.
 	memory, viewTable, scratchMemory unsafe.Pointer
 	env                              *ad.Env
-	watch                            *watch // of an evaluation that may be abandoned, see stop.go
-	none                             ad.Env // used if the caller has none
+	watch                            *watch // for an evaluation that may be abandoned, see stop.go
+	none                             ad.Env // used if the caller passes no Env
 	point, grad                      []float64
 	team                             *team // helpers; nil: none
 	job                              dense.Job
-	sharing                          sharing     // its team
-	regions                          *regionWork // nil: none so far
-	fail                             failure     // first failed check in the strips so far
-	lost                             *lost       // nil: the machine has its memory
-	err                              error       // of an op, and its lane
+	sharing                          sharing     // shares the team with package dense
+	regions                          *regionWork // state of regions in parts; nil: none was needed yet
+	fail                             failure     // the first check that failed in the strips so far
+	lost                             *lost       // set while an abandoned evaluation has the machine's memory
+	err                              error       // error of an op
 	errAt                            int
 }
 
@@ -316,7 +316,8 @@ func (m *Machine) takeOwn() {
 		n, first = p.native.scratch, p.native.own
 	}
 	own := make([]float64, n+2*eight)
-	own = own[int(-uintptr(unsafe.Pointer(unsafe.SliceData(own)))/8)&(eight-1):][:n] // starts at a cache line; sums by runs read beyond the end
+	// Start at a cache line, and have spare numbers, because sums by runs read beyond the end.
+	own = own[int(-uintptr(unsafe.Pointer(unsafe.SliceData(own)))/8)&(eight-1):][:n]
 	m.viewTable, m.scratchMemory = unsafe.Pointer(unsafe.SliceData(m.views)), unsafe.Pointer(unsafe.SliceData(own))
 	for i, v := range p.views {
 		if v.own {
@@ -326,15 +327,15 @@ func (m *Machine) takeOwn() {
 	}
 }
 
-// second returns a machine that executes parts of m's blocks.
+// second returns a machine for a helper, which executes parts of m's blocks.
 func (m *Machine) second() *Machine {
 	s := &Machine{p: m.p, mem: m.mem, memory: m.memory, views: slices.Clone(m.views)}
 	s.takeOwn()
 	return s
 }
 
-// SetWorkers sets the number of goroutines, including the caller, that share an evaluation if it
-// takes long enough. Results do not depend on it.
+// SetWorkers sets the number of goroutines, including the caller, that share an evaluation if it is
+// long enough. The number does not affect results.
 func (m *Machine) SetWorkers(n int) {
 	m.found()
 	switch {
@@ -361,21 +362,22 @@ func (m *Machine) Input(i int) []float64 {
 	return m.views[m.p.inputs[i]]
 }
 
-// Output is the value of output i, valid until the next Run.
+// Output returns the value of output i. It is valid until the next Run.
 func (m *Machine) Output(i int) []float64 {
 	m.found()
 	return m.views[m.p.outputs[i]]
 }
 
-// transfer is a run of numbers of a vector, from position at on, and their position in the machine.
+// transfer is a run of numbers of a vector, from position at on, that are adjacent in the machine,
+// too.
 type transfer struct {
 	at, n int
-	view  int32 // -1: the memory at off
+	view  int32 // the view that holds them; -1: memory from off on
 	off   int
 }
 
-// exchange finds the transfers of all inputs, as one vector, and of all outputs but the first.
-// Adjacent ones become one transfer.
+// exchange finds the transfers of all inputs, which together are one vector, and of all outputs but
+// the first. Adjacent transfers are joined.
 func (p *Program) exchange() {
 	transfers := func(views []int32) (ts []transfer) {
 		at := 0
@@ -401,15 +403,15 @@ func (p *Program) exchange() {
 }
 
 // Gradient is Run for a program whose first output is a number and whose other outputs together are
-// as long as grad. x has the values of its inputs, one after another. In a model of few parameters,
-// copying inputs and outputs one by one would take as long as the computation.
+// as long as grad. x has the values of all inputs, one after another. In a model of few parameters,
+// setting inputs and reading outputs one by one would take as long as the computation.
 func (m *Machine) Gradient(env *ad.Env, x, grad []float64) (float64, error) {
 	m.found()
 	if r := m.p.whole; r != nil && !m.mayBeLeft(env) {
 		if m.env != env {
 			m.env = env
 		}
-		m.point, m.grad = x, grad // must not be on a stack, which may move
+		m.point, m.grad = x, grad // so that the slices are on the heap: a stack may move
 		if err := m.runFused(r, pointerTo(x), pointerTo(grad)); err != nil {
 			return 0, err
 		}

@@ -16,7 +16,7 @@ type gen struct {
 	lanes int // number of lanes of values that have lanes; 0 within regions
 	sizes []int
 	depth int
-	rand  bool // OpRandom allowed
+	rand  bool // OpRandom is allowed
 }
 
 var elementwise = func() (ops []ad.OpCode) {
@@ -34,7 +34,7 @@ func randomGraph(seed uint64, n int) (*ad.Graph, func(k uint64) [][]float64) {
 	gn := &gen{rng: rng, g: ad.NewGraph(), lanes: 1 + rng.IntN(5), sizes: []int{1, 2, 3, 4}, rand: rng.IntN(4) == 0}
 	switch rng.IntN(6) {
 	case 0:
-		gn.lanes = 300 + rng.IntN(400) // several strips
+		gn.lanes = 300 + rng.IntN(400) // so that there are several strips
 	case 1:
 		gn.sizes = []int{1, 3, 290 + rng.IntN(300)}
 	}
@@ -65,7 +65,7 @@ func randomGraph(seed uint64, n int) (*ad.Graph, func(k uint64) [][]float64) {
 	return gn.g, inputs
 }
 
-// gradient adds the derivatives of a tame function of the last values.
+// gradient adds the derivatives of a function of the last values that has moderate slopes.
 func (gn *gen) gradient() {
 	g := gn.g
 	defer func() {
@@ -116,7 +116,7 @@ func (gn *gen) pick() ad.Ref {
 	return gn.refs[gn.rng.IntN(len(gn.refs))]
 }
 
-// like returns a value that an elementwise op may combine with one of type t.
+// like returns a value that can be an operand of an elementwise op with one of type t.
 func (gn *gen) like(t ad.Type) ad.Ref {
 	for range 30 {
 		r := gn.pick()
@@ -223,7 +223,7 @@ func (gn *gen) node() {
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
-		case *ad.BuildError: // an invalid combination: try another
+		case *ad.BuildError: // the combination is invalid: try another
 			gn.refs = append(gn.refs, gn.g.Const(0.25))
 		default:
 			panic(e)
@@ -291,7 +291,7 @@ func (gn *gen) node() {
 		}
 		ix.Offset = rng.IntN(left + 1)
 		gn.add(g.Scale(1/float64(max(1, g.Type(x).Size())), g.Scatter(x, ix, to)))
-	case k < 25: // means: sums would amplify rounding in later values
+	case k < 25: // means, because sums would amplify rounding errors in later values
 		x := gn.pick()
 		gn.add(g.Scale(1/float64(max(1, g.Type(x).Size())), g.Sum(x)))
 	case k < 26:
@@ -484,7 +484,7 @@ func (gn *gen) scan() {
 		t := b.g.Type(b.g.Inputs[i])
 		out := b.like(t)
 		if rng.IntN(6) == 0 {
-			out = b.g.Inputs[rng.IntN(s.Carries)] // carried values that are exchanged
+			out = b.g.Inputs[rng.IntN(s.Carries)] // exchange carried values
 		}
 		if !equal(b.g.Type(out).Shape, t.Shape) {
 			out = b.g.Reshape(b.resize(out, t.Size()), t.Shape)
@@ -619,7 +619,7 @@ func (gn *gen) cond() {
 	gn.results(g.Do(ad.OpIf, &ad.If{Then: then.g, Else: els.g}, append([]ad.Ref{c}, args...)...), n)
 }
 
-// agree reports whether two numbers agree to tol, relative or absolute.
+// agree reports whether two numbers differ by at most tol, absolutely or relatively.
 func agree(a, b, tol float64) bool {
 	return a == b || math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= tol*max(1, math.Abs(a))
 }

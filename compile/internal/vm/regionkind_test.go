@@ -9,8 +9,8 @@ import (
 )
 
 // TestRegionKinds compares compiled code with the graph for an example of each kind of region:
-// alone, in a conditional, in the steps of a scan, and in a loop. It compares values, gradients and
-// a derivative of the gradient. Passes run before and after differentiation.
+// alone, in a conditional, in the steps of a scan, and in a while loop. It compares values,
+// gradients and a derivative of the gradient. Passes run before and after differentiation.
 func TestRegionKinds(t *testing.T) {
 	kinds := 0
 	for op := ad.OpInvalid + 1; op <= ad.OpRandom; op++ {

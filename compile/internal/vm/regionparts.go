@@ -10,15 +10,15 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// This file: regions in parts. Each part has some of the lanes, if these run as vectors (see
-// nativelanes.go). Apart from results, such code only writes scratch memory, which is private to
-// each worker. Some lanes are left because something fails or histories are full. They run after
-// all parts, in order, as single lanes in the machine's memory. So a reported failure is that of
-// the first such lane. The result of a lane does not depend on the worker or on the other lanes of
-// its part.
+// This file: regions whose lanes are divided into parts, if the lanes run as vectors (see
+// nativelanes.go). Such code writes only the results and scratch memory, which each worker has.
+// Lanes in which something fails, or whose histories are full, are left out; they run after all
+// parts, in order, as single lanes in the machine's memory. So if several lanes fail, the first one
+// is reported. The result of a lane does not depend on the worker or on the other lanes of its
+// part.
 
-// regionCode is machine code of a region in parts. The arguments of each function are the first of
-// its lanes and the one after the last.
+// regionCode is the machine code of a region in parts. The arguments of each function are its first
+// lane and the one after its last.
 type regionCode struct {
 	vectors *fusedRun // returns with the event lanesLeft
 	singles *fusedRun
@@ -32,8 +32,8 @@ func (x *context) splitRegion(b *block, ns float64) {
 	}
 }
 
-// regionGuess estimates the time of a region with lanes, other than steps of a scan, assuming a few
-// trips per loop; 0 for other regions.
+// regionGuess returns the estimated time of a region with lanes, assuming a few trips of each loop;
+// 0 for other regions and for steps of a scan.
 func regionGuess(r *loopnest.Region) float64 {
 	if r == nil || r.Lanes < 2 || r.Layout.Control == ad.Counted {
 		return 0
@@ -96,11 +96,11 @@ type regionWork struct {
 	b *block
 
 	mutex sync.Mutex
-	left  []int // first lanes of vectors that must be run as single lanes
-	err   error // that ends the evaluation
+	left  []int // first lanes of those vectors whose lanes must run as single lanes
+	err   error // an error that ends the evaluation
 }
 
-// part implements parts.
+// part implements the interface parts.
 func (w *regionWork) part(m *Machine, k int) {
 	s := w.b.split
 	from, to := s.span(k)
@@ -117,7 +117,7 @@ func (w *regionWork) part(m *Machine, k int) {
 		w.mutex.Lock()
 		if e.kind == lanesLeft {
 			w.left = append(w.left, int(*(*int64)(unsafe.Add(m.scratchMemory, 8*e.lane))))
-		} else if w.err == nil { // under the lock, so that calls do not overlap
+		} else if w.err == nil { // the lock keeps calls of the stop function from overlapping
 			w.err = w.m.happen(e)
 		}
 		ended := w.err != nil

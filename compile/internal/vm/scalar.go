@@ -5,8 +5,8 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// walk makes scalar code run for every step of a scan: it copies loads in before the step, and
-// history and kept values out before and after it.
+// walk makes scalar code run for every step of a scan. Before the step, it copies streams in and
+// history out; after it, it copies kept values out.
 type walk struct {
 	steps                 int
 	loads, history, keeps []cursor

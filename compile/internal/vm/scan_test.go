@@ -20,7 +20,7 @@ func runGraph(t *testing.T, g *ad.Graph, in ...[]float64) *Machine {
 }
 
 // TestCarriesChangePlaces checks a scan that exchanges its carried values: each next value is read
-// from a place that another one overwrites.
+// from a place that another next value overwrites.
 func TestCarriesChangePlaces(t *testing.T) {
 	vec := ad.Type{Shape: []int{2}}
 	b := ad.NewGraph()
@@ -55,7 +55,7 @@ func TestScanEffects(t *testing.T) {
 		g := ad.NewGraph()
 		in := g.Input(ad.Type{Shape: []int{12}})
 		sc := g.DoScan(&ad.Scan{Body: b, Carries: 1, Streams: 1, Outs: 1, Steps: 12, Reverse: reverse}, []ad.Ref{g.Const(0), in})
-		g.Output(g.Kept(sc, 0)) // computed outside the scan once that is distributed
+		g.Output(g.Kept(sc, 0)) // after loop distribution, this is computed outside the scan
 		x := make([]float64, 12)
 		for i := range x {
 			x[i] = float64(i % 5)

@@ -14,18 +14,18 @@ type sparse struct {
 	table         *sparseTable // for machine code; nil: Go's loops
 }
 
-// This block: a product with a matrix of data of at least minSparse elements omits zeros if that is
-// faster. Measured with machine code on one core. Adding a multiple of a row of c numbers takes 5 +
-// 0.05 c ns, a dense product 0.042 ns per multiplication; with a vector 1 and 0.14 ns per element.
-// 300 × 295 inputs of a neural network, 6 % of them nonzero, times 20 columns: 35 instead of 74 µs.
-// In machine code with AVX-512, 100 × 785 inputs, 19 % nonzero, times 10 columns: 12.6 instead of
-// 23.5 µs, the transpose 12.9 instead of 23.4.
+// These constants decide about a product with a matrix of data of at least minSparse elements: it
+// omits zeros if that is faster. Measured with machine code on one core: adding a multiple of a row
+// of c numbers takes 5 + 0.05 c ns, a dense product 0.042 ns per multiplication; with a vector 1
+// and 0.14 ns per element. 300 × 295 inputs of a neural network, 6 % of them nonzero, times 20
+// columns: 35 instead of 74 µs. In machine code with AVX-512, 100 × 785 inputs, 19 % nonzero, times
+// 10 columns: 12.6 instead of 23.5 µs, the transpose 12.9 instead of 23.4.
 const (
 	minSparse    = 2048
-	perRow       = 120.0 // cost of a row without its elements, as multiplications of a dense product
+	perRow       = 120.0 // cost of a row with no elements, in multiplications of a dense product
 	perTableRow  = 20.0  // the same in machine code
 	sparseVector = 0.07  // largest share of nonzero elements for which a product with a vector omits zeros
-	sparseGain   = 1.5   // least expected gain
+	sparseGain   = 1.5   // expected gain from which zeros are omitted
 )
 
 // newSparse returns the sparse form of a constant matrix for a product with the given number of
@@ -36,7 +36,7 @@ func newSparse(data []float64, rows, columns int, perRow float64) *sparse {
 	}
 	count := 0
 	for _, v := range data {
-		if v != 0 { // also NaN
+		if v != 0 { // which includes NaN
 			count++
 		}
 	}
@@ -57,8 +57,8 @@ func newSparse(data []float64, rows, columns int, perRow float64) *sparse {
 	return s
 }
 
-// sparseOf returns the sparse form of a product's left matrix, if that is data and the form is
-// faster.
+// sparseOf returns the sparse form of a product's left matrix, if that is data and the form makes
+// the product faster; otherwise nil.
 func (x *context) sparseOf(n *node) *sparse {
 	attr := n.Src.Attr.(ad.MatMulAttr)
 	a, b := &n.Types[0], &n.Types[1]

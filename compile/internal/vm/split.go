@@ -10,47 +10,48 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// Blocks in parts, for several workers (see team.go). The division of a block depends on the
-// program alone. A single worker does the same parts one after another. So results do not depend on
-// the number of workers, to the last bit.
+// This file: blocks that run in parts, for several workers (see team.go). The division of a block
+// depends on the program alone, and a single worker runs the same parts one after another. So
+// results do not depend on the number of workers, to the last bit.
 //
 // The parts of a map are consecutive strips. Sums are kept per strip and added in order when all
 // strips are done, as when the strips run one after another. If strips add to the elements of an
-// array by an index map, each part has its own copy of the elements that it may touch. These copies
-// are added in the order of the parts. Temporaries are in a worker's own memory.
+// array by an index map, each part has its own copy of the elements that it may touch; these copies
+// are added in the order of the parts. Temporaries are in each worker's memory.
 
-// split describes how a block is divided into parts.
+// split describes the division of a block into parts.
 type split struct {
-	parts, each int // number of parts, and of units per part: strips, lanes or rows
+	parts, each int // number of parts, and number of units (strips, lanes or rows) in a part
 	units       int
-	memory      int // of a worker's own
+	memory      int // size of the private memory that a worker needs
 
-	region *regionCode // for a region; nil: it runs as a whole
+	region *regionCode // set for a region
 
-	// Of products of matrices.
-	byTerms bool            // units are terms; kept is the view of the parts' sums
+	// For products of matrices.
+	byTerms bool            // the units are terms; kept is the view of the sums of all parts
 	product *[2]native.Func // functions for a part, and for the last one; nil: none
 
-	// Of ops on arrays.
+	// For ops on arrays.
 	sides  bool // the units are right sides of one system
-	shared bool // package dense makes the parts; kept is a worker's own memory
+	shared bool // package dense makes the parts; kept is the private memory of a worker
 
-	// Of strips.
-	sums     []int32 // by sum of a strip: view of the number to which it is added
-	own      []int32 // views of a strip's own sums, which move with it
+	// For strips.
+	sums     []int32 // for each sum of a strip, the view of the number to which it is added
+	own      []int32 // views of the sums of the current strip, which move with it
 	kept     int32   // view of the sums of all strips or parts, one after the other
 	word     int32   // word of scratch memory with the number of the strip's first sum
 	scatters []*scatter
 }
 
-// scatter is an array to which the strips of a block add by index maps.
+// scatter is an array whose elements several strips of a block change, by adding to them by index
+// maps.
 type scatter struct {
 	buf   rootID
-	dst   int32  // view of it
-	own   int32  // view of a part's own copy, as if it were whole
+	dst   int32  // view of the array
+	own   int32  // view of a part's copy, placed so that the array's indices are valid
 	kept  int32  // view of the copies of all parts
-	spans []span // by part: the elements that it may touch, and where its copy is
-	size  int    // of what is kept
+	spans []span // for each part, the elements that it may touch, and the position of their copy
+	size  int    // size of all copies
 }
 
 // span is elements lo to hi of an array; their copy begins at position at.
@@ -66,7 +67,7 @@ func (e *emitter) weigh(b *loopnest.Body) {
 		for _, i := range b.Blocks[k].Nodes {
 			ns += b.Cost(&b.Nodes[i]).Guess + regionGuess(b.Nodes[i].Reg)
 		}
-		ns /= byMachine // always, so that parts are the same without machine code
+		ns /= byMachine // always divided, so that parts are the same without machine code
 		if ns >= splitting.block {
 			e.weights[k] = ns
 			total += ns
@@ -119,13 +120,13 @@ func (x *context) splitStrips(b *block, nodes []int32, ns float64) {
 	var scattered []rootID
 	for _, i := range nodes {
 		n := &x.Nodes[i]
-		if n.Kind != loopnest.Accumulate || n.Store { // each element is stored only once
+		if n.Kind != loopnest.Accumulate || n.Store { // only one part stores each element
 			continue
 		}
 		others := into[n.Dst]
 		for _, m := range others {
 			if way(m) != way(n) || way(n) == byLane && (m.Map.Off != n.Map.Off || m.N != n.N) {
-				return // parts would meet
+				return // two parts would add to the same elements
 			}
 		}
 		if len(others) == 0 && way(n) == byMap {
@@ -153,7 +154,7 @@ func (x *context) splitStrips(b *block, nodes []int32, ns float64) {
 		}
 	}
 	for n := max(s.parts, minSumParts) / minSumParts * minSumParts; n >= minSumParts; n = n / 2 / minSumParts * minSumParts {
-		s.cut((s.units + n - 1) / n) // alike, for there are few
+		s.cut((s.units + n - 1) / n) // parts of equal size, because there are few
 		kept := 0
 		for _, c := range s.scatters {
 			c.touch(s, b.strip, x.roots[c.buf].n, into[c.buf])
@@ -166,8 +167,8 @@ func (x *context) splitStrips(b *block, nodes []int32, ns float64) {
 	}
 }
 
-// The ways to accumulate: each lane to a separate element, all lanes to one element, or by another
-// map.
+// The ways to accumulate in an array: each lane in a separate element, all lanes in one element, or
+// by another map.
 const (
 	byLane = iota
 	bySum
@@ -216,26 +217,26 @@ func (c *scatter) touch(s *split, strip, n int, nodes []*node) {
 			p.lo, p.hi = min(p.lo, elem), max(p.hi, elem+1)
 		})
 	}
-	// The view of a part's copy begins where element 0 would be.
+	// A part's copy is viewed from where element 0 would be.
 	end := 0
 	c.size = 0
 	for k := range c.spans {
 		p := &c.spans[k]
 		p.at = max(end, p.lo)
-		end = (p.at + p.hi - p.lo + 7) &^ 7 // workers do not share cache lines
+		end = (p.at + p.hi - p.lo + 7) &^ 7 // round up to a cache line, which no two workers should share
 		c.size = max(c.size, p.at-p.lo+n)
 	}
 }
 
-// ownSum redirects a sum, a view of one number, to the strip's own number.
+// ownSum redirects a sum, whose destination is a view of one number, to the strip's own sum.
 func (s *stripper) ownSum(dst int32) int32 {
 	sp, own := s.b.split, s.newView(viewKey{root: none})
 	sp.sums, sp.own = append(sp.sums, dst), append(sp.own, own)
 	return own
 }
 
-// ownArray redirects additions to an array to the part's own copy, unless no two parts touch the
-// same elements.
+// ownArray redirects additions to an array to the part's copy, unless each element is touched by
+// only one part.
 func (s *stripper) ownArray(r rootID, dst int32) int32 {
 	for _, c := range s.b.split.scatters {
 		if c.buf != r {
@@ -270,10 +271,10 @@ func (x *context) splitProduct(b *block, ns float64, t int) {
 	switch {
 	case p.r > 1 && (b.dense != nil || !p.transA):
 		if s := newSplit(p.r, ns); s != nil {
-			if b.dense != nil { // it would copy the whole right matrix for each part
+			if b.dense != nil { // larger parts, because each copies the whole right matrix
 				s.each = p.r / denseParts
 			}
-			s.cut((s.each + eight - 1) &^ (eight - 1)) // whole tiles
+			s.cut((s.each + eight - 1) &^ (eight - 1)) // rounded to whole tiles
 			if s.parts > 1 {
 				b.split = s
 			}
@@ -413,7 +414,8 @@ func (b *block) someProduct(m *Machine, k int) {
 // productInParts multiplies matrices in parts.
 func (m *Machine) productInParts(b *block) {
 	s := b.split
-	if m.team == nil && b.dense != nil { // the result is the same, and nothing is copied twice
+	// Run it as a whole: the result is the same, and the matrix is copied once.
+	if m.team == nil && b.dense != nil {
 		m.someProducts(b, 0, max(b.node.Type.Lanes, 1))
 		return
 	}
@@ -470,7 +472,8 @@ func (b *block) someStrips(m *Machine, k int) {
 	}
 }
 
-// addUp adds the kept sums of strips and parts, in their order, to the sums and arrays.
+// addUp adds the kept sums of strips and parts, in order, to the numbers and arrays that they are
+// for.
 func (s *split) addUp(m *Machine) {
 	if n := len(s.sums); n > 0 {
 		for i, x := range m.views[s.kept] {

@@ -12,15 +12,15 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
-// This file: an evaluation that may take longer than a few milliseconds runs in its own goroutine,
-// while the caller checks whether to stop. So the caller can abandon code within askEvery even if
-// the code never checks: code without loops, machine code, and the factorisation of a large matrix.
-// Abandoned work continues, in memory that nothing else uses, to the end of its block.
+// This file: an evaluation that may take more than a few milliseconds runs in a separate goroutine,
+// while the caller checks whether to stop. So the caller can abandon code within askEvery that
+// never checks itself: code without loops, machine code, the factorisation of a large matrix.
+// Abandoned work continues to the end of its block, in memory that nothing else uses.
 
 const (
 	askEvery = 20 * time.Millisecond
-	longRun  = 10e6 // estimated ns of an evaluation
-	longTrip = 5e3  // ns of a trip of a while loop; it checks for a stop every stopEvery trips
+	longRun  = 10e6 // estimated time, in ns, of an evaluation that is long
+	longTrip = 5e3  // estimated time, in ns, of a long trip of a while loop; the loop itself checks for a stop only every stopEvery trips
 )
 
 // errLeft ends an abandoned evaluation.
@@ -29,13 +29,13 @@ var errLeft = errors.New("nobody waits for this evaluation")
 // watch is the state shared by an evaluation and the waiting caller.
 type watch struct {
 	left    atomic.Bool
-	outside sync.Mutex // held while the evaluation draws or prints, as the caller may
+	outside sync.Mutex // held while the evaluation draws or prints, which must not overlap with the caller's own use
 }
 
 // mayBeLeft reports whether an evaluation can be abandoned.
 func (m *Machine) mayBeLeft(env *ad.Env) bool { return m.p.long && env.Stop != nil }
 
-// watched is Run for a program that may take long.
+// watched is Run for an evaluation that the caller may abandon.
 func (m *Machine) watched(env *ad.Env) error {
 	w, done := &watch{}, make(chan error, 1)
 	beside := *m
@@ -50,7 +50,7 @@ func (m *Machine) watched(env *ad.Env) error {
 	var failure any
 	go func() {
 		defer func() {
-			if r := recover(); r != nil { // passed on to the caller
+			if r := recover(); r != nil { // a panic is passed to the caller
 				failure = r
 				done <- nil
 			}
@@ -83,16 +83,16 @@ func (m *Machine) watched(env *ad.Env) error {
 	}
 }
 
-// lost is what a machine needs to be used again after an evaluation was abandoned, which has its
-// memory.
+// lost holds what a machine needs to be used again after its evaluation was abandoned, and its
+// memory with it.
 type lost struct {
 	inputs  [][]float64
 	workers int
 }
 
-// lose leaves the memory to the abandoned evaluation. The machine gets other memory when it is used
-// again, which is seldom: to clear some hundred megabytes took up to two seconds, for which a
-// cancelled run would be late.
+// lose leaves the machine's memory to the abandoned evaluation. The machine gets new memory only
+// when it is used again, which is rare: clearing some hundred megabytes took up to two seconds, by
+// which a cancelled run would end later.
 func (m *Machine) lose() {
 	l := &lost{workers: m.workers()}
 	for i := range m.p.inputs {
@@ -101,7 +101,7 @@ func (m *Machine) lose() {
 	*m = Machine{p: m.p, lost: l}
 }
 
-// found gives the machine memory if it has lost it.
+// found gives the machine new memory if it has lost its own.
 func (m *Machine) found() {
 	l := m.lost
 	if l == nil {
@@ -114,7 +114,7 @@ func (m *Machine) found() {
 	}
 }
 
-// act runs a block with side effects outside the machine.
+// act runs a block whose side effects reach beyond the machine.
 func (w *watch) act(m *Machine, b *block) error {
 	w.outside.Lock()
 	defer w.outside.Unlock()
@@ -150,8 +150,8 @@ func mayTakeLong(nest *loopnest.Program) bool {
 	return total(nest.Main) > longRun || long
 }
 
-// estimate returns the approximate time of a node in ns. Ops on matrices count as a factorisation
-// in each lane.
+// estimate returns the approximate time of a node in ns. For ops on matrices it is that of a
+// factorisation in each lane.
 func estimate(b *loopnest.Body, n *loopnest.Node) float64 {
 	c := b.Cost(n).Guess
 	if n.Kind == loopnest.Array {

@@ -5,9 +5,9 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// strips runs a block's code over n elements, a strip at a time. If several checks fail, the error
-// is that of the first check, at its first element. To find it, later strips still run as far as
-// they might contain an earlier failure.
+// strips runs the code of a block over its n elements, a strip at a time. If several checks fail,
+// the error is that of the first check, at its first element. To find it, later strips still run
+// the instructions before the failed one.
 func (m *Machine) strips(b *block) error {
 	if b.split != nil {
 		return m.stripsInParts(b)
@@ -61,8 +61,8 @@ type failure struct {
 	disagree bool
 }
 
-// failed returns the failure of instruction k in the strip at element pos, or f if that is at an
-// earlier element.
+// failed returns the earlier of two failures: f, and that of instruction k in the strip at element
+// pos.
 func (m *Machine) failed(f failure, code []instr, k, pos int) failure {
 	c := &m.p.stripChecks[code[k].b]
 	set := &c.node.Attr.(*ad.Check).Set
@@ -124,8 +124,7 @@ func (m *Machine) strip(code []instr, pos int) int {
 	return -1
 }
 
-// lanes returns operand k of an elementwise instruction for n elements; a single number is
-// repeated.
+// lanes returns operand k of an elementwise instruction as n numbers; a single number is repeated.
 func (m *Machine) lanes(in *instr, k int, x []float64, n int) []float64 {
 	if in.x>>k&1 == 0 {
 		return x

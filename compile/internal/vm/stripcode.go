@@ -6,15 +6,15 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// stripper translates one block of strips.
+// stripper generates the code of one block of strips.
 type stripper struct {
 	*context
 	b     *block
 	t     int
-	last  map[rootID]int32 // last reader of a temporary
-	reg   map[rootID]int32 // the view of a temporary
+	last  map[rootID]int32 // for each temporary, the last node that reads it
+	reg   map[rootID]int32 // for each temporary, its view
 	free  []int32
-	wins  map[int32]int32 // the window of a view
+	wins  map[int32]int32 // for each view, its window
 	multi bool
 }
 
@@ -102,7 +102,7 @@ func (s *stripper) node(i int32) {
 			}
 		}
 	}
-	// The result may replace a temporary that is read for the last time.
+	// The result may take the view of a temporary that is read for the last time.
 	for k, a := range n.Args {
 		if last, ok := s.last[a.Buf]; ok && last == i && a.N == s.b.n && (k == 0 || n.Args[0] != a) && (k < 2 || n.Args[1] != a) {
 			s.free = append(s.free, s.reg[a.Buf])
@@ -138,7 +138,7 @@ func (s *stripper) result(n *node) int32 {
 	if _, ok := s.last[n.Dst]; ok {
 		r := s.temp()
 		s.reg[n.Dst] = r
-		if s.last[n.Dst] < 0 { // nobody reads it
+		if s.last[n.Dst] < 0 { // nothing reads it
 			s.free = append(s.free, r)
 		}
 		return r

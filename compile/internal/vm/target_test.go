@@ -147,14 +147,14 @@ func TestLengths(t *testing.T) {
 			g.Output(g.Scatter(g.Mul(args[1], ordinary[2]), windows, []int{n/4 + 3}))
 			g.Output(g.Scatter(ordinary[2], ad.Index{Dims: []ad.Dim{{N: n / 4, Stride: 0}, {N: 4, Stride: 2}}}, []int{7}))
 		}
-		// Expressions that passes turn into ops of the executor.
+		// These expressions become ops that only the executor has.
 		g.Output(g.Dot(args[1], ordinary[0]))
 		g.Output(g.Add(g.Mul(args[0], ordinary[0]), args[2]))
 		g.Output(g.Sub(g.Mul(args[1], args[2]), ordinary[0]))
 		g.Output(g.Sub(args[1], g.Mul(ordinary[1], args[2])))
 		g.Output(g.Do(ad.OpNot, nil, g.Do(ad.OpLessEqual, nil, args[1], args[2])))
 		g.Output(g.Sum(g.Log(g.Add(ordinary[0], ordinary[1]))))
-		g.Output(g.Sum(g.Do(ad.OpLog1pExp, nil, args[1]))) // one logarithm of a product
+		g.Output(g.Sum(g.Do(ad.OpLog1pExp, nil, args[1]))) // becomes one logarithm of a product
 		g.Output(g.Sum(g.Do(ad.OpLogAddExp, nil, args[0], ordinary[2])))
 		for _, op := range []ad.OpCode{ad.OpInvLogit, ad.OpLog1pExp, ad.OpLogInvLogit, ad.OpLog1mInvLogit} {
 			output(g.Do(op, nil, args[2]))
@@ -206,9 +206,9 @@ func TestLengths(t *testing.T) {
 	}
 }
 
-// TestColumns checks products of narrow constant matrices and their transposes with vectors, for
-// matrices stored by rows or by columns. They must agree with the reference. Written out over the
-// rows, they must have the same bits on every target.
+// TestColumns checks products of vectors with narrow constant matrices and with their transposes,
+// for matrices stored by rows or by columns. They must agree with the reference. Where they are
+// written out over the rows, they must have the same bits on every target.
 func TestColumns(t *testing.T) {
 	inf := math.Inf(1)
 	for _, rows := range []int{64, 100, 700} {
@@ -270,9 +270,9 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestRestOfVectors checks that the unused lanes of a last vector do not make a check fail. The
-// checked numbers are computed from loaded and gathered numbers. Differences of elements in
-// different lanes would fail the checks.
+// TestRestOfVectors checks that the unused lanes of a last vector do not fail a check. The numbers
+// that are checked depend on loaded and gathered numbers such that a mixture of different lanes
+// would fail.
 func TestRestOfVectors(t *testing.T) {
 	for _, x := range native.Targets {
 		if native.Find(x.Name) == nil {

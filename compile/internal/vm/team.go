@@ -6,26 +6,27 @@ import (
 	"time"
 )
 
-// This file: workers. Several goroutines execute an evaluation of a large program, block by block.
-// A block is divided into parts by its size alone (see split.go). The evaluating goroutine and its
-// helpers take one part after the other. It does not matter which of them runs a part, nor how many
-// they are.
+// This file: workers. Several goroutines share the evaluation of a large program, block by block. A
+// block is divided into parts, which depend on its size alone (see split.go). The goroutine that
+// evaluates and its helpers take one part after another. Results do not depend on who runs a part,
+// nor on the number of helpers.
 //
 // Waking a goroutine on a sleeping processor is slow: on a virtual machine it took 100 µs until it
-// ran, and 16 µs of the waking goroutine. Handing a part to a helper that looks for work takes half
-// a microsecond. So helpers look for work for as long as waking them would take, and then end. A
-// helper is only a running goroutine: an idle machine has none, and nothing has to be closed.
+// ran, and 16 µs of the waking goroutine. Handing a part to a helper that is checking for work
+// takes half a microsecond. So a helper checks for work for as long as waking it would take, and
+// then ends. A helper is only a running goroutine: an idle machine has none, and nothing has to be
+// closed.
 
 const (
-	// lookFor is the time for which a helper looks for work before it ends: it wastes no more than
-	// waking it would cost.
+	// lookFor is the time for which a helper checks for work before it ends. That wastes no more
+	// than waking it would cost.
 	lookFor = 150 * time.Microsecond
-	// looks is the number of checks for work between two calls of the scheduler and the clock,
-	// about a microsecond.
+	// looks is the number of checks for work before the helper calls the scheduler and looks at the
+	// clock; it takes about a microsecond.
 	looks = 200
-	// waitAwake is the time for which the evaluation checks whether the last parts are done. It
-	// then sleeps for nap between checks: by then the system has taken the processor away from a
-	// helper.
+	// waitAwake is the time for which the evaluating goroutine checks, without sleeping, whether
+	// the last parts are done. After that it sleeps for nap between checks, because the system has
+	// probably taken the processor away from a helper.
 	waitAwake = 500 * time.Microsecond
 	nap       = 50 * time.Microsecond
 )
@@ -39,13 +40,13 @@ type parts interface {
 // team is the set of helpers of a machine.
 type team struct {
 	helpers []*helper
-	work    parts // of the present block
+	work    parts // of the current block
 
-	// state packs the number of the block, its number of parts and the number of parts taken, in
-	// 16, 24 and 24 bits. Adding one to it takes a part. The block does not change before that part
-	// is done.
+	// state packs three numbers: of the block (16 bits), of its parts (24 bits), and of the parts
+	// taken (24 bits). Adding one to it takes a part. The block does not change before that part is
+	// done.
 	state atomic.Uint64
-	done  atomic.Int32 // parts
+	done  atomic.Int32 // number of parts done
 
 	failure atomic.Pointer[failedPart]
 }
@@ -58,7 +59,8 @@ type helper struct {
 	t       *team
 	m       *Machine
 	running atomic.Bool
-	start   func() // made once, so that starting it does not allocate
+	// The function that a goroutine runs, made once so that starting it does not allocate.
+	start func()
 }
 
 const (
@@ -111,11 +113,11 @@ func (t *team) each(m *Machine, work parts, n int) {
 	}
 	t.await(int32(n))
 	if f := t.failure.Swap(nil); f != nil {
-		panic(f.value) // as if it had occurred here
+		panic(f.value) // as if the part had run here
 	}
 }
 
-// take takes a part of the present block, if there is one.
+// take takes a part of the current block. ok is false if there are none left.
 func (t *team) take() (k int, ok bool) {
 	for {
 		s := t.state.Load()
@@ -161,12 +163,12 @@ func (t *team) await(n int32) {
 	}
 }
 
-// run takes parts, and looks for more as long as that is cheaper than being woken again.
+// run takes parts, and checks for more as long as that is cheaper than being woken again.
 func (h *helper) run() {
 	for {
 		h.look()
 		h.running.Store(false)
-		// Work that begins after this point counts the helper as running.
+		// From here on, new work counts this helper as running.
 		s := h.t.state.Load()
 		if s&maxParts >= s>>countBits&maxParts || !h.running.CompareAndSwap(false, true) {
 			return
@@ -174,7 +176,7 @@ func (h *helper) run() {
 	}
 }
 
-// look takes parts until there have been none for lookFor.
+// look takes parts until there were none for lookFor.
 func (h *helper) look() {
 	var since time.Time
 	for {

@@ -3,19 +3,19 @@ package vm
 // This file: tuning constants of code generation. Where no measurement is given, the number was
 // chosen without one.
 
-// maxStrip is the number of elements that a strip runs over at a time. A temporary of
-// a strip takes 4 KB, so that those of a block stay in the first-level cache. Strips of
-// 128 take 1.21 times as long for a hierarchical regression of 12,500 rows, 1.05 for
-// volatility, 1.00 for a mixture, 1.04 for item responses; strips of 2048 took 0.98 to
-// 1.01 times as long. Above 1000 the product that sums logarithms leaves the range of numbers.
+// maxStrip is the number of elements of a strip. A temporary of a strip takes 4 KB, so that those
+// of a block stay in the first-level cache. Strips of 128 take 1.21 times as long for a
+// hierarchical regression of 12,500 rows, 1.05 for volatility, 1.00 for a mixture, 1.04 for item
+// responses; strips of 2048 took 0.98 to 1.01 times as long. With more than 1000 elements, the
+// product that sums logarithms would overflow.
 const maxStrip = 512
 
 // manyArrays is the number of arrays above which placeMany replaces the search for the first gap,
 // which examines all live arrays: a loop unrolled to 55,000 operations took 25 s to place.
 const manyArrays = 2000
 
-// Sizes of blocks of a matrix that stay in the second-level cache, in the product of matrices by
-// tiles; matmul.go has the gains.
+// Sizes of the blocks of a matrix that stay in the second-level cache during a product by tiles;
+// matmul.go has the gains.
 const (
 	blockRows = 64
 	blockCols = 512
@@ -31,14 +31,14 @@ const (
 
 // Machine code.
 const (
-	// maxNative is the largest number of consecutive instructions with machine code; longer code is
-	// interpreted. Its machine code would exceed the second-level cache, where unrolled code is no
-	// faster.
+	// maxNative is the largest number of consecutive instructions with machine code. Longer code is
+	// interpreted: its machine code would exceed the second-level cache, where code without loops
+	// is not faster than the interpreter.
 	maxNative = 20000
 
-	// wideFrom is the least number of elements of strips with vectors of 512 bits. While these run,
-	// one of the two other vector units is off. For short strips, this costs the scalar code around
-	// them more than they gain.
+	// wideFrom is the number of elements from which strips use vectors of 512 bits. While these
+	// run, one of the two other vector units is off. For short strips, this costs the scalar code
+	// around them more than they gain.
 	wideFrom = 64
 
 	// fromDense is the least order of matrices for which package dense factorises, and computes
@@ -63,8 +63,8 @@ const (
 	// columns use vectors of 512 bits: 100 × 785 times 785 × 10, and its derivative, gain 1.04.
 	fromWide = 5000
 
-	// leftByUniforms is the number of vector registers that the numbers shared by all elements of a
-	// strip must leave free.
+	// leftByUniforms is the number of vector registers that must stay free when numbers shared by
+	// all elements of a strip are kept in registers.
 	leftByUniforms = 10
 
 	// fromSolve is the least order and number of right sides, and fromSolution the least number of
@@ -92,28 +92,29 @@ const (
 	// transposed, 1.4 to 1.7, not transposed 0.6 to 0.8; a dimension of 20 loses (0.5 to 0.8).
 	fromProduct, fromProducts = 50, 500000
 
-	// maxCleared is the largest number of elements that are cleared within a function of
-	// consecutive blocks; with more, blocks stay separate.
+	// maxCleared is the number of elements up to which a function of several blocks clears them.
+	// Blocks that clear more stay separate.
 	maxCleared = 256
 
-	// maxUnrolledSide is the largest number of rows and of columns for which products of a known
-	// matrix and a vector are written out.
+	// maxUnrolledSide is the largest number of rows and of columns of a known matrix whose product
+	// with a vector is written out term by term.
 	maxUnrolledSide = 24
 
-	// maxExchanged is the largest size of point and gradient together for which the function of a
-	// program copies them, one by one.
+	// maxExchanged is the total size of point and gradient up to which the function of a program
+	// copies them, number by number.
 	maxExchanged = 128
 
-	// maxWritten is the largest number of vectors for which copies are written out; longer ones are
-	// loops.
+	// maxWritten is the number of vectors up to which a copy is a sequence of instructions; longer
+	// copies are loops.
 	maxWritten = 16
 
-	// unrolled is the largest number of elements for which the lanes of a strip, and moves at
-	// computed positions, are written out.
+	// unrolled is the number of elements up to which the lanes of a strip, and moves at computed
+	// positions, are sequences of instructions instead of loops.
 	unrolled = 8
 )
 
-// Blocks in parts, see split.go. The division depends only on these numbers and on sizes.
+// splitting has the constants of the division of blocks into parts, see split.go. The division
+// depends only on these numbers and on sizes.
 var splitting = struct {
 	// block and program are the least estimated times, in ns, of a block that runs in parts, and of
 	// all such blocks of a program together. Waking a helper costs 16 µs, and it takes 100 µs to

@@ -64,7 +64,8 @@ func compare(t *testing.T, name string, g *ad.Graph, m *Machine, in [][]float64,
 				continue
 			}
 			low, high := least[k][e], most[k][e]
-			if math.IsNaN(v) && low <= got[e] && got[e] <= high { // rounding decides whether it is a number
+			// Depending on rounding, the value is a number or NaN.
+			if math.IsNaN(v) && low <= got[e] && got[e] <= high {
 				continue
 			}
 			if b := high - low; !math.IsNaN(b) && !(math.Abs(v-got[e]) <= 20*b) {
@@ -76,7 +77,8 @@ func compare(t *testing.T, name string, g *ad.Graph, m *Machine, in [][]float64,
 	return true
 }
 
-// sameByGradient reports whether Gradient, at the inputs of the run before, finds its outputs.
+// sameByGradient reports whether Gradient, at the inputs of the previous run, gives the same
+// outputs.
 func sameByGradient(t *testing.T, name string, m *Machine, in [][]float64, failed error) bool {
 	t.Helper()
 	var outputs []float64
@@ -104,8 +106,9 @@ func sameByGradient(t *testing.T, name string, m *Machine, in [][]float64, faile
 	return true
 }
 
-// around is between which values each element of each output lies if the inputs are rounded
-// otherwise: what a graph amplifies it is not wrong about. nil where it may be rejected.
+// around returns bounds for each element of each output: its least and greatest value when the
+// inputs are perturbed by rounding errors. Differences within these bounds are not faults of the
+// machine. It returns nil if a perturbed point is rejected.
 func around(g *ad.Graph, in [][]float64) (least, most [][]float64) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for range 20 {
@@ -138,7 +141,7 @@ func TestRandomGraphs(t *testing.T) {
 	n, tol := short.Of(400, 60), 1e-12
 	if s := os.Getenv("VM_GRAPHS"); s != "" {
 		n, _ = strconv.Atoi(s)
-		tol = 1e-8 // among many thousands some amplify rounding
+		tol = 1e-8 // in many thousands of graphs, some amplify rounding errors
 	}
 	count := map[string]int{}
 	names := passes.Names()
@@ -160,7 +163,7 @@ func TestRandomGraphs(t *testing.T) {
 			t.Errorf("seed %d: %s", seed, p.mistake)
 		}
 		name := "seed " + strconv.FormatUint(seed, 10)
-		// Other inputs between: values must not depend on history.
+		// Run with other inputs in between: values must not depend on earlier runs.
 		without := names[seed%uint64(len(names))]
 		less, err := Compile(g, passes.Options{Verify: true, Without: []string{without}})
 		if err != nil {
@@ -172,7 +175,8 @@ func TestRandomGraphs(t *testing.T) {
 			env := &ad.Env{Rand: rand.New(rand.NewPCG(1, 1))}
 			if err := m.Run(env); err == nil {
 				run := func() { _ = m.Run(env) }
-				// Another goroutine, of the runtime or of the system, may allocate once meanwhile.
+				// Another goroutine, of the runtime or of the system, may happen to allocate
+				// meanwhile.
 				if n := testing.AllocsPerRun(1, run); n != 0 && testing.AllocsPerRun(10, run) != 0 {
 					t.Errorf("%s: %v allocations", name, n)
 				}
@@ -296,9 +300,10 @@ func TestChecksInStrips(t *testing.T) {
 		m := p.New()
 		in := [][]float64{make([]float64, groups), make([]float64, n)}
 		compare(t, "all pass", g, m, in, 1e-12)
-		in[1][1999] = math.Inf(1) // in q and r
+		in[1][1999] = math.Inf(1) // makes the checks of q and r fail
 		compare(t, "late", g, m, in, 1e-12)
-		in[0][33] = math.NaN() // in p, at a later place of the sorted rows than others
+		// Makes the check of p fail, at a row that comes after others once rows are sorted.
+		in[0][33] = math.NaN()
 		compare(t, "first", g, m, in, 1e-12)
 		in[0][35], in[1][2] = math.NaN(), math.NaN()
 		compare(t, "several", g, m, in, 1e-12)

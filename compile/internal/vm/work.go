@@ -30,8 +30,8 @@ func (p *Program) workOf(bs []block) (w float64) {
 	return w
 }
 
-// opWork is the work of an op that runs alone; for elements at computed positions, only those
-// count.
+// opWork returns the work of an op that runs alone. Of ops on elements at computed positions, only
+// these elements count.
 func (p *Program) opWork(b *block) float64 {
 	total := func(t ad.Type) float64 { return float64(t.Total()) }
 	last := total(b.types[len(b.types)-1])
