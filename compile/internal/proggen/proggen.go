@@ -72,32 +72,32 @@ type Feature string
 
 // The features.
 const (
-	Functions      Feature = "functions"             // user-defined functions
+	Functions Feature = "functions" // user-defined functions
 	// Branches whose condition depends on parameters.
 	ParamBranch    Feature = "param-branch"
-	Jumps          Feature = "jumps"                 // break, continue
-	Whiles         Feature = "whiles"                // while loops whose end depends on data
-	Prints         Feature = "prints"                // print
-	Rejections     Feature = "rejections"            // reject, and scales that may be negative
-	TargetReads    Feature = "target-reads"          // target()
-	JacobianPlus   Feature = "jacobian-plus"         // jacobian += in transformed parameters
-	Ragged         Feature = "ragged"                // inner loops whose bounds differ between iterations
-	IntLocals      Feature = "int-locals"            // int variables that are changed in loops
-	RepeatedSlices Feature = "repeated-slices"       // += at int arrays with repeated elements
-	ParamInts      Feature = "param-ints"            // comparisons of parameters used as numbers
-	ForEach        Feature = "foreach"               // loops over the elements of a container
-	NestedReturns  Feature = "nested-returns"        // return within loops of functions, decided by data
-	MixedLevels    Feature = "mixed-levels"          // ?: with sides of different autodiff level, ~ on data
-	LoopSlices     Feature = "loop-slices"           // slices whose bounds vary with a loop
+	Jumps          Feature = "jumps"           // break, continue
+	Whiles         Feature = "whiles"          // while loops whose end depends on data
+	Prints         Feature = "prints"          // print
+	Rejections     Feature = "rejections"      // reject, and scales that may be negative
+	TargetReads    Feature = "target-reads"    // target()
+	JacobianPlus   Feature = "jacobian-plus"   // jacobian += in transformed parameters
+	Ragged         Feature = "ragged"          // inner loops whose bounds differ between iterations
+	IntLocals      Feature = "int-locals"      // int variables that are changed in loops
+	RepeatedSlices Feature = "repeated-slices" // += at int arrays with repeated elements
+	ParamInts      Feature = "param-ints"      // comparisons of parameters used as numbers
+	ForEach        Feature = "foreach"         // loops over the elements of a container
+	NestedReturns  Feature = "nested-returns"  // return within loops of functions, decided by data
+	MixedLevels    Feature = "mixed-levels"    // ?: with sides of different autodiff level, ~ on data
+	LoopSlices     Feature = "loop-slices"     // slices whose bounds vary with a loop
 	// Jumps and ends of loops that depend on parameters.
-	ParamJumps     Feature = "param-jumps"
-	Computed       Feature = "computed"              // indices and bounds computed from parameters
-	FunctionInts   Feature = "function-int-variates" // int variables of functions as variates
-	CondLevels     Feature = "cond-levels"           // ?: in arguments of distributions after ~
-	TargetLupdf    Feature = "target-lupdf"          // target += …_lupdf(…)
-	Constrained    Feature = "constrained"           // constrained parameters: vectors and matrices
-	Tuples         Feature = "tuples"                // local tuples, unpacking
-	Complex        Feature = "complex"               // complex numbers
+	ParamJumps   Feature = "param-jumps"
+	Computed     Feature = "computed"              // indices and bounds computed from parameters
+	FunctionInts Feature = "function-int-variates" // int variables of functions as variates
+	CondLevels   Feature = "cond-levels"           // ?: in arguments of distributions after ~
+	TargetLupdf  Feature = "target-lupdf"          // target += …_lupdf(…)
+	Constrained  Feature = "constrained"           // constrained parameters: vectors and matrices
+	Tuples       Feature = "tuples"                // local tuples, unpacking
+	Complex      Feature = "complex"               // complex numbers
 )
 
 // Program is a random program.
