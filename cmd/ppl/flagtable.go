@@ -95,6 +95,8 @@ var flagTable = []flagRow{
 	// Method: flags that only some commands have.
 	{name: "family", topic: topicMethod, common: true, value: "FAMILY", values: oneOf(familyWords()...),
 		text: "the distribution of the outcome"},
+	{name: "standardise", topic: topicMethod, common: true, value: "COLUMNS", values: dataNames,
+		text: "columns to be divided by their standard deviation in the program, separated by commas; all: all numbers"},
 	{name: "log-lik", topic: topicMethod, common: true, value: "NAME", values: variables,
 		text: "generated quantity that has the log likelihoods (default: log_lik if it exists, otherwise they are derived from the statements on data)"},
 	{name: "derive", topic: topicMethod, text: "derive the log likelihoods even if there is a log_lik"},

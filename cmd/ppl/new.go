@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/front/formula"
 	"github.com/ppl-lang/ppl/internal/files"
 	"github.com/ppl-lang/ppl/lang/diag"
@@ -19,6 +20,7 @@ import (
 type newOptions struct {
 	input
 	family    string
+	scaled    string
 	out       string
 	overwrite bool
 }
@@ -31,6 +33,8 @@ func newCommand() *cobra.Command {
 
 The formula has R's syntax, as in lme4 and brms: columns, interactions a:b and a*b, groups (1 + x | g), (x || g) and (1 | a/b), offset(x), smooth functions s(x), I(x^2), log(x) and other functions, factor(x). 0 + leaves out the intercept. Left of ~ is the outcome, with y | trials(n) or y | cens(censored) where needed. Columns of texts are factors with treatment contrasts.
 
+Numbers are centred in the program. --standardise also divides them by their standard deviation; generated quantities then have the coefficients for one unit of the column.
+
 Families: ` + familyList(),
 		Example: "  ppl new 'died ~ age + (1 | ward)' --family bernoulli -d r.csv -o r.model\n" +
 			"  ppl run r.model --data r.csv",
@@ -40,6 +44,7 @@ Families: ` + familyList(),
 	readsTable.add(cmd, &o.input)
 	f := declare(cmd)
 	f.String(&o.family, "family", "gaussian")
+	f.String(&o.scaled, "standardise", "")
 	f.String(&o.out, "out", "")
 	f.Bool(&o.overwrite, "overwrite", false)
 	return cmd
@@ -65,6 +70,16 @@ func familyWords() []string {
 	return names
 }
 
+// standardised returns the columns of --standardise, by their names in the program.
+func (o *newOptions) standardised() (columns []string) {
+	for c := range strings.SplitSeq(o.scaled, ",") {
+		if c = data.ColumnName(c); c != "" {
+			columns = append(columns, c)
+		}
+	}
+	return columns
+}
+
 func (o *newOptions) run(cmd *cobra.Command, text string) error {
 	if o.data == "" {
 		return usagef("--data is missing: the table that the model is for")
@@ -84,7 +99,7 @@ func (o *newOptions) run(cmd *cobra.Command, text string) error {
 	if err != nil {
 		return err
 	}
-	p, err := formula.New(text, set, formula.Options{Family: o.family})
+	p, err := formula.New(text, set, formula.Options{Family: o.family, Standardise: o.standardised()})
 	if wrong, ok := errors.AsType[*formula.Error](err); ok {
 		diag.Render(cmd.ErrOrStderr(), wordedList(diag.List{wrong.Diagnostic()}), diagOptions(cmd.ErrOrStderr()))
 		return exitCode(exitError)

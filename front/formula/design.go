@@ -11,14 +11,15 @@ import (
 
 // block has the columns of the design matrix for a term.
 type block struct {
-	name   string      // in the names of coefficients
-	labels []string    // of the columns, as R names them
-	cols   [][]float64 // in the rows of the table
-	vector string      // name of the column in the program, if there is only one
-	matrix string      // name of the columns in the program, if there are several
-	scale  float64     // standard deviation of the numeric part; 1 without one
-	of     string      // what the coefficients belong to, for comments; "": levels
-	whole  bool        // a column for each level of a factor
+	name    string      // in the names of coefficients
+	labels  []string    // of the columns, as R names them
+	cols    [][]float64 // in the rows of the table
+	vector  string      // name of the column in the program, if there is only one
+	matrix  string      // name of the columns in the program, if there are several
+	divisor float64     // product of the numbers by which its variables were divided
+	scale   float64     // standard deviation of the numeric part; 1 without one
+	of      string      // what the coefficients belong to, for comments; "": levels
+	whole   bool        // a column for each level of a factor
 }
 
 // column returns the expression for a column in the program.
@@ -86,6 +87,49 @@ func (w *writer) centres(of *terms) map[string]float64 {
 	return out
 }
 
+// divisor returns the number by which a numeric variable is divided: its standard deviation,
+// rounded, if it is to be standardised, else 1.
+func (w *writer) divisor(v *variable) float64 {
+	c := v.arith.column
+	if c == nil || !slices.Contains(w.divided, c.name) && !slices.Contains(w.divided, "all") {
+		return 1
+	}
+	_, sd := moments(v.values)
+	if !(sd > 0) || !slices.ContainsFunc(v.values, func(x float64) bool { return x != 0 && x != 1 }) {
+		return 1
+	}
+	return parsed(digits(sd, 3))
+}
+
+// checkDivided returns an error if a column cannot be standardised. It sets Scales.
+func (w *writer) checkDivided() *Error {
+	w.Scales = map[string]float64{}
+	for _, v := range w.vars {
+		if v.factor == nil {
+			if d := w.divisor(v); d != 1 {
+				w.Scales[v.key] = d
+			}
+		}
+	}
+	for _, name := range w.divided {
+		var e *Error
+		switch c := w.table.columns[name]; {
+		case name == "all":
+		case c == nil:
+			e = errorf(place{}, "", "%s has no column %s to standardise", w.table.set.File(), name)
+			e.Fix = "name a column of the formula"
+		case c.levels != nil:
+			e = errorf(place{}, "leave it out: factors have their own contrasts", "%s is a column of texts and cannot be standardised", name)
+		case !slices.ContainsFunc(w.vars, func(v *variable) bool { return v.factor == nil && v.arith.column == c }):
+			e = errorf(place{}, "name a column that is a term of the formula", "%s is no predictor of its own in the formula, so it cannot be standardised", name)
+		}
+		if e != nil {
+			return e
+		}
+	}
+	return nil
+}
+
 // parsed parses a number as the program will.
 func parsed(text string) float64 {
 	var x float64
@@ -94,20 +138,20 @@ func parsed(text string) float64 {
 }
 
 // numbers returns the expression for a numeric variable in the program, centred or not, and its
-// values.
-func (w *writer) numbers(v *variable, centred bool) (text string, values []float64) {
+// values. They are divided by d, which is 1 unless the variable is to be standardised.
+func (w *writer) numbers(v *variable, centred bool, d float64) (text string, values []float64) {
 	c := 0.0
 	if centred {
 		c = centre(v.values)
 	}
 	values = slices.Clone(v.values)
 	for i := range values {
-		values[i] -= c
+		values[i] = (values[i] - c) / d
 	}
-	if c == 0 && v.arith.column != nil && !v.arith.column.asInt {
+	if c == 0 && d == 1 && v.arith.column != nil && !v.arith.column.asInt {
 		return v.arith.column.name, values
 	}
-	key := fmt.Sprint(v.key, c != 0)
+	key := fmt.Sprint(v.key, c != 0, d != 1)
 	if w.vectors[key] == "" {
 		name, init := v.name, v.arith.text()
 		if c != 0 {
@@ -120,6 +164,12 @@ func (w *writer) numbers(v *variable, centred bool) (text string, values []float
 			} else {
 				init += " + " + short(-c)
 			}
+		}
+		if d != 1 {
+			if name = v.name + "_s"; c != 0 || v.arith.strength() < 2 {
+				init = "(" + init + ")"
+			}
+			init += " / " + decimal(short(d))
 		}
 		w.vectors[key] = w.fresh(name)
 		w.td("vector[@N] %s = %s;", w.vectors[key], init)
@@ -145,7 +195,7 @@ func (w *writer) indicators(v *variable, contrast bool) *block {
 	if contrast {
 		first = 1
 	}
-	b := &block{name: v.name, scale: 1, whole: !contrast}
+	b := &block{name: v.name, scale: 1, divisor: 1, whole: !contrast}
 	for k := first; k < len(v.labels); k++ {
 		col := make([]float64, len(v.codes))
 		for i, c := range v.codes {
@@ -205,9 +255,9 @@ func (w *writer) block(of *terms, t term) *block {
 		if v.factor != nil {
 			b = w.indicators(v, w.contrast(of, t, i))
 		} else {
-			text, values := w.numbers(v, w.centred(of, i))
+			text, values := w.numbers(v, w.centred(of, i), w.divisor(v))
 			_, sd := moments(values)
-			b = &block{name: v.name, labels: []string{v.key}, cols: [][]float64{values}, vector: text, scale: sd, of: v.key}
+			b = &block{name: v.name, labels: []string{v.key}, cols: [][]float64{values}, vector: text, scale: sd, of: v.key, divisor: w.divisor(v)}
 		}
 		if out == nil {
 			out = b
@@ -220,7 +270,7 @@ func (w *writer) block(of *terms, t term) *block {
 
 // product returns the columns of an interaction: each of a times each of b, a's running faster.
 func (w *writer) product(a, b *block) *block {
-	out := &block{name: a.name + "_" + b.name, scale: 1}
+	out := &block{name: a.name + "_" + b.name, scale: 1, divisor: a.divisor * b.divisor}
 	for j, y := range b.cols {
 		for i, x := range a.cols {
 			col := make([]float64, len(x))

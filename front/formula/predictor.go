@@ -97,6 +97,13 @@ func (w *writer) predictor(blocks []*block, suffix string) string {
 			mean, reason = s.mean2, w.interceptReason()
 		}
 		w.prior(fmt.Sprintf("%s ~ normal(%s, %s);", name, mean, digits(size, 2)), reason)
+		if b.divisor != 1 {
+			declared := "real"
+			if b.matrix != "" {
+				declared = fmt.Sprintf("vector[%d]", len(b.cols))
+			}
+			w.gq("%s %s = %s / %s; // for one unit of %s", declared, w.fresh(name+"_per_unit"), name, decimal(short(b.divisor)), plain(b.of))
+		}
 		if b.matrix == "" {
 			w.param("real %s;", name)
 			parts = append(parts, name+" * "+factor(b.vector))
@@ -161,7 +168,7 @@ func (w *writer) smooth(s *smooth, suffix string) string {
 	key := "s|" + v.key
 	k := s.k - 2
 	if w.vectors[key] == "" {
-		raw, values := w.numbers(v, false)
+		raw, values := w.numbers(v, false, 1)
 		least, greatest := values[0], values[0]
 		for _, x := range values {
 			least, greatest = min(least, x), max(greatest, x)

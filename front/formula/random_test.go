@@ -1,6 +1,7 @@
 package formula
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -144,7 +145,7 @@ func value(set *data.Set, v string, row int) (x float64, level string) {
 }
 
 // labelled computes the column of the design that a label names, such as x1:hWest.
-func labelled(set *data.Set, label string, centres map[string]float64, row int) float64 {
+func labelled(set *data.Set, label string, centres, scales map[string]float64, row int) float64 {
 	out := 1.0
 	for _, part := range strings.Split(label, ":") {
 		if part == "(Intercept)" {
@@ -161,7 +162,7 @@ func labelled(set *data.Set, label string, centres map[string]float64, row int) 
 			case !is || level == "" && rest != "" || level != "" && rest == "", v == "f" && rest != "no" && rest != "yes":
 				continue
 			case level == "":
-				out *= x - centres[part]
+				out *= (x - centres[part]) / cmp.Or(scales[part], 1)
 			case level != rest:
 				out = 0
 			}
@@ -289,7 +290,11 @@ func TestRandomFormulas(t *testing.T) {
 				groups = append(groups, g)
 			}
 		}
-		p, err := New(text, set, Options{Family: family})
+		var scaled []string
+		if k%3 == 1 {
+			scaled = []string{"all"}
+		}
+		p, err := New(text, set, Options{Family: family, Standardise: scaled})
 		complete := want.complete(set, rows)
 		if err != nil {
 			// R's coding has redundant columns where an interaction lacks a margin.
@@ -300,9 +305,30 @@ func TestRandomFormulas(t *testing.T) {
 			continue
 		}
 		checkProgram(t, text, family, p, set, rows, complete, groups, offset, smooth, r)
+		checkUnits(t, text, p)
 	}
 	if collinear > formulas/3 {
 		t.Errorf("%d of %d formulas have collinear columns", collinear, formulas)
+	}
+}
+
+// checkUnits checks that generated quantities have the coefficients of standardised variables for one
+// unit of each.
+func checkUnits(t *testing.T, text string, p *Program) {
+	t.Helper()
+	for _, c := range p.Coefficients {
+		divisor := 1.0
+		for part := range strings.SplitSeq(c.Label, ":") {
+			divisor *= cmp.Or(p.Scales[part], 1)
+		}
+		name, _, _ := strings.Cut(c.Parameter, "[")
+		m := regexp.MustCompile(`\b` + name + `_per_unit = ` + name + ` / ([0-9.e+-]+);`).FindStringSubmatch(p.Text)
+		switch {
+		case divisor == 1 && m != nil:
+			t.Fatalf("%s: %s is not standardised, but has a value per unit\n%s", text, c.Label, p.Text)
+		case divisor != 1 && (m == nil || math.Abs(parsed(m[1])/divisor-1) > 1e-6):
+			t.Fatalf("%s: %s is divided by %v, which its value per unit does not undo\n%s", text, c.Label, divisor, p.Text)
+		}
 	}
 }
 
@@ -363,7 +389,7 @@ func checkProgram(t *testing.T, text, family string, p *Program, set *data.Set, 
 	for _, c := range p.Coefficients[:each] {
 		col := make([]float64, rows)
 		for n := range col {
-			col[n] = labelled(set, c.Label, p.Centres, n)
+			col[n] = labelled(set, c.Label, p.Centres, p.Scales, n)
 		}
 		design = append(design, col)
 	}
@@ -385,7 +411,7 @@ func checkProgram(t *testing.T, text, family string, p *Program, set *data.Set, 
 		for _, l := range p.Groups[i].Labels {
 			col := make([]float64, rows)
 			for n := range col {
-				col[n] = labelled(set, l, p.Groups[i].Centres, n)
+				col[n] = labelled(set, l, p.Groups[i].Centres, p.Scales, n)
 			}
 			cols = append(cols, col)
 		}
@@ -421,7 +447,7 @@ func checkProgram(t *testing.T, text, family string, p *Program, set *data.Set, 
 					if len(g.Labels) > 1 {
 						name = fmt.Sprintf("%s[%d,%d]", g.Parameter, index+1, j+1)
 					}
-					want += get(name) * labelled(set, l, g.Centres, n)
+					want += get(name) * labelled(set, l, g.Centres, p.Scales, n)
 				}
 			}
 			if smooth {
@@ -459,5 +485,27 @@ func TestFormatted(t *testing.T) {
 	comment := regexp.MustCompile(`(?m)^ *//.{101,}$`)
 	if long := comment.FindString(p.Text); long != "" {
 		t.Errorf("a long line: %s", long)
+	}
+}
+
+// TestStandardise checks columns that cannot be standardised, and those that can.
+func TestStandardise(t *testing.T) {
+	set := randomTable(t, rand.New(rand.NewPCG(1, 1)), 100)
+	for _, c := range []struct {
+		formula, column, want string
+	}{
+		{"yr ~ x1 + f", "f", "column of texts"},
+		{"yr ~ x1 + f", "x3", "no predictor of its own"},
+		{"yr ~ x1 + f", "zz", "no column zz"},
+		{"yr ~ x1 + f", "x1", ""},
+		{"yr ~ x1 + x3 + f", "all", ""},
+	} {
+		p, err := New(c.formula, set, Options{Standardise: []string{c.column}})
+		switch {
+		case c.want == "" && (err != nil || len(p.Scales) == 0):
+			t.Errorf("%s, %s: %v", c.formula, c.column, err)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s, %s: %v, want %q", c.formula, c.column, err, c.want)
+		}
 	}
 }

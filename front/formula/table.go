@@ -52,8 +52,11 @@ func (t *table) column(name string, at place) (*column, *Error) {
 	if c == nil {
 		if fault := t.set.Fault(name); fault != nil {
 			e := errorf(at, fault.Fix, "%s", fault.Message)
-			if slices.ContainsFunc(t.set.Columns(), func(c data.Column) bool { return c.Name == name && c.Missing > 0 }) {
-				e.Fix, e.Setting = "leave out the rows with holes", "na=drop"
+			if len(fault.Settings) > 0 {
+				e.Setting = fault.Settings[0]
+			}
+			if e.Setting == "na=drop" {
+				e.Fix = "leave out the rows with holes"
 			}
 			return nil, e
 		}

@@ -20,6 +20,7 @@ type Program struct {
 	Groups       []Group
 	Smooths      [][2]string        // parameters: standard deviation, and coefficients
 	Centres      map[string]float64 // numbers subtracted from variables, by their text
+	Scales       map[string]float64 // numbers by which variables are divided, by their text
 	Notes        []string           // remarks for the user
 
 	eta []string // the linear predictors
@@ -27,7 +28,8 @@ type Program struct {
 
 // Options are options of [New].
 type Options struct {
-	Family string // "": gaussian
+	Family      string   // "": gaussian
+	Standardise []string // columns to be divided by their standard deviation; "all": all numbers
 }
 
 // writer writes a program.
@@ -36,6 +38,7 @@ type writer struct {
 	builder
 	family     *family
 	scale      scale
+	divided    []string // the columns of Options.Standardise
 	names      map[string]bool
 	vectors    map[string]string
 	factors    map[string]*block
@@ -93,7 +96,7 @@ func write(text string, set *data.Set, o Options) (*Program, *Error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{builder: builder{text: text, table: table}, names: map[string]bool{}, vectors: map[string]string{}, factors: map[string]*block{}, counts: map[*column]string{}}
+	w := &writer{builder: builder{text: text, table: table}, divided: o.Standardise, names: map[string]bool{}, vectors: map[string]string{}, factors: map[string]*block{}, counts: map[*column]string{}}
 	if w.family, err = familyOf(o.Family); err != nil {
 		return nil, err
 	}
@@ -123,6 +126,9 @@ func write(text string, set *data.Set, o Options) (*Program, *Error) {
 		w.spec.terms.intercept = true
 	}
 	w.Centres = w.centres(&w.spec.terms)
+	if err := w.checkDivided(); err != nil {
+		return nil, err
+	}
 	for _, t := range w.spec.terms.list {
 		blocks = append(blocks, w.block(&w.spec.terms, t))
 	}
