@@ -312,8 +312,8 @@ func TestRandomFormulas(t *testing.T) {
 	}
 }
 
-// checkUnits checks that generated quantities have the coefficients of standardised variables for one
-// unit of each.
+// checkUnits checks that generated quantities have the coefficients of standardised variables for
+// one unit of each.
 func checkUnits(t *testing.T, text string, p *Program) {
 	t.Helper()
 	for _, c := range p.Coefficients {
@@ -495,7 +495,7 @@ func TestStandardise(t *testing.T) {
 		formula, column, want string
 	}{
 		{"yr ~ x1 + f", "f", "column of texts"},
-		{"yr ~ x1 + f", "x3", "no predictor of its own"},
+		{"yr ~ x1 + f", "x3", "not a term by itself"},
 		{"yr ~ x1 + f", "zz", "no column zz"},
 		{"yr ~ x1 + f", "x1", ""},
 		{"yr ~ x1 + x3 + f", "all", ""},
