@@ -79,6 +79,7 @@ func commandTable() []commandRow {
 		{"cmdstan-home", groupTools, "Make a folder that front ends take for CmdStan", folderArg, "", cmdstanHomeCommand},
 		{"build", groupTools, "Make an executable like one that CmdStan makes", modelArg, "", buildCommand},
 		{"completion", groupTools, "Print a script that completes commands in your shell", nil, "", nil}, // cobra's
+		{"schema", groupTools, "Print the JSON schema of what a command prints", schemaArg, "formats", schemaCommand},
 		{"man", groupTools, "Write manual pages to a folder", folderArg, "", manCommand},
 		{"version", groupTools, "Print the version of this program", noArgs, "", versionCommand},
 		{"help", groupTools, "Show help on a command or a topic", nil, "", nil}, // made with the root

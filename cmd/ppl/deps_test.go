@@ -62,10 +62,11 @@ front/serve: front/httpd front/serve sys
 front/cmdstan: front/cmdstan fit model infer ad lang stdlib compile internal/planted internal/files internal/clients/rules pflag
 front/bridge: front/bridge fit model lang ad compile infer internal/planted
 .:          . model fit infer lang compile/data
-cmd/ppl:    cmd/ppl front study assess fit model infer lang stdlib ad compile internal/buildinfo internal/cputime internal/files internal/planted cobra pflag term sys toml
+cmd/ppl:    cmd/ppl doc/reference/json front study assess fit model infer lang stdlib ad compile internal/buildinfo internal/cputime internal/files internal/planted cobra pflag term sys toml
 examples:   . examples study assess fit model lang ad stdlib compile infer gonum plot
 internal:   internal study assess fit model lang ad stdlib compile infer gonum
 internal/cmd/site: goldmark
+doc/reference/json:
 internal/files: sys
 internal/buildinfo:
 internal/cputime:
@@ -91,6 +92,8 @@ lang/format:             lang/source lang/diag lang/ast lang/printer lang
 lang/service:            lang lang/source lang/diag lang/ast lang/types lang/check lang/format lang/internal/grammar
 lang/check/checktest:    lang/types
 lang/internal/errtest:   lang/source lang/diag
+
+doc/reference/json:
 
 ad/kernel:               ad/kernel/routines
 ad/kernel/routines:
