@@ -11,11 +11,11 @@ import (
 //
 // Nodes of n elements that read each other element by element may share a block of n lanes; scalar
 // nodes may share a block of scalar code. Larger blocks move less data through memory. So a block
-// takes every node that is ready, or becomes ready by the block's own nodes. Nodes that run alone
-// and scalars go first, because they may make more nodes ready. Among maps, the size on the longest
+// takes every node whose operands are known, or are computed by the block itself. Nodes that run
+// alone and scalars go first, because others may wait for them. Among maps, the size on the longest
 // path to the end goes first.
 //
-// A buffer that only nodes of its own block read, element by element, is Local.
+// A buffer that is read only by nodes of the block that writes it, element by element, is Local.
 func FormBlocks(p *Program, fuse bool) {
 	p.Bodies(func(b *Body) {
 		s := &scheduler{Body: b, fuse: fuse, state: make([]nodeState, len(b.Nodes))}
@@ -28,9 +28,9 @@ func FormBlocks(p *Program, fuse bool) {
 
 type nodeState struct {
 	block   int32 // the block in which it runs
-	barrier int32 // the block in which it cannot run
+	barrier int32 // the block in which it cannot run, because a node before it does
 	height  int32
-	deps    int32   // dependences that have not run yet
+	deps    int32   // number of nodes that must run before and have not run yet
 	succs   []int32 // indices of dependent nodes, times two, plus 1 if the node may be in the same block
 }
 
@@ -142,8 +142,8 @@ func (s *scheduler) schedule() {
 	}
 }
 
-// sameBlock reports whether node q may be in the block of p, which makes its argument k (k < 0:
-// which only has to run before; both are checks then).
+// sameBlock reports whether node q may be in the block of p. p computes argument k of q; if k is
+// negative, both are checks, of which p must run first.
 func (b *Body) sameBlock(p, q *Node, k int) bool {
 	if p.Kind > Accumulate || q.Kind > Accumulate {
 		return false
@@ -152,14 +152,15 @@ func (b *Body) sameBlock(p, q *Node, k int) bool {
 		k >= 0 && b.perElement(q, k) && p.N == q.N && p.Kind <= Load && p.Dst == q.Args[k].Buf
 }
 
-// link finds dependences, and heights: the number of blocks that must follow.
+// link finds the nodes that must run before others, and the height of each node: the number of
+// blocks that must follow it.
 //
 // Sums into slices of one array that are a few elements apart, as in the derivative of a difference
 // x[2:n] - x[1:n-1], get separate blocks. In one loop, a vector would be loaded from the bytes of
-// two recent stores, for which the processor waits until both have left its store buffer.
+// two recent stores, and the processor waits until both have left its store buffer.
 func (s *scheduler) link() {
-	added := map[BufferID][]int32{} // by buffer: sums into slices of it
-	const some = 3                  // successors of most nodes
+	added := map[BufferID][]int32{} // for each buffer, the sums into slices of it
+	const some = 3                  // most nodes have no more successors than this
 	room := make([]int32, some*len(s.Nodes))
 	for i := range s.state {
 		s.state[i].succs = room[some*i : some*i : some*(i+1)]
@@ -214,8 +215,8 @@ func (s *scheduler) link() {
 // maxUpdateVisits bounds the nodes that readBeforeUpdates visits in a body.
 const maxUpdateVisits = 1 << 16
 
-// readBeforeUpdates lets the steps of a region read an array before a node changes elements of it.
-// Otherwise the node would have to change a copy of the array.
+// readBeforeUpdates makes steps of a region read an array before a node changes elements of it,
+// where that is possible. Otherwise the node would have to change a copy of the array.
 func (s *scheduler) readBeforeUpdates() {
 	if s.Region == nil {
 		return
@@ -246,8 +247,8 @@ func (s *scheduler) readBeforeUpdates() {
 	}
 }
 
-// reaches reports whether a node must run before another one, or whether too many nodes have been
-// visited to know.
+// reaches reports whether a node must run before another one. It also returns true if it would have
+// to visit too many nodes to know.
 func (s *scheduler) reaches(from, to int32, left *int) bool {
 	seen := map[int32]bool{from: true}
 	for list := []int32{from}; len(list) > 0; {
@@ -266,7 +267,7 @@ func (s *scheduler) reaches(from, to int32, left *int) bool {
 	return false
 }
 
-// topological returns the nodes in an order in which each comes before those that depend on it.
+// topological returns the nodes in topological order: each comes before those that depend on it.
 func (s *scheduler) topological() []int32 {
 	deps := make([]int32, len(s.Nodes))
 	order := make([]int32, 0, len(s.Nodes))
@@ -285,7 +286,7 @@ func (s *scheduler) topological() []int32 {
 	return order
 }
 
-// locals marks the buffers that only their own block reads.
+// locals marks the buffers that are read only by the block that writes them.
 func (s *scheduler) locals() {
 	for i := range s.Nodes {
 		if n := &s.Nodes[i]; n.Kind <= Load && n.N > 1 && n.Dst != None {
@@ -323,14 +324,14 @@ func ScheduleScalars(p *Program) {
 // orderer schedules the scalar blocks of a body.
 type orderer struct {
 	*Body
-	at []int32 // by node: its index in the block being scheduled, from 1; 0 elsewhere
+	at []int32 // for each node, its index in the block being scheduled, from 1; 0: it is in another block
 }
 
 func (o *orderer) order(nodes []int32) []int32 {
 	for k, i := range nodes {
 		o.at[i] = int32(k + 1)
 	}
-	// Dependences within the block, by the node that they come from.
+	// The dependences within the block, in lists by the node that they come from.
 	type edge struct{ next, to int32 }
 	edges := make([]edge, 1, 2*len(nodes))
 	heads, deps := make([]int32, len(nodes)), make([]int32, len(nodes))

@@ -5,9 +5,9 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// Columns rewrites the product of a known matrix of few columns and a vector as sums of products
-// over its rows, and that of its transpose as a sum of products for each column. These join the
-// loops around them, so that fewer values go through memory.
+// Columns rewrites the product of a known matrix of few columns and a vector: for each row as a sum
+// of products, or for the transposed matrix as a sum of products for each column. These become part
+// of the loops around them, so that fewer values go through memory.
 func Columns(p *Program) {
 	c := &columns{Program: p, known: map[column]Value{}}
 	p.Bodies(c.body)
@@ -94,7 +94,7 @@ func (n *Node) narrow(b *Body) (long, few int, transposed bool) {
 		rows, cols = cols, rows
 	}
 	switch {
-	case n.Types[1].Size() != cols: // the second operand is a matrix
+	case n.Types[1].Size() != cols: // its second operand is a matrix
 	case rows >= longColumn && cols <= FewColumns && rows > cols:
 		return rows, cols, false
 	case cols >= longColumn && rows <= FewColumns && cols > rows && !n.Args[1].Rep:

@@ -7,9 +7,9 @@ import (
 
 // Cost is the cost of some nodes in one evaluation.
 type Cost struct {
-	Ops   float64 // numbers computed, counting lanes, steps and trips of regions (a while loop as one trip)
-	Bytes float64 // read from and written to memory, except local values
-	Guess float64 // time by the weights of ops: for shares within a block, not for its duration
+	Ops   float64 // numbers computed, counting lanes, steps and trips of regions; a while loop counts as one trip
+	Bytes float64 // bytes read from and written to memory, without local values
+	Guess float64 // time by the weights of ops: to compare nodes of a block, not to predict its duration
 }
 
 // Add adds d to c.
@@ -19,7 +19,8 @@ func (c *Cost) Add(d Cost) {
 	c.Guess += d.Guess
 }
 
-// Cost returns the cost of a node that is not a region; that of a region lies in its bodies.
+// Cost returns the cost of a node that is not a region. The cost of a region is that of the nodes
+// in its bodies.
 func (b *Body) Cost(n *Node) Cost {
 	if n.Reg != nil {
 		return Cost{}
@@ -29,7 +30,8 @@ func (b *Body) Cost(n *Node) Cost {
 	for k, a := range n.Args {
 		switch {
 		case b.Buffers[a.Buf].Local || a.Rep:
-		case k > 0 || n.Op != ad.OpTake && !n.InPlace: // these touch a few elements of the array
+		// These ops read or change a few elements of their first argument.
+		case k > 0 || n.Op != ad.OpTake && !n.InPlace:
 			c.Bytes += number * float64(a.N)
 		case n.Op == ad.OpTake:
 			c.Bytes += number * float64(n.N)
@@ -46,7 +48,7 @@ func (b *Body) Cost(n *Node) Cost {
 		c.Bytes += number * float64(size)
 	}
 	if n.Kind == MatMul {
-		c.Ops = float64(b.Buffers[n.Args[0].Buf].N) // times columns, below
+		c.Ops = float64(b.Buffers[n.Args[0].Buf].N) // multiplied by the number of columns below
 		if s := n.Types[1].Shape; len(s) == 2 {
 			cols := s[1]
 			if a, ok := n.Src.Attr.(ad.MatMulAttr); ok && a.TransB {
@@ -63,7 +65,7 @@ func (b *Body) Cost(n *Node) Cost {
 	return c
 }
 
-// weight is the approximate time of an op per number.
+// weight returns the approximate time of an op per number, in ns.
 func weight(n *Node) float64 {
 	w := 0.45 // a pass over a strip
 	if n.N == 1 {

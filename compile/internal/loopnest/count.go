@@ -55,7 +55,7 @@ func (p *Program) Count() Count {
 	return c
 }
 
-// Times is the number of times that the body runs per evaluation.
+// Times returns the number of times that the body runs in an evaluation.
 func (b *Body) Times() float64 {
 	times := 1.0
 	for ; b.Region != nil; b = b.Parent {

@@ -6,9 +6,9 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// EliminateCommon is common-subexpression elimination: equal nodes on arrays become one node. Most
-// duplicates are gone in the graph already. A value that a graph computes once with lanes and once
-// as an array, or two reads of one value, become equal only here.
+// EliminateCommon is common-subexpression elimination: equal nodes on arrays become one node. The
+// graph has merged most duplicates already. Others become equal only here: a value that the graph
+// computes both in lanes and as an array, or two reads of one value.
 func EliminateCommon(p *Program) {
 	same := map[BufferID]BufferID{}
 	p.Bodies(func(b *Body) { b.eliminateCommon(same) })
@@ -17,7 +17,7 @@ func EliminateCommon(p *Program) {
 	}
 }
 
-// cseKey finds equal nodes.
+// cseKey is equal for equal nodes.
 type cseKey struct {
 	kind    Kind
 	op      ad.OpCode
@@ -27,7 +27,8 @@ type cseKey struct {
 	m       mapKey
 }
 
-// cseHash is a part of a key: a map allocates each of its keys that has more than 128 bytes.
+// cseHash is the part of a key that a map uses: a map allocates memory for each key of more than
+// 128 bytes.
 type cseHash struct {
 	op   ad.OpCode
 	n    int
@@ -40,7 +41,7 @@ func (k *cseKey) hash() cseHash { return cseHash{k.op, k.n, k.args[0].Buf, k.arg
 type cseEntry struct {
 	key    cseKey
 	dst    BufferID
-	before int32 // the index of the entry before it with the same hash, from 1
+	before int32 // index of the previous entry with the same hash, from 1
 }
 
 type mapKey struct {
@@ -63,7 +64,7 @@ func (m *Map) key() (k mapKey, ok bool) {
 
 func (b *Body) eliminateCommon(same map[BufferID]BufferID) {
 	keys := make([]cseEntry, 0, len(b.Nodes))
-	last := map[cseHash]int32{} // by hash: the index of the last key with it, from 1
+	last := map[cseHash]int32{} // for each hash, the index of its last entry, from 1
 	dead := make([]bool, len(b.Nodes))
 	for i := range b.Nodes {
 		n := &b.Nodes[i]
@@ -89,7 +90,7 @@ func (b *Body) eliminateCommon(same map[BufferID]BufferID) {
 			}
 			key.m = m
 		}
-		if n.Kind == Accumulate && d.N > 1 { // the elements that it does not write may differ
+		if n.Kind == Accumulate && d.N > 1 { // the elements that the node does not write may differ
 			continue
 		}
 		hash := key.hash()

@@ -6,8 +6,8 @@ import (
 )
 
 // ShareExponentials rewrites logistic functions as an exponential, a logarithm and cheap ops, so
-// that functions of the same argument (or of its negative), mostly a value and its derivative,
-// share them.
+// that functions of the same argument, or of its negative, share them: mostly a value and its
+// derivative.
 func ShareExponentials(p *Program) { p.Bodies((*Body).shareExponentials) }
 
 // pair identifies a shared exponential: of -|a|, or of -|a-b| if b has a buffer.
@@ -97,7 +97,7 @@ func logistic(n *Node) bool {
 	return false
 }
 
-// shortLogSumExp is the number of terms of a log_sum_exp that is worth rewriting; 0 for other
+// shortLogSumExp returns the number of terms of a log_sum_exp that is worth rewriting; 0 for other
 // nodes.
 func (b *Body) shortLogSumExp(n *Node) int {
 	if n.Kind != Array || n.Op != ad.OpLogSumExp || n.Args[0].Rep || b.Buffers[n.Dst].N == 0 {
@@ -152,8 +152,8 @@ func (b *Body) logSumExp(nodes *[]Node, n Node, k int) {
 	emitTo(n.Dst, ad.OpAdd, shift, emit(ad.OpLog, sum))
 }
 
-// distance identifies |a|, without its sign. For the difference that the derivative of log_sum_exp2
-// makes, it is the pair.
+// distance returns the key of |a|, the same for -a. For a difference made by the derivative of
+// log_sum_exp2, it is that of |x-y|.
 func (b *Body) distance(a Value) pair {
 	made := func(v Value, op ad.OpCode) *Node {
 		if n := b.maker(v); n != nil && n.Op == op {

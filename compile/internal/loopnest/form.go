@@ -14,23 +14,23 @@ type BufferID int32
 const None BufferID = -1
 
 // Buffer is a contiguous piece of memory: an input, a constant, a carried value, a slice of a
-// stream, or the result of nodes. Nodes write it once per run, step or lane. Slices, reshapes, and
-// values with or without lanes are Values that refer to the buffer.
+// stream, or the result of nodes. Nodes write it once in each run, step or lane. Slices, reshapes,
+// and values with or without lanes are Values that refer to a buffer.
 type Buffer struct {
 	N       int
 	Data    []float64 // of a constant; never modified
-	Binding *Binding  // of a region's argument that moves with the step or lane
-	Body    *Body     // in which it is written; nil for constants and bindings
+	Binding *Binding  // set for an argument of a region that moves with the step or lane
+	Body    *Body     // the body in which it is written; nil for constants and bindings
 	Input   int       // number of the program's input, from 1; 0 for other buffers
-	Kept    bool      // written by others than nodes: an input, a carried value; never placed within another
+	Kept    bool      // not only nodes write it: an input, a carried value; never part of another buffer
 
-	In BufferID // the buffer that it is part of, from element At; None if it has its own memory
+	In BufferID // In is the buffer that contains it, from element At; None if it has separate memory.
 	At int
 
 	Makers []int32 // nodes of Body that write it
 	Clears []Span  // what must be 0 before its makers run
-	Shared bool    // read by others than nodes: an output, a kept or carried value
-	Local  bool    // read only within its block, lane by lane; set when blocks are formed
+	Shared bool    // not only nodes read it: an output, a kept or carried value
+	Local  bool    // read only by the block that writes it, lane by lane; known once blocks are formed
 }
 
 // Span is the elements from Lo up to but not including Hi.
@@ -45,21 +45,21 @@ type Value struct {
 	Rep bool
 }
 
-// LaneValue is a value that has lanes or not.
+// LaneValue is a value that may have lanes.
 type LaneValue struct {
 	Value
 	Laned bool
 }
 
-// Kind says how a node acts.
+// Kind is the way in which a node acts.
 type Kind uint8
 
-// The kinds. Nodes up to Accumulate form blocks with others of the same N:
-// scalar code if it is 1, maps otherwise. What follows runs alone.
+// The kinds. Nodes up to Accumulate share blocks with others of the same N: scalar code if N is 1,
+// maps otherwise. The other kinds run alone.
 const (
 	Elementwise Kind = iota // Op, element by element; operands have N elements or 1. Checks too
 	Load                    // Dst = Args[0] through Map: strided, gathered or broadcast
-	Accumulate              // Dst through Map += Args[0] (ops.Dot: products), or = with Store: sums, scatters, placements
+	Accumulate              // Dst through Map += Args[0] (for ops.Dot, += a product); with Store, = : sums, scatters, placements
 	MatMul
 	Array   // Op on whole arrays, per lane
 	Random  // draws numbers
@@ -71,23 +71,23 @@ const (
 // read.
 type Node struct {
 	Kind  Kind
-	Op    ad.OpCode // of ad, or one of this package's own
-	N     int       // elements that it computes or, Accumulate, reads
+	Op    ad.OpCode // an op of package ad or of package ops
+	N     int       // number of elements that it computes; for Accumulate, that it reads
 	Args  []Value
 	Dst   BufferID // None for effects and regions
 	Map   Map
 	Store bool
-	Src   *ad.Node  // what was lowered, for what runs alone and checks
-	Types []ad.Type // of the arguments, for ops that see them
+	Src   *ad.Node  // the node of the graph, for nodes that run alone and for checks
+	Types []ad.Type // types of the arguments, for ops that need them
 	Reg   *Region
 	Site  ad.Site
 
-	// InPlace is set by the assembler where an array that the node changes in a few places takes
-	// the memory of the array that it was: the node costs these places.
+	// InPlace is set, by package vm, if the node changes a few elements of an array in the array's
+	// own memory. It then costs only these elements.
 	InPlace bool
 
-	After int32   // node that must run before: order of effects; -1 for none
-	Perm  []int32 // of a check of sorted rows: which element each was
+	After int32   // node that must run before, to keep the order of side effects; -1: none
+	Perm  []int32 // for a check of sorted rows: the original index of each element
 }
 
 // BlockKind is the kind of a block.
@@ -97,26 +97,26 @@ type BlockKind uint8
 const (
 	ScalarBlock BlockKind = iota // straight-line code on single numbers
 	MapBlock                     // N independent lanes
-	SingleBlock                  // one node that runs alone, a region with its bodies too
+	SingleBlock                  // one node that runs alone, such as a region with its bodies
 )
 
-// Block is nodes that run together, in this order.
+// Block is a group of nodes that run together, in order.
 type Block struct {
 	Kind  BlockKind
 	N     int
-	Nodes []int32 // of the body
+	Nodes []int32 // indices into the body's nodes
 }
 
 // Body is the program itself or the body of a region.
 type Body struct {
 	*Program
 	Parent *Body
-	Region *Region // whose body it is; nil for the program's own
+	Region *Region // the region that it is a body of; nil for the program's body
 	Nodes  []Node
 	Blocks []Block // in order of execution; nil until blocks are formed
 	Own    []BufferID
 
-	last int32 // last node with an effect
+	last int32 // last node with a side effect
 }
 
 // Program is a lowered graph.
@@ -124,43 +124,42 @@ type Program struct {
 	Buffers []Buffer
 	Main    *Body
 	Inputs  []BufferID
-	Outputs []Value // each in its own memory
+	Outputs []Value // each in separate memory
 
 	consts map[uint64]BufferID
-	zero   BufferID // no elements
-	values []Value  // of which operands are cut
+	zero   BufferID // a buffer without elements
+	values []Value  // memory from which lists of operands are cut
 	makers []int32
 }
 
 // Region is a region of any kind: its bodies, and the values that they share with the surrounding
-// body. Bodies address captured values directly, and slices of streams and of lanes through
+// body. Bodies refer to captured values directly, and to slices of streams and of lanes through
 // bindings. Carried values are in buffers of the surrounding body.
 type Region struct {
 	Node    *ad.Node
 	Layout  ad.Layout
-	Lanes   int         // 0: without
-	Results []LaneValue // dead ones have Buf None
-	Sizes   []int       // of one lane of each result
-	Live    []bool      // results that somebody reads
+	Lanes   int         // number of lanes; 0: none
+	Results []LaneValue // a result that nothing reads has Buf None
+	Sizes   []int       // for each result, the number of elements in a lane
+	Live    []bool      // the results that something reads
 
 	Bodies   []*Body   // in the layout's order
-	Cond     LaneValue // of Chosen; of Tested, in its first body
+	Cond     LaneValue // the condition: of Chosen, or of Tested, for which its first body computes it
 	Bindings []*Binding
 	Carries  []Carry
-	Sums     []BufferID // accumulators
-	Finals   []LanePart // carried values and sums to copy after every lane
-	Keeps    []Keep     // at each step, or snapshot
-	Outs     [2][]Keep  // results of the bodies of Chosen
+	Sums     []BufferID // the accumulators
+	Finals   []LanePart // carried values and sums that are copied to results after every lane
+	Keeps    []Keep     // values that are stored at each step, or at snapshots
+	Outs     [2][]Keep  // for Chosen: the results that each body stores
 
-	Trips, Stride BufferID // results of Tested; None if nobody reads them
+	Trips, Stride BufferID // results of Tested; None if nothing reads them
 }
 
-// Binding ties a buffer of a body to a slice of a value that moves with the
-// step or the lane.
+// Binding makes a buffer of a body a slice of a value, which moves with the step or the lane.
 type Binding struct {
 	Region     *Region
 	Src        Value // in the surrounding body
-	Step, Lane int   // strides
+	Step, Lane int   // distances by which the slice moves
 	ByStep     bool
 }
 
@@ -171,12 +170,12 @@ type Carry struct {
 	Next Value // in the body
 }
 
-// LanePart is a buffer of one lane's size and the result to which it is copied
-// after every lane.
+// LanePart is a buffer with the size of one lane, and the buffer of the result to which it is
+// copied after every lane.
 type LanePart struct{ Buf, Part BufferID }
 
-// Keep is a value of a body that every step stores in part of a result: at its end or, with First,
-// at its beginning.
+// Keep is a value of a body that every step stores in its part of a result: when the step ends or,
+// with First, when it begins.
 type Keep struct {
 	Value
 	Dst        BufferID
@@ -184,16 +183,15 @@ type Keep struct {
 	First      bool
 }
 
-// fault is a mistake of this package's; it ends lowering and is recovered by
-// Recover.
+// fault is a mistake in this package or in a pass. It ends lowering by a panic, see Recover.
 type fault struct{ error }
 
 func faultf(format string, args ...any) {
 	panic(fault{fmt.Errorf("loopnest: "+format, args...)})
 }
 
-// Recover stores a mistake of this package's in *err; defer it at the border of
-// whoever runs passes.
+// Recover stores a fault in *err. Defer it in functions of a package's border that lower or run
+// passes.
 func Recover(err *error) {
 	switch r := recover().(type) {
 	case nil:
@@ -215,10 +213,10 @@ func (p *Program) AddBuffer(b Buffer) BufferID {
 	return id
 }
 
-// Whole is the value of all of a buffer.
+// Whole returns the value of all elements of a buffer.
 func (p *Program) Whole(b BufferID) Value { return Value{Buf: b, N: p.Buffers[b].N} }
 
-// Constant is the value of a number.
+// Constant returns the value of a constant number.
 func (p *Program) Constant(v float64) Value {
 	bits := math.Float64bits(v)
 	b, ok := p.consts[bits]
@@ -229,7 +227,7 @@ func (p *Program) Constant(v float64) Value {
 	return p.Whole(b)
 }
 
-// number is the number that v is known to be.
+// number returns the number that v has in every run, if it is known.
 func (p *Program) number(v Value) (x float64, ok bool) {
 	if d := p.Buffers[v.Buf].Data; d != nil && (v.N == 1 || v.Rep) {
 		return d[v.Off], true
@@ -239,7 +237,7 @@ func (p *Program) number(v Value) (x float64, ok bool) {
 
 func (b *Body) newBuffer(n int) BufferID { return b.AddBuffer(Buffer{N: n, Body: b}) }
 
-// add appends a node and makes it a maker of its result.
+// add appends a node, and records that it writes its result.
 func (b *Body) add(n Node) int32 {
 	i := int32(len(b.Nodes))
 	n.After = -1
@@ -257,7 +255,7 @@ func (b *Body) add(n Node) int32 {
 	return i
 }
 
-// operands allocates memory for n operands.
+// operands returns memory for n operands.
 func (p *Program) operands(n int) []Value {
 	if len(p.values) < n {
 		p.values = make([]Value, max(n, 1024))
@@ -267,14 +265,14 @@ func (p *Program) operands(n int) []Value {
 	return v
 }
 
-// ordered puts the node last in the order of effects.
+// ordered makes node i the last one in the order of side effects.
 func (b *Body) ordered(i int32) {
 	b.Nodes[i].After = b.last
 	b.last = i
 }
 
-// setNodes replaces the body's nodes; from[i] is the former number of node i, or
-// -1. Makers and the order of effects are brought up to date.
+// setNodes replaces the body's nodes. from[i] is the previous index of node i, or -1 for a new one.
+// It updates Makers and the order of side effects.
 func (b *Body) setNodes(nodes []Node, from []int32) {
 	to := make([]int32, len(b.Nodes))
 	for i, f := range from {
@@ -300,7 +298,7 @@ func (b *Body) setNodes(nodes []Node, from []int32) {
 	}
 }
 
-// makes records that node i writes buffer id, and what that is part of.
+// makes records that node i writes buffer id, and the buffers that contain it.
 func (b *Body) makes(id BufferID, i int32) {
 	for ; id != None && b.Buffers[id].Body == b; id = b.Buffers[id].In {
 		d := &b.Buffers[id]
@@ -308,7 +306,7 @@ func (b *Body) makes(id BufferID, i int32) {
 	}
 }
 
-// renumber brings makers up to date with nodes that write elsewhere than before.
+// renumber updates Makers after nodes were made to write other buffers.
 func (b *Body) renumber() {
 	from := make([]int32, len(b.Nodes))
 	for i := range from {
@@ -339,7 +337,8 @@ func (b *Body) drop(dead []bool) {
 	b.setNodes(nodes, from)
 }
 
-// maker returns the elementwise node that alone computes all of v; nil if there is none.
+// maker returns the elementwise node that computes all of v, and nothing else; nil if there is
+// none.
 func (b *Body) maker(v Value) *Node {
 	r := &b.Buffers[v.Buf]
 	if r.Body != b || len(r.Makers) != 1 || v.Off != 0 || v.N != r.N || v.Rep {
@@ -351,7 +350,7 @@ func (b *Body) maker(v Value) *Node {
 	return nil
 }
 
-// uses counts, by buffer, how often nodes read it.
+// uses returns, for each buffer, the number of times that nodes read it.
 func (p *Program) uses() []int32 {
 	uses := make([]int32, len(p.Buffers))
 	p.Bodies(func(b *Body) {
@@ -364,8 +363,7 @@ func (p *Program) uses() []int32 {
 	return uses
 }
 
-// Bodies calls f for the program's body and those of all regions, outer before
-// inner.
+// Bodies calls f for the program's body and for the bodies of all regions, outer ones before inner.
 func (p *Program) Bodies(f func(*Body)) {
 	var walk func(b *Body)
 	walk = func(b *Body) {

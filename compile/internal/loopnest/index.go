@@ -6,16 +6,16 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// Map maps positions of a value, over all its lanes, to elements of its source's flat storage. It
-// is an ad.Index with lanes as one more dimension, in its simplest form.
+// Map maps positions of a value, over all its lanes, to elements of its source. It is an ad.Index
+// in which lanes are one more dimension, in its simplest form.
 type Map struct {
 	Off  int
-	Dims []ad.Dim // no dimension of one element, no two that could be one
-	N    int      // positions
+	Dims []ad.Dim // none has a single element, and no two of them could be one
+	N    int      // number of positions
 }
 
-// Flatten makes the map of ix over lanes values that are stride elements apart in the source;
-// positions are lane-major.
+// Flatten returns the map of ix over several lanes, whose values are stride elements apart in the
+// source. Positions are ordered by lane.
 func Flatten(ix ad.Index, lanes, stride int) Map {
 	m := Map{Off: ix.Offset, N: 1}
 	if lanes > 0 {
@@ -27,7 +27,7 @@ func Flatten(ix ad.Index, lanes, stride int) Map {
 	return m
 }
 
-// affine2 is the map (i, j) → i·s0 + j·s1 of n0·n1 positions.
+// affine2 returns the map (i, j) → i·s0 + j·s1 of n0·n1 positions.
 func affine2(n0, s0, n1, s1 int) Map {
 	m := Map{N: 1}
 	m.add(ad.Dim{N: n0, Stride: s0})
@@ -65,12 +65,12 @@ func (m *Map) add(d ad.Dim) {
 	m.Dims = append(m.Dims, d)
 }
 
-// Contiguous reports whether the positions are elements off, off+1, ….
+// Contiguous reports whether the positions are the elements off, off+1, ….
 func (m *Map) Contiguous() bool {
 	return len(m.Dims) == 0 || len(m.Dims) == 1 && m.Dims[0].Table == nil && m.Dims[0].Stride == 1
 }
 
-// Uniform reports whether all positions are one element.
+// Uniform reports whether all positions are the same element.
 func (m *Map) Uniform() bool {
 	return len(m.Dims) == 0 || len(m.Dims) == 1 && m.Dims[0].Table == nil && m.Dims[0].Stride == 0
 }
@@ -93,9 +93,9 @@ func (m *Map) Affine() (n0, s0, n1, s1 int, ok bool) {
 	return 0, 0, 0, 0, false
 }
 
-// Table returns the elements of all positions, relative to base. Neither base nor entries are
-// negative, whatever the offset of the map: executors cut the source at base and index the rest by
-// the entries.
+// Table returns the elements of all positions as a table, relative to base. Neither base nor the
+// entries are negative, whatever the offset of the map: executors cut the source at base, and use
+// the entries as indices into the rest.
 func (m *Map) Table() (t []int32, base int) {
 	if len(m.Dims) == 1 && m.Dims[0].Table != nil && m.Off >= 0 {
 		t = m.Dims[0].Table[:m.Dims[0].N]
@@ -115,7 +115,7 @@ func (m *Map) Each(f func(pos, elem int)) {
 	}
 }
 
-// Span is the smallest range that contains all elements of the map.
+// Span returns the smallest range that contains all elements of the map.
 func (m *Map) Span() Span {
 	lo, hi := m.Off, m.Off
 	for _, d := range m.Dims {

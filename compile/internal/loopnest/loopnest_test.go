@@ -7,7 +7,7 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// rowsGraph is a sum over rows with a group, and a scan.
+// rowsGraph returns a graph with a sum over rows that have a group, and a scan.
 func rowsGraph() *ad.Graph {
 	const n, groups = 128, 4
 	table, data := make([]int32, n), make([]float64, n)
@@ -38,7 +38,7 @@ func lowered() *Program {
 	return p
 }
 
-// TestVerify checks that invalid loop programs are detected.
+// TestVerify checks that Verify detects invalid loop programs.
 func TestVerify(t *testing.T) {
 	if err := lowered().Verify(); err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestVerifyGraph checks that invalid graphs are detected.
+// TestVerifyGraph checks that VerifyGraph detects invalid graphs.
 func TestVerifyGraph(t *testing.T) {
 	if err := VerifyGraph(rowsGraph()); err != nil {
 		t.Fatal(err)
@@ -127,7 +127,7 @@ func TestVerifyGraph(t *testing.T) {
 	}
 }
 
-// TestPasses checks that the program is valid after each pass, and that the passes do their work.
+// TestPasses checks that the program is valid after each pass, and that each pass changes it.
 func TestPasses(t *testing.T) {
 	p := Lower(rowsGraph())
 	for _, pass := range []struct {
@@ -159,13 +159,13 @@ func TestSortRows(t *testing.T) {
 	g := ad.NewGraph()
 	table, other := make([]int32, 100), make([]int32, 100)
 	for i := range table {
-		table[i], other[i] = int32(i)%7, int32(i)%5 // equal tables would be one gather
+		table[i], other[i] = int32(i)%7, int32(i)%5 // different tables, since equal ones would be one gather
 	}
 	a := g.Input(ad.Type{Shape: []int{7}})
 	x := g.Gather(a, ad.Index{Dims: []ad.Dim{{N: 100, Table: table}}})
 	g.Output(g.Sum(g.Exp(x)))
 	seen := g.Gather(a, ad.Index{Dims: []ad.Dim{{N: 100, Table: other}}})
-	g.Output(g.Square(seen)) // whose rows are seen
+	g.Output(g.Square(seen)) // the order of these rows matters
 	p := Lower(g)
 	SortRows(p)
 	sorted, as := 0, 0
@@ -202,7 +202,7 @@ func TestSortedBy(t *testing.T) {
 }
 
 // TestShifts checks sums into two slices of one array. If the slices are long and overlap or are
-// close, each sum has its own loop. If they are short or far apart, one loop does both.
+// close, each sum must have a separate loop. If they are short or far apart, one loop must do both.
 func TestShifts(t *testing.T) {
 	for _, c := range []struct{ n, shift, loops int }{{200, 1, 2}, {200, farShift - 1, 2}, {200, farShift, 1}, {shortShift, 1, 2}, {shortShift - 1, 1, 1}} {
 		g := ad.NewGraph()
@@ -217,7 +217,7 @@ func TestShifts(t *testing.T) {
 		if err := p.Verify(); err != nil {
 			t.Fatal(err)
 		}
-		loops := 0 // with sums into slices of the gradient
+		loops := 0 // number of loops with sums into slices of the gradient
 		p.Bodies(func(b *Body) {
 			for _, k := range b.Blocks {
 				for _, i := range k.Nodes {

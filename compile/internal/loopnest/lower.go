@@ -8,12 +8,12 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// lowering is one graph being lowered: the program's own or a region's.
+// lowering is the lowering of one graph: the program's, or that of a body of a region.
 type lowering struct {
 	*Body
 	g        *ad.Graph
-	vals     []Value            // by node
-	regions  map[ad.Ref]*Region // by node
+	vals     []Value            // for each node of the graph, its value
+	regions  map[ad.Ref]*Region // for each region of the graph, its lowered form
 	loads    map[loadKey]Value
 	uses     []int32
 	absorbed []bool
@@ -25,7 +25,7 @@ type loadKey struct {
 	s0, n1, s1 int
 }
 
-// Lower lowers what g's outputs and side effects need. Blocks are formed later.
+// Lower lowers the nodes that g's outputs and side effects need. It does not form blocks.
 func Lower(g *ad.Graph) *Program {
 	p := &Program{consts: map[uint64]BufferID{}}
 	p.zero = p.AddBuffer(Buffer{Data: []float64{}, Kept: true})
@@ -56,14 +56,14 @@ func (p *Program) newLowering(g *ad.Graph, parent *Body, reg *Region) *lowering 
 	return &lowering{Body: b, g: g, vals: make([]Value, len(g.Nodes)), regions: map[ad.Ref]*Region{}, loads: map[loadKey]Value{}}
 }
 
-// emit appends a node with the current site.
+// emit appends a node, with the site of the node being lowered.
 func (x *lowering) emit(n Node) int32 {
 	n.Site = x.site
 	return x.add(n)
 }
 
-// lower lowers the nodes that outputs (indices into the graph's) and side effects need. Inputs are
-// in x.vals.
+// lower lowers the nodes that the given outputs (their indices) and side effects need. x.vals has
+// the inputs already.
 func (x *lowering) lower(outputs []int) {
 	g := x.g
 	refs := make([]ad.Ref, len(outputs))
@@ -73,7 +73,7 @@ func (x *lowering) lower(outputs []int) {
 	live := x.live(refs)
 	x.uses = make([]int32, len(g.Nodes))
 	for _, r := range refs {
-		x.uses[r] += 2 // never absorbed
+		x.uses[r] += 2 // counts twice, so that an output is never absorbed
 	}
 	for i := range g.Nodes {
 		if live[i] {
@@ -100,9 +100,9 @@ func (x *lowering) lower(outputs []int) {
 	}
 }
 
-// live marks what outputs and side effects need. Nodes that may fail or draw random numbers are
-// marked too if any output needs them, so that errors and random streams are those of the
-// reference.
+// live marks the nodes that outputs and side effects need. It also marks nodes that may fail or
+// draw random numbers, if any output needs them, so that errors and random numbers are the same as
+// in the reference.
 func (x *lowering) live(outputs []ad.Ref) []bool {
 	g := x.g
 	all := g.Live(g.Outputs, true)
@@ -114,7 +114,8 @@ func (x *lowering) live(outputs []ad.Ref) []bool {
 	return g.Live(outputs, true)
 }
 
-// MayFail reports whether the node must keep its order among side effects.
+// MayFail reports whether a node may reject, so that its place among the side effects must not
+// change.
 func MayFail(n *ad.Node) bool {
 	switch n.Op.Row().Class {
 	case ad.Effect, ad.Random:
@@ -151,9 +152,9 @@ func (x *lowering) ownOutput(k int) Value {
 	return v
 }
 
-// absorb finds sums of arrays with terms that are scatters read nowhere else: the adjoint of a
-// value of which parts were used. They become one accumulation, which costs as much as the parts,
-// not the whole.
+// absorb finds sums of arrays with terms that are scatters read only there: the adjoint of a value
+// of which parts are used. They become one accumulation, which costs as much as the parts, not as
+// the whole.
 func (x *lowering) absorb(live []bool) {
 	g := x.g
 	x.absorbed = make([]bool, len(g.Nodes))
@@ -206,7 +207,7 @@ func (x *lowering) scatter(n *ad.Node) part {
 	return part{v: x.vals[n.Args[0]], m: Flatten(n.Index(), n.Type.Lanes, n.Type.Size())}
 }
 
-// solid returns a value whose elements all exist in memory.
+// solid returns a value all of whose elements are in memory.
 func (x *lowering) solid(v Value) Value {
 	if !v.Rep {
 		return v
@@ -316,7 +317,8 @@ func equalBits(xs []float64) bool {
 }
 
 // elementwise lowers an elementwise op. Operands of one element, or of the result's size, are used
-// as they are; others are spread by a load. If all operands are uniform, the op is computed once.
+// as they are; others are first repeated by a load. If all operands repeat one number, the op is
+// computed once.
 func (x *lowering) elementwise(n *ad.Node) Value {
 	total := n.Type.Total()
 	nd := Node{Kind: Elementwise, Op: n.Op, N: total, Args: x.operands(len(n.Args))}
@@ -327,7 +329,7 @@ func (x *lowering) elementwise(n *ad.Node) Value {
 		nd.Args = append(nd.Args, v)
 	}
 	if n.Op == ad.OpAdd || n.Op == ad.OpMul {
-		// Zeros come from adjoints of unused values, ones from those of sums.
+		// Adjoints of unused values are 0, those of sums are 1.
 		nothing := 0.0
 		if n.Op == ad.OpMul {
 			nothing = 1
@@ -353,7 +355,7 @@ func (x *lowering) elementwise(n *ad.Node) Value {
 	return x.Whole(nd.Dst)
 }
 
-// spread converts v, of type from, to an operand of an elementwise op with result type to: one
+// spread converts v, of type from, to an operand of an elementwise op whose result has type to: one
 // element, or as many as the result has.
 func (x *lowering) spread(v Value, from, to ad.Type) Value {
 	switch {
@@ -361,13 +363,13 @@ func (x *lowering) spread(v Value, from, to ad.Type) Value {
 		return Value{Buf: v.Buf, Off: v.Off, N: 1}
 	case v.N == to.Total():
 		return v
-	case from.Lanes > 0: // one number per lane
+	case from.Lanes > 0: // one number for each lane
 		return x.load(v, affine2(to.Lanes, 1, to.Size(), 0))
 	}
 	return x.load(v, affine2(to.Lanes, 0, to.Size(), 1)) // the same array in every lane
 }
 
-// gather lowers an index: a slice becomes a view, a single repeated element stays one element,
+// gather lowers a gather: a slice becomes a view, a single repeated element stays one element, and
 // everything else becomes a load.
 func (x *lowering) gather(n *ad.Node) Value {
 	v := x.vals[n.Args[0]]
@@ -385,7 +387,7 @@ func (x *lowering) gather(n *ad.Node) Value {
 	return x.load(v, m)
 }
 
-// load returns the elements of v that m maps to, as a separate value.
+// load emits a load of the elements of v that m selects, and returns the new value.
 func (x *lowering) load(v Value, m Map) Value {
 	_, s0, n1, s1, affine := m.Affine()
 	key := loadKey{Value{v.Buf, v.Off + m.Off, m.N, false}, s0, n1, s1}
@@ -434,8 +436,9 @@ func (x *lowering) concat(lanes int, vs []LaneValue) Value {
 	return x.accumulate(L*size, ps)
 }
 
-// accumulate makes the array of n elements to which parts are added through their maps. A part that
-// is alone in its range of elements is stored; a value made only for that is computed in place.
+// accumulate returns the array of n elements to which parts are added through their maps. A part
+// that is the only one in its range of elements is stored instead; a value that is made only for it
+// is computed there directly.
 func (x *lowering) accumulate(n int, parts []part) Value {
 	if n == 0 {
 		return x.Whole(x.zero)
@@ -460,7 +463,8 @@ func (x *lowering) accumulate(n int, parts []part) Value {
 	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(a.lo, b.lo) })
 	stores := parts[0].store // either all are stores or none
 	dst := x.newBuffer(n)
-	end, top := 0, 0 // elements covered by stores; largest end so far
+	// The elements before end are covered by stores; top is the largest end of a part so far.
+	end, top := 0, 0
 	var clears []Span
 	for k, s := range spans {
 		p := &parts[s.p]

@@ -12,8 +12,8 @@ import (
 
 // Names translates parts of a printed program to the source. Each function may be nil.
 type Names struct {
-	Site  func(ad.Site) string // where an op came from: "line 12"; "" for nowhere
-	Input func(i int) string   // input i
+	Site  func(ad.Site) string // returns where an op comes from, such as "line 12"; "": unknown
+	Input func(i int) string   // returns the name of input i
 }
 
 // Print writes the program in readable form, a line per op with its source on the right:
@@ -48,7 +48,7 @@ type printer struct {
 	*Program
 	names Names
 	w     strings.Builder
-	last  string // the last site printed
+	last  string // the site that was printed last
 }
 
 func sizeText(n int) string {
@@ -75,7 +75,7 @@ func (p *printer) line(indent, text string, site ad.Site) {
 	p.w.WriteByte('\n')
 }
 
-// buffer is the name of a buffer.
+// buffer returns the name of a buffer.
 func (p *printer) buffer(id BufferID) string {
 	b := &p.Buffers[id]
 	letter := "v"
@@ -244,7 +244,7 @@ func (p *printer) body(b *Body, indent string) {
 	}
 }
 
-// Title is "scalar" or "map 12500".
+// Title returns "scalar", "map 12500" or the like.
 func (b *Block) Title() string {
 	if b.Kind == ScalarBlock {
 		return "scalar"

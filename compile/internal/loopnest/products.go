@@ -101,9 +101,9 @@ func (b *Body) joinProducts(uses []int32) {
 	b.drop(dead)
 }
 
-// joinSums replaces node k, if it only adds up sums, such as those of groups, by one sum over all
-// their elements. The nodes that make these sums then make the sum that k made, which may be one
-// that another node adds up.
+// joinSums replaces node k by one sum over all elements, if it only adds up several sums, such as
+// those of groups. The nodes that make these sums then make the sum that k made. That may be one of
+// several that another node adds up.
 func (b *Body) joinSums(k int32, uses []int32) bool {
 	n := &b.Nodes[k]
 	plain := func(n *Node) bool { return n.Kind == Accumulate && n.Op == ad.OpScatter && !n.Store && n.N > 1 }
@@ -163,8 +163,8 @@ func (b *Body) splitLogistic(n *Node, uses []int32) bool {
 	return true
 }
 
-// PlaceParts is buffer placement: a value that is computed only to be stored in part of an array is
-// computed in that part.
+// PlaceParts is buffer placement: if a value is computed only to be stored in a part of an array,
+// it is computed there.
 func PlaceParts(p *Program) { p.Bodies((*Body).placeParts) }
 
 func (b *Body) placeParts() {

@@ -2,7 +2,7 @@ package loopnest
 
 import "github.com/ppl-lang/ppl/ad"
 
-// findRegions prepares the regions among live nodes.
+// findRegions makes the lowered form of each region among the live nodes.
 func (x *lowering) findRegions(live []bool) {
 	for r, used := range UsedResults(x.g, live) {
 		n := &x.g.Nodes[r]
@@ -15,7 +15,7 @@ func (x *lowering) findRegions(live []bool) {
 	}
 }
 
-// result makes the buffer of a live result.
+// result makes the buffer for a result that something reads.
 func (x *lowering) result(reg *Region, k int) BufferID {
 	r := x.newBuffer(max(reg.Lanes, 1) * reg.Sizes[k])
 	reg.Results[k] = LaneValue{x.Whole(r), reg.Lanes > 0}
@@ -51,7 +51,7 @@ func (x *lowering) lowerRegion(r ad.Ref, n *ad.Node) {
 	}
 }
 
-// capture is the value of an argument within a sub-graph, without lanes.
+// capture returns the value of an argument within a body, without lanes.
 func (x *lowering) capture(reg *Region, a LaneValue) Value {
 	if !a.Laned {
 		return a.Value
@@ -63,14 +63,14 @@ func (x *lowering) capture(reg *Region, a LaneValue) Value {
 	return x.bind(reg, &Binding{Src: a.Value, Lane: n}, n)
 }
 
-// bind makes the buffer that b moves.
+// bind makes a buffer of n elements that is bound by b, and returns its value.
 func (x *lowering) bind(reg *Region, b *Binding, n int) Value {
 	b.Region = reg
 	reg.Bindings = append(reg.Bindings, b)
 	return x.Whole(x.AddBuffer(Buffer{N: n, Binding: b, Kept: true}))
 }
 
-// input is argument i of a body that repeats, within it.
+// input returns the value of argument i within a body that repeats.
 func (x *lowering) input(reg *Region, i int, a LaneValue) Value {
 	l := &reg.Layout
 	body := l.Repeated()
@@ -152,13 +152,13 @@ func (x *lowering) lowerRepeated(reg *Region, args []LaneValue) {
 	}
 }
 
-// keep stores a value of the body, in the rows of result r.
+// keep makes the steps store a value of the body, each in a row of result r.
 func (x *lowering) keep(reg *Region, k Keep, r int) {
 	k.Dst, k.Step, k.Lane = x.result(reg, r), k.N, reg.Layout.Rows()*k.N
 	reg.Keeps = append(reg.Keeps, k)
 }
 
-// final makes result p of carried value k after the last step.
+// final makes carried value k, after the last step, result p.
 func (x *lowering) final(reg *Region, k, p int) {
 	c := &reg.Carries[k]
 	if reg.Lanes == 0 {
@@ -170,7 +170,7 @@ func (x *lowering) final(reg *Region, k, p int) {
 	}
 }
 
-// sum adds output k of the body up over the steps, in result p.
+// sum makes the sum of output k of the body over the steps result p.
 func (x *lowering) sum(reg *Region, b *lowering, k, p int) {
 	acc := x.AddBuffer(Buffer{N: reg.Sizes[p], Body: x.Body, Kept: true})
 	if v := b.solid(b.output(k)); v.N > 0 {
@@ -184,7 +184,8 @@ func (x *lowering) sum(reg *Region, b *lowering, k, p int) {
 	reg.Sums = append(reg.Sums, acc)
 }
 
-// output is the value of the graph's output k, read by others than nodes.
+// output returns the value of the graph's output k, and marks its buffer as read by more than
+// nodes.
 func (x *lowering) output(k int) Value {
 	v := x.vals[x.g.Outputs[k]]
 	x.Buffers[v.Buf].Shared = true
@@ -222,7 +223,7 @@ func (x *lowering) lowerChosen(reg *Region, args []LaneValue) {
 	}
 }
 
-// UsedResults finds which results of the live regions of g live nodes take.
+// UsedResults returns, for each live region of g, the results that live nodes read.
 func UsedResults(g *ad.Graph, live []bool) map[ad.Ref][]bool {
 	used := map[ad.Ref][]bool{}
 	for i := range g.Nodes {

@@ -22,7 +22,7 @@ func SortRows(p *Program) {
 	})
 }
 
-// rowSet is a set of nodes with the same rows.
+// rowSet is a set of nodes whose rows are the same.
 type rowSet struct {
 	n     int
 	nodes []int32
@@ -31,7 +31,8 @@ type rowSet struct {
 // rowSets finds the sets whose rows may be permuted.
 func (b *Body) rowSets() []*rowSet {
 	size := len(b.Nodes)
-	parent := make([]int32, size) // of a forest over nodes
+	// A forest over nodes: nodes of one tree have the same rows (union–find).
+	parent := make([]int32, size)
 	for i := range parent {
 		parent[i] = int32(i)
 	}
@@ -42,9 +43,9 @@ func (b *Body) rowSets() []*rowSet {
 		}
 		return parent[i]
 	}
-	fixed := make([]bool, size) // nodes whose rows keep their order
-	// fixMakers keeps the order of rows that a reader sees by position. The order of a sum's terms
-	// does not matter.
+	fixed := make([]bool, size) // nodes whose rows must keep their order
+	// fixMakers keeps the order of rows for a reader that depends on positions. The order of a
+	// sum's terms does not matter.
 	fixMakers := func(id BufferID) {
 		for _, m := range b.Buffers[id].Makers {
 			if b.Buffers[id].Body == b && b.Nodes[m].Kind != Accumulate {
@@ -90,7 +91,8 @@ func (b *Body) rowSets() []*rowSet {
 			fixed[i] = fixed[i] || b.readElsewhere(n.Dst) || len(r.Makers) != 1
 		}
 	}
-	stays := make([]bool, size) // by the root of a set: its rows keep their order
+	// For each tree, by its root: whether its rows must keep their order.
+	stays := make([]bool, size)
 	for i := range b.Nodes {
 		if fixed[i] {
 			stays[find(int32(i))] = true
@@ -115,12 +117,12 @@ func (b *Body) rowSets() []*rowSet {
 	return slices.DeleteFunc(order, func(s *rowSet) bool { return stays[find(s.nodes[0])] })
 }
 
-// rowMap reports whether a permutation of the rows preserves the kind of the map: one element for
-// all, or a table.
+// rowMap reports whether a map still has the same form after its rows are permuted: it is a single
+// element for all rows, or a table.
 func rowMap(m *Map) bool { return m.Uniform() || len(m.Dims) == 1 && m.Dims[0].Table != nil }
 
-// key returns the table by which most elements are gathered and scattered, with sums counting most,
-// if sorting by it is worth while and not done yet.
+// key returns the table to sort by: that by which most elements are gathered and scattered, where
+// sums count most. It returns nil if sorting is not worth while, or the rows are sorted already.
 func (s *rowSet) key(b *Body) []int32 {
 	count := map[*int32]int{}
 	var best []int32
@@ -196,8 +198,8 @@ func (s *rowSet) sort(b *Body, table []int32) {
 	}
 }
 
-// sortedBy returns the positions of the table in the order of its entries; equal entries keep their
-// order.
+// sortedBy returns the positions of a table, sorted by their entries. Positions of equal entries
+// keep their order.
 func sortedBy(table []int32) []int32 {
 	perm := make([]int32, len(table))
 	lo, hi := int(slices.Min(table)), int(slices.Max(table))
@@ -208,7 +210,7 @@ func sortedBy(table []int32) []int32 {
 		slices.SortStableFunc(perm, func(i, j int32) int { return cmp.Compare(table[i], table[j]) })
 		return perm
 	}
-	next := make([]int32, hi-lo+2) // by entry: where its next position goes
+	next := make([]int32, hi-lo+2) // for each entry, the place of its next position in the result
 	for _, t := range table {
 		next[int(t)-lo+1]++
 	}

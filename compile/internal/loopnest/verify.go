@@ -43,8 +43,8 @@ func (p *Program) Verify() error {
 
 type verifier struct {
 	*Program
-	bound map[*Binding][]BufferID // the buffers of each
-	err   error                   // the first mistake
+	bound map[*Binding][]BufferID // for each binding, the buffers that it binds
+	err   error                   // the first violation
 }
 
 func (v *verifier) wrong(format string, args ...any) {
@@ -53,7 +53,7 @@ func (v *verifier) wrong(format string, args ...any) {
 	}
 }
 
-// value checks that x may be read in b.
+// value checks that the nodes of b may read x.
 func (v *verifier) value(b *Body, x Value, who string) {
 	if x.Buf < 0 || int(x.Buf) >= len(v.Buffers) {
 		v.wrong("%s reads buffer %d", who, x.Buf)
