@@ -5,10 +5,12 @@
 // Map of the package:
 //
 //	contest.go    Contend: all ways, at a few points
-//	quick.go      Quick: the interpreter and what users run only, for many programs
-//	undefined.go  derivatives that Stan gives as NaN too
-//	mutate.go     Mutate: programs that are a little different
+//	quick.go      Quick: only the interpreter and what users run, for many programs
+//	fast.go       Fast: only package interp and what users run, for more programs
+//	undefined.go  derivatives that are NaN in Stan, too
+//	mutate.go     Mutate: programs with small changes
 //	reduce.go     Reduce: data of fewer rows
+//	everyday.go   EverydayModels: models on which passes are measured
 //	posteriors.go Posteriors: those of a checkout of posteriordb
 //	cpu_*.go      processor time
 package contest
@@ -44,21 +46,21 @@ import (
 //   - model: what users run, the graph with its gradient on the vm; and the same with one pass left
 //     out, a different one for each program.
 const (
-	tolerance         = 1e-12 // of values, relative to the numbers added up, at least 1
-	gradientTolerance = 1e-10 // between gradients, whose sums are not known
+	tolerance         = 1e-12 // for values, relative to the sum of the absolute values of their terms, if that is above 1
+	gradientTolerance = 1e-10 // between gradients, for which that sum is not known
 )
 
-// Disagreement is a difference between two ways of evaluation, or a failure of one. Kind stays the
-// same when a program is shrunk.
+// Disagreement is a difference between two ways of evaluation, or a failure of one. Kind does not
+// change when a program is shrunk, so that it identifies the fault.
 type Disagreement struct{ Kind, Text string }
 
 // Report is the outcome of the comparison of one program, or of several.
 type Report struct {
 	Wrong       *Disagreement
-	Unsupported string // the reason, if Bind says so
-	Rejected    int    // points
+	Unsupported string // why Bind does not support the program, or ""
+	Rejected    int    // number of points that were rejected
 	Compared    int
-	Vague       int // points where rounding errors are too large to compare, or Stan has no derivative
+	Vague       int // number of points where rounding errors are too large to compare, or Stan has no derivative
 	Stats       bind.Stats
 
 	// Bind is the processor time that Bind took for what users run; Evaluate is that of one
@@ -120,7 +122,7 @@ func Contend(text, name string, set *data.Set, seed uint64, points int) (rep Rep
 		rep.Wrong = differ("plan", "a plan could not be carried out: %s", strings.Join(rep.Stats.Faults, "; "))
 		return rep
 	}
-	if usual.Density == nil || unrolled.Density == nil { // too large for a graph
+	if usual.Density == nil || unrolled.Density == nil { // the program is too large for a graph
 		quick := Quick(text, name, set, seed, points)
 		quick.Unsupported = "no graph can hold it"
 		return quick
@@ -152,9 +154,9 @@ func Contend(text, name string, set *data.Set, seed uint64, points int) (rep Rep
 	return rep
 }
 
-// refused records an error of Bind, or a missing error if plain refuses the data or the transformed
-// data. It reports whether the program cannot be run. Bind may report early that every point is
-// rejected.
+// refused records a disagreement about whether the program can be run: Bind returns an error,
+// although plain accepts the data, or the reverse. It reports whether the program cannot be run.
+// Bind may find out early that every point will be rejected; that is no disagreement.
 func (rep *Report) refused(way string, err error, plain *direct.Model, errPlain error, rng *rand.Rand) bool {
 	var e *bind.Error
 	switch {
@@ -187,7 +189,7 @@ func hopeless(m *direct.Model, rng *rand.Rand) bool {
 	return density || outputs
 }
 
-// point draws unconstrained numbers for parameters of sizes.
+// point draws unconstrained numbers for parameters of the given sizes.
 func point(sizes []int, rng *rand.Rand) [][]float64 {
 	x := make([][]float64, len(sizes))
 	for i, n := range sizes {
@@ -198,20 +200,20 @@ func point(sizes []int, rng *rand.Rand) [][]float64 {
 	return x
 }
 
-// contest is one program, bound for all ways of evaluation.
+// contest is one program that was bound for all ways of evaluation.
 type contest struct {
 	rep         *Report
-	prints      *[2]strings.Builder // of plain and model
+	prints      *[2]strings.Builder // what plain and model printed
 	plain       *direct.Model
-	interpreted *interp.Model // an implementation independent of plain, with derivatives
+	interpreted *interp.Model // a second reference, with derivatives
 	model       *compile.Model
-	less        *compile.Model // the model with one pass left out
+	less        *compile.Model // model with one pass left out
 	without     string
 	usual       *bind.Bound
 	unrolled    *bind.Bound
 	rng         *rand.Rand
-	// differenced is the possible error of plain if a value includes second derivatives: plain
-	// computes these as differences of differences.
+	// differenced is the error that plain may make if a value includes second derivatives, which it
+	// computes as differences of differences.
 	differenced float64
 }
 
@@ -318,8 +320,8 @@ func (c *contest) blur(x [][]float64, at direct.Density) (blur float64, vague bo
 	return change*1e-15 + c.differenced, change > 1e6*max(1, at.Magnitude)
 }
 
-// gradients compares the gradients with each other and, at a few coordinates, with differences of
-// the plain interpreter.
+// gradients compares the gradients with each other and, at a few coordinates, with finite
+// differences of the plain interpreter.
 func (c *contest) gradients(x [][]float64, at direct.Density, usual, unrolled [][]float64, way string, model []float64) *Disagreement {
 	a, b := slices.Concat(usual...), slices.Concat(unrolled...)
 	scale := max(1, at.Magnitude)
@@ -337,7 +339,8 @@ func (c *contest) gradients(x [][]float64, at direct.Density, usual, unrolled []
 			return differ("gradient "+way, "gradient by %s: usual %v, %s %v", names[i], a[i], way, model[i])
 		}
 	}
-	if c.rep.Compared > 1 || way != "model" { // at one point only: differences take time
+	// Finite differences take time, so compute them at one point only.
+	if c.rep.Compared > 1 || way != "model" {
 		return nil
 	}
 	direction := make([]float64, len(a))
@@ -391,7 +394,7 @@ func (c *contest) outputs(x [][]float64, blur float64) *Disagreement {
 	errModel := c.model.Generate(flat, nil, onVM)
 	first, err1 := c.usual.Constrained.Eval(x, &ad.Env{})
 	of := func(b *bind.Bound) ([][]float64, error) {
-		if b.Generated == nil { // interpreted
+		if b.Generated == nil { // the program is interpreted
 			return [][]float64{generated}, errWant
 		}
 		return b.Generated.Eval(x, &ad.Env{})

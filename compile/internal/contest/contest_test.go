@@ -69,7 +69,7 @@ func TestMutate(t *testing.T) {
 	}
 }
 
-// TestResized checks that arrays are cut to their new sizes, also if a size is an expression, and
+// TestResized checks that arrays are cut to their new sizes, even if a size is an expression, and
 // that ints stay within their bounds.
 func TestResized(t *testing.T) {
 	got, err := Resized(text, values, map[string]int{"N": 3, "J": 2})
@@ -81,8 +81,8 @@ func TestResized(t *testing.T) {
 	}
 }
 
-// TestReduce checks that a failing program still fails with the reduced data, and that these are
-// minimal.
+// TestReduce checks that a failing program still fails with the reduced data, and that the data
+// cannot be reduced further.
 func TestReduce(t *testing.T) {
 	small := Reduce(text, values, func(v string) bool { return strings.Contains(v, "2.5") && !strings.Contains(v, `"N":1`) }, time.Minute)
 	if want := `{"J":1,"N":3,"g":[0,0,0],"unused":[0,0,0],"x":[[1,2.5]]}`; small != want {
@@ -101,7 +101,7 @@ func TestAgree(t *testing.T) {
 		if rep.Wrong == nil || rep.Wrong.Kind != "program" {
 			t.Errorf("%s of a program that does not parse: %+v", name, rep)
 		}
-		// The data make every point invalid, however early this is reported.
+		// With these data every point is rejected, which Bind may or may not find out early.
 		outside := strings.Replace(text, "z[g[n]]", "z[g[n] + 3]", 1)
 		rep = compare(outside, "model", set(t, values), 1, 3)
 		if rep.Wrong != nil || rep.Rejected == 0 || rep.Compared > 0 {
@@ -110,7 +110,7 @@ func TestAgree(t *testing.T) {
 	}
 }
 
-// TestReport checks that counts are added up, and that numbers within the tolerance count as near.
+// TestReport checks that counts are added up, and that numbers within the tolerance are near.
 func TestReport(t *testing.T) {
 	var rep Report
 	if rep.Add(Report{Compared: 2, Rejected: 1}); rep.Compared != 2 || rep.Rejected != 1 {

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// EverydayModel is a model of everyday use, on which passes of the compiler are measured: a file in
-// the folder examples or compile/testdata/everyday.
+// EverydayModel is a model of the kind that people use every day. Passes of the compiler are
+// measured on these. It is a file in the folder examples or compile/testdata/everyday.
 type EverydayModel struct {
-	Name string // with its folder, such as examples/garch
+	Name string // name with its folder, such as examples/garch
 	Rows string // the data variable with the number of rows; "": none
 }
 
-// EverydayModels returns all of them.
+// EverydayModels returns all models of everyday use.
 func EverydayModels() []EverydayModel {
 	return []EverydayModel{
 		{"examples/garch", "T"}, {"examples/hierarchical_regression", "N"}, {"examples/logistic_regression", "N"}, {"examples/normal_mixture", "N"},
@@ -27,7 +27,7 @@ func EverydayModels() []EverydayModel {
 	}
 }
 
-// EverydayRows is the number of rows for comparisons of these models.
+// EverydayRows is the number of rows for which these models are compared.
 const EverydayRows = 1001
 
 // Read reads a model and its data, as JSON. root is the folder of the repository.
@@ -72,7 +72,7 @@ func (m EverydayModel) Sized(values string, n int) (string, error) {
 	return string(b), err
 }
 
-// moved adds by to the numbers that are not integers.
+// moved adds by to all numbers of v that are not integers.
 func moved(v any, by float64) any {
 	switch v := v.(type) {
 	case float64:

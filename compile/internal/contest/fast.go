@@ -55,7 +55,7 @@ func Fast(text, name string, set *data.Set, seed uint64) (rep Report) {
 	return rep
 }
 
-// fast compares at one point.
+// fast compares the two at one point.
 func fast(rep *Report, model *compile.Model, x []float64, rng *rand.Rand) *Disagreement {
 	comparer, err := model.Comparer()
 	if err != nil {
@@ -111,7 +111,7 @@ func fast(rep *Report, model *compile.Model, x []float64, rng *rand.Rand) *Disag
 	for i, v := range want {
 		blur := math.Abs(moved[i]-grad[i]) / step * 1e-15
 		if math.IsNaN(v) || math.IsInf(v, 0) || math.IsNaN(blur) {
-			continue // Stan gives NaN too, if an unused part is NaN
+			continue // the reference is NaN, as in Stan, because of an unused part that is NaN
 		}
 		if !(math.Abs(grad[i]-v) <= scale*gradientTolerance+blur) {
 			return differ("gradient model", "gradient by %s: reference %v, model %v (relative to %.3g)", names[i], v, grad[i], scale)

@@ -31,7 +31,7 @@ func Mutate(text string, seed uint64) (mutant string, ok bool) {
 		}
 	}
 	if formatted, list := format.Source(source.NewFile("mutant", text)); !list.HasErrors() {
-		text = formatted // a statement on each line, for the shrinker
+		text = formatted // with one statement on each line, as the shrinker needs it
 	}
 	return text, ok
 }
@@ -63,7 +63,7 @@ func recursive(text string) bool {
 	return found
 }
 
-// located is a statement with its context.
+// located is a statement with the statements around it.
 type located struct {
 	stmt  ast.Stmt
 	list  []ast.Stmt // the list of statements that contains it
@@ -83,7 +83,7 @@ type mutator struct {
 	numbers []ast.Expr
 	ops     []*ast.Binary
 	ifs     []*ast.If
-	reals   []string // parameters that are numbers
+	reals   []string // scalar parameters
 	ints    map[string][]string
 }
 
@@ -92,7 +92,7 @@ func (s *mutator) of(n ast.Node) string {
 	return s.source[sp.Start:sp.End]
 }
 
-// replaced returns the program's text with the text of a node replaced.
+// replaced returns the program's text in which the text of a node is replaced.
 func (s *mutator) replaced(n ast.Node, by string) string {
 	sp := n.Span()
 	return s.source[:sp.Start] + by + s.source[sp.End:]
@@ -186,7 +186,7 @@ func (s *mutator) inside(st ast.Stmt, loops []*ast.For, inFor bool) {
 		body(st.Body, append(loops[:len(loops):len(loops)], st), true)
 	case *ast.ForEach:
 		body(st.Body, loops, true)
-	case *ast.While: // left alone, as mutants might not end
+	case *ast.While: // not changed, because the loop might not end
 	case *ast.If:
 		s.ifs = append(s.ifs, st)
 		s.exprs(st.Cond)
@@ -280,7 +280,7 @@ func (s *mutator) swap() (string, bool) {
 		return "", false
 	}
 	a, b := p.stmt.Span(), p.list[p.at+1].Span()
-	if b.Start < a.End { // a statement that an earlier change has put into another's place
+	if b.Start < a.End { // an earlier change has moved this statement into another one
 		return "", false
 	}
 	return s.source[:a.Start] + s.source[b.Start:b.End] + s.source[a.End:b.Start] + s.source[a.Start:a.End] + s.source[b.End:], true
@@ -376,7 +376,7 @@ func (s *mutator) operator() (string, bool) {
 	return "", false
 }
 
-// condition replaces an expression by a choice between two.
+// condition replaces an expression by a conditional expression.
 func (s *mutator) condition() (string, bool) {
 	p, ok := s.some(true)
 	if !ok {

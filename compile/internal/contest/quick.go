@@ -17,13 +17,13 @@ import (
 	"github.com/ppl-lang/ppl/stdlib/transform"
 )
 
-// notFinite is the kind of disagreement where a gradient is not finite although the density has a
-// derivative.
+// notFinite is the kind of disagreement in which a gradient is not finite although the density has
+// a derivative.
 const notFinite = "gradient not finite"
 
-// Quick compares the plain interpreter with what users run: log density,
-// outputs and, at one point, the gradient along a direction with differences of
-// the interpreter. It is many times faster than Contend.
+// Quick compares what users run with the plain interpreter: the log density, the outputs and, at
+// one point, the gradient along a direction with finite differences of the interpreter. It is many
+// times faster than Contend.
 func Quick(text, name string, set *data.Set, seed uint64, points int) (rep Report) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -58,7 +58,8 @@ func Quick(text, name string, set *data.Set, seed uint64, points int) (rep Repor
 	for range points {
 		x := point(sizes, rng)
 		rep.Wrong = c.quick(x)
-		if d := rep.Wrong; d != nil && d.Kind == notFinite { // rare, so bound only here
+		// This is rare, so the program is bound for the reference only here.
+		if d := rep.Wrong; d != nil && d.Kind == notFinite {
 			var m *interp.Model
 			b, err := bind.Bind(prog.IR(), set, bind.Options{Propto: propto, Jacobian: true, Transforms: transform.Stan239})
 			if err == nil {
@@ -149,8 +150,8 @@ func (c *contest) quick(x [][]float64) *Disagreement {
 	return nil
 }
 
-// needsRandom reports whether an error means that a program draws random numbers, which are not
-// provided here. What users run does not draw numbers that nothing uses.
+// needsRandom reports whether an error means that a program draws random numbers, which the
+// comparison does not provide. What users run skips draws that nothing uses, and has no such error.
 func needsRandom(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "needs a random number generator")
 }

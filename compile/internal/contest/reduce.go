@@ -15,8 +15,8 @@ import (
 )
 
 // Resized returns the data of a program, as JSON, with new values for ints that the data block uses
-// as sizes. Arrays are cut to size, and ints whose declared bound is such a size are kept within
-// it. Values that the program does not declare are left out.
+// as sizes. Arrays are cut to size. Ints whose declared bound is such a size are kept within it.
+// Values that the program does not declare are left out.
 func Resized(text, values string, sizes map[string]int) (string, error) {
 	tree, list := lang.Parse(source.NewFile("model", text))
 	if list.HasErrors() {

@@ -8,11 +8,11 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/interp"
 )
 
-// undefined reports whether Stan gives NaN too as the derivative at a point, although the log
-// density is finite. Two causes are recognised on the executed path: an operation's own derivative
-// is not finite (tanh of an infinite density), or a number computed from parameters is NaN and not
-// used in the end (an element read before it was assigned, to which 0 times NaN comes back). There,
-// neither a finite nor a non-finite gradient is a fault.
+// undefined reports whether the derivative at a point is NaN in Stan, too, although the log density
+// is finite. There, neither a finite nor a non-finite gradient is a fault. Two causes are
+// recognised on the executed path: the derivative of an operation is not finite (tanh of an
+// infinite density), or a number computed from parameters is NaN but not used in the end (an
+// element that was read before it was assigned, whose adjoint becomes 0 times NaN).
 func undefined(m *interp.Model, x [][]float64) bool {
 	r, err := m.Record(x, &ad.Env{Print: func(string) {}})
 	if err != nil {

@@ -1,12 +1,12 @@
 package dense
 
-// Cholesky factors and their adjoints.
+// This file: Cholesky factors and their adjoints.
 
-// From these orders on, factors and adjoints use blocks of outer rows. The contributions of other
-// rows to a block are subtracted in panels, which are copied to contiguous memory. This pays once
-// matrices exceed the second-level cache. Measured with blocks of 128 rows, it changes the time by
-// these factors: factors of order 512 by 1.15, of order 1000 by 0.8; adjoints of order 400 by 1.06,
-// of order 512 by 0.67, of order 1000 by 0.43.
+// From these orders on, factors and adjoints use blocks of outer rows. What other rows contribute
+// to a block is subtracted in panels, which are copied to contiguous memory. This pays if matrices
+// exceed the second-level cache. Measured with blocks of 128 rows, it changes the time by these
+// factors: factors of order 512 by 1.15, of order 1000 by 0.8; adjoints of order 400 by 1.06, of
+// order 512 by 0.67, of order 1000 by 0.43.
 const (
 	blockedFactor  = 768
 	blockedAdjoint = 500
@@ -14,10 +14,10 @@ const (
 )
 
 // From order InParts on (chosen, not measured), a team of workers can share the work on a block of
-// inner rows. Once the diagonal square of the block is known, the columns beside it are
-// independent: they are divided into parts. The first part has the columns of the next square and
-// also factorises that square, so that no worker waits for it. With copied panels a part has more
-// columns: there are at most four parts.
+// inner rows. Once the square on the diagonal of the block is known, the columns next to it are
+// independent, so they are divided into parts. The first part has the columns of the next square
+// and also factorises that square, so that no worker waits for it. If panels are copied, a part has
+// more columns: there are at most four parts.
 const (
 	InParts       = 128
 	inner         = 48
@@ -28,7 +28,7 @@ const (
 // CholeskyWork returns the size of the work space of Cholesky and of its adjoint.
 func (k *Kernels) CholeskyWork(n int) int { return k.jobWork(n) + k.PartWork(n) }
 
-// PartWork returns the number of numbers that a worker needs for parts of matrices of order n.
+// PartWork returns the size of the memory that a worker needs for parts of matrices of order n.
 func (k *Kernels) PartWork(n int) int {
 	size := k.space()
 	if up(n, k.rows) >= blockedAdjoint {
@@ -37,7 +37,7 @@ func (k *Kernels) PartWork(n int) int {
 	return size
 }
 
-// panels is memory for panels of A and of B.
+// panels is memory for copied panels of A and of B.
 type panels struct{ as, bs []float64 }
 
 func (c *call) takePanels() panels {
@@ -90,7 +90,7 @@ func (j *Job) transpose() {
 	}
 }
 
-// transposeRows does the same for some rows of the argument.
+// transposeRows is transpose for some rows of the argument.
 func (j *Job) transposeRows(c *call, from, to int) {
 	a, u, n, s := j.from, j.matrix, j.n, j.s
 	c.word(c.strideFrom, n)
@@ -106,10 +106,10 @@ func (j *Job) transposeRows(c *call, from, to int) {
 	}
 }
 
-// Cholesky computes the lower Cholesky factor of the n×n matrix a, with zeros above the diagonal.
-// It reads only the lower triangle of a, and returns false if a pivot is not positive. It computes
-// Uᵀ U by blocks of rows of U. For each block, it subtracts the contributions of the rows above,
-// then solves with the block's triangle.
+// Cholesky computes the Cholesky factor, lower triangular with zeros above, of the n×n matrix a, of
+// which it reads only the lower triangle. It returns false if a pivot is not positive. It computes
+// U with UᵀU = a, block of rows by block of rows: it subtracts the contributions of the rows above,
+// then solves with the triangle on the diagonal.
 func (k *Kernels) Cholesky(j *Job, l, a []float64, n int, work []float64) bool {
 	j.ready(k, n, blockedFactor, work)
 	j.from, j.to = a, l
@@ -126,7 +126,7 @@ func (k *Kernels) Cholesky(j *Job, l, a []float64, n int, work []float64) bool {
 			w := j.panelWidth(i)
 			j.columns(subtractAbove, i, w, w)
 		}
-		if i == j.done { // else the step before has done this
+		if i == j.done { // otherwise the step before has subtracted them
 			c := k.begin(j.own)
 			j.factorSquare(&c, i, j.bottom)
 		}
@@ -141,7 +141,7 @@ func (k *Kernels) Cholesky(j *Job, l, a []float64, n int, work []float64) bool {
 	return true
 }
 
-// copies reports whether the contributions of rows above i are subtracted with copied panels.
+// copies reports whether panels are copied to subtract the contributions of the rows above row i.
 func (j *Job) copies(i int) bool { return j.m >= blockedFactor && i%outer == 0 && i > 0 }
 
 // subtractAbove subtracts the contributions of the rows above from some columns of a block of outer
@@ -182,8 +182,8 @@ func (j *Job) triangleOf(i int) []float64 {
 	return j.saved[i/j.k.rows*size:][:size]
 }
 
-// eliminate computes some columns of a block of rows beside its square. If these are the columns of
-// the next square, it also factorises that square.
+// eliminate computes some columns of a block of rows, next to its square. If these are the columns
+// of the next square, it also factorises that square.
 func (j *Job) eliminate(c *call, from, to int) {
 	u, s := j.matrix, j.s
 	c.strides(s, s, s)
@@ -255,7 +255,7 @@ func (j *Job) subtractBelow(c *call, from, to int) {
 	c.less(s[first*t+end:], t, j.lower[end*n+first:], n, s[end*t+end:], t, outer, from-end, to-end, n-end, false)
 }
 
-// substitute computes some columns of a block of rows beside its square.
+// substitute computes some columns of a block of rows, next to its square.
 func (j *Job) substitute(c *call, from, to int) {
 	s, t, l, n, r := j.matrix, j.s, j.lower, j.n, c.rows
 	if from == j.bottom && j.done > from {
@@ -277,7 +277,7 @@ func (j *Job) substitute(c *call, from, to int) {
 	}
 }
 
-// mirror also stores some columns of a row of tiles as rows.
+// mirror stores some columns of a row of tiles also as rows, since S is symmetric.
 func (j *Job) mirror(c *call, i, from, to int) {
 	c.word(c.strideFrom, j.s)
 	c.word(c.strideTo, 8*j.s)

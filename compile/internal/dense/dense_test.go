@@ -94,7 +94,7 @@ func TestCholesky(t *testing.T) {
 			compare(t, fmt.Sprint("factor ", n), got, want, 10)
 			wantAdj, gotAdj := make([]float64, n*n), nans(n*n)
 			kernel.CholeskyAdjoint(wantAdj, want, adj, n, make([]float64, n*n))
-			for i := range n { // what is above the diagonal of the factor is not read
+			for i := range n { // the part above the diagonal of the factor must not be read
 				for j := i + 1; j < n; j++ {
 					want[i*n+j] = math.NaN()
 				}
@@ -153,7 +153,7 @@ func TestInvert(t *testing.T) {
 	})
 }
 
-// TestSolve compares with the definition, for every kind of system.
+// TestSolve compares solutions with the definition, for every kind of system.
 func TestSolve(t *testing.T) {
 	each(t, func(t *testing.T, k *Kernels) {
 		for _, n := range sizes {
@@ -167,7 +167,7 @@ func TestSolve(t *testing.T) {
 						a[i*n+i] = 3 + math.Sqrt(float64(n))
 						for j := range n {
 							if j > i != isUpper && i != j {
-								a[i*n+j] = math.NaN() // is not read
+								a[i*n+j] = math.NaN() // must not be read
 							}
 						}
 					}
@@ -201,7 +201,7 @@ func TestSolve(t *testing.T) {
 	})
 }
 
-// TestProduct compares with the definition, across the sizes of panels.
+// TestProduct compares products with the definition, for sizes below and above those of panels.
 func TestProduct(t *testing.T) {
 	each(t, func(t *testing.T, k *Kernels) {
 		for _, s := range [][3]int{{1, 1, 1}, {3, 1, 70}, {1, 5, 70}, {8, 8, 8}, {5, 7, 3}, {3, 70, 600}, {24, 24, 24}, {66, 9, 4}, {33, 50, 200}, {17, 25, 193}} {
@@ -313,7 +313,7 @@ func TestMeasureProducts(t *testing.T) {
 		t.Skip("measures: set DENSE_MEASURE=1")
 	}
 	each(t, func(t *testing.T, k *Kernels) {
-		// The peak: what stays in the first-level cache.
+		// The peak speed: a tile in the first-level cache.
 		work, n := make([]float64, k.ProductWork(k.rows, 100)), 1000
 		c := k.begin(work)
 		x := c.take(100)

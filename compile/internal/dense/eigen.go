@@ -17,7 +17,7 @@ func (k *Kernels) EigenSym(values, vectors, a []float64, n int, work []float64) 
 	return kernel.EigenSym(values, vectors, a, n, eigenLoops{c}, c.take(kernel.EigenWork(n)))
 }
 
-// whole returns n rounded up to whole vectors of any target.
+// whole returns n rounded up to a multiple of eight, which is whole vectors on every target.
 func whole(n int) int { return (n + 7) / 8 * 8 }
 
 // InvertWork returns the size of the work space of Invert.
@@ -34,7 +34,7 @@ type eigenLoops struct{ call }
 
 func pointer(x []float64) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(x)) }
 
-// address returns an address for a machine-code function to use while it runs.
+// address returns the address of x for a machine-code function, which uses it while it runs.
 func address(x []float64) int { return int(uintptr(pointer(x))) }
 
 // Combine implements kernel.EigenLoops.
@@ -66,8 +66,8 @@ func (l eigenLoops) Turn(z []float64, stride, n int, turns []float64, first, ste
 // registers.
 const maxAtOnce = 4
 
-// columns generates code for the number of vectors of columns in the register eigenVectors, several
-// at a time.
+// columns generates a loop over vectors of columns, several at a time; register eigenVectors has
+// their number.
 func (g *generator) columns(code func(f *native.Frame, w int)) {
 	for w := maxAtOnce; w > 0; w-- {
 		again, narrower := g.NewLabel(), g.NewLabel()
@@ -98,7 +98,7 @@ func (g *generator) vector(r native.Reg, j int) native.Address {
 	return native.Address{Base: r, Index: native.NoReg, Disp: int32(8 * g.lanes * j)}
 }
 
-// times generates a loop whose number of iterations is in R1.
+// times generates a loop with as many iterations as register R1 says.
 func (g *generator) times(code func()) {
 	done, again := g.NewLabel(), g.NewLabel()
 	g.Mov(rowsLeft, native.R1)
@@ -190,8 +190,8 @@ func (g *generator) subtraction(both bool) {
 	})
 }
 
-// turning generates the rotations of rows of z. Each row is finished when the next one is read.
-// Memory is the first row, Views are the rotations, R0 is the distance of rows.
+// turning generates the rotations of rows of z. Each row is complete when the next one has been
+// read. Memory is the first row, Views are the rotations, R0 is the distance of rows.
 func (g *generator) turning() {
 	g.columns(func(f *native.Frame, w int) {
 		g.Mov(native.T3, native.Memory)

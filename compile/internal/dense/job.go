@@ -15,34 +15,34 @@ type Parts interface {
 	Part(k int, own []float64)
 }
 
-// Job is the state of a factorisation or its adjoint. It proceeds in steps, each divided into
-// parts. Each number is computed in one part, so results do not depend on the assignment of parts
-// to workers. You can reuse a job, for one matrix at a time. The zero Job has no team.
+// Job is the state of a factorisation or its adjoint. It consists of steps, each of which is
+// divided into parts. Each number is computed in one part, so results do not depend on which worker
+// runs a part. You can reuse a job for other matrices, one at a time. The zero Job has no team.
 type Job struct {
 	Team Team // nil: the caller runs all parts
 
 	k        *Kernels
-	n, m, s  int       // order, rounded up to whole tiles, and the distance of rows
+	n, m, s  int       // order, order rounded up to whole tiles, and distance of rows
 	block    int       // number of rows in a block
-	matrix   []float64 // m rows
-	saved    []float64 // of a factorisation: the coefficients of triangles, by rows of tiles
+	matrix   []float64 // the matrix that is being factorised or solved, with m rows
+	saved    []float64 // in a factorisation: the coefficients of triangles, for each row of tiles
 	from, to []float64 // argument and result
-	lower    []float64 // of an adjoint, the factor
-	own      []float64 // the caller's own work space
+	lower    []float64 // in an adjoint: the factor
+	own      []float64 // the caller's work space for parts
 	failed   bool      // a pivot is not positive
 
 	// The state of the current step.
 	step         step // the operation on rows or columns
-	left, right  int  // its columns
+	left, right  int  // the columns on which it works
 	first, width int  // widths of the first part and of the others
 	byRows       bool // the parts are rows, and the last ones come first
 	top, bottom  int  // the current block of rows
-	done         int  // terms before it (adjoint: from it on) are already subtracted
+	done         int  // the contributions of rows before this one (in an adjoint: from it on) are already subtracted
 }
 
 // ready prepares a job for a matrix of order n. It takes memory for the matrix and the coefficients
-// of triangles from the work space; the rest is the caller's own. From order copied on, panels are
-// copied. Without a team, blocks are as large as possible; the results are the same.
+// of triangles from the work space; the rest is for the caller's parts. From order copied on,
+// panels are copied. Without a team, blocks are as large as possible; that does not change results.
 func (j *Job) ready(k *Kernels, n, copied int, work []float64) {
 	j.k, j.n, j.m, j.failed = k, n, up(n, k.rows), false
 	j.s = stride(j.m)
@@ -60,7 +60,7 @@ func (j *Job) ready(k *Kernels, n, copied int, work []float64) {
 	}
 }
 
-// jobWork returns the size of the work space that ready takes.
+// jobWork returns the size of the memory that ready takes.
 func (k *Kernels) jobWork(n int) int {
 	m := up(n, k.rows)
 	return 7 + up(m*stride(m), 8) + up(m/k.rows*k.triangleSize(), 8)
@@ -100,14 +100,14 @@ func (j *Job) Part(k int, own []float64) {
 	c := j.k.begin(own)
 	from, to := j.left, j.left+j.first
 	if j.byRows {
-		k = (j.right-1)/j.width - k // the longest rows first
+		k = (j.right-1)/j.width - k // begin with the longest rows, which are the last
 	}
 	if k > 0 {
 		from = to + (k-1)*j.width
 		to = from + j.width
 	}
 	to = min(to, j.right)
-	switch j.step { // calls through function values would allocate c
+	switch j.step { // not by function values, which would make c escape to the heap
 	case transposeRows:
 		j.transposeRows(&c, from, to)
 	case subtractAbove:
@@ -128,7 +128,7 @@ func (j *Job) Part(k int, own []float64) {
 // step is an operation on some rows or columns.
 type step int
 
-// The steps of factorisations, then those of adjoints; both use the first.
+// The steps of factorisations, then those of adjoints. Both use the first one.
 const (
 	transposeRows step = iota
 	subtractAbove

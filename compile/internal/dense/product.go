@@ -1,7 +1,7 @@
 package dense
 
-// A product adds up atOnce terms at a time, for rowsAtOnce rows. So a panel of B stays in the
-// first-level cache, and all of A in the second-level cache.
+// A product adds up atOnce terms at a time, for rowsAtOnce rows. A panel of B then stays in the
+// first-level cache, and the rows of A in the second-level cache.
 const (
 	atOnce     = 192
 	rowsAtOnce = 384

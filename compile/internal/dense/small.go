@@ -6,10 +6,10 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// Straight-line code for matrices of few rows: factors, their adjoints and triangular solves. Code
-// generators include it in their code. An element is a number, or one in each lane. The latency of
-// pivots limits the speed. Tiles of rows would be half empty, and need transpositions before and
-// after.
+// This file: straight-line code for factors of matrices with few rows, their adjoints and
+// triangular solves. Other code generators include it in their code. An element is a number, or one
+// number in each lane. The speed is limited by the latency of pivots. Tiles would be half empty,
+// and need transpositions before and after.
 
 // Load returns element (i, j) of a matrix, and Store stores one. Both may be called more than once
 // for an element.
@@ -18,11 +18,12 @@ type (
 	Store func(i, j int, x native.Value)
 )
 
-// Factor writes the Cholesky factor of a matrix of n rows, with zeros above the diagonal; it reads
-// only the lower triangle. It returns a mask that is true if a pivot is not positive; the stored
-// numbers are then invalid. A pivot waits for the quotient of the one before, not for its root.
+// Factor generates the Cholesky factor of a matrix of n rows, with zeros above the diagonal. It
+// reads only the lower triangle. It returns a mask that is true if a pivot is not positive; the
+// stored numbers are then invalid. Each pivot waits for the quotient of the one before, not for its
+// root.
 func Factor(b *native.Builder, n int, a Load, l Store) (bad native.Value) {
-	c, x := square(n), square(n) // columns: undivided, and divided by minus the pivot
+	c, x := square(n), square(n) // columns as they are, and divided by minus the pivot
 	least, strange := native.Value(0), native.Value(0)
 	for p := range n {
 		for i := p; i < n; i++ {
@@ -32,7 +33,7 @@ func Factor(b *native.Builder, n int, a Load, l Store) (bad native.Value) {
 			}
 		}
 		pivot := c[p][p]
-		over := b.Sub(pivot, pivot) // not 0 if it is infinite or NaN
+		over := b.Sub(pivot, pivot) // 0, or NaN for an infinite pivot or NaN
 		if p == 0 {
 			least, strange = pivot, over
 		} else {
@@ -53,7 +54,7 @@ func Factor(b *native.Builder, n int, a Load, l Store) (bad native.Value) {
 	return b.Either(b.Compare(native.NGT, least, b.Number(0)), b.Compare(native.NEQ, strange, b.Number(0)))
 }
 
-// FactorAdjoint writes the adjoint of the lower triangle of a matrix of n rows, with zeros above
+// FactorAdjoint generates the adjoint of the lower triangle of a matrix of n rows, with zeros above
 // the diagonal. It computes it from the factor l and the lower triangle of the factor's adjoint;
 // see package kernel.
 func FactorAdjoint(b *native.Builder, n int, l, adj Load, dst Store) {
@@ -79,9 +80,8 @@ func FactorAdjoint(b *native.Builder, n int, l, adj Load, dst Store) {
 	}
 }
 
-// Substitute writes the solution x of a triangular system of n equations, op(A) x = r. It reads
-// only the upper or lower triangle of A, by isUpper. op is the transpose with trans, else the
-// identity.
+// Substitute generates the solution x of a triangular system of n equations, op(A) x = r. It reads
+// only the upper or lower triangle of A, as isUpper says. If trans is set, op is the transpose.
 func Substitute(b *native.Builder, n int, isUpper, trans bool, a Load, r func(i int) native.Value, x func(i int, v native.Value)) {
 	xs := make([]native.Value, n)
 	inverse := make([]native.Value, n)
@@ -114,7 +114,7 @@ func square(n int) [][]native.Value {
 	for i := range x {
 		x[i] = make([]native.Value, n)
 		for j := range x[i] {
-			x[i][j] = math.MinInt32 // none
+			x[i][j] = math.MinInt32 // marks an element that was not stored
 		}
 	}
 	return x

@@ -6,21 +6,21 @@ func (k *Kernels) SolveWork(n, cols int) int {
 }
 
 // System is a triangular system of equations, op(A) X = B or, with Right, X op(A) = B. A is an N×N
-// matrix; only one triangle of it is read. op is the transpose with Trans, else the identity.
-// Others is the other dimension of B and X.
+// matrix of which only one triangle is read. op is the transpose with Trans, else the identity. B
+// and X have the dimensions N and Others.
 type System struct {
 	N, Others           int
 	Upper, Trans, Right bool
 }
 
-// Solve computes columns from up to to of the solution X or, with Right, these rows.
+// Solve computes columns of the solution X or, with Right, rows: from up to, but excluding, to.
 func (k *Kernels) Solve(x, a, b []float64, y *System, from, to int, work []float64) {
 	c := k.begin(work)
 	n, cols, trans := y.N, to-from, y.Trans
 	m, s := up(n, k.rows), stride(cols)
 	xs := c.take(m * s)
 	wide := up(cols, k.lanes)
-	if y.Right { // op(A)ᵀ Xᵀ = Bᵀ
+	if y.Right { // solve op(A)ᵀ Xᵀ = Bᵀ
 		trans = !trans
 		c.transposed(xs, s, b[from*n:], n, cols, n)
 	} else {

@@ -9,7 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/internal/short"
 )
 
-// crew is a team of goroutines.
+// crew is a team of goroutines. It has the memory of each worker.
 type crew [][]float64 // by worker, its memory
 
 func (c crew) Each(n int, p Parts) {

@@ -7,7 +7,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// mode is the operation on the sums of a tile.
+// mode is what a tile of C becomes, given the sums Σ.
 type mode int
 
 const (
@@ -23,9 +23,9 @@ const (
 // scratch memory is in the work space of each call.
 type Kernels struct {
 	code  *native.Code
-	rows  int // of a tile
-	lanes int // numbers of a vector
-	wide  int // vectors of a row of a tile, at most
+	rows  int // number of rows of a tile
+	lanes int // number of lanes of a vector
+	wide  int // largest number of vectors in a row of a tile
 
 	tiles     [modes]native.Func
 	transpose native.Func
@@ -37,11 +37,11 @@ type Kernels struct {
 	layout
 }
 
-// layout is the layout of scratch memory: strides, coefficients of T with T(i, p) at p·rows + i,
-// and the negative inverses of T's diagonal.
+// layout is the layout of scratch memory: strides; the coefficients of the triangle T, with T(i, p)
+// at p·rows + i; and the negative inverses of T's diagonal.
 type layout struct {
-	strideC, strideA, strideB   int // units: numbers, bytes, bytes
-	strideFrom, strideTo        int // for transpositions; units: numbers, bytes
+	strideC, strideA, strideB   int // in numbers, bytes and bytes
+	strideFrom, strideTo        int // for transpositions, in numbers and bytes
 	coefficients, inverses, end int
 	others                      int // two addresses
 }
@@ -262,7 +262,7 @@ func (g *generator) factorisation() {
 		}
 	}
 	for p := range rows {
-		// The next pivot waits only for the quotient, not for the root.
+		// The next pivot waits only for this quotient, not for the root.
 		quotient := b.Div(b.Number(-1), a[p][p])
 		for i := p + 1; i < rows; i++ {
 			x := b.Mul(a[p][i], quotient)
@@ -353,7 +353,7 @@ type call struct {
 	rest    []float64
 }
 
-// begin begins a call. The memory that take returns begins at a cache line.
+// begin prepares the work space of a call. The memory that take returns is aligned to a cache line.
 func (k *Kernels) begin(work []float64) call {
 	work = aligned(work)
 	return call{k, work[:k.end], work[k.end:]}
@@ -370,7 +370,7 @@ func (c *call) take(n int) []float64 {
 	return x
 }
 
-// word sets an integer of scratch memory.
+// word sets a word of scratch memory to an integer.
 func (c *call) word(k, v int) { c.scratch[k] = math.Float64frombits(uint64(v)) }
 
 // strides sets the strides of C, A and B.
@@ -424,8 +424,8 @@ func (c *call) blocks(to, from []float64, n int) {
 // up returns n rounded up to a multiple of m.
 func up(n, m int) int { return (n + m - 1) / m * m }
 
-// stride returns a distance of rows of n numbers for which adjacent rows are in different cache
-// sets.
+// stride returns a distance between rows of n numbers for which neighbouring rows are in different
+// cache sets.
 func stride(n int) int {
 	n = up(n, 8)
 	if n/8%2 == 0 {

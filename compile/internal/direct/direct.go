@@ -1,8 +1,8 @@
-// Package direct is a plain interpreter, the oracle of the differential tests. It runs a typed
-// program at one point, statement by statement, on Go numbers. It has no graphs that outlive a
-// call, no lanes, no caches, and no decisions in advance, so it is short enough to check by
-// reading. Only tests use it: package interp runs users' interpreted programs. It has no
-// derivatives.
+// Package direct is a plain interpreter, against which tests compare the other ways to evaluate a
+// program. It runs a typed program at one point, statement by statement, on Go numbers. It has no
+// graphs that outlive a call, no lanes, no caches, and no decisions in advance, so it is short
+// enough to check by reading. Only tests use it: package interp runs users' interpreted programs.
+// It has no derivatives.
 //
 // Map of the package:
 //
@@ -31,10 +31,10 @@ import (
 	"github.com/ppl-lang/ppl/stdlib/transform"
 )
 
-// Options of a Model.
+// Options say how a Model evaluates its program.
 type Options struct {
-	Propto     bool         // `~` and _lupdf drop terms
-	Jacobian   bool         // transforms add their log Jacobians
+	Propto     bool         // `~` and _lupdf drop constant terms
+	Jacobian   bool         // transforms of parameters add their log Jacobians
 	Print      func(string) // receives what print statements print; nil: dropped
 	Rand       *rand.Rand   // source of random numbers; nil: _rng functions fail
 	Transforms transform.Edition
@@ -44,12 +44,12 @@ type Options struct {
 type Model struct {
 	prog  *ir.Program
 	opts  Options
-	known frame // after transformed data
+	known frame // the variables after transformed data
 }
 
-// Density is a log density, with the sum of the absolute values of its terms as Magnitude. Rounding
-// errors are relative to Magnitude. Work counts the statements and expressions evaluated, and the
-// numbers that library functions, indices and assignments read and make.
+// Density is a log density. Magnitude is the sum of the absolute values of its terms, to which
+// rounding errors are proportional. Work is the number of statements and expressions evaluated,
+// plus the number of numbers that library functions, indices and assignments read and make.
 type Density struct{ Value, Magnitude, Work float64 }
 
 // Error is the error of an evaluation: a rejection or a mistake of the program. Rejections are
@@ -59,16 +59,16 @@ type Error struct {
 	Err  error
 }
 
-// Error returns the message with its place.
+// Error returns the message with its position in the program.
 func (e *Error) Error() string {
 	at := e.Span.Begin()
 	return fmt.Sprintf("line %d, column %d: %v", at.Line, at.Column, e.Err)
 }
 
-// Unwrap returns the error without its place.
+// Unwrap returns the error without its position.
 func (e *Error) Unwrap() error { return e.Err }
 
-// New reads the data and runs the transformed data.
+// New reads the data and runs the transformed data block.
 func New(prog *ir.Program, set *data.Set, o Options) (m *Model, err error) {
 	m = &Model{prog: prog, opts: o}
 	r := m.run()
@@ -123,10 +123,9 @@ func (m *Model) Density(x [][]float64) (d Density, err error) {
 	return r.target, nil
 }
 
-// Outputs evaluates the values of parameters and transformed parameters
-// (constrained), and these values together with the generated quantities
-// (generated). Variables follow one another; the first index of each changes
-// fastest.
+// Outputs evaluates the values of parameters and transformed parameters (constrained), and the same
+// values followed by the generated quantities (generated). Variables follow one another; within a
+// variable, the first index changes fastest.
 func (m *Model) Outputs(x [][]float64) (constrained, generated []float64, err error) {
 	r := m.run()
 	defer r.caught(&err)
@@ -158,13 +157,13 @@ func (r *run) numbers(vars []*ir.Var) []float64 {
 type run struct {
 	*Model
 	frame   frame
-	calls   int     // depth of user function calls
+	calls   int     // depth of calls of user functions
 	work    int     // see Density
 	target  Density // the log density so far
-	inModel bool    // whether the density counts
-	propto  bool    // whether `~` and _lupdf drop terms
+	inModel bool    // statements add to the log density
+	propto  bool    // `~` and _lupdf drop constant terms
 	operand value   // the value of ir.Operand
-	result  value   // the value of a return
+	result  value   // the value that return has set
 	at      source.Span
 }
 
@@ -174,11 +173,11 @@ type frame struct {
 	vals   []value
 	levels []ir.Level
 	inCall bool
-	local  ir.Level // in a call: the level of reals that the function declares
+	local  ir.Level // in a call: the level of reals that are declared in the function
 }
 
-// run begins an evaluation with the values known from the data. Values are never changed in place,
-// so runs may share them.
+// run begins an evaluation with the variables that are known from the data. Values are never
+// changed in place, so several runs may share them.
 func (m *Model) run() *run {
 	f := m.known
 	f.vals, f.levels = slices.Clone(f.vals), slices.Clone(f.levels)
@@ -303,7 +302,7 @@ func (r *run) constrain(v *ir.Var, tr transform.Transform, free value, shape []i
 	y, jacobian := tr.Constrain(g, constant(g, free), shape, bounds)
 	for _, j := range jacobian {
 		if tr.Free == nil {
-			j = g.Broadcast(j, shape) // one number for all elements
+			j = g.Broadcast(j, shape) // one number that counts for each element
 		}
 		if r.opts.Jacobian {
 			r.add(r.computed(g, g.Sum(j)).reals[0])

@@ -94,13 +94,13 @@ func promoted(v value, from, to types.Type) value {
 		return v
 	}
 	v = value{shape: v.shape, reals: v.floats()}
-	if to.Composite() { // a complex number
+	if to.Composite() { // the conversion makes a complex number
 		return value{leaves: []value{v, {shape: v.shape, reals: make([]float64, len(v.reals))}}}
 	}
 	return v
 }
 
-// literal joins the elements of {…} or […], leaf by leaf.
+// literal joins the elements of {…} or […] into one value, leaf by leaf.
 func (r *run) literal(t types.Type, elems []ir.Expr) value {
 	vals := make([]value, len(elems))
 	for i, e := range elems {
@@ -135,10 +135,10 @@ func (r *run) literal(t types.Type, elems []ir.Expr) value {
 // level returns the autodiff level of an expression of a simple type.
 func (r *run) level(e ir.Expr) ir.Level { return r.levels(e)[0] }
 
-// levels returns the autodiff levels of the leaves of an expression, by declaration. The level is
-// the highest one of the operands, whether or not their values are used. Ints have level Data,
-// since they have no derivatives. Within a function the arguments of the call decide: Stan compiles
-// a function separately for the levels of its arguments.
+// levels returns the autodiff levels of the leaves of an expression, as the language declares them.
+// The level is the highest one of the operands, whether or not their values are used. Ints have
+// level Data, since they have no derivatives. In a function it depends on the arguments of the
+// call: Stan compiles a function separately for each combination of levels.
 func (r *run) levels(e ir.Expr) []ir.Level {
 	t := e.Type()
 	n := t.NumLeaves()
@@ -152,7 +152,7 @@ func (r *run) levels(e ir.Expr) []ir.Level {
 		}
 		return out
 	}
-	out := all(ir.Data) // literals
+	out := all(ir.Data) // the level of literals
 	switch e := e.(type) {
 	case *ir.VarRef:
 		out[0] = r.frame.levels[e.Var.ID]
@@ -192,7 +192,7 @@ func (r *run) levels(e ir.Expr) []ir.Level {
 		switch {
 		case leaf.Type.Kind == types.Int:
 			out[k] = ir.Data
-		case leaf.Part == types.ImagPart: // a complex number has one level
+		case leaf.Part == types.ImagPart: // both parts of a complex number have the same level
 			out[k-1] = max(out[k-1], out[k])
 			out[k] = out[k-1]
 		}
@@ -292,7 +292,7 @@ func (r *run) library(e *ir.Call) value {
 	return out
 }
 
-// wholes converts a value of ints that was computed as reals.
+// wholes converts an int value that was computed as reals to ints.
 func (r *run) wholes(v value) value {
 	v.ints = make([]int64, len(v.reals))
 	for i, x := range v.reals {

@@ -10,7 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// signal is the way in which a statement ends.
+// signal says how a statement ended.
 type signal uint8
 
 const (
@@ -136,8 +136,8 @@ func elements(v value) []value {
 	return out
 }
 
-// declare creates a variable. A real has level Param if it is declared so. In a function it has
-// level Param if any argument of the call has.
+// declare creates a variable. A real has level Param if its declaration says so or, in a function,
+// if any argument of the call has that level.
 func (r *run) declare(v *ir.Var, x value) {
 	level := v.Level
 	if r.frame.inCall && v.Type.Kind != types.Int {
@@ -203,7 +203,7 @@ func (r *run) effect(op ad.OpCode, args []ir.Expr, fatal bool) {
 	m := &ad.Message{Fatal: fatal}
 	var shapes []ad.Type
 	var values [][]float64
-	if op == ad.OpReject { // its first argument is the condition
+	if op == ad.OpReject { // the first argument of OpReject is its condition
 		shapes, values = append(shapes, ad.Scalar), append(values, []float64{1})
 	}
 	n := 0

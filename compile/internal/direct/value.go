@@ -7,9 +7,9 @@ import (
 	"github.com/ppl-lang/ppl/compile/ir"
 )
 
-// value is a value of the language: an array of numbers of the given shape, in row-major order.
-// ints is not nil exactly for values of int types. A value of a composite type has only leaves.
-// Values are never changed in place.
+// value is a value of the language: an array of numbers of the given shape, in row-major order. If
+// its type is an int type, ints is set, otherwise reals. A value of a composite type has only
+// leaves. Values are never changed in place.
 type value struct {
 	shape  []int
 	ints   []int64
@@ -115,7 +115,7 @@ func all(n int) []int {
 // in order, and the shape of the selection.
 func (r *run) places(shape []int, indices []ir.Index) (at, selected []int) {
 	at = []int{0}
-	nothing := false // an index selects nothing, so those after it are not checked
+	nothing := false // once an index selects nothing, the indices after it are not checked
 	for k, size := range shape {
 		picked, single := all(size), false
 		if k < len(indices) {
@@ -137,8 +137,8 @@ func (r *run) places(shape []int, indices []ir.Index) (at, selected []int) {
 	return at, selected
 }
 
-// picked returns the elements of one dimension, counted from 0, that an index selects. look means
-// that these must exist.
+// picked returns the elements of one dimension, counted from 0, that an index selects. look says
+// whether to check that they exist.
 func (r *run) picked(ix ir.Index, size int, look bool) (picked []int, single bool) {
 	r.at = ix.At
 	var numbers []int64
@@ -158,7 +158,7 @@ func (r *run) picked(ix ir.Index, size int, look bool) (picked []int, single boo
 		if wrong, is := ix.Part.Wrong(lo, hi, size); is && look {
 			r.failf("%d is out of range: there are %d elements", wrong, size)
 		}
-		for i := lo; i <= hi; i++ { // empty if hi < lo, at any position
+		for i := lo; i <= hi; i++ { // if hi < lo there are none, wherever lo is
 			numbers = append(numbers, i)
 		}
 	}
@@ -171,7 +171,7 @@ func (r *run) picked(ix ir.Index, size int, look bool) (picked []int, single boo
 	return picked, ix.Kind == ir.IndexSingle
 }
 
-// constant adds v to a graph.
+// constant adds v to a graph as a constant.
 func constant(g *ad.Graph, v value) ad.Ref {
 	return g.ConstArray(ad.Type{Shape: v.shape}, v.floats())
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/ppl-lang/ppl/compile/ir"
 )
 
-// Access is a set of elements of a container for each lane. Position p of lane l is element Base[l]
-// + Index(p) of the container's flat storage.
+// Access is, for each lane, a set of elements of a container. Position p of lane l is element
+// Base[l] + Index(p) of the container's flat storage.
 type Access struct {
 	Axis  *plan.Axis
 	Base  []int32 // one per lane of Axis; nil if Axis is nil
 	Index ad.Index
-	Out   []bool // excluded lanes with an invalid index; nil: none
+	Out   []bool // lanes with an invalid index that are excluded; nil: none
 	None  bool   // the container has no elements; such an evaluation has been rejected
 }
 
@@ -46,14 +46,14 @@ func (a Access) Offsets() []int32 {
 	return out
 }
 
-// Plain returns the access as a plan.Access, which holds only integers.
+// Plain returns the access in the form of package plan, which holds only integers.
 func (a Access) Plain() plan.Access {
 	return plan.Access{Axis: a.Axis, Base: a.Base, Offsets: a.Offsets(), Out: a.Out}
 }
 
-// FlatBase returns, for every lane of ax (which is inside both the access's
-// axis and the home axis of the container), the element offset in the flat
-// storage of all of the container's lanes.
+// FlatBase returns, for every lane of ax, the element offset in the flat storage of the container,
+// all lanes of which follow one another. ax is within the access's axis and within the container's
+// axis, home.
 func (a Access) FlatBase(home, ax *plan.Axis, size int) []int32 {
 	return plan.FlatBase(a.Axis, a.Base, home, ax, size)
 }
@@ -181,7 +181,7 @@ func Select(ev Evaluator, shape []int, indices []ir.Index, what string) (acc Acc
 		}
 	}
 	var outs []outLanes
-	nothing := false // an index selects nothing, so those after it are not checked
+	nothing := false // once an index selects nothing, the indices after it are not checked
 	for k, size := range shape {
 		stride /= max(size, 1)
 		if k >= len(indices) {
@@ -249,13 +249,14 @@ func Select(ev Evaluator, shape []int, indices []ir.Index, what string) (acc Acc
 			for l, i := range starts.Ints {
 				ends.Ints[l] = i + int64(n) - 1
 			}
-			for l, i := range check(ends).Ints { // if the end was wrong, any slice will do
+			// If the end was out of range, the lane is excluded, and any slice will do.
+			for l, i := range check(ends).Ints {
 				if i != ends.Ints[l] {
 					ends.Ints[l] = int64(n)
 				}
 				starts.Ints[l] = ends.Ints[l] - int64(n) + 1
 			}
-			if n > size+maxMissing { // it is never read and may be shorter
+			if n > size+maxMissing { // the slice is never read, so it may be shorter
 				n, starts = size, Int(1)
 				ax = nil
 			}
@@ -300,7 +301,7 @@ func Bounds(ev Evaluator, ix ir.Index, size int) (from, to Value, ok bool) {
 	return from, to, ok
 }
 
-// outLanes are excluded lanes of an axis with an invalid index.
+// outLanes are the lanes of an axis that are excluded and have an invalid index.
 type outLanes struct {
 	axis *plan.Axis
 	out  []bool
@@ -334,7 +335,7 @@ func WrongParts(part ir.Part, from, to Value, size int) (wrong Value) {
 func SliceAgreed(ev Evaluator, from, to Value, ax *plan.Axis) (n int, starts Value) {
 	sizes, starts := Slice(from, to, ax)
 	n = int(sizes.MustAgree(ev.Excluded(ax)))
-	if n == 0 { // an empty slice may be anywhere
+	if n == 0 { // an empty slice may start anywhere
 		for l := range starts.Ints {
 			starts.Ints[l] = 1
 		}
@@ -352,7 +353,7 @@ func inRange(ev Evaluator, i Value, size, dimension int, ix ir.Index, what strin
 	}
 	bad := Value{Shape: i.Shape, Axis: i.Axis, Ints: make([]int64, len(i.Ints))}
 	excluded := ev.Excluded(i.Axis)
-	n, rest := i.Size(), (*int64)(nil) // the first wrong index
+	n, rest := i.Size(), (*int64)(nil) // the first index that is out of range
 	ints := slices.Clone(i.Ints)
 	for p, x := range ints {
 		if !wrong(x) {

@@ -13,7 +13,7 @@ func free(int, ...int) {}
 func TestSides(t *testing.T) {
 	for _, c := range []struct {
 		ints      []int64
-		then, els []int32 // nil: there is no such side
+		then, els []int32 // lanes of each side; nil: the side has none
 	}{
 		{nil, nil, nil},
 		{[]int64{1}, []int32{0}, nil},

@@ -6,7 +6,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/plan"
 )
 
-// Mask is a condition known per iteration, with the side that is being evaluated.
+// Mask is a condition whose value in each iteration is known, and the side that is being evaluated.
 type Mask struct {
 	Cond Value
 	Side bool
@@ -27,7 +27,9 @@ func Excluded(masks []Mask, in, ax *plan.Axis) []bool {
 			for l := range lane {
 				lane[l] = m.Cond.At(up, l, 0) != 0 != m.Side
 			}
-		case ax.Within(m.Cond.Axis): // the index varies less: all iterations of a lane must be out
+		// The condition varies within a lane of ax: the lane is excluded only if all iterations in
+		// it are.
+		case ax.Within(m.Cond.Axis):
 			for l := range lane {
 				lane[l] = true
 			}
@@ -93,15 +95,15 @@ func Sides(cond Value, ax *plan.Axis) (sides [2]*plan.Axis) {
 	return sides
 }
 
-// Memory asks for the memory of an array with these sizes before it is allocated. Each element has
-// a size in bytes. It may panic.
+// Memory requests the memory of an array of these sizes, whose elements have this many bytes,
+// before it is allocated. It may panic.
 type Memory func(bytes int, sizes ...int)
 
-// Lanes asks for the memory of the numbers and maps of an axis.
+// Lanes requests the memory of the numbers and maps of an axis.
 func (m Memory) Lanes(n ...int) { m(32, n...) }
 
-// Iterations returns the axis of n iterations in every lane of in, and their numbers from 1. in is
-// nil outside of all loops; the axis then gets the given level.
+// Iterations returns the axis of n iterations in every lane of in, and the numbers of the
+// iterations, from 1. Outside of all loops in is nil, and the axis gets the given level.
 func Iterations(n int, in *plan.Axis, level any, memory Memory) (*plan.Axis, Value) {
 	ax := &plan.Axis{N: n, Parent: in, Level: level}
 	if in != nil {

@@ -6,9 +6,9 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/plan"
 )
 
-// Ragged data: if data make sizes in a loop's body differ between iterations, the iterations of
-// each size run in separate lanes. This works as if the body were in conditionals on its sizes. The
-// sizes that matter are those that the inspector meets.
+// This file: ragged data. If data make sizes in the body of a loop differ between iterations, the
+// iterations of each size run in separate lanes, as if the body were in conditionals on its sizes.
+// The sizes that matter are those that the inspector meets.
 
 // Split is a size in the body of a loop that differs between the lanes of an axis. A negative size
 // does not matter.
@@ -41,9 +41,9 @@ func (v Value) MustAgree(excluded []bool) int64 {
 
 // These bound the groups of iterations with equal sizes. There are at most maxGroups groups, and at
 // least minLanes times as many iterations as groups; otherwise it is better to unroll the loop.
-// Iterations are counted per lane of the loop around, if their number is the same in each lane.
-// Unrolled, such a loop stays in these lanes and needs no gathers for groups. For two triangular
-// convolutions in 14 lanes, the gathers made a gradient take 660 µs instead of 510.
+// Iterations are counted per lane of the outer loop, if their number is the same in each lane: if
+// such a loop is unrolled, the code stays in these lanes and needs no gathers for groups. For two
+// triangular convolutions in 14 lanes, the gathers made a gradient take 660 µs instead of 510.
 const (
 	maxGroups = 128
 	minLanes  = 4

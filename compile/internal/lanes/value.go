@@ -17,7 +17,7 @@ type Value struct {
 // Int returns the value of one int.
 func Int(i int64) Value { return Value{Ints: []int64{i}} }
 
-// Size is the number of elements in a lane.
+// Size returns the number of elements in a lane.
 func (v Value) Size() int { return ad.SizeOf(v.Shape) }
 
 // Scalar returns the value of an int that is the same in all lanes.
@@ -28,8 +28,8 @@ func (v Value) Scalar() (i int64, ok bool) {
 	return 0, false
 }
 
-// At returns position p of known ints in lane l of an axis. up maps its lanes to those of the
-// value, or is nil if they are the same.
+// At returns element p of known ints in lane l of an axis. up maps the axis's lanes to those of the
+// value; nil if they are the same.
 func (v Value) At(up []int32, l, p int) int64 {
 	if len(v.Shape) == 0 {
 		p = 0
@@ -43,7 +43,7 @@ func (v Value) At(up []int32, l, p int) int64 {
 	return v.Ints[l*v.Size()+p]
 }
 
-// Lane returns the known ints of lane l of an axis. up maps its lanes to those of the value, or is
+// Lane returns the known ints of lane l of an axis. up maps the axis's lanes to those of the value;
 // nil if they are the same.
 func (v Value) Lane(up []int32, l int) []int64 {
 	switch {
@@ -56,7 +56,7 @@ func (v Value) Lane(up []int32, l int) []int64 {
 	return v.Ints[l*n : (l+1)*n]
 }
 
-// Wide returns known ints in the lanes of ax, which is the value's axis or within it.
+// Wide repeats known ints for each lane of ax, which is the value's axis or within it.
 func (v Value) Wide(ax *plan.Axis) Value {
 	if v.Axis == ax {
 		return v
@@ -95,8 +95,8 @@ func (v Value) Mask(ax *plan.Axis) []bool {
 	return mask
 }
 
-// Narrow restricts known ints to the lanes in force, so that iterations that a condition excludes
-// do not count (n - 1 where n > 1).
+// Narrow restricts known ints to the lanes in force, without iterations that a condition excludes,
+// as in n - 1 where n > 1.
 func (v Value) Narrow(in *plan.Axis) Value {
 	if v.Ints == nil || !Leaves(in, v.Axis) {
 		return v
@@ -110,8 +110,8 @@ func (v Value) Narrow(in *plan.Axis) Value {
 	return v
 }
 
-// Leaves reports whether the lanes in force may exclude lanes of ax, an axis around them: whether
-// there is a branch in between.
+// Leaves reports whether the lanes in force may exclude lanes of ax, an outer axis: whether there
+// is a branch in between.
 func Leaves(in, ax *plan.Axis) bool {
 	if ax == nil || in == ax || !ax.Within(in) {
 		return false
@@ -139,10 +139,10 @@ func Innermost(a, b *plan.Axis) *plan.Axis {
 }
 
 // Fault is the reason why something cannot be evaluated once for all lanes. Functions of this
-// package, and of packages that use it, panic with it.
+// package, and of packages that use it, panic with a Fault.
 type Fault struct {
 	Reason string
-	Split  *Split // not nil: grouping iterations by this size may help
+	Split  *Split // a size by which grouping the iterations may help; nil: none
 }
 
 // Truth returns 1 for true, 0 for false.

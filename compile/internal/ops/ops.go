@@ -30,7 +30,7 @@ type Row struct {
 	Name  string
 	Arity int
 
-	// The functions for one element, by arity.
+	// The op as a function of 1, 2 or 3 numbers.
 	F1 func(x float64) float64
 	F2 func(x, y float64) float64
 	F3 func(x, y, z float64) float64
@@ -52,24 +52,24 @@ type Row struct {
 }
 
 // These ops belong to this package. Passes make them from ad's ops. They have no derivatives,
-// because differentiation comes before.
+// because differentiation comes earlier.
 //
 // The first ones combine two ops at little more than the cost of one. A pass over a strip costs
 // 0.35 to 0.5 ns per element, mostly for loads and stores. An instruction of scalar code costs 3.4
 // ns, mostly for the jump and for waiting for the store of the operand.
 //
-// The others split the logistic functions, so that a value and its derivative share their
+// The others are parts of logistic functions, so that a value and its derivative share their
 // exponential. With e = exp(-|x|) and l = log1p(e), log1p_exp is max(x, 0) + l, and inv_logit is
 // 1/(1+e) or e/(1+e).
 const (
 	MulAdd       ad.OpCode = first + iota // a·b + c
 	MulSub                                // a·b - c
 	SubMul                                // c - a·b
-	Sum                                   // of an accumulation: sums a
-	Dot                                   // of an accumulation: sums a·b
-	SumLog                                // of an accumulation: sums log a
-	SumLog1p                              // of an accumulation: sums log1p a, of numbers between 0 and 1
-	NotLessEqual                          // not (a ≤ b), of arrays
+	Sum                                   // for accumulations: adds a
+	Dot                                   // for accumulations: adds a·b
+	SumLog                                // for accumulations: adds log a
+	SumLog1p                              // for accumulations: adds log1p a, of numbers between 0 and 1
+	NotLessEqual                          // not (a ≤ b), for arrays
 
 	ExpNegAbs  // exp(-|a|)
 	ExpNegDiff // exp(-|a-b|), 1 where they are equal
@@ -82,7 +82,7 @@ const (
 	end
 )
 
-// first is the number of the first of these ops, beyond all of ad's.
+// first is the number of the first of these ops; all numbers of ad's ops are smaller.
 const first = 1 << 12
 
 // Of returns the row of an op. For ops that are not elementwise, the row has only a name.
@@ -112,7 +112,7 @@ func (r *Row) Calls() bool {
 }
 
 var (
-	ads []Row // by ad.OpCode
+	ads []Row // the rows of ad's ops, by ad.OpCode
 	own [end - first]Row
 )
 

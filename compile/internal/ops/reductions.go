@@ -15,15 +15,15 @@ type Reduction struct {
 	// Loop returns the contribution of a strip of operands. Operands beyond the arity are ignored.
 	Loop func(a, b []float64) float64
 
-	// Add adds operands to an accumulator. active sets lanes that do not count to 0. If Add is nil,
-	// there is no machine code.
+	// Add adds operands to an accumulator. active replaces the values of unused lanes by 0. If Add
+	// is nil, the op has no machine code.
 	Add func(b *builder, acc int, x []value, active func(value) value)
 
-	// Last lists the routines applied to the accumulator at the end.
+	// Last lists the routines that are applied to the accumulator after the last strip.
 	Last []native.Routine
 }
 
-// reductions are the rows of the ops that reduce.
+// reductions returns the rows of the ops that reduce.
 func reductions() []Row {
 	return []Row{
 		{Op: Sum, Name: "sum", Arity: 1, Reduce: &Reduction{Title: "sum",
@@ -38,7 +38,7 @@ func reductions() []Row {
 			Loop: func(a, _ []float64) float64 { return sumLog(a) }}},
 		{Op: SumLog1p, Name: "sum_log1p", Arity: 1, Reduce: &Reduction{Title: "sum log1p",
 			Loop: func(a, _ []float64) float64 { return sumLog1p(a) },
-			Add: func(b *builder, acc int, x []value, active func(value) value) { // as sumLog1p
+			Add: func(b *builder, acc int, x []value, active func(value) value) { // like sumLog1p
 				y := active(x[0])
 				b.Compound(acc, b.Add(y, b.Number(1)), y)
 			},
@@ -146,7 +146,9 @@ func sumLog(a []float64) float64 {
 	exponents, odd := 0, 0.0
 	p0, p1, p2, p3 := 1.0, 1.0, 1.0, 1.0
 	i := 0
-	for ; i+4 <= len(a); i += 4 { // the loop below in registers, while all four are normal
+	// The same as the loop below, with the products in registers, as long as all four numbers are
+	// normal.
+	for ; i+4 <= len(a); i += 4 {
 		x := (*[4]float64)(a[i:])
 		b0, b1, b2, b3 := math.Float64bits(x[0]), math.Float64bits(x[1]), math.Float64bits(x[2]), math.Float64bits(x[3])
 		e0, e1, e2, e3 := b0>>52, b1>>52, b2>>52, b3>>52
@@ -164,7 +166,7 @@ func sumLog(a []float64) float64 {
 		x := a[i]
 		bits := math.Float64bits(x)
 		e := bits >> 52
-		if e-1 >= 0x7fe { // zero, subnormal, negative, infinite, NaN
+		if e-1 >= 0x7fe { // not a positive normal number
 			odd += routines.Log(x)
 			continue
 		}

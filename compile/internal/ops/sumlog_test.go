@@ -41,7 +41,7 @@ func TestSumLog(t *testing.T) {
 		}
 		check(a)
 	}
-	// The largest products of mantissas: they must not overflow.
+	// With 998 and 999 elements, the products of mantissas are the largest; they must not overflow.
 	for _, n := range []int{0, 1, 2, 3, 4, 5, 998, 999} {
 		a := make([]float64, n)
 		for i := range a {

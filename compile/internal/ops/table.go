@@ -9,7 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// Costs per number in nanoseconds on a Zen 3, without the pass over a strip.
+// The costs of ops per number, in nanoseconds on a Zen 3, without the pass over a strip.
 const (
 	unknownCost  = 20
 	divisionCost = 1
@@ -19,7 +19,7 @@ const (
 	normalCost   = 20
 )
 
-// rows returns the rows of ops that need more than package ad's table has.
+// rows returns the rows of ops for which this package has more than package ad.
 func rows() []Row {
 	return []Row{
 		// As an instruction, ad.OpReshape copies a number.
@@ -48,15 +48,18 @@ func rows() []Row {
 		{Op: ad.OpFloor, Formula: rounding(native.Floor)},
 		{Op: ad.OpCeil, Formula: rounding(native.Ceil)},
 		{Op: ad.OpTrunc, Formula: rounding(native.Trunc)},
-		{Op: ad.OpRound, Formula: formula1(func(b *builder, x value) value { // halves away from 0
+		// Halves are rounded away from 0.
+		{Op: ad.OpRound, Formula: formula1(func(b *builder, x value) value {
 			t, sign := b.Round(native.Trunc, x), b.And(x, b.Word(1<<63))
 			away := b.Keep(b.Compare(native.GE, b.Abs(b.Sub(x, t)), b.Number(0.5)), b.Number(1))
 			return b.Or(b.Add(t, b.Or(away, sign)), sign)
 		})},
-		{Op: ad.OpDistance, Formula: formula2(func(b *builder, x, y value) value { // 0 if equal
+		// 0 for equal numbers.
+		{Op: ad.OpDistance, Formula: formula2(func(b *builder, x, y value) value {
 			return b.Keep(b.Compare(native.NEQ, x, y), b.Sub(x, y))
 		})},
-		{Op: ad.OpMax, Formula: formula2(func(b *builder, x, y value) value { // x if it is the greater one or y is NaN
+		// x if x is greater or y is NaN
+		{Op: ad.OpMax, Formula: formula2(func(b *builder, x, y value) value {
 			return b.Select(b.Either(b.Compare(native.GT, x, y), b.Compare(native.UNORD, y, y)), x, y)
 		})},
 		{Op: ad.OpMin, Formula: formula2(func(b *builder, x, y value) value {
@@ -76,7 +79,7 @@ func rows() []Row {
 		{Op: ad.OpSelect, Loop: selectLoop, Formula: formula3(func(b *builder, c, x, y value) value {
 			return b.Select(b.Compare(native.NEQ, c, b.Number(0)), x, y)
 		})},
-		{Op: ad.OpCheck, Name: "check", Arity: 1}, // machine code by the generator
+		{Op: ad.OpCheck, Name: "check", Arity: 1}, // the generator has its machine code
 
 		{Op: ad.OpExp, F1: exp, Formula: call(native.Exp), Cost: expCost},
 		{Op: ad.OpLog, F1: routines.Log, Formula: call(native.Log), Cost: logCost},
@@ -118,8 +121,8 @@ func rows() []Row {
 		{Op: ad.OpLog1mExp, Formula: call(native.Log1mExp), Cost: powCost},
 		{Op: ad.OpLogDiffExp, Cost: powCost, Formula: formula2(func(b *builder, x, y value) value {
 			d := b.Add(x, b.Call(native.Log1mExp, b.Sub(y, x)))
-			// For equal numbers it is -Inf, for infinite ones only if they are negative. For others
-			// with x ≤ y it is NaN.
+			// These are the cases in which the difference is not a positive number. The result is
+			// -Inf for equal numbers, if they are finite or -Inf, and NaN for others with x ≤ y.
 			none := b.Select(b.Both(b.Compare(native.EQ, x, y), b.Compare(native.LT, x, b.Number(math.Inf(1)))), b.Number(math.Inf(-1)), b.Number(math.NaN()))
 			return b.Select(b.Compare(native.LE, x, y), none, d)
 		})},
@@ -192,7 +195,7 @@ type (
 	value   = native.Value
 )
 
-// Formulas with one, two and three operands.
+// Functions that make formulas with one, two and three operands.
 
 func formula1(f func(b *builder, x value) value) *native.Formula {
 	return native.NewFormula(1, func(b *builder, x []value) value { return f(b, x[0]) })
@@ -206,7 +209,7 @@ func formula3(f func(b *builder, x, y, z value) value) *native.Formula {
 	return native.NewFormula(3, func(b *builder, x []value) value { return f(b, x[0], x[1], x[2]) })
 }
 
-// itself returns x in a separate register, since its source may be overwritten.
+// itself returns a copy of x in another register, because the register of x may be overwritten.
 func itself(b *builder, x value) value { return b.Or(x, x) }
 
 func rounding(r native.Rounding) *native.Formula {
@@ -227,7 +230,7 @@ func call2(r native.Routine) *native.Formula {
 
 func same(x float64) float64 { return x }
 
-// maxOf returns x unless it is less than y.
+// maxOf returns y if x is less than y, otherwise x.
 func maxOf(x, y float64) float64 {
 	if x < y {
 		return y

@@ -7,8 +7,8 @@ import (
 )
 
 // Drawn returns the variables of a block whose values may depend on random draws: directly, through
-// other variables, or because draws determine whether or how often they are assigned. The result
-// may contain variables that do not depend on draws.
+// other variables, or because draws determine whether or how often they are assigned. The result is
+// conservative: it may also contain other variables.
 func Drawn(k *Functions, block []ir.Stmt) map[*ir.Var]bool {
 	drawn := map[*ir.Var]bool{}
 	depends := func(s ir.Stmt) bool {
@@ -60,7 +60,7 @@ func Drawn(k *Functions, block []ir.Stmt) map[*ir.Var]bool {
 					continue
 				}
 				mark(VariablesOf(s).Assigned...)
-				if Has(s, jump) { // the statements after it may be skipped
+				if Has(s, jump) { // a draw determines whether the statements after it run
 					mark(VariablesOf(top).Assigned...)
 				}
 			}

@@ -7,8 +7,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Neutral lists functions of one container for which an element can be left out by replacing it
-// with a neutral number. That number is also the value for a container without elements.
+// Neutral has, for functions of one container, the neutral number: replacing an element by it has
+// the effect of leaving the element out. It is also the value of the function for no elements.
 var Neutral = map[string]float64{
 	"sum": 0, "prod": 1, "dot_self": 0, "log_sum_exp": math.Inf(-1), "max": math.Inf(-1), "min": math.Inf(1),
 }

@@ -4,8 +4,8 @@ import (
 	"github.com/ppl-lang/ppl/compile/ir"
 )
 
-// Functions analyses, once for each function, its side effects and which arguments determine the
-// sizes of the values that it computes.
+// Functions analyses functions of a program, once each: their side effects, and which arguments
+// determine the sizes of the values that they compute.
 type Functions struct {
 	effects map[*ir.Function]SideEffects
 	sizes   map[*ir.Function]sizes
@@ -22,10 +22,10 @@ type SideEffects uint8
 
 const (
 	Prints  SideEffects = 1 << iota
-	Draws               // random numbers
+	Draws               // draws random numbers
 	Targets             // adds to the log density
 	Looks               // reads the log density
-	Opaque              // unknown effects of functions without a body
+	Opaque              // has unknown effects, because the function has no body
 )
 
 // SideEffectsOf returns the effects that calls of a function may have.
@@ -33,7 +33,7 @@ func (k *Functions) SideEffectsOf(f *ir.Function) SideEffects {
 	if e, ok := k.effects[f]; ok {
 		return e
 	}
-	k.effects[f] = 0 // of calls of itself
+	k.effects[f] = 0 // recursive calls add nothing
 	out := SideEffects(0)
 	if f.Intrinsic != ir.NoIntrinsic || f.Body == nil {
 		out = Opaque

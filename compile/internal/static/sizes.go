@@ -9,16 +9,16 @@ import (
 
 // This file determines which integers affect the sizes of values. All sizes in a graph are fixed,
 // so a statement that is evaluated once for many iterations must compute values of the same size in
-// all of them. The analysis takes place before anything is evaluated.
+// all of them. The analysis runs before anything is evaluated.
 
 // sizing finds the variables that may differ between iterations, and whether the size of a value
-// depends on one of them. It repeats walking the statements until it finds no further variable.
+// depends on one of them. It walks the statements repeatedly, until it finds no further variable.
 type sizing struct {
 	known  *Functions
 	vary   map[*ir.Var]bool
 	params map[*ir.Var]int // parameters of the analysed function, with their indices
-	spans  []span          // slices between two parameters, to be checked by the caller
-	found  bool            // a size that varies
+	spans  []span          // slices whose bounds are two parameters; callers check them
+	found  bool            // a size may differ between iterations
 
 	// reals is set if vary contained only real variables at first. Integers computed from these are
 	// known only when the program runs. A slice with such bounds is ignored if it is reduced at
@@ -26,8 +26,8 @@ type sizing struct {
 	reals bool
 }
 
-// span is a slice whose bounds are two parameters of a function: its size depends on their
-// difference.
+// span is a slice of a function's whose bounds are two of its parameters, so that its size depends
+// on their difference.
 type span struct{ from, to int }
 
 // SizesVary reports whether the sizes of values in a statement depend on variables that differ
@@ -104,7 +104,7 @@ func (z *sizing) varies(e ir.Expr) bool {
 		case *ir.VarRef:
 			found = found || z.vary[e.Var]
 		case *ir.Call:
-			return FuncOf(e).OfShape == nil // sizes do not differ
+			return FuncOf(e).OfShape == nil // the value depends on shapes only, which do not differ
 		}
 		return !found
 	})
@@ -171,8 +171,8 @@ func (z *sizing) slice(from, to ir.Expr) {
 	z.found = z.found || z.varies(from) || z.varies(to)
 }
 
-// countOf returns the number n of elements of a slice from A to A+n-1, the form of calls of
-// segment; nil for other slices.
+// countOf returns the expression n if a slice has the form A:(A + n - 1), which calls of segment
+// have; nil for other slices.
 func countOf(ix ir.Index) ir.Expr {
 	last, ok := ix.B.(*ir.Call)
 	if ix.Part != ir.Positioned && ix.Part != ir.Enclosed || !ok || last.Name != "operator-" {
@@ -222,7 +222,7 @@ func (fs *Functions) sizesOf(f *ir.Function) sizes {
 		return d
 	}
 	d := sizes{decides: make([]bool, len(f.Params))}
-	fs.sizes[f] = d // of calls of itself
+	fs.sizes[f] = d // recursive calls add nothing
 	if f.Body == nil {
 		return d
 	}
@@ -244,7 +244,7 @@ func (fs *Functions) sizesOf(f *ir.Function) sizes {
 }
 
 // Call returns the expressions that determine the sizes of values in a call of a user function:
-// arguments, and the two bounds of slices, whose sizes depend only on the difference.
+// single arguments, and pairs of bounds, where only the difference matters.
 func (fs *Functions) Call(e *ir.UserCall) (args []ir.Expr, slices [][2]ir.Expr) {
 	d := fs.sizesOf(e.Func)
 	for _, s := range d.spans {

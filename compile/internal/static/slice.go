@@ -27,10 +27,10 @@ func (s *Slice) Drop(index int, around func(st ir.Stmt) bool) {
 	inner := whole
 	for t := range ir.Stmts(whole) {
 		if !s.dropped[t] && around(t) {
-			inner = t // inner ones come later
+			inner = t // statements found later are further inside
 		}
 	}
-	if MayJump(inner) { // without it, a loop around it would end elsewhere
+	if MayJump(inner) { // a jump determines where the loop around it ends, so that is dropped too
 		inner = whole
 	}
 	s.drop(inner)

@@ -10,7 +10,7 @@ import (
 
 // This file analyses statements without regard to the data.
 
-// NeverGoesOn reports whether a statement always ends in a jump.
+// NeverGoesOn reports whether a statement always ends in a jump, so that the next one does not run.
 func NeverGoesOn(s ir.Stmt) bool {
 	switch s := s.(type) {
 	case *ir.Break, *ir.Continue, *ir.Return:
@@ -23,7 +23,7 @@ func NeverGoesOn(s ir.Stmt) bool {
 	return false
 }
 
-// Has reports whether s is or contains a statement for which such returns true.
+// Has reports whether s, or a statement in it, satisfies such.
 func Has(s ir.Stmt, such func(s ir.Stmt) bool) bool {
 	for t := range ir.Stmts(s) {
 		if such(t) {
@@ -33,11 +33,13 @@ func Has(s ir.Stmt, such func(s ir.Stmt) bool) bool {
 	return false
 }
 
+// IsReturn reports whether s is a return statement.
 func IsReturn(s ir.Stmt) bool {
 	_, ok := s.(*ir.Return)
 	return ok
 }
 
+// IsWhile reports whether s is a while loop.
 func IsWhile(s ir.Stmt) bool {
 	_, ok := s.(*ir.While)
 	return ok
@@ -78,13 +80,14 @@ func isLoop(s ir.Stmt) bool {
 	return false
 }
 
-// Variables are the variables that a statement declares, including those of its loops, and those
-// that it assigns, in order.
+// Variables holds the variables that a statement declares, including loop variables, and those that
+// it assigns, in order.
 type Variables struct {
 	Declared, OfLoops map[*ir.Var]bool
 	Assigned          []*ir.Var
 }
 
+// VariablesOf returns the variables that s declares and assigns.
 func VariablesOf(s ir.Stmt) Variables {
 	out := Variables{Declared: map[*ir.Var]bool{}, OfLoops: map[*ir.Var]bool{}}
 	seen := map[*ir.Var]bool{}
@@ -121,11 +124,11 @@ func CarriedInts(body ir.Stmt) []*ir.Var {
 	return slices.DeleteFunc(CarriedVars(body), func(v *ir.Var) bool { return v.Type.Kind != types.Int })
 }
 
-// FuncOf returns the declaration of a resolved call.
+// FuncOf returns the library's declaration of the function that a call was resolved to.
 func FuncOf(c *ir.Call) *stdlib.Func { return c.Overload.(*stdlib.Func) }
 
-// Measured returns the variable if a call depends only on the size of a variable, as in size(x);
-// nil for other calls.
+// Measured returns x if a call only depends on the size of the variable x, as in size(x); nil for
+// other calls.
 func Measured(c *ir.Call) *ir.Var {
 	if FuncOf(c).OfShape == nil || len(c.Args) != 1 {
 		return nil
@@ -136,8 +139,8 @@ func Measured(c *ir.Call) *ir.Var {
 	return nil
 }
 
-// Signal is the set of ways in which statements may end. If there are several, a value called the
-// code records which one applies: it depends on the iteration, or the program computes it.
+// Signal is the set of ways in which statements may end. If there are several, which one applies
+// depends on the iteration or is computed by the program; a value called the code records it.
 type Signal uint8
 
 // The ways to end.
@@ -148,7 +151,7 @@ const (
 	Returns
 )
 
-// Certain reports whether there is at most one way.
+// Certain reports whether statements can end in at most one way.
 func (s Signal) Certain() bool { return s&(s-1) == 0 }
 
 // Sequence runs statements in order. A statement runs only if those before it did not jump. one
