@@ -60,7 +60,7 @@ func TestMemory(t *testing.T) {
 		if !ok || e.File != name || !strings.Contains(e.Message, "more memory, but") || e.Fix == "" {
 			t.Errorf("%s: %v", name, err)
 		}
-		// TotalAlloc includes outgrown lists, which have not been collected yet.
+		// TotalAlloc also counts lists that were replaced by longer ones.
 		if took := after.TotalAlloc - before.TotalAlloc; took > 8*memory {
 			t.Errorf("%s: it may take %d bytes beside the text, and has taken %d", name, memory, took)
 		}
@@ -181,7 +181,8 @@ func TestMixedColumn(t *testing.T) {
 	}
 }
 
-// The values of a factor in an R dump are those of its levels in the data of the fit.
+// TestDumpLevels checks that the values of a factor in an R dump are numbers of the levels that it
+// had in the data of the fit.
 func TestDumpLevels(t *testing.T) {
 	fit, err := ParseDump("fit.R", `g <- structure(c(3L, 1L, 2L), levels = c("b", "a", "c"), class = "factor")`, Options{})
 	if err != nil {

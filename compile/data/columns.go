@@ -13,8 +13,8 @@ type Column struct {
 	Header  string // as in the file
 	Name    string // in a program, see [ColumnName]
 	Missing int    // the number of fields that are empty or NA, in all rows of the file
-	Holes   Holes  // what happens to them
-	How     How    // how it was declared to be read; zero: as its texts decide
+	Holes   Holes  // what happens to missing values
+	How     How    // the way in which it was declared to be read; the zero How: its texts decide
 }
 
 // Columns lists the columns of a table, in the order of the file; nil for other formats.
@@ -36,7 +36,7 @@ const (
 	HolesKeep
 )
 
-// lacks reports whether a field of the column has no value.
+// lacks reports whether a field of the column means that a value is missing.
 func (c *column) lacks(field string) bool {
 	field = strings.TrimSpace(field)
 	return field == "" || field == "NA" || slices.Contains(c.absent, field)

@@ -42,7 +42,7 @@ func TestHoles(t *testing.T) {
 		{map[string]Holes{"x": HolesDrop, "g": HolesDrop}, "x[1 4 5] g[2 1 1]", 2, "n "},
 		{map[string]Holes{"x": HolesDrop, "g": HolesDrop, "n": HolesDrop}, "x[1 5] g[2 1] n[1 5]", 3, ""},
 		{map[string]Holes{"x": HolesKeep, "n": HolesKeep}, "x[1 NaN 3 4 5] n[1 2 3 NaN 5]", 0, "g "},
-		{map[string]Holes{"g": HolesKeep}, "", 0, "x g n "}, // a level cannot be NaN
+		{map[string]Holes{"g": HolesKeep}, "", 0, "x g n "}, // NaN cannot be a level
 	} {
 		s, err := ParseTable("d.csv", text, Options{Holes: by(c.of), Counts: []Count{{Name: "N"}, {Name: "J", Of: ""}}})
 		if err != nil {
@@ -90,7 +90,7 @@ func TestTableValue(t *testing.T) {
 		number := (err == nil || errors.Is(err, strconv.ErrRange)) && !strings.ContainsAny(f, "xX_pP") && f != "infinity"
 		integer := regexp.MustCompile(`^[+-]?[0-9]+(\.0+)?$`).MatchString(f) && math.Abs(want) < 1<<53
 		if integer {
-			want += 0 // no -0 among integers
+			want += 0 // 0 for -0, which integers do not have
 		}
 		x, isInteger, isNumber := tableValue(f)
 		if isNumber != number || isInteger != integer || number && math.Float64bits(x) != math.Float64bits(want) && !math.IsNaN(want) {

@@ -141,7 +141,8 @@ func TestParseJSONErrors(t *testing.T) {
 	} {
 		set, err := ParseJSON("d.json", []byte(test.text))
 		var e *Error
-		if name, _, _ := strings.Cut(test.path, "["); err == nil && set.Fault(name) != nil { // the text goes on as JSON
+		// After a fault, the JSON can still be read to its end.
+		if name, _, _ := strings.Cut(test.path, "["); err == nil && set.Fault(name) != nil {
 			err = set.Fault(name)
 		}
 		if !errors.As(err, &e) {
@@ -160,8 +161,8 @@ func TestParseJSONErrors(t *testing.T) {
 	}
 }
 
-// Values that are not numbers are errors only if a program uses them: data of other programs may
-// also contain labels and missing values.
+// TestFault checks that values that are not numbers are errors only if a program uses them, because
+// data of other programs may also contain labels and missing values.
 func TestFault(t *testing.T) {
 	set, err := ParseJSON("d.json", []byte(`{"who": ["a", "b]"], "N": 2, "gaps": [1, null], "odd": {"k": [true]}, "y": [1, 2]}`))
 	if err != nil {

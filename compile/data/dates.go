@@ -28,8 +28,8 @@ var (
 	digitsOnly = regexp.MustCompile(`^([0-9]{4})([0-9]{2})([0-9]{2})$`)
 )
 
-// moment reads a date, a time, or both. order is that of dates such as 3/4/2024; if it is "", these
-// are not read. A time of day is one of year 1.
+// moment reads a date, a time, or both. order is the order of dates such as 3/4/2024; if it is "",
+// such dates are not read. A time of day without a date belongs to year 1.
 func moment(text, order string) (time.Time, bool) {
 	if m := yearFirst.FindStringSubmatch(text); m != nil {
 		return at(m[1], m[2], m[3], m[4:])
@@ -72,7 +72,7 @@ func monthOf(name string) string {
 func at(year, month, day string, clock []string) (time.Time, bool) {
 	number := func(s string) int { n, _ := strconv.Atoi(s); return n }
 	y, m, d := number(year), number(month), number(day)
-	if len(year) == 2 { // as POSIX has it
+	if len(year) == 2 { // two digits mean years as in POSIX
 		if y += 1900; y < 1969 {
 			y += 100
 		}
@@ -108,7 +108,7 @@ func at(year, month, day string, clock []string) (time.Time, bool) {
 	return t, true
 }
 
-// momentText writes a moment as [How].Since has it.
+// momentText formats a moment as [How].Since expects it.
 func momentText(t time.Time) string {
 	if t.Equal(t.Truncate(24 * time.Hour)) {
 		return t.Format("2006-01-02")
@@ -159,7 +159,7 @@ func convertTimes(columns []*column) {
 			}
 		}
 	}
-	if earliest.Year() == 1 || !some { // times of day
+	if earliest.Year() == 1 || !some { // these are times of day
 		earliest = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
 	}
 	for _, c := range columns {
@@ -200,7 +200,7 @@ func (c *column) findOrder() {
 		a, first := dateOf(f.text, "dmy")
 		b, second := dateOf(f.text, "mdy")
 		if !first && !second {
-			continue // convert reports it
+			continue // convert reports this field
 		}
 		needed = true
 		fits["dmy"], fits["mdy"] = fits["dmy"] && first, fits["mdy"] && second

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// Every number with at most maxDigits decimal digits fits in 64 bits.
+// maxDigits is the number of decimal digits for which every number fits into 64 bits.
 const maxDigits = 19
 
 // powers are the powers of ten up to maxDigits.

@@ -46,11 +46,11 @@ type dump struct {
 	set    *Set
 	name   string
 	depth  int      // nesting depth of c(…) and structure(…)
-	levels []string // of the current value, if it is a factor
+	levels []string // levels of the current value, if it is a factor
 	as     *Set     // see Options.As
 	open   bool     // new levels are allowed
 	memory *allowance
-	short  int  // the number of further elements that ranges, integer(n), numeric(n) may have
+	short  int  // number of elements that ranges, integer(n) and numeric(n) may still have
 	beyond bool // the data exceed the limits of the options
 }
 
@@ -161,7 +161,8 @@ func (p *dump) assign() error {
 	return nil
 }
 
-// asLevels makes the values of a factor those of the levels in the set that was read before.
+// asLevels converts the numbers of a factor to those of the same levels in the set that was read
+// before.
 func (p *dump) asLevels(name string, at int, v Value) error {
 	given := p.as.levels[name]
 	if zeros := p.as.zeros[name]; zeros != nil {
@@ -234,7 +235,7 @@ func (p *dump) value() (Value, error) {
 		if n != len(v.Reals) {
 			return Value{}, p.errorf(p.pos-1, "", "%s has %d elements, but its dimensions %v are those of %d", p.name, len(v.Reals), dims, n)
 		}
-		if n == 0 { // JSON lists the empty inner arrays one by one
+		if n == 0 { // JSON would list the empty inner arrays one by one
 			held := slices.DeleteFunc(slices.Clone(dims), func(d int) bool { return d == 0 })
 			if err := p.stands(p.pos-1, float64(product(held))); err != nil {
 				return Value{}, err
@@ -244,13 +245,13 @@ func (p *dump) value() (Value, error) {
 		if err := p.memory.take(8 * int64(n)); err != nil {
 			return Value{}, err
 		}
-		p.memory.give(8 * int64(n)) // the list, after the conversion
+		p.memory.give(8 * int64(n)) // the list is not needed after the conversion
 		v.Reals = rowMajor(v.Reals, dims)
 	case l.shape || len(v.Reals) != 1:
 		v.Shape = []int{len(v.Reals)}
 	}
 	if !v.IsInt || slices.ContainsFunc(v.Reals, func(x float64) bool { return x < 1 || x > float64(len(p.levels)) }) {
-		p.levels = nil // they belong to another value
+		p.levels = nil // they belong to the value before
 	}
 	if v.IsInt {
 		if err := p.memory.take(8 * int64(len(v.Reals))); err != nil {
@@ -330,7 +331,8 @@ func (p *dump) elements(l *list) (dims []int, err error) {
 		case "NA", "NA_integer_", "NA_real_":
 			return nil, p.errorf(start, "drop these rows, or pass the observed values and their indices as separate data", "%s has a missing value, and the language has none", p.name)
 		}
-		if p.pos < len(p.text) && p.text[p.pos] >= utf8.RuneSelf { // a bracket that looks like one
+		// A character that looks like a bracket.
+		if p.pos < len(p.text) && p.text[p.pos] >= utf8.RuneSelf {
 			start = p.pos
 		}
 		fix := ""
@@ -384,7 +386,7 @@ func (p *dump) elements(l *list) (dims []int, err error) {
 		}
 		return nil, nil
 	case "structure":
-		l.shape = shaped // the shape of the next value
+		l.shape = shaped // as before the word structure
 		if _, err := p.elements(l); err != nil {
 			return nil, err
 		}
@@ -435,6 +437,7 @@ func (p *dump) elements(l *list) (dims []int, err error) {
 const shortSize = 64
 
 // stands counts n elements that the expression at a position represents without writing them out.
+// It fails if there are too many.
 func (p *dump) stands(at int, n float64) error {
 	if n > float64(p.short) {
 		p.beyond = true

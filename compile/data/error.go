@@ -8,13 +8,13 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Error is an error in data, with its place. Find it with errors.As in errors of this package.
+// Error is an error in data, with its position. Find it with errors.As in errors of this package.
 type Error struct {
 	File         string   // "" for Go values
 	Line, Column int      // from 1; 0 for Go values
 	Path         string   // such as y[3][2]; "" if the error is about no variable
 	Message      string   // one line, which names the path where there is one
-	Fix          string   // optional remedy
+	Fix          string   // a remedy, or ""
 	Settings     []string // what Fix advises to set; see [diag.Diagnostic]
 
 	span source.Span
@@ -35,19 +35,19 @@ func (e *Error) Error() string {
 func (e *Error) Diagnostic() diag.Diagnostic {
 	summary := e.Message
 	if !e.span.IsValid() {
-		summary = e.Error() // nothing else shows the place
+		summary = e.Error() // so that the position is shown
 	}
 	var code diag.Code
-	if e.Line > 0 { // the error is not about opening the file
+	if e.Line > 0 { // for line 0, the file could not be opened
 		code = diag.DataForm
 	}
 	return diag.Diagnostic{Code: code, Summary: summary, Span: e.span, Fix: e.Fix, Settings: e.Settings}
 }
 
-// newError returns an error at a place. If the text has characters that only look like the right
+// newError returns an error about a span. If its text has characters that only look like the right
 // ones, the error is about these characters.
 func newError(span source.Span, path, message, fix string) *Error {
-	const longest = 40 // max length of text that the advice repeats
+	const longest = 40 // maximum length of a text that the advice repeats
 	e := &Error{Path: path, Message: message, Fix: fix, span: span}
 	if span.IsValid() {
 		text := span.Text()

@@ -75,8 +75,8 @@ func TestParseTable(t *testing.T) {
 	}
 }
 
-// A table that is read like an earlier one has the levels of the earlier one, even if it contains
-// only some of them, and the same numbers of levels.
+// TestParseTableAs checks that a table that is read like an earlier one has the levels of the
+// earlier one, even if it contains only some of them, and the same numbers of levels.
 func TestParseTableAs(t *testing.T) {
 	first, err := ParseTable("d.csv", "g,b,k,y\npear,yes,3,1\napple,TRUE,1,2\nfig,no,2,3\n", Options{Counts: []Count{{"N", ""}, {"J", "g"}, {"K", "k"}}})
 	if err != nil {
@@ -213,7 +213,8 @@ single: [1] int [5]`
 	}
 }
 
-// Values in an R dump that are not numbers are errors only if they are used.
+// TestDumpFaults checks that values in an R dump that are not numbers are errors only if they are
+// used.
 func TestDumpFaults(t *testing.T) {
 	for _, c := range []struct{ x, want string }{
 		{"c(1, NA)", "d.R:2:11: x has a missing value, and the language has none"},
@@ -312,8 +313,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// The format is determined by the name or, if it is unknown, by the text. Each format may be
-// compressed.
+// TestParseFormats checks that the format is determined by the name of the file or, if that does
+// not show it, by the text, and that each format may be compressed.
 func TestParseFormats(t *testing.T) {
 	zip := func(s string) string {
 		var b bytes.Buffer
@@ -352,7 +353,7 @@ func TestParseFormats(t *testing.T) {
 	}
 }
 
-// Written data can be read again without change.
+// TestWriteJSON checks that written data can be read again without change.
 func TestWriteJSON(t *testing.T) {
 	text := `{"n": 3, "x": 1.0, "big": 9007199254740993, "v": [0.1, 1e-300, 1e300, "NaN", "Infinity", "-Infinity"], "m": [[1, 2], [3, 4]],
 	  "none": [], "rows": [[], []], "t": {"1": 3, "2": [0.5, 1]}, "ts": [{"1": 1, "2": [1, 2]}, {"1": 2, "2": [3, 4]}], "z": [[1.5, 2], [0, 1]],
@@ -389,7 +390,7 @@ func TestWriteJSON(t *testing.T) {
 	}
 }
 
-// In a map decoded by encoding/json, whole numbers are integers.
+// TestDecodedMap checks that whole numbers in a map decoded by encoding/json are integers.
 func TestDecodedMap(t *testing.T) {
 	var m map[string]any
 	if err := json.Unmarshal([]byte(`{"J": 8, "y": [1, 2.5], "g": [[1, 2], [3, 4]], "x": 2.5}`), &m); err != nil {
@@ -415,8 +416,8 @@ func TestDecodedMap(t *testing.T) {
 	}
 }
 
-// Files of other formats are recognised by their first bytes, whatever their names are. An empty
-// field of a table has a place.
+// TestOtherFormats checks that files of other formats are recognised by their first bytes, whatever
+// their names are, and that an error about an empty field of a table has a position.
 func TestOtherFormats(t *testing.T) {
 	for _, f := range formats {
 		for _, name := range []string{"a.csv", "a.json", "a.R", "a"} {

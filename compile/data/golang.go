@@ -99,7 +99,7 @@ func (r *goReader) take(n int, bytes int64) error {
 	return r.memory.take(bytes * int64(max(n, 0)))
 }
 
-// addFields adds the fields of a struct within depth embedded structs.
+// addFields adds the fields of a struct. depth is the number of embedded structs around it.
 func (r *goReader) addFields(s *Set, v reflect.Value, depth int) error {
 	if depth == maxDims {
 		return tooDeep("")
@@ -304,7 +304,7 @@ type collector struct {
 	*goReader
 	name  string
 	index []int
-	shape []int // -1 where not known yet
+	shape []int // -1 for sizes that are not known yet
 	leaf  int   // depth of the numbers, -1 while unknown
 	isInt bool
 	first int
@@ -316,7 +316,7 @@ type collector struct {
 
 func (c *collector) value() Value {
 	v := Value{Shape: c.shape, IsInt: c.isInt, Ints: c.ints, Reals: c.reals, firstReal: c.first, goType: c.goType}
-	for i, n := range v.Shape { // unknown below an empty array
+	for i, n := range v.Shape { // sizes below an empty array are unknown
 		v.Shape[i] = max(n, 0)
 	}
 	if v.Reals == nil {
@@ -353,7 +353,7 @@ type (
 )
 
 func (c *collector) collect(v reflect.Value, depth int) error {
-	// Decoded by encoding/json, which makes every number a float64.
+	// encoding/json, which makes every number a float64, decodes into interfaces.
 	decoded := v.Kind() == reflect.Interface
 	for pointers := 0; v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer; pointers++ {
 		if pointers == maxDims {

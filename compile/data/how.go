@@ -120,11 +120,12 @@ func convertColumns(columns []column) {
 	convertTimes(timed)
 }
 
-// convert sets the values of a column. value returns that of a field, or an error and its remedy.
+// convert sets the values of a column. value returns the number of a text, or an error and its
+// remedy.
 func (c *column) convert(value func(text string) (x float64, fault, fix string)) {
 	c.integers, c.numbers, c.truths = true, true, false
 	for row, f := range c.declared.fields {
-		if f.missing { // kept as NaN
+		if f.missing { // the missing value is NaN
 			c.integers = false
 			continue
 		}
@@ -161,9 +162,9 @@ func quotedWord(text string) string {
 	return text
 }
 
-// convertNumbers reads numbers in the notations of people. A comma is a decimal comma if a field
-// has one that cannot separate thousands, else it separates thousands. In a table with semicolons,
-// it is a decimal comma in any case.
+// convertNumbers reads numbers as people write them. A comma is a decimal comma if some field has
+// one that cannot separate thousands; otherwise commas separate thousands. In a table with
+// semicolons, a comma is a decimal comma in any case.
 func (c *column) convertNumbers() {
 	decimal, unit := c.semicolons, ""
 	for _, f := range c.declared.fields {
@@ -187,7 +188,7 @@ func (c *column) convertNumbers() {
 		if decimal {
 			plain = strings.Replace(strings.ReplaceAll(digits, ".", ""), ",", ".", 1)
 			if !strings.Contains(digits, ",") && !pointThousands.MatchString(digits) {
-				plain = digits // a decimal point
+				plain = digits // it is a decimal point
 			}
 		}
 		x, _, ok := tableValue(plain)

@@ -65,8 +65,7 @@ func ParseText(file, text string, o Options) (*Set, error) {
 	return p.set, nil
 }
 
-// parser reads one text. If a method returns an error, it contains the place, and pos is no longer
-// valid.
+// parser reads one text. After a method has returned an error, pos is no longer valid.
 type parser struct {
 	text string
 	pos  int
@@ -74,12 +73,12 @@ type parser struct {
 
 	memory *allowance
 	source *source.File // for messages, made on first use; the text does not change after that
-	name   string       // of the variable being read
-	depth  int          // of tuples and of arrays of tuples
-	index  []int        // per open array, the number of elements begun: the path, from 1
+	name   string       // name of the variable being read
+	depth  int          // nesting depth of tuples and of arrays of tuples
+	index  []int        // for each open array, the number of elements that have begun: the path, from 1
 
 	// the value being read
-	shape []int // extent per depth; -1 while the first array of that depth is open
+	shape []int // size of each dimension; -1 until the first array of that depth is closed
 	leaf  int   // depth of the numbers; -1 while unknown
 	isInt bool
 	first int // index of the first real

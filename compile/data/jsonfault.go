@@ -38,7 +38,7 @@ func (p *parser) skip() bool {
 			if len(open) == deepest {
 				return false
 			}
-			open = append(open, c+2) // the closing bracket in ASCII
+			open = append(open, c+2) // the closing bracket comes two after the opening one in ASCII
 		case ']', '}':
 			if len(open) == 0 || open[len(open)-1] != c {
 				p.pos = i

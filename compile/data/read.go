@@ -13,10 +13,10 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Count is a variable whose value is a count.
+// Count is a variable whose value is found by counting, see [Options].Counts.
 type Count struct {
 	Name string
-	Of   string // counts the levels of this column; "": the rows
+	Of   string // the column whose levels are counted; "": rows are counted
 }
 
 // String returns the count as [ReadCounts] reads it.
@@ -181,7 +181,7 @@ func unzip(text string, limit int64) (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	b.Grow(int(length)) // growing in steps would keep the old copy in memory
+	b.Grow(int(length)) // so that the memory need not grow in steps
 	_, err = inflate(&b, text, limit)
 	return b.String(), err
 }

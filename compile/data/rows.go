@@ -33,7 +33,7 @@ func rowsOf(file, text string) (r rowReader, semicolons bool) {
 	quoted := csv.NewReader(strings.NewReader(text))
 	quoted.Comma, quoted.Comment = comma, '#'
 	quoted.ReuseRecord = true
-	quoted.TrimLeadingSpace = comma != '\t' // else it would skip tabs of empty fields
+	quoted.TrimLeadingSpace = comma != '\t' // otherwise it would skip the tabs of empty fields
 	return quoted, comma == ';'
 }
 
@@ -54,7 +54,7 @@ func headLine(text string) string {
 // lines that begin with #, and blanks before fields. All rows must have as many fields as the
 // first.
 type plainRows struct {
-	text  string // the unread rest
+	text  string // the text that has not been read
 	comma byte
 
 	line   int
@@ -62,6 +62,7 @@ type plainRows struct {
 	at     []int // columns of the fields, from 1
 }
 
+// Read implements rowReader.
 func (r *plainRows) Read() ([]string, error) {
 	for {
 		if r.text == "" {
@@ -109,4 +110,5 @@ func (r *plainRows) split(row string) ([]string, error) {
 	return r.fields, nil
 }
 
+// FieldPos implements rowReader.
 func (r *plainRows) FieldPos(field int) (line, column int) { return r.line, r.at[field] }

@@ -9,7 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Value is one variable's data: a scalar or a rectangular array of numbers.
+// Value is the data of one variable: a scalar or a rectangular array of numbers.
 type Value struct {
 	// Shape holds the extents, outermost first; it is nil for a scalar. An empty array has an
 	// extent of 0: [] is {0} and [[],[]] is {2, 0}. Text and Go values cannot express all extents
@@ -61,14 +61,14 @@ type Set struct {
 	text        string // the source of the values, for Span; "" for tables and Go values
 	names       []string
 	values      map[string]Value
-	faults      map[string]*Error // by name: errors of non-numeric values
-	named       map[string]bool   // the names, while values are added; nil: not yet made
+	faults      map[string]*Error // for each value that is not numeric, its error
+	named       map[string]bool   // the set of names, while values are added; nil: not made yet
 	levels      map[string][]string
-	notIntegers map[string]func() *Error // by column of a table: finds the first non-integer
+	notIntegers map[string]func() *Error // for each column of a table, a function that finds the first number that is not an integer
 	zeros       map[string][]string      // levels that count from 0, see FromZero
 	counts      []Count
 	table       bool
-	columns     []Column       // of a table
+	columns     []Column       // columns of the table
 	dropped     int            // rows of the table
 	rows        int            // of a table
 	how         map[string]How // columns that were read in a declared way
@@ -199,7 +199,7 @@ func (s *Set) Fault(name string) *Error {
 		return e
 	}
 	if _, ok := s.values[name]; ok {
-		return nil // names in other people's files may have dots
+		return nil // names in data may contain dots without being tuples
 	}
 	name, _, _ = strings.Cut(name, ".")
 	return s.faults[name]
@@ -275,7 +275,7 @@ func (s *Set) has(name string) bool {
 			s.named[n] = true
 		}
 	}
-	_, member := s.values[name] // a name with a dot in the data may equal that of a member
+	_, member := s.values[name] // a name with a dot may equal that of a member
 	return member || s.named[name]
 }
 

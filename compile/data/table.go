@@ -65,7 +65,7 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 	for i, h := range header {
 		name := ColumnName(h)
 		if name == "" && i == 0 {
-			name = "row" // R writes row names under an empty header
+			name = "row" // R leaves the header of row names empty
 		}
 		if name == "" {
 			return nil, fail(1, "give it one", "column %d has no name", i+1)
@@ -154,8 +154,8 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 			if s.notIntegers == nil {
 				s.notIntegers = map[string]func() *Error{}
 			}
-			// Find the place only on demand: most real columns are declared as reals, and finding
-			// it reads the text.
+			// Find the position only when asked, because it takes another pass over the text and
+			// most such columns are declared as reals.
 			s.notIntegers[c.name] = sync.OnceValue(func() *Error {
 				e.File, e.span = file, fieldSpan(file, text, e.Line, e.Column, c.notIntegerLength)
 				if c.notIntegers > 1 {
@@ -201,7 +201,8 @@ func lineSpan(file, text string, line int) source.Span {
 // fieldSpan returns the span of length bytes from a line and column, both counted from 1.
 func fieldSpan(file, text string, line, column, length int) source.Span {
 	s := lineSpan(file, text, line)
-	if start := s.Start + column - 1; start+length <= s.End { // an empty field has only a position
+	// An empty field has a position, but no text.
+	if start := s.Start + column - 1; start+length <= s.End {
 		s.Start, s.End = start, start+length
 	}
 	return s
@@ -227,12 +228,12 @@ func recordMemory(text string) int64 {
 type column struct {
 	name, header              string
 	holes                     Holes
-	integers, numbers, truths bool // whether all fields so far are such
+	integers, numbers, truths bool // all fields so far are of this kind
 	reals                     []float64
 	firstReal                 int      // the first field that is not an integer
 	count                     int      // number of numbers
 	text                      string   // the first field that is not a number
-	textRow, textLine, textAt int      // its place
+	textRow, textLine, textAt int      // its position
 	given                     []string // the prescribed levels; nil: those in the column
 	open                      bool     // there may be other levels
 	levels                    []string // of a factor
@@ -351,7 +352,7 @@ func levels(memory *allowance, r rowReader, columns []column, holes []Holes) err
 		if !c.factor() {
 			continue
 		}
-		if c.hole != nil { // a level cannot be NaN
+		if c.hole != nil { // NaN cannot be a level
 			c.fault, c.faultLength = c.hole, c.holeLength
 			continue
 		}
@@ -380,7 +381,7 @@ func levels(memory *allowance, r rowReader, columns []column, holes []Holes) err
 	for row := 0; ; row++ {
 		fields, err := r.Read()
 		if err != nil {
-			break // the end: all rows have been read before
+			break // the end of the rows, which were read before without error
 		}
 		if dropped(holes, columns, fields) {
 			row--
@@ -422,7 +423,7 @@ func levels(memory *allowance, r rowReader, columns []column, holes []Holes) err
 			others := slices.DeleteFunc(slices.Sorted(maps.Keys(m)), func(l string) bool { return slices.Contains(c.given, l) })
 			c.levels = slices.Concat(c.given, others)
 		}
-		order := make([]float64, len(m)) // from 1, of a code
+		order := make([]float64, len(m)) // for each code, the number of its level, from 1
 		for k, level := range c.levels {
 			if code, ok := m[level]; ok {
 				order[int(code)] = float64(k + 1)
@@ -494,7 +495,7 @@ func tableValue(f string) (x float64, isInteger, isNumber bool) {
 	}
 	rest := digits[whole:]
 	if whole > 0 && (rest == "" || len(rest) > 1 && rest[0] == '.' && strings.Trim(rest[1:], "0") == "") {
-		// Only integers that a float64 represents exactly.
+		// Only integers that a float64 represents exactly are integers.
 		n, err := strconv.ParseInt(f[:len(f)-len(rest)], 10, 64)
 		if err == nil && n > -1<<53 && n < 1<<53 {
 			return float64(n), true, true

@@ -52,8 +52,8 @@ func (s *Set) WriteJSON(w io.Writer) error {
 type tree struct {
 	value   Value
 	members []*tree          // of a tuple; nil for a value
-	keyed   map[string]*tree // members by number, during construction
-	leafed  bool             // has a value, during construction
+	keyed   map[string]*tree // its members by number, while the tree is built
+	leafed  bool             // it has a value, while the tree is built
 }
 
 // tuples returns the tuples and arrays of tuples, by name, as trees.
@@ -79,7 +79,7 @@ func (s *Set) tuples() map[string]*tree {
 	return out
 }
 
-// place puts a value at its path: 1, 2.1.
+// place puts a value into the tree at its path, such as 1 or 2.1.
 func (t *tree) place(path string, v Value) {
 	for path != "" {
 		var key string
@@ -143,7 +143,7 @@ func (t *tree) arrays() int {
 	return n
 }
 
-// write writes a tree at the indices at.
+// write writes the part of a tree at the given indices.
 func (t *tree) write(out *bufio.Writer, at []int) {
 	depth, shape := 0, []int(nil)
 	if t.members == nil {
@@ -192,7 +192,7 @@ func (t *tree) write(out *bufio.Writer, at []int) {
 	default:
 		text := strconv.FormatFloat(v, 'g', -1, 64)
 		if !strings.ContainsAny(text, ".e") {
-			text += ".0" // it was written as a real number
+			text += ".0" // so that it is read as a real again
 		}
 		out.WriteString(text)
 	}

@@ -102,7 +102,7 @@ func (a *accumulation) pair(first, second Stmt) []Stmt {
 // accumulator is a loop that may accumulate in the element to which start assigns.
 type accumulator struct {
 	start    *Assign
-	loops    map[*Var]*For // of the loop, by variable
+	loops    map[*Var]*For // for each loop variable in the loop, its loop
 	declared map[*Var]bool
 	assigned bool // some statement adds to the element
 }
@@ -135,7 +135,7 @@ func (in *accumulator) fits(loop *For) bool {
 	if !in.assigned {
 		return false
 	}
-	for _, ix := range in.start.Indices { // they must be the same in all iterations
+	for _, ix := range in.start.Indices { // the indices must be the same in all iterations
 		for v := range Vars(ix.A) {
 			if in.declared[v] || in.loops[v] != nil {
 				return false
@@ -152,7 +152,7 @@ func (in *accumulator) fits(loop *For) bool {
 				break
 			}
 			if _, isVar := n.Args[0].(*VarRef); isVar && slices.Contains([]string{"size", "rows", "cols", "num_elements"}, n.Name) {
-				return false // a size, which assignments to elements do not change
+				return false // it reads only a size, which assignments to elements do not change
 			}
 		case *IndexExpr:
 			if v, isVar := n.X.(*VarRef); isVar && v.Var == in.start.Var {
@@ -177,8 +177,8 @@ func sameElement(a, b []Index) bool {
 	return allSingle(a) && slices.EqualFunc(a, b, func(a, b Index) bool { return alike(a.A, b.A) })
 }
 
-// other reports whether an element differs from the accumulating one in all iterations: in some
-// dimension, the difference of the indices is never 0.
+// other reports whether an element is never the one that accumulates, in any iteration: in some
+// dimension, the difference of their indices is never 0.
 func (in *accumulator) other(indices []Index) bool {
 	for k, ix := range indices {
 		if k < len(in.start.Indices) && ix.Kind == IndexSingle && in.differ(ix.A, in.start.Indices[k].A) {
@@ -212,7 +212,7 @@ func (in *accumulator) differ(x, y Expr) bool {
 	if c != 1 && c != -1 {
 		return false
 	}
-	// d = c·(loop.Var - zero)
+	// d is c·(loop.Var - zero).
 	beyond := func(bound Expr, sign int64) bool { // sign·(zero - bound) > 0
 		z := linear{}
 		for v, k := range d.of {

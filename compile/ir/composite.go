@@ -98,7 +98,7 @@ func (l *lowerer) declareLeaves(d *ast.VarDecl) []*Var {
 			sizes = append(sizes, l.expr(e))
 		}
 		if n := vt.Rank(); len(sizes)-len(around) == n-1 && n > 0 {
-			sizes = append(sizes, sizes[len(sizes)-1]) // a square matrix, declared with one size
+			sizes = append(sizes, sizes[len(sizes)-1]) // a square matrix is declared with one size
 		}
 		s := shape{sizes: sizes, c: l.constraint(t, vt, around)}
 		shapes = append(shapes, s)
@@ -182,13 +182,13 @@ func (l *lowerer) apart(pos Pos, e Expr) ([]Stmt, []Expr) {
 	return []Stmt{&Unpack{pos, vars, e}}, []Expr{out}
 }
 
-// target is the target of an assignment: a leaf, or elements of a leaf.
+// target is where an assignment stores: a leaf, or elements of a leaf.
 type target struct {
 	v       *Var
 	indices []Index
 }
 
-// places returns the targets that the left side of an assignment denotes, and its type.
+// places returns the targets of the left side of an assignment, and its type.
 func (l *lowerer) places(lhs ast.Expr) ([]target, types.Type) {
 	switch e := lhs.(type) {
 	case *ast.VarExpr:
@@ -259,8 +259,9 @@ func (l *lowerer) assign(s *ast.Assign) Stmt {
 	return out
 }
 
-// onlyOnce evaluates indices of targets before anything is stored, where this makes a difference.
-// Otherwise each leaf would evaluate them again, and so would the read of a compound assignment.
+// onlyOnce makes statements that evaluate the indices of targets before anything is stored, where
+// it makes a difference. Otherwise the indices would be evaluated again for each leaf, and for the
+// read of a compound assignment.
 func (l *lowerer) onlyOnce(pos Pos, ps []target) []Stmt {
 	var out []Stmt
 	evaluated := map[Expr]Expr{}
@@ -317,7 +318,7 @@ func (l *lowerer) forEach(s *ast.ForEach, over Expr) Stmt {
 	out := &Block{Pos: pos}
 	before, parts := l.apart(pos, over)
 	for i, e := range parts {
-		if _, ok := e.(*VarRef); !ok { // evaluate it once
+		if _, ok := e.(*VarRef); !ok { // evaluate it only once
 			more, once := l.apart(pos, e)
 			before, parts[i] = append(before, more...), once[0]
 		}
@@ -345,8 +346,8 @@ func (l *lowerer) forEach(s *ast.ForEach, over Expr) Stmt {
 
 // ---- Expressions ----
 
-// apartNow returns the leaves of an expression if they are separate expressions. It returns nil for
-// others, such as calls.
+// apartNow returns the leaves of an expression, if the expression is made of separate ones. It
+// returns nil for others, such as calls.
 func apartNow(e Expr) []Expr {
 	t, ok := e.(*Tuple)
 	if !ok || slices.ContainsFunc(t.Elems, func(e Expr) bool { return e.Type().Composite() }) {
@@ -378,7 +379,7 @@ func (l *lowerer) member(e *ast.TupleMember, ty Typed) Expr {
 		return &Member{ty, x, i}
 	}
 	from, to := x.Type().LeafRange(i)
-	for k, y := range parts { // dropping the other leaves must have no effect
+	for k, y := range parts { // the leaves that are dropped must have no effect
 		if (k < from || k >= to) && !repeatable(y) {
 			return &Member{ty, x, i}
 		}

@@ -22,7 +22,7 @@ func asCompound(s *Assign) []Stmt {
 	op := strings.TrimPrefix(call.Name, "operator")
 	at := -1
 	switch op {
-	case "+", "*": // commutative
+	case "+", "*": // these are commutative
 		at = slices.IndexFunc(call.Args, s.isRead)
 	case "-", "/":
 		at = slices.IndexFunc(call.Args[:1], s.isRead)

@@ -26,9 +26,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Level is the autodiff level of an expression. As in Stan, the declaration decides it, not the
-// value. A local variable or transformed parameter of the model has level Param even if only data
-// were assigned to it; `~` drops the terms whose arguments are all of level Data.
+// Level is the autodiff level of an expression. As in Stan, it depends on the declaration, not on
+// the value. A local variable or transformed parameter of the model has level Param even if only
+// data were assigned to it; `~` drops the terms whose arguments are all of level Data.
 type Level uint8
 
 // The levels.
@@ -71,7 +71,7 @@ type Var struct {
 	Global     bool          // declared at the top level of its block
 	Loop       bool          // loop variable: read-only
 	Level      Level
-	Span       source.Span // of the name in the declaration
+	Span       source.Span // of the name in its declaration
 
 	// For a leaf of a variable that is declared with a composite type; Whole is nil for other
 	// variables. The Name of a leaf is the member's name, such as t.2.1.
@@ -131,7 +131,7 @@ type Stmt interface {
 	stmt()
 }
 
-// Pos is embedded in every statement: its place in the source.
+// Pos is the position of a statement in the source. Every statement embeds it.
 type Pos struct{ At source.Span }
 
 // Span returns the source span of the statement.
@@ -266,7 +266,7 @@ type Expr interface {
 	expr()
 }
 
-// Typed is embedded in every expression.
+// Typed is the type, level and position of an expression. Every expression embeds it.
 type Typed struct {
 	At source.Span
 	Ty types.Type
@@ -422,18 +422,18 @@ type Index struct {
 // x[a:b] = y. Other ranges must begin at an element even if they are empty.
 type Part uint8
 
-// The parts.
+// The conditions that a Part may have.
 const (
 	NoPart     Part = iota
-	Counted         // the length B-A+1 is not negative: head, tail, x[a:] of arrays
-	Positioned      // Counted, and A is a position, even if empty: segment, sub_row, sub_col
-	Enclosed        // Positioned, and B is a position even of an empty range: block
-	Begun           // A is a position even if B is before it: reads of vectors, matrices; x[a:] = y
+	Counted         // the length B-A+1 must not be negative, as for head, tail, and x[a:] of arrays
+	Positioned      // Counted, and A must be a position even if the range is empty: segment, sub_row, sub_col
+	Enclosed        // Positioned, and so must B: block
+	Begun           // A must be a position even if B is before it: reads of vectors and matrices; x[a:] = y
 )
 
 // Wrong checks a range from lo to hi of a dimension against the conditions of the part. If one
-// fails, it returns the offending number and true. This is a negative number of elements, or an
-// invalid position of an empty range.
+// fails, it returns the number to report and true. That number is a negative number of elements, or
+// the invalid position of an empty range.
 func (p Part) Wrong(lo, hi int64, size int) (int64, bool) {
 	n, outside := hi-lo+1, lo < 1 || lo > int64(size)
 	switch {

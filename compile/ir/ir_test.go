@@ -86,8 +86,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestOverloadKept checks that a call contains the very value that the universe returned, so that
-// an evaluator can get the library's declaration from it.
+// TestOverloadKept checks that a call has the overload that the universe returned, and no copy of
+// it, so that evaluators get the library's declaration from it.
 func TestOverloadKept(t *testing.T) {
 	type declared struct{ types.Overload }
 	lib := checktest.Library{"double": {&declared{types.Unary("double")}}}

@@ -121,12 +121,13 @@ func total(shapes [][]int) int {
 
 type slots struct {
 	shapes [][]int
-	inner  func(t types.Type, order []int) // sets the dimensions, the one that changes fastest first
-	out    []Slot
+	// inner sets the order of the dimensions, the one that changes fastest first.
+	inner func(t types.Type, order []int)
+	out   []Slot
 
-	named bool // names are wanted instead of out
+	named bool // makes names instead of slots
 	text  []byte
-	ends  []int // of each name in text
+	ends  []int // the end of each name in text
 }
 
 // add lists the numbers of a value of type t, which is the element with indices at of the enclosing
@@ -181,8 +182,8 @@ func (l *slots) add(t types.Type, name string, leaf int, at []int) {
 	}
 }
 
-// each yields all indices, counted from 0, of an array; fastest lists the dimensions, the one that
-// changes fastest first.
+// each yields all indices of an array, counted from 0. fastest is the order of dimensions, the one
+// that changes fastest first.
 func each(shape, fastest []int) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
 		is := make([]int, len(shape))

@@ -11,8 +11,8 @@ import (
 // Stan evaluates the upper bound of a loop before each iteration. In a loop over elements, it
 // evaluates each element when its iteration begins. This matters only if the body assigns to
 // variables that these expressions read, or if evaluating a bound has side effects or depends on
-// them. All other loops are lowered as if these expressions were evaluated once, which the
-// evaluators handle best.
+// them. All other loops are lowered as if these expressions were evaluated once, which evaluators
+// do fastest.
 
 // acts reports whether n has side effects or depends on them. It does if it draws random numbers,
 // adds to the target or reads it, or prints, directly or in functions that it calls. Functions in
@@ -66,7 +66,8 @@ func (l *lowerer) assigns(s ast.Stmt, e ast.Expr) bool {
 					}
 					if v, ok := n.(*ast.VarExpr); ok {
 						found = found || slices.Contains(reads, l.info.Uses[v])
-						return false // variables in the indices are not assigned
+						// The assigned variable is the container, not those in its indices.
+						return false
 					}
 				}
 				if v, ok := n.(*ast.VarExpr); ok {
@@ -80,9 +81,9 @@ func (l *lowerer) assigns(s ast.Stmt, e ast.Expr) bool {
 	return found
 }
 
-// measured returns the variable x of a call such as size(x), if no assignment to elements of x
-// changes the result. It returns nil for other expressions. Elements of arrays may be empty, and
-// become longer.
+// measured returns the variable x of a call such as size(x) whose result does not change if
+// elements of x are assigned. It returns nil for other expressions. In an array of arrays, an
+// element that is empty may become longer, so its size does not count.
 func (l *lowerer) measured(n ast.Node) *check.Var {
 	e, ok := n.(*ast.CallExpr)
 	if !ok || len(e.Args) != 1 {
@@ -131,8 +132,8 @@ func (l *lowerer) stepped(s *ast.For) Stmt {
 	}}
 }
 
-// eachAtItsTurn lowers a loop over the elements of a variable that the body changes: for (i in
-// 1:size(x)) { element = x[i]; body }.
+// eachAtItsTurn lowers a loop over the elements of a variable that the body changes. It reads each
+// element when its iteration begins: for (i in 1:size(x)) { element = x[i]; body }.
 func (l *lowerer) eachAtItsTurn(s *ast.ForEach, over *VarRef) Stmt {
 	pos, at := Pos{s.Span()}, over.Span()
 	i := &Var{ID: *l.frame, Name: "element", Type: types.IntType, Block: ast.Functions, Loop: true, Span: at}

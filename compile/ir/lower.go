@@ -54,12 +54,12 @@ type lowerer struct {
 	info     *check.Info
 	universe check.Universe
 	prog     *Program
-	vars     map[*check.Var][]*Var // the leaves of each
+	vars     map[*check.Var][]*Var // the leaves of each variable
 	funcs    map[*check.Func]*Function
 	made     map[string]*Function // functions made from Stan sources of the library
 	frame    *int                 // number of variables of the current frame
 	fn       *Function            // the function being lowered; nil outside
-	drops    *check.Func          // calls of this function drop the terms of level Data; nil: none
+	drops    *check.Func          // calls of this function drop terms of level Data; nil: none do
 }
 
 func (l *lowerer) function(fn *check.Func) {
@@ -204,7 +204,7 @@ func (l *lowerer) stmt(s ast.Stmt) Stmt {
 		}
 		return out
 	}
-	return nil // Empty, and what the checker refuses
+	return nil // an empty statement, or one that the checker refuses
 }
 
 // assignSimple lowers an assignment to one leaf; t is the type of the left side.
@@ -239,7 +239,9 @@ func (l *lowerer) tilde(s *ast.Tilde) Stmt {
 	call := l.info.Calls[s]
 	out := &Tilde{Pos: Pos{s.Span()}, Name: s.Dist.Name}
 	es := append([]ast.Expr{s.Variate}, s.Args...)
-	if w, ok := call.Overload.(types.Written); ok { // never truncated: none has distribution functions
+	// A distribution defined in Stan source is never truncated, because it has no distribution
+	// function.
+	if w, ok := call.Overload.(types.Written); ok {
 		out.Density = l.written(s.Span(), es, call, w)
 		return out
 	}

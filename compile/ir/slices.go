@@ -19,7 +19,8 @@ func (l *lowerer) slice(ty Typed, name string, args []Expr) Expr {
 		return nil
 	}
 	for _, a := range args[1:] {
-		if !a.Type().Equal(types.IntType) || !repeatable(a) { // a bound is evaluated twice
+		// A bound is evaluated twice, so that must not matter.
+		if !a.Type().Equal(types.IntType) || !repeatable(a) {
 			return nil
 		}
 	}

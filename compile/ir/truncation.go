@@ -8,12 +8,13 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// truncation lowers the terms that a truncation adds to the log density. These are minus the log of
-// the probability between the bounds, once for each variate, or negative infinity if a variate is
+// truncation lowers the terms that a truncation adds to the log density: minus the log of the
+// probability between the bounds, once for each variate, or negative infinity if a variate is
 // outside the bounds.
 //
-// One bound needs one distribution function. If its arguments are containers, it adds up the logs
-// of all probabilities. No such function exists for two bounds, so a loop goes through containers.
+// With one bound, the term needs one distribution function. If arguments are containers, that adds
+// up the logs of all probabilities. With two bounds no such function exists, so the term is a loop
+// over containers.
 func (l *lowerer) truncation(s *ast.Tilde) Stmt {
 	t := &truncation{lowerer: l, s: s, pos: Pos{s.Trunc.Span()}}
 	args := l.exprs(s.Args)
@@ -57,7 +58,7 @@ func containerAmong(args []Expr) int {
 	return -1
 }
 
-// variate returns the variate. If it is a container, f (such as min) selects one number.
+// variate returns the variate as one number: if it is a container, the result of f (such as min).
 func (t *truncation) variate(f string) Expr {
 	v := t.expr(t.s.Variate)
 	if !v.Type().IsScalar() {

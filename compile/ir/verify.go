@@ -43,7 +43,7 @@ type verifier struct {
 	declared map[*Var]bool
 	loops    int
 	fn       *Function
-	combine  bool // within Assign.Combine
+	combine  bool // inside an Assign.Combine
 }
 
 // frame begins a frame of n variables.

@@ -58,8 +58,8 @@ func (l *lowerer) written(at source.Span, es []ast.Expr, call *check.Call, w typ
 	return &UserCall{Typed: ty, Func: l.make(w, t), Args: t.args, Propto: call.Propto || t.drops}
 }
 
-// textCall is a call of a function defined by Stan source: the functions for f and g, the further
-// arguments passed to each, and the arguments of solve.
+// textCall is a call of a function that is defined by Stan source: the functions for f and g, the
+// arguments passed on to each, and the arguments of solve.
 type textCall struct {
 	passed []*Function
 	drops  bool // f drops the terms of level Data: it was passed as NAME_lupdf
@@ -127,7 +127,7 @@ func (l *lowerer) make(w types.Written, t textCall) *Function {
 	fmt.Fprintf(&key, "%t ", t.drops)
 	var replace []string
 	for k, end := range []string{"", "2"} {
-		name := [...]string{"passed", "further"}[k] // names that no source uses
+		name := [...]string{"passed", "further"}[k] // no source uses these names
 		var params, args strings.Builder
 		for i, p := range t.extra[k] {
 			data := ""
@@ -137,7 +137,7 @@ func (l *lowerer) make(w types.Written, t textCall) *Function {
 			fmt.Fprintf(&params, ", %s%s %s%d", data, p.Type, name, i+1)
 			fmt.Fprintf(&args, ", %s%d", name, i+1)
 		}
-		// If several patterns match, the first one applies.
+		// Replace applies the first of several patterns that match, so longer ones come first.
 		replace = append([]string{"$params" + end, params.String(), "$args" + end, args.String(),
 			"$list" + end, strings.TrimPrefix(params.String(), ", "), "$call" + end, strings.TrimPrefix(args.String(), ", ")}, replace...)
 	}
@@ -156,7 +156,8 @@ func (l *lowerer) make(w types.Written, t textCall) *Function {
 	tree, list := lang.Parse(src)
 	info, more := check.Check(tree, l.universe)
 	if list = append(list, more...); list.HasErrors() {
-		panic(fmt.Sprintf("ir: the text of %s: %v", w.Name, list[0])) // a bug of the library; its tests use every text
+		// This is a bug of the library: its tests use every source.
+		panic(fmt.Sprintf("ir: the text of %s: %v", w.Name, list[0]))
 	}
 	sub := &lowerer{info: info, universe: l.universe, prog: l.prog, vars: map[*check.Var][]*Var{}, funcs: map[*check.Func]*Function{}, made: l.made}
 	byName := map[string]*Function{}

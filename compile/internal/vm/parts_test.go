@@ -89,7 +89,8 @@ func sameForAll(t *testing.T, name string, g *ad.Graph, in [][]float64, tol floa
 		}
 		for _, workers := range []int{2, 3, 7, 1, 2} {
 			for range min(workers, 2) {
-				// Run other inputs first: if a part is skipped, its previous results are then wrong.
+				// Run other inputs first: if a part is skipped, its previous results are then
+				// wrong.
 				_, _ = bits(m, workers, others)
 				got, err := bits(m, workers, in)
 				if (err == nil) != (errWant == nil) || err != nil && err.Error() != errWant.Error() {
