@@ -9,7 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Distributions on an interval.
+// This file: distributions on an interval.
 
 var uniform = Dist{
 	Name: "uniform", Doc: "the uniform distribution between alpha and beta.",
@@ -40,8 +40,8 @@ var uniform = Dist{
 	Information: ofUniform,
 }
 
-// logPart returns log(part/(part+rest)), computed from the smaller of the two: -Inf for part ≤ 0
-// and 0 for rest ≤ 0.
+// logPart returns log(part/(part+rest)), computed from the smaller of the two. It is -Inf for part
+// ≤ 0 and 0 for rest ≤ 0.
 func logPart(g *ad.Graph, part, rest ad.Ref) ad.Ref {
 	zero, one := g.Const(0), g.Const(1)
 	some, more := g.Less(zero, part), g.Less(zero, rest)
@@ -108,12 +108,14 @@ var betaProportion = Dist{
 	Variate:     types.UnitInterval,
 	Params: []Param{{Name: "mu", Is: "Location parameter", In: types.OpenUnitInterval},
 		{Name: "kappa", Is: "Precision parameter", In: types.PositiveFinite}},
-	// Γ(a) = Γ(a+1)/a, and log a by those of μ and κ, as the product may underflow.
+	// log Γ(a) = log Γ(a+1) - log a, where log a is computed from log μ and log κ, because their
+	// product may underflow.
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		a, b := proportions(g, p)
 		kernel := g.Add(atEdge(g, plus(g, a, -1), g.Log(y)), atEdge(g, plus(g, b, -1), g.Do(ad.OpLog1m, nil, y)))
 		logKappa := g.Log(p[1])
-		logs := g.Add(g.Add(g.Log(p[0]), g.Do(ad.OpLog1m, nil, p[0])), g.Scale(2, logKappa)) // log ab
+		// This is log ab.
+		logs := g.Add(g.Add(g.Log(p[0]), g.Do(ad.OpLog1m, nil, p[0])), g.Scale(2, logKappa))
 		return []Term{
 			{Value: g.Sub(g.Lgamma(plus(g, p[1], 1)), logKappa), Of: of2nd},
 			{Value: g.Sub(g.Add(g.Lgamma(plus(g, a, 1)), g.Lgamma(plus(g, b, 1))), logs), Weight: -1, Of: of1st | of2nd},

@@ -7,9 +7,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Helpers for declarations.
+// This file: helpers for declarations.
 
-// Types that signatures use.
+// The types of arguments and results in declarations.
 var (
 	tInt  = types.IntType
 	tReal = types.RealType
@@ -91,7 +91,7 @@ func (f Func) example(call, value string) Func {
 	return f
 }
 
-// shape returns the shape of one lane of an argument.
+// shape returns the shape of an argument in one lane.
 func (b *Builder) shape(a Arg) []int { return b.G.Type(a.Ref).Shape }
 
 // size returns the number of elements of an argument.
@@ -134,8 +134,8 @@ func sizeText(shape []int) string {
 	return s
 }
 
-// wholes returns the value of argument i, one or more ints such as a size, which must be known when
-// the data are bound.
+// wholes returns the value of argument i, which is one or more ints, such as a size. It must be
+// known when the data are bound.
 func (b *Builder) wholes(a []Arg, i int) []int64 {
 	if a[i].Ints == nil && b.size(a[i]) > 0 {
 		v, ok := b.G.Value(a[i].Ref)
@@ -170,7 +170,7 @@ func (b *Builder) within(i, v, lo, hi int) {
 	}
 }
 
-// dims makes an Index of pairs (n, stride).
+// dims makes an Index from pairs (n, stride), one for each dimension.
 func dims(offset int, pairs ...int) ad.Index {
 	ix := ad.Index{Offset: offset}
 	for i := 0; i < len(pairs); i += 2 {
@@ -182,8 +182,8 @@ func dims(offset int, pairs ...int) ad.Index {
 // product returns the number of elements of a shape.
 func product(shape []int) int { return ad.Type{Shape: shape}.Size() }
 
-// check adds the check that x lies in c, unless x is a constant that does. Its position is that of
-// the call.
+// check adds the check that x lies in c, unless x is a constant that does. Errors point to the
+// call.
 func check(g *ad.Graph, function, what string, c types.Constraint, x ad.Ref) {
 	if c.NaN || c == (types.Constraint{}) {
 		return

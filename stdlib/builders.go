@@ -80,7 +80,7 @@ func identity(b *Builder, a []Arg) ad.Ref {
 // builders make containers.
 func builders() []Func {
 	reals, ints := tReal.Array(1), tInt.Array(1)
-	repeat := func(b *Builder, a []Arg) ad.Ref { // a number
+	repeat := func(b *Builder, a []Arg) ad.Ref { // repeats a number
 		shape := make([]int, len(a)-1)
 		for i := range shape {
 			shape[i] = b.length(a, i+1)
@@ -159,7 +159,7 @@ func repArray(b *Builder, a []Arg) ad.Ref {
 	return b.G.Gather(a[0].Ref, ix)
 }
 
-// rowMajor returns the dimensions of an array in its order of storage.
+// rowMajor returns the dimensions of an array as pairs for dims, in the order of storage.
 func rowMajor(shape []int) []ad.Dim {
 	ds := make([]ad.Dim, len(shape))
 	stride := 1

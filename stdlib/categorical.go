@@ -7,7 +7,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Distributions over the positions of a vector.
+// This file: distributions over the positions of a vector.
 
 // simplexTolerance is the largest deviation of a simplex's sum from 1, as in Stan.
 const simplexTolerance = 1e-8
@@ -25,7 +25,7 @@ func checkSimplex(g *ad.Graph, function, what string, x ad.Ref) {
 func (b *Builder) pick(v ad.Ref, i Arg) ad.Ref {
 	g := b.G
 	t, u := g.Type(i.Ref), g.Type(v)
-	shape, stride := t.Shape, 0 // shape of the result; stride from row to row
+	shape, stride := t.Shape, 0 // shape of the result, and the distance from row to row
 	k := u.Shape[len(u.Shape)-1]
 	if len(u.Shape) == 2 {
 		shape, stride = u.Shape[:1], k
@@ -39,7 +39,7 @@ func (b *Builder) pick(v ad.Ref, i Arg) ad.Ref {
 		}
 		return g.Take(v, g.Add(i.Ref, g.ConstArray(ad.Type{Shape: shape}, rows)))
 	}
-	lanes, step := 1, 0 // positions that differ between lanes count over all lanes
+	lanes, step := 1, 0 // positions that differ between lanes are counted over all lanes
 	if t.Lanes > 0 {
 		lanes = t.Lanes
 		if u.Lanes > 0 {
@@ -65,8 +65,8 @@ func (b *Builder) pick(v ad.Ref, i Arg) ad.Ref {
 	return g.Reshape(picked, shape)
 }
 
-// reaches reports whether the index i has all positions of the vector v. Then a function of all of
-// v has finite derivatives where the density is positive. Otherwise an element that no index
+// reaches reports whether the index i contains every position of the vector v. If the density is
+// positive, then a function of all of v has finite derivatives. Otherwise an element that no index
 // selects may be where the function has no derivative, such as the logarithm at 0.
 func (b *Builder) reaches(v ad.Ref, i Arg) bool {
 	at, known := b.G.Value(i.Ref)
@@ -107,7 +107,8 @@ func categoricals() []Func {
 		if empty {
 			return nil
 		}
-		if b.reaches(a[1].Ref, a[0]) { // one logarithm for each category
+		// Compute the logarithm once for each category, not for each outcome.
+		if b.reaches(a[1].Ref, a[0]) {
 			return b.kept(a, Term{Value: b.pick(b.G.Log(a[1].Ref), a[0]), Of: always})
 		}
 		return b.kept(a, Term{Value: b.G.Log(b.pick(a[1].Ref, a[0])), Of: always})
@@ -131,7 +132,7 @@ func categoricals() []Func {
 			}}
 	}
 	sets := []types.Set{types.Ints, types.Just(tVec)}
-	outcome := drawnFrom(1, 4) // for a vector of four
+	outcome := drawnFrom(1, 4) // tests use a vector of four
 	const of, ofLogit = "the categorical distribution with probabilities theta.", "the categorical distribution with log odds beta."
 	return []Func{
 		density("categorical_lpmf", "The logarithm of the mass of "+of, sets, []types.Constraint{outcome, types.SimplexVec}, mass).
@@ -149,8 +150,8 @@ func categoricals() []Func {
 	}
 }
 
-// drawPosition draws a position (from 1) with these probabilities. It is one more than the number
-// of partial sums, without the last, that do not exceed a uniform number.
+// drawPosition draws a position (from 1) with these probabilities: the number of partial sums,
+// without the last, that do not exceed a uniform number, plus one.
 func (b *Builder) drawPosition(theta ad.Ref) ad.Ref {
 	g := b.G
 	k := g.Type(theta).Size()
@@ -158,7 +159,7 @@ func (b *Builder) drawPosition(theta ad.Ref) ad.Ref {
 		b.Fail("the vector of probabilities is empty")
 	}
 	sums := g.Slice(cumulativeSum(g, theta, k), 0, []int{k - 1})
-	// The addend 0 gives the draw the lanes of theta.
+	// Adding 0 repeats the draw in the lanes of theta.
 	lead := g.Scale(0, g.Slice(theta, 0, nil))
 	u := b.random("uniform", func(rng *rand.Rand, p []float64) float64 { return p[0] + rng.Float64() }, lead)
 	return plus(g, g.Sum(g.Do(ad.OpLessEqual, nil, sums, u)), 1)

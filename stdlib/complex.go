@@ -9,11 +9,12 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Functions of complex numbers, as expressions of real and imaginary parts. Branch cuts are those
-// of C99. The inverse functions follow Kahan (1987), "Branch cuts for complex elementary
+// This file: functions of complex numbers, as expressions of real and imaginary parts. Branch cuts
+// are those of C99. The inverse functions follow Kahan (1987), "Branch cuts for complex elementary
 // functions".
 
-// pair is an argument: a complex value as its parts, or another value, which has no imaginary part.
+// pair is an argument: a complex value as its two parts, or a value that is not complex and has no
+// imaginary part.
 type pair struct {
 	re, im ad.Ref
 	arg    Arg
@@ -21,7 +22,7 @@ type pair struct {
 
 func (p pair) isComplex() bool { return p.im != ad.None }
 
-// meaning builds the leaves of a result.
+// meaning builds the leaves of the result of a call.
 type meaning = func(b *Builder, a []pair) []ad.Ref
 
 // ofComplex declares a form of a function with complex arguments; kinds are the kinds of the
@@ -54,10 +55,10 @@ func zero(g *ad.Graph, x ad.Ref) bool {
 	return ok && !slices.ContainsFunc(v, func(x float64) bool { return x != 0 })
 }
 
-// z is a complex number of a graph.
+// z is a complex number in a graph.
 type z struct{ re, im ad.Ref }
 
-// field computes with complex numbers, element by element.
+// field does complex arithmetic in a graph, element by element.
 type field struct{ *ad.Graph }
 
 func (g field) neg(x z) z      { return z{g.Neg(x.re), g.Neg(x.im)} }
@@ -114,8 +115,8 @@ func (g field) log(x z) z { return z{g.Log(g.abs(x)), g.arg(x)} }
 func (g field) sqrt(x z) z {
 	zero, two := g.Const(0), g.Const(2)
 	left := g.Less(x.re, zero)
-	below := g.Less(g.arg(x), zero) // knows the sign of a zero
-	// No absolute values, which have no derivative at 0.
+	below := g.Less(g.arg(x), zero) // the argument depends on the sign of a zero
+	// Without absolute values, which have no derivative at 0.
 	t := g.Sqrt(g.Div(g.Add(g.abs(x), g.Select(left, g.Neg(x.re), x.re)), two))
 	s := g.Div(x.im, g.Mul(two, g.Select(g.Equal(t, zero), g.Const(1), t)))
 	return z{
@@ -225,12 +226,12 @@ func realForm(name string, params []types.Type) *Func {
 	}
 	o, _, fail := types.Resolve(Universe().Lookup(name), ts)
 	if fail != nil {
-		panic("stdlib: no real form of " + name) // a row in the table below is wrong
+		panic("stdlib: no real form of " + name) // a row of the table below is wrong
 	}
 	return o.(*Func)
 }
 
-// apply applies a function of reals to real or imaginary parts.
+// apply applies a function of reals to the real or to the imaginary parts of the arguments.
 func (f *Func) apply(b *Builder, a []pair, parts ...ad.Ref) ad.Ref {
 	args := make([]Arg, len(a))
 	for i, p := range a {
@@ -286,7 +287,7 @@ func elementwise(f func(g field, a []z) z) meaning {
 	}
 }
 
-// wide broadcasts a value to the shape of a result that it is a part of.
+// wide broadcasts a value to the shape of a result of which it is a part.
 func wide(g *ad.Graph, x ad.Ref, shape []int) ad.Ref {
 	if len(g.Type(x).Shape) == len(shape) {
 		return x
@@ -294,7 +295,8 @@ func wide(g *ad.Graph, x ad.Ref, shape []int) ad.Ref {
 	return g.Broadcast(x, shape)
 }
 
-// complexMeaning is the meaning of a form with complex arguments or results; nil for other forms.
+// complexMeaning returns the meaning of a form with complex arguments or results; nil for other
+// forms.
 func complexMeaning(name string, params []types.Type) meaning {
 	one := func(v z) []ad.Ref { return []ad.Ref{v.re, v.im} }
 	if f, ok := unaries[name]; ok {
@@ -340,13 +342,13 @@ func complexMeaning(name string, params []types.Type) meaning {
 			}
 			return []ad.Ref{same}
 		}
-	case "dot_product": // the first argument is conjugated
+	case "dot_product": // with the conjugate of the first argument
 		f := realForm(name, params)
 		return func(b *Builder, a []pair) []ad.Ref {
 			v := bilinear(b.G, field{b.G}.conj(z{a[0].re, a[0].im}), z{a[1].re, a[1].im}, func(x, y ad.Ref) ad.Ref { return f.apply(b, a, x, y) })
 			return one(v)
 		}
-	case "dot_self", "columns_dot_self", "rows_dot_self": // sums of the squared moduli
+	case "dot_self", "columns_dot_self", "rows_dot_self": // these are sums of squared moduli
 		f := realForm(name, params)
 		return func(b *Builder, a []pair) []ad.Ref {
 			sum := b.G.Add(f.apply(b, a, a[0].re), f.apply(b, a, a[0].im))
@@ -364,7 +366,7 @@ func complexMeaning(name string, params []types.Type) meaning {
 			}
 			return one(out)
 		}
-	case "symmetrize_from_lower_tri": // Hermitian
+	case "symmetrize_from_lower_tri": // the result is Hermitian
 		f := realForm(name, params)
 		return func(b *Builder, a []pair) []ad.Ref {
 			n := b.shape(a[0].arg)[0]
@@ -384,7 +386,7 @@ func complexMeaning(name string, params []types.Type) meaning {
 			v := fourier(g, z{a[0].re, a[0].im}, 1, n, name == "inv_fft")
 			return []ad.Ref{g.Reshape(v.re, []int{n}), g.Reshape(v.im, []int{n})}
 		}
-	case "fft2", "inv_fft2": // transform the rows, then the columns
+	case "fft2", "inv_fft2": // transform the rows, and then the columns
 		return func(b *Builder, a []pair) []ad.Ref {
 			g, s := b.G, b.shape(a[0].arg)
 			v := fourier(g, z{a[0].re, a[0].im}, s[0], s[1], name == "inv_fft2")
@@ -455,7 +457,8 @@ func (p pair) parts(g *ad.Graph) (re, im ad.Ref) {
 	return p.re, g.Broadcast(g.Const(0), g.Type(p.re).Shape)
 }
 
-// halves chooses the result of a function of a decomposition: one of the two parts, or both.
+// halves returns the result of a function of a decomposition, which is the first part, the second,
+// or both.
 func halves(name, first, second string, a, b []ad.Ref) []ad.Ref {
 	switch name {
 	case first:

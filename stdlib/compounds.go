@@ -11,8 +11,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Distributions of counts with a random probability: beta-binomial, beta negative binomial,
-// Yule-Simon.
+// This file: distributions of counts with a random probability: beta-binomial, beta negative
+// binomial, Yule-Simon.
 
 var betaBinomial = Dist{
 	Name: "beta_binomial", Doc: "the beta-binomial distribution of N trials with prior sample sizes alpha and beta.", Discrete: true,
@@ -41,7 +41,7 @@ var betaBinomial = Dist{
 			return betaBinomialBelow(g, y, p[0], p[1], p[2])
 		})
 	},
-	// Failures in place of successes.
+	// Exchange successes and failures.
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return countTail(g, y, p[0], g.Const(0), g.Const(negInf), func(y ad.Ref) ad.Ref {
 			return betaBinomialBelow(g, plus(g, g.Sub(p[0], y), -1), p[0], p[2], p[1])
@@ -105,8 +105,8 @@ func betaBinomialSum(g *ad.Graph, y, n, a, b ad.Ref) ad.Ref {
 	})
 }
 
-// smallerTail returns the log probability l. Where the probability is above ½, it computes it from
-// the log of its complement, which then is accurate.
+// smallerTail returns the log probability l. Where the probability is above ½, it computes l from
+// the logarithm of the complement, which is accurate there.
 func smallerTail(g *ad.Graph, l, complement ad.Ref) ad.Ref {
 	small := g.Less(l, g.Const(-math.Ln2))
 	return g.Select(small, l, g.Do(ad.OpLog1mExp, nil, g.Select(small, g.Const(-1), complement)))
@@ -134,7 +134,7 @@ func logSumCounts(g *ad.Graph, y ad.Ref, p []ad.Ref, mass func(k ad.Ref, p []ad.
 // elements and lanes. f receives arguments of one shape, and row, which gives one number per node
 // that shape.
 func logSumNodes(g *ad.Graph, n int, args []ad.Ref, f func(row func(v []float64) ad.Ref, args []ad.Ref) ad.Ref) ad.Ref {
-	elements := -1 // number of elements, if there are several
+	elements := -1 // number of elements, if the arguments are containers
 	for _, r := range args {
 		if s := g.Type(r).Shape; len(s) > 0 {
 			elements = s[0]
@@ -188,7 +188,8 @@ var betaNegBinomial = Dist{
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 {
 		logRate := randLogOdds(rng, p[2], p[1]) + randLogGamma(rng, p[0])
-		if math.IsNaN(logRate) { // large odds of failure, and a tiny draw for their number
+		// +Inf - Inf: the odds of failure overflow, and the gamma draw underflows.
+		if math.IsNaN(logRate) {
 			logRate = moreOften(rng, p[0], p[1])
 		}
 		return randPoisson(rng, math.Exp(logRate))
@@ -219,7 +220,8 @@ func betaNegBinomialTails(g *ad.Graph, y ad.Ref, p []ad.Ref) (below, above ad.Re
 	}
 	const part = 1e-3
 	one, cut := g.Const(1), g.Const(math.Log1p(-part))
-	rest := func(l ad.Ref) (enough, of ad.Ref) { // log(1 - exp(l)) where that is more than log part
+	// rest returns log(1 - exp(l)), where that is greater than log part.
+	rest := func(l ad.Ref) (enough, of ad.Ref) {
 		enough = g.Less(l, cut)
 		return enough, g.Do(ad.OpLog1mExp, nil, g.Select(enough, l, g.Const(-1)))
 	}
@@ -292,7 +294,7 @@ func logBetaLess(g *ad.Graph, a, b, r, n ad.Ref) ad.Ref {
 	const left, near, after, plateau, bend, right, panels = 0, 1, 2, 3, 4, 5, 6
 	rule := kernel.Legendre28[:]
 	var weights []float64
-	var starts, lengths [panels][]float64 // start and length of each panel, at each node
+	var starts, lengths [panels][]float64 // for each node, the start and length of each panel
 	for panel := range panels {
 		for _, node := range rule {
 			for k := range panels {
@@ -310,9 +312,12 @@ func logBetaLess(g *ad.Graph, a, b, r, n ad.Ref) ad.Ref {
 		one, tiny := g.Const(1), g.Const(1e-290) // tiny is the length of an unused panel
 		up, down := g.Add(r, a), g.Add(n, b)
 		bulk := g.Do(ad.OpMax, nil, up, one)
-		width := g.Sqrt(g.Scale(80, g.Add(g.Inv(bulk), g.Inv(down)))) // 40 is half its square over the variance
+		// The range is where the log density is within 40 of the mode: 40 is half its square
+		// divided by the variance.
+		width := g.Sqrt(g.Scale(80, g.Add(g.Inv(bulk), g.Inv(down))))
 		mean := g.Log(g.Div(bulk, down))
-		last := plus(g, g.Neg(g.Log(n)), -1) // about where the density of Beta(r, n) begins to end
+		// Where the density of Beta(r, n) begins to end, approximately.
+		last := plus(g, g.Neg(g.Log(n)), -1)
 		edge := g.Add(mean, width)
 		flat := g.Mul(g.Less(edge, last), g.Less(r, one))
 		reach := g.Add(g.Log(g.Do(ad.OpExpm1, nil, g.Div(g.Const(40), n))), g.Neg(last))
@@ -325,7 +330,8 @@ func logBetaLess(g *ad.Graph, a, b, r, n ad.Ref) ad.Ref {
 		start[plateau], length[plateau] = edge, g.Select(flat, g.Do(ad.OpMax, nil, g.Sub(turn, edge), tiny), tiny)
 		start[bend], length[bend] = turn, g.Select(flat, g.Sub(last, turn), tiny)
 		start[right] = g.Select(flat, last, edge)
-		slope := g.Sub(g.Mul(g.Add(r, n), g.Do(ad.OpInvLogit, nil, edge)), r) // from the edge on it is steeper
+		// The slope at the edge; beyond it is steeper.
+		slope := g.Sub(g.Mul(g.Add(r, n), g.Do(ad.OpInvLogit, nil, edge)), r)
 		steep := g.Div(g.Const(40), g.Do(ad.OpMax, nil, slope, g.Const(1e-9)))
 		length[right] = g.Select(flat, reach, g.Do(ad.OpMin, nil, steep, g.Do(ad.OpMax, nil, g.Sub(g.Add(reach, last), edge), g.Div(g.Const(40), n))))
 		s, size := g.Const(0), g.Const(0)
@@ -335,7 +341,8 @@ func logBetaLess(g *ad.Graph, a, b, r, n ad.Ref) ad.Ref {
 		}
 		s, size = g.Detach(s), g.Detach(size) // the integral does not depend on the nodes
 		above := g.Less(g.Const(0), s)
-		x := g.Do(ad.OpInvLogit, nil, g.Neg(g.Do(ad.OpAbs, nil, s))) // the variable or, above, 1 less it
+		// The variable or, above ½, 1 minus it.
+		x := g.Do(ad.OpInvLogit, nil, g.Neg(g.Do(ad.OpAbs, nil, s)))
 		density := g.Do(ad.OpLogBetaTerm, nil, x, g.Select(above, n, r), g.Select(above, r, n))
 		less := g.Select(above, log1mBetaI(g, x, b, a), logBetaI(g, x, a, b))
 		return g.Add(g.Add(density, less), g.Add(row(weights), g.Log(size)))
@@ -349,7 +356,7 @@ var yuleSimon = Dist{
 	Variance: "alpha > 2 ? alpha^2 / ((alpha - 1)^2 * (alpha - 2)) : positive_infinity()",
 	Variate:  types.Constraint{Text: "at least 1", Lo: 1, Hi: math.Inf(1)},
 	Params:   []Param{shapeParam},
-	// α B(n, α+1), with 1/B(n, α+1) = n (n+α choose n).
+	// The mass is α B(n, α+1), with 1/B(n, α+1) = n (n+α choose n).
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		return []Term{
 			{Value: g.Log(p[0]), Of: of1st},
@@ -369,7 +376,7 @@ var yuleSimon = Dist{
 			return yuleSimonTail(g, plus(g, y, 1), p[0])
 		})
 	},
-	// A geometric variate with success probability exp(-W) for an exponential W.
+	// Draw a geometric variate with success probability exp(-W), for an exponential W.
 	Rand: func(rng *rand.Rand, p []float64) float64 {
 		w := rng.ExpFloat64() / p[0]
 		return 1 + math.Floor(math.Log(uniformOpen(rng))/routines.Log1mExp(-w))

@@ -6,7 +6,7 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// constants are the functions of no arguments.
+// constants declares the functions without arguments.
 func constants() []Func {
 	value := func(name, doc string, v float64) Func {
 		return fixed(name, doc, tReal, nil, func(b *Builder, _ []Arg) ad.Ref { return b.G.Const(v) })

@@ -10,15 +10,16 @@ import (
 	"github.com/ppl-lang/ppl/stdlib/transform"
 )
 
-// The transforms of parameters as functions. Package transform has their formulas, in the edition
-// that the program is bound with. This file has types, sizes and checks of arguments.
+// This file: the transforms of parameters as functions. Package transform has their formulas, in
+// the edition with which the program is bound. This file has their types, sizes and checks of
+// arguments.
 
 // constraintForm describes a constrained type for its functions.
 type constraintForm struct {
 	name, is     string // name of a value in messages
 	kind         types.ConstraintKind
 	free, result types.Type
-	sizes        []string // the sizes of a value, if the unconstrained numbers do not determine them
+	sizes        []string // the sizes that a value needs, if the number of unconstrained numbers does not determine them
 }
 
 // constraintForms are the constrained types of the language.
@@ -93,7 +94,7 @@ func constraints() []Func {
 				return build(b, a)
 			}})
 		}
-		tr := transform.Of(f.kind, transform.Stan239) // the same in all editions
+		tr := transform.Of(f.kind, transform.Stan239) // it is the same in all editions
 		forward := func(b *Builder, a []Arg) ad.Ref {
 			shape := b.shape(a[0])
 			y, jacobian := tr.Constrain(b.G, a[0].Ref, shape, f.bounds(refs(a[1:])))
@@ -137,7 +138,7 @@ func (b *Builder) constrained(kind types.ConstraintKind, free types.Type, a []Ar
 		if kind.Square() {
 			item = append(item, item[0])
 		}
-	default: // the transform removes numbers, so add as many
+	default: // the transform removes numbers, so there must be more of them
 		item = slices.Clone(given)
 		probe := slices.Clone(item)
 		for i := range probe {

@@ -8,7 +8,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Distributions of correlation matrices.
+// This file: distributions of correlation matrices.
 
 // checkLower adds the check that all elements above the diagonal of m are 0.
 func checkLower(g *ad.Graph, function, what string, m ad.Ref) {
@@ -107,8 +107,8 @@ func lkjCov(b *Builder, a []Arg) []ad.Ref {
 	}
 	variances := diagonal(g, y)
 	logSD := g.Scale(0.5, g.Log(variances))
-	// The factor of the correlations is L with its rows over the deviations. The first row's
-	// quotient of roots is exactly 1; the error of another formula would be multiplied by eta.
+	// The factor of the correlations is L with each row divided by its deviation. The quotient in
+	// the first row is exactly 1; in another formula, its error would be multiplied by eta.
 	unit := g.Div(l, alongCols(g, g.Sqrt(variances), []int{k, k}))
 	const ofY, ofSigma = 1 << 0, 1 << 2
 	ts := []Term{
@@ -129,7 +129,7 @@ func (b *Builder) drawLKJ(k int, eta ad.Ref) ad.Ref {
 	if k == 0 {
 		b.Fail("the size must be positive")
 	}
-	rest := g.Broadcast(g.Const(1), []int{k}) // of each row's length 1
+	rest := g.Broadcast(g.Const(1), []int{k}) // what remains of the length 1 of each row
 	var columns []ad.Ref
 	for j := range k {
 		below := k - 1 - j

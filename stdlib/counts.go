@@ -9,12 +9,12 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Distributions of counts. Formulas are those of Johnson, Kemp & Kotz,
-// Univariate Discrete Distributions (3rd ed.), in Stan's parametrisation.
+// This file: distributions of counts. Formulas are those of Johnson, Kemp & Kotz, Univariate
+// Discrete Distributions (3rd ed.), in Stan's parametrisation.
 
-// weightedLog returns n·log x (with lg OpLog) or n·log(1-x) (with lg OpLog1m) for a count n, and 0
-// where n is 0 even if the logarithm is infinite. A logarithm that is the same for many counts is
-// computed once.
+// weightedLog returns n·log x (with lg OpLog) or n·log(1-x) (with lg OpLog1m) for a count n. It is
+// 0 where n is 0, even if the logarithm is infinite. If x is the same for many counts, its
+// logarithm is computed once.
 func weightedLog(g *ad.Graph, lg ad.OpCode, n, x ad.Ref) ad.Ref {
 	if v, ok := g.Value(n); ok && !slices.Contains(v, 0) {
 		return g.Mul(n, g.Do(lg, nil, x))
@@ -37,14 +37,14 @@ func weighted(g *ad.Graph, n, v ad.Ref) ad.Ref {
 	return g.Select(g.Equal(n, zero), zero, g.Mul(n, v))
 }
 
-// narrower reports whether x is repeated to match n, over elements or lanes.
+// narrower reports whether x has fewer elements or lanes than n, over which it is repeated.
 func narrower(g *ad.Graph, x, n ad.Ref) bool {
 	t, u := g.Type(x), g.Type(n)
 	return len(t.Shape) < len(u.Shape) || t.Lanes < u.Lanes
 }
 
-// pooled replaces the counts of one array by their sum if the parameter x is the same for all of
-// them. total reports that it did; n is the number of counts.
+// pooled replaces the counts of an array by their sum, if they share the parameter x. total reports
+// whether it did; n is the number of counts.
 func pooled(g *ad.Graph, y, x ad.Ref) (sum ad.Ref, n float64, total bool) {
 	if t := g.Type(y); len(t.Shape) > 0 && g.Type(x).IsScalar() {
 		return g.Sum(y), float64(t.Size()), true
@@ -57,7 +57,7 @@ func logFactorial(g *ad.Graph, n ad.Ref) Term {
 	return Term{Make: func() ad.Ref { return g.Lgamma(plus(g, n, 1)) }, Weight: -1, Of: ofY}
 }
 
-// Parameters of distributions of counts.
+// Parameters that several distributions of counts have.
 var (
 	probability = Param{Name: "theta", Is: "Probability parameter", In: types.UnitInterval}
 	trials      = Param{Name: "N", Is: "Population size parameter", In: types.NonNegative, Int: true}
@@ -125,8 +125,8 @@ func countTail(g *ad.Graph, y, most, below, above ad.Ref, inside func(y ad.Ref) 
 	}
 	over := g.Do(ad.OpLessEqual, nil, most, y)
 	out := g.Do(ad.OpMax, nil, negative, over)
-	// Where y is replaced by 0, N = 0 makes a parameter of the beta function 0,
-	// and the value NaN, which is not used.
+	// Where y is replaced by 0, N = 0 makes a parameter of the beta function 0. The value is then
+	// NaN, but it is not used.
 	return g.Select(out, g.Select(negative, below, above), inside(g.Select(out, zero, y)))
 }
 
@@ -153,7 +153,7 @@ var bernoulliLogit = Dist{
 	Information: ofMass(2, func(g *ad.Graph, x []ad.Ref) ad.Ref { return logitVariance(g, x[1]) }),
 	Variate:     types.UnitInterval,
 	Params:      []Param{{Name: "alpha", Is: "Logit transformed probability parameter", In: types.NotNaN}},
-	// log inv_logit(±α) = -log(1 + e^∓α).
+	// This is log inv_logit(±α) = -log(1 + e^∓α).
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		if sum, n, total := pooled(g, y, p[0]); total {
 			v := g.Add(weighted(g, sum, g.Do(ad.OpLogInvLogit, nil, p[0])),
@@ -213,8 +213,8 @@ var binomialLogit = Dist{
 	Variate:     types.NonNegative,
 	Params:      []Param{trials, {Name: "alpha", Is: "Probability parameter", In: types.Finite}},
 	Relations:   []Relation{{Arg: 1, Than: 0}},
-	// n log inv_logit(α) + (N-n) log inv_logit(-α) = nα - N log(1 + e^α); where
-	// α is large the difference is taken on the smaller side.
+	// n log inv_logit(α) + (N-n) log inv_logit(-α) is nα - N log(1 + e^α). For large α the
+	// difference is computed in the smaller tail.
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		n, alpha := p[0], p[1]
 		kernel := g.Add(g.Mul(y, g.Do(ad.OpLogInvLogit, nil, alpha)), g.Mul(g.Sub(n, y), g.Do(ad.OpLog1mInvLogit, nil, alpha)))
@@ -303,11 +303,12 @@ var poissonLog = Dist{
 		sum, _, total := pooled(g, y, p[0])
 		alpha, rate := p[0], g.Exp(p[0])
 		times := g.Mul
-		if mayBeInfinite(g, alpha, 4) { // then the mass is 0 for all y
+		if mayBeInfinite(g, alpha, 4) { // if the rate is infinite, the mass is 0 for all y
 			finite := g.Less(alpha, g.Const(math.Inf(1)))
 			alpha = g.Select(finite, alpha, g.Const(0))
 			rate = g.Select(finite, g.Exp(alpha), g.Const(math.Inf(1)))
-			times = func(n, v ad.Ref) ad.Ref { return weighted(g, n, v) } // no counts: rate 0
+			// The rate may be 0, with no counts.
+			times = func(n, v ad.Ref) ad.Ref { return weighted(g, n, v) }
 		}
 		return []Term{
 			{Value: times(sum, alpha), Of: always, Total: total},
@@ -391,7 +392,8 @@ var negBinomial2 = Dist{
 		mu, phi := p[0], p[1]
 		all := g.Add(mu, phi)
 		w, log1p := g.Inv(all), g.Do(ad.OpLog1p, nil, g.Div(mu, phi))
-		if v, known := g.Value(phi); !known || slices.Min(v) < 1 { // the quotient may overflow
+		// The quotient may overflow if phi is small.
+		if v, known := g.Value(phi); !known || slices.Min(v) < 1 {
 			log1p = g.Select(g.Less(g.Scale(1e300, phi), mu), g.Sub(g.Log(all), g.Log(phi)), log1p)
 		}
 		byMu := g.Mul(g.Div(g.Sub(y, mu), mu), g.Mul(phi, w))
@@ -448,17 +450,17 @@ func negBinomial2Tail(g *ad.Graph, y ad.Ref, p []ad.Ref, atMost bool) ad.Ref {
 	return g.Add(tail(g.Detach(phi)), g.Slope(phi, g.Do(op, nil, mu, phi, plus(g, y, 1))))
 }
 
-// The derivative of the log mass of neg_binomial_2 by φ is, with t = μ/(μ+φ),
+// The derivative of the log mass of neg_binomial_2 with respect to φ is, with t = μ/(μ+φ),
 //
-//	ψ(φ+n) - ψ(φ) - n/φ + log(1-t) + t + nt/φ,
+//	ψ(φ+n) - ψ(φ) - n/φ + log(1-t) + t + nt/φ.
 //
-// a sum of terms of the size of 1/φ² where the addends of the mass have derivatives of the size of
-// 1/φ, which cancel. So the addends are constants to derivatives, and these are slopes: of the
-// first three terms, which depend on the count and φ only, and of the others. Below φ = 1, n/φ
-// would cancel.
+// These are terms of the size of 1/φ². The addends of the mass have derivatives of the size of 1/φ,
+// which cancel. So derivatives treat the addends as constants, and slopes are added to them: one
+// has the first three terms, which depend on the count and φ only, another has the others. Below φ
+// = 1, n/φ would cancel.
 
-// withSlopes is the addends of the mass with these slopes, given t, l = -log(1-t) and the
-// derivative byMu over the location. If φ is known, it needs no slope.
+// withSlopes returns the addends of the mass with these slopes, given t, l = -log(1-t) and the
+// derivative with respect to the location (byMu). If φ is known, it needs no slope.
 func withSlopes(g *ad.Graph, n, mu, byMu, phi, t, l ad.Ref, terms []Term) []Term {
 	if _, known := g.Value(phi); known {
 		return terms
@@ -472,7 +474,7 @@ func withSlopes(g *ad.Graph, n, mu, byMu, phi, t, l ad.Ref, terms []Term) []Term
 		Term{Value: g.Add(g.Slope(mu, byMu), g.Slope(phi, byPhi)), Of: of1st | of2nd})
 }
 
-// withLogSlopes is withSlopes of the logarithm η of the location, for l = log(1+μ/φ).
+// withLogSlopes is withSlopes for the logarithm η of the location, with l = log(1+μ/φ).
 func withLogSlopes(g *ad.Graph, n, eta, phi, odds, l ad.Ref, terms []Term) []Term {
 	t := g.Do(ad.OpInvLogit, nil, odds)
 	return withSlopes(g, n, eta, g.Sub(n, g.Mul(g.Add(n, phi), t)), phi, t, l, terms)
@@ -551,10 +553,10 @@ func hypergeometrics() []Func {
 			if b.Propto {
 				return nil
 			}
-			// The ratio of binomial masses, for any probability. With the overall proportion, the
-			// masses are of the size of the result, unlike binomial coefficients.
+			// The mass is a ratio of binomial masses, for any probability p. If p is the overall
+			// proportion, these masses are of the size of the result, unlike binomial coefficients.
 			p := g.Div(plus(g, draws, 1), plus(g, g.Add(yes, no), 2))
-			mass := func(n, k ad.Ref) ad.Ref { // log (n choose k) pᵏ(1-p)ⁿ⁻ᵏ + log p(1-p)
+			mass := func(n, k ad.Ref) ad.Ref { // log (n choose k) pᵏ(1-p)ⁿ⁻ᵏ, plus log p(1-p)
 				l := g.Do(ad.OpLogBetaTerm, nil, p, plus(g, k, 1), plus(g, g.Sub(n, k), 1))
 				return g.Sub(l, g.Log(plus(g, n, 1)))
 			}

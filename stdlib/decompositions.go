@@ -7,9 +7,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Linear algebra: factors, inverses, determinants and functions of square
-// matrices. A matrix that must be symmetric is checked as in Stan, to within
-// symmetryTolerance.
+// This file: factors, inverses, determinants and functions of square matrices. A matrix that must
+// be symmetric is checked as in Stan, to within symmetryTolerance.
 
 const symmetryTolerance = 1e-8
 
@@ -44,9 +43,9 @@ func (b *Builder) checkSemidefinite(what string, m ad.Ref) {
 	check(b.G, b.Name, "eigenvalues of "+what, least, values)
 }
 
-// factor returns the Cholesky factor of argument i, which is checked to be square, symmetric and
-// positive definite. The check that the diagonal of the factor is positive ensures that it is
-// computed, and so checked, even if its value is not used.
+// factor checks that argument i is square, symmetric and positive definite, and returns its
+// Cholesky factor. It also checks that the diagonal of the factor is positive. So the factor is
+// computed, and the argument checked, even if nothing uses the factor.
 func (b *Builder) factor(a []Arg, i int, what string) ad.Ref {
 	n := b.square(a, i)
 	checkSymmetric(b.G, b.Name, what, a[i].Ref)

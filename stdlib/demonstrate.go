@@ -97,7 +97,7 @@ func (f *Func) tryOut(ts []types.Type, values [][]float64) (v []float64, shape [
 	return out[0], g.Type(result).Shape, nil
 }
 
-// demonstrated is the size of vectors and matrices in demonstrations.
+// demonstrated is the size of the vectors and matrices in demonstrations.
 const demonstrated = 2
 
 // shapeOf returns the shape of a value of type t with n numbers.
@@ -144,12 +144,12 @@ func simple(rng *rand.Rand, t types.Type, c types.Constraint) []float64 {
 		} else if v[i] = math.Round(x*step) / step; v[i] <= lo || v[i] >= hi {
 			v[i] = math.Round(x*20) / 20
 		}
-		v[i] += 0 // not -0
+		v[i] += 0 // replaces -0 by 0
 	}
 	return v
 }
 
-// written returns the call as written in a program.
+// written returns a call as it is written in a program.
 func (f *Func) written(ts []types.Type, values [][]float64) string {
 	var b strings.Builder
 	args := make([]string, len(ts))

@@ -10,7 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// The functions that are derived from a Dist.
+// This file: the functions that are derived from a Dist.
 
 // funcs returns the functions that are derived from a Dist.
 func (d *Dist) funcs() []Func {
@@ -86,7 +86,7 @@ func refs(a []Arg) []ad.Ref {
 	return rs
 }
 
-// what returns the name of argument i in messages.
+// what returns the name of argument i, for messages.
 func (d *Dist) what(i int) string {
 	if i == 0 {
 		return "Random variable"
@@ -149,7 +149,7 @@ func (d *Dist) checks(b *Builder, y []Arg, variate types.Constraint, p []Arg) {
 	}
 }
 
-// terms is Func.Terms of the density.
+// terms makes Func.Terms for a density.
 func (d *Dist) terms(b *Builder, a []Arg) []ad.Ref {
 	g := b.G
 	n := b.common(a, d.what)
@@ -157,7 +157,7 @@ func (d *Dist) terms(b *Builder, a []Arg) []ad.Ref {
 	if n == 0 {
 		return nil
 	}
-	var param uint // bits of the arguments of parameter level
+	var param uint // has a bit for each argument of parameter level
 	for i := range a {
 		if a[i].Param {
 			param |= 1 << i
@@ -199,7 +199,7 @@ func (d *Dist) terms(b *Builder, a []Arg) []ad.Ref {
 	return sum
 }
 
-// statements is Func.Statements of the density.
+// statements makes Func.Statements for a density.
 func (d *Dist) statements() func(b *Builder, a []Arg) []ad.Statement {
 	if d.Information == nil {
 		return nil
@@ -259,7 +259,7 @@ func (d *Dist) inSupport(g *ad.Graph, y ad.Ref) (safe, inside ad.Ref) {
 	return g.Select(in, y, g.Const(within(c))), g.Select(in, g.Const(0), g.Const(math.Inf(-1)))
 }
 
-// within returns a number in an interval that is longer than 1 or has two ends.
+// within returns some number in an interval, which is longer than 1 or has two ends.
 func within(c types.Constraint) float64 {
 	switch lo, hi := !math.IsInf(c.Lo, 0), !math.IsInf(c.Hi, 0); {
 	case lo && hi:
@@ -273,12 +273,12 @@ func within(c types.Constraint) float64 {
 }
 
 // toEnds returns a log distribution function or, with upper, its complement, at y. At the ends of
-// the support and beyond it is 0 or negative infinity, whatever the parameters, and so without
-// derivatives; formulas give 0·∞ there. Truncations are often at an end: T[0, ], or data bounds
-// that are infinite.
+// the support, and beyond, the result is 0 or negative infinity for all parameters and so has no
+// derivatives; formulas would give 0·∞ there. Truncation is often at an end: T[0, ], or bounds in
+// the data that are infinite.
 //
-// For a y that depends on parameters, only finite ends outside the support are treated so: at
-// others there is a density, hence a derivative with respect to y.
+// If y depends on parameters, this holds only for finite ends outside the support: at other ends
+// there is a density, and so a derivative with respect to y.
 func (d *Dist) toEnds(g *ad.Graph, variate Arg, upper bool, f func(y ad.Ref) ad.Ref) ad.Ref {
 	y, c := variate.Ref, d.Support
 	if c == (types.Constraint{}) {
@@ -357,7 +357,7 @@ func (d *Dist) distribution(b *Builder, a []Arg, upper bool, f func(g *ad.Graph,
 	return b.G.Scale(float64(n), v)
 }
 
-// draw is Func.Build of the generator.
+// draw makes Func.Build for a generator.
 func (d *Dist) draw(b *Builder, a []Arg) ad.Ref {
 	b.common(a, func(i int) string { return d.what(i + 1) })
 	d.checks(b, nil, types.Any, a)
@@ -368,7 +368,7 @@ func (d *Dist) draw(b *Builder, a []Arg) ad.Ref {
 	return v
 }
 
-// random draws one number for every element of the arguments, in every lane at the call.
+// random draws one number for every element of the arguments, separately in each lane of the call.
 func (b *Builder) random(name string, draw func(rng *rand.Rand, p []float64) float64, p ...ad.Ref) ad.Ref {
 	g := b.G
 	if b.Lanes > 0 && !slices.ContainsFunc(p, func(r ad.Ref) bool { return g.Type(r).Lanes > 0 }) {

@@ -69,7 +69,7 @@ func (d *Dist) describe() *types.DistributionDoc {
 	return out
 }
 
-// function describes one function; forms with the same text share it.
+// function describes one function. Forms with the same text share one description.
 func (s *Signatures) function(name string) types.FunctionDoc {
 	out := types.FunctionDoc{Name: name}
 	for _, o := range s.Lookup(name) {
@@ -98,7 +98,7 @@ func (s *Signatures) function(name string) types.FunctionDoc {
 			t.Examples = append(t.Examples, example)
 		}
 	}
-	for _, e := range Examples(name) { // under the first text
+	for _, e := range Examples(name) { // shown with the first description
 		line := e.Call + "  =  " + e.Value
 		if e.Adds != "" {
 			line += "    (adds " + e.Adds + " to the log density)"

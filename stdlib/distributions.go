@@ -1,6 +1,7 @@
 package stdlib
 
-// Source returns the reference for a distribution's formula: Cite, or the handbook for its kind.
+// Source returns the reference for the formula of a distribution: Cite or, if there is none, the
+// handbook for its kind.
 func (d *Dist) Source() string {
 	switch {
 	case d.Cite != "":
@@ -11,7 +12,7 @@ func (d *Dist) Source() string {
 	return "Johnson, Kotz & Balakrishnan, Continuous Univariate Distributions (2nd ed.)"
 }
 
-// distributions are the univariate distributions, in alphabetical order.
+// distributions lists the univariate distributions, in alphabetical order.
 var distributions = []Dist{
 	bernoulli,
 	bernoulliLogit,

@@ -7,7 +7,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// unary declares an elementwise function of one argument; in is its domain, if not all numbers.
+// unary declares an elementwise function of one argument. in is its domain, if that is not all
+// numbers.
 func unary(name, doc string, f fun1, in ...types.Constraint) Func {
 	return Func{Overload: types.Unary(name), Name: name, Doc: doc, Build: of1(f), In: in}
 }
@@ -17,7 +18,7 @@ func binary(name, doc string, f fun2, in ...types.Constraint) Func {
 	return Func{Overload: types.Binary(name), Name: name, Doc: doc, Build: of2(f), In: in}
 }
 
-// Domains that are not constraints of arguments.
+// Domains that are not checked.
 var (
 	negative     = types.Constraint{Text: "negative", Lo: math.Inf(-1), HiOpen: true}
 	symmetric    = types.Constraint{Text: "in the interval (-1, 1)", Lo: -1, Hi: 1, LoOpen: true, HiOpen: true}
@@ -72,10 +73,10 @@ func logOrNone(g *ad.Graph, p, l ad.Ref) ad.Ref {
 	return g.Select(g.Equal(p, g.Const(0)), g.Const(negInf), l)
 }
 
-// shareOfNone returns 0. Where the weight p of a mixture is 0, its derivative with respect to p is
-// that of the mixture's logarithm: the ratio exp(lp - mix) of the densities.
+// shareOfNone returns 0, with a derivative. Where the weight p of a mixture is 0, the derivative of
+// the mixture's logarithm with respect to p is the ratio of the densities, exp(lp - mix).
 func shareOfNone(g *ad.Graph, p, lp, mix ad.Ref) ad.Ref {
-	const most = 700 // its exponential is finite; 0 times infinity would not be 0
+	const most = 700 // so that the exponential is finite: 0 times infinity would not be 0
 	none := g.Equal(p, g.Const(0))
 	ratio := g.Exp(g.Do(ad.OpMin, nil, g.Sub(lp, mix), g.Const(most)))
 	return g.Mul(g.Sub(p, g.Detach(p)), g.Select(none, ratio, g.Const(0)))
@@ -96,8 +97,8 @@ func elementary() []Func {
 	ldexp := Func{Overload: types.Elementwise{Name: "ldexp", Args: []types.Kind{types.Real, types.Int}, Result: types.Real},
 		Name: "ldexp", Doc: "x·2ⁿ.",
 		Build: of2(func(g *ad.Graph, x, n ad.Ref) ad.Ref {
-			// In three steps, because 2ⁿ may overflow where x·2ⁿ does not. Limit n, because x may
-			// be 0 for a huge n.
+			// Multiply in three steps, because 2ⁿ may overflow although x·2ⁿ does not. Limit n,
+			// because x may be 0 for a huge n.
 			n = g.Do(ad.OpMin, nil, g.Do(ad.OpMax, nil, n, g.Const(-2400)), g.Const(2400))
 			third := g.Do(ad.OpTrunc, nil, g.Scale(1.0/3, n))
 			power := g.Do(ad.OpExp2, nil, third)

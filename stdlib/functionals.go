@@ -8,29 +8,29 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// texts holds algorithms written in Stan, mostly for functions that take functions. The Stan source
-// defines their meaning for every evaluator, and derivatives of all orders follow from it. See
-// ir.Lower for the language that it may use.
+// texts holds the Stan sources of functions that are written in Stan, most of which take functions.
+// Every evaluator runs these, and they have derivatives of all orders. See ir.Lower for the
+// language that they may use.
 //
 //go:embed texts/*.stan
 var texts embed.FS
 
-// functional is a function that takes functions, with the files of its algorithms, and a head that
-// adapts them.
+// functional is a function that takes functions: the files with its algorithm, and a head that
+// adapts the algorithm to the function's arguments.
 type functional struct {
 	names string
 	doc   string
 	files string
 	lead  int // number of arguments that the library passes to the function; -1: all
-	// tolerance is a solver's tolerance without control arguments; see types.Written.
+	// the solver's tolerance if the call has no control arguments; see types.Written
 	tolerance float64
 	head      string
-	// The entry points without and with control arguments (_tol).
+	// The entry points: without control arguments, and with them (_tol).
 	plain, control string
 }
 
-// Heads for the right-hand side of a differential equation, in its current form and in the form
-// with arrays; for a system of equations; and for an integrand.
+// The heads: for the right-hand side of a differential equation, in its current form and in the
+// older form with arrays; for a system of equations; and for an integrand.
 const (
 	odeHead = `
 vector f(real t, vector y $params) { reject(""); }
@@ -225,6 +225,6 @@ func written(name string, o types.Overload) (w types.Written, ok bool) {
 	return types.Written{Overload: o, Name: name, Doc: f.doc, Lead: f.lead, Text: text.String(), Tolerance: f.tolerance}, true
 }
 
-// oldArguments has, by algorithm, the number of arguments of the older functions without control
-// arguments.
+// oldArguments has, for each algorithm, the number of arguments of its older function without
+// control arguments.
 var oldArguments = map[string]int{"dop853": 7, "seulex": 7, "newton": 5, "powell": 5, "quadrature": 6}

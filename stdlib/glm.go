@@ -5,9 +5,10 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Generalised linear models: the densities of other distributions at the linear predictor alpha + x
-// beta. They are compositions. Passes optimise the product of a constant matrix and a vector, for
-// these functions as for the same model written out.
+// This file: generalised linear models, the densities of other distributions at the linear
+// predictor alpha + x beta. They are compositions of these densities and the predictor. Passes
+// optimise the product of a constant matrix and a vector in the same way as in a model without
+// these functions.
 
 // linear returns alpha + x beta, with one element per row of x. The predictor is of parameter level
 // if one of its parts is.
@@ -40,8 +41,8 @@ func (b *Builder) checkLinear(x, alpha, beta Arg) {
 	check(b.G, b.Name, "Weight vector", types.Finite, beta.Ref)
 }
 
-// glm declares the version of the distribution d with a linear predictor, which is the argument at
-// (from 1, where 0 is the variate).
+// glm declares the version of the distribution d with a linear predictor. It takes the place of
+// argument at, where 0 is the variate.
 func glm(name string, d *Dist, at int) []Func {
 	var forms [][]types.Type
 	y := list(tInt, tInt.Array(1))
@@ -49,7 +50,7 @@ func glm(name string, d *Dist, at int) []Func {
 		y = list(tReal, tVec)
 	}
 	before := [][]types.Type{{}}
-	if at == 2 { // trials
+	if at == 2 { // argument 1 is the number of trials
 		before = [][]types.Type{{tInt}, {tInt.Array(1)}}
 	}
 	after := [][]types.Type{{}}
@@ -65,7 +66,7 @@ func glm(name string, d *Dist, at int) []Func {
 				for _, alpha := range list(tReal, tVec) {
 					for _, rest := range after {
 						if x.Equal(tRow) && y.IsScalar() {
-							continue // Stan does not list a single row for a single outcome
+							continue // Stan has no form with a single row and a single outcome
 						}
 						if x.Equal(tRow) && len(n) > 0 && n[0].IsScalar() {
 							continue
@@ -95,7 +96,8 @@ func glm(name string, d *Dist, at int) []Func {
 				in = append(in, p.In)
 			}
 		}
-		with := func(b *Builder, a []Arg) []Arg { // the predictor instead of its parts
+		// with replaces the parts of the predictor by the predictor.
+		with := func(b *Builder, a []Arg) []Arg {
 			args := append([]Arg{}, a[:at]...)
 			args = append(args, b.linear(a[at], a[at+1], a[at+2]))
 			return append(args, a[at+3:]...)
@@ -105,7 +107,7 @@ func glm(name string, d *Dist, at int) []Func {
 				args := with(b, a)
 				terms := d.terms(b, args)
 				if d == &negBinomial2LogGLM && terms != nil && b.Propto && !args[2].Param {
-					// Stan's kernel contains the constant -φ log φ.
+					// Stan's implementation includes the constant -φ log φ.
 					c := b.G.Mul(args[2].Ref, b.G.Log(args[2].Ref))
 					terms = append(terms, b.G.Scale(-float64(b.common(args, d.what)), c))
 				}

@@ -7,15 +7,16 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Covariance functions of Gaussian processes. The covariance of a list of points with itself is
-// computed once for every pair and copied to both positions; its diagonal is the squared magnitude.
+// This file: covariance functions of Gaussian processes. The covariance of a list of points with
+// itself is computed once for every pair, and copied to both positions. Its diagonal is the squared
+// magnitude.
 
 // pairs describes pairs of points from two lists, as positions in the points' arrays, and the shape
 // of the matrix that their values fill.
 type pairs struct {
 	from, to []int
 	shape    []int
-	same     bool // the lists are the same; only pairs below the diagonal
+	same     bool // both lists are the same, so only pairs below the diagonal are needed
 }
 
 func pairsOf(n, m int, same bool) pairs {
@@ -32,7 +33,7 @@ func pairsOf(n, m int, same bool) pairs {
 	return p
 }
 
-// matrix arranges values of the pairs, and of the diagonal, as a matrix.
+// matrix makes a matrix from the values of the pairs and of the diagonal.
 func (p pairs) matrix(g *ad.Graph, v, diagonal ad.Ref) ad.Ref {
 	if !p.same {
 		return g.Reshape(v, p.shape)
@@ -43,7 +44,7 @@ func (p pairs) matrix(g *ad.Graph, v, diagonal ad.Ref) ad.Ref {
 	for i := range n {
 		for j := range n {
 			lo, hi := min(i, j), max(i, j)
-			at := len(p.from) // the diagonal comes after the pairs
+			at := len(p.from) // the element of the diagonal follows the pairs
 			if lo < hi {
 				at = hi*(hi-1)/2 + lo
 			}

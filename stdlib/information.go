@@ -7,15 +7,16 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// Expected information: for each distribution, the matrix E[s sᵀ] of the score s, the derivative of
-// the log density with respect to the variate and the parameters. The variate's part is computed on
-// a scale without bounds, log y or logit y, including the Jacobian, and transformed to y by the
-// chain rule. It is finite where the information about y itself is not, and positive semidefinite
-// as every matrix of second moments. Ints have no entries. Most formulas are in Johnson, Kotz &
-// Balakrishnan. Below, w is an exponential variate and γ is Euler's constant.
+// This file: the expected information of each distribution, the matrix E[s sᵀ] of the score s,
+// which is the derivative of the log density with respect to the variate and the parameters. The
+// variate's part is computed on a scale without bounds, log y or logit y, including the Jacobian,
+// and transformed to y by the chain rule. It is finite where the information about y itself is not,
+// and positive semidefinite as every matrix of second moments. Ints have no entries. Most formulas
+// are in Johnson, Kotz & Balakrishnan. Below, w is an exponential variate and γ is Euler's
+// constant.
 //
-// A function ofX returns the information of distribution X about the quantities named in its
-// comment.
+// A function ofX returns the information of distribution X. Its comment lists the quantities that
+// the information is about, in their order.
 
 type rows = [][]ad.Ref
 
@@ -41,10 +42,10 @@ func ofLocationScale(a, b, c float64) ad.Information {
 }
 
 // half returns the information of the half of a symmetric distribution above its location, given
-// that of the whole distribution. It is in terms of the logarithm of the distance from the
-// location. The scale is the last argument; the location, which is fixed, is the last but one. By
-// symmetry the score of the scale has the same moments. With w = log (y-μ)/σ, the density of log
-// (y-μ) depends on w alone, so its score is minus that of log σ.
+// that of the whole distribution. It is about the logarithm of the distance from the location,
+// instead of the variate. The scale is the last argument; the location, which is fixed, is the last
+// but one. By symmetry the score of the scale has the same moments. With w = log (y-μ)/σ, the
+// density of log (y-μ) depends on w alone, so its score is minus that of log σ.
 func half(whole ad.Information) ad.Information {
 	return func(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 		r := whole(g, x)

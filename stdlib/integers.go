@@ -19,7 +19,7 @@ func choose(n, k int64) (int64, error) {
 	k = min(k, n-k)
 	c := int64(1)
 	for i := int64(1); i <= k; i++ {
-		p, err := types.MulInts(c, n-k+i) // divisible by i
+		p, err := types.MulInts(c, n-k+i) // the product is divisible by i
 		if err != nil {
 			return 0, err
 		}
@@ -39,7 +39,7 @@ func integers() []Func {
 		Name: "choose", Doc: "The binomial coefficient: the number of ways to choose k of n.",
 		Int: func(a []int64) (int64, error) { return choose(a[0], a[1]) },
 		Build: of2(func(g *ad.Graph, n, k ad.Ref) ad.Ref {
-			// Exact up to 2⁵⁰: the error of exp(lchoose) is far below ½ there.
+			// This is exact up to 2⁵⁰: there the error of exp(lchoose) is far below ½.
 			some := g.Do(ad.OpLessEqual, nil, k, n)
 			return g.Select(some, g.Do(ad.OpRound, nil, g.Exp(g.Do(ad.OpLchoose, nil, n, g.Do(ad.OpMin, nil, k, n)))), g.Const(0))
 		})}.in(types.Between(3, 8), types.Between(0, 3)).example("choose(5, 2)", "10")
@@ -82,7 +82,7 @@ func fitToInt(args []types.Type) (types.Match, bool) {
 
 // factorials declares products of successive numbers.
 func factorials() []Func {
-	// step is +1 or -1: x (x+step) (x+2 step) …, n factors.
+	// value computes the product x (x+step) (x+2 step) … of n factors; step is +1 or -1.
 	value := func(step float64) build {
 		return func(b *Builder, a []Arg) ad.Ref {
 			b.sameSizes(a)
@@ -98,7 +98,7 @@ func factorials() []Func {
 			for _, k := range v {
 				least, most = min(least, k), max(most, k)
 			}
-			g.Reserve(256, int(most)) // a node for each factor
+			g.Reserve(256, int(most)) // memory for a node for each factor
 			for k := 0.; k < most; k++ {
 				f := plus(g, x, step*k)
 				if k >= least {
@@ -121,7 +121,7 @@ func factorials() []Func {
 			for k := range a[1] {
 				var err error
 				if p == 0 {
-					break // further factors do not matter
+					break // the product no longer changes
 				}
 				if p, err = types.MulInts(p, a[0]+step*k); err != nil {
 					return 0, err

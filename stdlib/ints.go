@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// intBounded adds a check of the result to a function of ints that are not known at bind time. The
-// rule is in lang/types/ints.go.
+// intBounded adds a check of the result to a function of ints that are only known when the program
+// runs. lang/types/ints.go has the rule.
 func intBounded(f build) build {
 	return func(b *Builder, a []Arg) ad.Ref {
 		v := f(b, a)

@@ -69,7 +69,7 @@ func fitAppendArray(args []types.Type) (types.Match, bool) {
 
 func appendArray(b *Builder, a []Arg) ad.Ref {
 	s, t := b.shape(a[0]), b.shape(a[1])
-	switch { // the inner sizes of an empty array do not matter
+	switch { // the inner sizes of an array without elements do not matter
 	case s[0] == 0:
 		return a[1].Ref
 	case t[0] == 0:

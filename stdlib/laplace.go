@@ -6,17 +6,17 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// The functions of the embedded Laplace approximation. In their Stan sources, f is the likelihood
-// that is passed and g the covariance function. The members of tuples are separate arguments: those
-// of the likelihood are $params and $args, those of the covariance function $params2 and so on; see
-// package ir.
+// This file: the functions of the embedded Laplace approximation. In their Stan sources, f is the
+// likelihood that is passed and g the covariance function. The members of tuples are separate
+// arguments: $params and $args for the likelihood, $params2 and so on for the covariance function;
+// see package ir.
 
 // laplaceEntry declares a function of the family. In its name, # is where the form with control
 // arguments has _tol, and where a form with a likelihood of the library has the likelihood's name.
 type laplaceEntry struct {
 	name, doc string
 	result    types.Type
-	function  string // of the Stan source
+	function  string // its function in the Stan source
 }
 
 var laplaceEntries = []laplaceEntry{
@@ -45,7 +45,7 @@ var latents = func() []latent {
 			list(ints, ints, tVec), "vector m", "poisson_log_lpmf(y | (theta + m)[index])"},
 		{"neg_binomial_2_log", negative,
 			list(ints, ints, tVec, tVec), "vector eta, vector m", "neg_binomial_2_log_lpmf(y | (theta + m)[index], eta[index])"},
-		// Stan's documentation and its compiler have different types of eta.
+		// Stan's documentation and its compiler disagree about the type of eta.
 		{"neg_binomial_2_log", negative,
 			list(ints, ints, tReal, tVec), "real eta, vector m", "neg_binomial_2_log_lpmf(y | (theta + m)[index], eta)"},
 	}
@@ -59,7 +59,8 @@ const (
 vector guess(int n) { return rep_vector(0, n); }
 vector guess(vector x) { return x; }
 tuple(vector, real, int, int, int, int) solve($1 x) { return (guess(x), ` + laplaceDefaults + `, 1); }`
-	// Tolerance, maximum number of steps, solver, maximum number of halvings.
+	// The control arguments: tolerance, maximum number of steps, solver, maximum number of
+	// halvings.
 	laplaceDefaults  = "1.49012e-08, 500, 1, 1000"
 	laplaceTolerance = 1.49012e-08
 )

@@ -8,7 +8,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Hidden Markov chains, and linear state space models with normal noise.
+// This file: hidden Markov chains, and linear state space models with normal noise.
 
 // hmm checks the arguments of functions of hidden Markov chains: log likelihoods of K states at T
 // times (K by T), transition probabilities and initial probabilities. It returns the log
@@ -43,7 +43,7 @@ func simplexRows(g *ad.Graph, function, what string, m ad.Ref) {
 // what is left of the others underflows; then forward gives the result.
 func (b *Builder) marginal(a []Arg) ad.Ref {
 	const (
-		every = 4 // steps from one normalisation to the next
+		every = 4 // number of steps from one normalisation to the next
 		lost  = 1e-100
 		least = 1e-300 // its inverse is finite
 	)
@@ -59,7 +59,7 @@ func (b *Builder) marginal(a []Arg) ad.Ref {
 		}
 		return state, g.Do(ad.OpMax, nil, g.Sum(state), g.Const(least))
 	}
-	alone := (t - 1) % every // so that the scan has whole groups of steps
+	alone := (t - 1) % every // steps before the loop, so that the others form whole groups
 	first, norm := steps(g, g.Mul(a[2].Ref, g.Slice(like, 0, []int{k})), a[1].Ref, like, 1, alone)
 	fast, far := g.Add(g.Log(norm), g.Sum(finite)), g.Less(norm, g.Const(lost))
 	if n := (t - 1) / every; n > 0 {
@@ -105,14 +105,14 @@ func forward(g *ad.Graph, logs, gamma, rho ad.Ref) (states, shift ad.Ref) {
 	return g.Reshape(g.Concat(first, g.Kept(scan, 0)), s), g.Add(shift, g.SumOf(scan, 0))
 }
 
-// impossible returns 0, with the derivatives of the log likelihood by probabilities that are 0,
-// which forward leaves out: such a probability multiplies what leads to it and what follows it, as
-// shares of the likelihood. states are those of forward.
+// impossible returns 0, with the derivatives of the log likelihood with respect to probabilities
+// that are 0, which forward leaves out. Such a derivative is the product of what leads to the
+// transition and what follows it, as shares of the likelihood. states is the result of forward.
 func impossible(g *ad.Graph, states, logs, gamma, rho ad.Ref) ad.Ref {
 	s := g.Type(logs).Shape
 	t, k := s[0], s[1]
 	share := func(g *ad.Graph, weights, logShares, total ad.Ref) ad.Ref {
-		const largest = 709 // its exponential is finite
+		const largest = 709 // so that the exponential is finite
 		total = g.Do(ad.OpMax, nil, total, g.Const(-math.MaxFloat64))
 		rate := g.Detach(g.Exp(g.Do(ad.OpMin, nil, g.Sub(logShares, total), g.Const(largest))))
 		zero := g.Const(0)
@@ -144,8 +144,8 @@ func logTotal(g *ad.Graph, v ad.Ref) ad.Ref {
 	return g.Sum(logBlend(g, g.Broadcast(g.Const(1), []int{1, k}), v))
 }
 
-// lessMax returns v less its greatest element, or less a finite number, and what it subtracted,
-// which is constant for derivatives: later terms add it again.
+// lessMax returns v minus its greatest element, or minus a finite number if that is infinite, and
+// what it subtracted. Derivatives treat this as constant, because later terms add it again.
 func lessMax(g *ad.Graph, v ad.Ref) (less, most ad.Ref) {
 	most = g.Detach(g.Do(ad.OpMax, nil, g.Do(ad.OpMaxOf, nil, v), g.Const(-math.MaxFloat64)))
 	return g.Sub(v, most), most
@@ -208,7 +208,7 @@ func (b *Builder) drawStates(a []Arg) ad.Ref {
 	}
 	body := ad.NewGraph()
 	after, at, gamma := body.Input(ad.Scalar), body.Input(ad.Type{Shape: []int{k}}), body.Input(ad.Type{Shape: []int{k, k}})
-	rows := make([]float64, k) // column after of gamma
+	rows := make([]float64, k) // column `after` of gamma
 	for i := range rows {
 		rows[i] = float64(i*k - 1)
 	}
@@ -275,7 +275,7 @@ func dlm(b *Builder, a []Arg) []ad.Ref {
 	cf := mul(c, F)
 	l := body.Cholesky(body.Add(mul(tr(F), cf), V))
 	z := body.TriSolve(l, e, ad.TriAttr{})
-	gain := body.TriSolve(l, tr(cf), ad.TriAttr{}) // r by n: L⁻¹FᵀR
+	gain := body.TriSolve(l, tr(cf), ad.TriAttr{}) // L⁻¹FᵀR, of size r by n
 	m = body.Add(m, mul(tr(gain), z))
 	// Joseph's form (I - KFᵀ) C (I - KFᵀ)ᵀ + K V Kᵀ with the gain K = C F Q⁻¹: a vague C, such as
 	// 10⁶ I, would cancel in C - K Q Kᵀ.

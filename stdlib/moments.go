@@ -5,9 +5,9 @@ package stdlib
 // variate.
 type Moments struct {
 	Params   []Param // names, in the order of the arguments
-	Mean     string  // empty if there is none
-	Variance string  // for single numbers; empty if there is none
-	Link     string  // the linear predictor; empty if there is none
+	Mean     string  // empty if the mean does not exist or is not known
+	Variance string  // empty as for Mean; only for single numbers
+	Link     string  // the linear predictor; empty if models have none
 
 	// Categories says that the variate is a position in a vector. Mean is then the vector of the
 	// probabilities of all positions. LinkVector says that Link has an element for each position.

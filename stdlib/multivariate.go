@@ -8,9 +8,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Multivariate normal and Student's t distributions, in all parametrisations,
-// and Gaussian processes. Formulas are those of Gelman et al., Bayesian Data
-// Analysis (3rd ed.), appendix A.
+// This file: multivariate normal and Student's t distributions, in all parametrisations, and
+// Gaussian processes. Formulas are those of Gelman et al., Bayesian Data Analysis (3rd ed.),
+// appendix A.
 
 // scatter is the matrix argument of a density. logDet is half the logarithm of the determinant of
 // the covariance, and whiten turns rows d into rows z with z zᵀ = d Σ⁻¹ dᵀ.
@@ -31,7 +31,7 @@ func (s scatter) squares(g *ad.Graph, d ad.Ref) ad.Ref {
 
 // scatters are the three parametrisations, of argument i of a call.
 var scatters = map[string]func(b *Builder, a []Arg, i int) scatter{
-	"": func(b *Builder, a []Arg, i int) scatter { // covariance
+	"": func(b *Builder, a []Arg, i int) scatter { // the covariance
 		return b.lowerScatter(b.factor(a, i, "Covariance matrix"))
 	},
 	"_cholesky": func(b *Builder, a []Arg, i int) scatter {
@@ -118,7 +118,7 @@ func multiStudent(form string) func(b *Builder, a []Arg) []ad.Ref {
 		}
 		rows, dim := float64(n), float64(k)
 		half, all := g.Scale(0.5, nu), g.Scale(0.5, plus(g, nu, dim))
-		// log Γ((ν+k)/2) - log Γ(ν/2) = log Γ(k/2) - log B(ν/2, k/2), which does not cancel for
+		// log Γ((ν+k)/2) - log Γ(ν/2) is log Γ(k/2) - log B(ν/2, k/2), which does not cancel for
 		// large ν.
 		lgammaK, _ := math.Lgamma(0.5 * dim)
 		norm := g.Sub(plus(g, g.Neg(g.Do(ad.OpLbeta, nil, half, g.Const(0.5*dim))), lgammaK), g.Scale(0.5*dim, g.Log(nu)))
@@ -127,8 +127,8 @@ func multiStudent(form string) func(b *Builder, a []Arg) []ad.Ref {
 		log := g.Do(ad.OpLog1p, nil, ratio)
 		kernel := g.Mul(all, log)
 		if _, known := g.Value(nu); !known {
-			// As for student_t: slopes of the size of 1/ν², where derivatives of the addends are of
-			// the size of 1/ν.
+			// As for student_t, the addends have slopes of the size of 1/ν² instead of their
+			// derivatives, which are of the size of 1/ν and cancel.
 			i, inverse := g.Inv(nu), g.Inv(plus(g, ratio, 1))
 			part := g.Mul(ratio, inverse)
 			gap := g.Do(ad.OpDigammaGap, nil, half, g.Const(0.5*dim))

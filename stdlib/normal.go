@@ -9,9 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Distributions on the whole line. Formulas are those of Johnson, Kotz &
-// Balakrishnan, Continuous Univariate Distributions (2nd ed.), in Stan's
-// parametrisation.
+// This file: distributions on the whole line. Formulas are those of Johnson, Kotz & Balakrishnan,
+// Continuous Univariate Distributions (2nd ed.), in Stan's parametrisation.
 
 const logSqrt2Pi = 0.918938533204672741780329736405617640
 
@@ -23,7 +22,7 @@ func standard(g *ad.Graph, y, mu, sigma ad.Ref) ad.Ref {
 // constant returns an addend that does not depend on any argument.
 func constant(g *ad.Graph, v float64) Term { return Term{Value: g.Const(v)} }
 
-// minusLog returns the addend -log p of a parameter p; of is its bit.
+// minusLog returns the addend -log p for a parameter p. of is the bit of p in Term.Of.
 func minusLog(g *ad.Graph, p ad.Ref, of uint) Term { return Term{Value: g.Log(p), Weight: -1, Of: of} }
 
 // Parameters that many distributions have.
@@ -83,8 +82,8 @@ var stdNormal = Dist{
 }
 
 // squaredTail returns log(1 + z²/ν), the part z²/(ν+z²), and half the derivative of the logarithm
-// over z. For z beyond 2⁵¹² √ν the square overflows, so z is multiplied by 2⁻⁵¹². This is skipped
-// if all y that determine z are known to be of moderate size.
+// with respect to z, divided by z. For z beyond 2⁵¹² √ν the square would overflow, so z is
+// multiplied by 2⁻⁵¹². This is left out if all y that determine z are known to be of moderate size.
 func squaredTail(g *ad.Graph, z, y, nu ad.Ref) (log, part, slope ad.Ref) {
 	const huge = 0x1p512
 	one, zero := g.Const(1), g.Const(0)
@@ -96,7 +95,7 @@ func squaredTail(g *ad.Graph, z, y, nu ad.Ref) (log, part, slope ad.Ref) {
 		t, root = g.Mul(t, scale), g.Mul(root, scale)
 	}
 	square := g.Square(t)
-	more := g.Sub(square, far) // the 1 in it is lost
+	more := g.Sub(square, far) // adding 1 to the square has no effect
 	inverse := g.Inv(g.Add(one, more))
 	log = g.Add(g.Do(ad.OpLog1p, nil, more), g.Scale(2*512*math.Ln2, far))
 	return log, g.Mul(square, inverse), g.Mul(g.Mul(t, root), inverse)
@@ -117,14 +116,14 @@ var studentT = Dist{
 		half := g.Scale(0.5, nu)
 		log, part, slope := squaredTail(g, z, y, nu)
 		kernel := g.Mul(g.Add(half, g.Const(0.5)), log)
-		// log Γ((ν+1)/2) - log Γ(ν/2) = ½ log π - log B(ν/2, ½), which does not
-		// cancel for large ν.
+		// log Γ((ν+1)/2) - log Γ(ν/2) is ½ log π - log B(ν/2, ½), which does not cancel for large
+		// ν.
 		gammas := g.Sub(g.Const(0.5*math.Log(math.Pi)), g.Do(ad.OpLbeta, nil, half, g.Const(0.5)))
 		norm := g.Sub(gammas, g.Scale(0.5, g.Log(nu)))
 		if _, known := g.Value(nu); !known {
-			// The derivatives of the addends with respect to ν are of the size of 1/ν, but that of
-			// their sum is of 1/ν². So each addend has a slope of that size. That of norm is half
-			// of ψ((ν+1)/2) - ψ(ν/2) - 1/ν.
+			// The addends have derivatives with respect to ν of the size of 1/ν, but their sum has
+			// one of the size of 1/ν². So each addend has a slope of that size instead. That of
+			// norm is half of ψ((ν+1)/2) - ψ(ν/2) - 1/ν.
 			i := g.Inv(nu)
 			gap := g.Do(ad.OpDigammaGap, nil, half, g.Const(0.5))
 			norm = g.Add(g.Detach(norm), g.Slope(nu, g.Scale(0.5, g.Sub(gap, g.Mul(g.Less(half, g.Const(1)), i)))))
@@ -177,7 +176,7 @@ var cauchy = Dist{
 		return cauchyTail(g, g.Sub(y, p[0]), p[1])
 	},
 	Quantile: func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref {
-		// -1/tan(πq), by the smaller tail.
+		// The quantile is -1/tan(πq), computed from the smaller tail.
 		left := g.Less(q, g.Const(0.5))
 		tail := g.Select(left, q, g.Sub(g.Const(1), q))
 		z := g.Inv(g.Do(ad.OpTan, nil, g.Scale(math.Pi, tail)))
@@ -192,11 +191,11 @@ var cauchy = Dist{
 // atan(d/σ)/π = atan2(σ, d)/π; on the left it is computed from its complement.
 func cauchyTail(g *ad.Graph, d, sigma ad.Ref) ad.Ref {
 	one, z := g.Const(1), g.Div(d, sigma)
-	part := func(z ad.Ref) ad.Ref { // avoids the length of (1, z), which may overflow
+	part := func(z ad.Ref) ad.Ref { // without the length of (1, z), which may overflow
 		angle := g.Detach(g.Do(ad.OpAtan2, nil, one, z))
 		return g.Scale(1/math.Pi, g.Add(angle, g.Slope(z, g.Neg(g.Inv(plus(g, g.Square(z), 1))))))
 	}
-	far := g.Less(g.Const(1e9), z) // there it is σ/πd, computed from logarithms
+	far := g.Less(g.Const(1e9), z) // the tail is σ/πd there, computed from logarithms
 	near := g.Select(far, one, z)
 	tail := g.Select(g.Less(z, g.Const(0)), g.Do(ad.OpLog1m, nil, part(g.Neg(near))), g.Log(part(near)))
 	quotient := g.Sub(g.Log(sigma), g.Log(g.Select(far, d, one)))
@@ -246,7 +245,8 @@ var doubleExponential = Dist{
 func laplaceTail(g *ad.Graph, z ad.Ref) ad.Ref {
 	zero := g.Const(0)
 	left := g.Sub(g.Do(ad.OpMin, nil, z, zero), g.Const(math.Ln2))
-	right := g.Do(ad.OpLog1m, nil, g.Scale(0.5, g.Exp(g.Neg(g.Do(ad.OpMax, nil, zero, z))))) // at 0 the derivative is by z
+	// At 0 the derivative is that of z.
+	right := g.Do(ad.OpLog1m, nil, g.Scale(0.5, g.Exp(g.Neg(g.Do(ad.OpMax, nil, zero, z)))))
 	return g.Select(g.Less(z, zero), left, right)
 }
 
@@ -351,7 +351,7 @@ var vonMises = Dist{
 		v := g.Select(g.Less(seam, x), around, betweenAngles(g, x, seam, p[1]))
 		return atEnds(g, y, v, 0, negInf)
 	},
-	// Best & Fisher 1979.
+	// The algorithm of Best & Fisher (1979).
 	Rand: func(rng *rand.Rand, p []float64) float64 {
 		kappa, mu := p[1], math.Mod(p[0], 2*math.Pi)
 		if mu < 0 {
@@ -360,11 +360,11 @@ var vonMises = Dist{
 		if kappa < 1e-100 {
 			return mu + math.Pi*(2*uniformOpen(rng)-1)
 		}
-		if kappa > 1e8 { // normal up to 1/κ, while r is 1 up to rounding
+		if kappa > 1e8 { // the distribution is normal up to 1/κ, while r rounds to 1
 			return mu + rng.NormFloat64()/math.Sqrt(kappa)
 		}
 		root := math.Sqrt(1 + 4*kappa*kappa)
-		// With τ = 1 + root, ρ = (τ - √2τ)/2κ, written so that nothing cancels for small κ.
+		// With τ = 1 + root, ρ is (τ - √2τ)/2κ. It is written so that nothing cancels for small κ.
 		sqrtTau := math.Sqrt(1 + root)
 		rho := 2 * kappa / (1 + root) * sqrtTau / (sqrtTau + math.Sqrt2)
 		r := (1 + rho*rho) / (2 * rho)
@@ -408,7 +408,7 @@ func betweenAngles(g *ad.Graph, a, b, kappa ad.Ref) ad.Ref {
 	ordered := g.Less(a, b)
 	a, b = g.Select(ordered, a, g.Const(-1)), g.Select(ordered, b, g.Const(1))
 	left := g.Less(b, g.Const(0))
-	all := g.Do(ad.OpLessEqual, nil, a, g.Const(-math.Pi)) // of the angles below b
+	all := g.Do(ad.OpLessEqual, nil, a, g.Const(-math.Pi)) // of all angles below b
 	inner := g.Select(all, g.Const(-1.5), a)
 	between := g.Do(ad.OpLogDiffExp, nil,
 		belowAngle(g, g.Select(left, g.Do(ad.OpMax, nil, b, inner), g.Neg(inner)), kappa), belowAngle(g, g.Select(left, inner, g.Neg(b)), kappa))

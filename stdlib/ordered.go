@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Ordered outcomes: y is the index of the interval between cut points that contains a latent
-// variable.
+// This file: ordered outcomes. y is the index of the interval between cut points that contains a
+// latent variable.
 
 // checkOrdered adds the check that each vector increases.
 func checkOrdered(g *ad.Graph, function, what string, c ad.Ref) {
@@ -82,7 +82,7 @@ func orderedLogistic(b *Builder, a []Arg) []ad.Ref {
 	}
 	gap := pick(g.Do(ad.OpLog1mExp, nil, g.Sub(part(0), part(1))), false)
 	if len(g.Type(gap).Shape) == 0 {
-		gap = g.Scale(float64(b.size(a[1])), gap) // one outcome, possibly with many locations
+		gap = g.Scale(float64(b.size(a[1])), gap) // a single outcome, possibly with many locations
 	}
 	return b.kept(a,
 		Term{Value: g.Do(ad.OpLogInvLogit, nil, g.Sub(a[1].Ref, pick(c, false))), Of: always},
@@ -100,7 +100,8 @@ func orderedLogisticGLM(b *Builder, a []Arg) []ad.Ref {
 func orderedProbit(b *Builder, a []Arg) []ad.Ref {
 	const far = 1e100
 	g := b.G
-	if _, k := b.rows(a[2]); k == 0 { // unlike ordered_logistic, it does not allow a single category
+	// Unlike ordered_logistic, Stan does not allow a single category.
+	if _, k := b.rows(a[2]); k == 0 {
 		b.Fail("there must be at least one cut point")
 	}
 	pick, empty := b.outcomesOf(a[0], a[1], a[2])

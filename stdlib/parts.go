@@ -54,7 +54,7 @@ func parts() []Func {
 	}
 	segment := func(b *Builder, a []Arg) ad.Ref {
 		n, s := b.length(a, 2), b.shape(a[0])
-		if n == 0 { // the start must exist nevertheless, as in Stan
+		if n == 0 { // as in Stan, the start must exist even if no element is taken
 			b.position(a, 1, 0, s[0])
 			return b.elements(a[0], 0, 0)
 		}
@@ -109,15 +109,16 @@ func parts() []Func {
 		fixed("block", "n rows and m columns from row i and column j on.", tMat, list(tMat, tInt, tInt, tInt, tInt), block))
 }
 
-// offset is the start of a part of a container: known, or computed.
+// offset is the start of a part of a container: known plus, unless it is None, the computed number
+// ref.
 type offset struct {
 	g     *ad.Graph
 	known int
 	ref   ad.Ref // a value computed together with known, or None
 }
 
-// position returns the offset of an index argument (from 1), which more elements must follow, of
-// all in total.
+// position returns the offset for the index argument i (from 1) of a dimension of size all. At
+// least more elements must follow.
 func (b *Builder) position(a []Arg, i, more, all int) offset {
 	if v, ok := b.G.Value(a[i].Ref); ok && b.G.Type(a[i].Ref).Lanes == 0 {
 		at := int(v[0])

@@ -8,14 +8,14 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// First passage times of the diffusion model whose parameters vary between trials (Ratcliff 1978;
-// Henrich et al. 2024): density and distribution function.
+// This file: first passage times of the diffusion model whose parameters vary between trials
+// (Ratcliff 1978; Henrich et al. 2024), their density and distribution function.
 //
 // With normal drift of mean v and standard deviation sv, the density has a closed form (Tuerlinckx
-// 2004). A starting point that is uniform on w ± sw/2 and a nondecision time that is uniform on t0
-// to t0 + st0 are averaged over by quadrature. So is the distribution function, an integral over
-// time. The quadratures are part of the graph, so derivatives of all orders are those of the sums.
-// No error is estimated, so the precision argument has no effect.
+// 2004). The starting point is uniform on w ± sw/2 and the nondecision time is uniform from t0 to
+// t0 + st0; quadrature averages over both. The distribution function, an integral over time, also
+// is a quadrature. The quadratures are part of the graph, so derivatives of all orders are those of
+// the sums. No error is estimated, so the precision argument has no effect.
 
 // passageParams are the arguments after the variate, in the order of the calls.
 var passageParams = []Param{
@@ -117,13 +117,13 @@ func (b *Builder) passage(a []Arg) (p passage, ok bool) {
 // distance returns the distance from the boundary that is reached.
 func (p passage) distance() ad.Ref { return p.g.Sub(p.g.Const(1), p.b) }
 
-// at returns the logarithm of the density at time s.
+// at returns the logarithm of the density at time s after the nondecision time.
 func (p passage) at(s ad.Ref) ad.Ref {
 	a, v, sv := p.a, p.v, p.sv
 	g := p.g
 	free := g.Sub(g.Do(ad.OpLogWiener, nil, g.Div(g.Div(s, a), a), p.b), g.Scale(2, g.Log(a)))
 	aw := g.Mul(a, p.distance())
-	// The exponent -a v w - v² s/2, or its mean over v.
+	// The exponent is -a v w - v² s/2, or the logarithm of the mean of its exponential over v.
 	drift := g.Neg(g.Mul(v, g.Add(aw, g.Scale(0.5, g.Mul(v, s)))))
 	if sv == ad.None {
 		return g.Add(free, drift)
@@ -143,15 +143,15 @@ func (q *nodes) add(x, rest, weight float64) {
 }
 
 // The quadratures: over the starting point, Gauss-Legendre; over the interval (0, 1), the double
-// exponential formula of Takahasi and Mori (1974); over the half-line, for integrands that decay
-// exponentially, the double exponential formula for these.
+// exponential formula of Takahasi and Mori (1974); over the half-line, the double exponential
+// formula for integrands that decay exponentially.
 var (
 	legendre = legendreNodes(20)
 	unitRule = func() (q nodes) {
 		const step = 1. / 9
 		for k := -26; k <= 26; k++ {
 			t := float64(k) * step
-			e := math.Exp(-math.Pi * math.Sinh(t)) // (1 - tanh)/(1 + tanh)
+			e := math.Exp(-math.Pi * math.Sinh(t)) // 1 - tanh divided by 1 + tanh
 			q.add(1/(1+e), e/(1+e), step*math.Pi*math.Cosh(t)*e/((1+e)*(1+e)))
 		}
 		return q
@@ -195,7 +195,7 @@ func (p passage) spread(x ad.Ref, k int) ad.Ref {
 	return p.g.Gather(x, ad.Index{Dims: []ad.Dim{{N: p.n, Stride: 1}, {N: k}}})
 }
 
-// row returns one number for each node, the same for all elements.
+// row returns an array with one number for each node, which all elements share.
 func (p passage) row(v []float64) ad.Ref {
 	r := p.g.ConstArray(ad.Type{Shape: []int{len(v)}}, v)
 	if p.n < 0 {
@@ -270,19 +270,19 @@ func (p passage) recent(logFactor func(part ad.Ref) ad.Ref) ad.Ref {
 		length := g.Select(point, one, q.st0)
 		// From time back to first, s = time/(1 + x), x = -scale log(1 - P z).
 		first := g.Sub(q.time, g.Mul(q.st0, span))
-		open := g.Less(g.Const(0), first) // otherwise the range ends where the density is 0
+		open := g.Less(g.Const(0), first) // if first is 0, the range ends where the density is 0
 		x := g.Select(open, g.Sub(g.Div(q.time, g.Select(open, first, one)), one), one)
 		all := g.Select(open, g.Neg(g.Do(ad.OpExpm1, nil, g.Neg(g.Div(x, scale)))), one)
 		all = g.Select(point, g.Const(0.5), all)
 		left := g.Select(open, g.Sub(one, g.Mul(all, z)), rest)
 		x = g.Neg(g.Mul(scale, g.Log(left)))
 		s := g.Div(q.time, plus(g, x, 1))
-		// ds = time/(1 + x)² dx, dx = scale P/(1 - P z) dz
+		// The derivatives are ds = time/(1 + x)² dx and dx = scale P/(1 - P z) dz.
 		logs := g.Sub(g.Add(g.Log(g.Mul(scale, all)), g.Sub(g.Scale(2, g.Log(s)), g.Log(q.time))), g.Log(left))
 		if logFactor == nil {
 			return g.Select(point, q.time, s), g.Select(point, g.Const(0), g.Sub(logs, g.Log(length)))
 		}
-		part := g.Select(point, g.Const(0.5), g.Div(g.Mul(s, x), length)) // s·x = time - s
+		part := g.Select(point, g.Const(0.5), g.Div(g.Mul(s, x), length)) // s·x is time - s
 		return s, g.Select(point, g.Const(negInf), g.Add(logs, logFactor(part)))
 	})
 }
@@ -303,7 +303,7 @@ func (p passage) after(time ad.Ref) ad.Ref {
 	p.time = time
 	return p.average(halfLineRule, func(q passage, x, _ ad.Ref) (ad.Ref, ad.Ref) {
 		g := p.g
-		scale := g.Scale(2/(math.Pi*math.Pi), g.Square(q.a)) // of the slowest component
+		scale := g.Scale(2/(math.Pi*math.Pi), g.Square(q.a)) // the scale of the slowest component
 		return g.Add(q.time, g.Mul(scale, x)), g.Log(scale)
 	})
 }

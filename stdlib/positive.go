@@ -8,7 +8,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Distributions on the positive half-line.
+// This file: distributions on the positive half-line.
 
 var (
 	shapeParam = Param{Name: "alpha", Is: "Shape parameter", In: types.PositiveFinite}
@@ -30,10 +30,10 @@ func logGammaQ(g *ad.Graph, a, x ad.Ref) ad.Ref { return g.Do(ad.OpLogGammaQ, ni
 func gammaTail(g *ad.Graph, upper bool, a, x, logX ad.Ref) ad.Ref {
 	small := g.Less(x, g.Const(1e-30))
 	far := g.Sub(g.Mul(a, logX), g.Lgamma(plus(g, a, 1)))
-	if upper { // the relative error matters for small a
+	if upper { // if a is small, its relative error matters
 		tiny := g.Less(a, g.Const(1e-4))
 		b := g.Select(tiny, a, g.Const(0))
-		// The series of log Γ(1+a)/a (DLMF 5.7.3).
+		// This is the series of log Γ(1+a)/a (DLMF 5.7.3).
 		series := plus(g, g.Mul(b, plus(g, g.Scale(-0.40068563438653143, b), 0.8224670334241132)), -0.57721566490153286)
 		far = g.Select(tiny, g.Mul(b, g.Sub(logX, series)), far)
 	}
@@ -59,7 +59,7 @@ var lognormal = Dist{
 			{Value: g.Square(standard(g, logY, p[0], p[1])), Weight: -0.5, Of: always},
 			minusLog(g, p[1], of2nd),
 			{Value: logY, Weight: -1, Of: ofY},
-			{Value: g.Const(-logSqrt2Pi), Of: always}, // Stan never drops it
+			{Value: g.Const(-logSqrt2Pi), Of: always}, // Stan never drops this constant
 		}
 	},
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
@@ -91,7 +91,8 @@ var exponential = Dist{
 	},
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		hazard := g.Mul(p[0], y)
-		rare := g.Less(hazard, g.Const(1e-20)) // and may have underflowed
+		// The hazard is so small that it may have underflowed.
+		rare := g.Less(hazard, g.Const(1e-20))
 		return g.Select(rare, g.Add(g.Log(p[0]), g.Log(y)), g.Do(ad.OpLog1mExp, nil, g.Neg(g.Select(rare, g.Const(1), hazard))))
 	},
 	LogCCDF:  func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return g.Neg(g.Mul(p[0], y)) },
@@ -247,10 +248,11 @@ var scaledInvChiSquare = Dist{
 }
 
 // logHit returns log(1 - exp(-eˡ)), the log probability of an event whose hazard has the logarithm
-// l. It returns l itself where the hazard is below rounding, hence also where it underflows.
+// l. Where the hazard is so small that this equals l, it returns l itself, also where the hazard
+// underflows.
 func logHit(g *ad.Graph, l ad.Ref) ad.Ref {
 	rare := g.Less(l, g.Const(-40))
-	// exp must not overflow, for its derivative.
+	// The exponential must not overflow, because its derivative would.
 	safe := g.Do(ad.OpMin, nil, g.Select(rare, g.Const(0), l), g.Const(700))
 	return g.Select(rare, l, g.Do(ad.OpLog1mExp, nil, g.Neg(g.Exp(safe))))
 }

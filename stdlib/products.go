@@ -19,7 +19,7 @@ func outer(b *Builder, a []Arg) ad.Ref {
 	return b.G.MatMul(b.G.Reshape(a[0].Ref, []int{n, 1}), b.G.Reshape(a[1].Ref, []int{1, m}))
 }
 
-// inner makes a Build from a product of matrices or vectors; it reports sizes that do not match.
+// inner makes a Build from a product of matrices or vectors. It fails if their sizes do not match.
 func inner(f fun2) build {
 	return func(b *Builder, a []Arg) ad.Ref {
 		l, r := b.shape(a[0]), b.shape(a[1])
@@ -30,7 +30,7 @@ func inner(f fun2) build {
 	}
 }
 
-// square fails unless argument i is a square matrix; it returns its size.
+// square returns the number of rows of argument i. It fails unless the argument is a square matrix.
 func (b *Builder) square(a []Arg, i int) int {
 	s := b.shape(a[i])
 	if s[0] != s[1] {
@@ -84,7 +84,7 @@ func scaleDiag(b *Builder, v, m Arg, rows bool) ad.Ref {
 	return b.G.Mul(along(b.G, v.Ref, s), m.Ref)
 }
 
-// products declares the products of linear algebra that have names.
+// products declares the products of linear algebra that are functions with names.
 func products() []Func {
 	g1 := func(f func(g *ad.Graph, m ad.Ref) ad.Ref) build { return of1(f) }
 	dots := func(sum fun1) build {
@@ -128,7 +128,8 @@ func products() []Func {
 	number := func(f build) build {
 		return func(b *Builder, a []Arg) ad.Ref { return b.G.Reshape(f(b, a), nil) }
 	}
-	symmetric := func(b *Builder, a []Arg) ad.Ref { // for a matrix that is symmetric up to rounding
+	// symmetric makes the result exactly symmetric, which it is up to rounding.
+	symmetric := func(b *Builder, a []Arg) ad.Ref {
 		q := quad(b, a)
 		checkSymmetric(b.G, b.Name, "A", a[0].Ref)
 		return b.G.Scale(0.5, b.G.Add(q, b.G.Transpose(q)))

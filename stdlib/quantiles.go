@@ -8,11 +8,11 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Quantiles returns, for each probability, the smallest y whose probability of at most y is at
-// least that, at parameters p. It uses Quantile or, if there is no closed form, bisection of the
-// distribution functions down to neighbouring numbers. Each probability is in (0, 1). Above one
-// half it searches the upper tail, so that only rounding of the probability itself limits the
-// accuracy.
+// Quantiles returns the quantiles at the given probabilities, each in (0, 1), for parameters p: the
+// smallest y such that the probability of at most y is at least that. It uses Quantile or, if there
+// is no closed form, bisects the distribution functions down to neighbouring numbers. For
+// probabilities above one half it searches the upper tail, so that only the rounding of the
+// probability itself limits the accuracy.
 func (d *Dist) Quantiles(probs, p []float64) ([]float64, error) {
 	if d.Quantile != nil {
 		return d.constants(probs, p, d.Quantile)
@@ -26,14 +26,14 @@ func (d *Dist) Quantiles(probs, p []float64) ([]float64, error) {
 			least, most = max(least, c.Lo), min(most, c.Hi)
 		}
 	}
-	if d.Discrete { // counts; discrete_range, the only other one, has a closed form
+	if d.Discrete { // these are counts; discrete_range, which are not, has a closed form
 		least = max(least, 0)
 	}
 	lo, hi := make([]float64, len(probs)), make([]float64, len(probs))
 	for i := range probs {
 		lo[i], hi[i] = least, most
 		if d.Discrete {
-			lo[i] = least - 1 // below all values
+			lo[i] = least - 1 // less than all values
 			hi[i] = min(most, least+1)
 		}
 	}
@@ -69,7 +69,7 @@ func (d *Dist) Quantiles(probs, p []float64) ([]float64, error) {
 		}
 		return out, nil
 	}
-	for d.Discrete { // double the distance until all are between lo and hi
+	for d.Discrete { // increase the range until all quantiles are between lo and hi
 		b, err := below(hi)
 		if err != nil {
 			return nil, err

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// Generators that several distributions use.
+// This file: generators that several distributions use.
 
 // uniformOpen draws from the uniform distribution on (0, 1).
 func uniformOpen(rng *rand.Rand) float64 {
@@ -50,7 +50,7 @@ func randBeta(rng *rand.Rand, a, b float64) float64 {
 // randLogOdds draws the logit of a beta variate.
 func randLogOdds(rng *rand.Rand, a, b float64) float64 {
 	x := randLogGamma(rng, a) - randLogGamma(rng, b)
-	if math.IsNaN(x) { // if both are infinite, the shapes determine the odds
+	if math.IsNaN(x) { // if both logarithms are infinite, the shapes determine which is greater
 		return moreOften(rng, a, b)
 	}
 	return x
@@ -67,7 +67,7 @@ func moreOften(rng *rand.Rand, a, b float64) float64 {
 // randPoisson draws from the Poisson distribution: below 10 by multiplication of uniforms,
 // otherwise by transformed rejection (Hörmann 1993, PTRS).
 func randPoisson(rng *rand.Rand, lambda float64) float64 {
-	if !(lambda <= math.MaxFloat64) { // too large for an int, so the draw is refused
+	if !(lambda <= math.MaxFloat64) { // the draw would be too large for an int, so it fails
 		return lambda
 	}
 	if lambda < 10 {
@@ -110,10 +110,10 @@ func randBinomial(rng *rand.Rand, n, p float64) float64 {
 		return n - randBinomial(rng, n, 1-p)
 	case n == 0 || p == 0:
 		return 0
-	case math.IsNaN(p): // not an int, so the draw is refused
+	case math.IsNaN(p): // p is NaN, so the draw fails
 		return p
 	case n*p < 10:
-		// Waiting times between successes are geometric.
+		// The waiting times between successes are geometric.
 		logQ, k, at := math.Log1p(-p), 0.0, 0.0
 		for {
 			at += math.Floor(math.Log(uniformOpen(rng))/logQ) + 1

@@ -11,7 +11,7 @@ import (
 // The containers that reductions accept.
 var (
 	realContainers = list(tVec, tRow, tMat, tReal.Array(1))
-	realRows       = list(tVec, tRow, tReal.Array(1)) // of one dimension
+	realRows       = list(tVec, tRow, tReal.Array(1)) // containers with one dimension
 	vectors        = list(tVec, tRow)
 )
 
@@ -20,7 +20,7 @@ func intsToInt(name, doc string, f build) Func {
 	return fixed(name, doc, tInt, list(tInt.Array(1)), f)
 }
 
-// overAll makes a Build from a function of all elements as one dimension.
+// overAll makes a Build from a function of a vector; the vector has all elements of the argument.
 func overAll(f func(g *ad.Graph, x ad.Ref, n int) ad.Ref) build {
 	return func(b *Builder, a []Arg) ad.Ref { return f(b.G, b.flat(a[0]), b.size(a[0])) }
 }
@@ -39,7 +39,7 @@ func sumOf(g *ad.Graph, x ad.Ref, n int) ad.Ref { return g.Sum(x) }
 
 // reductions declares the functions that reduce a container to a number, or to its running sums.
 func reductions() []Func {
-	// Of equal elements the first one counts; in matrices, by columns.
+	// If several elements are equal, the first one counts; in a matrix, the first one by columns.
 	maximum := func(g *ad.Graph, x ad.Ref, n int) ad.Ref { return g.Do(ad.OpMaxOf, nil, x) }
 	minimum := func(g *ad.Graph, x ad.Ref, n int) ad.Ref { return g.Neg(g.Do(ad.OpMaxOf, nil, g.Neg(x))) }
 	byColumns := func(f func(g *ad.Graph, x ad.Ref, n int) ad.Ref) build {
@@ -191,7 +191,8 @@ func mixtures() []Func {
 		fs = append(fs,
 			fixed("softmax", softDoc, t, list(t), softmax),
 			fixed("log_softmax", logSoft, t, list(t), func(b *Builder, a []Arg) ad.Ref {
-				if shape := b.shape(a[0]); shape[len(shape)-1] == 0 && (len(shape) == 1 || shape[0] > 0) { // as in Stan; the result of softmax is then empty
+				// Stan refuses these; for others without elements, the result of softmax is empty.
+				if shape := b.shape(a[0]); shape[len(shape)-1] == 0 && (len(shape) == 1 || shape[0] > 0) {
 					b.Fail("x has no elements")
 				}
 				return logSoftmax(b, a)
@@ -210,8 +211,8 @@ func buildLogMix(b *Builder, a []Arg) ad.Ref {
 	}
 	check(g, b.Name, "theta", types.UnitInterval, theta)
 	check(g, b.Name, "lambda", types.Finite, lp)
-	// Simplex parameters are exponentials, whose logarithm has a derivative everywhere (pass
-	// logarithms).
+	// Simplex parameters are exponentials. Their logarithms have derivatives everywhere, once the
+	// pass logarithms has simplified them.
 	if _, known := g.Value(theta); known || g.Nodes[theta].Op == ad.OpExp {
 		w := g.Log(theta)
 		if len(shape) == 2 {

@@ -26,7 +26,8 @@ func sinhRule(scale, from, to, step float64) (q quadrature) {
 	return q
 }
 
-// The rules: around 0, resolving details of size 0.01 there; from -12 to 10⁵; for the half-line.
+// The rules: for the whole line, with details of size 0.01 around 0; from -12 to 10⁵; and for the
+// half-line.
 var (
 	nearZero = sinhRule(0.02, -7, 7, 0.05)
 	longTail = sinhRule(1, -3.2, 12.5, 0.06)
@@ -39,8 +40,8 @@ var (
 	}()
 )
 
-// over repeats the arguments, which are scalars or have a common shape [n], for each node. It
-// passes them with the nodes and the weights to f, and sums the results.
+// over passes each node and its weight to f, together with the arguments, which are scalars or have
+// a common shape [n], repeated for each node. It sums the results over the nodes.
 func (q quadrature) over(g *ad.Graph, args []ad.Ref, f func(a []ad.Ref, x, weight ad.Ref) []ad.Ref) []ad.Ref {
 	n, k := -1, len(q.x)
 	for _, a := range args {
@@ -87,7 +88,7 @@ func ofSkewNormal(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 		az := g.Mul(a[0], z)
 		density := g.Exp(g.Sub(plus(g, logPhi(g, az), math.Ln2-logSqrt2Pi), g.Scale(0.5, g.Square(z))))
 		r := g.Do(ad.OpPhiRatio, nil, az)
-		s := g.Sub(z, g.Mul(a[0], r)) // with respect to ξ, times ω
+		s := g.Sub(z, g.Mul(a[0], r)) // the score of ξ, multiplied by ω
 		return moments(g, g.Mul(w, density), s, plus(g, g.Mul(z, s), -1), g.Mul(z, r))
 	})
 	w := g.Inv(x[2])
@@ -104,9 +105,9 @@ func ofExpModNormal(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 		d := g.Sub(z, v)
 		density := g.Exp(g.Add(g.Log(v), g.Add(g.Mul(v, g.Sub(g.Scale(0.5, v), z)), logPhi(g, d))))
 		r := g.Do(ad.OpPhiRatio, nil, d)
-		return moments(g, g.Mul(w, density), g.Sub(r, v), // by y, times σ
-			g.Sub(g.Square(v), g.Mul(r, g.Add(z, v))), // by σ, times σ
-			g.Sub(g.Inv(v), g.Add(d, r)))              // by λ, over σ
+		return moments(g, g.Mul(w, density), g.Sub(r, v), // of y, multiplied by σ
+			g.Sub(g.Square(v), g.Mul(r, g.Add(z, v))), // of σ, multiplied by σ
+			g.Sub(g.Inv(v), g.Add(d, r)))              // of λ, divided by σ
 	})
 	s := g.Inv(x[2])
 	yy, ys, sig := g.Mul(g.Square(s), m[0]), g.Mul(g.Square(s), m[1]), g.Mul(g.Square(s), m[2])
@@ -124,15 +125,16 @@ func ofSkewDoubleExponential(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 		{c, g.Neg(c), mixed, g.Add(g.Inv(g.Square(tau)), g.Inv(g.Square(rest)))}}
 }
 
-// ofPareto: (log y, y_min, α). The lower end of the support, y_min, carries more information than
-// scores show.
+// ofPareto: (log y, y_min, α). The information about the lower end of the support, y_min, is more
+// than its scores show.
 func ofPareto(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 	a, w := x[2], g.Inv(x[1])
 	a2 := g.Square(a)
 	return rows{{a2}, {g.Neg(g.Mul(a2, w)), g.Mul(a2, g.Square(w))}, {ad.None, ad.None, g.Inv(a2)}}
 }
 
-// ofParetoType2: (y, μ, λ, α), as for ofPareto.
+// ofParetoType2: (y, μ, λ, α). As in ofPareto, the scores do not show all information about the
+// lower end μ.
 func ofParetoType2(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 	w, a := g.Inv(x[2]), x[3]
 	w2 := g.Square(w)
@@ -191,7 +193,7 @@ func ofNegBinomial2Log(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 // bound.
 func ofBetaBinomial(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
 	n, a, b := x[1], x[2], x[3]
-	drop := func(a, b ad.Ref) ad.Ref { // E[ψ′(a) - ψ′(a+y)], y of n with a, b
+	drop := func(a, b ad.Ref) ad.Ref { // E[ψ′(a) - ψ′(a+y)] for a count y of n with shapes a and b
 		return g.Exp(logSumCounts(g, n, []ad.Ref{n, a, b}, func(k ad.Ref, p []ad.Ref) ad.Ref {
 			k = g.Do(ad.OpMin, nil, k, p[0])
 			some := g.Less(g.Const(0), k)

@@ -41,7 +41,7 @@ func otherForms() map[string][]types.Overload {
 	out := map[string][]types.Overload{}
 	add := func(name string, o types.Overload) {
 		if _, ok := o.(types.Written); ok {
-			// It has its text already.
+			// This overload has its text already.
 		} else if w, ok := written(name, o); ok {
 			o = w
 		} else if f := compositeForm(name, o); f != nil {
@@ -156,7 +156,7 @@ func (f *Func) Domains() []types.Domain {
 	case f.Terms != nil && !f.Dist.Discrete:
 		ds = append(ds, types.Domain{In: f.Dist.support()})
 	case !f.Random:
-		ds = append(ds, types.Domain{}) // distribution functions take any number
+		ds = append(ds, types.Domain{}) // the variate of a distribution function may be any number
 	}
 	for _, p := range f.Dist.Params {
 		ds = append(ds, types.Domain{Is: p.Is, In: p.In})

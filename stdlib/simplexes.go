@@ -7,7 +7,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Distributions of simplexes, and of counts given a simplex.
+// This file: distributions of simplexes, and of counts given a simplex.
 
 // dirichlet builds log Γ(Σα) - Σ log Γ(α) + Σ (α-1) log θ.
 func dirichlet(b *Builder, a []Arg) []ad.Ref {
@@ -22,7 +22,7 @@ func dirichlet(b *Builder, a []Arg) []ad.Ref {
 		return nil
 	}
 	theta, alpha := vs[0], vs[1]
-	repeat := float64(n) // number of normalising constants, if alpha is one vector
+	repeat := float64(n) // the number of normalising constants if alpha is a single vector
 	if r, _ := b.rows(a[1]); r == n {
 		repeat = 1
 	}
@@ -66,7 +66,8 @@ func dirichletMultinomial(b *Builder, a []Arg) []ad.Ref {
 	b.multinomialCounts(a, "prior size parameter")
 	check(g, b.Name, "prior size parameter", types.PositiveFinite, alpha)
 	n, total := g.Sum(ns), g.Sum(alpha)
-	if !b.Propto { // numbers of multisets cancel less than gamma functions
+	// With logarithms of numbers of multisets, which cancel less than gamma functions.
+	if !b.Propto {
 		sets := op2(ad.OpLmultichoose)
 		return b.kept(a, Term{Value: sets(g, alpha, ns), Of: always}, Term{Value: sets(g, total, n), Weight: -1, Of: always})
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Skewed distributions on the whole line.
+// This file: skewed distributions on the whole line.
 
 var skewNormal = Dist{
 	Name: "skew_normal", Doc: "the skew normal distribution with location xi, scale omega and shape alpha.",
@@ -20,7 +20,7 @@ var skewNormal = Dist{
 	Variate: types.NotNaN,
 	Params: []Param{{Name: "xi", Is: "Location parameter", In: types.Finite}, {Name: "omega", Is: "Scale parameter", In: types.Positive},
 		{Name: "alpha", Is: "Shape parameter", In: types.Finite}},
-	// 2 φ(z) Φ(αz)/ω.
+	// The density is 2 φ(z) Φ(αz)/ω.
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		z := standard(g, y, p[0], p[1])
 		return []Term{
@@ -30,7 +30,7 @@ var skewNormal = Dist{
 			constant(g, -logSqrt2Pi),
 		}
 	},
-	// Φ(z) - 2T(z, α), T Owen's function.
+	// The distribution function is Φ(z) - 2T(z, α), where T is Owen's function.
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return g.Do(ad.OpLogSkewNormal, nil, standard(g, y, p[0], p[1]), p[2])
 	},
@@ -100,7 +100,7 @@ var skewDoubleExponential = Dist{
 			constant(g, math.Ln2),
 		}
 	},
-	// τ e^(2(1-τ)z) on the left, 1 - (1-τ) e^(-2τz) on the right.
+	// The distribution function is τ e^(2(1-τ)z) on the left, and 1 - (1-τ) e^(-2τz) on the right.
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		z, left, right := sides(g, y, p)
 		return oneSided(g, z, g.Log(p[2]), left, g.Do(ad.OpLog1m, nil, p[2]), right)

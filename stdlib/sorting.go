@@ -5,8 +5,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// sorted returns the elements of of in the order of the elements of x; with of = x it sorts x. The
-// order of equal elements is Stan's (see ad.OpOrder).
+// sorted returns the elements of `of` in the order that sorts x; with `of` = x it sorts x. Equal
+// elements are in Stan's order (see ad.OpOrder).
 func sorted(b *Builder, x, of ad.Ref, descending bool) ad.Ref {
 	check(b.G, b.Name, "container argument", types.NotNaN, x)
 	if b.G.Type(x).Size() < 2 {

@@ -11,7 +11,7 @@ func sparse() []Func {
 	rowOf := func(b *Builder, a []Arg) (m, n int, rows, cols []int) {
 		m, n = b.length(a, 0), b.length(a, 1)
 		v, u := b.wholes(a, 3), b.wholes(a, 4)
-		if m < 1 || n < 1 { // as in Stan
+		if m < 1 || n < 1 { // Stan requires at least one row and column
 			b.Fail("there must be rows and columns, but there are %d and %d", m, n)
 		}
 		if len(u) != m+1 || len(v) != b.size(a[2]) || int(u[m]-1) != len(v) {
@@ -69,7 +69,7 @@ func (b *Builder) compressed(a []Arg) []ad.Ref {
 			n++
 		}
 	}
-	b.G.Reserve(8, s[0]) // the starts, also of a matrix without columns
+	b.G.Reserve(8, s[0]) // memory for the starts, even of a matrix without columns
 	b.G.Reserve(16, n)
 	at, cols, starts := make([]int, 0, n), make([]float64, 0, n), make([]float64, 0, s[0]+1)
 	for i := range s[0] {

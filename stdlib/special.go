@@ -81,7 +81,7 @@ func special() []Func {
 	}
 }
 
-// Checks of arguments.
+// Checks of arguments of these functions.
 var (
 	aProbability    = argCheck{"Probability variable", types.UnitInterval}
 	incompleteGamma = []argCheck{{"first argument", types.Positive}, {"second argument", types.NonNegative}}
@@ -156,12 +156,12 @@ func buildLmgamma(b *Builder, a []Arg) ad.Ref {
 	}
 	sum := g.Scale(math.Log(math.Pi)/4, g.Sub(g.Mul(n, n), n))
 	if len(b.shape(a[1])) > len(b.shape(a[0])) {
-		sum = g.Broadcast(sum, b.shape(a[1])) // even if there are no terms
+		sum = g.Broadcast(sum, b.shape(a[1])) // the shape is right even if there are no terms
 	}
 	if len(v) == 0 {
 		return sum
 	}
-	g.Reserve(256, int(max(slices.Max(v), 0))) // nodes for each term
+	g.Reserve(256, int(max(slices.Max(v), 0))) // memory for the nodes of each term
 	for j := 1.; j <= slices.Max(v); j++ {
 		part := g.Lgamma(plus(g, a[1].Ref, (1-j)/2))
 		if j > slices.Min(v) {

@@ -52,7 +52,7 @@ type Func struct {
 	// shapes of its arguments: size, rows, dims, ….
 	OfShape func(shapes [][]int) []int64
 
-	// Random marks _rng functions: Build adds draws (ad.OpRandom).
+	// Random marks _rng functions. Their Build adds draws (ad.OpRandom).
 	Random bool
 
 	// In is the domain of the arguments, if not all numbers, for documentation and tests. Calls do
@@ -179,7 +179,7 @@ type Dist struct {
 // Param is a parameter of a distribution.
 type Param struct {
 	Name string
-	Is   string // what it is, for messages: "Scale parameter"
+	Is   string // what it is, for messages, such as "Scale parameter"
 	In   types.Constraint
 	Int  bool // of type int
 	// Draws is the domain of the generator's argument, if it is not In: drawn counts must be ints.

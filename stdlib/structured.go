@@ -7,9 +7,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Helpers for densities that are not univariate and therefore declare their Func themselves.
+// This file: helpers for densities that are not univariate, which declare their Func directly.
 
-// param returns bits: bit i is set if argument i is of parameter level.
+// param returns a number whose bit i is set if argument i is of parameter level.
 func param(a []Arg) (bits uint) {
 	for i := range a {
 		if a[i].Param {
@@ -19,8 +19,8 @@ func param(a []Arg) (bits uint) {
 	return bits
 }
 
-// kept drops the terms that Propto drops and sums the elements of the others. Bits of Of count the
-// arguments of the call from 0.
+// kept drops the terms that Propto drops, and sums the elements of the others. In Term.Of, bits
+// count the arguments of the call from 0.
 func (b *Builder) kept(a []Arg, ts ...Term) []ad.Ref {
 	bits := param(a)
 	var out []ad.Ref
@@ -69,7 +69,7 @@ func (b *Builder) sameRows(a []Arg, what ...string) (vs []ad.Ref, n, k int) {
 			}
 			many, n = i, r
 			if r == 0 {
-				continue // its vectors have no size
+				continue // an array without elements has vectors of no known size
 			}
 		}
 		if k >= 0 && c != k {

@@ -22,7 +22,7 @@ var universe = sync.OnceValue(func() *Library { return newLibrary(families()) })
 // Family is a group of declarations in one file of the package, and their subject.
 type Family struct {
 	Title string
-	Names []string // in the order of declaration, each once
+	Names []string // in the order of declaration, without repetitions
 }
 
 // family is a Family with its declarations.

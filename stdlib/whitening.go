@@ -6,10 +6,11 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// Expected information that is not elementwise, as linear maps of the tangents of the arguments
-// (ad.Statement.Whiten). For normal vectors, the information about the location is that of the
-// whitened difference. That about the scatter is half the sum of the squares of L⁻¹ dΣ L⁻ᵀ, once
-// per vector (Magnus & Neudecker, Matrix Differential Calculus, 3rd ed., ch. 15).
+// This file: expected information that is not elementwise, as linear maps of the tangents of the
+// arguments (ad.Statement.Whiten). For normal vectors, the information about the location is that
+// of the whitened difference. The information about the scatter is half the sum of the squares of
+// L⁻¹ dΣ L⁻ᵀ, once for each vector (Magnus & Neudecker, Matrix Differential Calculus, 3rd ed., ch.
+// 15).
 
 // multiNormalStatements returns Func.Statements of multi_normal in the named parametrisation.
 func multiNormalStatements(form string) func(b *Builder, a []Arg) []ad.Statement {
@@ -30,7 +31,7 @@ func multiNormalStatements(form string) func(b *Builder, a []Arg) []ad.Statement
 		}
 		location := func(g *ad.Graph, args, t []ad.Ref) []ad.Ref {
 			rows := func(x ad.Ref) ad.Ref {
-				if g.Type(x).Size() < n*k { // one location for all vectors
+				if g.Type(x).Size() < n*k { // all vectors share one location
 					return g.Gather(x, dims(0, n, 0, k, 1))
 				}
 				return g.Reshape(x, []int{n, k})
@@ -147,7 +148,7 @@ func categoricalLogitGLMStatements(b *Builder, a []Arg) []ad.Statement {
 	if n == 0 || s[0] == 0 {
 		return nil
 	}
-	times := math.Sqrt(float64(n) / float64(s[0])) // one row for all outcomes
+	times := math.Sqrt(float64(n) / float64(s[0])) // all outcomes share one row
 	return []ad.Statement{{Args: []ad.Ref{g.Add(p, alongRows(g, a[2].Ref, s))}, Whiten: func(g *ad.Graph, args, t []ad.Ref) []ad.Ref {
 		if t[0] == ad.None {
 			return nil
@@ -161,7 +162,8 @@ func categoricalLogitGLMStatements(b *Builder, a []Arg) []ad.Statement {
 func orderedLogisticStatements(b *Builder, a []Arg) []ad.Statement {
 	return b.orderedStatements(a, op1(ad.OpInvLogit), func(g *ad.Graph, x, below, above ad.Ref) ad.Ref { return g.Mul(below, above) },
 		func(g *ad.Graph, x0, x1, below, above ad.Ref) ad.Ref {
-			return g.Mul(g.Mul(below, above), g.Neg(g.Do(ad.OpExpm1, nil, g.Sub(x0, x1)))) // without cancellation
+			// This form does not cancel.
+			return g.Mul(g.Mul(below, above), g.Neg(g.Do(ad.OpExpm1, nil, g.Sub(x0, x1))))
 		})
 }
 
@@ -183,7 +185,7 @@ func (b *Builder) orderedStatements(a []Arg, cdf fun1, slopeAt func(g *ad.Graph,
 	if n == 0 || k == 0 || b.size(a[0]) == 0 || len(b.shape(a[2])) != 1 {
 		return nil
 	}
-	times := math.Sqrt(float64(b.size(a[0])) / float64(n)) // one location for all outcomes
+	times := math.Sqrt(float64(b.size(a[0])) / float64(n)) // all outcomes share one location
 	return []ad.Statement{{Args: []ad.Ref{a[1].Ref, a[2].Ref}, Whiten: func(g *ad.Graph, args, t []ad.Ref) []ad.Ref {
 		if t[0] == ad.None && t[1] == ad.None {
 			return nil
@@ -198,7 +200,7 @@ func (b *Builder) orderedStatements(a []Arg, cdf fun1, slopeAt func(g *ad.Graph,
 			}
 			return g.Sub(alongRows(g, cuts, s), alongCols(g, g.Reshape(locations, []int{n}), s))
 		}
-		x := minus(args[1], args[0]) // the cut points relative to the locations
+		x := minus(args[1], args[0]) // cut points relative to the locations
 		below, above := cdf(g, x), cdf(g, g.Neg(x))
 		slope := g.Mul(slopeAt(g, x, below, above), minus(t[1], t[0]))
 		column := func(m ad.Ref, i int) ad.Ref { return g.Gather(m, dims(i, n, k)) }

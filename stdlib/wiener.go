@@ -5,7 +5,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// The distribution of the time at which a Wiener process leaves an interval.
+// This file: the distribution of the time at which a Wiener process leaves an interval.
 
 // wiener has the density exp(δαw - ½δ²(y-τ)) f(u, β)/α², with u = (y - τ)/α² and w = 1 - β. f is
 // the density of a process of drift 0 (Feller 1968; Navarro & Fuss 2009).

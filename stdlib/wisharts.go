@@ -8,9 +8,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Wishart distributions of positive definite matrices, and of their Cholesky
-// factors. Formulas are those of Gelman et al., Bayesian Data Analysis (3rd
-// ed.), appendix A; those of factors have the Jacobian 2ᵏ Π Lᵢᵢ^(k-i+1).
+// This file: Wishart distributions of positive definite matrices, and of their Cholesky factors.
+// Formulas are those of Gelman et al., Bayesian Data Analysis (3rd ed.), appendix A; those of
+// factors have the Jacobian 2ᵏ Π Lᵢᵢ^(k-i+1).
 
 // wishartSizes checks matrices W, S and the degrees of freedom nu.
 func (b *Builder) wishartSizes(a []Arg, w, nu, s int) int {
@@ -131,7 +131,7 @@ func (b *Builder) bartlett(nu ad.Ref, k int) ad.Ref {
 // wisharts declares the Wishart distributions.
 func wisharts() []Func {
 	sets := []types.Set{types.Just(tMat), types.Just(tReal), types.Just(tMat)}
-	above := drawnFrom(4, 7) // for matrices with four rows
+	above := drawnFrom(4, 7) // tests use matrices with four rows
 	spd, lower := types.CovMat, types.CholeskyCov
 	lpdf := func(name, of string, in types.Constraint, terms func(b *Builder, a []Arg) []ad.Ref) Func {
 		return density(name, "The logarithm of the density of "+of, sets, []types.Constraint{in, above, in}, terms)
