@@ -114,7 +114,7 @@ func parts() []Func {
 type offset struct {
 	g     *ad.Graph
 	known int
-	ref   ad.Ref // a value computed together with known, or None
+	ref   ad.Ref // None: the start is known
 }
 
 // position returns the offset for the index argument i (from 1) of a dimension of size all. At

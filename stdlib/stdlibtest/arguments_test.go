@@ -14,8 +14,8 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// Illegal arguments. TestChecks covers the univariate distributions. The tests here cover the other
-// ones, and functions that check their arguments.
+// This file: illegal arguments. TestChecks covers the univariate distributions; the tests here
+// cover the other ones, and functions that check their arguments.
 
 // literalValue parses a value at the start of s: a number, [ ] for row vectors and matrices, with '
 // for vectors, { } for arrays.
@@ -25,7 +25,7 @@ func literalValue(s string) (v Value, rest string, err error) {
 		end := strings.IndexAny(s+",", ",|]} )")
 		x, err := strconv.ParseFloat(s[:end], 64)
 		t := tReal
-		if !strings.ContainsAny(s[:end], ".aef") { // nan, inf
+		if !strings.ContainsAny(s[:end], ".aef") { // not nan or inf, which are reals
 			t = tInt
 		}
 		return Scalar(t, x), s[end:], err
@@ -235,7 +235,8 @@ func anySize(f *stdlib.Func, ts []types.Type, i int) bool {
 func ofTests(f *stdlib.Func, i int) bool {
 	return f.Name == "hypergeometric_lpmf" || f.Name == "hypergeometric_rng" ||
 		strings.Contains(f.Name, "wishart_") && !f.In[i].Structured() || strings.HasPrefix(f.Name, "lkj_") && f.Random && i == 0 ||
-		strings.HasPrefix(f.Name, "multi_") && strings.HasSuffix(f.Name, "_cholesky_rng") && f.In[i].Structured() // as in Stan, any L is the factor of L Lᵀ
+		// In these, as in Stan, any L is the factor of L Lᵀ.
+		strings.HasPrefix(f.Name, "multi_") && strings.HasSuffix(f.Name, "_cholesky_rng") && f.In[i].Structured()
 }
 
 // TestGeneratorsReturn checks that generators of numbers return a draw or an error for parameters

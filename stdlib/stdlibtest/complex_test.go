@@ -110,7 +110,8 @@ func TestComplex(t *testing.T) {
 			}
 			h := complex(1e-5*min(cmplx.Abs(z), cmplx.Abs(w)), 0)
 			for k, d := range []complex128{(want(z+h, w) - want(z-h, w)) / (2 * h), (want(z, w+h) - want(z, w-h)) / (2 * h)} {
-				if real(z) < -2 || math.Abs(real(z)) < 1e-3 { // the power is not smooth near here
+				// The function is not smooth near these points.
+				if real(z) < -2 || math.Abs(real(z)) < 1e-3 {
 					continue
 				}
 				if !closeTo(complex(re[2*k], im[2*k]), d, 1e-5) || !closeTo(complex(im[2*k+1], -re[2*k+1]), d, 1e-5) {

@@ -23,7 +23,7 @@ var exactFunctions = words(`abs add ceil choose divide elt_divide elt_multiply f
 	ldexp logical_and logical_eq logical_gt logical_gte logical_lt logical_lte logical_negation logical_neq logical_or max min
 	minus modulus multiply plus round step subtract to_int trunc squared_distance`)
 
-// noStan lists functions of containers without values of real Stan, with the reasons.
+// noStan lists functions of containers that have no values of real Stan, with the reasons.
 var noStan = map[string]string{
 	"eigenvectors_sym": "up to signs", "svd_U": "up to signs", "svd_V": "up to signs",
 	"wishart_cholesky_lpdf": "not in Stan 2.32",
@@ -46,8 +46,8 @@ var transformName = regexp.MustCompile("_(constrain|unconstrain|jacobian)$")
 
 func words(s string) []string { return strings.Fields(s) }
 
-// TestCoverage checks that every function of numbers has golden values, distributions at five
-// points at least. Every other function must have a recorded value of real Stan.
+// TestCoverage checks that every function of numbers has golden values, and each distribution at
+// least five. Every other function must have a recorded value of real Stan.
 func TestCoverage(t *testing.T) {
 	golden := map[string]int{}
 	for _, f := range readGolden(t) {
@@ -91,12 +91,15 @@ func TestCoverage(t *testing.T) {
 		switch {
 		case f.Random && f.Dist == nil && !strings.Contains(tests, `"`+name+`"`):
 			t.Errorf("%s: no test compares it with a distribution", name)
-		case transformName.MatchString(name): // newer than Stan 2.32; tested in stdlib/transform in both directions
-		case f.Random, strings.HasPrefix(name, "operator"), len(ts) == 0: // operators also have names
+		// These are newer than Stan 2.32; stdlib/transform tests them in both directions.
+		case transformName.MatchString(name):
+		// Operators are also tested by the names of their functions.
+		case f.Random, strings.HasPrefix(name, "operator"), len(ts) == 0:
 		case f.OfShape != nil || numbers && len(f.Example) > 0 && f.Build == nil:
 		case numbers && slices.Contains(exactFunctions, name):
 			exact[name] = true
-		case numbers && isCDF: // exp of the logarithm
+		// This is exp of the log distribution function, which has golden values.
+		case numbers && isCDF:
 			if golden[log+"_lcdf"] < least {
 				t.Errorf("%s: %d golden values", name, golden[name])
 			}

@@ -55,7 +55,8 @@ func TestVectorised(t *testing.T) {
 					want += v[0]
 					size += math.Abs(v[0])
 				}
-				if strings.HasSuffix(f.Name, "_cdf") { // the product
+				// A distribution function of containers is the product over the elements.
+				if strings.HasSuffix(f.Name, "_cdf") {
 					want = 1
 					for i := range n {
 						one := make([]Value, len(vs))
@@ -116,7 +117,8 @@ func TestPropto(t *testing.T) {
 			}
 			d1, kept := diff(a)
 			d2, more := diff(b)
-			if which == 0 && kept != 0 && f.Name != "ordered_probit_lpmf" { // as in Stan
+			// Stan keeps this term even for data.
+			if which == 0 && kept != 0 && f.Name != "ordered_probit_lpmf" {
 				t.Errorf("with data only, ~ adds %v", kept)
 			}
 			if which > 0 && math.Abs(d1-d2) > 1e-12*(1+math.Abs(d1)+math.Abs(kept)+math.Abs(more)) {
@@ -133,7 +135,7 @@ func TestChecks(t *testing.T) {
 	eachDist(t, func(t *testing.T, f *stdlib.Func) {
 		rng := source(f, 12)
 		fs := forms(f)
-		offset := 0 // position of the first parameter among the arguments
+		offset := 0 // index of the first parameter among the arguments
 		if !f.Random {
 			offset = 1
 		}
@@ -156,13 +158,14 @@ func TestChecks(t *testing.T) {
 			for _, x := range outsideOf(c, fs[0][i].Kind == types.Real) {
 				value := ad.FormatNumber(x)
 				if shown, err := strconv.ParseFloat(value, 64); err == nil && c.Contains(shown) {
-					value = strconv.FormatFloat(x, 'g', -1, 64) // a rounded value would seem valid
+					// All digits, since a rounded value might be valid.
+					value = strconv.FormatFloat(x, 'g', -1, 64)
 				}
 				for _, propto := range []bool{false, true} {
 					for form, element := range []string{"", "[3]"} {
 						vs := arguments(rng, f, fs[min(form, len(fs)-1)])
 						if form > 0 && len(vs[i].Data) < 3 {
-							continue // takes no containers
+							continue // it does not take containers
 						}
 						vs[i].Data[2*form] = x
 						want := fmt.Sprintf("%s: %s%s must be %s, but is %s", f.Name, what, element, c.Text, value)

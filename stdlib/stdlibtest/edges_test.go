@@ -123,7 +123,7 @@ func TestEdges(t *testing.T) {
 		call string
 		want float64
 	}{
-		// Large shapes.
+		// These have large shapes.
 		{"inc_beta(6.0, 1e12, 8e-12)", 0.80876393792513813},
 		{"neg_binomial_2_lcdf(0 | 8.0, 1e16)", -7.9999999999999968},
 		{"neg_binomial_2_lcdf(5 | 8.0, 1e12)", -1.6542466869405067},
@@ -131,17 +131,17 @@ func TestEdges(t *testing.T) {
 		{"student_t_lcdf(-3.0 | 1e12, 0.0, 1.0)", -6.6077262214857263},
 		{"student_t_lcdf(-3.0 | 1e15, 0.0, 1.0)", -6.6077262215103249},
 		{"gamma_p(1e12, 1e12)", 0.50000013298076013},
-		// Complements.
+		// These are computed from complements.
 		{"beta_neg_binomial_lccdf(30 | 1.0, 50.0, 1.0)", -51.4975829352778},
 		{"beta_neg_binomial_lcdf(30 | 1.0, 50.0, 1.0)", -4.3140373404988876e-23},
 		{"beta_neg_binomial_lccdf(100 | 1.0, 50.0, 1.0)", -93.205122662060827},
 		{"beta_neg_binomial_lccdf(40 | 5.0, 100.0, 4.0)", -63.432104729263892},
-		// A polynomial, so that z may be any number.
+		// For this order it is a polynomial, so z may be any number.
 		{"hypergeometric_1F0(-2, 5.0)", 16},
-		// The smallest argument of Lambert's function.
+		// The smallest argument for which Lambert's function has a value.
 		{"lambert_w0(-0.36787944117144233)", -1},
 		{"lambert_wm1(-0.36787944117144233)", -1},
-		// Large and tiny arguments.
+		// These have large and tiny arguments.
 		{"von_mises_lpdf(0.1 | 0.1, 1e15)", 16.35044966425067},
 		{"von_mises_lpdf(2.0 | 0.5, 1e8)", -92926271.541827871},
 		{"von_mises_lpdf(3.0 | 0.0, 1e12)", -1989992496587.5489},
@@ -155,7 +155,7 @@ func TestEdges(t *testing.T) {
 		{"poisson_log_lpmf(0 | -inf)", 0},
 		{"poisson_log_lpmf(2 | -inf)", math.Inf(-1)},
 		{"poisson_log_lpmf({0, 3} | [-inf, 1.0]')", 3 - math.E - math.Log(6)},
-		// Data at the edge, where the factor y^0 is 1.
+		// These have data at the edge of the support, where the factor y^0 is 1.
 		{edges[0], math.Log(8)},
 		{edges[1], math.Log(8)},
 		{"beta_lpdf(0.0 | 2.0, 8.0)", math.Inf(-1)},
@@ -173,7 +173,7 @@ func TestEdges(t *testing.T) {
 			t.Errorf("%s: %v", c.call, err)
 			continue
 		}
-		// Evaluate with data, then with parameters.
+		// Evaluate all arguments as data, and then as parameters.
 		for k, eval := range []func(*stdlib.Func, bool, []Value) ([]float64, error){EvalConstant, Eval} {
 			got, err := eval(f, false, vs)
 			if err != nil {
@@ -181,7 +181,7 @@ func TestEdges(t *testing.T) {
 				continue
 			}
 			if edge := strings.HasPrefix(c.call, "poisson_log") || slices.Contains(edges, c.call); k > 0 && edge {
-				continue // parameters are finite, and never on their bounds
+				continue // parameters are never infinite or on their bounds
 			}
 			if got[0] != c.want && !(math.Abs(got[0]-c.want) <= 1e-12*math.Abs(c.want)) {
 				t.Errorf("%s (parameters: %t) is %.17g, want %.17g", c.call, k > 0, got[0], c.want)

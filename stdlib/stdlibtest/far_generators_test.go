@@ -80,7 +80,7 @@ func TestFarGenerators(t *testing.T) {
 				if in == (types.Constraint{}) {
 					in = d.Variate
 				}
-				closed := in // rounding may lead to an end of the interval
+				closed := in // with both ends, which a draw may reach by rounding
 				closed.LoOpen, closed.HiOpen = false, false
 				switch {
 				case math.IsNaN(y) || in != (types.Constraint{}) && !closed.Contains(y) && !math.IsInf(y, 0):
@@ -104,18 +104,19 @@ func TestFarGenerators(t *testing.T) {
 // slightly below y.
 func farDistance(f *stdlib.Func, params, ys []float64) string {
 	d := f.Dist
-	if d.LogCDF == nil || d.CDFCounts || d.Name == "von_mises" { // for angles from -π
+	// The distribution function of von_mises is for angles from -π.
+	if d.LogCDF == nil || d.CDFCounts || d.Name == "von_mises" {
 		return ""
 	}
 	if d.Discrete && slices.ContainsFunc(ys, func(y float64) bool { return math.Abs(y) > math.MaxInt32 }) {
-		return "" // refused
+		return "" // the distribution function refuses the arguments
 	}
 	in := d.Support
 	if in == (types.Constraint{}) {
 		in = d.Variate
 	}
 	bounded := in != (types.Constraint{})
-	// at returns the distribution function, or outside where y is refused.
+	// at returns the distribution function at y, or outside if y is refused.
 	at := func(y, outside float64) float64 {
 		if bounded && !in.Contains(y) {
 			return outside

@@ -119,8 +119,8 @@ func forms(f *stdlib.Func) [][]types.Type {
 	return fs
 }
 
-// dependent has the domains of arguments that depend on each other. A generator has those of the
-// parameters.
+// dependent has domains for arguments that depend on each other. For a generator they are those of
+// the parameters.
 var dependent = map[string][]types.Constraint{
 	"uniform":                       {between(-0.9, 0.9), between(-3, -1), between(1, 3)},
 	"pareto":                        {between(3, 5), between(0.5, 2), types.Positive},

@@ -109,7 +109,7 @@ func derivatives(rng *rand.Rand, f *stdlib.Func, vs []Value) error {
 	var x []float64
 	for i := range vs {
 		if len(vs[i].Shape) > 2 && domain(f, i).Structured() {
-			return nil // for an array of matrices, test one of them
+			return nil // of an array of matrices, one is tested
 		}
 		vs[i].Param = vs[i].Type.Kind != types.Int
 		if vs[i].Param {
@@ -158,7 +158,7 @@ func identity(g *ad.Graph) ad.Ref {
 	return g.ConstArray(ad.Type{Shape: []int{vectorSize, vectorSize}}, m)
 }
 
-// staying maps x back into its set after a small change for a difference.
+// staying moves x back into its set, after a small change was made to compute a difference.
 func staying(g *ad.Graph, x ad.Ref, kind types.ConstraintKind) ad.Ref {
 	switch kind {
 	case types.Simplex, types.RowStochasticMatrix:
@@ -181,10 +181,11 @@ func staying(g *ad.Graph, x ad.Ref, kind types.ConstraintKind) ad.Ref {
 		return g.Div(x, g.Sqrt(rowSums(g, g.Square(x))))
 	case types.CovMatrix:
 		return g.Scale(0.5, g.Add(x, g.Transpose(x)))
-	case types.CorrMatrix: // the diagonal stays 1
+	case types.CorrMatrix: // the diagonal must stay 1
 		d := g.Scatter(g.Diagonal(x), ad.Index{Dims: []ad.Dim{{N: vectorSize, Stride: vectorSize + 1}}}, g.Type(x).Shape)
 		return g.Add(g.Sub(g.Scale(0.5, g.Add(x, g.Transpose(x))), d), identity(g))
-	case types.Unconstrained, types.Ordered, types.PositiveOrdered: // a small change does not leave the set
+	// A small change does not lead out of the set.
+	case types.Unconstrained, types.Ordered, types.PositiveOrdered:
 		return x
 	}
 	tr := transform.Of(kind, transform.Stan239)
@@ -198,7 +199,7 @@ func staying(g *ad.Graph, x ad.Ref, kind types.ConstraintKind) ad.Ref {
 	return y
 }
 
-// rowSums returns the sums of the vectors in x, in the place of each element.
+// rowSums returns, for each element of x, the sum of the vector to which it belongs.
 func rowSums(g *ad.Graph, x ad.Ref) ad.Ref {
 	s := g.Type(x).Shape
 	n, k := g.Type(x).Size()/vectorSize, vectorSize
@@ -206,8 +207,8 @@ func rowSums(g *ad.Graph, x ad.Ref) ad.Ref {
 	return g.Reshape(g.Gather(g.Scatter(x, rows, []int{n}), rows), s)
 }
 
-// TestLanes checks that, with any of the arguments in lanes, each lane has the value that it has
-// alone.
+// TestLanes checks that a function gives the same value in each lane as it gives alone, whichever
+// of its arguments have lanes.
 func TestLanes(t *testing.T) {
 	const lanes = 3
 	each(t, func(t *testing.T, f *stdlib.Func) {
@@ -297,7 +298,7 @@ func sameInLanes(f *stdlib.Func, vs []Value, lanes int) error {
 	return nil
 }
 
-// near compares numbers relative to b, or absolutely if b is below 1.
+// near compares numbers with a tolerance relative to b, or absolutely if b is below 1.
 func near(a, b, tol float64) bool {
 	return a == b || math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= tol*max(1, math.Abs(b))
 }

@@ -81,7 +81,7 @@ func (f *goldenFunc) declaration() (*stdlib.Func, error) {
 	return o.(*stdlib.Func), nil
 }
 
-// computed is the library's result at a point. It includes the sum of the sizes of a density's
+// computed is what the library computes at a point. size is the sum of the sizes of a density's
 // addends.
 type computed struct {
 	value, addends float64
@@ -162,7 +162,7 @@ func (f *goldenFunc) at(d *stdlib.Func, p goldenPoint, order int) (c computed, e
 // fewerOrders lists functions that lack second derivatives, or also first ones (order 0), with
 // respect to some of their arguments.
 var fewerOrders = map[string]int{
-	"log_modified_bessel_first_kind": 1, // not twice with respect to the order of the function
+	"log_modified_bessel_first_kind": 1, // not two with respect to the order of the Bessel function
 	// The incomplete beta function has no second derivatives with respect to its shape parameters.
 	"beta_lcdf": 1, "beta_lccdf": 1, "beta_proportion_lcdf": 1, "beta_proportion_lccdf": 1, "inc_beta": 1, "inv_inc_beta": 1,
 	"beta_neg_binomial_lcdf": 1, "beta_neg_binomial_lccdf": 1,
@@ -193,7 +193,7 @@ var inexact = map[string]string{
 	"scaled_inv_chi_square_lcdf [0.49 1e+06 0.7]: second":  nearNormal,
 }
 
-// Reasons.
+// Reasons that several entries have.
 const (
 	rounded      = "the derivative is that of 1 - y as it is rounded, which programs divide by"
 	farTail      = "second derivatives that are differences of much larger numbers"
@@ -271,7 +271,8 @@ func (f *goldenFunc) compare(t *testing.T, missed chan<- string) {
 		})
 	}
 	if fewer {
-		if _, err := f.at(d, f.points[0], order+1); err != nil { // says so
+		// The error says that there is no further derivative.
+		if _, err := f.at(d, f.points[0], order+1); err != nil {
 			missed <- f.name
 		}
 	}
@@ -323,7 +324,7 @@ func (f *goldenFunc) check(p goldenPoint, c computed, order int, report func(wha
 		}
 		report(what, fmt.Sprintf("is %v, want %v, off by %.2g (%.2g), allowed %.2g", got, want, e, e/math.Abs(want), bound), loss)
 	}
-	// seen is the smallest error of a derivative that matters for a value of this size.
+	// seen is the smallest error of a derivative that matters, given the size of the value.
 	seen := func(xs ...float64) float64 {
 		v := 4 * ulp * size
 		for _, x := range xs {
@@ -335,7 +336,7 @@ func (f *goldenFunc) check(p goldenPoint, c computed, order int, report func(wha
 	if order == 0 {
 		return
 	}
-	relative := make([]float64, n) // condition of the first derivatives
+	relative := make([]float64, n) // condition numbers of the first derivatives
 	for i, x := range reals {
 		cond := 0.0
 		for j, y := range reals {

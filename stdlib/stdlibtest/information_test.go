@@ -19,7 +19,7 @@ func TestInformation(t *testing.T) {
 	eachDist(t, func(t *testing.T, f *stdlib.Func) {
 		d := f.Dist
 		if f.Terms == nil || d.Information == nil || strings.Contains(f.Name, "glm") || d.Name == "uniform" {
-			return // its scale depends on the parameters: see TestInformationUniform
+			return // its support depends on the parameters; TestInformationUniform tests it
 		}
 		rng := source(f, 40)
 		ts := forms(f)[0]
@@ -29,7 +29,7 @@ func TestInformation(t *testing.T) {
 				params[i].Data[0]++
 			}
 		}
-		if d.Rand == nil { // binomial_logit
+		if d.Rand == nil { // binomial_logit has no generator
 			params[1].Data[0] = 0.4
 		}
 		draws := drawsOf(t, d, params, n)
@@ -113,7 +113,8 @@ func TestInformation(t *testing.T) {
 	})
 }
 
-// drawsOf draws from the distribution. binomial_logit has no generator, so binomial draws for it.
+// drawsOf draws from the distribution. For binomial_logit, which has no generator, it uses that of
+// binomial.
 func drawsOf(t *testing.T, d *stdlib.Dist, params []Value, n int) []float64 {
 	name := d.Name + "_rng"
 	if d.Rand == nil {
@@ -129,7 +130,7 @@ func drawsOf(t *testing.T, d *stdlib.Dist, params []Value, n int) []float64 {
 // TestInformationUniform compares the information about the position of y between the bounds with
 // the mean of the squared score 1 - 2p of logit p.
 func TestInformationUniform(t *testing.T) {
-	const n = 10_000 // midpoints; the mean of (1-2p)² is off by 1/(3n²)
+	const n = 10_000 // number of midpoints; the mean of (1-2p)² is then wrong by 1/(3n²)
 	square := 0.0
 	for i := range n {
 		p := (float64(i) + 0.5) / n

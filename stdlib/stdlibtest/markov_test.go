@@ -5,17 +5,17 @@ import (
 	"testing"
 )
 
-// TestMarginalSteps compares hmm_marginal at 1 to 11 times with the forward algorithm on
-// logarithms: groups of steps between two normalisations, and what is left of them. In the second
-// data set, observations favour the states that are next to impossible, so that probabilities
-// underflow in a group, though not in one step. The gradient by the log likelihoods adds up to 1 at
-// each time, since one of the states is the true one.
+// TestMarginalSteps compares hmm_marginal, for 1 to 11 times, with the forward algorithm on
+// logarithms: with whole groups of steps between two normalisations, and with steps that remain. In
+// the second data set, observations favour states that are next to impossible, so that
+// probabilities underflow within a group, though not within a step. The gradient with respect to
+// the log likelihoods must add up to 1 at each time, since the chain is in one of the states.
 func TestMarginalSteps(t *testing.T) {
 	for times := 1; times <= 11; times++ {
 		for _, far := range []float64{0, 40, 90, 400} {
 			const k = 3
 			rho, gamma := []float64{0.5, 0.3, 0.2}, []float64{0.7, 0.2, 0.1, 0.1, 0.6, 0.3, 0.25, 0.25, 0.5}
-			if far > 0 { // state 3 is absorbed in state 1 and favoured by all observations
+			if far > 0 { // state 3 changes to state 1 for ever, and all observations favour it
 				rho, gamma = []float64{1, 0, 0}, []float64{1, 0, 0, 0.5, 0.5, 0, 0, 0.5, 0.5}
 			}
 			logs := make([]float64, k*times)

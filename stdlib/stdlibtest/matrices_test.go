@@ -56,7 +56,8 @@ func TestMatrixGenerators(t *testing.T) {
 	compare("multi_normal_cholesky_rng", 3, []Value{vec(mu), mat(lower)}, along, "normal_lpdf", mean, sd)
 	compare("multi_student_t_rng", 3, []Value{real(nu), vec(mu), mat(sigma)}, along, "student_t_lpdf", nu, mean, sd)
 	compare("multi_student_t_cholesky_rng", 3, []Value{real(nu), vec(mu), mat(lower)}, along, "student_t_lpdf", nu, mean, sd)
-	// For a Wishart matrix cᵀWc/cᵀSc is χ²; for an inverse Wishart matrix cᵀWc is inverse gamma.
+	// For a Wishart matrix W, cᵀWc/cᵀSc is χ²; for an inverse Wishart matrix, cᵀWc is inverse
+	// gamma.
 	ratio := func(w []float64) float64 { return form(w) / form(sigma) }
 	compare("wishart_rng", 9, []Value{real(nu), mat(sigma)}, ratio, "chi_square_lpdf", nu)
 	compare("wishart_cholesky_rng", 9, []Value{real(nu), mat(lower)}, product(ratio), "chi_square_lpdf", nu)
@@ -90,7 +91,7 @@ func choleskyOf(a []float64, n int) []float64 {
 	return l
 }
 
-// squareOf is L Lᵀ.
+// squareOf returns L Lᵀ.
 func squareOf(l []float64, n int) []float64 {
 	m := make([]float64, n*n)
 	for i := range n {
@@ -133,7 +134,7 @@ func paths() [8]float64 {
 func TestHiddenMarkov(t *testing.T) {
 	joint := paths()
 	total := 0.0
-	var states [6]float64 // state by time
+	var states [6]float64 // the state at each time
 	for path, p := range joint {
 		total += p
 		for at := range 3 {
@@ -172,7 +173,7 @@ func TestHiddenMarkov(t *testing.T) {
 // TestStateSpace compares the density of a linear state space model with the multivariate normal
 // density of all its observations.
 func TestStateSpace(t *testing.T) {
-	y := []float64{0.4, -0.2, 1.1} // one variable at three times
+	y := []float64{0.4, -0.2, 1.1} // one variable, observed at three times
 	f, g, v, w, m0, c0 := 1.5, 0.7, 0.3, 0.2, 0.5, 2.0
 	one := func(x float64) Value { return Value{Type: tMat, Shape: []int{1, 1}, Data: []float64{x}} }
 	vec := func(x ...float64) Value { return Value{Type: tVec, Shape: []int{len(x)}, Data: x} }

@@ -18,8 +18,8 @@ import (
 // multivariateFile is the output of testdata/golden/multivariate.py, which uses mpmath.
 const multivariateFile = "testdata/golden/multivariate.txt"
 
-// manyExceptions lists functions with points of multivariateFile that miss the bounds: their
-// number, and the reason.
+// manyExceptions lists the functions for which points of multivariateFile exceed the bounds, with
+// the number of these points and the reason.
 var manyExceptions = map[string]sweepException{
 	"gaussian_dlm_obs_lpdf": {2, "a prior covariance of 10⁶ times the noise, observed through fewer numbers than the state has"},
 }
@@ -34,7 +34,8 @@ type manyPoint struct {
 	want, moves []float64
 }
 
-// directions returns, for every derivative, the argument and its elements that change together.
+// directions returns, for each derivative, the argument and those of its elements that change
+// together.
 func (p *manyPoint) directions() (of []int, elements [][]int) {
 	add := func(n int, at ...int) { of, elements = append(of, n), append(elements, at) }
 	for n, v := range p.args {
@@ -266,8 +267,8 @@ func TestMultivariate(t *testing.T) {
 	}
 }
 
-// TestHiddenStatesFar tests a chain in which the state that is more likely at first by a factor of
-// e³⁰⁰⁰ is possible only at odds of 1e-150, or impossible.
+// TestHiddenStatesFar tests a chain with a state that is more likely at first, by a factor of
+// e³⁰⁰⁰, but is then possible only at odds of 1e-150, or impossible.
 func TestHiddenStatesFar(t *testing.T) {
 	for _, c := range []struct{ odds, want float64 }{{1e-150, 1}, {0, 0}} {
 		vs := []Value{

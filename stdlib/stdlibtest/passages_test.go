@@ -73,7 +73,7 @@ func TestPassages(t *testing.T) {
 				t.Errorf("%s%v: derivative %d is %v, by differences %v", v.name, v.args, i+1, grad[i], d)
 			}
 		}
-		// Vectors, with a later time in the second element.
+		// Also compare vectors whose second element has a later time.
 		vectors, sum := make([]Value, len(v.args)), 0.0
 		for i, x := range v.args {
 			vectors[i] = Value{Type: tVec, Shape: []int{2}, Data: []float64{x, x}}

@@ -38,7 +38,7 @@ func TestPrecision(t *testing.T) {
 				for i, want := range p.grad {
 					got := c.grad[i]
 					if terms > 0 && i == 0 {
-						continue // TestSweep has these
+						continue // these are in TestSweep
 					}
 					e := math.Abs(got - want)
 					if !(e <= max(1e-9*math.Abs(want), 1e-14*terms, 1e-300)) {

@@ -36,7 +36,8 @@ const (
 // the mass.
 func TestGenerators(t *testing.T) {
 	eachDist(t, func(t *testing.T, f *stdlib.Func) {
-		if !f.Random || testing.Short() && len(f.Dist.Name)%4 != 0 { // a quarter of them
+		// With -short, a quarter of them.
+		if !f.Random || testing.Short() && len(f.Dist.Name)%4 != 0 {
 			return
 		}
 		rng := source(f, 20)
@@ -44,13 +45,13 @@ func TestGenerators(t *testing.T) {
 		for i, v := range arguments(rng, f, forms(f)[0]) {
 			p := v.Data[0]
 			if c := f.In[i]; c.Lo == 0 && math.IsInf(c.Hi, 1) && v.Type.Kind == types.Real {
-				p += 1 // p is at least 1, so that no density is infinite anywhere
+				p += 1 // at least 1, so that no density is infinite
 			}
 			if v.Type.Kind == types.Int {
 				p += 30
 			}
 			if f.Dist.Name == "poisson" {
-				p *= 12 // for the algorithm for large rates
+				p *= 12 // large, so that the algorithm for large rates is tested
 			}
 			params = append(params, p)
 		}
@@ -60,7 +61,8 @@ func TestGenerators(t *testing.T) {
 			const some = 1e5
 			most := 0.
 			for _, z := range c.statistics(p, some) {
-				most = max(most, math.Abs(z.value)/(z.bound+2)) // +2: to be found with probability 0.97
+				// With 2 added to the bound, an error is found with probability 0.97.
+				most = max(most, math.Abs(z.value)/(z.bound+2))
 			}
 			if n = max(n, some/(most*most)); n > 3e6 {
 				t.Fatalf("%s would not be found at %v", what, params)
@@ -69,7 +71,7 @@ func TestGenerators(t *testing.T) {
 		count := make([]float64, len(c.at)+1)
 		for range int(n) {
 			y := f.Dist.Rand(rng, params)
-			if f.Dist.Name == "von_mises" { // for angles from -π
+			if f.Dist.Name == "von_mises" { // its distribution function is for angles from -π
 				y -= 2 * math.Pi * math.Floor((y+math.Pi)/(2*math.Pi))
 			}
 			count[sort.SearchFloat64s(c.at, y)]++
@@ -85,21 +87,21 @@ func TestGenerators(t *testing.T) {
 	})
 }
 
-// cells are a partition of the line by the ends at, each of which belongs to the cell below it.
-// Each end has its cumulative probability.
+// cells are a partition of the line. The ends in `at` belong to the cell below them; each has its
+// cumulative probability.
 type cells struct {
 	f        *stdlib.Func
 	params   []float64
 	at, upTo []float64
 }
 
-// cellsOf divides the line at quantiles, which tests these, too.
+// cellsOf divides the line at quantiles, and so tests these, too.
 func cellsOf(t *testing.T, f *stdlib.Func, params []float64) cells {
 	t.Helper()
 	c := cells{f: f, params: params}
 	const n = 256
 	d := f.Dist
-	if d.LogCDF == nil { // Stan has none
+	if d.LogCDF == nil { // Stan has no distribution function
 		total := 0.
 		for y := 0.; total < 1-1e-12 && y < 10_000; y++ {
 			total += density(t, find(d.Name+"_lpmf"), values(f, params, 0), []float64{y})[0]
@@ -144,7 +146,8 @@ func TestQuantiles(t *testing.T) {
 		for _, v := range arguments(rng, f, forms(f)[0])[1:] {
 			params = append(params, v.Data[0])
 		}
-		if name == "beta_neg_binomial" || name == "yule_simon" { // sums up to the tail
+		// Far quantiles need sums over too many counts.
+		if name == "beta_neg_binomial" || name == "yule_simon" {
 			probs = probs[:len(probs)-2]
 		}
 		ys, err := f.Dist.Quantiles(probs, params)
@@ -167,12 +170,14 @@ func TestQuantiles(t *testing.T) {
 				tail, p = upper, 1-q
 			}
 			v, err := Eval(tail, false, append(y, values(f, params, 1)...))
-			// Rounding of y changes the tail by the slope; 1 - q is rounded too.
+			// Rounding of y changes the probability by the density times the error; 1 - q is
+			// rounded too.
 			if !(err == nil && math.Abs(math.Exp(v[0])-p) <= p*1e-11+1e-16+slope(t, f, params, ys[i])*math.Abs(ys[i])*4e-16) {
 				t.Errorf("quantile %g at %v is %g, where the tail is %g, not %g (%v)", q, params, ys[i], math.Exp(v[0]), p, err)
 			}
 		}
-		if f.Dist.Discrete || name == "double_exponential" || name == "skew_double_exponential" { // which have a corner
+		// These are not smooth everywhere.
+		if f.Dist.Discrete || name == "double_exponential" || name == "skew_double_exponential" {
 			return
 		}
 		inner := ys[2 : len(ys)-2]
@@ -181,7 +186,7 @@ func TestQuantiles(t *testing.T) {
 			a, b := inner[k-1], inner[k]
 			sum := 0.
 			for i, u := range gaussNodes {
-				if a*b > 0 { // in terms of log |y|, because of tails
+				if a*b > 0 { // integrate over log |y|, because the tails are long
 					y := a * math.Pow(b/a, 0.5+0.5*u)
 					sum += 0.5 * math.Log(b/a) * gaussWeights[i] * y * slope(t, f, params, y)
 				} else {
@@ -195,13 +200,13 @@ func TestQuantiles(t *testing.T) {
 	})
 }
 
-// Gauss's rule with 7 points on [-1, 1].
+// Gauss's rule with 7 points on [-1, 1]: nodes and weights.
 var (
 	gaussNodes   = []float64{-0.949107912342758525, -0.741531185599394440, -0.405845151377397167, 0, 0.405845151377397167, 0.741531185599394440, 0.949107912342758525}
 	gaussWeights = []float64{0.129484966168869693, 0.279705391489276668, 0.381830050505118945, 0.417959183673469388, 0.381830050505118945, 0.279705391489276668, 0.129484966168869693}
 )
 
-// slope is the density.
+// slope returns the density.
 func slope(t *testing.T, f *stdlib.Func, params []float64, y float64) float64 {
 	t.Helper()
 	return density(t, find(f.Dist.Name+"_lpdf"), values(f, params, 1), []float64{y})[0]
@@ -235,7 +240,7 @@ func (c cells) below(t *testing.T, ys []float64) []float64 {
 		switch {
 		case err == nil:
 			out[i] = math.Exp(v[0])
-		case len(c.at) > 0 && y < c.at[0]: // outside of the support
+		case len(c.at) > 0 && y < c.at[0]: // y is below the support
 		case len(c.at) > 0 && y > c.at[len(c.at)-1]:
 			out[i] = 1
 		default:
@@ -247,12 +252,12 @@ func (c cells) below(t *testing.T, ys []float64) []float64 {
 
 type statistic struct{ value, bound float64 }
 
-// statistics returns the test statistics for the cells' shares of n draws.
+// statistics returns the test statistics, given the shares of n draws in the cells.
 func (c cells) statistics(share []float64, n float64) []statistic {
 	root := math.Sqrt(n)
 	var out []statistic
 	for j := 1; j <= order; j++ {
-		var v []float64 // values of the polynomial at the middle of each cell
+		var v []float64 // the polynomial's values in the middle of each cell
 		mean, square, most := 0., 0., 0.
 		for k := range share {
 			lo, hi := 0., 1.
@@ -268,7 +273,7 @@ func (c cells) statistics(share []float64, n float64) []statistic {
 		}
 		deviation := math.Sqrt(square - mean*mean)
 		if !(deviation > 1e-6) {
-			continue // the same in all cells
+			continue // the polynomial is the same in all cells
 		}
 		z := 0.
 		for k, s := range share {
@@ -276,7 +281,7 @@ func (c cells) statistics(share []float64, n float64) []statistic {
 			z += s * (v[k] - mean)
 		}
 		l := math.Log(2 / alarm)
-		a := most / (3 * deviation * root) // Bernstein: t² = 2 l (1 + a t)
+		a := most / (3 * deviation * root) // from Bernstein's inequality: t² = 2 l (1 + a t)
 		out = append(out, statistic{z / deviation * root, l*a + math.Sqrt(l*l*a*a+2*l)})
 	}
 	return out
@@ -291,10 +296,9 @@ func legendre(degree int, x float64) float64 {
 	return q
 }
 
-// wrong returns the cells' shares for generators that are wrong by 1 %: in the scale, about the
-// median; and in the location, by 1 % of half the distance between the 16 and 84 % quantiles.
-// Counts are increased by one with the probability that shifts the mean by 1 % of the standard
-// deviation.
+// wrong returns the shares of the cells for generators with an error of 1 %: in the scale, about
+// the median; and in the location, of half the distance between the 16 and 84 % quantiles. Counts
+// are increased by one with the probability that shifts the mean by 1 % of the standard deviation.
 func (c cells) wrong(t *testing.T) map[string][]float64 {
 	t.Helper()
 	shares := func(upTo []float64) []float64 {
@@ -330,7 +334,7 @@ func (c cells) wrong(t *testing.T) map[string][]float64 {
 	return map[string][]float64{"a scale that is off by 1 %": shares(c.below(t, wide)), "a location that is off by 1 % of the scale": shares(c.below(t, right))}
 }
 
-// sample draws n numbers, as lanes.
+// sample draws n numbers, in lanes.
 func sample(t *testing.T, f *stdlib.Func, params []Value, n int, rng *rand.Rand) []float64 {
 	g := ad.NewGraph()
 	b := &stdlib.Builder{G: g, Name: f.Name, Lanes: n}
@@ -350,7 +354,7 @@ func sample(t *testing.T, f *stdlib.Func, params []Value, n int, rng *rand.Rand)
 	return x[0]
 }
 
-// density evaluates exp of the log density at every y.
+// density returns exp of the log density at every y.
 func density(t *testing.T, pdf *stdlib.Func, params []Value, ys []float64) []float64 {
 	kind := forms(pdf)[0][0]
 	vs := append([]Value{{Type: kind, Lanes: len(ys), Data: ys}}, params...)
@@ -364,7 +368,7 @@ func density(t *testing.T, pdf *stdlib.Func, params []Value, ys []float64) []flo
 	return v
 }
 
-// checkMass compares the distribution functions at every value.
+// checkMass compares the distribution functions with sums of the mass at every value.
 func checkMass(t *testing.T, pmf *stdlib.Func, params []Value, x []float64, bound float64) {
 	var ys []float64
 	for y := x[0]; y <= x[len(x)-1]; y++ {
@@ -486,7 +490,7 @@ func TestVectorGenerators(t *testing.T) {
 		f := find(name)
 		return first(sample(t, f, params, n, source(f, 23)), k)
 	}
-	// counts
+	// These are counts.
 	checkMass(t, find("binomial_lpmf"), []Value{whole(50), real(0.2)},
 		draw("multinomial_rng", 3, vec(0.2, 0.5, 0.3), whole(50)), bound)
 	checkMass(t, find("binomial_lpmf"), []Value{whole(50), real(0.2)},

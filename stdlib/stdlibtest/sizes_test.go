@@ -12,24 +12,24 @@ import (
 // freeSizes lists functions with arguments of several sizes, as in Stan, and the numbers of those
 // arguments, from 1. For all other functions, changing a size is an error.
 var freeSizes = map[string][]int{
-	"append_array": {1, 2}, "append_col": {1, 2}, "append_row": {1, 2}, // but for the common side
-	// The number of columns, or rows, at the outer side of a product or quotient.
+	"append_array": {1, 2}, "append_col": {1, 2}, "append_row": {1, 2}, // except for the common side
+	// The number of columns, or of rows, on the outer side of a product or quotient.
 	"multiply": {1, 2}, "operator*": {1, 2}, "diag_pre_multiply": {2}, "diag_post_multiply": {1},
 	"mdivide_left": {2}, "mdivide_left_spd": {2}, "mdivide_left_tri_low": {2}, "operator\\": {2},
 	"mdivide_right": {1}, "mdivide_right_spd": {1}, "mdivide_right_tri_low": {1}, "operator/": {1},
 	"matrix_exp_multiply": {2}, "scale_matrix_exp_multiply": {3},
 	"quad_form": {2}, "quad_form_sym": {2}, "trace_quad_form": {2}, "trace_gen_quad_form": {1},
-	"add_diag": {1}, // the diagonal is as long as the shorter side
-	// Two sets of points.
+	"add_diag": {1}, // the diagonal has the length of the shorter side
+	// There are two sets of points.
 	"gp_dot_prod_cov": {1, 2}, "gp_exp_quad_cov": {1, 2}, "gp_exponential_cov": {1, 2}, "gp_matern32_cov": {1, 2},
 	"gp_matern52_cov": {1, 2}, "gp_periodic_cov": {1, 2},
 	"quantile": {1, 2},
-	"log_mix":  {2}, // the number of elements
-	// The number of outcomes.
+	"log_mix":  {2}, // the number of elements to mix
+	// The number of outcomes is free.
 	"hmm_hidden_state_prob": {1}, "hmm_marginal": {1}, "gaussian_dlm_obs_lpdf": {1}, "categorical_lpmf": {1},
-	// The number of categories, if there are as many as the outcomes need.
+	// The number of categories is free, if there are as many as the outcomes need.
 	"categorical_logit_lpmf": {1, 2}, "ordered_logistic_lpmf": {3}, "ordered_probit_lpmf": {1, 3},
-	// One outcome, or one row of x, for all others.
+	// One outcome, or one row of x, may serve for all others.
 	"bernoulli_logit_glm_lpmf": {1, 2}, "binomial_logit_glm_lpmf": {3}, "neg_binomial_2_log_glm_lpmf": {1, 2},
 	"normal_id_glm_lpdf": {1, 2}, "poisson_log_glm_lpmf": {1, 2}, "categorical_logit_glm_lpmf": {1, 2},
 	"ordered_logistic_glm_lpmf": {1, 2, 4},

@@ -14,10 +14,10 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// Values at and beyond the ends of domains, at infinities and NaN, compared with real Stan. A line
-// of testdata/special.txt has a call (NAME and the arguments) and Stan's result: "error", or the
-// value and its derivatives with respect to the real arguments. testdata/special.sh writes the
-// file. Functions without lines have not been run yet.
+// This file: values at the ends of domains and beyond, at infinities and NaN, compared with real
+// Stan. A line of testdata/special.txt has a call (NAME and the arguments) and Stan's result:
+// "error", or the value and its derivatives with respect to the real arguments. testdata/special.sh
+// writes the file. Functions without lines have not been run yet.
 
 var specialDir = flag.String("special", "", "write the calls of TestSpecial and a Stan program that evaluates them to this folder")
 
@@ -63,7 +63,7 @@ func specialCalls(t *testing.T, f *goldenFunc) [][]float64 {
 			return []float64{-1, 0, 1, 2, 9}
 		}
 		vs := []float64{-inf, -1, 0, 1, inf, nan}
-		if i == 0 && f.params[0].Kind != types.Int { // other arguments are bounds of it
+		if i == 0 && f.params[0].Kind != types.Int { // the other arguments are its bounds
 			vs = append(vs, base[1:]...)
 		}
 		return vs
@@ -128,11 +128,11 @@ func TestWriteSpecial(t *testing.T) {
 	}
 }
 
-// specialCall is a line of the file.
+// specialCall is a line of the file testdata/special.txt.
 type specialCall struct {
 	args []float64
 	err  bool
-	want []float64 // value and derivatives
+	want []float64 // the value, then the derivatives
 }
 
 func readSpecial(t *testing.T) map[string][]specialCall {

@@ -31,8 +31,8 @@ const stanFile = "testdata/stan.json"
 type stanCase struct {
 	Name   string
 	Args   []stanArg
-	Result string // type of the value
-	Propto bool   // a density
+	Result string // type of the result
+	Propto bool   // it is a density, so terms can be dropped
 
 	// Results for the numbers points[0] and points[1].
 	Values [2]stanValue
@@ -40,17 +40,17 @@ type stanCase struct {
 
 type stanArg struct {
 	Type string
-	Data []float64 // of a data argument
-	Lo   *float64  `json:",omitempty"` // the domain of a parameter
+	Data []float64 // the numbers of a data argument
+	Lo   *float64  `json:",omitempty"` // bounds of a parameter
 	Hi   *float64  `json:",omitempty"`
-	Kind string    `json:",omitempty"` // simplex or ordered
+	Kind string    `json:",omitempty"` // the constrained type of a parameter, such as simplex or ordered
 }
 
 type stanValue struct {
 	Err  string     `json:",omitempty"`
-	Lp   number64   // without constants
+	Lp   number64   // without constant terms
 	Full number64   // with all terms
-	Grad []number64 // with respect to u
+	Grad []number64 // derivatives with respect to u
 }
 
 // points returns the numbers u: fixed random numbers between -1.5 and 1.5.
@@ -78,9 +78,10 @@ func stanCases() []stanCase {
 		switch {
 		case strings.HasPrefix(name, "operator") || !only.MatchString(name):
 			continue
-		case name == "linspaced_array": // rounds to ints before Stan 2.33
+		case name == "linspaced_array": // Stan rounded the numbers to ints before version 2.33
 			continue
-		case name == "eigenvectors_sym" || name == "svd_U" || name == "svd_V": // up to signs
+		// Signs are arbitrary.
+		case name == "eigenvectors_sym" || name == "svd_U" || name == "svd_V":
 			continue
 		}
 		for _, o := range u.Lookup(name) {
@@ -92,7 +93,7 @@ func stanCases() []stanCase {
 			_, elementwise := f.Overload.(types.Elementwise)
 			for i, ts := range forms(f) {
 				if elementwise && i == 1 && len(ts) > 1 {
-					continue // arrays would make the file large
+					continue // arrays are left out, as they would make the file large
 				}
 				if strings.Contains(name, "s_dot_") && !ts[0].Equal(tMat) {
 					continue // Stan's value is a 1 by 1 matrix, for which wsum is ambiguous
@@ -155,7 +156,7 @@ func stanCases() []stanCase {
 	return cs
 }
 
-// typeOf reads a type.
+// typeOf parses a type.
 func typeOf(s string) types.Type {
 	m := typeText.FindStringSubmatch(s)
 	t := map[string]types.Type{"int": tInt, "real": tReal, "vector": tVec, "row_vector": tRow, "matrix": tMat}[m[2]]
@@ -190,7 +191,7 @@ func literal(t types.Type, shape []int, elems []string) string {
 	return open + strings.Join(parts, ", ") + end
 }
 
-// program returns the part of a Stan program that adds the value of the case.
+// program returns the statements of a Stan program that add the value of a case to its result.
 func (c *stanCase) program() string {
 	var args []string
 	next := 1
@@ -254,7 +255,7 @@ func (c *stanCase) program() string {
 	return "wsum(" + s + "))"
 }
 
-// stanHead defines wsum in Stan, for every result type of functions.
+// stanHead defines the Stan function wsum for every type of results.
 const stanHead = `functions {
   matrix spd_matrix(vector u) { matrix[4, 4] m = to_matrix(u, 4, 4, 0); return add_diag(m * m', 1); }
   matrix unit_spd_matrix(vector u) { matrix[4, 4] s = spd_matrix(u); return quad_form_diag(s, inv_sqrt(diagonal(s))); }
@@ -329,7 +330,7 @@ func TestWriteStanCases(t *testing.T) {
 	t.Logf("%d cases", len(all))
 }
 
-// collect adds results to their cases, and writes the cases that have some.
+// collect adds Stan's results to their cases, and writes the cases that have results.
 func collect(t *testing.T, all []stanCase, results string) {
 	seen := map[int]bool{}
 	for line := range strings.Lines(results) {
@@ -463,7 +464,7 @@ func (v stanValue) differs(want stanValue, c *stanCase) string {
 	}
 	for i := range want.Grad {
 		if math.IsNaN(float64(want.Grad[i])) {
-			continue // for instance the derivative of a distance at 0
+			continue // for instance, a distance has no derivative at 0
 		}
 		tol := 1e-9
 		if approximate.MatchString(c.Name) {
@@ -572,7 +573,7 @@ func (a *stanArg) transform(g *ad.Graph, x ad.Ref) ad.Ref {
 			s = g.Mul(s, g.MatMul(g.Reshape(d, []int{n, 1}), g.Reshape(d, []int{1, n})))
 		}
 		return s
-	case strings.HasPrefix(a.Kind, "cholesky_factor"): // its rows may have any length
+	case strings.HasPrefix(a.Kind, "cholesky_factor"): // Stan's rows may have any length here
 		s := g.Type(x).Shape
 		diag := ad.Index{Dims: []ad.Dim{{N: s[0], Stride: s[0] + 1}}}
 		d := g.Gather(x, diag)
