@@ -7,8 +7,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Advice is given only if the advised program has the right types, which the universe decides.
-// TestAdviceWorks, in package compile, follows every piece of advice.
+// This file: advice about types. It is given only if the advised program has the right types, which
+// the universe decides. TestAdviceWorks, in package compile, follows every piece of advice.
 
 // value returns the result type of a library function for arguments of these types.
 func (c *checker) value(name string, args ...types.Type) (types.Type, bool) {

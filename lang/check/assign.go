@@ -100,7 +100,7 @@ func (c *checker) assign(s *ast.Assign) {
 		c.store(s.LHS, lhs, s.RHS, rhs.Type)
 		return
 	}
-	// x op= y is x = x op y, but the result must have the type of x itself.
+	// x op= y means x = x op y, but the result must have the type of x itself.
 	name := "operator" + strings.TrimSuffix(s.Op, "=")
 	args := []types.Type{lhs, rhs.Type}
 	o, m, fail := types.Resolve(c.universe.Lookup(name), args)

@@ -165,7 +165,7 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 		d := diag.Errorf(diag.BadArguments, at.Span(), "%s takes %s, not %d", name, countOf(n-skip), len(ts)-skip)
 		_, forwards := typed(fail.Candidates[0].Overload).(types.Laplace)
 		if n < len(es) && (forwards || es[n].Span().Begin().Line == at.Span().Begin().Line) {
-			d.Span = es[n].Span() // the first one too many
+			d.Span = es[n].Span() // the first of the superfluous arguments
 			d.Span.End = es[len(es)-1].Span().End
 		}
 		d.Fix = argumentNames(name, skip, best.Overload)

@@ -69,8 +69,8 @@ const (
 type Info struct {
 	Types map[ast.Expr]TypeLevel // all expressions except strings
 	Uses  map[*ast.VarExpr]*Var  // the variable that a name refers to
-	Defs  map[ast.Node]*Var      // by VarDecl, For, ForEach and Param: the variable declared
-	Calls map[ast.Node]*Call     // by CallExpr, Unary, Binary, Tilde and compound Assign
+	Defs  map[ast.Node]*Var      // the variable that a VarDecl, For, ForEach or Param declares
+	Calls map[ast.Node]*Call     // for CallExpr, Unary, Binary, Tilde and compound Assign
 	Funcs []*Func                // user functions in order of first declaration
 
 	// Functors are the functions that are arguments of calls. Their Types are of
@@ -105,10 +105,10 @@ type Var struct {
 	Name       string
 	Type       types.Type
 	Level      Level
-	Block      ast.BlockKind        // of its declaration; Functions: within a function
+	Block      ast.BlockKind        // block of its declaration; Functions for variables of functions
 	Global     bool                 // declared at the top level of a block other than model
 	Loop       bool                 // a loop variable: read-only
-	Constraint types.ConstraintKind // as declared
+	Constraint types.ConstraintKind // the constraint of its declaration
 	Ident      ast.Ident            // the name in the declaration
 	Decl       ast.Node             // VarDecl, For, ForEach or Param
 
@@ -122,7 +122,7 @@ type Call struct {
 	Overload types.Overload // what the Universe returned; nil for user functions
 	Func     *Func          // nil for library functions
 	Match    types.Match    // parameter types and result
-	Propto   bool           // drop the terms of level Data
+	Propto   bool           // the terms of level Data are dropped
 }
 
 // checker is the state of one Check.
@@ -134,19 +134,19 @@ type checker struct {
 	funcs    map[string][]*Func // user functions by name
 	declared map[*ast.TypeExpr]types.Type
 	missing  map[string]bool // codes and names that were already reported as unknown
-	lost     []source.Span   // text that the tree lacks
-	lostName map[string]bool // the names in it
+	lost     []source.Span   // text that is not represented in the tree
+	lostName map[string]bool // the names in that text
 
-	elsewhere map[string]*elsewhere // for messages about names that are not visible
+	elsewhere map[string]*elsewhere // for each name, a declaration of it that may not be visible, for messages
 
-	likelihoods []likelihood // checked after everything else
+	likelihoods []likelihood // checked after all function bodies
 
 	block ast.BlockKind // the block being checked
 	node  *ast.Block    // the tree of the block; nil within functions
 	fn    *Func         // the function being checked; nil outside
-	loops int           // depth of loops
+	loops int           // number of enclosing loops
 	ints  bool          // an int is expected, so int division is intended
-	sizes bool          // within the size of a top-level declaration
+	sizes bool          // in the size of a top-level declaration
 }
 
 // maxErrors is the maximum number of errors reported for one program.
@@ -241,7 +241,7 @@ func (c *checker) checkBlock(b *ast.Block) {
 	default:
 		for _, s := range b.Stmts {
 			if _, ok := s.(*ast.VarDecl); !ok && (b.Kind == ast.Data || b.Kind == ast.Parameters) {
-				continue // the parser has refused it
+				continue // the parser has reported it
 			}
 			if d, ok := s.(*ast.VarDecl); ok {
 				c.varDecl(d, true)

@@ -12,8 +12,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Warnings about arguments outside the domains of distributions. The library declares the domain of
-// each argument.
+// This file: warnings about arguments outside the domains of distributions. The library declares
+// the domain of each argument.
 
 // Domains may be implemented by the densities, distribution functions and generators of a Universe.
 // It returns the domain of each argument, the variate first if there is one.
@@ -21,12 +21,12 @@ type Domains interface{ Domains() []types.Domain }
 
 // use is an argument of a call of a distribution.
 type use struct {
-	dist    string // the name without suffix
+	dist    string // name of the distribution, without suffix
 	variate bool
-	arg     int // from 1, not counting the variate
+	arg     int // number of the argument, from 1, not counting the variate
 	domain  types.Domain
 	e       ast.Expr
-	typ     types.Type // that the call wants
+	typ     types.Type // type that the call needs
 }
 
 // domains checks all calls of distributions.
@@ -44,8 +44,8 @@ func (c *checker) domains(f *ast.File) {
 	}, nil)
 }
 
-// domainsOf checks the arguments of one call against their domains. density: the variate is that of
-// a whole density; conditional: the call has a variate.
+// domainsOf checks the arguments of one call against their domains. density says that the variate
+// is that of a whole density, conditional that the call has a variate.
 func (c *checker) domainsOf(n ast.Node, name string, args []ast.Expr, density, conditional bool) {
 	call := c.info.Calls[n]
 	if call == nil || call.Overload == nil {
@@ -107,7 +107,7 @@ func (c *checker) numberWarning(u use) {
 		d = diag.Warnf(code, u.e.Span(), "%s must be %s, but the parameter `%s` need not be", u.is(), u.domain.In, v.Name)
 		d.Detail = "Points where it is not are rejected, which the sampler meets again and again."
 	case u.variate:
-		return // a sum may have its own distribution
+		return // for a sum, the program may give the sum a distribution
 	default:
 		d = diag.Warnf(code, u.e.Span(), "%s must be %s, but this need not be", u.is(), u.domain.In)
 		d.Detail = "Points where it is not are rejected, which the sampler meets again and again."
@@ -165,7 +165,7 @@ func (v *Var) declareWith(bounds string) []diag.Edit {
 	}
 	file := d.Span().File
 	alone := strings.TrimSpace(file.Text[d.Type.Span().End:d.Name.Span().Start]) == "" &&
-		strings.HasSuffix(d.Span().Text(), ";") // not one of several names
+		strings.HasSuffix(d.Span().Text(), ";") // the declaration has no other names
 	at := before(d.Type)
 	if n := len(d.Type.ArrayDims); n > 0 {
 		at = after(d.Type.ArrayDims[n-1])

@@ -94,7 +94,7 @@ func (c *checker) varExpr(e *ast.VarExpr) TypeLevel {
 	v := c.lookup(e.Name)
 	if v == nil {
 		if c.lostName[e.Name] || c.missing[string(diag.UnknownVariable)+e.Name] {
-			return invalid // declared in lost text, or already reported
+			return invalid // it may be declared in lost text, or was already reported
 		}
 		if c.exists(e.Name) {
 			c.firstTime(diag.UnknownVariable, e.Name)
@@ -191,7 +191,7 @@ func (c *checker) declareAsInt(d *diag.Diagnostic, e ast.Expr) *Var {
 	return v
 }
 
-// wanting types an expression. ints is set if an int is expected.
+// wanting types an expression. ints says that an int is expected.
 func (c *checker) wanting(ints bool, e ast.Expr) TypeLevel {
 	outer := c.ints
 	c.ints = ints
@@ -282,7 +282,7 @@ func (c *checker) rowVectorExpr(e *ast.RowVectorExpr) TypeLevel {
 func (c *checker) binary(e *ast.Binary) TypeLevel {
 	x, y := c.expr(e.X), c.expr(e.Y)
 	if e.Op == "&&" || e.Op == "||" {
-		// && and || do not always evaluate the right side, so they are not library functions.
+		// The library has no functions for && and ||, because they may not evaluate the right side.
 		for _, side := range []struct {
 			e ast.Expr
 			o TypeLevel

@@ -93,7 +93,7 @@ func (c *checker) unreachable(ss []ast.Stmt) {
 			switch ss[i-1].(type) {
 			case *ast.Break, *ast.Continue:
 				if c.loops == 0 {
-					return // an error already
+					return // that is an error already
 				}
 			case *ast.Return:
 				if c.fn == nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Names that users bring from BUGS, R, Python and everyday language. Each list maps the name to
-// advice. Names that the program or the library defines take precedence, so these lists matter only
-// for unknown names.
+// This file: names that users bring from BUGS, R, Python and everyday language. Each list maps the
+// name to advice. Names that the program or the library defines take precedence, so these lists
+// matter only for unknown names.
 
 // foreignDistributions maps names of distributions in other languages to their names in this one.
 var foreignDistributions = table(`

@@ -17,12 +17,12 @@ type Func struct {
 	Suffix  string            // _lpdf, _rng, _lp, ...; "" if none
 	Decl    *ast.FunctionDecl // the definition; the forward declaration if there is no other
 	Forward *ast.FunctionDecl // the forward declaration, or nil
-	Params  []*Var            // of the definition
+	Params  []*Var            // parameters of the definition
 	invalid bool              // an argument or the result has type Invalid
 	clashes bool              // it was reported to have the same arguments as another
 }
 
-// String is the signature.
+// String returns the signature.
 func (f *Func) String() string { return f.Name + f.FuncType.String() }
 
 // functionsBlock first declares all functions, so that they may call one another in any order, and
@@ -83,7 +83,8 @@ func (c *checker) declareFunc(d *ast.FunctionDecl) *Func {
 		case d.Body == nil && g.Decl.Body == nil:
 			c.report(diag.Errorf(diag.FunctionRedefined, d.Name.Span(), "`%s` is declared twice", f.Name), "", "",
 				note(&g.Decl.Name, "it is declared here"))
-		case g.Decl.Body == nil: // d is the definition
+		// The earlier declaration was a forward declaration, and d is the definition.
+		case g.Decl.Body == nil:
 			g.Forward, g.Decl = g.Decl, d
 			g.FuncType = ft
 			g.clashes = false
@@ -173,7 +174,7 @@ func (c *checker) funcBody(f *Func, d *ast.FunctionDecl) {
 	c.stmts(d.Body.Stmts)
 	if f.Result.Kind != types.Void && f.Result.Kind != types.Invalid && flow(d.Body) != ends && !c.losesFrom(d.Span()) {
 		end := d.Body.Span()
-		end.Start = max(end.Start, end.End-1) // the closing brace
+		end.Start = max(end.Start, end.End-1) // at the closing brace
 		m := diag.Errorf(diag.MissingReturn, end, "the function `%s` can end without returning a value", f.Name)
 		m.Detail = "Every path through the body must reach return, reject or fatal_error. A loop counts only if it is while (1)."
 		m.Related = []diag.Note{note(&d.Name, "it must return "+f.Result.String())}

@@ -210,7 +210,7 @@ func (c *checker) functorRules(r resolution, es []ast.Expr, args []TypeLevel) bo
 	}
 	if l, ok := typed(r.overload).(types.Laplace); ok && l.Tol {
 		last := len(args) - 1
-		for k := 1; k < len(args[last].Type.Members); k++ { // except the initial guess
+		for k := 1; k < len(args[last].Type.Members); k++ { // without the initial guess
 			if at := elemOf(es[last], k); args[last].member(k).Level == Param {
 				c.report(diag.Errorf(diag.BadArguments, at.Span(), "what controls the solver of %s must be data", l.Name),
 					"Of the control arguments only the initial guess may depend on parameters.", "")
@@ -221,7 +221,8 @@ func (c *checker) functorRules(r resolution, es []ast.Expr, args []TypeLevel) bo
 	return true
 }
 
-// elemOf returns the k-th member of a tuple expression; for another expression, the expression.
+// elemOf returns the k-th member if an expression is a tuple expression, otherwise the expression
+// itself.
 func elemOf(e ast.Expr, k int) ast.Expr {
 	if t, ok := ast.Unparen(e).(*ast.TupleExpr); ok {
 		return t.Elems[k]

@@ -72,7 +72,7 @@ func (c *checker) belowOne(s *ast.For) {
 	}
 	var found *ast.Single
 	at := 0.0
-	leaves := false // a condition may leave out the rest of the first iteration
+	leaves := false // set once a condition may skip the rest of the first iteration
 	ast.Inspect(s.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.If, *ast.Cond, *ast.While, *ast.For, *ast.ForEach:
@@ -101,7 +101,7 @@ func (c *checker) belowOne(s *ast.For) {
 	c.diags.Add(d)
 }
 
-// offset returns d if an expression is a variable plus d.
+// offset returns d if an expression is the variable name plus d.
 func offset(e ast.Expr, name string) (d float64, ok bool) {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.VarExpr:

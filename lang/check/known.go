@@ -10,8 +10,8 @@ import (
 // Number is a number that is known before a run.
 type Number struct {
 	Real bool
-	Int  int64   // the value unless Real
-	Val  float64 // the value
+	Int  int64   // the value, if Real is not set
+	Val  float64 // the value as a real
 }
 
 // IntNumber returns a known int.

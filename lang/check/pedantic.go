@@ -11,8 +11,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Warnings about code that is often a mistake but also often intended. Their codes are pedantic.
-// Callers drop them unless the user asks for them.
+// This file: warnings about code that is often a mistake but also often intended. Their codes are
+// pedantic: callers drop them unless the user asks for them.
 
 // wide is the length from which on the interval of a uniform distribution is called very wide.
 const wide = 100
@@ -43,10 +43,10 @@ func (c *checker) pedantic(f *ast.File) {
 type tracer struct {
 	c     *checker
 	from  map[*Var]map[*Var]bool
-	own   map[*Var]bool         // parameters with a distribution, or alone in a term of the target
-	used  map[*Var]bool         // is mentioned
+	own   map[*Var]bool         // parameters that have a distribution, or are alone in a term of the target
+	used  map[*Var]bool         // parameters that are mentioned
 	terms map[*Var]bool         // parameters in terms of the target that are not densities
-	tilde map[*Var][]*ast.Tilde // distributions of the whole parameter, outside conditions
+	tilde map[*Var][]*ast.Tilde // for each parameter, its ~ statements about the whole of it, outside conditions
 }
 
 // of returns the parameters from which an expression is computed.

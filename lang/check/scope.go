@@ -111,7 +111,7 @@ func (c *checker) unknownVariable(n ast.Node, name string) {
 	}
 	key := name
 	if other != nil && !c.lostName[name] {
-		key += " in " + c.where() // the reason depends on the place
+		key += " in " + c.where() // since the reason depends on the block
 	}
 	if !c.firstTime(diag.UnknownVariable, key) {
 		return
@@ -198,7 +198,7 @@ func (c *checker) endedLoop(name string, n ast.Node) *source.Span {
 type elsewhere struct {
 	at    source.Span
 	block ast.BlockKind
-	top   bool // neither within braces nor local to the model
+	top   bool // it is neither within braces nor local to the model block
 }
 
 // findDeclarations collects the variables of the blocks, for messages about names that are not
@@ -393,7 +393,7 @@ func Unnormalised(name string) bool {
 func normalised(name string) string {
 	if Unnormalised(name) {
 		n := len(name)
-		return name[:n-4] + name[n-3:] // _lupdf without its u
+		return name[:n-4] + name[n-3:] // drops the u of _lupdf
 	}
 	return name
 }

@@ -95,7 +95,8 @@ func (c *checker) forEach(s *ast.ForEach) {
 	case o.Type.Kind == types.Invalid:
 	case o.Type.Dims > 0:
 		elem, _ = o.Type.Elem()
-	case o.Type.Scalar() == types.Real && o.Type.Rank() > 0: // all elements of a matrix
+	// The loop is over all elements of a matrix.
+	case o.Type.Scalar() == types.Real && o.Type.Rank() > 0:
 		elem = types.Type{Kind: o.Type.Scalar()}
 	default:
 		d := diag.Errorf(diag.NotIterable, s.Over.Span(), "cannot loop over %s", o.Type)

@@ -114,7 +114,7 @@ func (c *checker) truncation(s *ast.Tilde, args []TypeLevel) {
 		c.diags.Add(d)
 		return
 	}
-	elements := []TypeLevel(nil) // elements of the arguments, if some are containers
+	elements := []TypeLevel(nil) // the elements of the arguments, if some are containers
 	if s.Trunc.Lower != nil && s.Trunc.Upper != nil && slices.ContainsFunc(args[1:], func(a TypeLevel) bool { return !a.Type.IsScalar() }) {
 		for _, a := range args {
 			if elem, ok := a.Type.Elem(); ok {

@@ -79,7 +79,7 @@ func (c *checker) tupleLvalue(e *ast.TupleExpr) types.Type {
 type stored struct {
 	at   ast.Expr
 	name string
-	path string // .1.2 of members
+	path string // the members, such as .1.2
 }
 
 // unpacking reports tuple assignments whose result would depend on the order of evaluation: an

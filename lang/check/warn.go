@@ -10,8 +10,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Warnings about programs without errors. Each is given only if it is certain, so that a warning is
-// always worth reading.
+// This file: warnings about programs without errors. A warning is given only if it is certain, so
+// that it is always worth reading.
 
 // warnings checks a whole program that has no errors.
 func (c *checker) warnings(f *ast.File) {

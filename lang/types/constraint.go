@@ -6,14 +6,14 @@ import (
 )
 
 // Constraint is a set of values: the domain of an argument, or the support of a distribution. It is
-// an interval of the reals or, if Kind is at least Ordered, a set of vectors or matrices. It is
-// comparable. The zero Constraint is empty; use the variables below.
+// an interval of the reals or, if Kind is at least Ordered, a set of vectors or matrices.
+// Constraints can be compared with ==. The zero Constraint is empty; use the variables below.
 type Constraint struct {
 	Text           string // completes "must be …", as in Stan's messages
 	Kind           ConstraintKind
 	Lo, Hi         float64 // bounds
-	LoOpen, HiOpen bool    // whether the bounds themselves are outside
-	NaN            bool    // whether NaN passes (only in Any)
+	LoOpen, HiOpen bool    // the bound itself is not in the set
+	NaN            bool    // NaN is in the set, as in Any only
 }
 
 // The constraints of arguments. Any contains all numbers, NaN too; the others exclude NaN.

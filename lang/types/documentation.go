@@ -14,8 +14,8 @@ type DistributionDoc struct {
 	Name, Text string
 	Discrete   bool
 	Formula    string        // the density or mass in y and the parameters, as an expression of the language; may be empty
-	Mean       string        // in the parameters, as an expression of the language; empty if there is none
-	Variance   string        // as Mean
+	Mean       string        // the mean, as an expression of the parameters in the language; empty if there is none
+	Variance   string        // the variance, as for Mean
 	Source     string        // where the formula is from
 	Arguments  []ArgumentDoc // the variate y, then the parameters
 }
@@ -24,7 +24,7 @@ type DistributionDoc struct {
 type ArgumentDoc struct {
 	Name string
 	Is   string     // what it is, such as "scale parameter"
-	Must Constraint // its domain; Text is empty if there is no restriction
+	Must Constraint // its domain; Text is "" if there is no restriction
 }
 
 // FunctionDoc describes a function. Each of its texts applies to some of its signatures.

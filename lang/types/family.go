@@ -78,7 +78,7 @@ func (e Elementwise) Match(args []Type) (Match, bool) {
 		return wrongCount(len(e.Args))
 	}
 	m := Match{Params: make([]Type, len(args))}
-	shape, intShape := RealType, IntType // of the containers among the arguments
+	shape, intShape := RealType, IntType // shapes of the containers among the arguments
 	for i, a := range args {
 		p, ok := a.as(e.Args[i])
 		if ok {
@@ -95,7 +95,7 @@ func (e Elementwise) Match(args []Type) (Match, bool) {
 		if p.IsScalar() {
 			continue
 		}
-		// Compare the shapes without the kind of number.
+		// Compare the shapes, whatever the kinds of numbers.
 		q, _ := p.as(Real)
 		s := &shape
 		if e.Args[i] == Int {
@@ -226,8 +226,8 @@ func OneOf(ts ...Type) Set {
 type Vectorised struct {
 	Name   string
 	Args   []Set
-	Result Type // for densities; Kind Invalid if Each is set
-	Each   Type // of generators
+	Result Type // for densities; of Kind Invalid if Each is set
+	Each   Type // for generators
 }
 
 // Density returns a log density, log mass or (log) distribution function.

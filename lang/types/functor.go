@@ -25,7 +25,7 @@ func (f *FuncType) fits(want []Param, n int, result Type) bool {
 type HigherOrder struct {
 	Name   string
 	Func   FuncType // the first argument: its leading parameters and its result
-	Args   []Param  // arguments between the function and those that it gets
+	Args   []Param  // the arguments between the function and those that are passed on to it
 	Result Type
 }
 
@@ -204,7 +204,7 @@ type Written struct {
 	Overload
 	Name, Text string
 	Doc        string // what it computes
-	Lead       int    // number of arguments that the source passes to the function; -1: all
+	Lead       int    // number of arguments that the Stan source passes to the function; -1: all
 
 	// Tolerance is the relative error at which a solver ends, unless an argument named rtol, atol,
 	// relative, absolute or tolerance sets another one. It is 0 for functions that are exact up to

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// The rule for ints, for the checker, editors and all evaluators. An int from outside has 32 bits,
-// as in Stan: literals, data, and draws of generators. Arithmetic is exact up to ±2⁵³, up to which
-// float64 represents integers exactly. A larger result is an error, whether the operands are known
-// before a run or not.
+// This file: the rule for ints, for the checker, editors and all evaluators. An int from outside
+// has 32 bits, as in Stan: literals, data, and draws of generators. Arithmetic is exact up to ±2⁵³,
+// up to which float64 represents integers exactly. A larger result is an error, whether the
+// operands are known before a run or not.
 
 // MaxInt is the largest result of integer arithmetic.
 const MaxInt = 1 << 53
@@ -24,7 +24,7 @@ var (
 // The words of messages for a number that is not in IntRange.
 const (
 	IntResult   = "the result"
-	IntOverflow = "integer overflow: " + IntResult // of arithmetic
+	IntOverflow = "integer overflow: " + IntResult // for the results of arithmetic
 )
 
 // notInt returns the error for a result that is not in range, in the words of a failed check.
@@ -44,13 +44,13 @@ func exactInt(v int64) (int64, error) {
 	return v, nil
 }
 
-// AddInts is x + y.
+// AddInts returns x + y.
 func AddInts(x, y int64) (int64, error) { return exactInt(x + y) }
 
-// SubInts is x - y.
+// SubInts returns x - y.
 func SubInts(x, y int64) (int64, error) { return exactInt(x - y) }
 
-// MulInts is x * y.
+// MulInts returns x * y.
 func MulInts(x, y int64) (int64, error) {
 	if x != 0 {
 		if p := x * y; p/x != y || p > MaxInt || p < -MaxInt {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// The interface of the table of constrained types for other packages.
+// This file: the interface of the table of constrained types for other packages.
 
 var plainNames = [...]string{Unconstrained: "unconstrained", LowerUpper: "lower/upper", OffsetMultiplier: "offset/multiplier"}
 

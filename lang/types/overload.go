@@ -16,8 +16,8 @@ type Match struct {
 type Fault struct {
 	Arg   int    // index of the first argument that does not fit, unless Count is set
 	Type  Type   // the expected type of that argument; Kind Invalid if Want is set
-	Want  string // the expected type of that argument, in words
-	Count int    // if > 0: the expected number of arguments, which differs from the call's
+	Want  string // the expected type of that argument in words, instead of Type
+	Count int    // if positive: the expected number of arguments, because the call has another number
 }
 
 // Overload is one signature of a library function, or a family of signatures. Implementations are

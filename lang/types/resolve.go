@@ -4,8 +4,8 @@ import "fmt"
 
 // Failure says why a call could not be resolved.
 type Failure struct {
-	Ambiguous  bool        // several candidates fit equally well; Candidates lists these
-	Candidates []Candidate // unless Ambiguous: all, those that nearly fit first
+	Ambiguous  bool        // several candidates fit equally well
+	Candidates []Candidate // the candidates that fit equally well or, if none fits, all, those that nearly fit first
 }
 
 // Candidate is an overload that does not fit a call, or not uniquely.
@@ -108,7 +108,7 @@ func nearestFirst(cs []Candidate) {
 		}
 		return c.Fault.Arg
 	}
-	for i := 1; i < len(cs); i++ { // a few dozen at most
+	for i := 1; i < len(cs); i++ { // insertion sort, since there are a few dozen at most
 		for j := i; j > 0 && key(cs[j]) > key(cs[j-1]); j-- {
 			cs[j], cs[j-1] = cs[j-1], cs[j]
 		}

@@ -35,7 +35,7 @@ const (
 // structure is a row of the table of constrained types. It has everything that depends on the type,
 // except its transform (a row in stdlib/transform).
 type structure struct {
-	keyword  string // of the declaration
+	keyword  string // keyword of the declaration
 	function string // stem of NAME_constrain; "": the keyword
 	typ      Type   // VectorType or MatrixType
 	// sizes is the allowed number of sizes in a declaration; 0: that of typ.
@@ -45,10 +45,10 @@ type structure struct {
 	// lo and hi are the ends of the smallest interval that contains every element.
 	lo, hi  float64
 	text    string         // completes "must be …"
-	is      string         // name of a value, with its article
-	values  string         // the set, for the table in spec.md
+	is      string         // name of a value, with its article: "a simplex"
+	values  string         // the set of values, in the words of spec.md
 	special ConstraintKind // a more general type of which this one is a special case; 0: none
-	factor  bool           // a Cholesky factor
+	factor  bool           // values are Cholesky factors
 	// wrong describes what is wrong with a vector or matrix of this shape, with elements by rows.
 	// The text completes "must be …, but …". No element may be NaN. work has the length of x; tol
 	// is the maximum deviation of sums.
@@ -65,7 +65,7 @@ type structure struct {
 type sizes struct{ min, max int }
 
 var (
-	oneSize        = sizes{1, 1} // of a square matrix
+	oneSize        = sizes{1, 1} // also for a square matrix
 	oneOrTwo       = sizes{1, 2}
 	posInf, negInf = math.Inf(1), math.Inf(-1)
 )

@@ -19,7 +19,7 @@ func TestStructures(t *testing.T) {
 		{Ordered, []int{3}, []float64{-1, 0, 2}, ""},
 		{Ordered, []int{3}, []float64{1, 1, 2}, "element 2 is 1, and the one before 1"},
 		{Ordered, []int{3}, []float64{1, nan, 2}, "element 2 is NaN"},
-		{Ordered, []int{1}, []float64{nan}, ""}, // as in Stan, a single element is not compared
+		{Ordered, []int{1}, []float64{nan}, ""}, // as in Stan, a single element is not compared with anything
 		{PositiveOrdered, []int{2}, []float64{0, 2}, ""},
 		{PositiveOrdered, []int{2}, []float64{-1, 2}, "element 1 is -1"},
 		{PositiveOrdered, []int{2}, []float64{3, 2}, "element 2 is 2"},

@@ -66,7 +66,7 @@ func TestUnify(t *testing.T) {
 // TestResolve checks that fewer promotions are preferred, that ties are ambiguous, that failures
 // are explained, and that Resolve returns the same Overload value.
 func TestResolve(t *testing.T) {
-	type declared struct { // stdlib embeds overloads in this way
+	type declared struct { // stdlib embeds overloads like this
 		Overload
 		doc string
 	}

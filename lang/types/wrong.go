@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Checks of values of constrained types, and examples of such values.
+// This file: checks of values of constrained types, and examples of such values.
 
 func number(x float64) string { return fmt.Sprintf("%.10g", x) }
 
