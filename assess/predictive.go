@@ -194,6 +194,9 @@ type replicated struct {
 func (r *replication) add(out predict.Output) error {
 	value, ok := r.values.Get(out.Variable)
 	if !ok && !r.fit.FromPrior {
+		if !out.Data {
+			return fmt.Errorf("the model computes %s from the data, so the data have no values to compare its replications with. Compute it in the table, and declare it among the data", out.Variable)
+		}
 		return fmt.Errorf("the data have no %s", out.Variable)
 	}
 	v := &replicated{name: out.Variable, counts: value.IsInt}

@@ -121,7 +121,7 @@ func (w *writer) checkDivided() *Error {
 		case c.levels != nil:
 			e = errorf(place{}, "leave it out: factors have their own contrasts", "%s is a column of texts and cannot be standardised", name)
 		case !slices.ContainsFunc(w.vars, func(v *variable) bool { return v.factor == nil && v.arith.column == c }):
-			e = errorf(place{}, "name a column that is a term of the formula", "%s is not a term by itself in the formula, so it cannot be standardised", name)
+			e = errorf(place{}, "name a column that is a term of the formula", "%s is no numeric term of the formula, so it cannot be standardised", name)
 		}
 		if e != nil {
 			return e

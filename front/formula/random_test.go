@@ -495,7 +495,7 @@ func TestStandardise(t *testing.T) {
 		formula, column, want string
 	}{
 		{"yr ~ x1 + f", "f", "column of texts"},
-		{"yr ~ x1 + f", "x3", "not a term by itself"},
+		{"yr ~ x1 + f", "x3", "no numeric term"},
 		{"yr ~ x1 + f", "zz", "no column zz"},
 		{"yr ~ x1 + f", "x1", ""},
 		{"yr ~ x1 + x3 + f", "all", ""},
@@ -506,6 +506,41 @@ func TestStandardise(t *testing.T) {
 			t.Errorf("%s, %s: %v", c.formula, c.column, err)
 		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
 			t.Errorf("%s, %s: %v, want %q", c.formula, c.column, err, c.want)
+		}
+	}
+}
+
+// TestComputedOutcome checks outcomes that are computed from columns, and words about censoring.
+func TestComputedOutcome(t *testing.T) {
+	set, err := data.ParseTable("t.csv", "start,end,status,x,z\n1,5.5,alive,1,2\n2,9,dead,2,1\n4,6,dead,0,3\n0,3,alive,4,4\n3,8,dead,2,5\n", data.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, failed := New("I(end - start) | cens(status) ~ x", set, Options{Family: "weibull"})
+	if failed != nil {
+		t.Fatal(failed)
+	}
+	for _, want := range []string{"vector[N] end_start = end - start;", "end_start[n] ~ weibull("} {
+		if !strings.Contains(p.Text, want) {
+			t.Errorf("%q is missing:\n%s", want, p.Text)
+		}
+	}
+	m, err := model.Compile("computed.model", p.Text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Bind(set); err != nil {
+		t.Error(err)
+	}
+	for _, c := range []struct{ formula, family, want string }{
+		{"I(start - end) ~ x", "weibull", "weibull is for"},
+		{"I(2) ~ x", "gaussian", "the same number in every row"},
+		{"I(end - nothing) ~ x", "gaussian", "no column nothing"},
+		{"I(x - x) ~ z", "gaussian", "is 0 in every row"},
+		{"sqrt(end) ~ x", "gaussian", "the outcome must be a column"},
+	} {
+		if _, err := New(c.formula, set, Options{Family: c.family}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.formula, err, c.want)
 		}
 	}
 }

@@ -78,6 +78,7 @@ type group struct {
 type spec struct {
 	outcome   *column
 	outcomeAt place
+	computed  *arith // the outcome as I(…) of columns; nil: it is a column
 	trials    *arith
 	censored  *arith
 	terms     terms
@@ -97,16 +98,22 @@ type builder struct {
 // read reads the formula.
 func (b *builder) read(t *tree) *Error {
 	o := t.Outcome
-	if o.Name == "" {
-		fix := "let the left side be a column, and compute it in the table"
+	if o.Call != nil && o.Call.Name == "I" && len(o.Call.Args) == 1 {
+		if err := b.computedOutcome(o.Call.Args[0].Value, o.at()); err != nil {
+			return err
+		}
+	} else if o.Name == "" {
+		fix := "let the left side be a column, or compute it as in I(end - start)"
 		if o.Call != nil && o.Call.Name == "log" {
 			fix = "write the column alone, with the family lognormal"
 		}
 		return errorf(o.at(), fix, "the outcome must be a column")
 	}
-	var err *Error
-	if b.spec.outcome, err = b.table.column(o.Name, o.at()); err != nil {
-		return err
+	if b.spec.computed == nil {
+		var err *Error
+		if b.spec.outcome, err = b.table.column(o.Name, o.at()); err != nil {
+			return err
+		}
 	}
 	b.spec.outcomeAt = o.at()
 	for _, x := range t.Extras {
@@ -124,6 +131,23 @@ func (b *builder) read(t *tree) *Error {
 			return errorf(v.at, "leave it out", "the outcome %s cannot predict itself", b.spec.outcome.name)
 		}
 	}
+	return nil
+}
+
+// computedOutcome reads an outcome that is computed from columns, such as end - start.
+func (b *builder) computedOutcome(e *sum, at place) *Error {
+	a, err := b.arith(e)
+	if err != nil {
+		return err
+	}
+	if !a.vector() {
+		return errorf(at, "name a column in it", "the outcome is the same number in every row")
+	}
+	values, err := a.values(b.table.rows)
+	if err != nil {
+		return err
+	}
+	b.spec.computed, b.spec.outcome = a, &column{values: values}
 	return nil
 }
 

@@ -115,6 +115,10 @@ func write(text string, set *data.Set, o Options) (*Program, *Error) {
 	if err := w.read(tree); err != nil {
 		return nil, err
 	}
+	if a := w.spec.computed; a != nil {
+		w.spec.outcome.name = w.fresh(data.ColumnName(a.text()))
+		w.td("vector[@N] %s = %s;", w.spec.outcome.name, a.text())
+	}
 	if err := w.check(); err != nil {
 		return nil, err
 	}
@@ -201,7 +205,7 @@ func (w *writer) checkCensored(c *arith) *Error {
 	if col.levels != nil {
 		for _, l := range col.levels {
 			if censorCode(l) == "" || c.column == nil {
-				return errorf(c.at, "write left, none, right, or no and yes", "%s is %s in the table, which does not say whether a row is censored", col.name, l)
+				return errorf(c.at, "write left, none, right, or no and yes, or alive and dead", "%s is %s in the table, which does not say whether a row is censored", col.name, l)
 			}
 		}
 		return nil
@@ -217,9 +221,9 @@ func (w *writer) checkCensored(c *arith) *Error {
 // censorCode returns the code for a word in a column about censoring.
 func censorCode(word string) string {
 	switch strings.ToLower(word) {
-	case "none", "no", "false", "observed", "event":
+	case "none", "no", "false", "observed", "event", "dead", "died", "deceased":
 		return "0"
-	case "right", "yes", "true", "censored":
+	case "right", "yes", "true", "censored", "alive":
 		return "1"
 	case "left":
 		return "-1"
