@@ -27,6 +27,7 @@
 //	fisher.go       metrics
 //	fishersparse.go the elements of a metric that may differ from 0 (sparse metrics)
 //	groups.go       the group-level terms of hierarchical models
+//	grouptrace.go   the values that are computed from elements of the point
 //	recurrence.go   group-level terms that form chains, such as the states of a time series
 //	recentre.go     reparametrisation of group-level terms (effects)
 //	explain.go      where the time goes

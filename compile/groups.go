@@ -11,7 +11,8 @@ import (
 )
 
 // This file finds the effects that can be sampled in other coordinates; see recentre.go. Effects
-// are the group-level terms of a hierarchical model, or latent states.
+// are the group-level terms of a hierarchical model, or latent states. grouptrace.go finds the
+// values that are computed from them.
 
 // Group is a group of effects that can be sampled in other coordinates.
 type Group struct {
@@ -31,255 +32,14 @@ var locationScale = map[string][2]int{
 	"lognormal_lpdf": {1, 2}, // location and scale of the logarithm
 }
 
-const (
-	maxLevels = 8       // nesting of effects whose locations and scales are effects themselves
-	maxTraced = 1 << 21 // larger values are not traced
-)
-
-// element is one element of a node.
-type element struct {
-	ref ad.Ref
-	at  int
-}
-
-// origin describes an element of a value: it is element i of the point, or computed from it in a
-// way that can be shifted and scaled.
-type origin struct {
-	i     int32 // -1: it is not
-	how   manner
-	scale element // the scale, if how is scaled
-}
-
-type manner uint8
-
-const (
-	asItIs      manner = iota
-	exponential        // its exponential
-	scaled             // its product with scale
-)
+// maxLevels limits the nesting of effects whose locations and scales are effects themselves.
+const maxLevels = 8
 
 // group is a Group with the values that its effects depend on.
 type group struct {
 	Group
 	location, scale []element // location.ref is ad.None if there is no location
 	depends         map[int]bool
-}
-
-// tracer follows elements of the point through a graph.
-type tracer struct {
-	g       *ad.Graph
-	origins map[ad.Ref][]origin
-	moves   map[ad.Ref]moves
-	places  map[int]element // what is added to products with elements of the point, by element
-	mixed   map[int]bool    // elements to whose products different values are added
-	seen    map[int]origin  // products, by element of the point
-	others  map[int][]term  // the other terms of sums of products
-	sites   map[int]ad.Site
-	zeros   func(r ad.Ref) []bool
-}
-
-// term is the product of a coefficient with element i of the point.
-type term struct {
-	by element
-	i  int
-}
-
-type moves struct{ arg, from []int32 }
-
-// canonical follows copies and moves of an element back to the element that was computed.
-func (t *tracer) canonical(e element) element {
-	for {
-		m, ok := t.moves[e.ref]
-		if !ok {
-			arg, from, moved := t.g.Origins(e.ref)
-			if !moved {
-				return e
-			}
-			m = moves{arg, from}
-			t.moves[e.ref] = m
-		}
-		e = element{t.g.Nodes[e.ref].Args[m.arg[e.at]], int(m.from[e.at])}
-	}
-}
-
-// trace fills in the origins of all live nodes. depends reports whether an element depends on
-// parameters.
-func (t *tracer) trace(x ad.Ref, live []bool, depends func(e element) bool) {
-	g := t.g
-	for i := range g.Nodes {
-		n := &g.Nodes[i]
-		r := ad.Ref(i)
-		if !live[i] || n.Type.Total() > maxTraced {
-			continue
-		}
-		if r == x {
-			all := make([]origin, n.Type.Total())
-			for e := range all {
-				all[e] = origin{i: int32(e)}
-			}
-			t.origins[r] = all
-			continue
-		}
-		if !slices.ContainsFunc(n.Args, func(a ad.Ref) bool { return t.origins[a] != nil }) {
-			continue
-		}
-		of := func(k, e int) (origin, element) {
-			a := n.Args[k]
-			from := element{a, ad.Operand(g.Type(a), n.Type, e)}
-			if all := t.origins[a]; all != nil {
-				return all[from.at], from
-			}
-			return origin{i: -1}, from
-		}
-		out := make([]origin, n.Type.Total())
-		any := false
-		switch n.Op {
-		case ad.OpExp:
-			for e := range out {
-				o, _ := of(0, e)
-				if out[e] = (origin{i: -1}); o.i >= 0 && o.how == asItIs {
-					out[e], any = origin{i: o.i, how: exponential}, true
-				}
-			}
-		case ad.OpMul:
-			for e := range out {
-				out[e] = origin{i: -1}
-				a, ea := of(0, e)
-				b, eb := of(1, e)
-				if b.i >= 0 && b.how == asItIs {
-					a, ea, b, eb = b, eb, a, ea
-				}
-				if a.i < 0 || a.how != asItIs || b.i >= 0 && b.how == asItIs || !depends(eb) {
-					continue
-				}
-				out[e], any = origin{i: a.i, how: scaled, scale: t.canonical(eb)}, true
-				if _, ok := t.seen[int(a.i)]; !ok {
-					t.seen[int(a.i)], t.sites[int(a.i)] = out[e], n.Site
-				}
-			}
-		case ad.OpMatMul:
-			any = t.sums(r, out, depends)
-		case ad.OpAdd:
-			for e := range out {
-				out[e] = origin{i: -1}
-				a, ea := of(0, e)
-				b, eb := of(1, e)
-				for range 2 {
-					if a.i >= 0 && a.how == scaled && !(b.i >= 0 && b.how == scaled) {
-						to, had := t.places[int(a.i)]
-						if now := t.canonical(eb); !had {
-							t.places[int(a.i)] = now
-						} else if now != to {
-							t.mixed[int(a.i)] = true
-						}
-					}
-					a, ea, b, eb = b, eb, a, ea
-				}
-			}
-		default:
-			arg, from, ok := g.Origins(r)
-			if !ok {
-				continue
-			}
-			t.moves[r] = moves{arg, from}
-			for e := range out {
-				out[e] = origin{i: -1}
-				if all := t.origins[n.Args[arg[e]]]; all != nil {
-					out[e] = all[from[e]]
-					any = any || out[e].i >= 0
-				}
-			}
-		}
-		if any {
-			t.origins[r] = out
-		}
-	}
-}
-
-// sums fills in the origins of a product of a matrix with elements of the point. Correlated effects
-// are written so: diag_pre_multiply(τ, L) * z. If the matrix is triangular, each element of the
-// product contains one element of the point that none before it contains. The rest of its sum is a
-// location.
-func (t *tracer) sums(r ad.Ref, out []origin, depends func(e element) bool) (any bool) {
-	n := &t.g.Nodes[r]
-	attr := n.Attr.(ad.MatMulAttr)
-	rows, columns := n.Type.Shape[0], n.Type.Shape[1]
-	inner := t.g.Type(n.Args[0]).Shape[1]
-	if attr.TransA {
-		inner = t.g.Type(n.Args[0]).Shape[0]
-	}
-	for e := range out {
-		out[e] = origin{i: -1}
-	}
-	if t.g.Type(n.Args[0]).Lanes > 0 || t.g.Type(n.Args[1]).Lanes > 0 || len(out)*inner > maxTraced {
-		return false
-	}
-	factor := t.origins[n.Args[0]] == nil // the matrix is on the left
-	points, zero := t.origins[n.Args[1]], t.zeros(n.Args[0])
-	if !factor {
-		points, zero = t.origins[n.Args[0]], t.zeros(n.Args[1])
-	}
-	at := func(side, row, column, inRow, inColumn int, transposed bool) element {
-		if transposed {
-			return element{n.Args[side], column*inRow + row}
-		}
-		return element{n.Args[side], row*inColumn + column}
-	}
-	terms := make([][]term, len(out)) // without terms that are 0; nil: sums of another form
-	for e := range out {
-		sum := make([]term, 0, min(inner, maxLevels+1))
-		for l := 0; l < inner && len(sum) <= maxLevels; l++ {
-			a, b := at(0, e/columns, l, rows, inner, attr.TransA), at(1, l, e%columns, inner, columns, attr.TransB)
-			if !factor {
-				a, b = b, a
-			}
-			if zero != nil && zero[a.at] {
-				continue
-			}
-			o := points[b.at]
-			if o.i < 0 || o.how != asItIs {
-				sum = nil
-				break
-			}
-			sum = append(sum, term{t.canonical(a), int(o.i)})
-		}
-		if len(sum) <= maxLevels {
-			terms[e] = sum
-		}
-	}
-	owned := map[int]bool{}
-	for known := 0; known < maxLevels; known++ {
-		var now []int
-		for e, sum := range terms {
-			if len(sum) != known+1 {
-				continue
-			}
-			own := -1
-			for k, s := range sum {
-				if !owned[s.i] {
-					if own >= 0 {
-						own = -1
-						break
-					}
-					own = k
-				}
-			}
-			if own < 0 || !depends(sum[own].by) {
-				continue
-			}
-			i := sum[own].i
-			out[e], any = origin{i: int32(i), how: scaled, scale: sum[own].by}, true
-			now = append(now, i)
-			if _, ok := t.seen[i]; !ok {
-				t.seen[i], t.sites[i] = out[e], n.Site
-				t.others[i] = slices.Delete(slices.Clone(sum), own, own+1)
-			}
-		}
-		for _, i := range now {
-			owned[i] = true
-		}
-	}
-	return any
 }
 
 // groups finds the groups, by level. Groups of one level depend only on groups of earlier levels.
@@ -334,18 +94,22 @@ func (m *Model) groups(g *ad.Graph, x ad.Ref, statements []ad.Statement, calls [
 		}
 	}
 	var found []*group
-	site := map[int]*group{}
+	owner := map[int]*group{} // of each effect
 	for _, s := range groups {
-		if len(s.Elements) == 0 || slices.ContainsFunc(s.Elements, func(i int) bool { return site[i] != nil }) {
+		if len(s.Elements) == 0 || slices.ContainsFunc(s.Elements, func(i int) bool { return owner[i] != nil }) {
 			continue
 		}
 		for _, i := range s.Elements {
-			site[i] = s
+			owner[i] = s
 			s.Names = append(s.Names, names[i])
 		}
 		found = append(found, s)
 	}
-	var levels [][]*group
+	return levelsOf(found, owner)
+}
+
+// levelsOf sorts groups by level. owner has the group of each effect.
+func levelsOf(found []*group, owner map[int]*group) (levels [][]*group) {
 	for len(found) > 0 && len(levels) < maxLevels {
 		var ready, rest []*group
 		left := map[*group]bool{}
@@ -355,7 +119,7 @@ func (m *Model) groups(g *ad.Graph, x ad.Ref, statements []ad.Statement, calls [
 		for _, s := range found {
 			waits := false
 			for i := range s.depends {
-				if o := site[i]; o != s && left[o] {
+				if o := owner[i]; o != s && left[o] {
 					waits = true
 				}
 			}
@@ -368,7 +132,7 @@ func (m *Model) groups(g *ad.Graph, x ad.Ref, statements []ad.Statement, calls [
 		if len(ready) == 0 { // a cycle: leave one of them unchanged, preferably a non-centred one
 			k := max(0, slices.IndexFunc(rest, func(s *group) bool { return !s.Centred }))
 			for _, i := range rest[k].Elements {
-				delete(site, i)
+				delete(owner, i)
 			}
 			found = slices.Delete(rest, k, k+1)
 			continue
