@@ -25,28 +25,30 @@ type standing struct {
 // if almost all of its transitions diverge, while those of others do not, or if the region of its
 // draws has next to no mass. The log mass of a region is its log density plus its log volume, so a
 // high but narrow mode may have little mass. Useless chains start again, once; those that fail
-// again are dropped. With spare, in the first round, they are only excluded from learning.
-func (v *verdict) judgeChains(parts []any, spare bool) {
-	now := slices.Clone(v.rounds[len(v.rounds)-1])
+// again are dropped. With onlyExclude, as in the first and the last round, they are only excluded
+// from learning.
+func (v *verdict) judgeChains(parts []any, onlyExclude bool) {
+	now := slices.Clone(v.rounds[len(v.rounds)-1]) // the records of the chains that take part
 	v.rounds[len(v.rounds)-1] = now
-	middle, share := make([]float64, len(now)), make([]float64, len(now))
+	logMass, diverging := make([]float64, len(now)), make([]float64, len(now)) // of each chain
 	best, width := -infinity, 0.0
 	for i, r := range now {
 		levels := slices.Clone(r.logDensity)
 		slices.Sort(levels)
 		n := len(levels)
-		middle[i], share[i] = levels[n/2], float64(r.divergent)/float64(n)
-		middle[i] += logVolume(r.draws)
-		best = max(best, middle[i])
+		logMass[i] = levels[n/2] + logVolume(r.draws)
+		diverging[i] = float64(r.divergent) / float64(n)
+		best = max(best, logMass[i])
 		width = max(width, levels[n*3/4]-levels[n/4])
 	}
 	d := float64(len(now[0].draws[0]))
 	width = min(width, 3*math.Sqrt(d)) // except for chains that have not arrived yet
-	calm := slices.Sorted(slices.Values(share))[(len(share)-1)/2] < v.at.moving
+	othersMove := slices.Sorted(slices.Values(diverging))[(len(diverging)-1)/2] < v.at.moving
 	healthy := 0
 	for i := range now {
-		now[i].useless = middle[i] < best-v.at.farBelow-v.at.farBelow*width || calm && share[i] > v.at.stuck
-		if !now[i].useless {
+		light := logMass[i] < best-v.at.farBelow-v.at.farBelow*width
+		stuck := othersMove && diverging[i] > v.at.stuck
+		if now[i].useless = light || stuck; !now[i].useless {
 			healthy++
 		}
 	}
@@ -67,7 +69,7 @@ func (v *verdict) judgeChains(parts []any, spare bool) {
 		switch {
 		case s.dropped:
 			now[k].useless, s.lost = true, true
-		case spare || !now[k].useless:
+		case onlyExclude || !now[k].useless:
 		case !s.restarted:
 			s.restarted = true
 			v.restarts = append(v.restarts, chain)

@@ -13,11 +13,11 @@ import (
 
 // The constants of the race.
 const (
-	minBatches = 4 // batches needed to conclude anything
-	finals     = 3 * 2
-	tailTries  = 6   // transitions of a static kernel from a tail point
-	gentler    = 2   // number of times that a step size rejected in the tails is halved
-	raceNoise  = 0.4 // variance of a batch's reward, in units in which the range of rewards is 4
+	minBatches = 4     // batches needed to conclude anything
+	finals     = 3 * 2 // batches of the longer trials: two families, and smaller steps
+	tailTries  = 6     // transitions of a static kernel from a tail point
+	gentler    = 2     // number of times that a step size rejected in the tails is halved
+	raceNoise  = 0.4   // variance of a batch's reward, in units in which the range of rewards is 4
 )
 
 // arms are the grids of the static kernels: the step size, in units of the metric, and the number
