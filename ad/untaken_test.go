@@ -180,7 +180,7 @@ func TestSidesNotTaken(t *testing.T) {
 		}},
 	}
 	for _, form := range forms {
-		for _, side := range short.Every(3, untakenSides) {
+		for _, side := range short.Every(6, untakenSides) {
 			t.Run(fmt.Sprintf("%s/%s", form.name, side.name), func(t *testing.T) {
 				checkOrders(t, func() (*Graph, Ref, Ref) {
 					g := NewGraph()

@@ -11,6 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer/sampler"
 	"github.com/ppl-lang/ppl/infer/tempered"
+	"github.com/ppl-lang/ppl/internal/short"
 	"github.com/ppl-lang/ppl/model"
 )
 
@@ -68,7 +69,7 @@ func TestEvidence(t *testing.T) {
 		}
 		return p
 	}
-	for _, c := range []struct {
+	for _, c := range short.Every(3, []struct {
 		name, text string
 		values     map[string]any
 		want       float64
@@ -136,7 +137,7 @@ func TestEvidence(t *testing.T) {
 			map[string]any{"y": y}, math.Log(integral(func(d float64) float64 { return normal(d, 0, math.Sqrt(0.02)) * likelihood(d, 1) }, -2, 2)), nil},
 		{"categories", `data { array[4] int y; } parameters { real a; } model { a ~ logistic(0, 1); y ~ bernoulli_logit(a); }`,
 			map[string]any{"y": []int{1, 1, 0, 1}}, math.Log(1.0 / 20), nil}, // the prior probability is uniform
-	} {
+	}) {
 		e := evidenceOf(t, c.text, c.values, fit.Options{Seed: 3, Chains: 4, Draws: 500})
 		if !(math.Abs(e.Log-c.want) <= 4*e.Error) || !(e.Error < 0.05) {
 			t.Errorf("%s: log evidence %.4f ± %.4f, want %.4f", c.name, e.Log, e.Error, c.want)

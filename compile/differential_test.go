@@ -23,7 +23,7 @@ import (
 // every time. If PPL_RANDOM_PROGRAMS is a duration, such as 10m, new programs are compared for that
 // time; PPL_RANDOM_SEED may set the first seed.
 func TestRandomPrograms(t *testing.T) {
-	limit, first, count := time.Hour, uint64(1), uint64(short.Of(80, 10))
+	limit, first, count := time.Hour, uint64(1), uint64(short.Of(80, 7))
 	if s := os.Getenv("PPL_RANDOM_PROGRAMS"); s != "" {
 		d, err := time.ParseDuration(s)
 		if err != nil {
@@ -88,7 +88,7 @@ func TestRandomPrograms(t *testing.T) {
 // pieces of everyday Stan. The programs are the same every time;
 // compile/internal/cmd/randomprograms compares any number of others.
 func TestRandomModels(t *testing.T) {
-	models, drawn, mutants, rows, idioms := uint64(short.Of(250, 20)), uint64(short.Of(120, 10)), uint64(short.Of(60, 6)), uint64(short.Of(60, 6)), uint64(short.Of(40, 6))
+	models, drawn, mutants, rows, idioms := uint64(short.Of(250, 14)), uint64(short.Of(120, 8)), uint64(short.Of(60, 6)), uint64(short.Of(60, 6)), uint64(short.Of(40, 6))
 	var total contest.Report
 	run := func(text, values string, seed uint64) {
 		t.Helper()
@@ -191,7 +191,7 @@ func TestFoundPrograms(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal("no programs", err)
 	}
-	for _, file := range short.Every(2, files) {
+	for _, file := range short.Every(4, files) {
 		name := strings.TrimSuffix(filepath.Base(file), ".model")
 		t.Run(name, func(t *testing.T) {
 			text, set := withData(t, file)

@@ -69,7 +69,7 @@ func TestExtremes(t *testing.T) {
 	}
 	var names []string
 	kinds, points := map[string]string{}, map[string][][]float64{}
-	mostPoints := short.Of(50, 10) // of a function
+	mostPoints := short.Of(50, 5) // of a function
 	for line := range strings.Lines(string(b)) {
 		w := strings.Fields(line)
 		if w[0] == "#" || !strings.Contains(w[1], "r") {

@@ -22,11 +22,12 @@ import (
 // iterations. If the length of the loop doubles, the work of a gradient grows like the number of
 // iterations, counting the innermost ones. Most lengths are too large for unrolling.
 func TestCarriedArraysGrow(t *testing.T) {
-	for _, c := range []struct {
+	type table struct {
 		name  string
 		n     int
 		grows float64 // iterations at 2n over those at n
-	}{
+	}
+	for _, c := range short.Every(3, []table{
 		{"moving_average", 400, 2},
 		{"moving_average", 6000, 2},
 		{"two_arrays", 12000, 2}, // its history would take 5 GB if it had all elements
@@ -39,7 +40,7 @@ func TestCarriedArraysGrow(t *testing.T) {
 		{"successes", 100, 4},
 		{"backwards", 100, 4},
 		{"alignment", 100, 4},
-	} {
+	}) {
 		text, err := os.ReadFile(filepath.Join("testdata", "carried", c.name+".model"))
 		if err != nil {
 			t.Fatal(err)
@@ -168,10 +169,10 @@ func TestWorkGrows(t *testing.T) {
 	// Left out: the Gaussian process, as the interpreter's count has no operations within functions
 	// of the library; the table of successes and the renewal equation, since the interpreter copies
 	// an array for each assignment. TestCarriedArraysGrow knows their count.
-	for _, name := range []string{
+	for _, name := range short.Every(3, []string{
 		"eight_schools", "garch", "hierarchical", "hierarchical_loop", "hmm", "irt_2pl", "logistic", "mixture",
 		"moving_average", "poisson_glmm", "regression", "volatility", "volatility_noncentred",
-	} {
+	}) {
 		text, err := os.ReadFile(filepath.Join("..", "internal", "benchsuite", "models", name+".model"))
 		if err != nil {
 			t.Fatal(err)

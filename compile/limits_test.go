@@ -218,10 +218,11 @@ func TestLiveValues(t *testing.T) {
 	functions := "functions { real deep(int n) { vector[125000] v = " + megabyte + "; return n == 0 ? sum(v) : deep(n - 1) + v[n]; }\n" +
 		"vector twice(vector v) { return append_row(v, v); }\n" +
 		"real wide(int n) { " + declared[:strings.LastIndex(declared, "v119")-15] + " return n == 0 ? v0[1] : 1; } }\n"
-	for _, c := range []struct {
+	type program struct {
 		text    string
 		refused bool
-	}{
+	}
+	for _, c := range short.Every(3, []program{
 		{declared, true},
 		{"real s = deep(120);", true},
 		{"real s = sum({" + many(megabyte+"[1]", ", ", 120) + "});", false},
@@ -235,7 +236,7 @@ func TestLiveValues(t *testing.T) {
 		{"real s = 0; for (i in 1:40) s += deep(3) + sum(twice(" + megabyte + "));", false},
 		{"real s = 0; for (i in 1:20) s += sum(" + many(megabyte, " + ", 8) + ");", false},
 		{"real s = 0; for (i in 1:120) { for (x in " + megabyte + ") { s += x; if (s > 3) break; } }", false},
-	} {
+	}) {
 		prog, list := Compile(source.NewFile("live.model", functions+"transformed data {\n"+c.text+"\n}"))
 		if prog == nil {
 			t.Fatalf("%.200s\n%v", c.text, list)
@@ -259,6 +260,9 @@ func TestDeepRecursion(t *testing.T) {
 		"sum":        "return f(x + 1)" + strings.Repeat(" + 1", 9000) + ";",
 		"variables":  strings.Repeat("{ real y = 1; }", 3000) + "return f(x + 1);",
 	} {
+		if testing.Short() && name != "plain" && name != "sum" {
+			continue
+		}
 		text := "functions { real f(real x) { " + f + " } }\n"
 		prog, list := Compile(source.NewFile("deep.model", text+"transformed data { real y = f(1); }"))
 		if prog == nil {

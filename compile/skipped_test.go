@@ -9,6 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/compile/internal/bind"
+	"github.com/ppl-lang/ppl/internal/short"
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
@@ -49,7 +50,7 @@ model { s ~ exponential(1); if (s > 2) { STATEMENTS } }`
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, statements := range skipped {
+	for _, statements := range short.Every(3, skipped) {
 		prog, list := Compile(source.NewFile("skipped.stan", strings.Replace(text, "STATEMENTS", statements, 1)))
 		if prog == nil {
 			t.Fatal(list)
@@ -155,7 +156,7 @@ func TestSkippedWork(t *testing.T) {
 // limits allow, where points take the branch and where they do not.
 func TestSkippedValues(t *testing.T) {
 	for _, block := range branchBlocks {
-		for _, s := range longBranches {
+		for _, s := range short.Every(3, longBranches) {
 			prog, text := longBranch(t, block, s, "40", "12")
 			var models [2]*Model
 			for i, statements := range []int64{4e6, 1000e6} {

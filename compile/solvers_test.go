@@ -85,6 +85,7 @@ transformed parameters {
 // TestStiffDerivatives checks that the derivatives of explicit solutions decay where the solution
 // does, also from an equilibrium. The first component follows the second, k times as fast.
 func TestStiffDerivatives(t *testing.T) {
+	short.Skip(t, "equations that need many steps; TestSolvers is left")
 	for _, solver := range []string{"ode_rk45", "ode_ckrk", "ode_adams", "ode_bdf"} {
 		m := modelOf(t, `functions { vector f(real t, vector y, real k) { return [-k * (y[1] - y[2]), -0.1 * y[2]]'; } }
 parameters { real k; real b; }
@@ -211,6 +212,7 @@ model { for (n in 1:N) target += log(integrate_1d(f, 0, 10, {s}, {y[n]}, none));
 // solutions for one subject after another. States written out as scalars must give the same
 // solutions as arrays.
 func TestSubjects(t *testing.T) {
+	short.Skip(t, "ten programs are compiled; TestSolvers is left")
 	const text = `functions {
   vector f(real t, vector y, real k, real m) { return [-k * y[1], k * y[1] - m * y[2] / (0.5 + y[2])]'; }
 }

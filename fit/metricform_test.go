@@ -10,6 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer/riemann"
 	"github.com/ppl-lang/ppl/infer/sampler"
+	"github.com/ppl-lang/ppl/internal/short"
 	"github.com/ppl-lang/ppl/model"
 )
 
@@ -68,13 +69,13 @@ func TestMetricForms(t *testing.T) {
 	}
 	sd := math.Sqrt(covariance[0])
 
-	for _, c := range []struct {
+	for _, c := range short.Every(2, []struct {
 		args []string
 		form sampler.Form
 	}{
 		{nil, sampler.Sparse}, {[]string{"-metric-form", "sparse"}, sampler.Sparse},
 		{[]string{"-metric-form", "dense"}, sampler.Dense}, {[]string{"-metric-form", "diagonal"}, sampler.Diagonal},
-	} {
+	}) {
 		s := riemannian(t, c.args...)
 		form, m, err := s.Riemannian.SettleForm(posterior)
 		if err != nil || form != c.form {

@@ -388,7 +388,7 @@ func TestFailingCalls(t *testing.T) {
 			failed := 0
 			for i, site := range plan.sites {
 				counts[site]++
-				if howMuch() != "all" && counts[site] > 1 {
+				if howMuch() != "all" && counts[site] > 1 || testing.Short() && len(counts)%4 != 1 { // a quarter of the places
 					continue
 				}
 				errs := reasons(plan.kinds[i])

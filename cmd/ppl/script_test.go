@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"log"
 	"os"
@@ -15,10 +16,21 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	brief "github.com/ppl-lang/ppl/internal/short"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, commands)
+	testscript.Main(tests{m}, commands)
+}
+
+// tests are the tests, which run unless this process is a command of a script.
+type tests struct{ m *testing.M }
+
+func (t tests) Run() int {
+	flag.Parse()
+	brief.Tune()
+	return t.m.Run()
 }
 
 // commands are the programs that scripts may run.

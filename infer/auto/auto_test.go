@@ -13,6 +13,7 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/auto"
 	"github.com/ppl-lang/ppl/infer/infertest"
+	"github.com/ppl-lang/ppl/internal/short"
 )
 
 // drawn runs a sampler and returns the positions by chain and the report.
@@ -304,7 +305,7 @@ func TestLengthOfRace(t *testing.T) {
 	told := map[string]bool{} // how races end
 	for _, target := range []infer.LogDensity{shared{quartic{3, 0.005}}, shared{quartic{3, 0.015}}, shared{quartic{1, 0.01}}, infertest.AR1(3, 0.5), infertest.LogGamma{D: 2, Shape: 20}, infertest.StudentT{D: 2, Nu: 3}} {
 		for _, s := range []auto.Sampler{{}, {Kind: auto.Leapfrog}, {Kind: auto.ExactNormal, Steps: 2}, {Kind: auto.Leapfrog, StepSize: 0.5}, {RaceLength: 1}, {RaceBatch: 11}, {RaceLength: 20}, {NoPool: true}} {
-			for seed := range uint64(10) {
+			for seed := range uint64(short.Of(10, 2)) {
 				s.NoEarlyEnd = seed%2 == 1 // then the race begins as late as possible
 				const n = 220
 				_, report := drawn(t, target, infer.Config{Sampler: s, Chains: 3, Warmup: n, Draws: 5, Seed: seed})
@@ -325,7 +326,7 @@ func TestLengthOfRace(t *testing.T) {
 		}
 	}
 	for how, seen := range told {
-		if !seen && how != "rejected too often" && how != "rejected in the tails" {
+		if !seen && !testing.Short() && how != "rejected too often" && how != "rejected in the tails" {
 			t.Errorf("no race has ended so: %s", how)
 		}
 	}

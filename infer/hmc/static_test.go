@@ -7,6 +7,7 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/hmc"
 	"github.com/ppl-lang/ppl/infer/infertest"
+	"github.com/ppl-lang/ppl/internal/short"
 )
 
 func geometry(m infer.Metric) func(infer.LogDensity) (infer.Hamiltonian, error) {
@@ -16,7 +17,7 @@ func geometry(m infer.Metric) func(infer.LogDensity) (infer.Hamiltonian, error) 
 // TestInvariance starts from exact draws and checks that later positions have the same
 // distribution, with coarse steps and metrics other than the identity.
 func TestInvariance(t *testing.T) {
-	for _, c := range []struct {
+	for _, c := range short.Every(3, []struct {
 		target infertest.Exact
 		eps    float64
 		kernel hmc.Kernel
@@ -28,7 +29,7 @@ func TestInvariance(t *testing.T) {
 		{infertest.LogGamma{D: 2, Shape: 0.7}, 1.1, hmc.Kernel{IntTime: 6}},
 		{infertest.Bimodal{D: 2, Distance: 4}, 1.22, hmc.Kernel{Steps: 6}},
 		{infertest.Exponential{D: 2}, 0.5, hmc.Kernel{Steps: 3}},
-	} {
+	}) {
 		for _, m := range metrics(c.target.Dim())[1:] {
 			res, err := infertest.Invariance{
 				Target: c.target, StepSize: c.eps, Seed: 7, Hamiltonian: geometry(m),

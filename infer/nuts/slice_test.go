@@ -9,11 +9,12 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/hmc"
 	"github.com/ppl-lang/ppl/infer/infertest"
+	"github.com/ppl-lang/ppl/internal/short"
 )
 
 // TestInvariance2011 is TestInvariance for the sampler of 2011.
 func TestInvariance2011(t *testing.T) {
-	for _, c := range []struct {
+	for _, c := range short.Every(2, []struct {
 		target infertest.Exact
 		eps    float64
 		kernel Kernel2011
@@ -22,7 +23,7 @@ func TestInvariance2011(t *testing.T) {
 		{infertest.Funnel{D: 3}, 0.5, Kernel2011{MaxDepth: 5}},
 		{infertest.LogGamma{D: 2, Shape: 0.7}, 1.2, Kernel2011{}},
 		{infertest.Exponential{D: 2}, 0.3, Kernel2011{MaxEnergyError: 2}},
-	} {
+	}) {
 		for _, m := range metrics(c.target.Dim()) {
 			res, err := infertest.Invariance{
 				Target: c.target, StepSize: c.eps, Seed: 9, Replicates: 15000,

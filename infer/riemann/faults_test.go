@@ -11,6 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/hmc"
 	"github.com/ppl-lang/ppl/infer/infertest"
 	"github.com/ppl-lang/ppl/infer/riemann"
+	"github.com/ppl-lang/ppl/internal/short"
 )
 
 // always accepts every proposal.
@@ -119,7 +120,7 @@ func TestPlantedFaults(t *testing.T) {
 	}
 	coarse := riemann.Options{Tolerance: 1e-5, ReturnTolerance: 1e-3, Iterations: 15}
 	plain := func() infer.Kernel { return &hmc.Kernel{Steps: 3} }
-	for _, c := range []struct {
+	for _, c := range short.Every(2, []struct {
 		fault       string
 		target      infertest.Exact
 		eps         float64
@@ -148,7 +149,7 @@ func TestPlantedFaults(t *testing.T) {
 			h, err := hmc.NewEuclidean(l, infer.Metric{Kind: infer.Diagonal, Dim: 2, Inverse: []float64{4, 0.25}})
 			return wrongMomentum{h}, err
 		}, false},
-	} {
+	}) {
 		res, err := infertest.Invariance{Target: c.target, StepSize: c.eps, Seed: 23, Replicates: 4000, Kernel: c.kernel, Hamiltonian: c.hamiltonian}.Run()
 		if err != nil {
 			t.Fatalf("%s: %v", c.fault, err)

@@ -44,7 +44,7 @@ func TestMoments(t *testing.T) {
 		} else if !g.Riemannian.Frozen {
 			targets = append(targets, infertest.Funnel{D: 3})
 		}
-		for _, target := range short.Every(3, targets) {
+		for _, target := range short.Every(6, targets) {
 			dim := target.Dim()
 			values := make([][][]float64, 2*dim) // [quantity][chain][draw]
 			for i := range values {

@@ -86,8 +86,9 @@ func TestPropto(t *testing.T) {
 		ts := forms(f)[0]
 		for which := range 1 << len(ts) {
 			// Densities that are not testable take milliseconds per call, and their 256 subsets of
-			// parameters two minutes. So try them only with none, one and all.
-			if n := bits.OnesCount(uint(which)); !testable(f) && n > 1 && n < len(ts) {
+			// parameters two minutes. So try them only with none, one and all. So does a short run
+			// for all densities.
+			if n := bits.OnesCount(uint(which)); (testing.Short() || !testable(f)) && n > 1 && n < len(ts) {
 				continue
 			}
 			a := arguments(rng, f, ts)

@@ -174,7 +174,7 @@ func TestPartsOfMaps(t *testing.T) {
 // dense.
 func TestPartsOfProducts(t *testing.T) {
 	finely(t)
-	for _, c := range []struct {
+	for _, c := range short.Every(2, []struct {
 		r, k, c, lanes int
 		transA, transB bool
 		parts          bool
@@ -185,7 +185,7 @@ func TestPartsOfProducts(t *testing.T) {
 		{r: 7, k: fromTerms - 1, c: 1, transA: true}, {r: 1, k: fromTerms, c: 12, transB: true}, {r: 3, k: 5000, c: 2, transA: true, parts: true}, {r: 8, k: 6001, c: 8, transA: true, parts: true}, {r: 50, k: fromTerms + 3, c: 20, transA: true, parts: true}, {r: 70, k: 4000, c: 65, transA: true, parts: true}, {r: 3, k: 4000, c: 2, transA: true},
 		{r: 100, k: 110, c: 120, parts: true}, {r: 260, k: 64, c: 130, transB: true, parts: true}, {r: 131, k: 100, c: 70, parts: true},
 		{r: 3, k: 4, c: 5, lanes: 40, parts: true}, {r: 3, k: 4, c: 1, lanes: 40, transA: true, parts: true},
-	} {
+	}) {
 		shape := func(a, b int, trans bool) []int {
 			if trans {
 				a, b = b, a
@@ -236,7 +236,7 @@ func TestPartsOfArrays(t *testing.T) {
 // are rejected, and solves that are divided by right-hand sides.
 func TestPartsOfFactors(t *testing.T) {
 	finely(t)
-	for _, n := range []int{dense.InParts, 3*dense.InParts/2 + 5} {
+	for _, n := range short.Every(2, []int{dense.InParts, 3*dense.InParts/2 + 5}) {
 		g := ad.NewGraph()
 		a := g.Input(ad.Type{Shape: []int{n, n}})
 		y := g.Input(ad.Type{Shape: []int{n, 100}})
@@ -280,7 +280,7 @@ func TestPartsOfRegions(t *testing.T) {
 			for i := range bounds {
 				bounds[i] = math.Floor(50 * math.Abs(math.Sin(float64(3*i))))
 			}
-			for _, wrong := range [][]int{nil, {1}, {lanes - 1, 2}, {9, 10, lanes - 2}} {
+			for _, wrong := range short.Every(3, [][]int{nil, {1}, {lanes - 1, 2}, {9, 10, lanes - 2}}) {
 				in := [][]float64{normals(lanes, 7), bounds, {0.8}}
 				for _, k := range wrong {
 					in[0][k] = 60 + float64(k)

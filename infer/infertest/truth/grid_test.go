@@ -5,13 +5,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ppl-lang/ppl/internal/short"
 )
 
 // TestNodesSuffice integrates hierarchies with twice as many nodes along the mean. (The mean is
 // known much better where the scale of the groups is small.) No figure may change by more than a
 // hundredth of its standard deviation.
 func TestNodesSuffice(t *testing.T) {
-	for _, seed := range []uint64{1, 2} {
+	for _, seed := range short.Every(2, []uint64{1, 2}) {
 		for _, target := range Drawn(seed) {
 			if !strings.HasPrefix(target.Name, "hierarchy") {
 				continue

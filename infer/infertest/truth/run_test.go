@@ -96,7 +96,7 @@ func TestRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct {
+	for _, c := range short.Every(3, []struct {
 		name string
 		want []truth.Verdict // any of them
 	}{
@@ -113,7 +113,7 @@ func TestRuns(t *testing.T) {
 		{"hierarchy-non-centred", []truth.Verdict{truth.Right}},
 		{"bumps-near", []truth.Verdict{truth.Right}},
 		{"improper-growing-2", []truth.Verdict{truth.Told}},
-	} {
+	}) {
 		o, err := named(t, c.name).Run(context.Background(), truth.Options{Sampler: s, Seed: 1})
 		if err != nil {
 			t.Fatal(err)

@@ -40,7 +40,7 @@ func TestTable(t *testing.T) {
 // TestGradients compares gradients with differences, at random points where chains start and
 // at exact draws.
 func TestGradients(t *testing.T) {
-	for _, target := range short.Every(4, checked()) {
+	for _, target := range short.Every(8, checked()) {
 		if target.Dim() > 60 {
 			continue // the same code as in fewer dimensions, but slower
 		}
@@ -67,7 +67,7 @@ func TestGradients(t *testing.T) {
 // TestFiguresMatchExactDraws compares the known figures with independent draws.
 func TestFiguresMatchExactDraws(t *testing.T) {
 	const n = 1000
-	for _, target := range short.Every(4, checked()) {
+	for _, target := range short.Every(8, checked()) {
 		if target.Sample == nil {
 			continue
 		}
@@ -102,7 +102,7 @@ func TestFiguresMatchExactDraws(t *testing.T) {
 // draws have the same distribution.
 func TestDensitiesMatchExactDraws(t *testing.T) {
 	const n = 1000
-	for _, target := range short.Every(4, checked()) {
+	for _, target := range short.Every(8, checked()) {
 		if target.Sample == nil {
 			continue
 		}
