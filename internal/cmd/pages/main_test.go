@@ -59,6 +59,40 @@ func TestApply(t *testing.T) {
 	}
 }
 
+// TestGenerated checks that a page has the command that writes anew the files made from what it
+// edits. The run of all pages does not notice if it is missing, as the commands of another page
+// may write these files.
+func TestGenerated(t *testing.T) {
+	pages, err := readPages(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	uses := map[string]int{}
+	for _, p := range pages {
+		for _, g := range []struct {
+			sources []string // a file, or the beginning of its name
+			command string
+		}{
+			{[]string{"stdlib/bounded.go", "stdlib/elementary.go", "lang/types/structure.go", "fit/formats.go"}, "go run ./internal/cmd/specappendix -w\n"},
+			{[]string{"cmd/ppl/flagtable.go", "infer/sampler/", "fit/formats.go"}, "go test ./cmd/ppl -run '^TestHelp$' -update\n"},
+		} {
+			edits := slices.ContainsFunc(p.files(), func(name string) bool {
+				return slices.ContainsFunc(g.sources, func(s string) bool { return strings.HasPrefix(name, s) })
+			})
+			if !edits {
+				continue
+			}
+			uses[g.command]++
+			if !slices.ContainsFunc(p.blocks, func(b block) bool { return b.kind == commands && strings.Contains(b.text, g.command) }) {
+				t.Errorf("%s lacks the command %s", p.path, g.command)
+			}
+		}
+	}
+	if len(uses) != 2 {
+		t.Errorf("no page needs a command: %v", uses)
+	}
+}
+
 func contributing(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
