@@ -65,15 +65,15 @@ const coverageNames = 40
 func StudyKinds() []Kind {
 	return []Kind{
 		{Name: "study-rhat", Title: "R-hat", Scope: OfQuantity,
-			Shows: "R-hat of the quantity in each fit. Those above 1.01, right of the dashed line, are fits whose chains do not agree; what lies beyond the last class is in the remark."},
+			Shows: "R-hat of the quantity in each fit. In fits above 1.01, right of the dashed line, the chains do not agree. A remark counts the fits beyond the last class."},
 		{Name: "study-ess", Title: "Effective sample size", Scope: OfQuantity,
 			Shows: "The effective sample size of the quantity in each fit, in the bulk and in the tails."},
 		{Name: "study-ranks", Title: "Ranks of the true value", Scope: OfQuantity,
-			Shows: "Where the value that the data were made from stands among the draws of the fit to them. Ranks are uniform if the posterior is computed rightly: of a hundred bars, one leaves the band by chance. A hump says that the posterior is too wide, a valley that it is too narrow, a slope that it lies on one side."},
+			Shows: "The rank of the true value among the draws of the fit to its data. Ranks are uniform if the posterior is computed correctly; of a hundred bars, about one leaves the band by chance. A hump means that the posterior is too wide, a valley that it is too narrow, a slope that it lies to one side."},
 		{Name: "study-coverage", Title: "Coverage", Scope: OfVariable,
-			Shows: "How often the middle 50 % and 90 % of the posterior have the value that the data were made from, with intervals of 95 % for as many fits. They should reach the dashed lines."},
+			Shows: "The share of fits whose middle 50 % and 90 % contain the true value, with 95 % intervals for this number of fits. The shares should reach the dashed lines."},
 		{Name: "study-times", Title: "Time of a fit", Scope: OfRun,
-			Shows: "How long the fits have taken by the clock, with all that belongs to them. It depends on the machine and on what else ran there."},
+			Shows: "The wall-clock time of each fit, including reading, summarising and writing. It depends on the machine and on what else ran there."},
 	}
 }
 

@@ -1,5 +1,5 @@
 // Command serveload measures ppl serve under load: latencies, refusals and memory. Its figures are
-// in doc/how-to/serve.md.
+// in doc/evidence/front-ends.md.
 //
 //	go build -o ppl ./cmd/ppl
 //	go run ./internal/cmd/serveload --ppl ./ppl [--memory BYTES] [SCENARIO…]
