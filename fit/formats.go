@@ -61,8 +61,8 @@ var formats = []FormatRow{
 	{
 		Name: Zarr, Codec: zarrCodec{}, Groups: true, Is: zarr.Is,
 		Doc: "a Zarr store, a folder, for ArviZ and xarray, with the groups posterior,\n" +
-			"sample_stats, observed_data, constant_data, those of warm-up if there are\n" +
-			"draws of it",
+			"sample_stats, observed_data, constant_data, those of warm-up if its draws\n" +
+			"were kept",
 		Run:     "one store for all chains that ArviZ reads and that\ncan be read while it is written",
 		Readers: "xarray and zarr-python 3 (tried); by the format, not tried: ArviZ from 0.18 on, Julia, R by `Rarr`",
 		Numbers: "exact", Live: "at any moment",
@@ -78,9 +78,9 @@ var formats = []FormatRow{
 	},
 	{
 		Name: "parquet", Program: "ppl-parquet",
-		Doc: "a Parquet file with one row per draw, by the program ppl-parquet, which\n" +
-			"is installed apart; of the folder of a study, with its results, one row\n" +
-			"per fit and quantity",
+		Doc: "a Parquet file with one row per draw, made by the program ppl-parquet,\n" +
+			"which you install separately; for the folder of a study, its results, one\n" +
+			"row per fit and quantity",
 		Readers: "Arrow, pandas, polars, DuckDB, R's `arrow`", Numbers: "exact", Live: "–",
 	},
 }

@@ -49,9 +49,8 @@ func benchCommand() *cobra.Command {
 		Long: fmt.Sprintf(`Times evaluations of log density and gradient in %d batches of at least %v,
 cycling over the points, and prints the time per evaluation in the fastest batch
 and in the median one, the time to bind the model to its data, and the number of
-allocations per evaluation. Times of evaluations are those of the processor, where
-the system tells them, so that other work does not count; with --parallel they are
-those of the clock.
+allocations per evaluation. Where the system reports it, the time of an evaluation is
+processor time, so that other work does not count. With --parallel it is wall-clock time.
 
 The points are read from a file as for logdensity, or are %d random points of
 the unconstrained space, uniform in (-2, 2), where the log density is finite.`, batchCount, batchTime, benchPoints),

@@ -21,22 +21,22 @@ func checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "check MODEL…",
 		Long: `Checks models without data and prints errors and warnings on stderr; - is standard
-input. Errors make the exit code 1. Warnings are about what is allowed but likely
-to be a mistake. If there are none, a terminal shows a line that says so, and a
-file or pipe gets nothing.
+input. Errors make the exit code 1. Warnings are about code that is allowed but
+likely to be a mistake. If there are none, a terminal shows a line that says so,
+and a file or pipe gets nothing.
 
---pedantic adds warnings about what is often intended: parameters without a
+--pedantic adds warnings about code that is often intended: parameters without a
 prior, very wide uniform priors, conditions on parameters, and more. Their codes
 begin with W06 in ` + "`ppl explain-error`" + `.
 
-With --data, one model is also bound to its data, which checks the data, and the
-sizes and indices that depend on them. With --pedantic too, long loops that do
-not run as vectors give warnings, with what to write instead.
+With --data, one model is also bound to its data. This checks the data, and the sizes and
+indices that depend on them. With --pedantic too, it warns about long loops that do not run
+as vectors, and says what to write instead.
 
 With --json, the messages go to stdout as an array of objects with the keys
 severity, code, summary, detail, help, file, line, column, endLine, endColumn
-and notes; lines and columns count from 1, in characters, and the end is the
-place after the last character. Keys without a value are left out.`,
+and notes. Lines and columns count from 1, in characters; the end is the place after the last
+character. Keys without a value are left out.`,
 		Example: "  ppl check eight_schools.model\n  ppl check *.stan --json\n  ppl check --pedantic mine.stan\n  ppl check eight_schools.model --data eight_schools.data.json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {

@@ -46,17 +46,17 @@ func cmdstanProgram(args []string) (code int, ok bool) {
 func cmdstanHomeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "cmdstan-home DIR",
-		Long: `Makes a folder that CmdStanPy, CmdStanR, brms and other front ends take for an
-installation of CmdStan: with its makefile, bin/stanc, bin/stansummary and
-bin/diagnose. Models are then run by ppl, with no C++ compiler.
+		Long: `Makes a folder that looks like an installation of CmdStan to CmdStanPy, CmdStanR,
+brms and other front ends: it has the makefile, bin/stanc, bin/stansummary and
+bin/diagnose. ppl then runs their models, without a C++ compiler.
 
     ppl cmdstan-home ~/.cmdstan/cmdstan-` + stan.Version + `
 
-is where CmdStanPy and CmdStanR look by themselves; elsewhere, tell them with
-cmdstanpy.set_cmdstan_path or cmdstanr::set_cmdstan_path, or by the environment
+CmdStanPy and CmdStanR look for CmdStan in this folder. For another folder, call
+cmdstanpy.set_cmdstan_path or cmdstanr::set_cmdstan_path, or set the environment
 variable CMDSTAN. The program ppl must stay where it is, or be on the PATH.
 
-The environment variable ` + executable.EngineVariable + ` names another sampler to use in the place of NUTS,
+The environment variable ` + executable.EngineVariable + ` names another sampler to use instead of NUTS,
 with its options: ` + executable.EngineVariable + `="ahmc batches=20".`,
 		Example: "  ppl cmdstan-home ~/.cmdstan/cmdstan-" + stan.Version,
 		Args:    arguments("DIR"),
@@ -91,13 +91,13 @@ func buildCommand() *cobra.Command {
 	var o buildOptions
 	cmd := &cobra.Command{
 		Use: "build MODEL",
-		Long: `Checks a model and makes a program of it that takes CmdStan's arguments and writes
-CmdStan's files: sample, optimize, laplace, pathfinder, variational,
-generate_quantities, log_prob, diagnose; EXE help-all tells all.
+		Long: `Checks a model and makes a program from it that takes CmdStan's arguments and
+writes CmdStan's files: sample, optimize, laplace, pathfinder, variational,
+generate_quantities, log_prob, diagnose. PROGRAM help-all lists all arguments.
 
-The program is a script that carries the model and starts ppl, which must stay
-where it is or be on the PATH. With --standalone, and on Windows, it is a copy of
-ppl that carries the model: 20 MB, and needs nothing else.`,
+The program is a script that contains the model and starts ppl. ppl must stay
+where it is or be on the PATH. With --standalone, and on Windows, the program is a
+copy of ppl that contains the model: 25 MB, and it needs nothing else.`,
 		Example: "  ppl build bernoulli.stan -o bernoulli\n  ./bernoulli sample num_chains=4 data file=bernoulli.data.json",
 		Args:    arguments("MODEL"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },

@@ -76,7 +76,7 @@ func commandTable() []commandRow {
 		{"explain", groupTools, "Show how the gradient is evaluated and where its time goes", modelArg, "data", explainCommand},
 		{"report-bug", groupTools, "Write a report of a wrong log density", modelOrRunArg, "", reportBugCommand},
 		{"serve", groupTools, "Check and run untrusted models over HTTP", noArgs, "", serveCommand},
-		{"cmdstan-home", groupTools, "Make a folder that front ends take for CmdStan", folderArg, "", cmdstanHomeCommand},
+		{"cmdstan-home", groupTools, "Make a folder that looks like CmdStan to front ends", folderArg, "", cmdstanHomeCommand},
 		{"build", groupTools, "Make an executable like one that CmdStan makes", modelArg, "", buildCommand},
 		{"completion", groupTools, "Print a script that completes commands in your shell", nil, "", nil}, // cobra's
 		{"schema", groupTools, "Print the JSON schema of what a command prints", schemaArg, "formats", schemaCommand},

@@ -176,14 +176,14 @@ func compareCommand() *cobra.Command {
 	var o comparing
 	cmd := &cobra.Command{
 		Use: "compare DIR DIR…",
-		Long: `Compares models by their expected log predictive density, the best first: the
-differences with their standard errors, and the weights of the models in the mixture of
-their predictive distributions that predicts best (stacking). The verdict follows one
-rule: a difference of less than 4, or of less than two standard errors, does not tell two
-models apart. Estimates with a Pareto k that is too large, or of other observations, are
-not comparable. Models of other data, or of probabilities and densities, are refused.
+		Long: `Compares models by their expected log predictive density, the best first. It prints the
+differences with their standard errors, and the weights of the models in the mixture that
+predicts best (stacking). The verdict follows one rule: a difference below 4, or below two
+standard errors, does not separate two models. Estimates with a Pareto k that is too large,
+or of other observations, are not comparable. Models of other data are refused, and so are
+probabilities compared with densities.
 
-DIR is the folder of a run, whose leave-one-out cross-validation is computed (ppl loo),
+DIR is the folder of a run, for which ppl computes leave-one-out cross-validation (ppl loo),
 or a file with the result of ppl loo --json or ppl cv --json. All must be about the same
 observations.`,
 		Example: `  ppl compare pooled partial separate

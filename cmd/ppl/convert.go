@@ -125,8 +125,8 @@ func convertCommand() *cobra.Command {
 of CmdStan, in another format:
 
 ` + formatHelp() + `
-Of CSV files and stores alone, give the model by --model, and its data by --data, for
-what follows from these; without, the store has the draws only.`,
+For CSV files and single stores, give --model and --data to get the groups that depend on
+them. Without them, the store has only the draws.`,
 		Example: `  ppl convert results --to zarr --out results.zarr
   ppl convert results --to zarr --groups all --out results.zarr
   ppl convert results.zarr --to csv --out csv`,

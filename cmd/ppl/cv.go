@@ -36,20 +36,19 @@ func cvCommand() *cobra.Command {
 	var o validating
 	cmd := &cobra.Command{
 		Use: "cv DIR | MODEL --data FILE",
-		Long: `Cross-validation: the observations are divided into folds; for each, the model is
-fitted to the others, and the log predictive density of those in the fold is computed.
-That takes as many fits as folds, and relies on no approximation.
+		Long: `Cross-validation divides the observations into folds. For each fold, it fits the model to the
+other observations, and computes the log predictive density of those in the fold. This takes
+one fit per fold, and needs no approximation.
 
   --folds K     K folds at random
   --by GROUP    whole groups are predicted: one fold per group, or --folds of them
   --time T      the future is predicted from the past: the observations after the first
                 (--first, a share) in --folds blocks, each from all before it
 
-DIR is the folder of a run with --out, whose numbers of chains and draws are used; or a
-model with its data. The fits are a study: with --out, they are kept as they come, and the
-same command goes on where it was stopped. Observations are the rows of the data that have as many as the
-variable on the left of the model's statements; they must be independent given the
-parameters.`,
+DIR is the folder of a run with --out, whose numbers of chains and draws are used. Instead of
+it, you can give a model with its data. With --out, the fits are kept as they arrive, and the
+same command continues after a stop. Observations are rows: ppl leaves out the same rows of
+the outcome and of all data with as many rows. They must be independent given the parameters.`,
 		Example: `  ppl cv fit --folds 10
   ppl cv m.stan -d d.json --by school --json > schools.json`,
 		Args: arguments("DIR"),

@@ -25,9 +25,8 @@ func diagnoseCommand() *cobra.Command {
 	var in input
 	cmd := &cobra.Command{
 		Use: "diagnose DIR… | FILE.csv…",
-		Long: `Prints how the chains of a run have fared and what is wrong with it, with advice.
-The run is that of a folder (ppl run --out) or that of the CSV files of CmdStan,
-one per chain.`,
+		Long: `Prints figures of the chains of a run, and its findings with advice. The run is a folder of
+ppl run --out, or CSV files of CmdStan, one per chain.`,
 		Args: cobra.ArbitraryArgs,
 	}
 	readsFit.add(cmd, &in)

@@ -17,11 +17,10 @@ import (
 func docCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "doc [NAME]",
-		Long: `Prints what a function of the language computes, its forms, what its
-arguments must be, and an example with its value, from the declarations that
-the compiler reads. NAME is a function such as softmax, an operator such as
-'.*', or a distribution such as normal, of which all functions are shown.
-Of a part of a name, it lists the names that contain it. Without NAME, lists the names of the library by families.`,
+		Long: `Prints what a function of the language computes, its forms, what its arguments must be, and an
+example with its value. NAME is a function such as softmax, an operator such as '.*', or a
+distribution such as normal: then all its functions are shown. For a part of a name, ppl lists
+the names that contain it. Without NAME, it lists all names of the library by families.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil

@@ -10,12 +10,11 @@ func docsCommand() *cobra.Command {
 	var address, out string
 	cmd := &cobra.Command{
 		Use: "docs",
-		Long: `Serves the documentation on this machine: tutorials, how-to pages, reference and evidence,
-with a search. It needs no network. With --out, the pages are written to a folder instead;
-open its index.html, or have any web server offer the folder.
+		Long: `Serves the documentation on this machine: tutorials, how-to pages, reference and evidence, with a search. It needs no network. With --out, the pages are written to a folder
+instead; open its index.html, or serve the folder with any web server.
 
-A released program carries the pages. One that was installed by go install builds them with
-the Go toolchain each time, which takes seconds.
+A released program contains the pages. A program from go install builds them with the Go
+toolchain each time, which takes seconds.
 
 ppl doc NAME explains one function or distribution in the terminal.`,
 		Example: "    ppl docs\n    ppl docs --out pages",

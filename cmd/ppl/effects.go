@@ -72,17 +72,17 @@ func effectsCommand() *cobra.Command {
 	var o effectOptions
 	cmd := &cobra.Command{
 		Use: "effects DIR",
-		Long: `How the expected outcome depends on variables of the data, at the draws of a run, with
-the names of R's package marginaleffects:
+		Long: `Shows how the expected outcome depends on variables of the data, at the draws of a run. The
+names are those of R's package marginaleffects:
 
   predictions  average expected outcomes, for each level of the variables of --of
   comparisons  what a step of a number, or another level of a factor, changes
   slopes       derivatives with respect to a number
 
-Every quantity is computed from averages over the rows, in which a variable has other
-values and all others stay as observed; with --at, some are set to values; with --by,
-averages are over groups of rows. Ratios are those of averages. The rows are those of the
-run, or of --data. The expected outcome is that of ppl predict --expected.
+Every quantity is computed from averages over the rows. One variable gets other values, and
+all others stay as observed. --at sets some of them to values, and --by averages over groups
+of rows. Ratios are ratios of averages. The rows are those of the run, or of --data. The
+expected outcome is that of ppl predict --expected.
 
 Factors are variables that the model uses as an index, columns with levels, and zeros
 and ones; other variables are numbers.`,

@@ -71,14 +71,14 @@ the data with all parameters integrated out, also called the marginal likelihood
 several runs, it compares them: Bayes factors against the best, and the probability of
 each model if all were equally probable before.
 
-The estimate is by bridge sampling (warp-III), or by parallel tempering where a run was
-tempered. All constants of the density count, also those that statements with ~ drop. If
-the prior as written does not integrate to 1, as where a bound cuts off a distribution,
-its integral is taken out.
+The estimate is by bridge sampling (warp-III), or by parallel tempering if the run was
+tempered. All constants of the density count, also those that statements with ~ drop. If the
+prior as written does not integrate to 1, for example because a bound cuts off a
+distribution, the estimate is divided by its integral.
 
-Evidence depends on the priors much more than the posterior does: a prior ten times as
-wide makes it about ten times as small for each parameter. To compare models by how well
-they predict, use ppl compare.
+Evidence depends on the priors much more than the posterior does: a prior ten times as wide
+makes it about ten times as small for each parameter. To compare models by their predictions,
+use ppl compare.
 
 DIR is the folder of a run with --out; or CSV files, with --model and --data.`,
 		Example: `  ppl evidence fit

@@ -107,15 +107,14 @@ func explainCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "explain MODEL --data FILE",
-		Long: `Shows, for one evaluation of the log density with its gradient: the lines of the
-source that cost most, how the loops were evaluated, the blocks of the program
-that the model was compiled to with the time that each takes, what each pass of
-the compiler did, and the program itself with the lines that its operations came
-from. What a line costs includes its part of the gradient.
+		Long: `Shows, for one evaluation of the log density with its gradient: the most expensive lines of
+the source, how loops were evaluated, the blocks of the compiled program with their times,
+what each pass of the compiler did, and the program with the line of each operation. The
+cost of a line includes its part of the gradient.
 
-A loop is fast if it is laned: evaluated for all its iterations at once. It is
-scanned where an iteration needs the one before, and unrolled, which is slow,
-where neither is possible; the reason is shown.
+A loop is fast if it is laned, that is if all its iterations are evaluated at once, in vector
+lanes. It is scanned if an iteration needs the one before. It is unrolled, which is slow, if
+neither is possible; ppl shows the reason.
 
 The times are measured at the first point of a file as for logdensity, or at a
 random point.`,

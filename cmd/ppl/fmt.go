@@ -22,19 +22,17 @@ func fmtCommand() *cobra.Command {
 	var o fmtOptions
 	cmd := &cobra.Command{
 		Use: "fmt [MODEL…]",
-		Long: `Lays models out in the one canonical form: two blanks of indentation, blanks
-around operators, lines of at most 80 columns where that is possible. Comments
-stay where they are, and one empty line is kept between statements. The program
-means the same.
+		Long: `Formats models in one canonical form: two blanks of indentation, blanks around operators,
+lines of at most 80 columns where possible. Comments stay where they are, and at most one
+empty line stays between statements. The meaning does not change.
 
-The result goes to standard output, or with -w back to the files. Without a
-file, or for -, standard input is formatted. With --check or --diff nothing is
-written; the exit code is 1 if a file is not in the canonical form, or cannot
-be read as a program.
+The result goes to standard output, or with -w back to the files. Without a file, or for -,
+it formats standard input. With --check or --diff it writes nothing; the exit code is 1 if a
+file is not in the canonical form, or cannot be parsed.
 
-With --upgrade, the syntax of older versions of Stan is rewritten as it is
-today: arrays real x[N], assignments by <-, comments by #, increment_log_prob,
-functions whose names end in _log, and functions that have gone.`,
+--upgrade rewrites the syntax of older versions of Stan: arrays real x[N], assignments by
+<-, comments by #, increment_log_prob, functions whose names end in _log, and functions that
+were removed.`,
 		Example: "  ppl fmt -w *.stan\n  ppl fmt --upgrade old.stan > new.stan\n  ppl fmt --check models/*.stan",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.write && (o.check || o.diff) {

@@ -125,12 +125,12 @@ func generateCommand() *cobra.Command {
 	var from string
 	cmd := &cobra.Command{
 		Use: "generate [MODEL] --fit DIR",
-		Long: `Runs the generated quantities of a model on the draws of an earlier run, without
-sampling anew: those of a model that has got more of them, or for new data.
+		Long: `Runs the generated quantities of a model on the draws of an earlier run, without sampling
+again. Use it after you added generated quantities, or for new data.
 
-The draws are those in a folder of ppl run --out. Without MODEL they are those of
-the run's own model, and without --data its own data. The parameters of the model
-must be among the draws, in the same sizes.`,
+--fit is a folder of ppl run --out. Without MODEL it uses the model of that run, and without
+--data the data of that run. The parameters of the model must be among the draws, with the
+same sizes.`,
 		Example: `  ppl generate model.stan --fit results --out quantities
   ppl generate --fit results --data new.json --vars y_new`,
 		Args: func(cmd *cobra.Command, args []string) error {

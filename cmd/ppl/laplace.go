@@ -44,12 +44,12 @@ func laplaceCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "laplace MODEL --data FILE",
 		Long: `Draws from the normal distribution of the unconstrained parameters that has the
-posterior's mode and its curvature there, which is computed exactly.
+posterior's mode and its curvature there. The curvature is exact.
 
-The mode comes from --mode, the folder or the CSV file of ppl optimize --jacobian,
-or parameters as JSON; without it, it is looked for. Each draw has its log density
-(log_p__) and that of the approximation (log_q__), and the Pareto k of their
-differences says how close the approximation is.`,
+--mode gives the mode: the folder or the CSV file of ppl optimize --jacobian, or parameters
+as JSON. Without it, ppl finds the mode. Each draw has its log density (log_p__) and that of
+the approximation (log_q__). The Pareto k of their differences says how close the
+approximation is.`,
 		Example: `  ppl laplace m.model -d d.json --draws 4000
   ppl optimize m.model -d d.json --jacobian --out mode
   ppl laplace m.model -d d.json --mode mode`,

@@ -68,9 +68,8 @@ log Jacobians of the transforms of constrained parameters are included.
 With the folder of a run for --points, the points are its draws, chain after
 chain. --show points prints them on the unconstrained scale.
 
-Where the model rejects a point, its log density is -Infinity and its gradient
-NaN; if that leaves no parameters and transformed parameters, they are null. The
-reason is told on stderr.`,
+If the model rejects a point, its log density is -Infinity and its gradient NaN. Parameters
+that cannot be computed there are null. stderr has the reason.`,
 		Args: arguments("MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, w := range show {

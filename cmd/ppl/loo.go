@@ -112,19 +112,18 @@ func looCommand() *cobra.Command {
 	var o judging
 	cmd := &cobra.Command{
 		Use: "loo DIR",
-		Long: `Estimates the expected log predictive density of new data from the draws of a run:
-leave-one-out cross-validation by Pareto smoothed importance sampling (PSIS-LOO),
-and WAIC beside it. DIR is the folder of a run with --out; or CSV files, with --model
-and --data.
+		Long: `Estimates the expected log predictive density of new data from the draws of a run. It uses
+leave-one-out cross-validation by Pareto smoothed importance sampling (PSIS-LOO), and WAIC
+for comparison. DIR is the folder of a run with --out; or CSV files, with --model and --data.
 
-The log likelihoods of observations follow from the model's statements on data, such
-as y ~ normal(mu, sigma); a generated quantity log_lik is used if there is one.
+ppl derives the log likelihood of each observation from the model's statements about data,
+such as y ~ normal(mu, sigma). If there is a generated quantity log_lik, it uses that.
 
-An observation whose Pareto k is too large cannot be left out by weighting draws.
---moment-match moves the draws to where the posterior is without it, which takes some
-evaluations of the model at each draw; --exact fits the model again without each of
-these, or with both, of those that are left. These fits are a study: with --out, they are
-kept as they come, and the same command goes on where it was stopped.`,
+If the Pareto k of an observation is too large, weights cannot leave it out. --moment-match
+moves the draws to the posterior without the observation; this takes some evaluations of the
+model for each draw. --exact fits the model again without each such observation. With both,
+--exact applies to those that moving does not solve. With --out, these fits are kept as they
+arrive, and the same command continues after a stop.`,
 		Example: `  ppl run m.model -d d.json --out fit && ppl loo fit
   ppl loo fit --moment-match --exact
   ppl loo fit --by school --pointwise loo.csv

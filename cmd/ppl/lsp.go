@@ -20,14 +20,14 @@ func lspCommand() *cobra.Command {
 	var includePaths []string
 	cmd := &cobra.Command{
 		Use: "lsp",
-		Long: `Answers an editor on standard input and output in the Language Server Protocol:
-messages as one types, with changes that fix what they are about; completion,
-documentation, signatures, definitions and references also through #include,
-renaming, outline, layout, highlighting, types and shapes beside expressions, and
-commands that run a model or check it with the data beside it, NAME.data.json.
+		Long: `Answers an editor on standard input and output in the Language Server Protocol. It offers
+messages as you type, with fixes; completion, documentation and signatures; definitions and
+references, also through #include; renaming, outline, layout and highlighting; types and
+shapes next to expressions. Commands run a model, or check it with the data in
+NAME.data.json.
 
 Editors start it; doc/how-to/editors.md says how to set them up. The exit code is 0 if the
-editor has ended the session as the protocol asks for.`,
+editor ends the session as the protocol requires.`,
 		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			program, err := "/proc/self/exe", error(nil) // the program that runs now, even if its file was replaced

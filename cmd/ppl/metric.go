@@ -39,19 +39,18 @@ func metricCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "metric MODEL --data FILE --points FILE",
 		Long: `Prints the matrix that the samplers rmhmc, armhmc, hmc and nuts use with the same
---metric, at points of the unconstrained space, which are read from a file
+--metric. A file gives the points of the unconstrained space:
 
     {"points": [[0.1, -0.5], [1, 2]]}
 
   fisher    the expected Fisher information: the sum of JᵀIJ over the statements
-            with ~ and the densities added to target, those of parameters
-            included, I being the expected information of the distribution and J
-            the derivative of its variate and arguments. What contributes nothing
-            is listed, with the reason: a distribution whose expected information
-            is not declared, part of a mixture, any other addition to target.
-            Transforms of constrained parameters contribute nothing either; the
-            information of distributions on bounded supports is that of the
-            variate on the unbounded scale.
+            with ~ and the densities added to target, priors included. I is the
+            expected information of the distribution, and J the derivative of its
+            variate and arguments. Parts that contribute nothing are listed with
+            the reason: a distribution without declared information, part of a
+            mixture, any other addition to target. Transforms of constrained
+            parameters contribute nothing either. On a bounded support, the
+            information is that of the variate on the unbounded scale.
   softabs   SoftAbs of the negative Hessian of the log density
   user      the value of the function metric of the model's functions block:
 

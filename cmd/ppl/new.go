@@ -29,7 +29,8 @@ func newCommand() *cobra.Command {
 	var o newOptions
 	cmd := &cobra.Command{
 		Use: "new FORMULA",
-		Long: `Writes a model from a formula and a table: a program with comments that you can read, change and run as it is. Its priors follow from the scale of the data; comments have the reasons.
+		Long: `Writes a model from a formula and a table: a program with comments that you can read,
+change and run. Its priors follow from the scale of the data; comments give the reasons.
 
 The formula has R's syntax, as in lme4 and brms: columns, interactions a:b and a*b, groups (1 + x | g), (x || g) and (1 | a/b), offset(x), smooth functions s(x), I(x^2), log(x) and other functions, factor(x). 0 + leaves out the intercept. Left of ~ is the outcome, with y | trials(n) or y | cens(censored) where needed; I(end - start) is computed from columns. Columns of texts are factors with treatment contrasts.
 

@@ -110,17 +110,15 @@ func optimizeCommand() *cobra.Command {
 		Long: `Climbs to a maximum of the log density and prints the parameters, transformed
 parameters and generated quantities there.
 
-Without --jacobian, the density is that of the parameters as they are declared:
-the maximum is the mode of the posterior, or, without priors, the maximum
-likelihood estimate. With --jacobian, it is that of the unconstrained parameters,
-which is where a normal approximation belongs (ppl laplace).
+Without --jacobian, the density is that of the parameters as declared: the maximum is the mode of the posterior, or, without priors, the maximum
+likelihood estimate. With --jacobian, it is that of the unconstrained parameters. ppl laplace needs that one.
 
-What has been reached when --time-limit or Ctrl-C ends it is shown and written, as not
-converged.
+If --time-limit or Ctrl-C ends the climb, the point reached so far is shown and written,
+marked as not converged.
 
-Algorithms: lbfgs, bfgs, and newton, which uses exact second derivatives. They end
-by the criteria of the options --tol-…, as Stan's do; the last line says which it
-was. With --out, the file has the columns of CmdStan's.`,
+The algorithms are lbfgs, bfgs, and newton, which uses exact second derivatives. They end by
+the criteria of the flags --tol-…, as Stan's do. The last line says which criterion it was.
+With --out, the file has CmdStan's columns.`,
 		Example: `  ppl optimize m.model -d d.json
   ppl optimize m.model -d d.json --jacobian --out mode
   ppl laplace m.model -d d.json --mode mode`,

@@ -37,11 +37,10 @@ func pathfinderCommand() *cobra.Command {
 	var o pathfinding
 	cmd := &cobra.Command{
 		Use: "pathfinder MODEL --data FILE",
-		Long: `Follows several paths to modes by L-BFGS, makes a normal distribution of the
-curvature seen at each point of them, takes the one closest to the posterior on
-each path, and draws from their draws by importance resampling (Pathfinder). That
-takes a small part of the time of ppl run, and gives good starting points for it:
-ppl run --init pathfinder.
+		Long: `Follows several paths to modes by L-BFGS (Pathfinder). The curvature at each point of a path
+gives a normal distribution; ppl takes the closest one on each path, and resamples their
+draws by importance. This takes a small part of the time of ppl run, and gives good starting
+points for it: ppl run --init pathfinder.
 
 The Pareto k of the importance weights says how close the approximation is.`,
 		Example: `  ppl pathfinder m.model -d d.json

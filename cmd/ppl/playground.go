@@ -28,16 +28,14 @@ func playgroundCommand() *cobra.Command {
 	var address, export string
 	cmd := &cobra.Command{
 		Use: "playground",
-		Long: `Serves a page on this machine in which models are written, checked and run: with
-messages as one types, completion and documentation; data as JSON or CSV; all samplers;
-and the report of ppl report. The models run in the browser, in WebAssembly; the page
-sends nothing anywhere.
+		Long: `Serves a page on this machine in which you write, check and run models. It has messages as
+you type, completion and documentation; data as JSON or CSV; all samplers; and the report of
+ppl report. The models run in the browser, in WebAssembly; the page sends nothing anywhere.
 
-With --export, the page is written to a folder instead, which any web server can offer as
-it is.
+With --export, the page is written to a folder instead. Any web server can serve it.
 
-A released program carries the page whole. One that was installed by go install builds the
-part that runs in the browser when it is first needed, with the Go toolchain.`,
+A released program contains the page. A program from go install builds the part for the
+browser on first use, with the Go toolchain.`,
 		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			files := func(ctx context.Context) (map[string][]byte, error) {

@@ -102,24 +102,23 @@ func ppcCommand() *cobra.Command {
 	var o checking
 	cmd := &cobra.Command{
 		Use: "ppc DIR",
-		Long: `Posterior predictive checks: replicates the data at every draw of a run, from the
-model's statements on data, and compares statistics of the data with those of the
-replications; p is the share of replications with a larger one.
+		Long: `Posterior predictive checks: replicates the data at every draw of a run, from the model's
+statements about data. It compares statistics of the data with those of the replications; p
+is the share of replications with a larger one.
 
-LOO-PIT: where each observation lies in what is predicted for it from the others, as a
-probability. These are uniform if the predictions are right: too many near 0 and 1 mean
-predictions that are too narrow, too few that they are too wide.
+LOO-PIT is the quantile of each observation in its prediction from the others. These are
+uniform if the predictions are right. Too many near 0 and 1 mean that predictions are too
+narrow; too few, that they are too wide.
 
 --by compares each group of rows with its replications, and --x rows with about the same
-value of a column; with both, these within each group. --statistic chooses what is
+value of a column. With both, --x applies within each group. --statistic chooses what is
 compared. The last line judges the largest deviation of all groups together.
 
---prior draws from the prior instead: is what it expects plausible? Give the run of a
-model or, before there is one, the model itself. Without the outcome among the data,
-only the predictions are shown. There is no LOO-PIT: whether predictions are calibrated
-is a question about the fit.
+--prior draws from the prior instead: are its predictions plausible? Give the folder of a
+run, or the model itself. Without the outcome among the data, only the predictions are
+shown. There is no LOO-PIT, because calibration is a question about the fit.
 
-Variables some values of which are not replicated, such as censored ones, are left out.
+Variables with values that cannot be replicated, such as censored ones, are left out.
 
 DIR is the folder of a run with --out; or CSV files, with --model and --data.`,
 		Example: `  ppl ppc fit

@@ -25,30 +25,27 @@ func predictCommand() *cobra.Command {
 	var ahead int
 	cmd := &cobra.Command{
 		Use: "predict DIR",
-		Long: `Draws data anew at the draws of a run: for each statement y ~ dist(…) whose left
-side is data, y_rep from the same distribution, truncated where that is. Nothing
-needs to be added to the model for it. With --data, for new data, in which the
-variables that are drawn may be left out.
+		Long: `Draws replicated data at each draw of a run. For each statement y ~ dist(…) about data, it
+draws y_rep from the same distribution, with the same truncation. You need not change the
+model. For new data, give --data; you may leave out the variables that are drawn.
 
-What says nothing on how the data arise, such as terms of censored values or
-of mixtures that are added to the target, is named. Where the distribution of y
-depends on earlier values of y, these are those drawn, as far as the model
-computes them in the order of its statements; otherwise it is told that they are
-those observed.
+ppl names the terms that do not say how data arise, such as those of censored values and
+mixtures that are added to the target. If the distribution of y depends on earlier values of
+y, ppl uses the drawn values, provided that the model computes in this order. Otherwise it
+uses the observed values, and a note says so.
 
---expected gives the mean of each observation at each draw, y_mean, instead: it has the
-uncertainty about the parameters alone. For categories, y_mean has the probability of
-each. --link gives the linear predictor, y_link, such as the log odds of a binary y.
+--expected gives the mean of each observation at each draw, y_mean, instead. It contains only
+the uncertainty about the parameters. For categories, y_mean has the probability of each.
+--link gives the linear predictor, y_link, such as the log odds of a binary y.
 
-With --new-levels sample, new data may have groups, and rows, that the fit does not have:
-their parameters are drawn from their distribution in the model, u ~ normal(mu, tau), at
-each draw. With --new-levels mean they are its mean.
+With --new-levels sample, new data may have groups and rows that the fit does not have. Their
+parameters are drawn at each draw from their distribution in the model, such as u ~
+normal(mu, tau). With --new-levels mean they are its mean.
 
 --ahead N continues a series by N rows: states that depend on the state before, and
-outcomes that depend on earlier ones, are drawn one after another from the model's
-statements. --data then has the covariates in these rows, if there are any.
+outcomes that depend on earlier ones, are drawn one after another from the model's statements. If the model has covariates, --data gives them for these rows.
 
---program prints the program that is run, in the language itself.`,
+--program prints the program that ppl runs for this.`,
 		Example: `  ppl predict results --vars y_rep
   ppl predict results --ahead 12
   ppl predict results --expected --data new.csv

@@ -36,27 +36,26 @@ func reportCommand() *cobra.Command {
 	var o reporting
 	cmd := &cobra.Command{
 		Use: "report DIR | FILE.csv…",
-		Long: `Writes one HTML file that shows a run: what is wrong with it and what to do, the
-summary, traces, ranks, densities, pairs with divergences, intervals, energy, what a
-tuner has learnt and, where the model is known, its predictions beside the data. The
-file needs no network and no other file. doc/how-to/report.md says how to read it.
+		Long: `Writes one HTML file that shows a run: findings and what to do, the summary, traces, ranks,
+densities, pairs with divergences, intervals, energy, the tuner's settings and, if the model
+is known, its predictions next to the data. The file needs no network and no other file.
+doc/how-to/report.md says how to read it.
 
-DIR is the folder of a run with --out; or CSV files, one per chain, whose model and
-data, if they are given by --model and --data, add predictions. The report is
-report.html in that folder unless --out says otherwise.
+DIR is the folder of a run with --out. For CSV files, one per chain, add --model and --data
+to get predictions. The report is report.html in that folder unless --out says otherwise.
 
-The summary has all quantities. Plots are there of those that findings name and of the
-worst, as many as --size allows, and of those that --vars chooses.
+The summary has all quantities. There are plots of the quantities that findings name or
+--vars chooses, and of the worst others, as many as --size allows.
 
---plots also writes plots as PNG, SVG and PDF files: of the run, and of the quantities that
---vars chooses or else the worst ten.
+--plots also writes plots as PNG, SVG and PDF files: those of the run, and of the quantities
+that --vars chooses, by default the worst ten.
 
-Of the folder of a study, it shows how R-hat, effective sample sizes, failures and, where
-data were simulated, coverage and ranks are distributed over its fits, as an HTML file and
-in the terminal.
+For the folder of a study, the report shows R-hat, effective sample sizes and failures over
+its fits, in an HTML file and in the terminal. For simulated data it also shows coverage and
+ranks.
 
-With --json, the data of the report are printed instead, as they are in the page; with
---embed, an HTML element that shows the page in a document or notebook.`,
+--json prints the data of the report instead. --embed prints an HTML element that shows the
+report in a document or notebook.`,
 		Example: `  ppl report fit
   ppl report fit --vars beta,theta[1:5] --out report.html --plots plots
   ppl report output_1.csv output_2.csv --model m.stan --data d.json

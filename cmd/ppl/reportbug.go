@@ -18,14 +18,14 @@ func reportBugCommand() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use: "report-bug DIR | MODEL --data FILE",
-		Long: `Compares the compiled log density of a model, and its gradient, with the reference
-evaluator, which runs the model statement by statement: at the points where the run
-of the folder (ppl run --out) found it wrong, or, of a model, at those of a file or
-at random ones. Where the two differ, it writes one file for you to read and send:
-the values, the points, the version, the model, the data, the compiled program.
+		Long: `Compares the compiled log density of a model, and its gradient, with the reference evaluator,
+which runs the model statement by statement. For a folder (ppl run --out), it does so at the
+points where the run found a difference. For a model, it takes the points of a file, or random
+ones. If the two differ, it writes one file for you to read and send: the values, the points,
+the version, the model, the data and the compiled program.
 
-Every run makes such comparisons by itself, as far as they take little of its time;
-this command makes them however long they take.`,
+Every run makes such comparisons automatically, as long as they take little of its time. This
+command makes them however long they take.`,
 		Args: arguments("DIR | MODEL"),
 	}
 	in.flags(cmd)

@@ -53,15 +53,14 @@ func sbcCommand() *cobra.Command {
 	var o calibrating
 	cmd := &cobra.Command{
 		Use: "sbc MODEL --data FILE",
-		Long: `Simulation-based calibration: draws parameters from the prior and data from the model
-given these, fits the model to the data, and ranks each parameter among the draws of its
-posterior; many times, on all processors. The ranks are uniform if model, sampler and
-program are right. p is the probability of ranks that depart as much from uniform.
+		Long: `Simulation-based calibration draws parameters from the prior, and data from the model. It
+fits the model to these data, and ranks each true parameter among the draws of its posterior.
+It repeats this many times, on all processors. The ranks are uniform if model, sampler and
+program are right. p is the probability of ranks that differ as much from uniform.
 
-The data give sizes and covariates; what the model's statements are about is simulated.
-It is a study: with --out, fits are kept as they come, and the same command goes on where
-it was stopped; the folder has results.csv and can be shown by ppl report. --engine makes
-the fits on other machines.`,
+--data has sizes and covariates; the outcomes are simulated. With --out, fits are kept as
+they arrive, and the same command continues after a stop. The folder has results.csv, and
+ppl report shows it. --engine makes the fits on other machines.`,
 		Example: `  ppl sbc m.stan -d d.json --simulations 500 --out calibration`,
 		Args:    arguments("MODEL"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },

@@ -49,20 +49,19 @@ func sensitivityCommand() *cobra.Command {
 	var o scaling
 	cmd := &cobra.Command{
 		Use: "sensitivity DIR",
-		Long: `Power-scaling: how the posterior of each quantity would change if the prior, or the
-likelihood, counted a little more or less, from the draws of a run alone. Above 0.05 is
-worth a look:
+		Long: `Power-scaling shows how the posterior of each quantity would change if the prior, or the
+likelihood, counted a little more or less. It needs only the draws of a run. Look at values
+above 0.05:
 
   prior only            a strong prior, or data that say little
   prior and likelihood  prior and data may be in conflict
 
-DIR is the folder of a run with --out; or CSV files, with --model and --data. The
-likelihood is that of the model's statements on data. The prior is that of the top level,
-as R's package priorsense advises: the statements about parameters whose arguments are no
-parameters. The distribution of a population, u ~ normal(0, tau), is not scaled: it adapts to
-the data, so that scaling it says nothing about what you assumed. Nor is z ~ std_normal()
-where another parameter multiplies z. With --prior all the prior is everything but the
-likelihood.`,
+DIR is the folder of a run with --out; or CSV files, with --model and --data. The likelihood consists of the model's statements about data. The prior is that of the top
+level, as R's package priorsense advises: statements about parameters whose arguments are not
+parameters. The distribution of a population, u ~ normal(0, tau), is not scaled. It adapts to
+the data, so scaling it says nothing about what you assumed. The same holds for z ~
+std_normal() if another parameter multiplies z. With --prior all, the prior is everything but
+the likelihood.`,
 		Example: `  ppl sensitivity fit
   ppl sensitivity fit --prior all`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },

@@ -42,19 +42,20 @@ func serveCommand() *cobra.Command {
 		Use: "serve",
 		Long: `Answers requests over HTTP: POST /v1/check, /v1/run, /v1/logdensity and
 /v1/summary, with JSON; GET /metrics for Prometheus, /v1/limits and /healthz.
-doc/how-to/serve.md describes it all, and what untrusted models can and cannot do.
+doc/how-to/serve.md describes the requests, and what untrusted models can and
+cannot do.
 
-Each request gets a separate process, with limits of time, memory and others. A
-request that passes them ends its process and nothing else. Closing the
-connection ends the work. On Linux the processes are confined by seccomp and
-Landlock; the server shows at its start what the system offers.
+Each request gets a separate process, with limits of time, memory and others. If a
+request exceeds a limit, its process ends and nothing else. If you close the
+connection, the work ends. On Linux, seccomp and Landlock confine the processes;
+at its start the server shows what the system offers.
 
-Requests need a token, in the header Authorization: Bearer TOKEN. It is that of
-the environment variable ` + tokenVariable + `, or of --token-file, or else a random one
-that is shown at the start. The server listens on this machine alone, unless
---remote permits other addresses; it does not encrypt.
+Requests need a token, in the header Authorization: Bearer TOKEN. Set it with the
+environment variable ` + tokenVariable + ` or with --token-file; otherwise the server
+makes a random one and prints it. The server listens on this machine only, unless
+--remote permits other addresses. It does not encrypt.
 
-Ctrl-C or SIGTERM ends it: requests under way may take the time of --grace.`,
+Ctrl-C or SIGTERM ends the server; running requests have the time --grace to end.`,
 		Example: `  ppl serve
   PPL_TOKEN=$(cat token) ppl serve --listen 127.0.0.1:9000 --max-seconds 10`,
 		Args: arguments(),

@@ -177,11 +177,11 @@ PLAN is a file in YAML or JSON:
 
 With MODEL, a plan is made of --data and --grid; --print shows it.
 
-DIR has results.csv at the end, a row for each fit and quantity. A fit that fails, or has
-problems, is a row that says so, and the study goes on. A study that was stopped in
-whatever way goes on by the same command, with the fits that have no result yet; after a
-change of the plan, only those that are new are made. Results depend on the plan alone,
-not on where, in which order and how often its fits were made. doc/how-to/scale.md has more.`,
+At the end, DIR has results.csv with a row for each fit and quantity. If a fit fails or has
+problems, its row says so, and the study continues. If a study was stopped, the same command
+continues with the fits that have no result. After a change of the plan it makes only the new
+fits. Results depend on the plan alone, not on where and in which order fits were made.
+doc/how-to/scale.md has more.`,
 		Example: `  ppl study plan.yaml --out study
   ppl study m.stan --data 'sets/*.json' --grid delta=0.8,0.95 --out study
   ppl study plan.yaml --out /shared/study --engine slurm --tasks 100

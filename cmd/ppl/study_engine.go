@@ -136,15 +136,15 @@ func taskCommand() *cobra.Command {
 	var t study.Task
 	cmd := &cobra.Command{
 		Use: "task DIR --of N | task -",
-		Long: `Makes each N-th of the fits that ppl study has prepared in DIR, by --engine slurm or
---manifest. Schedulers run it. The number of the task, from 0, is what the scheduler says
-in the environment (SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX,
-BATCH_TASK_INDEX), or --number.
+		Long: `Makes every N-th of the fits that ppl study has prepared in DIR with --engine slurm or
+--manifest. Schedulers run this command. --number gives the number of the task, from 0. By
+default it comes from the scheduler's variable: SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX,
+AWS_BATCH_JOB_ARRAY_INDEX or BATCH_TASK_INDEX.
 
-A task that was killed goes on where it was when it is run again.
+If a task was killed, the same command continues it.
 
-With -, fits come on standard input and results go to standard output, in the format of
-package study: what workers of ppl-nats run.`,
+With -, the command reads fits from standard input and writes results to standard output, in
+the format of package study. Workers of ppl-nats run it so.`,
 		Example: `  ppl task study --of 100 --number 7`,
 		Args:    arguments("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -16,15 +16,13 @@ func summaryCommand() *cobra.Command {
 	var in input
 	cmd := &cobra.Command{
 		Use: "summary DIR… | FILE.csv…",
-		Long: `Prints the summary of a run that was made with --out, and what is wrong with it,
-or of the CSV files of CmdStan, one per chain. Several folders are told of one
-after another.
+		Long: `Prints the summary of a run and its findings. The run is a folder of ppl run --out, or CSV files of CmdStan,
+one per chain. Several folders are printed one after another.
 
-On a terminal, more than 200 quantities are shown by variable, with their number
-and the worst of them; --vars, --sort and --limit say what else to show.
+On a terminal, more than 200 quantities are shown by variable, with their number and the worst of them. Use
+--vars, --sort and --limit to show others.
 
-With --json there is one object for each folder, with the figures as those of
-ppl run --json.`,
+With --json, it prints one object for each folder, with the members of ppl run --json.`,
 		Example: `  ppl summary results
   ppl summary results --vars mu,theta[1:3] --percentiles 2.5,50,97.5
   ppl summary results --sort rhat --limit 10

@@ -48,7 +48,7 @@ Choose nuts to compare with Stan: it is Stan's sampler, with Stan's flags. Choos
 
 --delta sets the target of the acceptance statistic; raise it towards 1 if transitions diverge. --max-depth limits the length of trajectories.
 
-The flags of each sampler: ppl run --help-all. Measurements: doc/samplers.md.`)
+ppl run --help-all shows the flags of each sampler. doc/evidence/samplers.md has measurements.`)
 	return b.String()
 }
 
@@ -72,30 +72,30 @@ An empty field or NA is an error if the model declares the column; --na drop lea
     --read lowercase    ignores case in levels
     --read zip=levels   makes a column of numbers a factor
 
-ppl data FILE --model MODEL shows what the file has, what the model needs, and the command to run it. Large files: --max-data raises the limit of 1GiB, --memory that of the memory.`
+ppl data FILE --model MODEL shows what the file has, what the model needs, and the command to run it. For files above 1GiB, raise --max-data and, if needed, --memory.`
 
 const outputTopic = `--out FOLDER keeps a run. Draws are written as they are made, one CSV file per chain in CmdStan's format; --format zarr writes one store for ArviZ instead. The folder also has
 
     run.json     flags, seed, versions, and what warm-up found
-    the model    with what it includes
+    the model    with the files that it includes
     the data     those that the model declares; all of them with --keep-data all
 
-so that it can be moved, and ppl summary, diagnose, report, generate, predict, loo and others need nothing else. Data above 100 MB stay where they are.
+You can move the folder. ppl summary, diagnose, report, generate, predict, loo and others need nothing else. Data above 100 MB are not copied.
 
-To continue a run that was interrupted or killed: ppl run --resume FOLDER. It makes the draws that the run would have made. With --resume you may change what is printed and the limits, not what is drawn. A loss of power costs at most the last five seconds. If files are damaged, --resume says what is intact, and --salvage continues from that.
+To continue a run that was interrupted or killed: ppl run --resume FOLDER. It makes the draws that the run would have made. With --resume you may change limits and what is printed, but not the draws. A loss of power costs at most the last five seconds. If files are damaged, --resume says what is intact, and --salvage continues from that.
 
-A folder that has a run is not used for another one unless you give --overwrite. The earlier run stays until the new one is complete, or has reached --time-limit with draws.
+ppl does not write a run to a folder that has one, unless you give --overwrite. The earlier run stays until the new one is complete, or has reached --time-limit with draws.
 
 The first Ctrl-C ends a run at the next draw: its draws are kept and summarised, and the exit code is 130. The second ends the program at once. --time-limit ends a run like the first Ctrl-C, with exit code 0 if there are draws.
 
 A later run can start from an earlier one: --metric-file FOLDER takes its metric and step size, --init FOLDER its last draws.`
 
 func formatsTopic() string {
-	return `Draws of ppl run: --format. ppl convert writes a run that exists in another format:
+	return `ppl run --format chooses the format of draws. ppl convert writes an existing run in another format:
 
 ` + strings.TrimRight(formatHelp(), "\n") + `
 
-Results: tables for people on standard output; with --json, one JSON object. In JSON, names of quantities are those of the CSV files, such as theta.1. Numbers that are not finite are the strings "NaN", "Infinity" and "-Infinity". "seconds" is wall-clock time. doc/json.md has the schemas.
+Results are tables on standard output, or one JSON object with --json. In JSON, quantities are named as in CSV files, such as theta.1. Numbers that are not finite are the strings "NaN", "Infinity" and "-Infinity". "seconds" is wall-clock time. doc/reference/json.md has the schemas.
 
 Progress, notes and warnings go to standard error; --quiet leaves them out.`
 }
@@ -103,7 +103,7 @@ Progress, notes and warnings go to standard error; --quiet leaves them out.`
 const exitCodesTopic = `Every command ends with one of these exit codes:
 
     0    success; findings alone do not change it
-    1    an error: the command could not do what it was asked to
+    1    an error: the command could not do its work
     2    a wrong command line: an unknown command, flag or value
     3    findings, with --fail-on
     130  interrupted by Ctrl-C; the draws so far are kept
@@ -136,10 +136,10 @@ Configuration: the file ` + configName + ` sets defaults of flags, in a table fo
 
 ppl reads two such files, if they exist:
 
-    the model's  with the model or, in a Git repository, in the nearest folder above it
+    the model's  in the model's folder or, in a Git repository, in the nearest folder above
     yours        ` + userConfigDoc + `; on macOS in ~/Library/Application Support, on Windows in %AppData%
 
-The command line comes first, then variables, then the model's file, then yours. Paths are relative to the file. Flags of samplers other than that of the run are ignored. Flags that write files, listen on the network or submit jobs may be set in your own file only.
+The command line comes first, then variables, then the model's file, then yours. Paths are relative to the file. Flags of other samplers than the run's are ignored. Only your own file may set flags that write files, listen on the network or submit jobs.
 
 ppl run MODEL --show-config prints each value and where it comes from; run.json records what came from a file. --no-config ignores both files.`
 }

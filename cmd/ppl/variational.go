@@ -36,13 +36,13 @@ func variationalCommand() *cobra.Command {
 	var o varying
 	cmd := &cobra.Command{
 		Use: "variational MODEL --data FILE",
-		Long: `Fits a normal distribution of the unconstrained parameters to the posterior by
-stochastic gradient ascent of the evidence lower bound (ADVI), and draws from it:
-with independent coordinates (meanfield) or any covariance (fullrank). It tends to
-understate the posterior's spread; the Pareto k of the importance weights says how
-close it is. ppl pathfinder is mostly better, and faster.
+		Long: `Fits a normal distribution of the unconstrained parameters to the posterior by stochastic
+gradient ascent of the evidence lower bound (ADVI), and draws from it. Its coordinates are
+independent (meanfield) or have any covariance (fullrank). It tends to understate the
+posterior's spread; the Pareto k of the importance weights says how close it is. ppl
+pathfinder is usually better, and faster.
 
-With --out, the first row of the file is the approximation's mean, as in CmdStan's.`,
+With --out, the first row of the file is the approximation's mean, as in CmdStan's files.`,
 		Example: `  ppl variational m.model -d d.json --algorithm fullrank`,
 		Args:    arguments("MODEL"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },

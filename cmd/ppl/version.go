@@ -15,12 +15,10 @@ func versionCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "version",
-		Long: `Prints the version of this program, the system and the version of Go that it was
-built for and by; the commit that it was built from, as far as the build knew it;
-and which instructions of this processor are used for models. The environment variable
-PPL_PROCESSOR chooses others: AVX-512, AVX2, NEON, or none. Results agree between them, to
-the last bit but for products of matrices and numbers at the ends of the range. The folder
-of a run keeps them in run.json.`,
+		Long: `Prints the version of this program, its system and Go version, the commit if it is known, and
+the processor's instructions that models use. The environment variable PPL_PROCESSOR chooses
+others: AVX-512, AVX2, NEON, or none. Results agree to the last bit, except products of
+matrices and numbers at the ends of the range. The folder of a run records them in run.json.`,
 		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := buildinfo.Read()

@@ -17,9 +17,9 @@ func nutsRow() Row {
 		Options: func(fs *flag.FlagSet) Build {
 			s, r := &nuts.Sampler{}, &Riemannian{}
 			adaptFlags(fs, &s.Adapt, r)
-			fs.IntVar(&s.MaxDepth, "max-depth", nuts.DefaultMaxDepth, "largest depth of a tree, which then has 2^depth points (tempered: 7)")
+			fs.IntVar(&s.MaxDepth, "max-depth", nuts.DefaultMaxDepth, "maximum depth of a tree; it has at most 2^depth points (tempered: 7)")
 			fs.Float64Var(&s.Jitter, "stepsize-jitter", 0, "random relative variation of the step size, between 0 and 1")
-			fs.Float64Var(&s.Refine, "refine", 0, "the largest variation of the energy within a step; where there is more, it is made of smaller ones; 0: steps are as they are, as in Stan (auto, tempered: 2)")
+			fs.Float64Var(&s.Refine, "refine", 0, "maximum variation of the energy within a step; a step with more is split; 0: never split, as in Stan (auto, tempered: 2)")
 			fs.Float64Var(&s.MaxEnergyError, "max-energy-error", nuts.DefaultMaxEnergyError, "energy error beyond which a transition is divergent")
 			return func() (infer.Sampler, error) {
 				return r.of(func(h func(*infer.Meter) (infer.Hamiltonian, error)) infer.Sampler {

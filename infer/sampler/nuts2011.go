@@ -19,7 +19,7 @@ func nuts2011Row() Row {
 			fs.Float64Var(&s.StepSize, "stepsize", 1, "step size to start from, or to keep if -fixed-stepsize")
 			fs.BoolVar(&s.FixedStepSize, "fixed-stepsize", false, "do not adapt the step size")
 			dualFlags(fs, &s.Averaging, nuts.DefaultDelta2011)
-			fs.IntVar(&s.MaxDepth, "max-depth", nuts.DefaultMaxDepth, "largest depth of a tree, which then has 2^depth points")
+			fs.IntVar(&s.MaxDepth, "max-depth", nuts.DefaultMaxDepth, "maximum depth of a tree; it has at most 2^depth points")
 			fs.Float64Var(&s.MaxEnergyError, "max-energy-error", nuts.DefaultMaxEnergyError, "energy error beyond which a transition is divergent")
 			return func() (infer.Sampler, error) { return *s, s.Validate() }
 		},

@@ -326,16 +326,16 @@ func (r Riemannian) keep(kind *infer.MetricKind, fixed *bool) {
 func (r *Riemannian) flags(fs *flag.FlagSet) {
 	fs.Float64Var(&r.Alpha, "softabs-alpha", riemann.DefaultAlpha, "hardness of the metric softabs: curvatures below about 1/alpha are raised to that")
 	forms := []string{"auto", string(Dense), string(Sparse), string(Diagonal)}
-	choose(fs, "metric-form", "what is computed of the metric fisher: all elements, those that may differ from 0, or the diagonal; auto is what costs least of the first two and, in more than 2048 dimensions where both cost too much, the diagonal", forms,
+	choose(fs, "metric-form", "elements of the metric fisher to compute: all, those that may differ from 0, or the diagonal; auto takes the cheaper of the first two or, above 2048 dimensions if both cost too much, the diagonal", forms,
 		func(i int) { r.Form = []Form{"", Dense, Sparse, Diagonal}[i] })
-	fs.BoolVar(&r.Frozen, "frozen", false, "take a metric that depends on the position at one point, after the first transitions, and keep it")
-	fs.Func("frozen-at", "take a metric that depends on the position at this `point` and keep it: start, mode, or a file with {\"points\": [[0.1, -0.5]]}", r.setAt)
+	fs.BoolVar(&r.Frozen, "frozen", false, "evaluate a metric that depends on the position once, after the first transitions, and keep it")
+	fs.Func("frozen-at", "evaluate a metric that depends on the position at this `point` and keep it: start, mode, or a file with {\"points\": [[0.1, -0.5]]}", r.setAt)
 	modes := []string{string(riemann.Reversible), string(riemann.Published)}
-	choose(fs, "implicit", "how implicit steps are solved: to a tolerance, and checked by stepping back; or by a fixed number of iterations, as first published", modes,
+	choose(fs, "implicit", "how to solve implicit steps: to a tolerance, and check by stepping back; or by a fixed number of iterations, as first published", modes,
 		func(i int) { r.Options.Mode = riemann.Mode(modes[i]) })
 	fs.IntVar(&r.Options.Iterations, "fixed-points", 0, "fixed-point iterations per implicit equation; 0: 4 if published, at most 100 if reversible")
 	fs.Float64Var(&r.Options.Tolerance, "implicit-tolerance", riemann.DefaultTolerance, "tolerance of implicit steps, in units of the metric")
-	fs.Float64Var(&r.Options.ReturnTolerance, "return-tolerance", riemann.DefaultReturnTolerance, "tolerance of the way back of implicit steps")
+	fs.Float64Var(&r.Options.ReturnTolerance, "return-tolerance", riemann.DefaultReturnTolerance, "tolerance for stepping back through implicit steps")
 }
 
 // setAt sets At from the option frozen-at.
@@ -467,7 +467,7 @@ func armhmcRow() Row {
 	return Row{
 		Name:    "armhmc",
 		Type:    Geometric{},
-		Doc:     "Riemann manifold Hamiltonian Monte Carlo, tuned as ahmc is.",
+		Doc:     "Riemann manifold Hamiltonian Monte Carlo, tuned like ahmc.",
 		Adapts:  true,
 		Columns: []Column{stepSizeColumn, intTimeColumn, treeDepthColumn, leapfrogColumn, divergentColumn, energyColumn},
 		Options: func(fs *flag.FlagSet) Build {

@@ -143,7 +143,7 @@ func adaptFlags(fs *flag.FlagSet, o *warmup.Options, r *Riemannian) {
 		return r.setKind(s, "unit_e, diag_e, dense_e, low_rank, "+list(kindNames())+", or a file")
 	})
 	r.flags(fs)
-	fs.BoolVar(&o.FixedMetric, "fixed-metric", false, "keep the metric that the run starts with")
+	fs.BoolVar(&o.FixedMetric, "fixed-metric", false, "keep the initial metric")
 	count := func(p *int, name string, value int, usage string) {
 		*p = value
 		fs.Var(&buffer{p}, name, usage)
@@ -155,17 +155,17 @@ func adaptFlags(fs *flag.FlagSet, o *warmup.Options, r *Riemannian) {
 
 // averagingFlags declares the options of step size adaptation.
 func averagingFlags(fs *flag.FlagSet, o *warmup.Options) {
-	fs.Float64Var(&o.StepSize, "stepsize", 1, "step size to start from, or to keep if -fixed-stepsize (auto: that of the draws, in units of the metric, of a -kernel that is given)")
+	fs.Float64Var(&o.StepSize, "stepsize", 1, "step size to start from, or to keep if -fixed-stepsize (auto: of the draws of -kernel, in units of the metric)")
 	fs.BoolVar(&o.FixedStepSize, "fixed-stepsize", false, "do not adapt the step size")
 	dualFlags(fs, &o.Averaging, 0.8)
 }
 
 // dualFlags declares the constants of dual averaging.
 func dualFlags(fs *flag.FlagSet, a *warmup.Averaging, delta float64) {
-	fs.Float64Var(&a.Delta, "delta", delta, "target of the mean acceptance statistic, between 0 and 1 (nuts2011: 0.6; auto: 0.8, raised while transitions diverge, unless it is given)")
+	fs.Float64Var(&a.Delta, "delta", delta, "target of the mean acceptance statistic, between 0 and 1 (nuts2011: 0.6; auto: 0.8, raised while transitions diverge, unless you give it)")
 	fs.Float64Var(&a.Gamma, "gamma", 0.05, "step size adaptation: strength of shrinkage")
 	fs.Float64Var(&a.Kappa, "kappa", 0.75, "step size adaptation: decay of earlier iterates' weights")
-	fs.Float64Var(&a.Reach, "reach", 10, "step size adaptation: multiple of the first step size towards which it is shrunk")
+	fs.Float64Var(&a.Reach, "reach", 10, "step size adaptation: shrink towards this multiple of the first step size")
 	fs.Float64Var(&a.T0, "t0", 10, "step size adaptation: damping of the first iterations")
 }
 

@@ -17,11 +17,11 @@ func temperedRow() Row {
 		Columns: []Column{stepSizeColumn, treeDepthColumn, leapfrogColumn, divergentColumn, energyColumn, restartsColumn},
 		Options: func(fs *flag.FlagSet) Build {
 			s := &tempered.Sampler{}
-			fs.IntVar(&s.Replicas, "replicas", tempered.DefaultReplicas, "the largest number of replicas of each chain")
+			fs.IntVar(&s.Replicas, "replicas", tempered.DefaultReplicas, "maximum number of replicas of each chain")
 			fs.BoolVar(&s.OneLeg, "one-leg", false, "temper from the fitted reference alone, without the broad one")
 			fs.IntVar(&s.Starts, "starts", tempered.DefaultStarts, "climbs of each chain from random points in search of modes")
 			fs.IntVar(&s.Refreshes, "refreshes", tempered.DefaultRefreshes, "transitions of each replica between swaps")
-			fs.IntVar(&s.MaxDepth, "max-depth", tempered.DefaultMaxDepth, "largest depth of a tree, which then has 2^depth points")
+			fs.IntVar(&s.MaxDepth, "max-depth", tempered.DefaultMaxDepth, "maximum depth of a tree; it has at most 2^depth points")
 			fs.Float64Var(&s.Delta, "delta", tempered.DefaultDelta, "target of the mean acceptance statistic, between 0 and 1")
 			withZero(fs, &s.Refine, "refine", tempered.DefaultRefine, "the largest variation of the energy within a step of NUTS; where there is more, it is made of smaller ones; 0: steps are as they are")
 			fs.Float64Var(&s.MaxEnergyError, "max-energy-error", hmc.DefaultMaxEnergyError, "energy error beyond which a transition is divergent")

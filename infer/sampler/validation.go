@@ -33,8 +33,8 @@ type validation struct {
 }
 
 func (v *validation) flags(fs *flag.FlagSet) {
-	fs.StringVar(&v.rows, "rows", "", "-reward predictive: the `names` of the data that have a row for each observation, such as x,y")
-	fs.IntVar(&v.folds, "folds", 0, "-reward predictive: the number of parts in which observations are held out")
+	fs.StringVar(&v.rows, "rows", "", "-reward predictive: `names` of the data with a row for each observation, such as x,y")
+	fs.IntVar(&v.folds, "folds", 0, "-reward predictive: number of parts in which observations are held out")
 	fs.IntVar(&v.leapfrogs, "fold-leapfrogs", 1000, "-reward predictive: integration steps per part and batch")
 }
 
