@@ -69,7 +69,7 @@ type Verdict string
 // The verdicts.
 const (
 	Silent Verdict = "wrong and silent" // a figure is wrong, and nothing warns of it
-	Told   Verdict = "wrong and told"
+	Told   Verdict = "wrong and reported"
 	Right  Verdict = "right"
 	Warned Verdict = "right but warned"
 )

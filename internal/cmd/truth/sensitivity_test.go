@@ -13,8 +13,8 @@ func TestChange(t *testing.T) {
 		return row{key: key{Target: target, Sampler: sampler}, Verdict: verdict, Gradients: gradients, ESS: ess}
 	}
 	made := []row{
-		of("a", "auto", "right", 100, 400), of("b", "auto", "right but warned", 100, 100), of("c", "auto", "wrong and told", 100, 100),
-		of("a", "same", "right", 100, 400), of("b", "same", "right but warned", 100, 100), of("c", "same", "wrong and told", 100, 100),
+		of("a", "auto", "right", 100, 400), of("b", "auto", "right but warned", 100, 100), of("c", "auto", "wrong and reported", 100, 100),
+		of("a", "same", "right", 100, 400), of("b", "same", "right but warned", 100, 100), of("c", "same", "wrong and reported", 100, 100),
 		of("a", "other", "wrong and silent", 800, 400), of("b", "other", "right", 100, 800), of("c", "other", "right but warned", 100, 100),
 	}
 	runs := map[key]row{}
