@@ -33,7 +33,7 @@ def mean(ratios):
 
 folder = sys.argv[1]
 compilation, whole = [], []
-print("| posterior | ppl, wall, s | processor, s | of which make | chains | CmdStan's compilation | chains |\n|---|---|---|---|---|---|---|")
+print("| posterior | ppl, wall, s | processor, s | make | chains | CmdStan's compilation | chains |\n|---|---|---|---|---|---|---|")
 for name, compiled, sampled in json.load(open(os.path.join(folder, "ref.json"))):
     stan = os.path.join(folder, name.replace("-", "_") + ".stan")
     exe = stan[:-5]
