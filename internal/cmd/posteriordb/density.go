@@ -485,12 +485,12 @@ func (r *densityReport) summary() string {
 func (r *densityReport) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## Densities\n\n%s\n", r.made("density"))
-	fmt.Fprintf(&b, "The log density in three forms (as `~` leaves it; with all constants; without Jacobians of transforms), the gradient of the first, "+
-		"and parameters and transformed parameters, at the points of Stan's figures. Errors are differences relative to the sum of the absolute values of the terms "+
-		"added into the result, at least 1, and must be at most %.0e; larger ones are let pass, and are not in the table, where the number "+
-		"changes as much (within a factor of %d) when each operation is rounded at random, which is then said. ODE: the model solves differential "+
-		"equations, whose solutions are as accurate as the tolerances that it asks for; errors are from the solution with tolerances of 1e-12, and at "+
-		"most %d times Stan's own. Older syntax: compiled by the option Legacy. Bind is the wall time from data as JSON to a density that can be evaluated.\n\n",
+	fmt.Fprintf(&b, "The table compares, at the points of Stan's figures: the log density in three forms (as `~` leaves it; with all constants; without Jacobians of transforms); "+
+		"the gradient of the first; and parameters and transformed parameters. An error is a difference relative to the sum of the absolute values of the terms, at least 1. "+
+		"It must be at most %.0e. A larger error is accepted, and not in the table, if rounding each operation at random changes the number as much "+
+		"(within a factor of %d); a note says so.\n\n"+
+		"ODE: the model solves differential equations, as accurately as its tolerances ask. Errors are from the solution with tolerances of 1e-12, and at "+
+		"most %d times Stan's own. Older syntax: compiled with the option Legacy. Bind is the wall time from data as JSON to a density that can be evaluated.\n\n",
 		tolerance, roundingFactor, odeFactor)
 	b.WriteString(r.summary() + "\n")
 	b.WriteString("| posterior | | dim | density | gradient | values | compile, ms | bind, ms | notes |\n| --- | --- | --: | --: | --: | --: | --: | --: | --- |\n")

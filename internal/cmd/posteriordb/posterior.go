@@ -313,10 +313,10 @@ func (r *posteriorReport) summary() string {
 func (r *posteriorReport) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## Posteriors\n\n%s\n", r.made("posterior"))
-	fmt.Fprintf(&b, "NUTS with Stan's defaults, 4 chains of %d draws after as many of warm-up, seed %d, against posteriordb's reference draws. "+
-		"A z-score is the difference of two means over its standard error: the Monte Carlo errors of both sides. A posterior fails by a score beyond the threshold, "+
-		"an R-hat above %v, or divergences of more than %.0f %% of the draws. The scores of one posterior depend on each other. Chains start at random and can stay in a minor mode: where R-hat is above its limit, the run is repeated with the next seed, "+
-		"up to %d runs in all, and the figures are those of the last.\n\n", r.options.draws, r.options.seed, maxRhat, 100*maxDivergentShare, r.options.runs)
+	fmt.Fprintf(&b, "NUTS with Stan's defaults, 4 chains of %d draws after as many of warm-up, seed %d, is compared with posteriordb's reference draws. "+
+		"A z-score is the difference of two means over its standard error, which has the Monte Carlo errors of both sides. A posterior fails by a score beyond the threshold, "+
+		"an R-hat above %v, or divergences of more than %.0f %% of the draws. The scores of one posterior depend on each other. Chains start at random and can stay in a minor mode. So if R-hat is above its limit, the run is repeated with the next seed, "+
+		"up to %d runs in all. The figures are those of the last run.\n\n", r.options.draws, r.options.seed, maxRhat, 100*maxDivergentShare, r.options.runs)
 	b.WriteString(r.summary())
 	b.WriteString("\n| posterior | parameters | largest score | of | R-hat | divergences | least ESS | seconds | runs | R-hat, divergences of Stan |\n| --- | --: | --: | --- | --: | --: | --: | --: | --: | --: |\n")
 	for i := range r.Rows {

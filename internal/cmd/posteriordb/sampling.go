@@ -628,8 +628,8 @@ func (r *samplingReport) markdown() string {
 		fewer = fmt.Sprintf(", and no more than %d where these are not done in time", tooLate)
 	}
 	fmt.Fprintf(&b, "%s\n\n%s\n", title, r.made(check))
-	fmt.Fprintf(&b, "The sampler %q: %d runs of four chains with at most %d + %d transitions each, seeds from %d%s. The score is the least, over the constrained parameters that vary and the log density, of the effective sample sizes of bulk, tails and squares, "+
-		"each at most the number of draws, per gradient, with everything counted that was evaluated; the median over the runs, 0 for one that fails. %s"+
+	fmt.Fprintf(&b, "The sampler %q: %d runs of four chains with at most %d + %d transitions each, seeds from %d%s. The score is the minimum effective sample size per gradient: of bulk, tails and squares, over the constrained parameters that vary and the log density, "+
+		"each at most the number of draws. All gradients count. The table has the median over the runs, with 0 for a run that fails. %s"+
 		"A run fails by an R-hat above %v, a least effective sample size below %d, more than %v %% divergent transitions, an error, %v of processor time%s.\n\n%s\n",
 		r.options.sampler, r.options.seeds, r.options.draws, r.options.draws, r.options.seed, fewer, of, failRhat, failESS, 100*failDivergent, r.options.runLimit, limit, r.summary())
 	if _, _, _, _, _, low := r.tally(); len(low) > 0 {

@@ -237,8 +237,8 @@ func (r *speedReport) summary() string {
 func (r *speedReport) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## Speed\n\n%s\n", r.made("speed"))
-	fmt.Fprintf(&b, "CPU time per log density with gradient, on one thread: the least of %d batches that cycle over Stan's points, against the same figure of Stan 2.32.2 "+
-		"(g++ -O3 -march=native), which was taken at another time and, unless the reference says otherwise, on another machine: the ratios contain the difference of the machines.\n\n%s\n", r.Batches, r.summary())
+	fmt.Fprintf(&b, "The table has the CPU time per log density with gradient, on one thread: the minimum of %d batches that cycle over Stan's points. It is compared with the same figure of Stan 2.32.2 "+
+		"(g++ -O3 -march=native), recorded at another time and, unless the reference says otherwise, on another machine. The ratios contain the difference of the machines.\n\n%s\n", r.Batches, r.summary())
 	b.WriteString("| family | posteriors | Stan ÷ ppl, geometric mean |\n| --- | --: | --: |\n")
 	names := make([]string, 0, len(r.Families))
 	for f := range r.Families {

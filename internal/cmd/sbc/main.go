@@ -188,7 +188,7 @@ func report(all []calibration, s settings, took time.Duration) (string, int) {
 	}
 	fmt.Fprintf(&b, "Made on %s by `go run ./internal/cmd/sbc`, %s; %v.\n\n", time.Now().Format(time.DateOnly), how, figures.ThisMachine())
 	fmt.Fprintf(&b, "%d models, each on %d data sets that it draws itself; sampler %s with its defaults, chains %d, %d transitions of warm-up, %d draws, one of %d transitions each; seed %d. "+
-		"The rank of the parameter that made the data, among the draws, must be uniform. Tested by the distance of the ranks' distribution function from the uniform one "+
+		"The test is that the rank of the true parameter among the draws is uniform: by the distance of the ranks' distribution function from the uniform one "+
 		"(at most %.3f, the band of Dvoretzky, Kiefer, Wolfowitz and Massart), and by chi-square over %d classes (p at least %.1g): a faultless program fails in any of them with probability %g.\n\n",
 		len(all), s.replicates, s.name, s.chains, s.warmup, s.draws, s.thin, s.seed, band, classes, alpha, familyWise)
 	fmt.Fprintf(&b, "%d of %d quantities are calibrated.", quantities-failures, quantities)
