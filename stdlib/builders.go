@@ -17,7 +17,7 @@ func filled(name, doc string, result types.Type, v float64) Func {
 
 // oneHot declares a container of n zeros with a 1 at position k.
 func oneHot(name string, result types.Type) Func {
-	return fixed(name, "n numbers, of which number k is 1 and the others are 0, for arguments n and k.", result, list(tInt, tInt), func(b *Builder, a []Arg) ad.Ref {
+	return fixed(name, "n numbers: number k is 1 and the others are 0, for arguments n and k.", result, list(tInt, tInt), func(b *Builder, a []Arg) ad.Ref {
 		n, k := b.length(a, 0), b.whole(a, 1)
 		b.within(1, k, 1, n)
 		v := b.G.Array(n)

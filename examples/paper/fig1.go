@@ -73,7 +73,7 @@ func figure1(ctx context.Context, w *workshop) error {
 		return err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Figure 1: HMC is sensitive to its settings\n\nA bivariate normal with correlation 0.99; %d draws from the mode, of which the figure shows %d.\n\n"+
+	fmt.Fprintf(&b, "# Figure 1: HMC is sensitive to its settings\n\nA bivariate normal with correlation 0.99; %d draws from the mode. The figure shows %d of them.\n\n"+
 		"![trajectories and autocorrelations](fig1.png)\n\n", figure1Draws, headDraws)
 	t := table{head: []string{"step size", "L", "length", "acceptance", "lag-1 autocorrelation of x₁", "min ESS per gradient", "expected acceptance, lag-1", "verdict"}}
 	perGradient := func(r *result) float64 { return least(r.Uncapped) / float64(r.Gradients) }

@@ -228,7 +228,7 @@ func (w *workshop) writeTable2(results map[string][]scores, ridge []float64, n n
 		"out. %s %% of the inputs are not zero. The errors are those on the validation set of the challenge; the classes of its test set, to which the paper's table\n"+
 		"belongs, were never public.\n\n", n.inputs, n.first, n.second, n.dim()-networkScales, networkScales, n.folds, n.folds, short(100*share))
 	fmt.Fprintf(&b, "Tuning: %d batches of %d transitions of a network on all folds, step sizes [%g, %g], L {%d..%d}; the predictive reward is the mean log predictive density of what is\n"+
-		"held out, of %d leapfrog steps of each of the %d networks per batch. Then each network takes about %d leapfrog steps, of which %d are not used, at\n"+
+		"held out, of %d leapfrog steps of each of the %d networks per batch. Then each network takes about %d leapfrog steps (%d of them are not used) at\n"+
 		"that setting; NUTS %d transitions of warm-up and %d leapfrog steps. Means ± standard errors over seeds.\n\n",
 		n.batches, n.batch, networkBox.MinStepSize, networkBox.MaxStepSize, networkBox.MinSteps, networkBox.MaxSteps, n.fold, n.folds, n.burnIn+n.steps, n.burnIn, n.warmup, n.steps)
 	csv.WriteString("sampler,seed,mean_error,median_error,vote,log_loss,calibration,step_size,steps,gradients_tuning,gradients\n")
