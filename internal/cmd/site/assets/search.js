@@ -12,17 +12,19 @@
   const split = (text) => text.toLowerCase().split(/[^\p{L}\p{N}_]+/u).filter((w) => w.length > 1);
 
   // score maps sections to how well they fit one word: the word itself counts more than one that
-  // begins with it, a title more than the text.
+  // begins with it, as "look" with "loo"; a title more than the text.
   const score = (want) => {
     const scores = new Map();
     for (const [word, list] of index) {
       if (!word.startsWith(want)) continue;
-      for (const n of list) scores.set(n, Math.max(scores.get(n) ?? 0, word === want ? 2 : 1));
+      for (const n of list) scores.set(n, Math.max(scores.get(n) ?? 0, word === want ? 6 : 1));
     }
     for (const [n, s] of scores) {
-      const [, page, title] = sections[n];
-      if (split(title).some((w) => w.startsWith(want))) scores.set(n, s + 6);
-      else if (split(page).some((w) => w.startsWith(want))) scores.set(n, s + 2);
+      const [, page, title] = sections[n], titles = split(title), pages = split(page);
+      if (titles.includes(want)) scores.set(n, s + 6);
+      else if (titles.some((w) => w.startsWith(want))) scores.set(n, s + 4);
+      else if (pages.includes(want)) scores.set(n, s + 2);
+      else if (pages.some((w) => w.startsWith(want))) scores.set(n, s + 1);
     }
     return scores;
   };
