@@ -326,7 +326,7 @@ func topTables(b *strings.Builder, w *workshop, sets []*regressionResults) {
 		}
 		t.markdown(b)
 	}
-	b.WriteString("What AHMC has settled on (means over chains at the end of the chain), and the spread between chains:\n\n")
+	b.WriteString("The table has the settings that AHMC settled on (means over chains, at the end of the chain), and the spread between chains:\n\n")
 	t = table{head: []string{"set", "step size", "L", "acceptance", "min ESS/L: least, median, largest of the chains", "NUTS: the same"}}
 	for _, s := range with(sets, "ahmc", "nuts") {
 		a, n := s.groups["ahmc"].results, s.groups["nuts"].results

@@ -422,7 +422,7 @@ func figure4(ctx context.Context, w *workshop) error {
 		}
 	}
 	t.markdown(&b)
-	b.WriteString("\"Expected\" is the largest relative error of a standard deviation, by the effective sample size of squared deviations, of all cells.\n")
+	b.WriteString("\"Expected\" is the largest relative error of a standard deviation over all cells that the effective sample size of squared deviations explains.\n")
 	return w.write("fig4.md", b.String())
 }
 

@@ -67,7 +67,7 @@ func (w *workshop) verdict(text string) string {
 // choice returns a text about the δ of NUTS.
 func (w *workshop) choice() string {
 	if d := w.protocol.deltas; len(d) == 1 {
-		return fmt.Sprintf(" and δ = %g, which nothing was tried against", d[0])
+		return fmt.Sprintf(" and δ = %g, which was not compared with others", d[0])
 	}
 	return ", at the δ that was best on its own chains"
 }
@@ -81,13 +81,13 @@ func (w *workshop) preface(b *strings.Builder) {
 		b.WriteString("**Short chains (--quick): a check of the program, not of the paper.**\n\n")
 	}
 	if w.report {
-		b.WriteString("**Of the chains that are complete; their numbers stand with the results.**\n\n")
+		b.WriteString("**The figures use complete chains only; the tables give their numbers.**\n\n")
 	}
 	if w.tables != "" {
-		b.WriteString("**Chains of earlier runs count by the rows and figures of their tables.**\n\n")
+		b.WriteString("**Some chains are of earlier runs; they count with the rows and figures of their tables.**\n\n")
 	}
 	if w.options.chains > 0 {
-		fmt.Fprintf(b, "**Chains of each sampler: %d, not the protocol's number.**\n\n", w.options.chains)
+		fmt.Fprintf(b, "**Each sampler has %d chains, not the number of the protocol.**\n\n", w.options.chains)
 	}
 }
 
