@@ -30,10 +30,7 @@ func dataCommand() *cobra.Command {
 Further files are tables with more columns for the rows of the first. A row gets the columns of the row that has the same values in the columns in common. Other commands do the same if you give --data several times.
 
 With --model, it shows the declaration of each in the model, lists what the data lack, and checks the data. It prints the command that runs the model with these data. The exit code is 1 if they do not fit.`,
-		Example: "  ppl data patients.csv
-  ppl data patients.csv --model readmissions.model
-  ppl data patients.csv --model readmissions.model --na drop
-  ppl data patients.csv hospitals.csv",
+		Example: "  ppl data patients.csv\n  ppl data patients.csv --model readmissions.model\n  ppl data patients.csv --model readmissions.model --na drop\n  ppl data patients.csv hospitals.csv",
 		Args:    atLeastOne("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.data = args[0]
