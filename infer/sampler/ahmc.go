@@ -49,7 +49,7 @@ func tuneFlags(fs *flag.FlagSet, s *ahmc.Sampler) *validation {
 	fs.IntVar(&s.StepSizePoints, "stepsize-points", ahmc.DefaultStepSizePoints, "number of step sizes to choose from")
 	fs.IntVar(&s.StepsPoints, "steps-points", ahmc.DefaultStepsPoints, "maximum number of candidates for the number of steps")
 
-	fs.IntVar(&s.Batches, "batches", ahmc.DefaultBatches, "number of batches of warm-up, after each of which a setting is chosen")
+	fs.IntVar(&s.Batches, "batches", ahmc.DefaultBatches, "number of batches of warm-up; a setting is chosen after each")
 	fs.IntVar(&s.BatchLength, "batch-length", 0, "transitions per batch; 0: warm-up divided by the number of batches")
 	fs.Float64Var(&s.First.StepSize, "first-stepsize", 0, "step size of the first batch; the nearest candidate is used; 0: the smallest")
 	fs.IntVar(&s.First.Steps, "first-steps", 0, "number of steps of the first batch; the nearest candidate is used; 0: the smallest")
