@@ -389,7 +389,7 @@ func TestIteratedMap(t *testing.T) {
 // are still compared, and a fault in them is noticed.
 func TestAgreePart(t *testing.T) {
 	prog, _ := compile.Compile(source.NewFile("regression.stan", regression))
-	set := parsed(t, fmt.Sprintf(`{"N": 50000, "x": [%s1], "y": [%[1]s1]}`, strings.Repeat("1,", 49999)))
+	set := parsed(t, fmt.Sprintf(`{"N": 200000, "x": [%s1], "y": [%[1]s1]}`, strings.Repeat("1,", 199999)))
 	scaled := func(made any) any {
 		g := made.(*ad.Graph).Fork()
 		g.Outputs[0] = g.Scale(1.01, g.Outputs[0])
@@ -404,7 +404,7 @@ func TestAgreePart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, share, err := m.AgreePart(ctx, set, []float64{0.1, 0.2, 0.3}, rand.New(rand.NewPCG(1, 1)), time.Millisecond)
+		a, share, err := m.AgreePart(ctx, set, []float64{0.1, 0.2, 0.3}, rand.New(rand.NewPCG(1, 1)), 8*time.Millisecond)
 		if err != nil || a == nil || a.Verdict != c.verdict || share != 0.75 {
 			t.Errorf("%+v of %v, %v", a, share, err)
 		}
