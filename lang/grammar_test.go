@@ -16,13 +16,14 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// The grammar in spec.md and the parser are compared in both directions: the grammar derives every
-// program that the parser accepts, and the parser accepts random derivations of the grammar.
+// This file compares the grammar in spec.md with the parser, in both directions: the grammar
+// derives every program that the parser accepts, and the parser accepts random derivations of the
+// grammar.
 
 // rule is a node of the grammar.
 type rule struct {
 	kind string // seq, alt, opt, many, lit, ref
-	text string // of lit and ref
+	text string // the text of a lit, or the name of the rule that a ref refers to
 	kids []*rule
 }
 
@@ -51,7 +52,7 @@ func readGrammar(t *testing.T) ebnf {
 					out.kids = append(out.kids, &rule{kind: "lit", text: tok[1 : len(tok)-1]})
 				case tok == "[" || tok == "{" || tok == "(":
 					k := alternatives()
-					i++ // the closing bracket
+					i++ // skip the closing bracket
 					switch tok {
 					case "[":
 						k = &rule{kind: "opt", kids: []*rule{k}}
@@ -75,9 +76,9 @@ func readGrammar(t *testing.T) ebnf {
 		}
 		for i < len(toks) {
 			name := toks[i]
-			i += 2 // name and =
+			i += 2 // skip the name and =
 			g[name] = alternatives()
-			i++ // ;
+			i++ // skip the semicolon
 		}
 	}
 	if len(g) < 20 || g["program"] == nil {
@@ -183,7 +184,7 @@ func (r *recogniser) match(x *rule, at int) []int {
 	case "opt":
 		return union([]int{at}, r.match(x.kids[0], at))
 	}
-	all, last := []int{at}, []int{at} // many
+	all, last := []int{at}, []int{at} // a rule of kind many
 	for len(last) > 0 {
 		next := r.from(x.kids[0], last)
 		last = slices.DeleteFunc(next, func(e int) bool { return slices.Contains(all, e) })
@@ -222,7 +223,8 @@ func TestGrammarDerives(t *testing.T) {
 		}
 		for _, d := range list.Errors() {
 			switch d.Code {
-			case "E0100", "E0101", "E0102", "E0103", "E0113", "E0114", "E0130": // other errors
+			// These are not errors of syntax.
+			case "E0100", "E0101", "E0102", "E0103", "E0113", "E0114", "E0130":
 				bad++
 				if r.derives(f.Text) {
 					t.Errorf("%s can be derived, but gives %s", f.Name, d)
@@ -294,7 +296,7 @@ func TestGrammarParses(t *testing.T) {
 			}
 		case "alt":
 			k := x.kids[rng.IntN(len(x.kids))]
-			if depth > 40 { // choose the first alternative that is a token
+			if depth > 40 { // end the recursion: choose the first alternative that is a token
 				for _, c := range x.kids {
 					if len(c.kids) == 1 && (c.kids[0].kind == "lit" || words[c.kids[0].text] != nil) {
 						k = c

@@ -119,7 +119,7 @@ func FuzzInclude(f *testing.F) {
 			f.Fatal(err)
 		}
 	}
-	_ = os.Symlink(dir, filepath.Join(inside, "up")) // if the system has symbolic links
+	_ = os.Symlink(dir, filepath.Join(inside, "up")) // works only if the system has symbolic links
 	fromFolder := lang.IncludeFrom(0, inside)
 	f.Fuzz(func(t *testing.T, text, a, b, name string) {
 		if file, err := fromFolder(name); err == nil && file.Text != "b" {

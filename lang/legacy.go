@@ -33,7 +33,7 @@ func upgrade(f *ast.File, known func(string) bool) (*ast.File, diag.List) {
 // is already in use.
 func rename(f *ast.File) *ast.File {
 	taken := map[string]bool{}
-	var reserved []string // in order of the text
+	var reserved []string // in the order of the text
 	ast.Inspect(f, func(n ast.Node) bool {
 		if name := nameOf(n); name != "" {
 			taken[name] = true
@@ -62,7 +62,7 @@ func rename(f *ast.File) *ast.File {
 	}).(*ast.File)
 }
 
-// nameOf returns the name if a node is one; "" for other nodes.
+// nameOf returns the name of a node that is an identifier or a variable; "" for other nodes.
 func nameOf(n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.Ident:

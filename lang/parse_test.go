@@ -52,7 +52,7 @@ func TestErrorsAtLineEnds(t *testing.T) {
 		{"model", "t:1:6: error: `{` is missing after the block name `model` [E0100]"},
 		{"x", "t:1:1: error: text outside all program blocks [E0116]"},
 		{"\xff\xfe", "t:1:1: error: this is not UTF-8 text [E0105]"},
-		{"\ufeffmodel {\n}", ""}, // byte order mark
+		{"\ufeffmodel {\n}", ""}, // a byte order mark
 		{"", ""},
 		{"// nothing", ""},
 		{"model {\r\n  real x\r\n}\r\n", "t:2:9: error: a semicolon is missing here [E0101]"},
@@ -371,7 +371,7 @@ func TestTooDeep(t *testing.T) {
 			t.Errorf("%.30s…: %v", src, diags)
 		}
 	}
-	// Deep, but not too deep.
+	// Nesting that is deep, but allowed.
 	for _, src := range []string{
 		"model { x = " + strings.Repeat("-", 900) + "1; }",
 		"model { x = " + strings.Repeat("(", 450) + "1" + strings.Repeat(")", 450) + "; }",
@@ -391,7 +391,7 @@ func TestManyStrings(t *testing.T) {
 	if len(parse(source.NewFile("m", "model { "+strings.Repeat(`"`, 2_000_000)))) == 0 {
 		t.Fatal("accepted")
 	}
-	if d := time.Since(began); d > 20*time.Second { // minutes if quadratic
+	if d := time.Since(began); d > 20*time.Second { // quadratic time would be minutes
 		t.Error(d)
 	}
 }

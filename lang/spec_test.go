@@ -14,7 +14,7 @@ import (
 
 // specBlock is a fenced code block of spec.md.
 type specBlock struct {
-	line int    // of its first line of code
+	line int    // line number of its first line of code
 	info string // the text after the opening fence
 	text string
 }

@@ -63,7 +63,7 @@ func TestStanc3Good(t *testing.T) {
 // TestStanc3Bad checks that syntax errors of stanc3 are also errors here. Errors that stanc3 finds
 // after parsing must not be, except for rules that our parser checks.
 func TestStanc3Bad(t *testing.T) {
-	kinds := map[string]string{} // by path
+	kinds := map[string]string{} // for each path, the kind of error
 	counts := map[string]int{}
 	stanc3(t, "bad", func(path string, f *source.File) {
 		kind, ok := kinds[path]

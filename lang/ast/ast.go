@@ -35,7 +35,7 @@ const (
 
 var blockNames = [...]string{"functions", "data", "transformed data", "parameters", "transformed parameters", "model", "generated quantities"}
 
-// String is the block's name as written in source.
+// String returns the block's name as it is written in a program.
 func (k BlockKind) String() string { return blockNames[k] }
 
 // File is a whole program.
@@ -83,7 +83,7 @@ type TypeExpr struct {
 	Elem      string // element type keyword: int, real, complex, vector, row_vector, matrix, cholesky_factor_corr, ordered, simplex, ..., tuple, void
 	Sizes     []Expr // sizes of vector[..] or matrix[..,..]; nil if Unsized
 	Bounds    []Bound
-	Members   []*TypeExpr // of tuple
+	Members   []*TypeExpr // members of a tuple
 }
 
 // Bound is one entry of <lower=…, upper=…, offset=…, multiplier=…>.
@@ -118,8 +118,8 @@ type (
 		Params []*Param
 		Body   *BlockStmt
 	}
-	// Assign is `lhs op rhs`; Op is "=", "+=", "-=", "*=", "/=", ".*=", "./=".
-	// LHS is a VarExpr, IndexExpr, TupleMember or TupleExpr of such.
+	// Assign is `lhs op rhs`. Op is "=", "+=", "-=", "*=", "/=", ".*=" or "./=". LHS is a VarExpr,
+	// IndexExpr or TupleMember, or a TupleExpr of these.
 	Assign struct {
 		Base
 		LHS Expr
@@ -182,12 +182,13 @@ type (
 		Name string
 		Body *BlockStmt
 	}
-	// Print is print(…); Reject with Fatal false is reject(…), true fatal_error(…).
+	// Print is print(…).
 	Print struct {
 		Base
 		Args []Expr
 	}
-	// Reject ends the evaluation at this point or, if Fatal is set, the whole run.
+	// Reject is reject(…), which ends the evaluation at this point, or if Fatal is set
+	// fatal_error(…), which ends the run.
 	Reject struct {
 		Base
 		Fatal bool

@@ -1,6 +1,6 @@
 package ast
 
-// Levels of operators, weakest first; see the grammar in spec.md.
+// The levels of operators, weakest first; see the grammar in spec.md.
 const (
 	levelCond    = 1
 	levelSum     = 6
@@ -62,11 +62,11 @@ func Parenthesise(n Node) Node {
 		}
 	case *Binary:
 		left, right := Strength(n.Op), Strength(n.Op)+1
-		if left == levelPow { // groups to the right
+		if left == levelPow { // powers group to the right
 			left, right = left+1, levelUnary
 		}
 		if u, ok := n.Y.(*Unary); ok && u.Op != "'" {
-			right = min(right, levelUnary) // a * -b, a ^ -b: no ambiguity on the right
+			right = min(right, levelUnary) // on the right, a * -b and a ^ -b are not ambiguous
 		}
 		if x, y := atLeast(left, n.X), atLeast(right, n.Y); x != n.X || y != n.Y {
 			return &Binary{n.Base, n.Op, n.OpPos, x, y}

@@ -107,7 +107,7 @@ type cursor struct {
 	post  func(Node)
 
 	write bool
-	now   []Node // what to store
+	now   []Node // children to store instead
 }
 
 func (c *cursor) visit(n Node) {

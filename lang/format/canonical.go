@@ -54,7 +54,7 @@ func braces(n ast.Node) ast.Node {
 		case *ast.BlockStmt:
 			return c
 		case *ast.If:
-			if i, ok := s.(*ast.If); ok && body == i.Else { // else if
+			if i, ok := s.(*ast.If); ok && body == i.Else { // this is an else if
 				return c
 			}
 		}

@@ -11,7 +11,7 @@ import (
 func Edits(f *source.File, text string) []diag.Edit {
 	var out []diag.Edit
 	at := 0
-	joins := false // whether the next change continues the last edit
+	joins := false // the next change continues the last edit
 	for _, l := range Lines(f.Text, text) {
 		if l.Op == ' ' {
 			at += len(l.Line)

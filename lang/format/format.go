@@ -70,7 +70,8 @@ func settled(tree *ast.File, o Options) string {
 	for range rounds {
 		again, list := lang.ParseWith(source.NewFile(tree.Source.Name, text), lang.Options{KeepIncludes: true})
 		if list.HasErrors() {
-			return text // a fault here, which tests would find
+			// The formatted text does not parse: a fault of this package, which tests would find.
+			return text
 		}
 		next := laidOut(again, o)
 		if next == text {

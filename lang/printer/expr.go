@@ -104,7 +104,7 @@ func (p *printer) literal(open string, list []ast.Expr, close string) doc {
 			items = append(items, d)
 		}
 	}
-	if breaks(items) { // comments that end their line, also the last one
+	if breaks(items) { // some comments end their line, perhaps the last one
 		return group{concat{text(open), nest{concat{soft{}, items}, level}, soft{}, text(close)}}
 	}
 	return concat{text(open), nest{items, level}, text(close)}
@@ -144,7 +144,7 @@ func (p *printer) expr(e ast.Expr) doc {
 		}
 		op := p.leaf(pos, e.Op)
 		if u, ok := e.X.(*ast.Unary); ok && u.Op == e.Op {
-			op = concat{op, text(" ")} // not a decrement
+			op = concat{op, text(" ")} // with a blank, so that -- is not read as a decrement
 		}
 		return concat{op, p.expr(e.X)}
 	case *ast.Binary:
@@ -166,7 +166,7 @@ func (p *printer) expr(e ast.Expr) doc {
 		dot := "."
 		switch e.X.(type) {
 		case *ast.IntLit, *ast.RealLit, *ast.ImagLit:
-			dot = " ." // no tuple, but 0 .5 must not become 0.5
+			dot = " ." // x is not a tuple here, but 0 .5 must not become 0.5
 		}
 		return concat{p.expr(e.X), text(dot + strconv.Itoa(e.Member))}
 	case *ast.ArrayExpr:

@@ -195,7 +195,7 @@ func (w *writer) verbatim(d verbatim) {
 		w.b = append(w.b, l...)
 		w.col = utf8.RuneCountInString(l)
 		if i == len(lines)-2 && w.col == 0 {
-			w.col = 1 // the end of the comment is on this line in any case
+			w.col = 1 // the line has at least the end of the comment
 		}
 	}
 }

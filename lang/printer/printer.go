@@ -92,13 +92,13 @@ type printer struct {
 	src      string
 	comments []ast.Comment // comments that are not written yet, in order
 	w        writer
-	depth    int // of nested blocks
+	depth    int // number of nested blocks
 	last     int // end of the written source, to find empty lines
 	top      bool
 
 	addsBraces bool // add braces to bodies that have none
 
-	noSource bool // positions mean nothing
+	noSource bool // the tree has no source, so positions mean nothing
 	note     func(ast.Stmt) []string
 }
 

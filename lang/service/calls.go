@@ -5,8 +5,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Call is a function of the program, or a block, with places where a function is called: those in
-// it that call the function asked about, or those where the function asked about calls it.
+// Call is a function of the program, or a block, in a list of callers or callees. Places are where
+// a function is called: in a list of callers, the calls of the function asked about that it
+// contains; in a list of callees, the calls of it in the function asked about.
 type Call struct {
 	Outline
 	Places []source.Span // names in calls, in the file asked about or in that of the outline
@@ -22,7 +23,7 @@ func (s *Snapshot) FunctionsAt(f *source.File, offset int) []Outline {
 	return s.declared(sym.Func)
 }
 
-// declared returns the outlines of the program's functions of a name.
+// declared returns the outlines of all functions of the program with this name.
 func (s *Snapshot) declared(name string) []Outline {
 	var out []Outline
 	for _, fn := range s.functions(name) {

@@ -33,7 +33,7 @@ type Completion struct {
 	Detail  string // one line, such as a type
 	Snippet string // text to insert, with ${1:placeholders}; "": the label
 	Library string // name to look up for documentation; may be empty
-	Rank    int    // lower ones come first
+	Rank    int    // completions with a lower rank come first
 	Replace source.Span
 }
 

@@ -19,7 +19,7 @@ const (
 	declaration                     // at the beginning of a declaration, where statements are not allowed
 	function                        // at the beginning of the definition of a function
 	typeName                        // a type
-	parameter                       // of a function that is being defined
+	parameter                       // a parameter of a function that is being defined
 	boundName                       // lower, upper, offset, multiplier
 	distribution                    // after ~
 	expression
@@ -56,7 +56,7 @@ func (s *Snapshot) situation(f *source.File, offset int) situation {
 	}
 	n := tokensBefore(ts, st.word.Start)
 	if n > 0 && ts[n-1].Span.End > st.word.Start && ts[n-1].Kind != grammar.CommentText {
-		return st // within a token that is not a word
+		return st // the position is in a token that is not a word
 	}
 	for _, t := range ts[:n] {
 		if t.Kind != grammar.CommentText && t.Kind != grammar.IncludeLine {

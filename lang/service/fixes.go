@@ -12,7 +12,7 @@ import (
 // Fix is an edit that an editor offers.
 type Fix struct {
 	Title       string
-	Diagnostics []diag.Diagnostic // that it fixes
+	Diagnostics []diag.Diagnostic // the diagnostics that it fixes
 	Edits       []diag.Edit
 }
 
@@ -78,8 +78,8 @@ func (s *Snapshot) Upgrade(f *source.File) (fix Fix, ok bool) {
 	return fix, true
 }
 
-// Format formats a file by small edits, which leave unchanged text alone. With part, only the lines
-// in that span change. ok is false if the file cannot be parsed.
+// Format formats a file by small edits, which leave text that need not change alone. part restricts
+// the edits to the lines in that span. ok is false if the file cannot be parsed.
 func (s *Snapshot) Format(f *source.File, part *source.Span) (edits []diag.Edit, ok bool) {
 	if s.options.Functions {
 		return nil, false

@@ -243,7 +243,7 @@ func Documentation(doc types.Documentation) string {
 			if i < len(doc.Functions)-1 {
 				b.WriteString(" · ")
 			}
-			continue // for a distribution's other functions, their names are enough
+			continue // of a distribution's other functions, the names are enough
 		}
 		for _, t := range f.Texts {
 			if t.Text != "" && (doc.Distribution == nil || f.Name != doc.Distribution.Name+"_lpdf" && f.Name != doc.Distribution.Name+"_lpmf") {

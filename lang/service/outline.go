@@ -23,7 +23,7 @@ type Outline struct {
 	Kind       OutlineKind
 	Name       string
 	Detail     string      // its type
-	Span, Head source.Span // all of it; its name
+	Span, Head source.Span // the whole item, and its name
 	Inner      []Outline
 }
 

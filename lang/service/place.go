@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// path lists the nodes around an offset of the whole program, the outermost first. A node that ends
-// at the offset counts only if no node begins there.
+// path returns the nodes around an offset of the whole program, the outermost first. A node that
+// ends at the offset belongs to it only if no node begins there.
 func (s *Snapshot) path(at int) []ast.Node {
 	var out []ast.Node
 	var n ast.Node = s.Tree

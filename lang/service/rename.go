@@ -38,7 +38,7 @@ func (s *Snapshot) Rename(f *source.File, offset int, name string) ([]diag.Edit,
 		return nil, fmt.Errorf("%q cannot be a name: names begin with a letter, hold letters, digits and underscores, do not end in two, and are no reserved words", name)
 	}
 	old := sym.Span.Text()
-	full := name // of a function
+	full := name // the full name of the function
 	if sym.Func != "" {
 		_, suffix := check.SplitSuffix(sym.Func)
 		if old == sym.Func || strings.HasPrefix(suffix, "_l") && strings.HasSuffix(old, "_lu"+suffix[2:]) {

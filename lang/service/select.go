@@ -17,7 +17,7 @@ func (s *Snapshot) Selections(f *source.File, offset int) []source.Span {
 			return
 		}
 		if n := len(out); n > 0 && (out[n-1] == span || out[n-1].Start < span.Start || out[n-1].End > span.End) {
-			return // not larger than the part before
+			return // it is not larger than the part before
 		}
 		out = append(out, span)
 	}
@@ -26,7 +26,7 @@ func (s *Snapshot) Selections(f *source.File, offset int) []source.Span {
 	}
 	if at, ok := s.at(f, offset); ok {
 		path := s.path(at)
-		for i := len(path) - 1; i > 0; i-- { // the first is the whole program
+		for i := len(path) - 1; i > 0; i-- { // without the whole program, which is first
 			span := path[i].Span()
 			begin, end := source.Span{File: span.File, Start: span.Start, End: span.Start + 1}.Origin(), lastByte(span)
 			if span.End > span.Start && begin.File == f && end.File == f {
@@ -40,7 +40,7 @@ func (s *Snapshot) Selections(f *source.File, offset int) []source.Span {
 
 // Include is an #include line.
 type Include struct {
-	Span source.Span  // the name in the line
+	Span source.Span  // span of the name in the line
 	File *source.File // nil: not found
 }
 

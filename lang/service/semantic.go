@@ -19,7 +19,7 @@ const (
 	TokenComment
 	TokenOperator
 	TokenVariable
-	TokenParameter // of a function
+	TokenParameter // a parameter of a function
 	TokenFunction
 	TokenInclude
 )

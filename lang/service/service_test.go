@@ -73,7 +73,7 @@ model {
 func TestComplete(t *testing.T) {
 	for _, c := range []struct {
 		text      string
-		has, lack string // labels
+		has, lack string // labels that the list has, and that it lacks
 	}{
 		{program("  real inner = 1;\n  y ~ normal(‸"), "alpha inner sigma y exp", "N_ for vector real twice_ normal_rng"},
 		{program("  y ~ nor‸"), "normal poisson foo", "exp alpha"},
@@ -115,7 +115,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// tail returns the line with the cursor.
+// tail returns the line of the text that has the cursor.
 func tail(text string) string {
 	for line := range strings.Lines(text) {
 		if strings.Contains(line, "‸") {
@@ -154,7 +154,7 @@ func TestHover(t *testing.T) {
 		{program("  for (n in 1:N‸) target += n;"), "number of observations"},
 		{program("  for (n in 1:N) target += n‸;"), "loop variable"},
 		{program("  alhpa‸ ~ normal(0, 1);"), "E0201"},
-		{program("  target += alpha + sigm‸a"), "real<lower=0> sigma"}, // unfinished statement
+		{program("  target += alpha + sigm‸a"), "real<lower=0> sigma"}, // the statement is unfinished
 		{program("  y ~ normal(beta, exp‸( "), "about exp"},
 		{"data { sim‸plex[3] p; }", "simplex"},
 	} {

@@ -160,7 +160,7 @@ func (s *Snapshot) binaryShape(e *ast.Binary) (shape, bool) {
 	matrices := tx.Rank() > 0 && ty.Rank() > 0
 	switch {
 	case e.Op == "*" && matrices && okX && okY:
-		// [.., k] * [k, ..]: vectors are columns, row vectors are rows.
+		// Sizes [.., k] and [k, ..] give [.., ..]; vectors are columns, row vectors are rows.
 		var sh shape
 		if len(x) == 2 || tx.Kind == types.Vector {
 			sh = append(sh, x[0])

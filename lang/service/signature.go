@@ -18,7 +18,7 @@ type Signature struct {
 
 // SignatureParameter is the position of a parameter in the label.
 type SignatureParameter struct {
-	Start, End int // bytes of the label
+	Start, End int // bytes in the label
 	Text       string
 }
 
@@ -54,7 +54,7 @@ func (s *Snapshot) SignatureHelp(f *source.File, offset int) (help Signatures, o
 				continue
 			}
 			if ts[i-1].Kind != grammar.Identifier {
-				depth = 0 // parentheses within an argument
+				depth = 0 // these parentheses are inside an argument
 				help.Argument = 0
 				continue
 			}
@@ -66,7 +66,7 @@ func (s *Snapshot) SignatureHelp(f *source.File, offset int) (help Signatures, o
 			return help, false
 		}
 		if depth < 0 {
-			depth = 0 // within an index
+			depth = 0 // these brackets are inside an index
 		}
 	}
 	return help, false

@@ -135,7 +135,7 @@ func (s *Snapshot) placed(d diag.Diagnostic) diag.Diagnostic {
 	for i := range d.Edits {
 		at := d.Edits[i].Span.Origin()
 		if !slices.Contains(s.files, at.File) {
-			d.Edits = nil // the text does not come from a file
+			d.Edits = nil // the text of the edit does not come from a file
 			break
 		}
 		d.Edits[i].Span = at

@@ -57,9 +57,9 @@ type situation struct {
 	scope
 	fail      *failure
 	tokens    []lexer.Token
-	start, i  int         // the first token of the statement; the wrong token
-	tok, prev lexer.Token // tokens[i], and the token before it, which is zero at the start
-	first     lexer.Token // tokens[start]
+	start, i  int         // indices of the first token of the statement, and of the wrong token
+	tok, prev lexer.Token // the wrong token, tokens[i], and the token before it, which is zero at the start
+	first     lexer.Token // the first token of the statement, tokens[start]
 	open      int         // index of the innermost open bracket, or -1
 	functions bool        // the error is in a function definition
 }
@@ -217,7 +217,7 @@ func reservedName(s *situation) (d diag.Diagnostic, ok bool) {
 		return d, false
 	}
 	if isPunct(s.prev, "(") && isWord(ptr(s.at(s.i-2)), "for") && s.tok.Type == tokType {
-		return d, false // for (int i in …): loopHeader
+		return d, false // loopHeader explains for (int i in …)
 	}
 	d = s.error(diag.ReservedWord, s.tok, "`%s` is a reserved word and cannot be a name", s.tok.Value)
 	if isWord(&s.tok, "array") && beginsType(s.first) {
@@ -341,7 +341,8 @@ func strayElse(s *situation) (d diag.Diagnostic, ok bool) {
 // loopHeader explains headers of for, while and if in the syntax of other languages.
 func loopHeader(s *situation) (d diag.Diagnostic, ok bool) {
 	word := ""
-	if s.open < 0 && s.prev.Type == tokKeyword && s.fail.want == "`(`" { // for i in …, if x …
+	// As in for i in …, or if x ….
+	if s.open < 0 && s.prev.Type == tokKeyword && s.fail.want == "`(`" {
 		word = s.prev.Value
 	}
 	if s.open > s.start && s.tokens[s.open-1].Type == tokKeyword {
@@ -470,7 +471,7 @@ func unclosedBracket(s *situation) (d diag.Diagnostic, ok bool) {
 		}
 	}
 	d = s.error(diag.UnclosedBracket, s.tok, "`%s` is missing before %s", closer, describe(s.tok))
-	if s.newLine() { // it is missing at the end of the line
+	if s.newLine() { // something is missing at the end of the line before
 		at := end(&s.prev)
 		d.Span, d.Summary = s.span(at, at), "`"+closer+"` is missing here"
 	}
@@ -481,7 +482,7 @@ func unclosedBracket(s *situation) (d diag.Diagnostic, ok bool) {
 	return d, true
 }
 
-// missingComma explains f(x y).
+// missingComma explains f(x y), which lacks a comma.
 func missingComma(s *situation) (d diag.Diagnostic, ok bool) {
 	if !strings.HasPrefix(s.fail.want, "`,` or ") || s.newLine() {
 		return d, false
@@ -533,7 +534,7 @@ func strayBracket(s *situation) (d diag.Diagnostic, ok bool) {
 		return d, false
 	}
 	if s.start > 0 && isPunct(s.tokens[s.start-1], ";") && s.tokens[s.start-1].Pos.Line == s.tok.Pos.Line && s.closes(s.start-1) {
-		return d, true // a semicolon within brackets, which was already reported
+		return d, true // the semicolon is within brackets; that was already reported
 	}
 	d = s.error(diag.UnclosedBracket, s.tok, "this `%s` closes nothing", s.tok.Value)
 	d.Fix = "remove it, or add the bracket that opens it"
@@ -559,7 +560,7 @@ func (s *situation) closes(semicolon int) bool {
 	return false
 }
 
-// plain reports the token found and the expected one.
+// plain reports the token that was found and the one that was expected.
 func plain(s *situation) (d diag.Diagnostic, ok bool) {
 	switch {
 	case s.i == s.start:

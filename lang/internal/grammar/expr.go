@@ -5,8 +5,9 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// Expressions are parsed by precedence climbing over the tokens, because participle has no left
-// recursion. Expr, BoundExpr, Args and Sizes connect it with the grammar structs of stmt.go.
+// This file: expressions. They are parsed by precedence climbing over the tokens, because
+// participle has no left recursion. Expr, BoundExpr, Args and Sizes connect this with the grammar
+// structs of stmt.go.
 
 // exprKind is the kind of an Expr.
 type exprKind uint8
@@ -36,10 +37,10 @@ type Expr struct {
 	Kind       exprKind
 	Bar        bool
 	Start, End int          // byte offsets
-	Tok        *lexer.Token // literal, name or operator
+	Tok        *lexer.Token // the literal, name or operator
 	Kids       []*Expr
 	Indices    []*Index
-	height     int // of the tree; limited, so that later stages may recurse
+	height     int // height of the tree, which is limited, so that later stages may recurse
 }
 
 // Index is one index of an exprIndex: the expression From or, with Colon, a range from From to To,
@@ -108,7 +109,7 @@ type failure struct {
 // Error implements error, as participle requires.
 func (f *failure) Error() string { return "expected " + f.want }
 
-// Values of failure.want other than literal tokens.
+// What a failure may expect, other than literal tokens.
 const (
 	wantExpr     = "an expression"
 	wantName     = "a name"
@@ -159,7 +160,7 @@ func (a *Args) Parse(lex *lexer.PeekingLexer) error {
 
 // Sizes is a bracketed list of sizes, any of which may be missing: [3, N], [,].
 type Sizes struct {
-	List       []*Expr // nil for a missing one
+	List       []*Expr // a missing size is nil
 	Start, End int
 }
 

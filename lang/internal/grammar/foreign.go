@@ -45,7 +45,7 @@ func foreignOperator(s *situation) (d diag.Diagnostic, ok bool) {
 			fix, write = "write `!=` for not equal", "!="
 		}
 	case "=>", "=<":
-		if p := s.at(s.i - 2); p.Type == tokKeyword { // lower=>
+		if p := s.at(s.i - 2); p.Type == tokKeyword { // in lower=>
 			return d, false
 		}
 		fix = "write `>=` or `<=`"

@@ -131,10 +131,10 @@ type scanner struct {
 	options  Options
 	pos      int
 	line     int
-	begin    int           // where the line begins
+	begin    int           // start of the line
 	tokens   []lexer.Token // ends in EOF; Pos has Offset, Line, and the indentation of the line as Column
 	comments []ast.Comment
-	brackets int // open ( and [
+	brackets int // number of open ( and [
 	diags    diag.List
 
 	// swallowed is set if an unclosed comment or string may contain braces. A missing brace is then
@@ -265,7 +265,7 @@ var bidiControls = map[rune]string{
 func (s *scanner) bidi(what, text string) {
 	var d diag.Diagnostic
 	for at := 0; ; {
-		i := strings.IndexByte(text[at:], 0xe2) // all of them begin so
+		i := strings.IndexByte(text[at:], 0xe2) // these characters begin with this byte
 		if i < 0 {
 			break
 		}
@@ -418,7 +418,7 @@ func (s *scanner) hash() {
 func (s *scanner) invalid() {
 	rest := s.text[s.pos:]
 	first, n := utf8.DecodeRuneInString(rest)
-	one := n                                        // number of bytes of the first character
+	one := n                                        // length of the first character in bytes
 	for n < len(rest) && rest[n] >= utf8.RuneSelf { // report a foreign word once
 		n++
 	}

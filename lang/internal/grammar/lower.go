@@ -20,7 +20,7 @@ type lowerer struct {
 	swallowed bool // see scanner
 	options   Options
 	lost      []source.Span // see ast.File
-	old       bool          // an old syntax was reported
+	old       bool          // older syntax was reported
 }
 
 func (l *lowerer) span(start, end int) source.Span {
@@ -78,7 +78,7 @@ func isPunct(t lexer.Token, value string) bool {
 // scope describes the surroundings of a statement, as far as lowering needs them.
 type scope struct {
 	block  ast.BlockKind
-	nested bool // within a statement or function body
+	nested bool // in another statement, or in the body of a function
 }
 
 // block lowers the items of a program block. It reports a statement that the block must not contain
@@ -96,7 +96,7 @@ func (l *lowerer) block(kind ast.BlockKind, b *Block, second bool) []ast.Stmt {
 				continue
 			}
 		case diag.StatementNotAllowed:
-			next := before + i + 1 // errors in expression statements are reported next
+			next := before + i + 1 // errors in statements that are expressions are reported next
 			if seen || next < len(l.diags) && l.diags[next].Code == diag.NotAStatement && l.diags[next].Span.Start == d.Span.Start {
 				continue
 			}
@@ -284,7 +284,7 @@ func (l *lowerer) notAStatement(g *Expr, x ast.Expr) {
 		}
 	}
 	switch b, _ := x.(*ast.Binary); {
-	case g.Kind == exprBad: // reported by the lexer
+	case g.Kind == exprBad: // the lexer has reported it
 	case b != nil && b.Op == "==":
 		d := l.add(diag.ComparisonAsStatement, b.OpPos, "`==` compares and has no effect as a statement")
 		d.Fix = "to assign, write `=`"

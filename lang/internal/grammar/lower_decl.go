@@ -11,7 +11,7 @@ import (
 
 // typeForm describes the allowed form of a type, which depends on its place.
 type typeForm struct {
-	unsized bool   // argument or result of a function
+	unsized bool   // for an argument or the result of a function
 	bounds  bool   // bounds and constrained types are allowed
 	subject string // the subject of messages about forms that are not allowed
 }
@@ -169,7 +169,7 @@ func (l *lowerer) sizes(t *Elem, rule typeRule, p typeForm, out *ast.TypeExpr) {
 	}
 	switch {
 	case rule.maxSizes == 0 || p.unsized && missing == n:
-		// The old array syntax: real[N] x or vector[] x.
+		// The array syntax of older versions: real[N] x or vector[] x.
 		dims := strings.TrimSpace(l.file.Text[t.Sizes.Start:t.Sizes.End])
 		report := l.add
 		if p.unsized {

@@ -27,7 +27,7 @@ func (s *scanner) oldNames() {
 		return (t.Type == tokKeyword || t.Type == tokType) && newWords[t.Value]
 	}
 	names := map[string]bool{}
-	declaring := false // within a declaration, up to its semicolon
+	declaring := false // inside a declaration, up to its semicolon
 	for i, t := range s.tokens {
 		switch {
 		case t.Type == tokType && !isNew(t):
@@ -38,7 +38,8 @@ func (s *scanner) oldNames() {
 		if !isNew(t) || !declaring || i == 0 || types[i] || s.newUse(i) {
 			continue
 		}
-		before := types[i-1] || isPunct(at(i-1), ",") // the type, or the name before
+		// The token before is the type, or the comma after another name.
+		before := types[i-1] || isPunct(at(i-1), ",")
 		switch next := at(i + 1); {
 		case !before || names[t.Value]:
 		case next.Type == tokAssign, isPunct(next, ";"), isPunct(next, ","), isPunct(next, "["), isPunct(next, ")"):
@@ -115,7 +116,7 @@ func (s *scanner) typeTokens() []bool {
 func (s *scanner) newUse(i int) bool {
 	next := s.tokens[min(i+1, len(s.tokens)-1)]
 	switch s.tokens[i].Value {
-	case "array": // array[N] real
+	case "array": // as in array[N] real
 		if !isPunct(next, "[") {
 			return false
 		}

@@ -68,8 +68,9 @@ func Parse(f *source.File, o Options) (*ast.File, diag.List) {
 // are long without being deep.
 func (l *lowerer) tooDeep() bool {
 	const level, link = 10, 1
-	depth, chain := 0, 0 // open brackets; control words since the end of the last statement
-	var outer []int      // values of chain outside the open braces
+	// Number of open brackets, and of control words since the end of the last statement.
+	depth, chain := 0, 0
+	var outer []int // for each open brace, the value of chain outside it
 	for i, t := range l.tokens {
 		switch t.Value {
 		case "{":
@@ -206,7 +207,7 @@ func (l *lowerer) unknownHeader(lex *lexer.PeekingLexer) (h header, ok bool) {
 	name := strings.Join(words, " ")
 	span := source.Join(spanOf(l, h.words[0]), spanOf(l, h.words[len(h.words)-1]))
 	d := diag.Errorf(diag.UnknownBlock, span, "there is no block called `%s`", name)
-	h.kind = ast.TransformedData // it has the most lenient rules
+	h.kind = ast.TransformedData // the block with the fewest rules
 	near := blockNames[name]
 	if near == "" {
 		near = diag.Nearest(name, func(yield func(string) bool) {
@@ -240,7 +241,7 @@ func (l *lowerer) gap(lex *lexer.PeekingLexer, last *ast.Block) {
 	var d diag.Diagnostic
 	switch next := l.tokens[l.index(t)+1]; {
 	case t.Type == tokBad:
-		d.Code = "" // reported by the lexer
+		d.Code = "" // the lexer has reported it
 	case isPunct(t, "}"):
 		d = diag.Errorf(diag.StrayBrace, spanOf(l, t), "this `}` closes nothing")
 		d.Fix = "remove it, or look for a `{` that is missing before it"
@@ -313,7 +314,7 @@ func (l *lowerer) misindented(b *Block) *Block {
 			}
 			if inner.Missing {
 				if isWord(&inner.Close, "else") {
-					continue // reported there
+					continue // it was reported there
 				}
 				return inner
 			}

@@ -28,9 +28,9 @@ type Item struct {
 type Block struct {
 	Open, Close lexer.Token // Close is EOF's type if Missing
 	Items       []Item
-	Missing     bool // the closing brace
+	Missing     bool // the closing brace is missing
 
-	at int // the index of Open among all tokens
+	at int // index of Open among all tokens
 }
 
 // Parse implements participle.Parseable. After the opening brace it never fails: failures become
@@ -78,7 +78,8 @@ func (b *Block) parse(lex *lexer.PeekingLexer, functions bool) error {
 			lex.Next()
 			item.Stmt = &Stmt{Tokens: lex.Range(lex.RawCursor()-1, lex.RawCursor()), Empty: true}
 			err = nil
-		case functions && failed && at(lex, "{"): // the body of a header that did not parse
+		// The body of a function whose header did not parse.
+		case functions && failed && at(lex, "{"):
 			item.Stmt, err = g.stmt.ParseFromLexer(lex, participle.AllowTrailing(true))
 		case functions:
 			item.Func, err = g.fun.ParseFromLexer(lex, participle.AllowTrailing(true))
@@ -108,7 +109,7 @@ func (b *Block) cutBy(lex *lexer.PeekingLexer) bool {
 	if before[len(before)-1].Pos.Line == t.Pos.Line {
 		return false
 	}
-	i := b.at - 1 // the parenthesis before the brace
+	i := b.at - 1 // the parenthesis that closes before the brace
 	for depth := 0; i > 0; i-- {
 		if isPunct(before[i], ")") {
 			depth++
@@ -140,7 +141,7 @@ func resume(lex *lexer.PeekingLexer, start lexer.Checkpoint, f *failure) {
 	lex.LoadCheckpoint(start)
 	first := lex.Cursor()
 	prev := lexer.Token{}
-	braces := 0 // open braces of array expressions
+	braces := 0 // number of open braces of array expressions
 	loop := -1  // line of a `for` whose header is open: semicolons do not end it
 	for lex.Peek().Pos.Offset < f.tok.Pos.Offset {
 		switch {

@@ -8,9 +8,9 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// The grammar of statements and declarations, as participle structs. It is LL(1): the first token
-// of each alternative decides, and lookahead is 0. Thus a failure is always reported at the wrong
-// token, and never hidden by another alternative.
+// This file: the grammar of statements and declarations, as participle structs. It is LL(1): the
+// first token of each alternative decides, and lookahead is 0. So a failure is always reported at
+// the wrong token, and never hidden by another alternative.
 //
 // It accepts more than the language: sizes and bounds anywhere in a type, old array syntax, any
 // expression as a statement. Lowering refuses these, with better messages.
