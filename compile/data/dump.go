@@ -331,7 +331,7 @@ func (p *dump) elements(l *list) (dims []int, err error) {
 		case "NA", "NA_integer_", "NA_real_":
 			return nil, p.errorf(start, "drop these rows, or pass the observed values and their indices as separate data", "%s has a missing value, and the language has none", p.name)
 		}
-		// A character that looks like a bracket.
+		// Text that is not ASCII, such as a wide bracket, is at pos. The message points to it.
 		if p.pos < len(p.text) && p.text[p.pos] >= utf8.RuneSelf {
 			start = p.pos
 		}

@@ -212,7 +212,7 @@ func (in *accumulator) differ(x, y Expr) bool {
 	if c != 1 && c != -1 {
 		return false
 	}
-	// d is c·(loop.Var - zero).
+	// d is 0 where the loop variable equals zero: d = c·(loop.Var - zero), with c = ±1.
 	beyond := func(bound Expr, sign int64) bool { // sign·(zero - bound) > 0
 		z := linear{}
 		for v, k := range d.of {

@@ -427,7 +427,7 @@ const (
 	NoPart     Part = iota
 	Counted         // the length B-A+1 must not be negative, as for head, tail, and x[a:] of arrays
 	Positioned      // Counted, and A must be a position even if the range is empty: segment, sub_row, sub_col
-	Enclosed        // Positioned, and so must B: block
+	Enclosed        // A and B must be positions even if the range is empty: block
 	Begun           // A must be a position even if B is before it: reads of vectors and matrices; x[a:] = y
 )
 

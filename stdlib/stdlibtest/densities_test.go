@@ -159,7 +159,7 @@ func TestChecks(t *testing.T) {
 			for _, x := range outsideOf(c, fs[0][i].Kind == types.Real) {
 				value := ad.FormatNumber(x)
 				if shown, err := strconv.ParseFloat(value, 64); err == nil && c.Contains(shown) {
-					// All digits, since a rounded value might be valid.
+					// The rounded x is a valid value, though x is not. Write all digits.
 					value = strconv.FormatFloat(x, 'g', -1, 64)
 				}
 				for _, propto := range []bool{false, true} {

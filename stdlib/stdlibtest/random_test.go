@@ -281,7 +281,8 @@ func (c cells) statistics(share []float64, n float64) []statistic {
 			z += s * (v[k] - mean)
 		}
 		l := math.Log(2 / alarm)
-		a := most / (3 * deviation * root) // from Bernstein's inequality: t² = 2 l (1 + a t)
+		// By Bernstein's inequality, the bound t of the statistic solves t² = 2 l (1 + a t).
+		a := most / (3 * deviation * root)
 		out = append(out, statistic{z / deviation * root, l*a + math.Sqrt(l*l*a*a+2*l)})
 	}
 	return out

@@ -7,7 +7,7 @@
 // Each constraint is a row of a table. The row has the shape of the unconstrained numbers, the map,
 // the addends of the logarithm of its absolute Jacobian determinant, and the inverse. All are graph
 // expressions, so they are differentiated like everything else. A row is written for one vector or
-// matrix; arrays of them are lanes.
+// matrix; for an array of them, the graph has one lane for each.
 //
 // Map of the package:
 //

@@ -90,8 +90,8 @@ func partials(g *ad.Graph, l ad.Ref, byColumn bool) ad.Ref {
 		return zeros(g, 0)
 	}
 	ix := below(k, byColumn)
-	// z is l over the length of the rest of the row. atanh z is computed without cancellation for z
-	// near 1.
+	// With r the sum of the squares of the elements after l in its row, z = l/√(l²+r). Therefore
+	// sinh x = z/√(1-z²) = l/√r. Unlike atanh z, this has no cancellation for z near 1.
 	rest := g.MatMul(g.Square(l), where1(g, k, k, after))
 	return g.Do(ad.OpAsinh, nil, g.Div(g.Gather(l, ix), g.Sqrt(g.Gather(rest, ix))))
 }
@@ -139,8 +139,9 @@ func triangle(shape []int) []int {
 	return []int{n*(n+1)/2 + (m-n)*n}
 }
 
-// parts returns where the unconstrained numbers, which are the rows of the triangle one after
-// another, have the diagonal and the elements below it.
+// parts returns the positions of the diagonal and of the rest, the elements below it, in the
+// unconstrained numbers, which are the rows of the triangle one after another. at is the position
+// of each element of the rest in the matrix.
 func parts(shape []int) (diagonal, rest, at ad.Index) {
 	m, n := shape[0], shape[1]
 	var d, r, a []int32

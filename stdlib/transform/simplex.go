@@ -148,7 +148,8 @@ func constrainStick(g *ad.Graph, x ad.Ref, shape []int, _ Bounds) (ad.Ref, []ad.
 	logZ, log1mZ := g.Do(ad.OpLogInvLogit, nil, a), g.Do(ad.OpLog1mInvLogit, nil, a)
 	left := cumulate(g, widen(g, log1mZ, k), before) // logarithm of the rest of the stick
 	logY := g.Add(left, widen(g, logZ, k))
-	// The rest before the last piece is that piece, so it is not an addend.
+	// The sum of left over all pieces but the last, which has no unconstrained number: log1mZ[i] is
+	// in left of the k-2-i pieces after piece i.
 	weight := times(g, log1mZ, constant(g, k-1, 1, func(i, _ int) float64 { return float64(k - 2 - i) }))
 	return g.Exp(logY), []ad.Ref{logZ, log1mZ, weight}
 }

@@ -13,7 +13,7 @@ import (
 // ad.None means that there is none. Each is a scalar or has the shape of the value.
 type Bounds struct{ Lower, Upper ad.Ref }
 
-// Transform is one row.
+// Transform maps unconstrained numbers to values that satisfy a constraint, and back.
 type Transform struct {
 	// Free returns, for a constrained type, the shape of the unconstrained numbers for a vector or
 	// matrix of the given shape. It is nil for constraints on single numbers, which have one number
@@ -23,7 +23,7 @@ type Transform struct {
 	// addends of the log Jacobian. For a constrained type they may have any shape. Otherwise each
 	// has x's shape, or is a scalar for every element.
 	Constrain func(g *ad.Graph, x ad.Ref, shape []int, b Bounds) (y ad.Ref, jacobian []ad.Ref)
-	// Unconstrain is the inverse.
+	// Unconstrain is the inverse of Constrain, without its log Jacobian.
 	Unconstrain func(g *ad.Graph, y ad.Ref, b Bounds) ad.Ref
 }
 
@@ -50,15 +50,15 @@ func EditionOf(name string) (Edition, error) {
 	return 0, fmt.Errorf("there are no transforms of Stan %s: there are those of %s and %s", name, editions[Stan232], editions[Stan239])
 }
 
-// String is the version.
+// String returns the version of Stan.
 func (e Edition) String() string { return editions[e] }
 
 // row is the transform of a constraint, with its description for spec.md.
 type row struct {
 	Transform
 	numbers string // description of the unconstrained numbers of a constrained type
-	value   string // x
-	target  string // the log Jacobian
+	value   string // description of the value x
+	target  string // description of the log Jacobian
 	// before is the transform in editions before Stan239, if it differs.
 	before *Transform
 }
@@ -116,7 +116,8 @@ func (t Transform) Each(g *ad.Graph, dims int, x ad.Ref, item []int, f func(ad.R
 	if items == 0 {
 		return g.ConstArray(ad.Type{Shape: out}, nil), nil
 	}
-	// Here, all items of all lanes are lanes. front is the part of the shape before an item.
+	// f is applied to all elements of the array at once: each element of each lane becomes a lane.
+	// front is the dimension of the original lanes, if x has any.
 	var front []int
 	if at.Lanes > 0 {
 		front = []int{at.Lanes}
@@ -141,7 +142,8 @@ func (t Transform) Each(g *ad.Graph, dims int, x ad.Ref, item []int, f func(ad.R
 }
 
 // infinite reports whether no element of a bound is infinite, or all are; neither if only some are.
-// A computed bound counts as finite, because nothing else makes sense.
+// A bound without a constant value counts as finite, because the graph has to be built before its
+// value is known.
 func infinite(g *ad.Graph, bound ad.Ref, sign int) (none, all bool) {
 	if bound == ad.None {
 		return false, true

@@ -12,7 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// example is a transform with a size.
+// example is a transform to test: its constraint, with the shape of the value and the bounds.
 type example struct {
 	name         string
 	kind         types.ConstraintKind
@@ -148,7 +148,7 @@ func TestTransforms(t *testing.T) {
 					continue
 				}
 				for i := range at {
-					if math.Abs(back[i]-at[i]) > 1e-10 { // numbers are of size 1, and some values are close to a bound
+					if math.Abs(back[i]-at[i]) > 1e-10 { // numbers are about 1, and values close to a bound lose digits
 						t.Errorf("the inverse gives %v, not %v", back, at)
 						break
 					}
@@ -260,7 +260,7 @@ func TestRows(t *testing.T) {
 func TestExtremes(t *testing.T) {
 	for _, e := range examples() {
 		if e.kind < types.Simplex || e.kind == types.CovMatrix || e.kind == types.CorrMatrix {
-			continue // skip sums of very different sizes, and products that round to a singular matrix
+			continue // a sum of numbers of very different sizes, or a product that rounds to a singular matrix
 		}
 		free, eval := e.evaluator(t)
 		for _, size := range []float64{30, 300} {
