@@ -57,6 +57,16 @@ func (g *Graph) Equal(x, y Ref) Ref { return g.Do(OpEqual, nil, x, y) }
 // Select returns a where c is not 0, otherwise b.
 func (g *Graph) Select(c, a, b Ref) Ref { return g.Do(OpSelect, nil, c, a, b) }
 
+// SelectFinite is Select for sides that are finite, with finite derivatives, wherever the other one
+// is selected. So what they are computed from is not guarded against a side that was not taken.
+func (g *Graph) SelectFinite(c, a, b Ref) Ref { return g.Do(OpSelect, finiteSides{}, c, a, b) }
+
+// finiteSides is the attribute of a SelectFinite.
+type finiteSides struct{}
+
+// AppendKey implements Keyed.
+func (finiteSides) AppendKey(b []byte) []byte { return append(b, 1) }
+
 func truth(b bool) float64 {
 	if b {
 		return 1

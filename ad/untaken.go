@@ -53,7 +53,7 @@ func (c *choices) mark(outs []Ref, left []bool) {
 	for i := len(m) - 1; i >= 0; i-- {
 		n := &g.Nodes[i]
 		switch {
-		case n.Op == OpSelect:
+		case n.Op == OpSelect && n.Attr == nil:
 			m[n.Args[1]], m[n.Args[2]] = true, true
 		case n.Op == OpMulGuarded:
 			m[n.Args[1]] = true

@@ -49,7 +49,7 @@ func (b *Builder) marginal(a []Arg) ad.Ref {
 	)
 	g := b.G
 	logs, k, t := b.hmm(a)
-	most := g.Do(ad.OpMaxOf, nil, logs)
+	most := g.Detach(g.Do(ad.OpMaxOf, nil, logs)) // the result does not depend on what is divided by
 	finite := g.Do(ad.OpMax, nil, most, g.Const(-math.MaxFloat64)) // if no state is possible
 	like := g.Exp(g.Sub(logs, alongCols(g, finite, []int{t, k})))
 	// steps runs n steps; like has their likelihoods from row at on.
@@ -79,7 +79,7 @@ func (b *Builder) marginal(a []Arg) ad.Ref {
 		last := g.Slice(states, (t-1)*k, []int{k})
 		return g.Add(g.Add(shift, logTotal(g, last)), impossible(g, states, p[0], p[1], p[2]))
 	})
-	return g.Select(far, exact, fast)
+	return g.SelectFinite(far, exact, fast)
 }
 
 // forward is the forward algorithm on logarithms. It computes the T × K logarithms of the joint

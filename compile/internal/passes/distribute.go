@@ -260,14 +260,55 @@ func (t *taker) take() []ad.Ref {
 		case k < s.Outs:
 			parts[p] = g.Unlane(g.Spread(t.vec.Reach(r), s.Steps))
 		default:
-			v := t.vec.Reach(r)
-			if g.Type(v).Lanes == 0 {
-				v = g.Scale(float64(s.Steps), v)
-			}
-			parts[p] = g.SumLanes(v)
+			parts[p] = sumSteps(g, t.vec.Reach(r), s.Steps)
 		}
 	}
 	return parts
+}
+
+// sumSteps returns the sum of v over the steps, which are its lanes. A sum of products of matrices is
+// one product of longer matrices, Σ AᵢᵀBᵢ = AᵀB for A and B that have the Aᵢ and Bᵢ as blocks of
+// rows. So the adjoint of a matrix by which steps multiply takes no matrix per step.
+func sumSteps(g *ad.Graph, v ad.Ref, steps int) ad.Ref {
+	if g.Type(v).Lanes == 0 {
+		return g.Scale(float64(steps), v)
+	}
+	if !sumsProducts(g, v) {
+		return g.SumLanes(v)
+	}
+	n := g.Nodes[v]
+	switch n.Op {
+	case ad.OpAdd:
+		return g.Add(sumSteps(g, n.Args[0], steps), sumSteps(g, n.Args[1], steps))
+	case ad.OpReshape:
+		return g.Reshape(sumSteps(g, n.Args[0], steps), n.Type.Shape)
+	}
+	var rows [2]ad.Ref
+	for k, a := range n.Args {
+		s := g.Type(a).Shape
+		terms, width := s[0], s[1]
+		if k == 0 && !n.Attr.(ad.MatMulAttr).TransA || k == 1 && n.Attr.(ad.MatMulAttr).TransB { // vectors
+			terms, width = s[1], s[0]
+		}
+		rows[k] = g.Reshape(g.Unlane(a), []int{steps * terms, width})
+	}
+	return g.Do(ad.OpMatMul, ad.MatMulAttr{TransA: true}, rows[0], rows[1])
+}
+
+// sumsProducts reports whether v, or a term of v, is a product whose sum over lanes is one product.
+func sumsProducts(g *ad.Graph, v ad.Ref) bool {
+	n := &g.Nodes[v]
+	switch n.Op {
+	case ad.OpAdd:
+		return g.Type(n.Args[0]).Size() == g.Type(n.Args[1]).Size() && (sumsProducts(g, n.Args[0]) || sumsProducts(g, n.Args[1]))
+	case ad.OpReshape:
+		return sumsProducts(g, n.Args[0])
+	case ad.OpMatMul:
+		m, a, b := n.Attr.(ad.MatMulAttr), g.Type(n.Args[0]), g.Type(n.Args[1])
+		byRows := func(t ad.Type, columns bool) bool { return !columns || t.Shape[1] == 1 } // the terms are rows, or there is one
+		return a.Lanes > 0 && b.Lanes > 0 && byRows(a, !m.TransA) && byRows(b, m.TransB)
+	}
+	return false
 }
 
 // made returns the node that makes r, looking through changes of shape.
