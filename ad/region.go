@@ -28,6 +28,11 @@ type Scan struct {
 	// longer, the derivative stores the carried values only at some steps and recomputes the
 	// others. 0 means DefaultHistory.
 	Limit int
+
+	// Finite says that the body computes finite values with finite derivatives if the arguments are
+	// finite or -Inf. So nothing in it has to be guarded against sides of choices that were not
+	// taken.
+	Finite bool
 }
 
 // Layout describes the scan.
@@ -40,7 +45,7 @@ func (s *Scan) Layout() Layout {
 // With returns a scan with layout l.
 func (s *Scan) With(l Layout) RegionAttr {
 	return &Scan{Body: l.Repeated(), Carries: l.Carries, Streams: l.Streams, Outs: l.Outs, Sums: l.Sums,
-		Steps: l.Steps, Reverse: l.Reverse, Limit: s.Limit}
+		Steps: l.Steps, Reverse: l.Reverse, Limit: s.Limit, Finite: s.Finite}
 }
 
 // Results returns the types of the results, in order.

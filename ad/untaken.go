@@ -127,6 +127,12 @@ func (l *loopChoices) mark(n *Node, results []bool) []bool {
 		return l.ins
 	}
 	l.results = results
+	if s, ok := n.Attr.(*Scan); ok && s.Finite {
+		for k := range l.ins {
+			l.ins[k] = slices.Contains(results, true)
+		}
+		return l.ins
+	}
 	for i, p := range l.layout.Parts() {
 		if results[i] && p.From != Trips && p.From != Stride {
 			l.outs[p.Output] = true

@@ -49,7 +49,7 @@ func (b *Builder) marginal(a []Arg) ad.Ref {
 	)
 	g := b.G
 	logs, k, t := b.hmm(a)
-	most := g.Detach(g.Do(ad.OpMaxOf, nil, logs)) // the result does not depend on what is divided by
+	most := g.Detach(g.Do(ad.OpMaxOf, nil, logs))                  // the result does not depend on what is divided by
 	finite := g.Do(ad.OpMax, nil, most, g.Const(-math.MaxFloat64)) // if no state is possible
 	like := g.Exp(g.Sub(logs, alongCols(g, finite, []int{t, k})))
 	// steps runs n steps; like has their likelihoods from row at on.

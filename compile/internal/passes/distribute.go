@@ -266,9 +266,9 @@ func (t *taker) take() []ad.Ref {
 	return parts
 }
 
-// sumSteps returns the sum of v over the steps, which are its lanes. A sum of products of matrices is
-// one product of longer matrices, Σ AᵢᵀBᵢ = AᵀB for A and B that have the Aᵢ and Bᵢ as blocks of
-// rows. So the adjoint of a matrix by which steps multiply takes no matrix per step.
+// sumSteps returns the sum of v over the steps, which are its lanes. A sum of products of matrices
+// is one product of longer matrices, Σ AᵢᵀBᵢ = AᵀB for A and B that have the Aᵢ and Bᵢ as blocks
+// of rows. So the adjoint of a matrix by which steps multiply takes no matrix per step.
 func sumSteps(g *ad.Graph, v ad.Ref, steps int) ad.Ref {
 	if g.Type(v).Lanes == 0 {
 		return g.Scale(float64(steps), v)

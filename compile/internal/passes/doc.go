@@ -14,6 +14,10 @@
 //	ifconvert.go     if-conversion: conditionals in lanes, and in steps, become selections
 //	unswitch.go      loop unswitching: a condition that is the same in all lanes is tested once
 //	reductions.go    reduction recognition: what scans only add to becomes a sum
+//	logproducts.go   product recognition: sums of exponentials become products of matrices
+//	logproductscan.go  … the scan that computes them
+//	finals.go          … the last of kept values is read as a final value
+//	places.go        single elements, followed to where they are moved from
 //	scalars.go       scalar replacement: its parts in order, the cost rule
 //	scalarregions.go   short arrays in loops become scalars
 //	scalarunroll.go    scans of few short steps are unrolled

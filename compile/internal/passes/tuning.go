@@ -145,6 +145,26 @@ const (
 	minPiece  = 8
 )
 
+// Pass log-products.
+const (
+	// minLogTerms and minLogRows are the least number of terms of a log_sum_exp, and of rows of a
+	// product. Gradients of hidden Markov models with 5, 6, 8, 12 and 16 states take 0.66, 0.54,
+	// 0.25, 0.10 and 0.06 of the time.
+	minLogTerms = 5
+	minLogRows  = 4
+
+	// minLogProduct is the least scaled sum that is exact: what underflows in it, some 1e-308, is
+	// then below its rounding.
+	minLogProduct = 1e-280
+
+	// maxLogProduct bounds the elements of arrays that are examined, and maxLogSum the terms that
+	// an element is a sum of.
+	maxLogProduct, maxLogSum = 1 << 16, 16
+
+	// maxMovedTable bounds the elements of an array whose origins are listed, at 16 bytes each.
+	maxMovedTable = 1 << 20
+)
+
 // minSummed is the least number of elements per result of a sum from which factors are moved out. A
 // sum of fewer mostly places elements, and a product after it would cost as much.
 const minSummed = 4

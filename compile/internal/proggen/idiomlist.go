@@ -217,6 +217,19 @@ for (n in 1:N) {
   @{if (@c) @t += 0.1 * log_sum_exp($l);¦}
 }
 @t += log_sum_exp($l) @{¦+ $l[2]};`},
+		{name: "forward algorithm of more states", text: `
+int $k = @{4¦5¦6};
+vector[$k] $l = rep_vector(a, $k);
+for (n in 1:N) {
+  vector[$k] w;
+  for (j in 1:$k) {
+    vector[$k] v;
+    for (i in 1:$k) v[i] = @{$l[i] + f * i * j¦a * (i - j) + $l[i] + @s¦$l[i] - 300 * abs(i - j) * f};
+    w[j] = log_sum_exp(v) + normal_lpdf(y[n] | j * f, 1);
+  }
+  $l = @{w¦w - max(w)};
+}
+@t += log_sum_exp($l) @{¦+ $l[2]};`},
 		{name: "missing values", known: `
 int $c = 0;
 for (n in 1:N) if (@c) $c += 1;
