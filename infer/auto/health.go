@@ -44,11 +44,16 @@ func (v *verdict) judgeChains(parts []any, onlyExclude bool) {
 	d := float64(len(now[0].draws[0]))
 	width = min(width, 3*math.Sqrt(d)) // except for chains that have not arrived yet
 	othersMove := slices.Sorted(slices.Values(diverging))[(len(diverging)-1)/2] < v.at.moving
-	healthy := 0
-	for i := range now {
+	healthy := 0 // without dropped chains, as the last one that is left must not be dropped
+	i := -1
+	for chain, part := range parts {
+		if _, ok := part.(record); !ok {
+			continue
+		}
+		i++
 		light := logMass[i] < best-v.at.farBelow-v.at.farBelow*width
 		stuck := othersMove && diverging[i] > v.at.stuck
-		if now[i].useless = light || stuck; !now[i].useless {
+		if now[i].useless = light || stuck; !now[i].useless && !v.standing[chain].dropped {
 			healthy++
 		}
 	}

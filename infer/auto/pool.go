@@ -119,6 +119,10 @@ func (p *pool) judge(parts []any, last bool) *verdict {
 		v.judgeChains(parts, len(v.rounds) == 1 || last || p.several)
 	}
 	own := v.present(parts, later(v.rounds))
+	if len(own) == 0 { // those that were not dropped have ended
+		v.err = errNoChains
+		return v
+	}
 	recent := own
 	draws := 0 // per chain, on average
 	for _, r := range recent {

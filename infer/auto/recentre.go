@@ -288,7 +288,7 @@ func in(c *infer.Chart, evidence []float64, recent []record) []record {
 		return recent
 	}
 	out := slices.Clone(recent)
-	d := len(recent[0].draws[0])
+	d := c.Dim()
 	for i, r := range recent {
 		out[i].draws, out[i].scores = nil, nil
 		out[i].expect(len(r.draws), d)
