@@ -8,6 +8,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/optimize"
 	"github.com/ppl-lang/ppl/infer/psis"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // This file handles fits whose draws come from an approximation of the posterior, made by package
@@ -60,9 +61,14 @@ func withoutChains(found []diagnose.Finding) []diagnose.Finding {
 
 // IndependentFindings checks draws that do not come from a chain, such as those of an
 // approximation: whether they are finite, and whether they vary. rows are their summary, see
-// [diagnose.Check].
-func IndependentFindings(d diagnose.Draws, rows []diagnose.Row) []diagnose.Finding {
-	return withoutChains(diagnose.Check(d, rows, diagnose.Options{}))
+// [diagnose.Check]. names are the columns of the draws: with them and the model, elements that a
+// type fixes may be constant.
+func IndependentFindings(m *model.Model, names []string, d diagnose.Draws, rows []diagnose.Row) []diagnose.Finding {
+	options := diagnose.Options{}
+	if m != nil {
+		options.Fixed = fixedByType(m.Program().IR(), names)
+	}
+	return withoutChains(diagnose.Check(d, rows, options))
 }
 
 // closeness is the Pareto k of the importance weights of an approximation's draws. It is NaN if
@@ -103,13 +109,17 @@ func ApproximationFindings(draws int, k float64) []diagnose.Finding {
 	case math.IsNaN(k):
 		return []diagnose.Finding{{Code: "closeness-unknown", Severity: diagnose.Note,
 			Summary: "How close the approximation is to the posterior is not known: its draws have no importance weights.",
-			Advice:  "Weights need log densities, and draws that were not resampled by them. What approximates prints their Pareto k."}}
+			Brief:   "How close the approximation is to the posterior is not known", First: "weigh draws that were not resampled",
+			Advice: "Weights need log densities, and draws that were not resampled by them. What approximates prints their Pareto k."}}
 	}
 	summary := fmt.Sprintf("The approximation is not close to the posterior: Pareto k is %.2g, above %.2g.", k, limit)
+	brief := fmt.Sprintf("The approximation is not close to the posterior (Pareto k %.2g, above %.2g)", k, limit)
 	if math.IsInf(k, 1) {
+		brief = "How close the approximation is to the posterior is not known"
 		summary = "How close the approximation is to the posterior cannot be told: the importance weights of its draws have no tail to judge."
 	}
 	return []diagnose.Finding{{Code: "pareto-k", Severity: diagnose.Problem, Summary: summary,
+		Brief: brief, First: "take the figures as rough, and sample from these draws",
 		Advice:   "Take means and intervals as rough, and the draws as starting points of a sampler. Reparametrise where the posterior is far from normal on the unconstrained scale.",
 		Settings: []string{"init=pathfinder"}}}
 }

@@ -23,6 +23,7 @@ type reportedEvent struct {
 
 // eventAdvice is advice with the options that it names, see [diagnose.Finding].
 type eventAdvice struct {
+	first    string
 	text     string
 	settings []string
 }
@@ -33,6 +34,7 @@ var eventFindings = []struct {
 	code     string
 	severity diagnose.Severity
 	summary  func(events []reportedEvent, rows []diagnose.Row) string
+	brief    func(events []reportedEvent) string
 	advice   eventAdvice
 
 	// harmless, if not nil, reports whether the finding is only a note. The note has the advice
@@ -41,21 +43,27 @@ var eventFindings = []struct {
 	ofNote   eventAdvice
 }{
 	{infer.EventModes, diagnose.Problem, modesText,
-		eventAdvice{"The chains do not move between these modes, so the pooled draws do not have the right share of each. Do not use them. Run the model with parallel tempering, which moves between modes, or rule out modes that you do not mean (order the components of a mixture, restrict the sign of a loading).", []string{"sampler=tempered"}},
+		func(events []reportedEvent) string {
+			return fmt.Sprintf("The posterior has %s modes", strings.ToLower(counted(int(events[0].Figures["modes"]))))
+		},
+		eventAdvice{"rule some out, or temper the run", "The chains do not move between these modes, so the pooled draws do not have the right share of each. Do not use them. Run the model with parallel tempering, which moves between modes, or rule out modes that you do not mean (order the components of a mixture, restrict the sign of a loading).", []string{"sampler=tempered"}},
 		tempersWell,
-		eventAdvice{"The chains did not move between the modes, so they were sampled by parallel tempering, whose draws have the right share of each. If the modes mirror each other, order or restrict the parameters: then every figure has its own meaning, and sampling takes less time.", nil}},
+		eventAdvice{"order the parameters if the modes mirror each other", "The chains did not move between the modes, so they were sampled by parallel tempering, whose draws have the right share of each. If the modes mirror each other, order or restrict the parameters: then every figure has its own meaning, and sampling takes less time.", nil}},
 	{infer.EventModes, diagnose.Problem, missedText,
-		eventAdvice{"Parallel tempering hardly reached a mode that the search had found, so the draws have too little of it, and results that depend on it are off. Take more draws and a longer warm-up: both give replicas more chances to reach it.", []string{"warmup", "draws"}},
+		func([]reportedEvent) string { return "The draws have too little of a mode that the search found" },
+		eventAdvice{"take more draws and a longer warm-up", "Parallel tempering hardly reached a mode that the search had found, so the draws have too little of it, and results that depend on it are off. Take more draws and a longer warm-up: both give replicas more chances to reach it.", []string{"warmup", "draws"}},
 		nil, eventAdvice{}},
 	{infer.EventLegs, diagnose.Problem, legsText,
-		eventAdvice{"One of them, or some of the chains, missed a part of the posterior, so the shares of modes and log Z may be wrong. Lengthen the warm-up, search from more starting points, or give initial values in the modes that you know.", []string{"warmup", "starts", "init"}},
+		func([]reportedEvent) string { return "Estimates of log Z by parallel tempering disagree" },
+		eventAdvice{"lengthen the warm-up", "One of them, or some of the chains, missed a part of the posterior, so the shares of modes and log Z may be wrong. Lengthen the warm-up, search from more starting points, or give initial values in the modes that you know.", []string{"warmup", "starts", "init"}},
 		nil, eventAdvice{}},
 	{infer.EventDropped, diagnose.Problem, func(events []reportedEvent, _ []diagnose.Row) string {
 		return fmt.Sprintf("%s stuck or far from the others, and again after a restart. Adaptation ignored %s, but the summary includes the draws.",
 			chainsAre(events), plural(len(events), "it", "them"))
-	}, eventAdvice{"The summary mixes draws that do not belong together. Look where these chains are, tighten the priors, or give initial values.", []string{"init"}},
+	}, func(events []reportedEvent) string { return chainsAre(events) + " stuck or far from the others" },
+		eventAdvice{"look at where they are, or give initial values", "The summary mixes draws that do not belong together. Look where these chains are, tighten the priors, or give initial values.", []string{"init"}},
 		func(_ []reportedEvent, rows []diagnose.Row) bool { return agree(rows) },
-		eventAdvice{"The chains agree in the end, as R-hat shows.", nil}},
+		eventAdvice{"the chains agree in the end", "The chains agree in the end, as R-hat shows.", nil}},
 	{infer.EventUnsettled, diagnose.Problem, func(events []reportedEvent, _ []diagnose.Row) string {
 		e := events[0]
 		text := fmt.Sprintf("Warm-up has not settled: R-hat is up to %.2f in its later half", e.Figures["rhat"])
@@ -63,12 +71,16 @@ var eventFindings = []struct {
 			text += fmt.Sprintf(", and %.1f %% of its last transitions diverge", percent)
 		}
 		return text + "."
-	}, eventAdvice{"Metric and step size are still changing. Lengthen the warm-up, or reparametrise.", []string{"warmup"}},
+	}, func(events []reportedEvent) string {
+		return fmt.Sprintf("Warm-up has not settled (R-hat up to %.2f)", events[0].Figures["rhat"])
+	}, eventAdvice{"lengthen the warm-up", "Metric and step size are still changing. Lengthen the warm-up, or reparametrise.", []string{"warmup"}},
 		func(_ []reportedEvent, rows []diagnose.Row) bool { return agree(rows) },
-		eventAdvice{"The chains agree in the end, as R-hat shows; a longer warm-up may make sampling faster.", []string{"warmup"}}},
+		eventAdvice{"harmless, but a longer one may save time", "The chains agree in the end, as R-hat shows; a longer warm-up may make sampling faster.", []string{"warmup"}}},
 	{infer.EventRestart, diagnose.Note, func(events []reportedEvent, _ []diagnose.Row) string {
 		return fmt.Sprintf("%s stuck or far from the others in warm-up, and started again from a random point.", chainsAre(events))
-	}, eventAdvice{"This is harmless if there are no other problems. A chain that restarts in every run may have found a mode or a narrow region that the others missed.", nil}, nil, eventAdvice{}},
+	}, func(events []reportedEvent) string {
+		return strings.TrimSuffix(strings.TrimSuffix(chainsAre(events), " were"), " was") + " restarted in warm-up"
+	}, eventAdvice{"harmless without other problems", "This is harmless if there are no other problems. A chain that restarts in every run may have found a mode or a narrow region that the others missed.", nil}, nil, eventAdvice{}},
 }
 
 // agree reports whether the chains agree: no R-hat is too large.
@@ -207,7 +219,7 @@ func (f *Fit) fromEvents(rows []diagnose.Row) []diagnose.Finding {
 			if row.harmless != nil && row.harmless(events, rows) {
 				severity, advice = diagnose.Note, row.ofNote
 			}
-			findings = append(findings, diagnose.Finding{Code: row.code, Severity: severity, Summary: summary, Advice: advice.text, Settings: advice.settings})
+			findings = append(findings, diagnose.Finding{Code: row.code, Severity: severity, Summary: summary, Brief: row.brief(events), First: advice.first, Advice: advice.text, Settings: advice.settings})
 		}
 	}
 	return findings

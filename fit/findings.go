@@ -45,6 +45,8 @@ func (f *Fit) failedQuantities() []diagnose.Finding {
 	return []diagnose.Finding{{
 		Code: "generated", Severity: diagnose.Problem,
 		Summary: fmt.Sprintf("The generated quantities of %d of %d draws could not be computed and are NaN: %s.", n, total, strings.TrimSuffix(reason, ".")),
+		Brief:   fmt.Sprintf("The generated quantities of %d of %d draws could not be computed", n, total),
+		First:   "fix the statement, then generate them again",
 		Advice:  "The draws of the parameters are valid. Fix the statement, then compute the generated quantities again for these draws.", Settings: []string{"generate"},
 	}}
 }
@@ -69,6 +71,8 @@ func (f *Fit) slowly() []diagnose.Finding {
 	return []diagnose.Finding{{
 		Code: "plan-fault", Severity: diagnose.Note,
 		Summary: fmt.Sprintf("A part of the model could not be compiled as planned, and is interpreted (%s).", strings.TrimSuffix(strings.Join(faults, "; "), ".")),
+		Brief:   "A part of the model is interpreted, which is slow",
+		First:   "the draws are right; please report the model",
 		Advice:  "The draws are right, but took longer. This is a fault of ppl, not of your model: please report it with the model.",
 	}}
 }
@@ -130,12 +134,22 @@ func (f *Fit) improper(rows []diagnose.Row) []diagnose.Finding {
 		"has no prior, and its transitions wander off",
 		"The posterior seems to be improper: it has no integral, so no draws can describe it. Give the parameter a prior, such as "+
 			worst[0]+" ~ normal(0, 10) on its scale, or bounds on both sides."
+	noPrior, wander, first := worst[0]+" has", "no prior and wanders off", "the posterior seems improper, so give a prior or two bounds"
+	if n := len(worst); n > 1 {
+		noPrior, wander = list(worst)+" have", "no prior and wander off"
+		if n > 3 {
+			noPrior = fmt.Sprintf("%s, %s and %d more have", worst[0], worst[1], n-2)
+		}
+	}
 	if priors.Logistic {
+		wander += " on the logit scale"
+		first = "the outcomes are separated, so give a prior, such as normal(0, 2.5)"
 		code, what = "separation", "has no prior, and its transitions wander off on the logit scale"
 		advice = "This is complete separation: a combination of the predictors predicts every outcome without error, so the likelihood grows without end with the coefficients. Give them a prior, such as normal(0, 2.5)."
 	}
 	return []diagnose.Finding{{
 		Code: code, Severity: diagnose.Problem, Quantities: worst[:min(len(worst), 5)],
 		Summary: fmt.Sprintf("%s %s, up to %.3g.", worst[0], what, largest), Advice: advice,
+		Brief: fmt.Sprintf("%s %s to %.2g", noPrior, wander, largest), First: first,
 	}}
 }

@@ -241,6 +241,7 @@ func (f *Fit) FindingsOf(rows []diagnose.Row) []diagnose.Finding {
 		Chains:       numbers,
 		MaxTreeDepth: f.maxTreeDepth(),
 		PlannedDraws: (f.planned() + f.config.Thin - 1) / f.config.Thin,
+		Fixed:        f.fixedByType(),
 	})
 	if i := slices.IndexFunc(found, func(d diagnose.Finding) bool { return d.Code == "no-draws" }); i >= 0 {
 		f.noDraws(&found[i])
@@ -271,8 +272,10 @@ func (f *Fit) noDraws(found *diagnose.Finding) {
 	switch failed := slices.ContainsFunc(f.Report.Chains, func(c infer.ChainReport) bool { return c.Err != nil }); {
 	case failed:
 	case f.Report.Interrupted:
+		found.First = "resume the run, or repeat it"
 		found.Advice, found.Settings = "The run was interrupted before the first draw. Resume it, or repeat it.", nil
 	case f.config.Draws == 0 && (f.record != nil || f.head == nil && f.source == nil): // otherwise the planned number of draws is unknown
+		found.First = "set the number of draws"
 		found.Advice, found.Settings = "The run was asked for a warm-up alone. To get draws, set their number.", []string{"draws"}
 	}
 }
@@ -347,10 +350,14 @@ func (f *Fit) rejecting(found []diagnose.Finding) {
 	}
 	const bounds = "Declare the bounds of the region where the density is positive, such as real<lower=0>, or compute what is rejected on the log scale. The warnings of the run name the statements."
 	if float64(rejected) < most*float64(diverged) {
+		found[i].Brief += fmt.Sprintf(", and the model rejected a point %s", times)
+		found[i].First = "declare bounds that exclude them"
 		found[i].Summary += fmt.Sprintf(" After warm-up the model rejected a point %s; some of these transitions end where its density is zero.", times)
 		found[i].Advice = bounds + " " + found[i].Advice
 		return
 	}
+	found[i].Brief += ", where the model rejected points"
+	found[i].First = "declare bounds that exclude them"
 	found[i].Summary += fmt.Sprintf(" After warm-up the model rejected a point %s; such transitions end where its density is zero.", times)
 	found[i].Advice = "Smaller steps do not help. " + bounds
 	found[i].Settings = nil // these settings make steps smaller, which does not help

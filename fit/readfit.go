@@ -231,7 +231,7 @@ func configOf(settings []draws.Setting) infer.Config {
 			*x.dst = v
 		}
 	}
-	if s, ok := draws.Lookup(settings, "seed"); ok {
+	if s, ok := find(settings, "seed"); ok {
 		c.Seed, _ = strconv.ParseUint(s.Value, 10, 64)
 	}
 	if s, ok := find(settings, "save_warmup"); ok {
@@ -240,7 +240,7 @@ func configOf(settings []draws.Setting) infer.Config {
 	if s, _ := find(settings, "algorithm"); s.Value == "fixed_param" {
 		c.Sampler = sampler.Fixed{}
 	}
-	switch s, _ := draws.Lookup(settings, "engine"); s.Value {
+	switch s, _ := find(settings, "engine"); s.Value {
 	case "nuts":
 		depth, _ := intSetting(settings, "max_depth")
 		c.Sampler = nuts.Sampler{MaxDepth: depth}

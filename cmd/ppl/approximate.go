@@ -53,6 +53,7 @@ func (a *approximation) flags(cmd *cobra.Command) {
 	f.Bool(&a.overwrite, "overwrite", false)
 	f.Int(&a.sigFigs, "sig-figs", 0)
 	f.Bool(&a.quiet, "quiet", false)
+	f.Bool(&a.verbose, "verbose", false)
 	f.Bool(&a.json, "json", false)
 }
 
@@ -127,6 +128,7 @@ func (a *approximation) start(ctx context.Context, p *model.Posterior) ([]float6
 
 // result holds the draws of an approximation and everything computed from them.
 type result struct {
+	model  *model.Model // nil: unknown
 	names  []string
 	rows   [][]float64 // in the order of OutputNames; NaN where generated quantities failed
 	failed int         // rows with NaN
@@ -136,7 +138,7 @@ type result struct {
 // generate computes the parameters, transformed parameters and generated quantities at the points,
 // unless ctx ends first.
 func (a *approximation) generate(ctx context.Context, p *model.Posterior, points [][]float64) (*result, error) {
-	r := &result{names: p.OutputNames()}
+	r := &result{model: p.Model(), names: p.OutputNames()}
 	p.SetStop(asked(ctx))
 	for i, x := range points {
 		if ctx.Err() != nil {
@@ -280,7 +282,7 @@ func (r *result) draws() diagnose.Draws {
 func (a *approximation) report(w io.Writer, r *result, j approximationJSON, lines []string) error {
 	d := r.draws()
 	rows := diagnose.Summarize(d)
-	for _, f := range fit.IndependentFindings(d, rows) {
+	for _, f := range fit.IndependentFindings(r.model, r.names, d, rows) {
 		if f.Code != "undefined" || r.failed == 0 { // failed draws have their own finding
 			j.Findings = append(j.Findings, f)
 		}
@@ -311,7 +313,7 @@ func (a *approximation) report(w io.Writer, r *result, j approximationJSON, line
 		cells = append(cells, []string{row.Name, figure(row.Mean, d), figure(row.SD, d), figure(row.Q5, d), figure(row.Q50, d), figure(row.Q95, d)})
 	}
 	writeEstimates(&b, w, cells)
-	writeFindings(&b, j.Findings, lineWidth(w))
+	writeBriefly(&b, j.Findings, inBrief{details: sameVerbose, verbose: a.verbose, width: lineWidth(w)})
 	b.WriteString("\n")
 	for _, line := range lines {
 		writeParagraph(&b, "", line, lineWidth(w))

@@ -202,6 +202,7 @@ observations.`,
 	o.likelihood.flags(cmd)
 	f := declare(cmd)
 	f.Bool(&o.quiet, "quiet", false)
+	f.Bool(&o.verbose, "verbose", false)
 	f.Bool(&o.json, "json", false)
 	return cmd
 }
@@ -287,7 +288,7 @@ func (o *comparing) run(cmd *cobra.Command, args []string) error {
 			figure(m.ELPD.Value, 1), figure(m.ELPD.SE, 1), fixed(m.Weight, 3), string(verdictOf(all, c, i))})
 	}
 	writeEstimates(&b, cmd.OutOrStdout(), cells)
-	writeFindings(&b, findings, lineWidth(cmd.OutOrStdout()))
+	writeBriefly(&b, findings, inBrief{details: sameVerbose, verbose: o.verbose, width: lineWidth(cmd.OutOrStdout())})
 	_, err = io.WriteString(cmd.OutOrStdout(), b.String())
 	return err
 }

@@ -67,6 +67,7 @@ the outcome and of all data with as many rows. They must be independent given th
 	f.String(&o.pointwise, "pointwise", "")
 	o.studyOptions.flags(cmd)
 	f.Bool(&o.json, "json", false)
+	f.Bool(&o.verbose, "verbose", false)
 	return cmd
 }
 
@@ -226,7 +227,7 @@ func (o *validating) show(w io.Writer, h *assess.Holdout, j *looJSON, fits int) 
 	}
 	writeEstimates(&b, w, cells)
 	writeParagraph(&b, "", fmt.Sprintf("Monte Carlo standard error of elpd_cv: %s.", figure(float64(j.MCSE), 2)), lineWidth(w))
-	writeFindings(&b, j.Findings, lineWidth(w))
+	writeBriefly(&b, j.Findings, inBrief{details: sameVerbose, verbose: o.verbose, width: lineWidth(w)})
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -34,14 +34,14 @@ ppl run --out, or CSV files of CmdStan, one per chain.`,
 	declare(cmd).Bool(&asJSON, "json", false)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var found []diagnose.Finding
-		err := eachFit(cmd, args, &rowOptions{}, &in.memory, func(stdout io.Writer, name string, fit *fit.Fit) error {
+		err := eachFit(cmd, args, &rowOptions{}, &in.memory, func(stdout io.Writer, title, name string, fit *fit.Fit) error {
 			found = append(found, fit.Findings()...)
 			s := newSession(&runOptions{chains: fit.Draws.Chains()}, nil, fit, false, nil)
 			if asJSON {
 				j := s.asJSON(nil)
 				return writeJSON(stdout, findingsJSON{j.Findings, j.Diagnostics, j.Divergent})
 			}
-			return s.look(stdout, name, false)
+			return s.look(stdout, title, name, false)
 		})
 		if err != nil {
 			return err

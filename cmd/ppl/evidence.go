@@ -95,6 +95,7 @@ DIR is the folder of a run with --out; or CSV files, with --model and --data.`,
 	f := declare(cmd)
 	f.Uint64(&o.seed, "seed", 1)
 	f.Bool(&o.quiet, "quiet", false)
+	f.Bool(&o.verbose, "verbose", false)
 	f.Bool(&o.json, "json", false)
 	return cmd
 }
@@ -166,7 +167,7 @@ func (o *weighing) run(cmd *cobra.Command, args []string) error {
 	}
 	cells[0] = cells[0][:len(cells[1])]
 	writeEstimates(&b, cmd.OutOrStdout(), cells)
-	writeFindings(&b, findings, lineWidth(cmd.OutOrStdout()))
+	writeBriefly(&b, findings, inBrief{details: sameVerbose, verbose: o.verbose, width: lineWidth(cmd.OutOrStdout())})
 	_, err = io.WriteString(cmd.OutOrStdout(), b.String())
 	return err
 }

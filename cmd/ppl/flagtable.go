@@ -259,7 +259,7 @@ var flagTable = []flagRow{
 	{name: "json", of: "report", topic: topicShown, common: true, text: "print the data of the report as JSON, and write no file"},
 	{name: "json", topic: topicShown, common: true, passing: true, text: "print the result as JSON"},
 	{name: "quiet", short: "q", topic: topicShown, common: true, passing: true, text: "report no progress, notes or warnings on stderr"},
-	{name: "verbose", short: "v", topic: topicShown, common: true, passing: true, text: "print all notes of the run, in full"},
+	{name: "verbose", short: "v", topic: topicShown, common: true, passing: true, text: "print all findings and notes in full, with reasons and remedies"},
 
 	// Many fits, and clusters.
 	{name: "retry", topic: topicFits, common: true, text: "repeat failed fits, for example with more memory"},

@@ -37,6 +37,7 @@ func (o *quantityOptions) flags(cmd *cobra.Command) {
 	f.Bool(&o.overwrite, "overwrite", false)
 	f.Int(&o.parallel, "parallel", 0)
 	f.Bool(&o.quiet, "quiet", false)
+	f.Bool(&o.verbose, "verbose", false)
 	f.Bool(&o.json, "json", false)
 	o.rows.flags(cmd)
 }
@@ -90,17 +91,15 @@ func (o *quantityOptions) show(stdout, stderr io.Writer, name string, g *fit.Gen
 	if err := o.rows.table(&b, fit, limit); err != nil {
 		return err
 	}
-	if findings := append(failedOnly(fit.Findings()), findings...); len(findings) > 0 {
-		b.WriteString("\n")
-		writeFindings(&b, findings, width)
-	}
+	findings = append(failedOnly(fit.Findings()), findings...)
 	if !o.quiet {
-		for i, n := range notes {
-			if i == 0 {
-				b.WriteString("\n")
-			}
-			writeParagraph(&b, "Note: ", n, width)
+		for _, n := range notes {
+			findings = append(findings, diagnose.Finding{Severity: diagnose.Note, Summary: n})
 		}
+	}
+	if len(findings) > 0 {
+		b.WriteString("\n")
+		writeBriefly(&b, findings, inBrief{details: sameVerbose, verbose: o.verbose, width: width})
 	}
 	if len(files) > 0 {
 		fmt.Fprintf(&b, "\nDraws: %s\n", filesText(files))

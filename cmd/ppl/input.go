@@ -36,6 +36,7 @@ type input struct {
 	noJacobian bool
 	seed       uint64
 	quiet      bool
+	verbose    bool          // all findings and notes, in full
 	print      func(string)  // receives the model's print statements
 	without    []string      // passes of the compiler
 	impossible bool          // without sampling: accept data that no parameters can explain

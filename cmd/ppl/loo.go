@@ -139,6 +139,7 @@ arrive, and the same command continues after a stop.`,
 	o.studyOptions.flags(cmd)
 	o.failOn.flag(cmd)
 	f.Bool(&o.json, "json", false)
+	f.Bool(&o.verbose, "verbose", false)
 	return cmd
 }
 
@@ -199,7 +200,7 @@ func (o *judging) run(cmd *cobra.Command, args []string) error {
 	if o.json {
 		err = writeJSON(cmd.OutOrStdout(), newLooJSON(l, r, moved, refitted, findings))
 	} else {
-		err = showLoo(cmd.OutOrStdout(), l, r, moved, refitted, findings)
+		err = showLoo(cmd.OutOrStdout(), l, r, moved, refitted, findings, o.verbose)
 	}
 	if err != nil {
 		return err
@@ -362,7 +363,7 @@ func newLooJSON(l *assess.LogLik, r *criticise.Result, moved, refitted []string,
 	}
 }
 
-func showLoo(w io.Writer, l *assess.LogLik, r *criticise.Result, moved, refitted []string, findings []diagnose.Finding) error {
+func showLoo(w io.Writer, l *assess.LogLik, r *criticise.Result, moved, refitted []string, findings []diagnose.Finding, verbose bool) error {
 	var b strings.Builder
 	writeParagraph(&b, "", fmt.Sprintf("%d draws, %s; log likelihood %s.", r.Draws, count(len(r.ELPD), strings.TrimSuffix(l.What(), "s"), l.What()), l.Source), lineWidth(w))
 	b.WriteString("\n")
@@ -393,7 +394,7 @@ func showLoo(w io.Writer, l *assess.LogLik, r *criticise.Result, moved, refitted
 		}
 		writeParagraph(&b, "", fmt.Sprintf("All Pareto k are at most %.2g%s", psis.Limit(r.Draws), largest), lineWidth(w))
 	}
-	writeFindings(&b, findings, lineWidth(w))
+	writeBriefly(&b, findings, inBrief{details: sameVerbose, verbose: verbose, width: lineWidth(w)})
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -48,6 +48,7 @@ Families: ` + familyList(),
 	f.String(&o.scaled, "standardise", "")
 	f.String(&o.out, "out", "")
 	f.Bool(&o.overwrite, "overwrite", false)
+	f.Bool(&o.quiet, "quiet", false)
 	return cmd
 }
 
@@ -109,6 +110,9 @@ func (o *newOptions) run(cmd *cobra.Command, text string) error {
 		return err
 	}
 	for _, note := range p.Notes {
+		if o.quiet {
+			break
+		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s.\n", note)
 	}
 	if o.out == "" {

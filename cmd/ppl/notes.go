@@ -11,12 +11,8 @@ import (
 // This file: the notes after a run, a few short sentences about what the sampler chose and what the
 // model rejected. --verbose shows all of it.
 
-const (
-	maxNotes  = 6   // maximum number of lines, including the one that says where the rest is
-	noteWidth = 100 // of a line of notes
-)
-
-// showNotes writes the notes of the run.
+// showNotes writes the notes of the run. Together with the findings they are at most maxNotes
+// lines.
 func (s *session) showNotes(w io.Writer) {
 	if s.options.verbose {
 		for _, note := range s.notes() {
@@ -25,57 +21,80 @@ func (s *session) showNotes(w io.Writer) {
 		s.showRejections(w)
 		return
 	}
-	lines, more := briefly(s.notes())
+	width := min(lineWidth(w), noteWidth)
+	left := maxNotes - strings.Count(s.verdict(width), "\n")
+	if s.options.json { // which has the findings
+		left = maxNotes
+	}
 	if text := s.rejected(); text != "" {
-		lines, more = append([]string{text}, lines...), true
+		rejected := paragraph(text, width)
+		if len(rejected) > max(1, min(left, maxLines)) {
+			rejected = []string{shortened(text, width)}
+		}
+		printMessage(w, "%s", strings.Join(rejected, "\n"))
+		left -= len(rejected)
 	}
-	if len(lines) >= maxNotes {
-		lines, more = lines[:maxNotes-1], true
+	lines, more := briefly(s.notes(), width)
+	if more = more || len(lines) > left; more && len(s.fit.Findings()) == 0 { // else the last finding names the command
+		left--
+		defer printMessage(w, "Details: %s", s.whereMore())
 	}
-	for _, line := range lines {
+	for _, line := range lines[:max(0, min(left, len(lines)))] {
 		printMessage(w, "%s", line)
 	}
-	if more {
-		printMessage(w, "%s", s.whereMore())
-	}
 }
 
-// whereMore returns a line that says where to find the rest of the notes.
+// shortened cuts a text to a line. The place at its end, in parentheses, is kept, in short form.
+func shortened(text string, width int) string {
+	place := ""
+	if at := where.FindStringIndex(text); at != nil {
+		text, place = strings.TrimSpace(text[:at[0]]), " "+strings.NewReplacer(", line ", ":", ", column ", ":").Replace(text[at[0]:])
+	}
+	r := []rune(text)
+	if most := width - 1 - utf8.RuneCountInString(place); len(r) > most {
+		text = string(r[:max(most-2, 0)])
+		for _, end := range []string{", ", " "} { // after a clause, or a word
+			if at := strings.LastIndex(text, end); at > len(text)/2 {
+				text = text[:at]
+				break
+			}
+		}
+		text = strings.TrimRight(text, " ,;:") + " …"
+	}
+	return text + place
+}
+
+// whereMore returns the words for where to find the rest of findings and notes.
 func (s *session) whereMore() string {
 	if s.options.out != "" {
-		return "Details: ppl diagnose " + s.options.out
+		return "ppl diagnose " + s.options.out
 	}
-	return "Details: --verbose, or --json."
+	return sameVerbose
 }
 
-// briefly returns the first sentence of each note; the other sentences have figures and reasons.
-// Sentences about the sampler are joined if they fit in a line. Of sentences about single chains,
-// only the one about the first chain is shown.
-func briefly(notes []string) (lines []string, more bool) {
-	kinds := map[string]int{}
+// briefly returns the first sentences of the notes; the other sentences have figures and reasons.
+// Sentences share a line if they fit. Of sentences about single chains, only the one about the
+// first chain is shown.
+func briefly(notes []string, width int) (lines []string, more bool) {
+	kinds := map[string]bool{}
 	for _, note := range notes {
-		first, rest, _ := strings.Cut(note, ". ")
-		if rest != "" {
-			more = true
-			first += "."
-		}
+		first, rest := firstSentence(note)
 		kind := figures.ReplaceAllString(first, "#")
-		if kinds[kind]++; kinds[kind] > 1 {
-			more = true
+		more = more || rest != "" || kinds[kind]
+		if kinds[kind] {
 			continue
 		}
-		last := len(lines) - 1
-		if last >= 0 && strings.HasPrefix(lines[last], "Metric: ") && strings.HasPrefix(first, "Kernel: ") &&
-			utf8.RuneCountInString(lines[last])+1+utf8.RuneCountInString(first) <= noteWidth {
+		kinds[kind] = true
+		if last := len(lines) - 1; last >= 0 && utf8.RuneCountInString(lines[last])+1+utf8.RuneCountInString(first) < width {
 			lines[last] += " " + first
 			continue
 		}
-		lines = append(lines, first)
+		lines = append(lines, shortened(first, width))
 	}
 	return lines, more
 }
 
-// rejected describes the most frequent rejection; "" if the model has rejected nothing.
+// rejected describes the most frequent rejection; "" if there are none, or only harmless ones.
 func (s *session) rejected() string {
 	if len(s.rejections) == 0 {
 		return ""
@@ -90,11 +109,8 @@ func (s *session) rejected() string {
 	if total > g.count || g.messages > 1 {
 		often = "most often"
 	}
-	switch harmless := float64(total) < 0.001*float64(all) && s.divergences == 0; {
-	case harmless && total == 1:
-		return fmt.Sprintf("The model rejected 1 of %d evaluations, which is harmless: %s", all, message)
-	case harmless:
-		return fmt.Sprintf("The model rejected %d of %d evaluations, which is harmless; %s: %s", total, all, cmp.Or(often, "each time"), message)
+	if float64(total) < 0.001*float64(all) && s.divergences == 0 {
+		return ""
 	}
 	return fmt.Sprintf("The model rejected %d of %d evaluations, %s: %s", total, all, cmp.Or(often, "each time"), message)
 }

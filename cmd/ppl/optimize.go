@@ -314,7 +314,7 @@ func (o *optimizing) finish(ctx context.Context, w io.Writer, l *loaded, r *opti
 		cells = append(cells, []string{diagnose.DisplayName(name), figure(values[i], -1)})
 	}
 	writeEstimates(&b, w, cells)
-	writeFindings(&b, findings, lineWidth(w))
+	writeBriefly(&b, findings, inBrief{details: sameVerbose, verbose: o.verbose, width: lineWidth(w)})
 	b.WriteString("\n")
 	how := "Optimization terminated normally"
 	if r.Reason == optimize.LineSearchFailed || cut {

@@ -135,6 +135,7 @@ DIR is the folder of a run with --out; or CSV files, with --model and --data.`,
 	o.criticised.flags(cmd)
 	f.Uint64(&o.seed, "seed", 1)
 	f.Bool(&o.quiet, "quiet", false)
+	f.Bool(&o.verbose, "verbose", false)
 	f.Bool(&o.json, "json", false)
 	return cmd
 }
@@ -236,7 +237,7 @@ func (o *checking) run(cmd *cobra.Command, args []string) error {
 // plausible, and the text claims no agreement with the data.
 func (o *checking) writeVerdict(b *strings.Builder, p *assess.Predictive, findings []diagnose.Finding, width int) {
 	if len(findings) > 0 || !p.Prior {
-		writeFindings(b, findings, width)
+		writeBriefly(b, findings, inBrief{details: sameVerbose, verbose: o.verbose, width: width})
 	}
 	switch {
 	case !p.Prior || !assess.Plausible(findings):

@@ -39,7 +39,6 @@ type runOptions struct {
 	saveWarmup                  bool
 	parallel                    int
 	json                        bool
-	verbose                     bool   // all notes, in full
 	progress                    string // text or json
 
 	targetESS  float64

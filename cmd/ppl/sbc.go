@@ -77,6 +77,7 @@ ppl report shows it. --engine makes the fits on other machines.`,
 	f.String(&o.vars, "vars", "")
 	o.failOn.flag(cmd)
 	f.Bool(&o.json, "json", false)
+	f.Bool(&o.verbose, "verbose", false)
 	return cmd
 }
 
@@ -244,7 +245,7 @@ func (o *calibrating) report(w io.Writer, c *calibration) error {
 		cells = append(cells, []string{diagnose.DisplayName(p.Name), fixed(float64(p.P), 3), fixed(mean, 1), fixed(largest, 3)})
 	}
 	writeEstimates(&b, w, cells)
-	writeFindings(&b, j.Findings, lineWidth(w))
+	writeBriefly(&b, j.Findings, inBrief{details: sameVerbose, verbose: o.verbose, width: lineWidth(w)})
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err
 	}

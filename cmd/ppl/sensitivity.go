@@ -71,6 +71,7 @@ the likelihood.`,
 	f.String(&o.prior, "prior", "top")
 	f.String(&o.vars, "vars", "")
 	f.Bool(&o.quiet, "quiet", false)
+	f.Bool(&o.verbose, "verbose", false)
 	f.Bool(&o.json, "json", false)
 	return cmd
 }
@@ -221,7 +222,7 @@ func (o *scaling) run(cmd *cobra.Command, args []string) error {
 		writeParagraph(&b, "", scaled(s, o.prior), lineWidth(w))
 	}
 	if len(findings) > 0 || o.prior == "all" || len(s.Scaled) > 0 { // otherwise no prior was scaled
-		writeFindings(&b, findings, lineWidth(w))
+		writeBriefly(&b, findings, inBrief{details: sameVerbose, verbose: o.verbose, width: lineWidth(w)})
 	}
 	_, err = io.WriteString(w, b.String())
 	return err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -36,7 +37,7 @@ func (s *session) show(w io.Writer) error {
 			writeParagraph(&b, "", text, width)
 		}
 	}
-	writeFindingsOf(&b, s.fit, width)
+	b.WriteString(s.verdict(width))
 	b.WriteString("\n")
 	b.WriteString(fitted(w, s.times()) + "\n")
 	if tuned := s.tuned(); tuned != "" {
@@ -56,14 +57,29 @@ func (s *session) show(w io.Writer) error {
 }
 
 // writeFindingsOf writes the problems of a run or, if there are none, the checks that it passed.
-func writeFindingsOf(b *strings.Builder, fit *fit.Fit, width int) {
+func writeFindingsOf(b *strings.Builder, fit *fit.Fit, o inBrief) {
 	findings := fit.Findings()
-	if len(findings) > 0 {
-		writeFindings(b, findings, width)
-		return
+	o.verdict, o.checked = "do not use the estimates as they are", fit.Approximate() == "" && !fit.FromPrior
+	if !slices.ContainsFunc(findings, func(f diagnose.Finding) bool {
+		return f.Severity == diagnose.Problem && !ofComputation(f)
+	}) {
+		o.verdict = "some quantities are not usable"
 	}
-	writeFindings(b, nil, width)
-	writeParagraph(b, "", fit.Checked(), width)
+	writeBriefly(b, findings, o)
+	if len(findings) == 0 {
+		writeParagraph(b, "", fit.Checked(), o.width)
+	}
+}
+
+// verdict returns the findings of the run, briefly unless --verbose is given.
+func (s *session) verdict(width int) string {
+	var b strings.Builder
+	o := inBrief{details: s.whereMore(), verbose: s.options.verbose, width: width, lines: maxNotes}
+	if s.rejected() != "" {
+		o.lines-- // for the note about it
+	}
+	writeFindingsOf(&b, s.fit, o)
+	return b.String()
 }
 
 // writeFindings prints findings with advice.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -31,10 +32,13 @@ With --json, it prints one object for each folder, with the members of ppl run -
 	}
 	o.flags(cmd)
 	readsFit.add(cmd, &in)
-	declare(cmd).Bool(&asJSON, "json", false)
+	f := declare(cmd)
+	f.Bool(&asJSON, "json", false)
+	f.Bool(&in.quiet, "quiet", false)
+	f.Bool(&in.verbose, "verbose", false)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return eachFit(cmd, args, &o, &in.memory, func(stdout io.Writer, name string, fit *fit.Fit) error {
-			s := newSession(&runOptions{rows: o, chains: fit.Draws.Chains()}, nil, fit, false, nil)
+		return eachFit(cmd, args, &o, &in.memory, func(stdout io.Writer, title, name string, fit *fit.Fit) error {
+			s := newSession(&runOptions{input: input{verbose: in.verbose}, rows: o, chains: fit.Draws.Chains()}, nil, fit, false, nil)
 			if asJSON {
 				j := s.asJSON(nil)
 				if err := j.choose(s, &o); err != nil {
@@ -42,15 +46,15 @@ With --json, it prints one object for each folder, with the members of ppl run -
 				}
 				return writeJSON(stdout, j)
 			}
-			return s.look(stdout, name, true)
+			return s.look(stdout, title, name, true)
 		})
 	}
 	return cmd
 }
 
-// eachFit reads the runs that the arguments name and calls show for each. name is "" if there is
-// only one run.
-func eachFit(cmd *cobra.Command, args []string, o *rowOptions, memory *byteSize, show func(stdout io.Writer, name string, fit *fit.Fit) error) error {
+// eachFit reads the runs that the arguments name and calls show for each, with the name of the run,
+// and a title if there are several.
+func eachFit(cmd *cobra.Command, args []string, o *rowOptions, memory *byteSize, show func(stdout io.Writer, title, name string, fit *fit.Fit) error) error {
 	if len(args) == 0 {
 		return usagef("DIR is missing: the folder of a run (--out), or CSV files of draws")
 	}
@@ -66,26 +70,27 @@ func eachFit(cmd *cobra.Command, args []string, o *rowOptions, memory *byteSize,
 		if err != nil {
 			return err
 		}
-		name := ""
+		title, name := "", strings.Join(paths, " ")
 		if len(runs) > 1 {
-			name = strings.Join(paths, " ")
+			title = name
 		}
-		if err := show(cmd.OutOrStdout(), name, fit); err != nil {
+		if err := show(cmd.OutOrStdout(), title, name, fit); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// look shows a run that was read from files, with the table of quantities or with that of chains.
-func (s *session) look(w io.Writer, name string, table bool) error {
+// look shows a run that was read from files, with the table of quantities or with that of chains,
+// under a title if there is one.
+func (s *session) look(w io.Writer, title, name string, table bool) error {
 	width, _, terminal := terminalSize(w)
 	if !terminal {
 		width = 100
 	}
 	var b strings.Builder
-	if name != "" {
-		fmt.Fprintf(&b, "%s\n\n", name)
+	if title != "" {
+		fmt.Fprintf(&b, "%s\n\n", title)
 	}
 	limit := 0
 	if terminal {
@@ -99,7 +104,11 @@ func (s *session) look(w io.Writer, name string, table bool) error {
 		s.chains(&b, limit)
 	}
 	b.WriteString("\n")
-	writeFindingsOf(&b, s.fit, width)
+	details := "ppl diagnose " + name
+	if utf8.RuneCountInString(details) > noteWidth/2 {
+		details = "ppl diagnose with the same files"
+	}
+	writeFindingsOf(&b, s.fit, inBrief{details: details, verbose: s.options.verbose || !table, width: width})
 	if table {
 		size := fmt.Sprintf("%s of %s.", count(s.draws, "draw", "draws"), count(s.fit.Draws.Chains(), "chain", "chains"))
 		if method := s.fit.Approximate(); method != "" {

@@ -148,7 +148,7 @@ func (o *varying) approximate(ctx context.Context, cmd *cobra.Command, l *loaded
 		findings = append(findings, diagnose.Finding{Code: "not-converged", Severity: diagnose.Problem, Summary: summary,
 			Advice: "More draws per gradient (--grad-samples) and more iterations (--iter) help; ppl pathfinder needs neither."})
 	}
-	res := &result{names: all.names, rows: all.rows[1:], failed: all.failed, reason: all.reason}
+	res := &result{model: all.model, names: all.names, rows: all.rows[1:], failed: all.failed, reason: all.reason}
 	j := approximationJSON{Method: "variational", ParetoK: number(k), Evaluations: r.Evaluations, Findings: findings,
 		Details: variationalJSON{o.family, number(r.ELBO), number(r.Eta), r.Converged, r.Iterations, exacts(r.Mean), exacts(r.SD)}}
 	if path != "" {

@@ -33,6 +33,8 @@ func Findings(d *folder.Density) []diagnose.Finding {
 		found = append(found, diagnose.Finding{
 			Code: "density-wrong", Severity: diagnose.Problem,
 			Summary: fmt.Sprintf("The compiled program computed %s. %s", what, done),
+			Brief:   "The compiled program disagreed with the model, a fault of ppl",
+			First:   "report it, and compare the results with another program's",
 			Advice:  "This is a fault of ppl, not of your model. Please report it with the model, the data and the point. Compare the results with another program before you use them.", Settings: []string{"report-bug"},
 		})
 	}
@@ -40,6 +42,8 @@ func Findings(d *folder.Density) []diagnose.Finding {
 		found = append(found, diagnose.Finding{
 			Code: "density-unchecked", Severity: diagnose.Note,
 			Summary: fmt.Sprintf("The compiled log density was compared with the reference evaluator for %.0f %% of the statements only: %s.", 100*d.Share, d.Reason),
+			Brief:   fmt.Sprintf("The compiled log density was checked for %.0f %% of the statements only", 100*d.Share),
+			First:   "longer runs check more",
 			Advice:  "Longer runs have more time for the comparison. It can also be made in full, however long that takes.", Settings: []string{"report-bug"},
 		})
 	}

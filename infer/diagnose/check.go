@@ -44,6 +44,8 @@ type Finding struct {
 	Code       string   `json:"code"`                 // stable, such as rhat
 	Severity   Severity `json:"severity"`             // problem or note
 	Summary    string   `json:"summary"`              // the finding in one line, with figures
+	Brief      string   `json:"brief,omitempty"`      // the finding as a clause, for lists; "": Summary is short
+	First      string   `json:"first,omitempty"`      // what to do first, in a few words that follow Brief
 	Advice     string   `json:"advice"`               // what to do about it
 	Settings   []string `json:"settings,omitempty"`   // settings to change, as name or name=value
 	Quantities []string `json:"quantities,omitempty"` // quantities concerned, the worst first
@@ -60,6 +62,10 @@ type Options struct {
 	PlannedDraws int // per chain; 0: unknown
 	Quantities   int // the largest number listed per finding; 0: 5
 
+	// Fixed reports whether the type of a quantity fixes its value, as in the upper triangle of a
+	// Cholesky factor. That such a quantity is constant is no finding. nil: there are none.
+	Fixed func(name string) bool
+
 	Chains []int // the numbers by which findings name the chains; nil: from 1
 }
 
@@ -72,12 +78,19 @@ type evidence struct {
 	length  int   // of the shortest of them
 }
 
-// A check looks for one problem. find returns the summary line and the quantities concerned, the
-// worst first; an empty summary means that there is no problem.
+// found is what a check has found. An empty summary means that there is no problem.
+type found struct {
+	summary    string
+	brief      string   // see Finding
+	quantities []string // concerned, the worst first
+}
+
+// A check looks for one problem.
 type check struct {
 	code     string
 	severity Severity
-	find     func(*evidence) (summary string, quantities []string)
+	find     func(*evidence) found
+	first    string // of the advice, in a few words
 	advice   string
 	settings []string // that the advice is about
 }
@@ -85,35 +98,35 @@ type check struct {
 // checks lists all checks in the order in which you should read findings: first whether there is a
 // run at all, then the geometry, then convergence, then precision.
 var checks = []check{
-	{"no-draws", Problem, findNoDraws,
+	{"no-draws", Problem, findNoDraws, "see the errors of the chains, or give initial values",
 		"See the chains' errors. Usually no starting point with a finite log density was found: give initial values, or narrow the range from which they are drawn.", []string{"init"}},
-	{"incomplete", Problem, findIncomplete,
+	{"incomplete", Problem, findIncomplete, "resume the run, or repeat it",
 		"The run was interrupted or chains failed. The summary uses as many draws of each chain as the shortest has. Repeat the run before you use it.", nil},
-	{"few-draws", Problem, findFewDraws,
+	{"few-draws", Problem, findFewDraws, "make more draws",
 		"With so few draws R-hat and ESS cannot be trusted either. Make more draws per chain.", []string{"draws"}},
-	{"stuck-chain", Problem, findStuckChain,
+	{"stuck-chain", Problem, findStuckChain, "look at where it starts, or give initial values",
 		"A chain that never moves has a step size that is far too large, or started where every step is rejected. Look at its start, tighten the priors or give initial values.", []string{"init"}},
-	{"divergences", Problem, findDivergences,
+	{"divergences", Problem, findDivergences, "reparametrise, or take smaller steps",
 		"The sampler missed a region of high curvature, so estimates are biased. If quantities are named, the region is where they are extreme. Reparametrise (for instance, non-centre hierarchical effects), tighten weak priors, or make the step size smaller: raise the target of the acceptance, or lower a step size that is not adapted.", []string{"delta=0.95", "stepsize"}},
-	{"treedepth", Problem, findTreeDepth,
+	{"treedepth", Problem, findTreeDepth, "rescale parameters, or try a dense metric",
 		"Trajectories were cut short: the draws are valid but inefficient. Rescale or reparametrise so that the quantities have similar scales and little correlation, try a dense metric, or allow deeper trees.", []string{"metric=dense_e", "max-depth"}},
-	{"acceptance", Problem, findAcceptance,
+	{"acceptance", Problem, findAcceptance, "lengthen the warm-up",
 		"Most proposals were rejected. Lengthen the warm-up so that the step size can adapt, or lower the step size.", []string{"warmup", "stepsize"}},
-	{"restarts", Problem, findRestarts,
+	{"restarts", Problem, findRestarts, "lengthen the warm-up",
 		"Draws become independent of earlier ones only by a restart, so the shares of the modes are not known well. Use a longer warm-up, which fits the reference better, more draws, or more replicas.", []string{"warmup", "draws", "replicas"}},
-	{"ebfmi", Problem, findEBFMI,
+	{"ebfmi", Problem, findEBFMI, "reparametrise heavy tails and group-level terms",
 		"The energy changes too slowly from draw to draw, so tails are explored badly. Reparametrise heavy-tailed or hierarchical parts of the model; longer runs help little.", nil},
-	{"undefined", Problem, findUndefined,
+	{"undefined", Problem, findUndefined, "check for overflow and missing assignments",
 		"An overflow, an operation without a result or a missing assignment causes this. Compute the quantity on the log scale, or assign it on every path.", nil},
-	{"rhat", Problem, findRhat,
+	{"rhat", Problem, findRhat, "run longer, or look for several modes",
 		"The chains do not agree yet. Run a longer warm-up and more draws; if it stays, look for several modes, for parameters that the data do not identify, or reparametrise.", []string{"warmup", "draws"}},
-	{"ess", Problem, findESS,
+	{"ess", Problem, findESS, "make more draws",
 		"Means, intervals and R-hat are imprecise. Make more draws, for instance until a given ESS is reached, or reparametrise to lower the autocorrelation.", []string{"draws", "target-ess"}},
-	{"one-chain", Note, findOneChain,
+	{"one-chain", Note, findOneChain, "run four",
 		"A single chain cannot show that it missed a mode. Run at least four.", []string{"chains=4"}},
-	{"shared-start", Note, findSharedStart,
+	{"shared-start", Note, findSharedStart, "start each chain at a random point",
 		"Chains that begin at the same place may all miss a mode that another start would find. Give no initial values, so that each chain begins at a random point, or give each chain its own.", []string{"init"}},
-	{"constant", Note, findConstant,
+	{"constant", Note, findConstant, "check how they are computed",
 		"This is fine if the model fixes the value (a diagonal of ones, an unused element). Otherwise check how it is computed.", nil},
 }
 
@@ -137,50 +150,52 @@ func Check(d Draws, rows []Row, options Options) []Finding {
 		if len(e.chains) == 0 && c.code != "no-draws" {
 			break
 		}
-		if summary, quantities := c.find(e); summary != "" {
-			severity, advice := c.severity, c.advice
+		if f := c.find(e); f.summary != "" {
+			finding := Finding{Code: c.code, Severity: c.severity, Summary: f.summary, Brief: f.brief, First: c.first,
+				Advice: c.advice, Settings: c.settings, Quantities: f.quantities[:min(len(f.quantities), options.Quantities)]}
 			if c.code == "treedepth" && mixes(e) {
 				// It lowers efficiency but causes no bias (Stan's guide to warnings).
-				severity, advice = Note, depthIsHarmless
+				finding.Severity, finding.Advice = Note, depthIsHarmless
+				finding.First = "the draws are valid, but rescaling saves time"
 			}
 			if c.code == "rhat" && len(e.chains) == 1 {
-				advice = halvesDisagree
+				finding.Advice = halvesDisagree
 			}
-			findings = append(findings, Finding{c.code, severity, summary, advice, c.settings,
-				quantities[:min(len(quantities), options.Quantities)]})
+			findings = append(findings, finding)
 		}
 	}
 	return findings
 }
 
 // findRestarts checks how often chains of parallel tempering were restarted from the reference.
-func findRestarts(e *evidence) (string, []string) {
+func findRestarts(e *evidence) found {
 	s, ok := e.draws.(Statistics)
 	if !ok {
-		return "", nil
+		return found{}
 	}
 	least := math.Inf(1)
 	for _, chain := range e.chains {
 		counts, ok := s.Statistic(nil, chain, "restarts__")
 		if !ok || len(counts) == 0 {
-			return "", nil
+			return found{}
 		}
 		least = min(least, counts[len(counts)-1])
 	}
 	if least >= minRestarts {
-		return "", nil
+		return found{}
 	}
-	return fmt.Sprintf("A chain of parallel tempering was restarted from a reference only %.0f times; there should be at least %d restarts per chain.", least, minRestarts), nil
+	return found{summary: fmt.Sprintf("A chain of parallel tempering was restarted from a reference only %.0f times; there should be at least %d restarts per chain.", least, minRestarts),
+		brief: fmt.Sprintf("A chain of parallel tempering had only %.0f restarts", least)}
 }
 
-func findNoDraws(e *evidence) (string, []string) {
+func findNoDraws(e *evidence) found {
 	if len(e.chains) > 0 {
-		return "", nil
+		return found{}
 	}
-	return "There are no draws.", nil
+	return found{summary: "There are no draws.", brief: "There are no draws"}
 }
 
-func findIncomplete(e *evidence) (string, []string) {
+func findIncomplete(e *evidence) found {
 	planned := e.options.PlannedDraws
 	for _, chain := range e.chains {
 		planned = max(planned, e.draws.Len(chain))
@@ -192,27 +207,30 @@ func findIncomplete(e *evidence) (string, []string) {
 		}
 	}
 	if len(short) == 0 {
-		return "", nil
+		return found{}
 	}
-	return fmt.Sprintf("%s %s fewer than the %d draws planned; the shortest with any has %d.",
-		e.chainList(short), plural(len(short), "has", "have"), planned, e.length), nil
+	return found{summary: fmt.Sprintf("%s %s fewer than the %d draws planned; the shortest with any has %d.",
+		e.chainList(short), plural(len(short), "has", "have"), planned, e.length),
+		brief: fmt.Sprintf("%d of %d chains have fewer than the %d draws planned", len(short), e.draws.Chains(), planned)}
 }
 
-func findFewDraws(e *evidence) (string, []string) {
+func findFewDraws(e *evidence) found {
 	if e.length >= minDrawsPerChain {
-		return "", nil
+		return found{}
 	}
 	for _, chain := range e.chains {
 		if e.draws.Len(chain) > e.length {
-			return fmt.Sprintf("Only %d %s of the shortest chain.", e.length, plural(e.length, "draw", "draws")), nil
+			return found{summary: fmt.Sprintf("Only %d %s of the shortest chain.", e.length, plural(e.length, "draw", "draws")),
+				brief: fmt.Sprintf("The shortest chain has only %d %s", e.length, plural(e.length, "draw", "draws"))}
 		}
 	}
-	return fmt.Sprintf("Only %d %s per chain.", e.length, plural(e.length, "draw", "draws")), nil
+	return found{summary: fmt.Sprintf("Only %d %s per chain.", e.length, plural(e.length, "draw", "draws")),
+		brief: fmt.Sprintf("There %s only %d %s per chain", plural(e.length, "is", "are"), e.length, plural(e.length, "draw", "draws"))}
 }
 
 // findStuckChain looks for chains that are constant in quantities that vary in other chains. A few
 // quantities suffice, as a chain is stuck in all or none.
-func findStuckChain(e *evidence) (string, []string) {
+func findStuckChain(e *evidence) found {
 	const enough = 10
 	var varying []int
 	for i, row := range e.rows {
@@ -221,7 +239,7 @@ func findStuckChain(e *evidence) (string, []string) {
 		}
 	}
 	if len(varying) == 0 || e.length < 3 {
-		return "", nil
+		return found{}
 	}
 	var stuck []int
 	var column []float64
@@ -239,9 +257,9 @@ func findStuckChain(e *evidence) (string, []string) {
 		}
 	}
 	if len(stuck) == 0 {
-		return "", nil
+		return found{}
 	}
-	return fmt.Sprintf("%s never moved.", e.chainList(stuck)), nil
+	return found{summary: fmt.Sprintf("%s never moved.", e.chainList(stuck)), brief: fmt.Sprintf("%d of %d chains never moved", len(stuck), len(e.chains))}
 }
 
 // column is the index of a row's quantity in the draws; -1 if there is none.
@@ -292,7 +310,7 @@ func percent(count, total int) string {
 	return strconv.FormatFloat(p, 'g', 2, 64)
 }
 
-func findDivergences(e *evidence) (string, []string) {
+func findDivergences(e *evidence) found {
 	count, total := 0, 0
 	var chains []int
 	for _, chain := range e.chains {
@@ -304,7 +322,7 @@ func findDivergences(e *evidence) (string, []string) {
 		total += transitions
 	}
 	if count == 0 {
-		return "", nil
+		return found{}
 	}
 	var columns []int
 	most := 0
@@ -314,21 +332,27 @@ func findDivergences(e *evidence) (string, []string) {
 			most = max(most, q+1)
 		}
 	}
-	return fmt.Sprintf("%d of %d transitions diverged (%s %%), in %s.",
-		count, total, percent(count, total), lower(e.chainList(chains))), crowded(e.draws, divergences(e.draws, most), columns)
+	crowd := crowded(e.draws, divergences(e.draws, most), columns)
+	brief := fmt.Sprintf("%d of %d transitions diverged", count, total)
+	if len(crowd) > 0 {
+		brief += ", mostly at extreme values of " + crowd[0]
+	}
+	return found{fmt.Sprintf("%d of %d transitions diverged (%s %%), in %s.",
+		count, total, percent(count, total), lower(e.chainList(chains))), brief, crowd}
 }
 
-func findTreeDepth(e *evidence) (string, []string) {
+func findTreeDepth(e *evidence) found {
 	limit := e.options.MaxTreeDepth
 	if limit < 0 {
-		return "", nil
+		return found{}
 	}
 	count, total, chains := e.tally("treedepth__", func(v float64) bool { return v >= float64(limit) })
 	if count == 0 {
-		return "", nil
+		return found{}
 	}
-	return fmt.Sprintf("%d of %d trajectories (%s %%) reached the maximum tree depth %d, in %s.",
-		count, total, percent(count, total), limit, lower(e.chainList(chains))), nil
+	return found{summary: fmt.Sprintf("%d of %d trajectories (%s %%) reached the maximum tree depth %d, in %s.",
+		count, total, percent(count, total), limit, lower(e.chainList(chains))),
+		brief: fmt.Sprintf("%s %% of trajectories hit the maximum tree depth", percent(count, total))}
 }
 
 // depthIsHarmless is the advice for a finding on tree depths if there is no other problem.
@@ -340,15 +364,15 @@ const halvesDisagree = "The chain has not settled yet. Run a longer warm-up and 
 // mixes reports whether R-hat, effective sample sizes and energies were computed and show no
 // problem.
 func mixes(e *evidence) bool {
-	for _, find := range []func(*evidence) (string, []string){findRhat, findESS, findEBFMI} {
-		if summary, _ := find(e); summary != "" {
+	for _, find := range []func(*evidence) found{findRhat, findESS, findEBFMI} {
+		if find(e).summary != "" {
 			return false
 		}
 	}
 	return slices.ContainsFunc(e.rows, func(r Row) bool { return r.Rhat > 0 && r.ESSBulk > 0 })
 }
 
-func findAcceptance(e *evidence) (string, []string) {
+func findAcceptance(e *evidence) found {
 	lowest := math.Inf(1)
 	var low []int
 	e.each("accept_stat__", func(chain int, column []float64) {
@@ -361,12 +385,13 @@ func findAcceptance(e *evidence) (string, []string) {
 		}
 	})
 	if len(low) == 0 {
-		return "", nil
+		return found{}
 	}
-	return fmt.Sprintf("The mean acceptance is as low as %.2g in %s.", lowest, lower(e.chainList(low))), nil
+	return found{summary: fmt.Sprintf("The mean acceptance is as low as %.2g in %s.", lowest, lower(e.chainList(low))),
+		brief: fmt.Sprintf("The mean acceptance is as low as %.2g", lowest)}
 }
 
-func findEBFMI(e *evidence) (string, []string) {
+func findEBFMI(e *evidence) found {
 	lowest := math.Inf(1)
 	var low []int
 	e.each("energy__", func(chain int, column []float64) {
@@ -376,17 +401,18 @@ func findEBFMI(e *evidence) (string, []string) {
 		}
 	})
 	if len(low) == 0 {
-		return "", nil
+		return found{}
 	}
-	return fmt.Sprintf("E-BFMI is as low as %.2g (below %.2g) in %s.", lowest, minEBFMI, lower(e.chainList(low))), nil
+	return found{summary: fmt.Sprintf("E-BFMI is as low as %.2g (below %.2g) in %s.", lowest, minEBFMI, lower(e.chainList(low))),
+		brief: fmt.Sprintf("E-BFMI is only %.2g", lowest)}
 }
 
-func findUndefined(e *evidence) (string, []string) {
+func findUndefined(e *evidence) found {
 	worst := e.worst(func(r Row) (float64, bool) {
 		return 0, math.IsNaN(r.Mean) || math.IsInf(r.Mean, 0) || r.Undefined > 0
 	})
 	if len(worst) == 0 {
-		return "", nil
+		return found{}
 	}
 	most := 0
 	for _, name := range worst {
@@ -400,23 +426,24 @@ func findUndefined(e *evidence) (string, []string) {
 	if most > 0 {
 		text += fmt.Sprintf(" Means, deviations and quantiles leave out those that are NaN, up to %d of %d draws.", most, len(e.chains)*e.length)
 	}
-	return text, worst
+	return found{text, some(worst) + plural(len(worst), " has", " have") + " NaN or infinite draws", worst}
 }
 
-func findRhat(e *evidence) (string, []string) {
+func findRhat(e *evidence) found {
 	worst := e.worst(func(r Row) (float64, bool) { return r.Rhat, r.Rhat > maxRhat })
 	if len(worst) == 0 {
-		return "", nil
+		return found{}
 	}
 	of := "the halves of one chain"
 	if n := len(e.chains); n > 1 {
 		of = fmt.Sprintf("%d independent chains", n)
 	}
-	return fmt.Sprintf("R-hat of %s is above %.2f for %s, up to %.3f for %s.",
-		of, maxRhat, lower(e.share(worst)), e.row(worst[0]).Rhat, worst[0]), worst
+	rhat := e.row(worst[0]).Rhat
+	return found{fmt.Sprintf("R-hat of %s is above %.2f for %s, up to %.3f for %s.",
+		of, maxRhat, lower(e.share(worst)), rhat, worst[0]), fmt.Sprintf("R-hat is up to %.2f (%s)", rhat, worst[0]), worst}
 }
 
-func findESS(e *evidence) (string, []string) {
+func findESS(e *evidence) found {
 	need := float64(minESSPerChain * len(e.chains))
 	least := func(r Row) float64 { // the smaller of the two that exist
 		if math.IsNaN(r.ESSTail) || r.ESSBulk < r.ESSTail {
@@ -426,36 +453,41 @@ func findESS(e *evidence) (string, []string) {
 	}
 	worst := e.worst(func(r Row) (float64, bool) { return -least(r), least(r) < need })
 	if len(worst) == 0 {
-		return "", nil
+		return found{}
 	}
-	return fmt.Sprintf("The effective sample size (bulk or tail) is below %.0f for %s, down to %.0f for %s.",
-		need, lower(e.share(worst)), least(e.row(worst[0])), worst[0]), worst
+	ess := least(e.row(worst[0]))
+	return found{fmt.Sprintf("The effective sample size (bulk or tail) is below %.0f for %s, down to %.0f for %s.",
+		need, lower(e.share(worst)), ess, worst[0]), fmt.Sprintf("ESS is down to %.0f (%s)", ess, worst[0]), worst}
 }
 
-func findOneChain(e *evidence) (string, []string) {
+func findOneChain(e *evidence) found {
 	if len(e.chains) != 1 {
-		return "", nil
+		return found{}
 	}
-	return "There is only one chain with draws.", nil
+	return found{summary: "There is only one chain with draws.", brief: "There is only one chain"}
 }
 
-func findSharedStart(e *evidence) (string, []string) {
+func findSharedStart(e *evidence) found {
 	_, places, shared := arrivalsOf(e.draws, e.chains)
 	if !shared {
-		return "", nil
+		return found{}
 	}
 	if places == 1 {
-		return fmt.Sprintf("All %d chains began at the same place: that they agree does not show that there is no other mode.", len(e.chains)), nil
+		return found{summary: fmt.Sprintf("All %d chains began at the same place: that they agree does not show that there is no other mode.", len(e.chains)),
+			brief: fmt.Sprintf("All %d chains began at the same place, so they may have missed a mode", len(e.chains))}
 	}
-	return fmt.Sprintf("%d chains began at %d places: R-hat compares these too.", len(e.chains), places), nil
+	return found{summary: fmt.Sprintf("%d chains began at %d places: R-hat compares these too.", len(e.chains), places),
+		brief: fmt.Sprintf("%d chains began at %d places, so they may have missed a mode", len(e.chains), places)}
 }
 
-func findConstant(e *evidence) (string, []string) {
-	worst := e.worst(func(r Row) (float64, bool) { return 0, r.SD == 0 })
+func findConstant(e *evidence) found {
+	worst := e.worst(func(r Row) (float64, bool) {
+		return 0, r.SD == 0 && (e.options.Fixed == nil || !e.options.Fixed(r.Name))
+	})
 	if len(worst) == 0 || e.length < 2 {
-		return "", nil
+		return found{}
 	}
-	return fmt.Sprintf("Constant: %s.", lower(e.share(worst))), worst
+	return found{fmt.Sprintf("Constant: %s.", lower(e.share(worst))), some(worst) + plural(len(worst), " is", " are") + " constant", worst}
 }
 
 // worst names the quantities that f reports as bad, by descending badness and then in order.
@@ -515,6 +547,18 @@ func (e *evidence) chainList(chains []int) string {
 		numbers[i] = fmt.Sprint(number)
 	}
 	return plural(len(chains), "Chain ", "Chains ") + strings.Join(numbers, ", ")
+}
+
+// some lists the first names, and how many others there are.
+func some(names []string) string {
+	const most = 2
+	if n := len(names) - most; n > 1 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), n)
+	}
+	if n := len(names) - 1; n > 0 {
+		return strings.Join(names[:n], ", ") + " and " + names[n]
+	}
+	return names[0]
 }
 
 func plural(n int, one, many string) string {

@@ -140,3 +140,10 @@ func (k ConstraintKind) WrongSize(shape []int) string {
 func (k ConstraintKind) Wrong(shape []int, x, work []float64, tol float64) string {
 	return k.row().wrong(shape, x, work, tol)
 }
+
+// Fixed reports whether the type determines the element at 0-based indices at of a value of a given
+// shape, whatever the other elements are: a diagonal of ones, the zeros of a triangular matrix.
+func (k ConstraintKind) Fixed(shape, at []int) bool {
+	fixed := k.row().fixed
+	return fixed != nil && fixed(shape, at)
+}

@@ -55,6 +55,9 @@ type structure struct {
 	wrong func(shape []int, x, work []float64, tol float64) string
 	// settle corrects rounding with a relative error of r; see Settle. nil: it is not needed.
 	settle func(shape []int, x, work []float64, r float64)
+	// fixed reports whether the type determines the element at these 0-based indices, whatever the
+	// other elements are. nil: it determines none.
+	fixed func(shape, at []int) bool
 	// example converts random numbers, which must be positive if lo is 0, to a value, in place.
 	example func(shape []int, x []float64)
 	// short is a value with two elements in each dimension, for documentation.
@@ -98,6 +101,7 @@ var structures = [numConstraints]structure{
 		text: "a valid simplex", is: "a simplex", values: "not negative, with sum 1; K ≥ 1",
 		wrong:   func(_ []int, x, _ []float64, tol float64) string { return notSimplex(whole(x, tol)) },
 		settle:  func(_ []int, x, _ []float64, r float64) { settleSum(whole(x, r)) },
+		fixed:   single(0),
 		example: func(_ []int, x []float64) { exampleSimplex(whole(x, 0)) },
 		short:   []float64{0.25, 0.75},
 	},
@@ -114,6 +118,7 @@ var structures = [numConstraints]structure{
 		text: "a vector with sum zero", is: "a vector with sum zero", values: "with sum 0; K ≥ 1",
 		wrong:   func(_ []int, x, _ []float64, tol float64) string { return notZero(whole(x, tol)) },
 		settle:  func(_ []int, x, _ []float64, r float64) { settleZero(whole(x, r)) },
+		fixed:   single(0),
 		example: func(_ []int, x []float64) { exampleZero(whole(x, 0)) },
 		short:   []float64{-0.5, 0.5},
 	},
@@ -131,6 +136,7 @@ var structures = [numConstraints]structure{
 			each(rowsOf, s, x, r, settleZero)
 			each(columnsOf, s, x, r, settleZero)
 		},
+		fixed: single(0, 1),
 		example: func(s []int, x []float64) {
 			each(rowsOf, s, x, 0, exampleZero)
 			each(columnsOf, s, x, 0, exampleZero)
@@ -142,6 +148,7 @@ var structures = [numConstraints]structure{
 		text: "a matrix whose rows are simplexes", is: "a matrix whose rows are simplexes", values: "each row is a simplex; N ≥ 1",
 		wrong:   func(s []int, x, _ []float64, tol float64) string { return every(rowsOf, s, x, tol, notSimplex) },
 		settle:  func(s []int, x, _ []float64, r float64) { each(rowsOf, s, x, r, settleSum) },
+		fixed:   single(1),
 		example: func(s []int, x []float64) { each(rowsOf, s, x, 0, exampleSimplex) },
 		short:   []float64{0.25, 0.75, 0.25, 0.75},
 	},
@@ -150,6 +157,7 @@ var structures = [numConstraints]structure{
 		text: "a matrix whose columns are simplexes", is: "a matrix whose columns are simplexes", values: "each column is a simplex; M ≥ 1",
 		wrong:   func(s []int, x, _ []float64, tol float64) string { return every(columnsOf, s, x, tol, notSimplex) },
 		settle:  func(s []int, x, _ []float64, r float64) { each(columnsOf, s, x, r, settleSum) },
+		fixed:   single(0),
 		example: func(s []int, x []float64) { each(columnsOf, s, x, 0, exampleSimplex) },
 		short:   []float64{0.25, 0.25, 0.75, 0.75},
 	},
@@ -166,6 +174,7 @@ var structures = [numConstraints]structure{
 			return notPositive(s[0], x, work, tol)
 		},
 		settle:  func(s []int, x, work []float64, r float64) { settlePositive(s[0], x, work, r) },
+		fixed:   func(_, at []int) bool { return at[0] == at[1] },
 		example: exampleIdentity,
 		short:   []float64{1, 0.5, 0.5, 1},
 	},
@@ -188,6 +197,7 @@ var structures = [numConstraints]structure{
 			return every(rowsOf, s, x, tol, notUnit)
 		},
 		settle:  func(s []int, x, _ []float64, r float64) { each(rowsOf, s, x, r, settleNorm) },
+		fixed:   func(_, at []int) bool { return at[0] == 0 || at[1] > at[0] },
 		example: exampleIdentity,
 		short:   []float64{1, 0, 0.6, 0.8},
 	},
@@ -196,7 +206,16 @@ var structures = [numConstraints]structure{
 		text: "lower triangular with a positive diagonal", is: "a Cholesky factor of a covariance matrix",
 		values:  "M × N, M ≥ N, lower triangular, with a positive diagonal",
 		wrong:   func(s []int, x, _ []float64, _ float64) string { return notFactor(s, x) },
+		fixed:   func(_, at []int) bool { return at[1] > at[0] },
 		example: exampleIdentity,
 		short:   []float64{1, 0, 0.6, 0.8},
 	},
+}
+
+// single returns a function for types that fix all elements if one of these extents is 1: sums of
+// one element.
+func single(extents ...int) func(shape, at []int) bool {
+	return func(shape, _ []int) bool {
+		return slices.ContainsFunc(extents, func(k int) bool { return shape[k] == 1 })
+	}
 }

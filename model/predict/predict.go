@@ -181,7 +181,7 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 		o := Output{Name: e.names[v], Variable: v.Name, Data: v.Block == ast.Data, Dims: e.dims[v], Observed: e.observed[v]}
 		d.Outputs = append(d.Outputs, o)
 	}
-	program, list := compile.CompileWith(source.NewFile(tree.Source.Name+" (derived)", text), compile.Options{})
+	program, list := compile.CompileWith(placed(tree.Source.Name+" (derived)", text, tree.Source), compile.Options{})
 	if list.HasErrors() {
 		at := list.Errors()[0]
 		return nil, fmt.Errorf("what is derived from the model is no program, which is a mistake of ppl: line %d: %s\n%s", at.Span.Begin().Line, at.Summary, text)

@@ -136,6 +136,7 @@ func TestTransforms(t *testing.T) {
 		t.Run(e.name, func(t *testing.T) {
 			free, eval := e.evaluator(t)
 			rng := rand.New(rand.NewPCG(5, 6))
+			var before []float64
 			for range 4 {
 				at := make([]float64, free)
 				for i := range at {
@@ -143,6 +144,8 @@ func TestTransforms(t *testing.T) {
 				}
 				y, jacobian, back := eval(at)
 				e.member(t, y)
+				e.fixed(t, before, y)
+				before = slices.Clone(y)
 				if e.kind == types.UnitVector {
 					unitVector(t, at, y, jacobian)
 					continue
@@ -180,6 +183,23 @@ func (e *example) member(t *testing.T, y []float64) {
 	for i := range y {
 		if e.kind == types.LowerUpper && (len(e.lower) > 0 && y[i] <= of(e.lower, i) || len(e.upper) > 0 && y[i] >= of(e.upper, i)) {
 			t.Errorf("%v is out of bounds", y)
+		}
+	}
+}
+
+// fixed checks that the type fixes the elements that are the same in two values, and no others.
+func (e *example) fixed(t *testing.T, a, b []float64) {
+	t.Helper()
+	if a == nil || !e.kind.Structured() {
+		return
+	}
+	for i := range a {
+		at := []int{i}
+		if len(e.shape) == 2 {
+			at = []int{i / e.shape[1], i % e.shape[1]}
+		}
+		if same := math.Abs(a[i]-b[i]) < 1e-14; same != e.kind.Fixed(e.shape, at) {
+			t.Errorf("element %v is %v, then %v; is it fixed by the type? %t", at, a[i], b[i], !same)
 		}
 	}
 }
