@@ -83,6 +83,9 @@ func ParseWith(f *source.File, o Options) (*ast.File, diag.List) {
 		}
 	}
 	tree, list := grammar.Parse(f, grammar.Options{KeepIncludes: o.KeepIncludes, Legacy: o.Legacy})
+	if d := otherLanguage(f); d != nil && list.HasErrors() {
+		return &ast.File{Base: ast.Base{Pos: source.Span{File: f, End: len(f.Text)}}, Source: f}, append(included, *d)
+	}
 	list = append(included, list...)
 	if o.Legacy && !list.HasErrors() {
 		known := o.Known

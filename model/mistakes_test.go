@@ -67,6 +67,12 @@ generated quantities {
 }
 `
 
+// The ends of the right model.
+var (
+	_, rightAfter, _ = strings.Cut(right, "real middle = mean(x);\n")
+	_, rightEnd, _   = strings.Cut(right, "  k ~ poisson_log(alpha);\n}\n")
+)
+
 const rightData = `{
   "N": 3,
   "G": 2,
@@ -301,6 +307,24 @@ var inModels = []mistake{
 	{"suffix of a number", "~ normal(0, 5)", "~ normal(0, 5.0f)", "E0109", ""},
 	{"integer of R", "~ normal(0, 5)", "~ normal(0, 5L)", "E0109", "~ normal(0, 5)"},
 	{"exp for exponential", "~ exponential(1)", "~ exp(1)", "E0203", ""},
+	{"logarithm to a base", "- log(2 * scale)", "- log(2 * scale, 10)", "E0302", "- log(2 * scale) / log(10)"},
+	{"power without exponent", "square(z)", "pow(z)", "E0302", "pow(z, 2)"},
+	{"rounding to decimals", "real worst = max(y)", "real worst = round(y[1], 2)", "E0302", "real worst = round(100 * y[1]) / 100"},
+	{"argument too many", "half_square(rho)", "inv_logit(rho, 1)", "E0302", "inv_logit(rho)"},
+	{"no argument", "half_square(rho)", "exp()", "E0302", "exp(rho)"},
+	{"density with too few arguments", "target += -half_square(rho)", "target += normal_lpdf(rho | 0)", "E0302", "target += normal_lpdf(rho | 0, 1)"},
+	{"own function with too few arguments", "half_square(rho)", "half_square()", "E0302", "half_square(rho)"},
+	{"compared with NULL", "if (N > 2)", "if (N != NULL)", "E0201", ""},
+	{"compared with NA", "if (N > 2)", "if (x[1] == NA)", "E0201", ""},
+	{"compared with None, the other way round", "if (N > 2)", "if (None != x[1])", "E0201", ""},
+	{"line of PyMC", "alpha ~ normal(0, 5);", "alpha = pm.Normal(\"alpha\", 0, 5);", "E0105", "alpha ~ normal(0, 5);"},
+	{"line of NumPyro", "alpha ~ normal(0, 5);", "alpha = numpyro.sample(\"alpha\", dist.Normal(0, 5));", "E0105", "alpha ~ normal(0, 5);"},
+	{"program of PyMC", right, "import pymc as pm\nwith pm.Model():\n    mu = pm.Normal(\"mu\", 0, 1)\n    y = pm.Normal(\"y\", mu, 1, observed=y)\n", "E0139", right},
+	{"program of NumPyro", right, "def model(y=None):\n    mu = numpyro.sample('mu', dist.Normal(0, 1))\n    numpyro.sample('y', dist.Normal(mu, 1), obs=y)\n", "E0139", right},
+	{"program of BUGS", right, "model {\n  for (i in 1:N) {\n    y[i] ~ dnorm(mu, tau)\n  }\n  mu ~ dnorm(0, 0.001)\n  sigma <- 1 / sqrt(tau)\n  tau ~ dgamma(0.01, 0.01)\n}\n", "E0139", right},
+	{"program of R", right, "library(brms)\nfit <- brm(y ~ x, data = d)\n", "E0139", right},
+	{"file cut off within a string", "real middle = mean(x);\n" + rightAfter, "print(\"middle", "E0108", "real middle = mean(x);\n" + rightAfter},
+	{"file cut off within a statement", "  k ~ poisson_log(alpha);\n}\n" + rightEnd, "  k ~ poisson_l", "E0100", "  k ~ poisson_log(alpha);\n}\n" + rightEnd},
 	{"elements of a matrix by a vector", "y ~ normal(mu, sigma)", "y ~ normal(identity_matrix(N) .* mu, sigma)", "E0304", "y ~ normal(identity_matrix(N) * mu, sigma)"},
 }
 

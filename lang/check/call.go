@@ -181,6 +181,9 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 				d.Edits = []diag.Edit{{Span: first, Text: "["}, {Span: last, Text: "]'"}}
 			}
 		}
+		if d.Fix == "" {
+			d.Fix = countHelp(name, n, len(ts), skip)
+		}
 		d.Related = append(d.Related, functors...)
 		c.diags.Add(withCandidates(d, fail, nil))
 		return
@@ -190,6 +193,35 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 		d.Summary = fmt.Sprintf("%s does not take (%s) for a variate of type %s", name, typeList(ts[skip:]), ts[0])
 	}
 	c.diags.Add(withCandidates(d, fail, ts))
+}
+
+// otherCounts has advice for functions that take another number of arguments in other languages,
+// by name and number.
+var otherCounts = map[string]string{
+	"log 2":   "divide for another base: `log(x) / log(base)`",
+	"round 2": "scale for decimals: `round(100 * x) / 100` rounds to two",
+	"exp 2":   "write `base ^ x` for another base",
+	"pow 1":   "give the base and the exponent, as in `pow(x, 2)`; the square alone is `square(x)`",
+	"sqrt 2":  "write `x ^ (1.0 / n)` for the n-th root",
+}
+
+// countHelp shows how a function is called that takes n arguments and was given another number.
+func countHelp(name string, n, given, skip int) string {
+	if advice := otherCounts[fmt.Sprint(name, " ", given)]; advice != "" {
+		return advice
+	}
+	names := []string{"x", "y", "z", "u", "v", "w"}
+	if n == 0 {
+		return "leave the parentheses empty: `" + name + "()`"
+	}
+	if n > len(names) || skip > 0 {
+		return ""
+	}
+	list := strings.Join(names[:n], ", ")
+	if _, suffix := SplitSuffix(name); TakesBar(suffix) && n > 1 {
+		list = strings.Replace(list, ", ", " | ", 1)
+	}
+	return "give it " + countOf(n) + ", as in `" + name + "(" + list + ")`"
 }
 
 // argumentNames lists the names and descriptions of a function's arguments; "" if they are not

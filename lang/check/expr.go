@@ -280,6 +280,9 @@ func (c *checker) rowVectorExpr(e *ast.RowVectorExpr) TypeLevel {
 
 // binary types x op y, and warns about common mistakes.
 func (c *checker) binary(e *ast.Binary) TypeLevel {
+	if c.missingValue(e) {
+		return TypeLevel{Type: types.IntType}
+	}
 	x, y := c.expr(e.X), c.expr(e.Y)
 	if e.Op == "&&" || e.Op == "||" {
 		// The library has no functions for && and ||, because they may not evaluate the right side.

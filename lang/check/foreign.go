@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
 )
@@ -195,4 +196,34 @@ func otherValue(name string) string {
 		return "write " + quote(today)
 	}
 	return ""
+}
+
+// missingValue reports a comparison with a missing value of another language, such as x != NULL. No
+// number equals not_a_number(), so that advice for the value alone would mislead.
+func (c *checker) missingValue(e *ast.Binary) bool {
+	if e.Op != "==" && e.Op != "!=" {
+		return false
+	}
+	value, other := ast.Unparen(e.Y), e.X
+	v, ok := value.(*ast.VarExpr)
+	if !ok {
+		value, other = ast.Unparen(e.X), e.Y
+		if v, ok = value.(*ast.VarExpr); !ok {
+			return false
+		}
+	}
+	if foreignValues()[v.Name] != "not_a_number()" || c.lookup(v.Name) != nil || c.exists(v.Name) {
+		return false
+	}
+	c.expr(other)
+	text := "is_nan(" + other.Span().Text() + ")"
+	if e.Op == "!=" {
+		text = "!" + text
+	}
+	d := diag.Errorf(diag.UnknownVariable, v.Span(), "`%s` is not declared", v.Name)
+	d.Detail = "Every number differs from a missing value, so a comparison cannot find one. Data may have NaN, but no NULL or NA."
+	d.Fix = "write " + quote(text)
+	d.Edits = []diag.Edit{{Span: e.Span(), Text: text}}
+	c.diags.Add(d)
+	return true
 }

@@ -705,6 +705,33 @@ const (
 	//	}
 	FunctionElsewhere Code = "E0136"
 
+	// OtherLanguage: the text is a program in another language.
+	//
+	// Stan's programs have blocks. Declare what you know in data, what you want to know in
+	// parameters, and state the distributions in model.
+	//
+	// Example:
+	//
+	//	import pymc as pm
+	//	with pm.Model():
+	//	    mu = pm.Normal("mu", 0, 1)
+	//	    y = pm.Normal("y", mu, 1, observed=values)
+	//
+	// Fixed:
+	//
+	//	data {
+	//	  int N;
+	//	  vector[N] y;
+	//	}
+	//	parameters {
+	//	  real mu;
+	//	}
+	//	model {
+	//	  mu ~ normal(0, 1);
+	//	  y ~ normal(mu, 1);
+	//	}
+	OtherLanguage Code = "E0139"
+
 	// NotAFunction: the functions block contains only functions.
 	//
 	// Move variables to the block that they belong to, or pass them to the function as arguments.

@@ -384,6 +384,11 @@ func (s *scanner) str() {
 	line := lineLength(rest)
 	d := diag.Errorf(diag.UnterminatedString, s.span(s.pos, s.pos+line), "this string is not closed on its line")
 	d.Fix = "close the string with `\"`"
+	if strings.TrimSpace(rest[line:]) == "" { // what follows is missing too
+		d.Summary, d.Detail = "the text ends within this string", "The file seems to be cut off."
+		d.Fix = "restore the rest of the file: the `\"` that closes the string, the end of the statement, and the braces"
+		s.swallowed = true
+	}
 	s.diags.Add(d)
 	s.swallowed = s.swallowed || strings.ContainsAny(rest[:line], "{}")
 	s.emit(tokBad, line)
@@ -510,6 +515,9 @@ func (s *scanner) foreignDot(d *diag.Diagnostic) bool {
 		d.Detail = "Data have no missing values: `is_nan` finds NaN, which data may have."
 		d.Fix = "write `is_nan`"
 		replace(s.pos-len(word), s.pos+1+n, "is_nan")
+	case n > 0 && slices.Contains(samplingModules, word) && (isUpper(after[0]) || after == "sample"):
+		d.Detail = "In Stan you declare a parameter in the block `parameters`, and state its distribution in the block `model`."
+		d.Fix = "declare the variable, as in `real mu;`, and write its distribution as in `mu ~ normal(0, 1);`"
 	case n > 0 && slices.Contains(modules, word):
 		d.Detail = "There are no modules: all functions can be called by their names."
 		d.Fix = "remove `" + word + ".`"
@@ -522,6 +530,9 @@ func (s *scanner) foreignDot(d *diag.Diagnostic) bool {
 
 // modules are the usual names of modules of Python whose functions users expect here.
 var modules = []string{"np", "numpy", "jnp", "math", "scipy", "stats", "special", "pm", "pymc", "dist", "numpyro", "tf", "tfd", "torch", "stan"}
+
+// samplingModules are the modules whose classes are distributions of parameters.
+var samplingModules = []string{"pm", "pymc", "dist", "numpyro", "pyro", "tfd"}
 
 // greek maps Greek letters, which denote parameters in print, to their names.
 var greek = map[rune]string{
@@ -539,6 +550,7 @@ func lineLength(s string) int {
 }
 
 func isLetter(c byte) bool   { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+func isUpper(c byte) bool    { return 'A' <= c && c <= 'Z' }
 func isDigit(c byte) bool    { return '0' <= c && c <= '9' }
 func isNameByte(c byte) bool { return isLetter(c) || isDigit(c) || c == '_' }
 
