@@ -8,9 +8,9 @@ import (
 
 // This file: the places of a derived program in the user's own text.
 
-// placed returns a file with the text of a derived program. Positions in statements and declarations
-// that the user wrote, which the text repeats, are those in the user's file; others are in a file
-// with the given name.
+// placed returns a file with the text of a derived program. Positions in statements and
+// declarations that the user wrote, which the text repeats, are those in the user's file; others
+// are in a file with the given name.
 func placed(name, text string, of *source.File) *source.File {
 	own, written := source.NewFile(name, text), statements(of)
 	var pieces []source.Span
@@ -50,7 +50,8 @@ func statements(f *source.File) map[string]source.Span {
 // segment is a part of a text that ends with a semicolon and has no comment.
 type segment struct{ start, end int }
 
-// segments finds the statements and declarations of a text that hold no braces, comments or strings.
+// segments finds the statements and declarations of a text that hold no braces, comments or
+// strings.
 func segments(text string) []segment {
 	var out []segment
 	start := -1 // of the segment; -1: none has begun

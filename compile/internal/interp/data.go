@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -107,8 +108,19 @@ func (r *reading) value() *array {
 	}
 	r.fits(d)
 	if levels := r.set.Levels(v.Name); levels != nil && v.Type.Kind != types.Int {
-		(&Error{Diagnostic: diag.Diagnostic{Summary: fmt.Sprintf("`%s` is declared with real numbers, but in %s it is a column of texts, such as %q", v.Name, r.set.File(), levels[0]), Span: v.Span,
-			Fix: "if its levels are to be numbered, declare it with int"}}).throw()
+		text, fix := levels[0], "if its levels are to be numbered, declare it with int"
+		isText := func(level string) bool {
+			_, err := strconv.ParseFloat(level, 64)
+			return err != nil
+		}
+		if i := slices.IndexFunc(levels, isText); i >= 0 {
+			text = levels[i]
+		}
+		if slices.ContainsFunc(levels, func(level string) bool { return !isText(level) }) { // a slip among numbers
+			fix = fmt.Sprintf("write a number for %q in that column, or leave the row out", text)
+		}
+		(&Error{Diagnostic: diag.Diagnostic{Summary: fmt.Sprintf("`%s` is declared with real numbers, but in %s it is a column of texts, such as %q", v.Name, r.set.File(), text), Span: v.Span,
+			Fix: fix}}).throw()
 	}
 	if v.Part != types.NotComplex {
 		d = d.Half(int(v.Part - types.RealPart))

@@ -384,7 +384,7 @@ func (s *scanner) str() {
 	line := lineLength(rest)
 	d := diag.Errorf(diag.UnterminatedString, s.span(s.pos, s.pos+line), "this string is not closed on its line")
 	d.Fix = "close the string with `\"`"
-	if strings.TrimSpace(rest[line:]) == "" { // what follows is missing too
+	if strings.TrimSpace(rest[line:]) == "" && !strings.ContainsAny(rest[:line], ";(){}") { // what follows is missing too
 		d.Summary, d.Detail = "the text ends within this string", "The file seems to be cut off."
 		d.Fix = "restore the rest of the file: the `\"` that closes the string, the end of the statement, and the braces"
 		s.swallowed = true
