@@ -101,7 +101,7 @@ func (g *Gathered) Add(encoded []byte) error {
 	}
 	if p.Density != nil { // at the end of the chain
 		g.density[chain] = p.Density
-		f.density = folder.Together(g.density)
+		f.density = folder.MergeDensities(g.density)
 	}
 	p.Report.Chain = chain
 	if p.Failure != "" {

@@ -292,7 +292,7 @@ func (c *chain) initialize(ctx context.Context, target LogDensity, from *Snapsho
 			return nil
 		})
 	}
-	if t, ok := target.(Sharer); ok {
+	if t, ok := target.(Parallel); ok {
 		t.SetWorkers(c.workers)
 	}
 	c.streams = newStreams(c.cfg.Seed, c.report.ID)

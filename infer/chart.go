@@ -138,9 +138,9 @@ func (c *Chart) SetStop(stop func() error) {
 	}
 }
 
-// SetWorkers implements [Sharer].
+// SetWorkers implements [Parallel].
 func (c *Chart) SetWorkers(n int) {
-	if s, ok := c.below.(Sharer); ok {
+	if s, ok := c.below.(Parallel); ok {
 		s.SetWorkers(n)
 	}
 }

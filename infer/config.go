@@ -40,7 +40,7 @@ type Config struct {
 
 	// Parallel is the number of processors that the run may use: the number of chains that run at
 	// the same time. With fewer chains, several goroutines share each evaluation of a target that
-	// is a [Sharer]. 0: GOMAXPROCS.
+	// is a [Parallel]. 0: GOMAXPROCS.
 	Parallel int
 
 	// Grace is the longest time that a cancelled run waits for evaluations that cannot be

@@ -48,8 +48,9 @@ type Stopper interface {
 	SetStop(stop func() error)
 }
 
-// Sharer is the optional interface of a [LogDensity] that several goroutines can evaluate together.
-type Sharer interface {
+// Parallel is the optional interface of a [LogDensity] that several goroutines can evaluate
+// together.
+type Parallel interface {
 	// SetWorkers sets the number of goroutines that later evaluations by this value, not by its
 	// clones, may use. Results must not depend on it.
 	SetWorkers(n int)

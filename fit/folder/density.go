@@ -60,9 +60,9 @@ const (
 	DensityRefusal   = "refusal"   // only the compiled program rejects the point
 )
 
-// Together combines the comparisons of several runs of one program. It ignores nil ones, and
+// MergeDensities combines the comparisons of several runs of one program. It ignores nil ones, and
 // returns nil if all are nil.
-func Together(runs []*Density) *Density {
+func MergeDensities(runs []*Density) *Density {
 	var all *Density
 	for _, d := range runs {
 		switch {

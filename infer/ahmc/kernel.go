@@ -170,7 +170,7 @@ func (a *Kernel) finite(r float64) (_ float64, ok bool) {
 	if !a.options.Reward.Signed() {
 		return 0, true
 	}
-	return a.tuner.Least()
+	return a.tuner.MinReward()
 }
 
 func outside(x []float64, radius float64) bool {

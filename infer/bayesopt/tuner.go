@@ -98,8 +98,8 @@ func (t *Tuner) Replay(history []Trial) error {
 	return nil
 }
 
-// Least returns the smallest reward so far; ok is false if there is none.
-func (t *Tuner) Least() (reward float64, ok bool) {
+// MinReward returns the smallest reward so far; ok is false if there is none.
+func (t *Tuner) MinReward() (reward float64, ok bool) {
 	reward = math.Inf(1)
 	for _, b := range t.history {
 		if b.Observed {

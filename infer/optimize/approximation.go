@@ -135,7 +135,7 @@ func parallel(target infer.LogDensity, n int, task func(i int, target infer.LogD
 	clones := make([]infer.LogDensity, n)
 	for i := range clones {
 		clones[i] = cloner.CloneDensity()
-		if s, ok := clones[i].(infer.Sharer); ok {
+		if s, ok := clones[i].(infer.Parallel); ok {
 			s.SetWorkers(max(1, runtime.GOMAXPROCS(0)/n))
 		}
 	}

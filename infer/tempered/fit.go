@@ -200,7 +200,7 @@ func refit(old *Mixture, draws, scores [][]float64, logs []float64) (*Mixture, e
 	}
 	for range emSteps {
 		for i, x := range draws {
-			m.Shares(x, shares[i])
+			m.Responsibilities(x, shares[i])
 			for k, v := range shares[i] {
 				weights[k][i] = v
 			}

@@ -188,8 +188,9 @@ func (m *Mixture) LogGrad(x, grad []float64) float64 {
 	return total
 }
 
-// Shares writes the probability of each component, given x, to shares, and returns the log density.
-func (m *Mixture) Shares(x, shares []float64) float64 {
+// Responsibilities writes the probability of each component, given x, to shares, and returns the
+// log density.
+func (m *Mixture) Responsibilities(x, shares []float64) float64 {
 	total := m.Log(x)
 	for k, v := range m.logs {
 		shares[k] = math.Exp(v - total)

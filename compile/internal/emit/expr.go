@@ -190,26 +190,16 @@ func (ex *expressions) literal(typ types.Type, elems []ir.Expr) value {
 
 // stack returns the container of the values of expressions.
 func (ex *expressions) stack(typ types.Type, elems []ir.Expr, vals []value) value {
-	known, ax := true, (*axis)(nil)
 	for i, e := range elems {
 		if i > 0 {
 			ex.mem.checkShape(e.Span(), "the literal", vals[0].shape, vals[i].shape)
 		}
-		known = known && vals[i].ints != nil
-		ax = lanes.Innermost(ax, vals[i].axis)
 	}
 	shape := []int{len(vals)}
 	if len(vals) > 0 {
 		shape = append(shape, vals[0].shape...)
 	} else if typ.Rank() > 1 {
 		shape = append(shape, make([]int, typ.Rank()-1)...)
-	}
-	if known && typ.Kind == types.Int && ax == nil {
-		out := value{typ: typ, shape: shape, ints: []int64{}}
-		for _, v := range vals {
-			out.ints = append(out.ints, v.ints...)
-		}
-		return out
 	}
 	if len(vals) == 0 {
 		return ex.arr.unset(typ, shape)
@@ -281,8 +271,8 @@ func (ex *expressions) choice(e *ir.Cond) value {
 	return ex.either(cond, e.Ty, apart, func() value { return ex.eval(e.Then) }, func() value { return ex.eval(e.Else) })
 }
 
-// either evaluates then where cond is not 0, and els elsewhere. apart says that neither side depends
-// on the current recurrence.
+// either evaluates then where cond is not 0, and els elsewhere. apart says that neither side
+// depends on the current recurrence.
 func (ex *expressions) either(cond value, t types.Type, apart bool, then, els func() value) value {
 	leaves := t.Leaves()
 	side := func(eval func() value) func() signal {

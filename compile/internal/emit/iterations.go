@@ -119,14 +119,14 @@ func (it *iterator) outside() *outside {
 }
 
 // track finds the known values of integers that a loop passes from iteration to iteration, see
-// [inspect.Track].
+// [known.Evaluator.Follow]. If active is not nil, it is 1 in the iterations that run.
 func (it *iterator) track(ax *axis, lp *loop, i value, active *value) []known.Tracked {
 	var some *lanes.Value
 	if active != nil {
 		v := active.known()
 		some = &v
 	}
-	return inspect.Track(it.users.evaluator(), it.outside(), ax, &lp.Loop, i.known(), some)
+	return it.users.evaluator().Follow(lp.Followed(ax, i.known(), some), it.vars, it.rep)
 }
 
 // Variable returns the inspector's form of a variable outside the loop.

@@ -70,6 +70,10 @@ type SlowLoop struct {
 
 // complaints runs fn, and returns the errors that it throws as *Error.
 func (pr *Program) complaints(fn func()) (err error) {
+	unforeseen := func(why any) error {
+		p := pr.rep.fail(pr.rep.span, diag.NotSupported, "this cannot be evaluated: %v", why)
+		return &Error{List: diag.List{p.d}, Fault: true}
+	}
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -80,16 +84,13 @@ func (pr *Program) complaints(fn func()) (err error) {
 				err = pr.rep.limited(r.Err, pr.b.sites[r.Site])
 				return
 			}
-			p := pr.rep.fail(pr.rep.span, diag.NotSupported, "this cannot be evaluated: %v", r)
-			err = &Error{List: diag.List{p.d}, Fault: true}
+			err = unforeseen(r)
 		case *problem:
 			err = &Error{List: diag.List{r.d}, Skippable: r.skippable}
 		case *fault:
-			p := pr.rep.fail(pr.rep.span, diag.NotSupported, "this cannot be evaluated: %s", r.Reason)
-			err = &Error{List: diag.List{p.d}, Fault: true}
+			err = unforeseen(r.Reason)
 		case runtime.Error: // also a fault: it must not crash programs that embed the package
-			p := pr.rep.fail(pr.rep.span, diag.NotSupported, "this cannot be evaluated: %v", r)
-			err = &Error{List: diag.List{p.d}, Fault: true}
+			err = unforeseen(r)
 		default:
 			panic(r)
 		}

@@ -107,39 +107,18 @@ func (s sized) Shape(v *ir.Var) (shape []int, ok bool) {
 }
 
 // around is the scope of the variables around a loop whose integers are followed.
-type around struct {
-	variable func(v *ir.Var) *Variable
-	value    func(x *Variable) (lanes.Value, bool)
-}
-
-// Shape returns the shape of a variable.
-func (a around) Shape(v *ir.Var) (shape []int, ok bool) {
-	x := a.variable(v)
-	if x == nil {
-		return nil, false
-	}
-	return x.Shape, true
-}
+type around struct{ sized }
 
 // Value returns the value of a whole variable; ok is false unless data decide it.
 func (a around) Value(v *ir.Var) (value lanes.Value, ok bool) {
-	x := a.variable(v)
-	if x == nil || x.Part {
-		return value, false
+	if x := a.variable(v); x != nil && !x.Part {
+		return a.valueOf(x)
 	}
-	return a.value(x)
+	return value, false
 }
 
 // Excluded returns nil: a loop is followed in all its iterations.
 func (a around) Excluded(*plan.Axis) []bool { return nil }
-
-// Track finds the known values of the integers that a loop in the lanes of ax passes from iteration
-// to iteration. number is the number of the iteration. If active is not nil, it is 1 in the
-// iterations that run.
-func Track(ev *known.Evaluator, out Outside, ax *plan.Axis, lp *Loop, number lanes.Value, active *lanes.Value) []known.Tracked {
-	s := around{variable: out.Variable, value: func(x *Variable) (lanes.Value, bool) { return x.Value() }}
-	return ev.Follow(lp.followed(ax, number, active), s, out)
-}
 
 // lookInt returns the value of a condition; ok is false unless data decide it.
 func (at *sight) lookInt(e ir.Expr) (v lanes.Value, ok bool) {

@@ -38,7 +38,8 @@ func (p *program) Spend(int64)                  {}
 func (p *program) inspect(first, last int64, w Way) (*Found, *Loop) {
 	lp := &Loop{Body: p.loop.Body, Var: p.loop.Var, Add: first - 1}
 	ax, number := lanes.Iterations(int(last-first+1), nil, nil, p.Reserve)
-	r := Request{Loop: lp, Axis: ax, Number: number, Way: w, Tracked: Track(p.ev, p, ax, lp, number, nil)}
+	r := Request{Loop: lp, Axis: ax, Number: number, Way: w}
+	r.Tracked = p.ev.Follow(lp.Followed(ax, number, nil), around{sized{&sight{out: p, scope: make(Scope, p.ev.Variables)}}}, p)
 	return Inspect(p.ev, p, r), lp
 }
 

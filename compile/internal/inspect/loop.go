@@ -31,8 +31,9 @@ func (lp *Loop) element(number lanes.Value) (v lanes.Value, ok bool) {
 	return lp.Over.Known.Gather(Items(shape, number)), true
 }
 
-// followed returns the loop in the form in which package known follows its integers, see [Track].
-func (lp *Loop) followed(ax *plan.Axis, number lanes.Value, active *lanes.Value) known.Loop {
+// Followed returns the loop in the form in which package known follows its integers. number is the
+// number of each iteration; active is 1 in the iterations that run, or nil.
+func (lp *Loop) Followed(ax *plan.Axis, number lanes.Value, active *lanes.Value) known.Loop {
 	counts, _ := lp.element(number)
 	return known.Loop{Body: lp.Body, Var: lp.Var, Axis: ax, Counts: counts, Active: active}
 }
@@ -73,7 +74,7 @@ type Request struct {
 	Loop    *Loop
 	Axis    *plan.Axis      // of its iterations
 	Number  lanes.Value     // of each, from 1
-	Tracked []known.Tracked // see [Track]
+	Tracked []known.Tracked // see [known.Evaluator.Follow]
 	Groups  lanes.Groups
 	Way     Way
 

@@ -276,38 +276,36 @@ func (rc *recorder) uses(e ir.Expr) {
 			rc.touch(v.Var, e.Indices, plan.Reads)
 			return false
 		case *ir.Cond:
-			rc.uses(e.Cond)
-			if c, ok := rc.at.lookInt(e.Cond); ok {
-				rc.at.choose(c, func() static.Signal { rc.uses(e.Then); return static.GoesOn }, func() static.Signal { rc.uses(e.Else); return static.GoesOn })
-				return false
-			}
-			rc.uses(e.Then)
-			rc.uses(e.Else)
+			rc.either(e.Cond, e.Then, e.Else)
 			return false
 		case *ir.And:
-			rc.guarded(e.X, e.Y, true)
+			rc.either(e.X, e.Y, nil)
 			return false
 		case *ir.Or:
-			rc.guarded(e.X, e.Y, false)
+			rc.either(e.X, nil, e.Y)
 			return false
 		}
 		return true
 	})
 }
 
-// guarded records the reads of x && y or x || y; y is read only in the lanes that evaluate it.
-func (rc *recorder) guarded(x, y ir.Expr, and bool) {
-	rc.uses(x)
-	c, ok := rc.at.lookInt(x)
+// either records the reads of a condition and of two sides, each in the lanes that evaluate it. A
+// side may be nil.
+func (rc *recorder) either(cond, then, els ir.Expr) {
+	rc.uses(cond)
+	c, ok := rc.at.lookInt(cond)
 	if !ok {
-		rc.uses(y)
+		rc.uses(then)
+		rc.uses(els)
 		return
 	}
-	open, shut := func() static.Signal { rc.uses(y); return static.GoesOn }, goesOn
-	if !and {
-		open, shut = shut, open
+	side := func(e ir.Expr) func() static.Signal {
+		return func() static.Signal {
+			rc.uses(e)
+			return static.GoesOn
+		}
 	}
-	rc.at.choose(c, open, shut)
+	rc.at.choose(c, side(then), side(els))
 }
 
 // touch records a use of a variable.

@@ -5,15 +5,15 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// ShareExponentials rewrites logistic functions as an exponential, a logarithm and cheap ops, so
-// that functions of the same argument, or of its negative, share them: mostly a value and its
+// EliminateExponentials rewrites logistic functions as an exponential, a logarithm and cheap ops,
+// so that functions of the same argument, or of its negative, share them: mostly a value and its
 // derivative.
-func ShareExponentials(p *Program) { p.Bodies((*Body).shareExponentials) }
+func EliminateExponentials(p *Program) { p.Bodies((*Body).eliminateExponentials) }
 
 // pair identifies a shared exponential: of -|a|, or of -|a-b| if b has a buffer.
 type pair struct{ a, b Value }
 
-func (b *Body) shareExponentials() {
+func (b *Body) eliminateExponentials() {
 	found := false
 	for i := range b.Nodes {
 		found = found || logistic(&b.Nodes[i]) || b.shortLogSumExp(&b.Nodes[i]) > 0

@@ -134,7 +134,7 @@ func TestPasses(t *testing.T) {
 		name string
 		run  func(*Program)
 	}{
-		{"cse", EliminateCommon}, {"exponentials", ShareExponentials}, {"products", JoinProducts}, {"rows", SortRows},
+		{"cse", EliminateCommon}, {"exponentials", EliminateExponentials}, {"products", JoinProducts}, {"rows", SortRows},
 		{"place", PlaceParts}, {"fuse", func(p *Program) { FormBlocks(p, true) }}, {"schedule", ScheduleScalars},
 	} {
 		pass.run(p)

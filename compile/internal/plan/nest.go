@@ -190,13 +190,6 @@ func FlatBase(axis *Axis, base []int32, home, ax *Axis, size int) []int32 {
 
 // Distinct reports whether no element occurs twice in the list.
 func Distinct(list []int32) bool {
-	rising := true
-	for i := 1; i < len(list) && rising; i++ {
-		rising = list[i] > list[i-1]
-	}
-	if rising {
-		return true
-	}
 	s := slices.Clone(list)
 	slices.Sort(s)
 	return len(slices.Compact(s)) == len(list)
