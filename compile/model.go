@@ -231,7 +231,7 @@ func (m *Model) SetStop(stop func() error) { m.env.Stop = stop }
 
 // SetWorkers sets the number of goroutines that evaluate the log density of m, where this takes
 // long enough. It does not apply to clones; 1 is the default. Results are the same to the last bit.
-// It implements infer.Sharer.
+// It implements infer.Parallel.
 func (m *Model) SetWorkers(n int) {
 	m.workers = n
 	for _, mc := range []*vm.Machine{m.machine, m.joint} {
