@@ -30,7 +30,7 @@ var (
 	_ infer.Cloner     = (*Posterior)(nil)
 	_ infer.Generator  = (*Posterior)(nil)
 	_ infer.Stopper    = (*Posterior)(nil)
-	_ infer.Parallel     = (*Posterior)(nil)
+	_ infer.Parallel   = (*Posterior)(nil)
 	_ infer.Recentrer  = (*Posterior)(nil)
 	_ infer.Recentrer  = (*compile.Model)(nil) // the type that CloneDensity returns
 )
