@@ -283,7 +283,8 @@ func (ex *expressions) either(cond value, t types.Type, apart bool, then, els fu
 		}
 	}
 	old := ex.ctl.result
-	some, all := ex.ctl.taken(cond) // values of an unused side may not exist yet
+	// Values of an unused side may not exist yet.
+	some, all := ex.ctl.taken(cond)
 	if some && !all && cond.ints != nil && apart {
 		ex.at.with(ex.at.outside(), func() { ex.ctl.partition(cond, side(then), side(els)) })
 	} else {
