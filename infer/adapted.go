@@ -7,26 +7,25 @@ import (
 	"math"
 )
 
-// Adapted is the result of a chain's warm-up and the chain's last position. Another run of the same
-// model can start from it. In JSON it has the keys of the files that CmdStan writes with
-// save_metric (stepsize, metric_type, inv_metric), so that these can be read too, and the key
-// position.
+// Adapted is the result of a chain's warm-up, with the chain's last position. Another run of the
+// same model can start from it. Its JSON has the keys of the files that CmdStan's save_metric
+// writes (stepsize, metric_type, inv_metric), so that these can also be read, and the key position.
 type Adapted struct {
-	StepSize float64 // 0: not known
-	Metric   Metric  // without a Kind: not known, or not constant
+	StepSize float64 // 0: unknown
+	Metric   Metric  // without a Kind: unknown, or not constant
 
-	// Recentring is the evidence of the coordinates that Metric belongs to, see [Recentring]: four
+	// Recentring is the evidence that defines the coordinates of Metric, see [Recentring]: four
 	// numbers for each group-level term; nil: the model's own coordinates.
 	Recentring []float64
-	Position   []float64 // unconstrained; nil: not known
+	Position   []float64 // unconstrained; nil: unknown
 }
 
 type adaptedJSON struct {
 	StepSize   float64         `json:"stepsize,omitempty"`
 	Kind       string          `json:"metric_type,omitempty"`
 	Inverse    json.RawMessage `json:"inv_metric,omitempty"`
-	Values     []float64       `json:"low_rank_values,omitempty"`  // of low_rank, whose inv_metric has
-	Vectors    [][]float64     `json:"low_rank_vectors,omitempty"` // the scales: S(I + Uᵀ(Λ - I)U)S
+	Values     []float64       `json:"low_rank_values,omitempty"`  // eigenvalues Λ of a low_rank metric S(I + Uᵀ(Λ - I)U)S, whose
+	Vectors    [][]float64     `json:"low_rank_vectors,omitempty"` // inv_metric has the scales S; rows of U
 	Mean       []float64       `json:"mean,omitempty"`
 	Recentring []float64       `json:"recentring,omitempty"`
 	Position   []float64       `json:"position,omitempty"`
@@ -144,9 +143,9 @@ func (r Report) Adapted() []Adapted {
 	return out
 }
 
-// ParseAdapted reads a file in JSON: either {"chains": [...]} with an Adapted per chain, as the
-// command ppl run writes it to its output folder, or a single one, such as only a metric:
-// {"inv_metric": [0.1, 2.5]}. path is used in messages.
+// ParseAdapted reads a JSON file. It has either {"chains": [...]}, with an Adapted per chain, as
+// ppl run writes it to its output folder, or a single Adapted, for instance only a metric:
+// {"inv_metric": [0.1, 2.5]}. path is the file's name in messages.
 func ParseAdapted(path string, text []byte) ([]Adapted, error) {
 	var file struct {
 		Chains []Adapted `json:"chains"`

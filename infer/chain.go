@@ -18,7 +18,7 @@ type streams struct {
 	id         int
 	init       *rand.Rand
 	transition *rand.Rand
-	source     *rand.ChaCha8 // of transition
+	source     *rand.ChaCha8 // source of transition
 
 	generate       *rand.Rand
 	generateSource *rand.ChaCha8
@@ -45,16 +45,16 @@ func (st *streams) generator(iteration int) *rand.Rand {
 }
 
 const (
-	blockBytes = 64 << 10              // bytes of values that share one allocation
-	blockDraws = 64                    // the largest number of draws in a block
-	blockDelay = 10 * time.Millisecond // after which a draw is sent in any case
+	blockBytes = 64 << 10              // size of the values that share one allocation
+	blockDraws = 64                    // maximum number of draws in a block
+	blockDelay = 10 * time.Millisecond // time after which a block is sent even if it is not full
 )
 
 // chain runs one chain and sends its draws.
 type chain struct {
 	turn      func() // lets other chains compute; nil: no other chain waits for a processor
 	cfg       *Config
-	workers   int // goroutines that share an evaluation
+	workers   int // number of goroutines that share an evaluation
 	report    ChainReport
 	publish   func(ChainReport)
 	out       chan<- message
@@ -62,39 +62,39 @@ type chain struct {
 
 	streams   *streams
 	meter     *Meter
-	chart     *Chart // nil: the coordinates are the target's own
+	chart     *Chart // coordinates of group-level terms; nil: those of the target
 	generator Generator
 	names     int
 	state     *State
 	stages    []Stage
-	stage     int                  // number of stages that are done
-	resumed   bool                 // resumed within the sampling phase
-	saved     int                  // number of draws
-	skip      int                  // draws that were yielded before a run was resumed from its beginning
-	answers   <-chan bool          // whether Config.Enough has been satisfied
-	canceled  <-chan struct{}      // the run's context
+	stage     int                  // number of finished stages
+	resumed   bool                 // the chain was resumed in the sampling phase
+	saved     int                  // number of draws so far
+	skip      int                  // number of draws that were yielded before the run was resumed from its beginning
+	answers   <-chan bool          // results of Config.Enough
+	canceled  <-chan struct{}      // closed when the run's context ends
 	left      *goroutines.Leftover // work that continues after the run was cancelled
 
 	began      time.Time // when the chain began in this process
 	snapshotAt time.Time // when the next snapshot is due
 	tablesAt   time.Time // when the tables are due, see Config.TablesEvery
 
-	// the phase under way
+	// the current phase
 	warmup    bool
 	phase     *Phase
 	started   time.Time
-	waited    time.Duration // time waited for the consumer, within the phase
-	gradients int64         // before the phase
+	waited    time.Duration // time in the phase spent waiting for the consumer
+	gradients int64         // number of gradients before the phase
 	charged   float64       // charged cost before the phase
-	rejected  int           // rejections before the phase
+	rejected  int           // number of rejections before the phase
 
-	blocks <-chan []Draw // blocks that the consumer has finished with
-	block  []Draw        // drawn and not sent yet
+	blocks <-chan []Draw // blocks that the consumer has returned for reuse
+	block  []Draw        // draws that have not been sent
 	sentAt time.Time
 	floats []float64 // unused rest of the block's storage
 }
 
-// runChain runs chain number i until it ends or fails, and publishes its report before it sends the
+// runChain runs chain i until it ends or fails. It publishes the chain's report before it sends the
 // last message.
 func (s *Session) runChain(ctx context.Context, i int, out chan<- message, abandoned <-chan struct{}) {
 	c := &chain{
@@ -191,7 +191,8 @@ func (s *Session) runChain(ctx context.Context, i int, out chan<- message, aband
 	c.flush(nil, err)
 }
 
-// conclude completes the report. It calls code of others, as the chain does before.
+// conclude completes the report. It calls methods of the target, kernel and Hamiltonian, which may
+// panic.
 func (c *chain) conclude() (err error) {
 	defer Recover(&err)
 	c.endPhase()
@@ -207,7 +208,7 @@ func (c *chain) conclude() (err error) {
 		}
 	}
 	if c.meter != nil {
-		if t, ok := c.meter.target.(Stopper); ok { // the caller's own target, unless it is a Cloner
+		if t, ok := c.meter.target.(Stopper); ok { // the caller's own target, if it is not a Cloner
 			t.SetStop(nil)
 		}
 	}
@@ -219,10 +220,10 @@ func (c *chain) conclude() (err error) {
 	return nil
 }
 
-// meet implements State.Exchange: the chain lets others compute while it waits.
+// meet implements State.Exchange. While the chain waits, other chains may compute.
 func (s *Session) meet(c *chain, part any, combine func([]any) any) (any, error) {
 	c.flush(nil, nil)
-	start := time.Now() // time spent sending is counted elsewhere
+	start := time.Now() // other waiting is measured where it occurs
 	m := s.pool.join(c.report.Chain, part, combine)
 	<-s.slots
 	defer func() {
@@ -237,10 +238,10 @@ func (s *Session) meet(c *chain, part any, combine func([]any) any) (any, error)
 	}
 }
 
-// beginPhase starts the account of warm-up or sampling.
+// beginPhase begins to measure the cost of warm-up or sampling.
 func (c *chain) beginPhase(warmup bool, p *Phase) {
 	c.warmup, c.phase = warmup, p
-	// A resumed phase began earlier.
+	// If the phase was resumed, its earlier part counts too.
 	c.started, c.waited = time.Now().Add(-p.Elapsed), 0
 	if c.meter != nil {
 		c.gradients, c.charged = c.meter.gradients-p.Gradients, c.meter.Charged()-p.Charged
@@ -259,13 +260,13 @@ func (c *chain) endPhase() {
 	c.phase = nil
 }
 
-// account stores the cost and the rejections of the current phase.
+// account stores the cost and the number of rejections of the current phase in the report.
 func (c *chain) account(p *Phase) {
 	p.Gradients, p.Charged = c.meter.gradients-c.gradients, max(0, c.meter.Charged()-c.charged)
 	p.Rejected = c.meter.rejected - c.rejected
 }
 
-// initialize makes the kernel and the geometry over the chain's own target, and finds the starting
+// initialize makes the kernel and the geometry for the chain's own target, and finds the starting
 // point.
 func (c *chain) initialize(ctx context.Context, target LogDensity, from *Snapshot) error {
 	c.sentAt = time.Now()
@@ -340,7 +341,7 @@ func (c *chain) initialize(ctx context.Context, target LogDensity, from *Snapsho
 	return c.recentre()
 }
 
-// recentre gives a new chain the coordinates of an earlier run.
+// recentre sets the coordinates of group-level terms to those of an earlier run.
 func (c *chain) recentre() error {
 	n := len(c.cfg.Recentring)
 	if n == 0 {
@@ -360,7 +361,7 @@ func (c *chain) recentre() error {
 	return err
 }
 
-// adopt takes over the parts of a plan.
+// adopt stores the parts of a plan in the chain.
 func (c *chain) adopt(plan Plan) {
 	c.state.Chart = c.chart
 	c.state.Chain, c.state.ID, c.state.Seed = c.report.Chain, c.report.ID, c.cfg.Seed
@@ -369,7 +370,7 @@ func (c *chain) adopt(plan Plan) {
 	c.stages = plan.Stages
 }
 
-// note adds a sentence from a stage to the report, unless it is already there.
+// note adds a sentence to the report's notes, unless it is already there.
 func (c *chain) note(sentence string) {
 	if !slices.Contains(c.report.Notes, sentence) {
 		c.report.Notes = append(slices.Clip(c.report.Notes), sentence)
@@ -381,7 +382,7 @@ func (c *chain) sample() error {
 	if c.resumed {
 		c.phase = nil
 	} else {
-		c.flush(nil, nil) // the draws of a block belong to one phase, so their sizes agree
+		c.flush(nil, nil) // all draws of a block belong to one phase, so that their sizes agree
 		c.endPhase()
 		c.report.StepSize = c.state.StepSize
 		if e, ok := c.state.Hamiltonian.(Euclidean); ok {
@@ -404,7 +405,7 @@ func (c *chain) sample() error {
 		if c.cfg.Enough != nil && c.phase.Transitions == round {
 			enough, err := c.wait(round)
 			if enough && err == nil && c.cfg.Progress != nil {
-				c.tellOf(c.phase, c.state.Iteration)
+				c.progressOf(c.phase, c.state.Iteration)
 			}
 			if enough || err != nil {
 				return err
@@ -423,17 +424,18 @@ func (c *chain) sample() error {
 	return nil
 }
 
-// turnEvery is the number of draws after which a chain lets another one compute, if they share
-// warm-up. So a run that is stopped early has draws of all chains.
+// turnEvery is the number of draws after which a chain that shares warm-up lets another chain
+// compute. So a run that is stopped early has draws of all chains.
 const turnEvery = 50
 
-// wait ends a round and reports whether Config.Enough was satisfied.
+// wait sends the draws of a round and waits until Config.Enough has been asked. It reports the
+// answer.
 func (c *chain) wait(round int) (enough bool, err error) {
 	if err := c.takeSnapshot(); err != nil {
 		return false, err
 	}
 	c.send(message{draws: c.block, chain: c.report.Chain, round: round})
-	start := time.Now() // time spent sending is counted elsewhere
+	start := time.Now() // other waiting is measured where it occurs
 	defer func() { c.waited += time.Since(start) }()
 	select {
 	case enough = <-c.answers:
@@ -455,7 +457,7 @@ func (c *chain) describe() {
 	}
 }
 
-// observe is called after each transition.
+// observe records a transition after it has been made.
 func (c *chain) observe(info Info) error {
 	p := c.phase
 	p.Transitions++
@@ -469,15 +471,15 @@ func (c *chain) observe(info Info) error {
 	if d := c.cfg.TablesEvery; d < 0 || d > 0 && time.Now().After(c.tablesAt) {
 		c.show()
 	}
-	c.tell(p)
+	c.reportProgress(p)
 	if err == nil && !c.warmup && c.cfg.Snapshot != nil && time.Now().After(c.snapshotAt) {
 		err = c.takeSnapshot()
 	}
 	return err
 }
 
-// show publishes the report, with the kernel's tables so far. Making these tables takes at most a
-// twentieth of the chain's time, unless Config.TablesEvery is negative.
+// show publishes the report with the current tables of the kernel. Making the tables takes at most
+// a twentieth of the chain's time, unless Config.TablesEvery is negative.
 func (c *chain) show() {
 	began := time.Now()
 	if t, ok := c.state.Kernel.(Tabler); ok {
@@ -490,7 +492,7 @@ func (c *chain) show() {
 	c.tablesAt = now.Add(max(c.cfg.TablesEvery, 20*now.Sub(began)))
 }
 
-// before is called before each transition, after a stage of warm-up has used the previous one.
+// before prepares the next transition, after a stage of warm-up has used the previous one.
 func (c *chain) before() error {
 	if c.warmup && c.cfg.Snapshot != nil && c.state.keep != nil && time.Now().After(c.snapshotAt) {
 		return c.takeSnapshot()
@@ -498,14 +500,14 @@ func (c *chain) before() error {
 	return nil
 }
 
-// save appends the state to the block of draws.
+// save appends the current state to the block of draws.
 func (c *chain) save(info Info) error {
-	if c.saved < c.skip { // the receiver has it already
+	if c.saved < c.skip { // the receiver already has this draw
 		c.saved++
 		return nil
 	}
 	dim := c.meter.dim
-	// The generator runs even if there is nothing to store: it may print, or reject.
+	// The generator runs even if its values are not stored, because it may print or reject.
 	generates, values := c.generator != nil && (!c.warmup || c.cfg.WarmupValues), 0
 	if generates {
 		values = c.names
@@ -564,15 +566,15 @@ func (c *chain) save(info Info) error {
 	return nil
 }
 
-// take returns n values of the block's storage.
+// take returns memory for n values from the block's storage.
 func (c *chain) take(n int) []float64 {
 	v := c.floats[:n:n]
 	c.floats = c.floats[n:]
 	return v
 }
 
-// tell reports progress if it is due.
-func (c *chain) tell(p *Phase) {
+// reportProgress reports the chain's progress if a report is due.
+func (c *chain) reportProgress(p *Phase) {
 	if c.cfg.Progress == nil {
 		return
 	}
@@ -587,11 +589,11 @@ func (c *chain) tell(p *Phase) {
 	if !c.warmup { // warm-up may have ended early
 		total = c.report.Warmup.Transitions + c.cfg.Draws
 	}
-	c.tellOf(p, total)
+	c.progressOf(p, total)
 }
 
-// tellOf reports progress.
-func (c *chain) tellOf(p *Phase, total int) {
+// progressOf reports the chain's progress, with the given planned total.
+func (c *chain) progressOf(p *Phase, total int) {
 	c.flush(&Progress{
 		Chain:       c.report.Chain,
 		Iteration:   c.state.Iteration,
@@ -602,7 +604,7 @@ func (c *chain) tellOf(p *Phase, total int) {
 	}, nil)
 }
 
-// flush sends the current block. It waits if the consumer is behind.
+// flush sends the current block. It waits if the consumer is slower than the chain.
 func (c *chain) flush(p *Progress, err error) {
 	if len(c.block) == 0 && p == nil && err == nil {
 		return
@@ -615,8 +617,8 @@ func (c *chain) send(m message) {
 	c.block, c.floats = nil, nil
 	start := time.Now()
 	if runtime.GOOS == "js" {
-		// Nothing here yields the processor: without this, the consumer would run only when the
-		// channel is full.
+		// Nothing in this function yields the processor. Without Gosched, the consumer would run
+		// only when the channel is full.
 		defer runtime.Gosched()
 	}
 	select {

@@ -8,11 +8,12 @@ import (
 	"github.com/ppl-lang/ppl/infer/internal/vector"
 )
 
-// Recentrer is the optional interface of a [LogDensity] with group-level terms. Such terms can be
-// sampled in coordinates u between centred and non-centred, other than the target's own x. Samplers
-// that use it see the density over u; draws, starting points and reports are points x.
+// Recentrer is the optional interface of a [LogDensity] with group-level terms. A sampler can then
+// sample these terms in coordinates u between centred and non-centred, instead of the target's own
+// x. It sees the density over u; draws, starting points and reports are points x.
 type Recentrer interface {
-	// Recentring returns the map, or nil if there are no such terms. The map belongs to the caller.
+	// Recentring returns the map from u to x, or nil if there are no group-level terms. The map
+	// belongs to the caller.
 	Recentring() (Recentring, error)
 }
 
@@ -29,27 +30,28 @@ type Recentrer interface {
 type Recentring = interface {
 	Elements() []int    // indices in a position, one for each term
 	Written() []float64 // evidence for which u equals x
-	// level of each term: the location and scale of a term depend only on terms of lower levels, or
-	// on the previous term
+	// Levels returns the level of each term. The location and scale of a term depend only on terms
+	// of lower levels, or on the previous term
 	Levels() []int
 
-	// Hold copies evidence, which the methods below use when they are given nil.
+	// Hold stores a copy of evidence, which the methods below use if their argument evidence is
+	// nil.
 	Hold(evidence []float64)
 
-	// Forward writes x(u) and returns the log Jacobian of the map.
+	// Forward computes x from u, and returns the log Jacobian of the map.
 	Forward(u, evidence, x []float64) (float64, error)
-	// Pull writes the gradient by u of gx·x(u) plus the log Jacobian.
+	// Pull computes the gradient in u of gx·x(u) plus the log Jacobian.
 	Pull(u, evidence, gx, gu []float64) error
-	// Inverse writes u(x).
+	// Inverse computes u from x.
 	Inverse(x, evidence, u []float64) error
 	// LogScales writes the logarithms of the scales of the terms at x.
 	LogScales(x, dst []float64) error
-	// Push writes the gradient by x of gu·u(x) minus the log Jacobian. It is the inverse of Pull.
+	// Push is the inverse of Pull: it computes the gradient in x of gu·u(x) minus the log Jacobian.
 	Push(x, evidence, gu, gx []float64) error
 }
 
-// Centred returns evidence that centres each of the terms by λ if its scale is 1. λ ranges from 0,
-// non-centred, to 1, centred.
+// Centred returns evidence for which each term is centred to the degree λ at scale 1. λ ranges from
+// 0, non-centred, to 1, centred.
 func Centred(lambda float64, effects int) []float64 {
 	return slices.Concat(slices.Repeat([]float64{1 - lambda}, effects), slices.Repeat([]float64{lambda}, effects), make([]float64, 2*effects))
 }
@@ -59,16 +61,16 @@ func Centred(lambda float64, effects int) []float64 {
 type Chart struct {
 	below    LogDensity
 	of       Recentring
-	evidence []float64 // nil: as written
+	evidence []float64 // nil: the coordinates of the model
 	x, gx    []float64
 
-	joint   joint // nil: there is none
-	compare bool  // Joint has not been checked in these coordinates
+	joint   joint // computes the density in one step; nil: not available
+	compare bool  // joint must still be checked in these coordinates
 }
 
-// joint is the optional interface of a [Recentring] that knows the target. Joint returns the log
-// density of the chart and writes its gradient, in the coordinates set by Hold. ok is false if it
-// cannot.
+// joint is the optional interface of a [Recentring] that knows the target. Joint computes the log
+// density of the chart and its gradient in one step, in the coordinates set by Hold. ok is false if
+// it cannot.
 type joint interface {
 	Joint(u, grad []float64) (lp float64, ok bool)
 }
@@ -84,10 +86,11 @@ func NewChart(target LogDensity, of Recentring) *Chart {
 // Recentring returns the map. Do not modify its state.
 func (c *Chart) Recentring() Recentring { return c.of }
 
-// Evidence returns the evidence in use, which must not be changed; nil: as written.
+// Evidence returns the evidence in use, which must not be modified; nil: the coordinates of the
+// model.
 func (c *Chart) Evidence() []float64 { return c.evidence }
 
-// Use sets the evidence in use; nil: as written. It is copied.
+// Use sets the evidence, which is copied; nil: the coordinates of the model.
 func (c *Chart) Use(evidence []float64) error {
 	if evidence != nil {
 		if err := checkEvidence(evidence); err != nil {
@@ -101,7 +104,7 @@ func (c *Chart) Use(evidence []float64) error {
 	return nil
 }
 
-// set sets the evidence in use, which has been checked.
+// set sets evidence that has been checked.
 func (c *Chart) set(evidence []float64) {
 	c.evidence = evidence
 	if slices.Equal(evidence, c.of.Written()) {
@@ -113,7 +116,7 @@ func (c *Chart) set(evidence []float64) {
 	c.compare = true
 }
 
-// checkEvidence returns an error if evidence is invalid for every model.
+// checkEvidence returns an error if evidence is invalid whatever the model.
 func checkEvidence(evidence []float64) error {
 	n := len(evidence) / 4
 	for k := range n {
@@ -145,7 +148,7 @@ func (c *Chart) SetWorkers(n int) {
 	}
 }
 
-// LogDensityGrad implements [LogDensity] at u. Where the map is not finite the density is zero.
+// LogDensityGrad implements [LogDensity] at u. The density is zero where the map is not finite.
 func (c *Chart) LogDensityGrad(u, grad []float64) (float64, error) {
 	if c.evidence == nil {
 		return c.below.LogDensityGrad(u, grad)
@@ -158,12 +161,12 @@ func (c *Chart) LogDensityGrad(u, grad []float64) (float64, error) {
 	return c.inSteps(u, grad)
 }
 
-// sameJoint is the relative difference allowed between a log density and gradient computed by Joint
-// and in steps.
+// sameJoint is the relative difference up to which the results of Joint and of inSteps count as
+// equal.
 const sameJoint = 1e-6
 
-// agrees reports whether the result of Joint equals that of inSteps. If not, Joint is never called
-// again.
+// agrees reports whether the result of Joint equals that of inSteps. If not, the chart never calls
+// Joint again.
 func (c *Chart) agrees(u []float64, lp float64, grad []float64) bool {
 	want := make([]float64, len(grad))
 	wantLp, err := c.inSteps(u, want)
@@ -183,7 +186,8 @@ func (c *Chart) agrees(u []float64, lp float64, grad []float64) bool {
 	return true
 }
 
-// inSteps computes the log density by the map, the target and the derivative of the map.
+// inSteps computes the log density in separate steps: the map, the target, and the derivative of
+// the map.
 func (c *Chart) inSteps(u, grad []float64) (float64, error) {
 	jacobian, err := c.of.Forward(u, nil, c.x)
 	if err != nil || math.IsNaN(jacobian) || math.IsInf(jacobian, 0) || !vector.Finite(c.x) {
@@ -201,7 +205,7 @@ func (c *Chart) inSteps(u, grad []float64) (float64, error) {
 	return lp + jacobian, nil
 }
 
-// Original writes the target's own position for u to x and returns the log Jacobian.
+// Original computes the target's own position x from u, and returns the log Jacobian.
 func (c *Chart) Original(u, x []float64) (float64, error) {
 	if c.evidence == nil {
 		copy(x, u)
@@ -210,8 +214,8 @@ func (c *Chart) Original(u, x []float64) (float64, error) {
 	return c.of.Forward(u, nil, x)
 }
 
-// Scores writes the target's own position and gradient for u and returns the log Jacobian; gu is
-// the gradient over u.
+// Scores computes the target's own position x and its gradient there from u and the gradient gu,
+// and returns the log Jacobian.
 func (c *Chart) Scores(u, gu, x, gx []float64) (float64, error) {
 	if c.evidence == nil {
 		copy(x, u)
@@ -225,7 +229,7 @@ func (c *Chart) Scores(u, gu, x, gx []float64) (float64, error) {
 	return jacobian, c.of.Push(x, nil, gu, gx)
 }
 
-// At writes to u the position that Original maps to x.
+// At is the inverse of Original: it computes u from x.
 func (c *Chart) At(x, u []float64) error {
 	if c.evidence == nil {
 		copy(u, x)
@@ -234,7 +238,7 @@ func (c *Chart) At(x, u []float64) error {
 	return c.of.Inverse(x, nil, u)
 }
 
-// chartOf returns the Chart over a target with group-level terms, else nil.
+// chartOf returns the Chart of a target with group-level terms, and nil for other targets.
 func chartOf(target LogDensity) (*Chart, error) {
 	t, ok := target.(Recentrer)
 	if !ok {
@@ -247,9 +251,9 @@ func chartOf(target LogDensity) (*Chart, error) {
 	return NewChart(target, of), nil
 }
 
-// Recentre changes the coordinates of the chain, which keeps its position. If that is impossible at
-// this position, or the target has no group-level terms, it returns false and the coordinates do
-// not change.
+// Recentre changes the coordinates of the chain, which keeps its position. It returns false and
+// changes nothing if the new coordinates do not exist at this position, or if the target has no
+// group-level terms.
 func (s *State) Recentre(evidence []float64) (bool, error) {
 	c := s.Chart
 	if c == nil {

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Config has the options of a run. Sampler is required; the zero value of every other field is a
-// documented default.
+// Config has the options of a run. Only Sampler is required; the zero value of each other field
+// means a default.
 type Config struct {
 	Sampler Sampler // such as nuts.Sampler{}; required
 
 	Chains int // 0: 4
 	Warmup int // transitions per chain; 0: 1000, negative: none
 	Draws  int // transitions per chain after warm-up, before thinning; 0: 1000, negative: none
-	Thin   int // every Thin-th draw is yielded, the first among them; 0: 1
+	Thin   int // one in Thin draws is yielded, beginning with the first; 0: 1
 
 	// Seed selects the random numbers. They come from streams keyed by (Seed, chain ID, purpose),
 	// see [Stream]. Results therefore depend neither on GOMAXPROCS nor on Parallel, and parameters
@@ -25,57 +25,57 @@ type Config struct {
 	FirstID int
 
 	Init   Init     // where chains start; nil: Uniform{Radius: 2}
-	Metric []Metric // to start with, one for all chains or one per chain; nil: the sampler's
+	Metric []Metric // initial metric, one for all chains or one per chain; nil: the sampler's
 
-	// Recentring is the coordinates that Metric belongs to, see [ChainReport], one for all chains
-	// or one per chain; nil: the target's own, or those that the sampler learns.
+	// Recentring defines the coordinates of Metric, see [ChainReport], one for all chains or one
+	// per chain; nil: the target's own coordinates, or those that the sampler learns.
 	Recentring [][]float64
 
 	// StepSize is the initial step size, one for all chains or one per chain; nil: the sampler's.
 	// Without warm-up, sampling uses it.
 	StepSize []float64
 
-	SaveWarmup   bool // yield the draws of warm-up too
-	WarmupValues bool // run the Generator for them as well
+	SaveWarmup   bool // also yield the draws of warm-up
+	WarmupValues bool // also run the Generator for these
 
 	// Parallel is the number of processors that the run may use: the number of chains that run at
 	// the same time. With fewer chains, several goroutines share each evaluation of a target that
 	// is a [Parallel]. 0: GOMAXPROCS.
 	Parallel int
 
-	// Grace is the longest time that a cancelled run waits for evaluations that cannot be
+	// Grace is the maximum time for which a cancelled run waits for evaluations that cannot be
 	// interrupted, such as the factorisation of a large matrix. 0: it waits until they end, so that
 	// no goroutine outlives the run; negative: it does not wait. Chains normally end within about
-	// 50 ms of processor time. Work that continues after that uses memory that nothing else uses.
+	// 50 ms of processor time. Work that continues longer only uses memory that nothing else uses.
 	Grace time.Duration
 
-	// Enough, if not nil, decides whether sampling may end before Draws. It is called by the
-	// goroutine that ranges over the draws, each time that all chains that have not failed have
-	// made n transitions since warm-up. n grows from 100 by a quarter each time. The answer may
-	// depend on the draws yielded so far. (Chains of a resumed run that were ahead may have more
-	// than n.) With Enough all chains run at the same time and end after the same number of
-	// transitions, whatever their speed.
+	// Enough, if not nil, decides whether sampling may end before Draws. The goroutine that ranges
+	// over the draws calls it each time that all chains that have not failed have made n
+	// transitions since warm-up. n begins at 100 and grows by a quarter each time. The answer may
+	// depend on the draws yielded so far. (Chains of a resumed run may have made more than n.) With
+	// Enough, all chains run at the same time and end after the same number of transitions,
+	// whatever their speed.
 	Enough func(n int) bool
 
 	// Snapshot, if not nil, receives the state of a chain at least about once a second, and at its
-	// end. It is called by the goroutine that ranges over the draws, after the draws that the state
-	// follows. (In warm-up snapshots are taken between stages, and within stages that can be saved,
-	// see [State.Resumable].)
+	// end. The goroutine that ranges over the draws calls it after it has yielded all earlier draws
+	// of the chain. (In warm-up, snapshots are taken between stages, and within stages that can be
+	// saved, see [State.Resumable].)
 	Snapshot func(*Snapshot)
 
 	// SnapshotEvery is the time between snapshots. 0: an eighth of the time that the chain has run,
-	// at most half a second; negative: after every transition. Large snapshots (a dense metric) are
-	// taken less often.
+	// at most half a second; negative: a snapshot after every transition. Large snapshots, which
+	// have a dense metric, are taken less often.
 	SnapshotEvery time.Duration
 
-	// TablesEvery is the time between updates of the report of a running chain, with
-	// [ChainReport.Tables]; updates take only little of the chain's time. 0: only between warm-up
+	// TablesEvery is the time between updates of a running chain's report with
+	// [ChainReport.Tables]. Updates take only little of the chain's time. 0: only between warm-up
 	// and sampling, and at the end; negative: after every transition. Draws do not depend on it.
 	TablesEvery time.Duration
 
-	// Resume holds snapshots of chains to continue from, by chain; chains without one start from
-	// the beginning. Only draws that follow are yielded. All other options except Parallel and
-	// Progress must be those of the original run.
+	// Resume has the snapshots of chains to continue, by chain; chains without a snapshot start
+	// from the beginning. Only later draws are yielded. All options except Parallel and Progress
+	// must be those of the original run.
 	Resume []*Snapshot
 
 	// Progress, if not nil, is called by the goroutine that ranges over the draws, never
@@ -101,7 +101,7 @@ func (c Config) check() error {
 	return nil
 }
 
-// withDefaults returns c with its zero fields replaced.
+// withDefaults returns c with defaults in place of zero fields.
 func (c Config) withDefaults() Config {
 	def := func(v *int, d int) {
 		switch {
@@ -123,16 +123,16 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Draw is one state of one chain. It and its slices belong to the receiver.
-// (They are carved from larger blocks: keeping a single draw of many keeps up
-// to 64 KiB alive.)
+// Draw is one state of one chain. It and its slices belong to the receiver. (They are parts of
+// larger blocks: keeping a single draw keeps up to 64 KiB in memory.)
 type Draw struct {
 	Chain int // 0, 1, … below Config.Chains
-	// number of the transition in its chain, from 0; warm-up and thinned draws count
+	// number of the transition in its chain, from 0; it also counts warm-up and draws left out by
+	// thinning
 	Iteration  int
-	Warmup     bool      // made during adaptation: do not use it for inference
+	Warmup     bool      // made in warm-up: do not use it for inference
 	Position   []float64 // unconstrained, length Dim
-	Values     []float64 // the Generator's, nil without one, and in warm-up unless Config.WarmupValues
+	Values     []float64 // the Generator's values; nil without a Generator, and in warm-up unless Config.WarmupValues
 	LogDensity float64   // at Position
 	Stats      Stats
 }
@@ -141,21 +141,21 @@ type Draw struct {
 type Progress struct {
 	Chain       int
 	Iteration   int // transitions made
-	Total       int // transitions planned, warm-up included; after a phase has ended, the number it took
+	Total       int // planned transitions, including warm-up; after a phase, the actual number
 	Warmup      bool
 	Divergences int   // in this phase
 	Gradients   int64 // in this phase
 }
 
-// Report is everything known of a run except its draws.
+// Report has everything known about a run except its draws.
 type Report struct {
 	Chains      []ChainReport // by Draw.Chain
-	Interrupted bool          // ended by the context, or because the consumer stopped
-	Enough      int           // transitions per chain after which Config.Enough ended the run; 0: it did not
+	Interrupted bool          // the run ended because the context ended or the consumer stopped
+	Enough      int           // transitions per chain after which Config.Enough ended the run; 0: it did not end it
 	Elapsed     time.Duration
 }
 
-// ChainReport is everything known of one chain except its draws.
+// ChainReport has everything known about one chain except its draws.
 type ChainReport struct {
 	Chain int // index, as Draw.Chain
 	ID    int // as in CmdStan: Config.FirstID + Chain
@@ -164,27 +164,27 @@ type ChainReport struct {
 	Interrupted bool
 	Err         error // a *ChainError if the chain failed
 
-	// Inexact reports that a resumed chain computed a log density that differs from the saved one,
-	// as another processor may round differently. Its further draws are then not those of the
+	// Inexact reports that a resumed chain computed another log density than the saved one, because
+	// another processor rounds differently. Its further draws are then not those of the
 	// uninterrupted run.
 	Inexact bool
 
 	Start        []float64 // the unconstrained position from which it started
 	InitAttempts int
 
-	// Arrival is the same number for chains that began at the same place, see [Arriver]; 0: no
-	// other chain began there.
+	// Arrival is a number shared by chains that began at the same place, see [Arriver]; 0: no other
+	// chain began there.
 	Arrival int
 
-	// StepSize and Metric are those at the start of sampling (the result of warm-up). Metric.Kind
-	// is empty if the geometry is not Euclidean.
+	// StepSize and Metric are the results of warm-up, at the start of sampling. Metric.Kind is
+	// empty if the geometry is not Euclidean.
 	StepSize float64
 	Metric   Metric
-	// Recentring is the evidence of the coordinates that Metric belongs to, see [Recentring]; nil:
-	// the target's own coordinates.
+	// Recentring is the evidence that defines the coordinates of Metric, see [Recentring]; nil: the
+	// target's own coordinates.
 	Recentring []float64
-	Adapted    Figures   // figures of the kernel at that time, see Describer
-	Kernel     Figures   // figures of the kernel at the end
+	Adapted    Figures   // the kernel's figures at the start of sampling, see Describer
+	Kernel     Figures   // the kernel's figures at the end
 	Chosen     string    // kernel chosen by a sampler that chooses, see Chooser
 	Geometry   Figures   // figures of the Hamiltonian at the end
 	Last       []float64 // the unconstrained position at the end of the chain; nil if it never started
@@ -197,18 +197,18 @@ type ChainReport struct {
 	// they could not meet.
 	Notes []string
 
-	// Events lists, in order, what happened to the chain that its draws do not show.
+	// Events lists, in order, the events of the chain that its draws do not show.
 	Events []Event
 
-	// Rejections has each statement that caused recoverable errors, with one message and the count,
-	// in order of first occurrence. Messages that name no statement are listed each. A density of
-	// zero counts as a rejection. Rejected counts all, also those whose messages were too many to
-	// keep (64).
+	// Rejections has an entry for each statement that caused recoverable errors, with one of its
+	// messages and their number, in the order of first occurrence. Messages that name no statement
+	// have one entry each. A density of zero counts as a rejection. At most 64 entries are kept;
+	// Rejected also counts the others.
 	Rejections []Rejection
 	Rejected   int
 
-	// Ungenerated counts the draws after warm-up for which the Generator failed to compute all
-	// Values. UngeneratedReason is the reason for the first of them.
+	// Ungenerated is the number of draws after warm-up for which the Generator could not compute
+	// all Values. UngeneratedReason is the error at the first of them.
 	Ungenerated       int
 	UngeneratedReason string
 }
@@ -218,9 +218,9 @@ type Phase struct {
 	Transitions int
 	Gradients   int64 // evaluations of log density and gradient
 
-	// Charged is the cost of other evaluations (metrics that depend on the position, second
-	// derivatives), as the number of gradients that take as long. It is measured, so it varies a
-	// little from run to run.
+	// Charged is the cost of evaluations other than gradients, such as metrics that depend on the
+	// position, and second derivatives. It is the number of gradients that take as long. It is
+	// measured, so it varies a little from run to run.
 	Charged     float64
 	Divergences int
 	Rejected    int           // evaluations that the model rejected
@@ -230,13 +230,13 @@ type Phase struct {
 // Cost is the number of gradients plus the charged cost.
 func (p Phase) Cost() float64 { return float64(p.Gradients) + p.Charged }
 
-// Rejection is a message of recoverable errors and its number of occurrences.
+// Rejection is a message about recoverable errors, with the number of its occurrences.
 type Rejection struct {
 	Message string
 	Count   int
 }
 
-// ChainError is the failure of one chain; the others continue.
+// ChainError is the failure of one chain. The other chains continue.
 type ChainError struct {
 	Chain, ID int
 	Phase     string // "initialization", "warm-up", "sampling"

@@ -69,19 +69,19 @@ package infer
 
 // Rationale.
 //
-// Config.Sampler has no default, because package nuts builds on this package's types: a default
-// would need either an import cycle or a registry, that is, mutable state of the package.
+// Config.Sampler has no default. Package nuts uses the types of this package, so a default would
+// need either an import cycle or a registry, which is mutable state of the package.
 //
-// Kernels move along points owned by the caller or the kernel, instead of returning new ones: a
-// transition allocates nothing. Transition returns a pointer, instead of changing z, so that a
-// decorator can compare the states before and after without a copy.
+// A transition allocates nothing: kernels write to points owned by the caller or the kernel instead
+// of returning new ones. Transition returns a pointer instead of changing z, so that a caller can
+// compare the states before and after it without a copy.
 //
 // The step size is an argument of Transition, because every stage of warm-up tunes it, whatever the
-// kernel. Other options of a kernel that may be tuned (the number of steps) are fields of that
-// kernel, known to the stage that tunes it.
+// kernel. Other options that may be tuned, such as the number of steps, are fields of a kernel,
+// known to the stage that tunes them.
 //
-// Sessions send blocks of draws over one channel. A send per draw costs some 200 ns with
-// contention, more than a transition on a small target. A block is therefore sent when it is full,
-// when it is 10 ms old, or when there is progress to report. Blocks of different chains come in
-// order of arrival: a fixed order would need unbounded buffers whenever Parallel is less than
+// Sessions send blocks of draws over one channel. Sending single draws costs some 200 ns each under
+// contention, more than a transition on a small target. So a block is sent when it is full, when it
+// is 10 ms old, or when there is progress to report. Blocks of different chains come in the order
+// in which they are sent: a fixed order would need unbounded buffers whenever Parallel is less than
 // Chains.

@@ -7,10 +7,10 @@ import (
 )
 
 // Event is something that happened to a chain and that its draws do not show. The code says what
-// happened, the figures say how much; commands turn it into words. Events of all chains are kept
-// with the draws, in every format, so that later commands report them too.
+// happened, the figures say how much; commands put it into words. Events of all chains are stored
+// with the draws, in every format, so that later commands can report them too.
 type Event struct {
-	Code    string  `json:"code"`              // what happened, see the codes
+	Code    string  `json:"code"`              // what happened, one of the constants
 	Figures Figures `json:"figures,omitempty"` // figures by name
 }
 

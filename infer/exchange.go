@@ -5,13 +5,14 @@ import (
 )
 
 // Pooled is the optional interface of a [Sampler] whose chains learn from each other in warm-up, by
-// [State.Exchange]. All of them then run at the same time, though no more than Config.Parallel
-// compute at any moment. A run that is resumed before all have finished warm-up repeats warm-up.
+// [State.Exchange]. All chains then run at the same time, but no more than Config.Parallel of them
+// compute at any moment. If a run is resumed before all chains have finished warm-up, it repeats
+// warm-up.
 type Pooled interface {
 	Pooled() bool
 }
 
-// exchange is the meeting point of the chains of a run.
+// exchange is where the chains of a run meet to exchange what they have learnt.
 type exchange struct {
 	mu      sync.Mutex
 	here    []bool
@@ -31,8 +32,8 @@ func newExchange(chains int) *exchange {
 	return &exchange{here: make([]bool, chains), gone: make([]bool, chains), parts: make([]any, chains)}
 }
 
-// join adds the part of a chain and returns the meeting, which takes place when all chains have
-// joined.
+// join adds a chain's part to the current meeting and returns it. The meeting takes place when all
+// chains have joined.
 func (e *exchange) join(chain int, part any, combine func(parts []any) any) *meeting {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -53,7 +54,7 @@ func (e *exchange) leave(chain int) {
 	e.hold()
 }
 
-// hold holds the meeting if all chains that can still come are there.
+// hold holds the meeting if all chains that can still join have joined.
 func (e *exchange) hold() {
 	if e.round == nil {
 		return
@@ -77,11 +78,11 @@ func (e *exchange) hold() {
 	close(r.done)
 }
 
-// Exchange gives part to the other chains of the run and waits for their parts. All chains call it
-// the same number of times, each time with a combine that does the same. combine is called once, by
-// the goroutine of any chain, with the parts by chain, nil for chains that have ended. Every chain
-// gets its result, which it must not modify. An error is final. A state used outside a run, or a
-// chain whose target cannot be cloned, exchanges with itself only.
+// Exchange gives part to the other chains of the run and waits for their parts. All chains must
+// call it the same number of times, each time with a combine that does the same. One goroutine
+// calls combine once, with the parts by chain; the part of a chain that has ended is nil. Every
+// chain gets the result, which it must not modify. An error is final. A state used outside a run,
+// or a chain whose target cannot be cloned, exchanges only with itself.
 func (s *State) Exchange(part any, combine func(parts []any) any) (any, error) {
 	if s.exchange == nil {
 		return combine([]any{part}), nil

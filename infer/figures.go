@@ -8,9 +8,8 @@ import (
 	"slices"
 )
 
-// Figures are numbers by name. They have their own encoding for encoding/gob, a byte slice. gob
-// itself allocates maps of any length that its input claims: a forged input of 1200 bytes made it
-// allocate 24 GB.
+// Figures are numbers by name. They have their own encoding for encoding/gob, because gob allocates
+// maps of any length that its input claims: a forged input of 1200 bytes made it allocate 24 GB.
 type Figures map[string]float64
 
 var errFigures = errors.New("infer: saved figures make no sense")

@@ -39,12 +39,12 @@ type Cloner interface {
 	CloneDensity() LogDensity
 }
 
-// Stopper is the optional interface of a [LogDensity] whose evaluations may take long, or never
+// Stopper is the optional interface of a [LogDensity] whose evaluations may take long, or may never
 // end.
 type Stopper interface {
 	// SetStop makes later evaluations call stop from time to time, in the evaluating goroutine.
-	// This holds for evaluations by this value and not by its clones. Soon after stop has returned
-	// an error, they end with an error that wraps it. nil: they do not call it.
+	// This applies to evaluations by this value, not by its clones. Soon after stop has returned an
+	// error, the evaluation ends with an error that wraps it. nil: evaluations do not call it.
 	SetStop(stop func() error)
 }
 
@@ -56,10 +56,10 @@ type Parallel interface {
 	SetWorkers(n int)
 }
 
-// Wrapper is the optional interface of a [LogDensity] that wraps another one. Samplers look there
-// for optional methods, such as second derivatives.
+// Wrapper is the optional interface of a [LogDensity] that wraps another one. Samplers look for
+// optional methods, such as second derivatives, in the wrapped one.
 type Wrapper interface {
-	// Unwrap returns the wrapped target; it is evaluated as the wrapper is, by one goroutine at a
+	// Unwrap returns the wrapped target. Like the wrapper, it is evaluated by one goroutine at a
 	// time.
 	Unwrap() LogDensity
 }
@@ -81,8 +81,8 @@ func Innermost(target LogDensity) LogDensity {
 	}
 }
 
-// Generator is the optional interface of a [LogDensity] that computes the saved values of a draw:
-// constrained parameters, transformed parameters, generated quantities.
+// Generator is the optional interface of a [LogDensity] that computes the values saved with each
+// draw: constrained parameters, transformed parameters, generated quantities.
 type Generator interface {
 	// OutputNames returns the column names, one per saved value, such as
 	// theta.1. The result does not change during a run and is not modified.
@@ -95,9 +95,9 @@ type Generator interface {
 	Generate(x []float64, rng *rand.Rand, dst []float64) error
 }
 
-// ErrFatal marks an error of a target after which sampling makes no sense. Wrap it (fmt.Errorf("…:
-// %w", infer.ErrFatal)) to end the chain. Targets that do not import this package give their error
-// a method Fatal() bool instead.
+// ErrFatal marks an error of a target after which sampling makes no sense. Wrap it to end the
+// chain: fmt.Errorf("…: %w", infer.ErrFatal). Targets that do not import this package give their
+// error a method Fatal() bool instead.
 var ErrFatal = errors.New("fatal error")
 
 // isFatal reports whether an error of a target ends the chain.
@@ -116,8 +116,8 @@ type Point struct {
 	LogDensity float64 // at Position; -Inf outside the support, never NaN
 	Energy     float64 // H(q, p); +Inf where LogDensity is -Inf or a step failed, never NaN
 
-	// Cache belongs to the Hamiltonian (a velocity, a factor of the metric at Position, …). Other
-	// code only copies it, by CopyFrom.
+	// Cache belongs to the Hamiltonian: it may hold a velocity, a factor of the metric at Position,
+	// and so on. Other code only copies it, by CopyFrom.
 	Cache []float64
 }
 
@@ -142,28 +142,28 @@ func (z *Point) CopyFrom(src *Point) {
 	z.Cache = append(z.Cache[:0], src.Cache...)
 }
 
-// Hamiltonian is the geometry as a trajectory sees it: a distribution of momenta, and a reversible,
-// volume preserving step that nearly conserves the energy. Trajectories ([Kernel]s) use nothing
-// else, so they run unchanged on Euclidean and on position-dependent metrics.
+// Hamiltonian is the geometry in which trajectories move: a distribution of momenta, and a
+// reversible, volume-preserving step that nearly conserves the energy. Trajectories ([Kernel]s) use
+// nothing else, so they work unchanged with Euclidean and with position-dependent metrics.
 //
 // A Hamiltonian belongs to one chain and is not safe for concurrent use. Its errors are final
 // (ErrFatal of the target, or a cancelled run). A rejected point is not an error but has infinite
 // energy. No method allocates once every point has been through Reset, Step or CopyFrom.
 type Hamiltonian interface {
-	// Reset computes at z.Position everything that depends on the position alone: LogDensity,
-	// Gradient and the position's part of Cache. Momentum and Energy are then undefined.
+	// Reset computes everything that depends on z.Position alone: LogDensity, Gradient and a part
+	// of Cache. Momentum and Energy are then undefined.
 	Reset(z *Point) error
 
 	// Momentum draws z.Momentum from its distribution given z.Position and
 	// sets z.Energy. z must have been Reset (or come from Step).
 	Momentum(rng *rand.Rand, z *Point)
 
-	// Step sets z to the point one integration step of size eps away from the point from, which has
-	// a momentum. A negative eps is a step back in time. The two points may be the same; otherwise
-	// from does not change. After the step z is complete: LogDensity, Gradient, Energy and Cache
-	// belong to the new position and momentum. A step that fails (outside the support, a rejection,
-	// an implicit solver that does not converge) sets z.Energy to +Inf; the rest of z is then
-	// undefined.
+	// Step makes one integration step of size eps from the point from, which has a momentum, and
+	// writes the result to z. A negative eps is a step back in time. The two points may be the
+	// same; otherwise from does not change. After the step z is complete: LogDensity, Gradient,
+	// Energy and Cache belong to the new position and momentum. If the step fails (it leaves the
+	// support, is rejected, or an implicit solver does not converge), it sets z.Energy to +Inf; the
+	// rest of z is then undefined.
 	Step(from, z *Point, eps float64) error
 
 	// Velocity returns ∂H/∂p at z, which must have finite energy; its length is Dim. The slice may
@@ -174,8 +174,8 @@ type Hamiltonian interface {
 // Kernel is a Markov transition that leaves the target invariant: it refreshes the momentum,
 // follows a trajectory and chooses a point of it.
 //
-// A kernel belongs to one chain, may keep work space and may adapt itself (package ahmc has one
-// that never stops adapting, with vanishing probability).
+// A kernel belongs to one chain and may keep work space. It may also adapt itself: package ahmc has
+// a kernel that never stops adapting, with vanishing probability.
 type Kernel interface {
 	// Transition makes one transition from z with the (nominal) step size eps and returns the new
 	// state: z itself or a point owned by the kernel that is valid until the next call. It does not
@@ -184,30 +184,30 @@ type Kernel interface {
 	Transition(rng *rand.Rand, h Hamiltonian, eps float64, z *Point) (*Point, Info, error)
 }
 
-// Stats are the sampler's figures for one transition, saved with each draw.
-// Fields that a kernel has no use for are zero.
+// Stats are the sampler's statistics of one transition, saved with each draw. Fields that a kernel
+// does not use are zero.
 type Stats struct {
 	AcceptStat float64 // mean acceptance probability, in [0, 1], which step size adaptation uses
 	StepSize   float64 // the step size used
-	// static trajectories: the nominal integration time, step size times the maximal number of
+	// for static trajectories: nominal integration time, the step size times the maximum number of
 	// steps
 	IntTime   float64
 	TreeDepth int // NUTS: number of completed doublings
-	Leapfrogs int // integration steps taken; the Meter has their cost
-	// tempering: number of replicas that came to the target from a reference since warm-up
+	Leapfrogs int // integration steps taken; the Meter has the number of gradients
+	// for tempering: number of replicas that have come to the target from a reference since warm-up
 	Restarts  int
 	Divergent bool    // the energy error exceeded the kernel's limit
 	Energy    float64 // H at the new state, with the momentum of its trajectory
 }
 
-// Info describes a transition: its Stats, and values for stages and decorators that tune a kernel.
+// Info describes a transition: its Stats, and values for code that tunes a kernel.
 type Info struct {
 	Stats
 
-	// Proposal is the end of a static trajectory, whether accepted (with
-	// probability AcceptStat) or not; nil where there is no single proposal
-	// (NUTS). It is valid until the kernel's next Transition. Its Energy is
-	// +Inf, and its position meaningless, if the trajectory failed.
+	// Proposal is the end of a static trajectory, whether or not it was accepted (with probability
+	// AcceptStat). It is nil if there is no single proposal, as in NUTS. It is valid until the
+	// kernel's next Transition. If the trajectory failed, its Energy is +Inf and its position is
+	// meaningless.
 	Proposal *Point
 }
 
@@ -220,14 +220,14 @@ type Stage interface {
 	Run(ctx context.Context, s *State) error
 }
 
-// Sampler says how chains are run. It is a plain struct of options such as nuts.Sampler or
+// Sampler makes the parts of a chain. It is a plain struct of options, such as nuts.Sampler or
 // hmc.Sampler, shared by the chains and never modified.
 type Sampler interface {
-	// Plan makes the moving parts of one chain; it is called once per chain, in the chain's
-	// goroutine. target is the chain's own clone, which counts and checks evaluations (see
-	// [Meter]). warmup is the number of transitions that the stages should make. Errors are about
-	// the options. A sampler that can check its options without a target has a method Validate()
-	// error too, which NewSession calls.
+	// Plan makes the parts of one chain. It is called once per chain, in the chain's goroutine.
+	// target is the chain's own clone, which counts and checks evaluations (see [Meter]). warmup is
+	// the number of transitions that the stages should make. Errors are about the options. A
+	// sampler that can check its options without a target also has a method Validate() error, which
+	// NewSession calls.
 	Plan(target *Meter, warmup int) (Plan, error)
 }
 
@@ -237,12 +237,12 @@ type Recentred interface {
 	Recentred() bool
 }
 
-// Plan holds the moving parts of one chain.
+// Plan has the parts of one chain.
 type Plan struct {
 	Hamiltonian Hamiltonian
 	Kernel      Kernel
-	Stages      []Stage // run in order; may be empty
-	StepSize    float64 // to start with; must be positive
+	Stages      []Stage // stages of warm-up, run in order; may be empty
+	StepSize    float64 // initial step size; must be positive
 }
 
 // MetricKind names a constant (Euclidean) metric as CmdStan does.
@@ -256,7 +256,7 @@ const (
 	LowRank  MetricKind = "low_rank" // diagonal plus low rank; not in CmdStan
 )
 
-// MetricKinds lists them.
+// MetricKinds lists the kinds.
 func MetricKinds() []MetricKind { return []MetricKind{Unit, Diagonal, Dense, LowRank} }
 
 // Metric is a constant metric given by its inverse, which estimates the
@@ -319,14 +319,14 @@ func (m Metric) CheckSize() error {
 	return nil
 }
 
-// Check is CheckSize and also returns an error if a number is not finite, or not positive where it
-// must be. (It does not check that a Dense metric is positive definite, or that the vectors of a
-// LowRank one are orthonormal.)
+// Check does what CheckSize does, and also returns an error if a number is not finite, or not
+// positive where it must be. (It does not check that a Dense metric is positive definite, or that
+// the vectors of a LowRank metric are orthonormal.)
 func (m Metric) Check() error {
 	if err := m.CheckSize(); err != nil {
 		return err
 	}
-	positive := 0 // number of elements that must be positive
+	positive := 0 // the first elements, this many, must be positive
 	switch m.Kind {
 	case Diagonal:
 		positive = m.Dim
@@ -358,43 +358,44 @@ type Euclidean interface {
 	Metric() Metric
 
 	// SetMetric replaces the metric by a copy of m. Points keep their log density and gradient but
-	// need a new Momentum. It returns an error if m has another dimension or is not positive
-	// definite and finite; the old metric then stays.
+	// need a new Momentum. If m has another dimension, or is not finite or not positive definite,
+	// SetMetric returns an error and the old metric stays.
 	SetMetric(m Metric) error
 }
 
-// Precise is the optional interface of a [Hamiltonian] with more precise coordinates than the
-// position, which is rounded from them. A resumed chain continues from them.
+// Precise is the optional interface of a [Hamiltonian] that works in other coordinates than the
+// position, which is rounded when it is computed from them. A resumed chain continues from these
+// coordinates.
 type Precise interface {
 	// Coordinates returns these coordinates for a point that Momentum would accept.
 	Coordinates(z *Point) []float64
 
-	// SetCoordinates restores the coordinates of a point with that position, after Reset. The
-	// metric must be the one for which they were returned.
+	// SetCoordinates restores the coordinates of a point, after Reset at its position. The metric
+	// must be the one for which they were returned.
 	SetCoordinates(z *Point, coordinates []float64) error
 }
 
-// Describer is the optional interface of a [Kernel] or a [Hamiltonian] with figures to report after
-// the run (the tuned number of steps, the number of steps that failed, …), for [ChainReport.Kernel]
-// and [ChainReport.Geometry].
+// Describer is the optional interface of a [Kernel] or a [Hamiltonian] that reports figures after
+// the run, such as the tuned number of steps or the number of steps that failed, for
+// [ChainReport.Kernel] and [ChainReport.Geometry].
 type Describer interface {
 	Describe() map[string]float64
 }
 
-// Chooser is the optional interface of a [Kernel] that chooses among several ways to make
-// its transitions, for [ChainReport.Chosen].
+// Chooser is the optional interface of a [Kernel] that chooses among several ways to make its
+// transitions, for [ChainReport.Chosen].
 type Chooser interface {
 	// Chosen names the way that was chosen.
 	Chosen() string
 }
 
-// Resumable is the optional interface of a [Kernel] with a state that outlives
-// a transition, for runs that are saved and resumed (see [Snapshot]).
+// Resumable is the optional interface of a [Kernel] with a state that outlives a transition, so
+// that runs can be saved and resumed (see [Snapshot]).
 type Resumable interface {
 	// SaveState returns everything that later transitions depend on.
 	SaveState() ([]byte, error)
-	// LoadState sets a kernel, fresh from its Plan, to a saved state. h is the chain's Hamiltonian,
-	// whose metric is already set.
+	// LoadState restores a saved state in a kernel that its Plan has just made. h is the chain's
+	// Hamiltonian, whose metric is already set.
 	LoadState(h Hamiltonian, state []byte) error
 }
 
@@ -405,7 +406,7 @@ type Table struct {
 	Rows    [][]float64
 }
 
-// Tabler is the optional interface of a [Kernel] that has learnt things worth reporting, for
+// Tabler is the optional interface of a [Kernel] that reports tables of what it has learnt, for
 // [ChainReport.Tables].
 type Tabler interface {
 	Tables() []Table

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Init proposes where a chain starts. A run asks up to 100 times until log density and gradient are
-// finite at the proposal; it gives up at once if the same point is proposed twice.
+// Init proposes starting points for chains. A run asks up to 100 times, until log density and
+// gradient are finite at the proposal. It gives up at once if the same point is proposed twice.
 type Init interface {
 	// Propose writes a position for the chain with the given index (from 0) to x. rng is not nil.
 	// An error ends the chain.
@@ -16,15 +16,15 @@ type Init interface {
 }
 
 // Arriver is the optional interface of an [Init] that may start several chains at the same place.
-// Agreement of these chains means less; R-hat groups them, see [ChainReport.Arrival].
+// Agreement of these chains means less, so R-hat groups them, see [ChainReport.Arrival].
 type Arriver interface {
-	// Arrivals returns, for each chain, the number of the place where it begins, from 1; chains
-	// with the same number share a place. 0: the chain has the place for itself.
+	// Arrivals returns a number for each chain. Chains that begin at the same place share a number,
+	// from 1; 0 means that no other chain begins there.
 	Arrivals(chains int) []int
 }
 
-// Uniform starts every coordinate at a uniform value in (-Radius, Radius) of
-// the unconstrained scale, or, if Radius is 0, at zero. Stan's default is 2.
+// Uniform starts every coordinate at a uniform value between -Radius and Radius on the
+// unconstrained scale or, if Radius is 0, at zero. Stan's default is 2.
 type Uniform struct{ Radius float64 }
 
 // Propose implements [Init].
@@ -53,19 +53,19 @@ func (u Uniform) draw(rng *rand.Rand) float64 {
 	return u.Radius * (2*rng.Float64() - 1)
 }
 
-// At starts at given unconstrained positions: one for all chains or one per chain. Coordinates that
-// are NaN are drawn as by Uniform with the given Radius, where 0 means zero.
+// At starts chains at given unconstrained positions: one for all chains, or one per chain.
+// Coordinates that are NaN are drawn as by Uniform with the given Radius; 0 starts them at zero.
 type At struct {
 	Positions [][]float64
 	Radius    float64
 
 	// Origins, if not nil, has a number for each position. Positions with the same number were
-	// found from one place, so chains that begin there share an arrival.
+	// found from the same place, so chains that begin there share an arrival.
 	Origins []int
 }
 
-// Arrivals implements [Arriver]. Chains share a place if their positions are equal, without random
-// coordinates, or have the same origin.
+// Arrivals implements [Arriver]. Chains share a place if their positions have the same origin, or
+// are equal and without random coordinates.
 func (a At) Arrivals(chains int) []int {
 	out := make([]int, chains)
 	if len(a.Positions) == 0 {
@@ -138,7 +138,7 @@ func FindStart(init Init, chain int, m *Meter, rng *rand.Rand) (x []float64, att
 			return nil, attempts, err
 		}
 		if last != nil && slices.Equal(last, x) {
-			break // a fixed start: another attempt would be the same
+			break // the start is fixed, so another attempt would be the same
 		}
 		last = append(last[:0], x...)
 		attempts++

@@ -6,8 +6,7 @@ import (
 	"strconv"
 )
 
-// limit is the range of an option that is a number, from min to max; open says which ends are
-// excluded.
+// limit is the range of a numeric option, from min to max. open says which ends are excluded.
 type limit struct {
 	min, max float64
 	open     ends
@@ -26,10 +25,11 @@ const (
 	huge    = 1e300
 )
 
-// limits has the range of each option of a run and of its samplers, by its name on a command line.
-// The ranges keep a typing error, or a number from an untrusted user, from making a run that cannot
-// end or does not fit in memory. NaN is never allowed. Conditions on several options are checked
-// where these are used. Package bayesopt, which knows nothing of runs, checks its own options.
+// limits has the range of each numeric option of a run and of its samplers, by its name on the
+// command line. The ranges prevent a typing error, or a number from an untrusted user, from
+// starting a run that cannot end or does not fit in memory. NaN is never allowed. Conditions on
+// several options are checked where the options are used. Package bayesopt, which does not depend
+// on runs, checks its own options.
 var limits = map[string]limit{
 	"chains":      {1, 10_000, closed},
 	"warmup":      {0, math.MaxInt32, closed},
@@ -72,7 +72,7 @@ var limits = map[string]limit{
 	"return-tolerance":   {0, 1, above},
 	"softabs-alpha":      {0, huge, above},
 	"fixed-points":       {1, million, closed},
-	"stepsize-points":    {2, 1000, closed}, // points of a grid that each batch goes through
+	"stepsize-points":    {2, 1000, closed}, // number of grid points that each batch evaluates
 	"steps-points":       {2, 1000, closed},
 	"batches":            {1, million, closed},
 	"batch-length":       {1, math.MaxInt32, closed},
@@ -86,8 +86,8 @@ var limits = map[string]limit{
 	"fold-leapfrogs":     {1, math.MaxInt32, closed},
 }
 
-// CheckOption returns an error if a number is out of range for the option with this name on the
-// command line. Where 0 stands for a default, do not check it.
+// CheckOption returns an error if a number is out of range for the option that has this name on the
+// command line. Do not call it if 0 means the default.
 func CheckOption[T int | float64](name string, value T) error {
 	l, ok := limits[name]
 	v := float64(value)
@@ -114,10 +114,10 @@ func CheckOption[T int | float64](name string, value T) error {
 	return fmt.Errorf("%s %s, but is %v", name, want, value)
 }
 
-// CheckOptions is CheckOption for several numbers. It skips numbers that are 0, which means their
-// default.
+// CheckOptions is CheckOption for several numbers, except those that are 0, which mean their
+// defaults.
 func CheckOptions[T int | float64](values map[string]T) error {
-	var worst string // first in alphabetical order, so that the message does not vary
+	var worst string // first name in alphabetical order, so that the message is always the same
 	var found error
 	for name, v := range values {
 		if v == 0 {
@@ -130,8 +130,8 @@ func CheckOptions[T int | float64](values map[string]T) error {
 	return found
 }
 
-// Limited is the optional interface of a [LogDensity] with a limit on the memory used besides its
-// own.
+// Limited is the optional interface of a [LogDensity] that limits the memory that a sampler may use
+// in addition to the target's own.
 type Limited interface {
 	MemoryLimit() int64 // in bytes
 }
@@ -139,11 +139,12 @@ type Limited interface {
 // Squares is the optional interface of a [Sampler] whose chains keep matrices with a row and
 // a column for each parameter.
 type Squares interface {
-	Squares() int // about the largest number that a chain keeps; 0: none
+	Squares() int // approximate maximum number of matrices that a chain keeps; 0: none
 }
 
-// CheckSquares returns an error if some matrices would exceed the memory limit of a target, if it
-// has one. Each matrix has a row and a column for each parameter. instead says what to do then.
+// CheckSquares returns an error if some matrices would exceed the memory limit of a target. Each
+// matrix has a row and a column for each parameter. instead says, in the message, what the user can
+// do.
 func CheckSquares(target LogDensity, matrices int, instead string) error {
 	l, ok := Innermost(target).(Limited)
 	if !ok {

@@ -10,8 +10,8 @@ import (
 	"github.com/ppl-lang/ppl/internal/goroutines"
 )
 
-// ErrInterrupted is returned by a [Meter], and so by every Hamiltonian, Kernel and State.Advance
-// above it, when the run has been cancelled. A stage passes it on.
+// ErrInterrupted is the error of a [Meter] when the run has been cancelled, and so of every
+// Hamiltonian, Kernel and State.Advance that uses it. A stage must return it.
 var ErrInterrupted = errors.New("the run was interrupted")
 
 var (
@@ -23,26 +23,26 @@ var (
 // maxMessages bounds the distinct messages that a Meter keeps.
 const maxMessages = 64
 
-// Meter is a [LogDensity] over a chain's target. It counts evaluations, treats NaN as the contract
-// says, and turns recoverable errors into -Inf, counting their messages. Every error of its
+// Meter is a [LogDensity] that wraps a chain's target. It counts evaluations, treats NaN as -Inf,
+// and turns recoverable errors into -Inf, counting their messages. Every error of its
 // LogDensityGrad is final: it wraps [ErrFatal] or [ErrInterrupted].
 //
-// Hamiltonians are built on it, so they need not handle rejections.
+// Hamiltonians evaluate the target through a Meter, so they need not handle rejections.
 type Meter struct {
 	target LogDensity
 	dim    int
-	done   <-chan struct{}      // of the run's context; nil: never
-	left   *goroutines.Leftover // of the run; nil: nobody waits
+	done   <-chan struct{}      // closed when the run's context ends; nil: never
+	left   *goroutines.Leftover // work that continues after the run; nil: nobody waits for it
 
 	gradients  int64
 	others     [charges]other // evaluations that the meter does not see, see Charge
-	timing     bool           // whether gradients are timed, since the first Charge
-	minTime    time.Duration  // shortest time of a gradient since timing began
-	charged    float64        // charged by an earlier part of a resumed run
+	timing     bool           // gradients are timed, since the first Charge
+	minTime    time.Duration  // shortest time of a gradient
+	charged    float64        // charged in an earlier part of a resumed run
 	rejections []Rejection
-	index      map[string]int // message → place in rejections
+	index      map[string]int // index in rejections of each message
 	rejected   int
-	last       string // message
+	last       string // the last message
 }
 
 // NewMeter returns a meter over target, which must not be nil. If target is a meter, it returns
@@ -54,8 +54,8 @@ func NewMeter(target LogDensity) *Meter {
 	return &Meter{target: target, dim: target.Dim()}
 }
 
-// Target returns the metered target, for its optional interfaces (a Hessian, …). Callers of these
-// record their cost by Count.
+// Target returns the metered target, for its optional interfaces such as a Hessian. A caller that
+// evaluates these records their cost by Count or Charge.
 func (m *Meter) Target() LogDensity { return m.target }
 
 // Dim returns the dimension of the target.
@@ -64,28 +64,28 @@ func (m *Meter) Dim() int { return m.dim }
 // Gradients returns the number of evaluations so far.
 func (m *Meter) Gradients() int64 { return m.gradients }
 
-// Count adds the cost of n gradients that the meter has not seen.
+// Count adds n gradients that were evaluated without the meter.
 func (m *Meter) Count(n int) { m.gradients += int64(n) }
 
-// Charge is a kind of evaluation that the meter does not see.
+// Charge is a kind of evaluation that the meter does not count itself.
 type Charge int
 
-// The kinds of charge, and their number.
+// The kinds of charges, and their number.
 const (
 	MetricValue Charge = iota
 	MetricGradient
-	MetricDirection // a product with a metric, or a gradient, along one direction
+	MetricDirection // a product with a metric, or a gradient, in a single direction
 	charges
 )
 
-// other is the account of one kind of Charge.
+// other accounts for one kind of Charge.
 type other struct {
 	count   float64
 	minTime time.Duration // shortest time of one evaluation
 }
 
-// Charge adds the cost of an evaluation that the meter has not seen and that began at start. The
-// cost, in gradients, is found from the times.
+// Charge adds the cost of an evaluation that began at start and that the meter has not counted. The
+// time is converted to a number of gradients.
 func (m *Meter) Charge(what Charge, start time.Time) {
 	o := &m.others[what]
 	if t := time.Since(start); o.count == 0 || t < o.minTime {
@@ -95,8 +95,8 @@ func (m *Meter) Charge(what Charge, start time.Time) {
 	m.timing = true
 }
 
-// Charged returns the number of gradients that take as long as everything charged. It uses the
-// shortest time of each kind: longer ones depend on the load of the machine.
+// Charged returns the number of gradients that would take as long as everything that was charged.
+// It uses the shortest time of each kind, since longer times are due to the load of the machine.
 func (m *Meter) Charged() float64 {
 	total := m.charged
 	for _, o := range m.others {
@@ -107,8 +107,8 @@ func (m *Meter) Charged() float64 {
 	return total
 }
 
-// Rejections returns one message for each statement with recoverable errors, and each distinct
-// message that names no statement, with the number of occurrences.
+// Rejections returns the messages of recoverable errors with their numbers of occurrences: one
+// message for each statement, and each distinct message that names no statement.
 func (m *Meter) Rejections() []Rejection { return slices.Clone(m.rejections) }
 
 // Reject counts a recoverable error.
@@ -131,9 +131,9 @@ func (m *Meter) Reject(err error) {
 	m.rejections = append(m.rejections, Rejection{Message: msg, Count: 1})
 }
 
-// statementOf returns the part that the messages of one statement share: its position, at their
-// end. For other messages it returns the whole message. Messages contain numbers, so that each may
-// differ.
+// statementOf returns the part that all messages of one statement share: its position, at the end
+// of the message. Other messages are returned whole. Messages contain numbers, so those of one
+// statement may all differ.
 func statementOf(msg string) string {
 	if i := strings.LastIndex(msg, " ("); i >= 0 && strings.HasSuffix(msg, ")") && strings.Contains(msg[i:], ", line ") {
 		return msg[i:]
@@ -141,8 +141,8 @@ func statementOf(msg string) string {
 	return msg
 }
 
-// Final returns err if it is final (see [LogDensity]); otherwise it counts it, as Reject does, and
-// returns nil.
+// Final returns err if it is final (see [LogDensity]). Otherwise it counts the error, as Reject
+// does, and returns nil.
 func (m *Meter) Final(err error) error {
 	if isFatal(err) || errors.Is(err, ErrInterrupted) {
 		return err
@@ -171,8 +171,8 @@ func (m *Meter) LogDensityGrad(x, grad []float64) (float64, error) {
 
 // evaluate is LogDensityGrad, with the reason why the result is -Inf.
 func (m *Meter) evaluate(x, grad []float64) (lp float64, reason, final error) {
-	// A receive from the context's channel costs 2–3 ns, so that even a
-	// trajectory of thousands of steps ends at once when the run is cancelled.
+	// Checking the channel costs 2–3 ns, so it is done at every evaluation. Even a trajectory of
+	// thousands of steps then ends at once when the run is cancelled.
 	select {
 	case <-m.done:
 		return math.Inf(-1), nil, ErrInterrupted
@@ -204,8 +204,8 @@ func (m *Meter) evaluate(x, grad []float64) (lp float64, reason, final error) {
 	return lp, nil, nil
 }
 
-// Leave must be called if work for the target continues after its caller has ended, because the run
-// was cancelled. Call the result when that work is over: see [Config.Grace].
+// Leave must be called if work for the target continues after its caller has ended because the run
+// was cancelled. Call the result when that work ends: see [Config.Grace].
 func (m *Meter) Leave() (ended func()) {
 	if m.left == nil {
 		return func() {}
@@ -213,7 +213,8 @@ func (m *Meter) Leave() (ended func()) {
 	return m.left.Leave()
 }
 
-// interruption is the error of a target's stop. By Leave, the target reports work that continues.
+// interruption is the error that a target's stop returns. The target calls its Leave if work
+// continues.
 type interruption struct{ meter *Meter }
 
 func (i interruption) Error() string         { return ErrInterrupted.Error() }
@@ -221,7 +222,7 @@ func (i interruption) Unwrap() error         { return ErrInterrupted }
 func (i interruption) Leave() (ended func()) { return i.meter.Leave() }
 
 // Interrupted reports whether the run has been cancelled. Code that computes for long without
-// evaluations calls it, and then returns [ErrInterrupted].
+// evaluations must call it, and return [ErrInterrupted] if it is true.
 func (m *Meter) Interrupted() bool {
 	select {
 	case <-m.done:

@@ -8,9 +8,9 @@ import (
 	"github.com/ppl-lang/ppl/internal/goroutines"
 )
 
-// PanicError is a panic of a target, a sampler or an Init, which ended a chain: a bug in that code.
-// Its text is one line without the stack, which names files of the program, so that it may be shown
-// to users; Stack is for logs.
+// PanicError is a panic of a target, a sampler or an Init, which ended a chain. It is a bug in that
+// code. Its text is one line, which may be shown to users. The stack names files of the program, so
+// it is separate, for logs.
 type PanicError struct {
 	Value any    // the value of the panic
 	Stack []byte // of the goroutine, as runtime/debug.Stack writes it
@@ -20,9 +20,9 @@ type PanicError struct {
 // recovers, whose stack contains the place of the panic.
 func NewPanicError(value any) *PanicError {
 	switch p := value.(type) {
-	case *PanicError: // it was recovered before
+	case *PanicError: // already recovered elsewhere
 		return p
-	case *goroutines.Panic: // of another goroutine
+	case *goroutines.Panic: // a panic of another goroutine
 		return &PanicError{p.Value, p.Stack}
 	}
 	return &PanicError{value, debug.Stack()}

@@ -1,6 +1,6 @@
 package infer
 
-// rounds makes the chains of a run with Config.Enough wait for each other. All fields except
+// rounds makes the chains of a run with Config.Enough wait for each other. All its fields except
 // answers belong to the consumer's goroutine.
 type rounds struct {
 	waiting []int       // by chain: the number of transitions after which it waits; 0: it does not wait
@@ -16,7 +16,7 @@ func newRounds(chains int) *rounds {
 	return r
 }
 
-// nextRound returns the number of transitions at the next decision, the first one beyond n.
+// nextRound returns the number of transitions, greater than n, after which Enough is asked next.
 func nextRound(n int) int {
 	r := 100
 	for r <= n {
@@ -25,8 +25,8 @@ func nextRound(n int) int {
 	return r
 }
 
-// round records that a chain waits, or has ended, and decides when all do. Chains of a resumed run
-// may be a round apart; then the earliest one continues first.
+// round records that a chain waits or has ended. If all do, it asks Config.Enough. The chains of a
+// resumed run may be one round apart; then the chain that is behind continues first.
 func (s *Session) round(m message) {
 	r := s.rounds
 	if m.ended {

@@ -16,14 +16,13 @@ import (
 	"github.com/ppl-lang/ppl/internal/goroutines"
 )
 
-// Run samples target and yields the draws as they come: those of one chain in order, those of
-// different chains interleaved. It is short for [NewSession] and [Session.Draws], if you need no
-// [Report].
+// Run samples target and yields the draws as they are made: the draws of one chain in order, those
+// of different chains interleaved. It combines [NewSession] and [Session.Draws], for callers that
+// need no [Report].
 //
-// A yielded error either concerns one chain (a *[ChainError]; keep ranging for the draws of the
-// others), or is the last element: invalid options, or the cause of the context's cancellation,
-// after everything drawn has been yielded. The Draw that comes with an error holds only the chain's
-// index, or -1.
+// A yielded error either concerns one chain (a *[ChainError]; continue to range for the draws of
+// the others), or is the last element: invalid options, or the cause of the context's end, after
+// all draws have been yielded. The Draw with an error has only the chain's index, or -1.
 func Run(ctx context.Context, target LogDensity, cfg Config) iter.Seq2[Draw, error] {
 	s, err := NewSession(target, cfg)
 	if err != nil {
@@ -38,17 +37,17 @@ type Session struct {
 	target LogDensity
 	cfg    Config
 	names  []string // the Generator's
-	// workers is the number of goroutines that share an evaluation: processors on which no chain
-	// runs are divided among the chains.
+	// workers is the number of goroutines that share an evaluation. If there are more processors
+	// than chains, the chains divide them among themselves.
 	workers int
 
 	started atomic.Bool
-	cloning sync.Mutex // held during target.Clone
+	cloning sync.Mutex // held while a target is cloned
 
 	rounds *rounds       // of Config.Enough
-	pool   *exchange     // of chains that learn from each other; nil: they do not
-	slots  chan struct{} // slots for chains of the pool that compute at the same time
-	again  bool          // a pooled run is resumed from its beginning
+	pool   *exchange     // for chains that learn from each other; nil: they do not
+	slots  chan struct{} // one per chain of the pool that may compute at the same time
+	again  bool          // the pooled run was resumed from its beginning
 	blocks chan []Draw   // yielded blocks that can be reused
 
 	left goroutines.Leftover // work that continues after chains have ended, see Config.Grace
@@ -57,8 +56,8 @@ type Session struct {
 	report Report
 }
 
-// The largest accepted numbers of chains, and of transitions of one phase of a chain. Their sums
-// and products do not overflow.
+// The maximum numbers of chains, and of transitions in one phase of a chain. Their sums and
+// products do not overflow.
 const (
 	maxChains      = 1 << 20
 	maxTransitions = math.MaxInt32
@@ -126,7 +125,7 @@ func NewSession(target LogDensity, cfg Config) (*Session, error) {
 		_, pooled = target.(Cloner)
 	}
 	if cfg.Enough != nil {
-		cfg.Parallel = cfg.Chains // no chain may wait for one that has not begun
+		cfg.Parallel = cfg.Chains // because no chain may wait for one that has not begun
 	}
 	var slots chan struct{}
 	if pooled { // a chain that waits for a round keeps its slot
@@ -178,7 +177,8 @@ func NewSession(target LogDensity, cfg Config) (*Session, error) {
 }
 
 // BeginsAgain reports whether chains resumed from these snapshots repeat all their draws from the
-// first. This is so if they learn from each other and warm-up was not done. A snapshot may be nil.
+// beginning. They do if they learn from each other and warm-up was not finished. A snapshot may be
+// nil.
 func (s *Session) BeginsAgain(snapshots []*Snapshot) bool {
 	begun, warm := 0, 0
 	for _, from := range snapshots {
@@ -199,14 +199,14 @@ func (s *Session) Config() Config { return s.cfg }
 // [Generator].
 func (s *Session) OutputNames() []string { return s.names }
 
-// Report returns what is known of the run so far. It is complete once the iteration over Draws has
-// ended. Once a draw of the sampling phase has been yielded, the entry of its chain holds the step
-// size, the metric and the cost of warm-up. It may be called by any goroutine.
+// Report returns what is known about the run so far. It is complete once the loop over Draws has
+// ended. Once a draw after warm-up has been yielded, the entry of its chain has the step size, the
+// metric and the cost of warm-up. Any goroutine may call it.
 func (s *Session) Report() Report {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.report
-	r.Chains = slices.Clone(r.Chains) // entries refer to data that never change
+	r.Chains = slices.Clone(r.Chains) // the entries refer to data that never change
 	return r
 }
 
@@ -228,7 +228,7 @@ func (s *Session) publish(c ChainReport) {
 	s.report.Chains[c.Chain] = c
 }
 
-// message is sent from a chain to the consumer, who handles the draws first.
+// message is sent from a chain to the consumer, which handles its draws first.
 type message struct {
 	draws    []Draw
 	progress *Progress
@@ -236,12 +236,13 @@ type message struct {
 	err      error
 	snapshot *Snapshot
 	round    int  // number of transitions after which the chain waits, see Config.Enough
-	ended    bool // nothing follows
+	ended    bool // this is the chain's last message
 }
 
-// Draws runs the chains and yields their draws, see [Run]. It can be ranged over once. Chains run
-// ahead of the consumer by a bounded number of draws and stop when the loop is left. The loop ends
-// when all goroutines of the run have ended, except those that [Config.Grace] does not wait for.
+// Draws runs the chains and yields their draws, see [Run]. You can range over it only once. Chains
+// may be ahead of the consumer by a limited number of draws, and they stop when the loop is left.
+// The loop ends when all goroutines of the run have ended, except those that [Config.Grace] does
+// not wait for.
 func (s *Session) Draws(ctx context.Context) iter.Seq2[Draw, error] {
 	return func(yield func(Draw, error) bool) {
 		if !s.started.CompareAndSwap(false, true) {
@@ -256,13 +257,13 @@ func (s *Session) Draws(ctx context.Context) iter.Seq2[Draw, error] {
 		inner, cancel := context.WithCancel(ctx)
 		end := s.left.Begin(inner, s.cfg.Grace)
 		ch := make(chan message, 2*s.cfg.Parallel)
-		abandoned := make(chan struct{}) // closed when nothing receives any more
+		abandoned := make(chan struct{}) // closed when the draws are no longer received
 
 		var wg sync.WaitGroup
 		var next atomic.Int64
 		runners := s.cfg.Parallel
 		if s.pool != nil {
-			runners = s.cfg.Chains // no chain may wait for one that has not begun
+			runners = s.cfg.Chains // because no chain may wait for one that has not begun
 		}
 		for range runners {
 			wg.Go(func() {
@@ -277,7 +278,7 @@ func (s *Session) Draws(ctx context.Context) iter.Seq2[Draw, error] {
 		}
 		go func() { wg.Wait(); close(ch) }()
 
-		// Deferred, so that a panic of the loop's body stops the chains too.
+		// Deferred, so that a panic in the loop's body also stops the chains.
 		defer func() {
 			cancel()
 			close(abandoned)
@@ -295,7 +296,7 @@ func (s *Session) Draws(ctx context.Context) iter.Seq2[Draw, error] {
 				}
 			}
 			if m.draws != nil {
-				clear(m.draws) // the receiver owns the data of the draws
+				clear(m.draws) // the data of the draws belong to the receiver
 				select {
 				case s.blocks <- m.draws:
 				default:

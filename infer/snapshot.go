@@ -20,20 +20,20 @@ type Snapshot struct {
 	Chain, ID int
 	Seed      uint64
 
-	Draws int // number of draws yielded before it
+	Draws int // number of draws yielded before the snapshot
 
-	stage     int       // number of stages of warm-up that are done
-	within    []float64 // numbers of the current stage, see State.Resumable; nil: it cannot be resumed within
+	stage     int       // number of finished stages of warm-up
+	within    []float64 // numbers of the current stage, see State.Resumable; nil: the stage cannot be resumed
 	sampling  bool
 	iteration int
 
 	position   []float64
-	place      []float64 // see Precise; nil: the position suffices
+	place      []float64 // see Precise; nil: the position is enough
 	logDensity float64
 	stepSize   float64
 	metric     Metric
-	recentring []float64 // see Chart; nil: as written
-	kernel     []byte    // of a Resumable
+	recentring []float64 // see Chart; nil: the coordinates of the model
+	kernel     []byte    // state of a Resumable kernel
 	rng        []byte
 	report     ChainReport
 }
@@ -75,7 +75,7 @@ func (s *Snapshot) GobDecode(b []byte) error {
 	var g snapshotGob
 	err := gob.NewDecoder(bytes.NewReader(b)).Decode(&g)
 	version := struct{ Version int }{g.Version}
-	if err != nil { // may come from another version
+	if err != nil { // the snapshot may come from another version
 		_ = gob.NewDecoder(bytes.NewReader(b)).Decode(&version)
 	}
 	if version.Version != 0 && version.Version != snapshotVersion {
@@ -121,14 +121,14 @@ func (g *snapshotGob) check() error {
 // Ran returns the time for which the chain had run.
 func (s *Snapshot) Ran() time.Duration { return s.report.Warmup.Elapsed + s.report.Sampling.Elapsed }
 
-// size returns the approximate number of bytes.
+// size returns the approximate size of the snapshot in bytes.
 func (s *Snapshot) size() int {
 	return 8*(2*len(s.position)+len(s.place)+2*len(s.metric.Inverse)+len(s.within)) + len(s.kernel)
 }
 
-// snapshotDelay returns the time until the next snapshot, given the size of the last one in bytes
-// and the time that the chain has run. Writing should take no more than some megabytes a second,
-// and a run that is killed should lose no more than an eighth of its work.
+// snapshotDelay returns the time until the next snapshot, given the size of the last one and the
+// time that the chain has run. Snapshots should take no more than a few megabytes per second to
+// write, and a run that is killed should lose no more than an eighth of its work.
 func (c *Config) snapshotDelay(size int, ran time.Duration) time.Duration {
 	const rate = 4 << 20 // bytes per second
 	switch {
@@ -140,7 +140,7 @@ func (c *Config) snapshotDelay(size int, ran time.Duration) time.Duration {
 	return max(min(time.Second/2, ran/8), 5*time.Millisecond, time.Duration(float64(size)/rate*float64(time.Second)))
 }
 
-// snapshot describes the chain, which is between two transitions.
+// snapshot describes the state of the chain between two transitions.
 func (c *chain) snapshot() (*Snapshot, error) {
 	s := &Snapshot{
 		Chain: c.report.Chain, ID: c.report.ID, Seed: c.cfg.Seed,
@@ -179,7 +179,7 @@ func (c *chain) snapshot() (*Snapshot, error) {
 	return s, nil
 }
 
-// takeSnapshot sends a snapshot after the draws that it follows.
+// takeSnapshot sends a snapshot together with all draws before it.
 func (c *chain) takeSnapshot() error {
 	if c.cfg.Snapshot == nil {
 		return nil
@@ -225,7 +225,7 @@ func (c *chain) resume(s *Snapshot, plan Plan) error {
 			return err
 		}
 	}
-	// The log density at a point depends on model, data and processor.
+	// The log density at a point depends on the model, the data and the processor.
 	if now, was := c.state.Point.LogDensity, s.logDensity; now != was {
 		if !(math.Abs(now-was) <= 1e-6*(1+math.Abs(was))) {
 			return fmt.Errorf("the log density at the position to resume from is %v, but was %v: model or data have changed", now, was)
@@ -261,7 +261,7 @@ func (m *Meter) restore(list []Rejection, total int) {
 	}
 }
 
-// keyed returns a stream with its source, whose state can be saved.
+// keyed returns a stream together with its source, whose state can be saved.
 func keyed(seed uint64, id int, purpose string) (*rand.Rand, *rand.ChaCha8) {
 	source := rand.NewChaCha8(streamKey(seed, id, purpose, 0))
 	return rand.New(source), source

@@ -7,47 +7,47 @@ import (
 	"math/rand/v2"
 )
 
-// State is the state of a chain in warm-up; the stages pass it on. They may replace or change any
-// of the exported fields between transitions.
+// State is the state of a chain in warm-up, which each stage passes on to the next. Stages may
+// change any exported field between transitions.
 type State struct {
 	Chain int    // index of the chain, from 0
-	ID    int    // key of its random streams
-	Seed  uint64 // of the run
+	ID    int    // number of the chain, which selects its random streams
+	Seed  uint64 // seed of the run
 
-	Rng         *rand.Rand // of the transitions
+	Rng         *rand.Rand // random numbers for the transitions
 	Target      *Meter
-	Chart       *Chart // below Target: coordinates that can be changed; nil: they cannot
+	Chart       *Chart // changeable coordinates, below Target; nil: they cannot be changed
 	Hamiltonian Hamiltonian
 	Kernel      Kernel
-	Point       *Point  // the current state; Reset
+	Point       *Point  // the current state, after Reset
 	StepSize    float64 // the step size that Advance passes to the kernel
 	FirstStep   float64 // StepSize at the start of the chain: the plan's, or that of Config.StepSize
-	KeepStep    bool    // StepSize was given, without warm-up: stages should not search for another
+	KeepStep    bool    // StepSize was given for a run without warm-up: stages should not search for another
 	RandomStart bool    // Point was drawn by Uniform, not given
 
 	Iteration int // transitions made so far
 
-	// Note keeps a sentence for ChainReport.Notes; nil: notes are dropped.
+	// Note adds a sentence to ChainReport.Notes; nil: notes are dropped.
 	Note func(sentence string)
 
 	// Emit adds to ChainReport.Events; nil: events are dropped.
 	Emit func(Event)
 
-	// exchanges with the other chains; nil: the chain is alone
+	// exchange exchanges parts with the other chains; nil: the chain is alone
 	exchange func(part any, combine func(parts []any) any) (any, error)
 
-	observe func(Info) error // the session's: saves the draw, reports progress
-	before  func() error     // the session's, before a transition: saves the state
+	observe func(Info) error // saves the draw and reports progress, after a transition
+	before  func() error     // saves the state, before a transition
 
-	keep   func() []float64 // saves the current stage, see Resumable; nil: it cannot be saved
-	within []float64        // saved numbers of the stage in which the run resumes; nil: none
+	keep   func() []float64 // returns the numbers of the current stage, see Resumable; nil: it cannot be saved
+	within []float64        // saved numbers of the stage in which the run is resumed; nil: none
 }
 
 // Resumable lets a run be saved and resumed in the middle of a stage. A stage calls it before its
-// first transition. save returns the numbers that the rest of the stage depends on and that are not
-// in s, such as the number of transitions made; it is called between two transitions. The result is
-// nil or, if a run is resumed within this stage, the saved numbers, from which the stage must
-// continue.
+// first transition. save returns the numbers on which the rest of the stage depends and that are
+// not in s, such as the number of transitions made; it is called between two transitions. The
+// result is nil or, if the run is resumed within this stage, the saved numbers, from which the
+// stage must continue.
 //
 // A stage that does not call Resumable is repeated from its beginning.
 func (s *State) Resumable(save func() []float64) (saved []float64) {
@@ -56,8 +56,9 @@ func (s *State) Resumable(save func() []float64) (saved []float64) {
 	return saved
 }
 
-// SavedCount returns the first of the numbers that [State.Resumable] returned: the number of
-// transitions already made by a stage of n. It returns an error if no stage could have saved it.
+// SavedCount returns the first of the numbers that [State.Resumable] returned, which is the number
+// of transitions made so far by a stage of n transitions. It returns an error if no stage could
+// have saved this number.
 func SavedCount(saved []float64, n int) (int, error) {
 	if len(saved) == 0 || !(saved[0] >= 0 && saved[0] <= float64(n)) || saved[0] != math.Trunc(saved[0]) {
 		return 0, errors.New("infer: the saved state of a stage of warm-up makes no sense: was the run started by another version?")
@@ -65,9 +66,9 @@ func SavedCount(saved []float64, n int) (int, error) {
 	return int(saved[0]), nil
 }
 
-// NewState returns the state of a chain that starts at x, which is copied, with the parts of plan.
-// Sessions make their own states; this one is for running stages and kernels yourself. It returns
-// an error if the plan is incomplete or the target has no finite log density at x.
+// NewState returns the state of a chain that starts at a copy of x, with the parts of plan.
+// Sessions make their own states; use this one to run stages and kernels yourself. It returns an
+// error if the plan is incomplete or the log density at x is not finite.
 func NewState(plan Plan, target *Meter, rng *rand.Rand, x []float64) (*State, error) {
 	if err := plan.validate(); err != nil {
 		return nil, err

@@ -7,11 +7,11 @@ import (
 )
 
 // Stream returns the random numbers for one purpose of one chain. The stream is ChaCha8, a
-// counter-based generator. Its 256-bit key consists of seed, id, a 64-bit hash (FNV-1a) of purpose,
-// and counter. So streams with different arguments are independent, and it does not matter which
-// goroutine draws first. For the session's own purposes id is the chain's ID and counter is 0. The
-// exception is "generate", where counter is the iteration: the generated values of a draw are a
-// function of seed, chain, iteration and position.
+// counter-based generator, with a 256-bit key: seed, id, a 64-bit hash (FNV-1a) of purpose, and
+// counter. So streams with different arguments are independent, and it does not matter which
+// goroutine draws first. For the purposes of a session, id is the chain's ID and counter is 0,
+// except for "generate", where counter is the iteration. So the generated values of a draw depend
+// only on seed, chain, iteration and position.
 func Stream(seed uint64, id int, purpose string, counter uint64) *rand.Rand {
 	return rand.New(rand.NewChaCha8(streamKey(seed, id, purpose, counter)))
 }

@@ -12,41 +12,42 @@ import (
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
-// Sampler makes the chains of a run. With the zero value every choice is made automatically.
+// Sampler is the self-tuning sampler for a run. With the zero value, every choice is made
+// automatically.
 type Sampler struct {
 	Metric infer.MetricKind // "": the one with the smallest held-out Fisher divergence
 	Kind   Kind             // "": the winner of the race between kernels
-	Steps  int              // number of steps of a static kernel; 0: chosen by the race
+	Steps  int              // number of steps of a kernel with fixed trajectory length; 0: chosen by the race
 
-	StepSize float64 // of a kernel given in Kind; 0: adapted (NUTS) or chosen by the race
-	// target mean acceptance of NUTS; 0: 0.8, raised if transitions diverge
+	StepSize float64 // step size of a kernel given by Kind; 0: adapted (NUTS) or chosen by the race
+	// target mean acceptance of NUTS; 0: 0.8, and raised if transitions diverge
 	Delta          float64
-	MaxDepth       int     // of NUTS; 0: 10
+	MaxDepth       int     // maximum tree depth of NUTS; 0: 10
 	MaxEnergyError float64 // energy error above which a transition is divergent; 0: 1000
-	// the largest variation of the energy within a step of NUTS, see [nuts.Kernel]; 0: 2
+	// maximum variation of the energy within a step of NUTS, see [nuts.Kernel]; 0: 2
 	Refine float64
 
 	// Recentre chooses the coordinates of group-level terms, see [infer.Recentrer]. "" and "learn"
-	// learn them from the draws. "off" uses the target's own coordinates. A number fixes them, from
-	// 1 (centred) to 0 (non-centred).
+	// learn them from the draws. "off" uses the target's own coordinates. A number sets the degree
+	// of centring, from 0 (non-centred) to 1 (centred).
 	Recentre string
 
-	PlainStart bool // start where the run's rule says, without a climb to the typical set
+	PlainStart bool // start where Config.Init says, without climbing to the typical set
 	NoPool     bool // each chain learns from its own draws alone
-	NoEarlyEnd bool // make all transitions of warm-up, even if it has settled earlier
-	NoRefine   bool // never divide a step of NUTS into smaller ones
-	NoTemper   bool // no tempering, even if chains do not move between modes
-	NoSpare    bool // one transition per draw, even if single transitions give few effective draws
-	FirstRound int  // transitions; 0: 15
-	RaceBatch  int  // transitions of a chain per batch of the race; 0: 6
-	RaceLength int  // batches; 0: 8
+	NoEarlyEnd bool // make all transitions of warm-up, even if it has settled before
+	NoRefine   bool // never divide a NUTS step into smaller ones
+	NoTemper   bool // never temper, even if chains do not move between modes
+	NoSpare    bool // one transition per draw, even if draws are then highly autocorrelated
+	FirstRound int  // transitions of the first round; 0: 15
+	RaceBatch  int  // transitions per chain in a batch of the race; 0: 6
+	RaceLength int  // batches of the race; 0: 8
 
-	// Threshold names the row of [Thresholds] whose value is multiplied by Factor. It serves
+	// Threshold names a row of [Thresholds], whose value is multiplied by Factor. It is for
 	// experiments on the influence of that threshold.
 	Threshold string
 	Factor    float64
 
-	raises bool // Delta was not given: it may be raised where transitions diverge
+	raises bool // Delta was not given, so it is raised if transitions diverge
 }
 
 // Defaults of [Sampler].
@@ -135,24 +136,25 @@ func (s Sampler) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 // Kind names a kernel.
 type Kind string
 
-// The kernels.
+// The kernels. Leapfrog and ExactNormal are static: their trajectories have a fixed number of
+// steps.
 const (
 	NUTS        Kind = "nuts"
-	Leapfrog    Kind = "leapfrog"     // HMC, a fixed number of leapfrog steps of random size
+	Leapfrog    Kind = "leapfrog"     // HMC with a fixed number of leapfrog steps of random size
 	ExactNormal Kind = "exact_normal" // HMC with the exact-normal splitting and a random step size
 )
 
-// Kinds lists them.
+// Kinds lists the kernels.
 func Kinds() []Kind { return []Kind{NUTS, Leapfrog, ExactNormal} }
 
-// jitter is the random relative variation of the step size of static kernels. It keeps the length
-// of a trajectory from being a period of the motion.
+// jitter is the relative random variation of the step size of static kernels. Without it, the
+// length of a trajectory might be a period of the motion, and the chain would not move.
 const jitter = 0.15
 
 // Setting is a kernel with its options, except for the step size.
 type Setting struct {
 	Kind  Kind
-	Steps int // of static kernels
+	Steps int // number of steps of a static kernel
 }
 
 // String implements fmt.Stringer.
@@ -170,7 +172,7 @@ func (s Setting) String() string {
 
 var infinity = math.Inf(1)
 
-// order compares numbers for sorting; NaN equals every number.
+// order compares numbers for sorting. NaN counts as equal to every number.
 func order(a, b float64) int {
 	switch {
 	case a < b:

@@ -14,7 +14,7 @@ import (
 type course struct {
 	options Sampler
 	at      *limits
-	length  int // the largest number of transitions
+	length  int // maximum number of transitions
 }
 
 // chain is a chain in warm-up.
@@ -24,22 +24,22 @@ type chain struct {
 	h      *hmc.Whitened
 	kernel *Kernel
 	delta  float64
-	made   int  // transitions
+	made   int  // transitions so far
 	learns bool // whether the chain learns the coordinates of group-level terms
 
-	// the coordinates in which the search for modes took place, see infer.Recentring
+	// coordinates in which the modes were searched for, see infer.Recentring
 	searchedIn []float64
 
-	record record // of the round under way
+	record record // record of the current round
 }
 
-// Run implements [infer.Stage]: start, metric, rounds, kernel, end.
+// Run implements [infer.Stage]. Its steps are start, metric, rounds, kernel and end.
 func (c course) Run(ctx context.Context, s *infer.State) error {
 	w := &chain{course: c, State: s, h: s.Hamiltonian.(*hmc.Whitened), kernel: s.Kernel.(*Kernel), delta: c.options.Delta}
 	if s.Target.Dim() == 0 {
 		return nil
 	}
-	given := w.h.Metric().Kind != infer.Unit // by the caller of the run
+	given := w.h.Metric().Kind != infer.Unit // the caller gave a metric
 	begun := s.Target.Gradients()
 	o, err := w.open(ctx, given)
 	if err != nil {
@@ -70,26 +70,26 @@ func (c course) Run(ctx context.Context, s *infer.State) error {
 	if !tempers {
 		w.spend(v)
 	}
-	told := w.kernel.told
-	told["start_gradients"] = float64(started - begun)
-	told["search_gradients"] = float64(o.searched)
-	told["rounds_gradients"] = float64(learnt - started)
-	told["race_gradients"] = float64(s.Target.Gradients() - learnt)
-	told["warmup_transitions"] = float64(w.made)
-	told["divergence"] = v.divergence
-	told["worth"] = v.worth
-	told["delta"] = w.delta
-	told["refined"] = v.refined
+	figures := w.kernel.figures
+	figures["start_gradients"] = float64(started - begun)
+	figures["search_gradients"] = float64(o.searched)
+	figures["rounds_gradients"] = float64(learnt - started)
+	figures["race_gradients"] = float64(s.Target.Gradients() - learnt)
+	figures["warmup_transitions"] = float64(w.made)
+	figures["divergence"] = v.divergence
+	figures["worth"] = v.worth
+	figures["delta"] = w.delta
+	figures["refined"] = v.refined
 	return nil
 }
 
-// opening is the result of a chain's start, apart from its point and its metric.
+// opening is the result of a chain's start, except its point and its metric.
 type opening struct {
-	modes    []*mode // the modes whose mass matters, if there are several
-	searched int64   // gradients that the search for modes took
+	modes    []*mode // the modes whose mass matters; nil unless there are several
+	searched int64   // number of gradients that the search for modes used
 }
 
-// open brings the chain to the typical set, looks for modes and sets the first metric.
+// open moves the chain to the typical set, searches for modes and sets the first metric.
 func (w *chain) open(ctx context.Context, given bool) (o opening, err error) {
 	if err := w.beginRecentred(given); err != nil {
 		return o, err
@@ -121,8 +121,8 @@ func (w *chain) open(ctx context.Context, given bool) (o opening, err error) {
 	return o, w.h.SetMetric(f.metric)
 }
 
-// search finds the first step size. If it fails with the metric learnt from the climb, it tries the
-// identity: that metric may not fit at the chain's present position.
+// search finds the first step size. If that fails with the metric learnt from the climb, it tries
+// the identity, because the learnt metric may not fit where the chain is now.
 func (w *chain) search(ctx context.Context, given bool) error {
 	begun := w.StepSize
 	err := (warmup.Search{}).Run(ctx, w.State)
@@ -139,7 +139,7 @@ func (w *chain) search(ctx context.Context, given bool) error {
 	return nil
 }
 
-// place is the index of the chain among the n chains that learn together.
+// place returns the index of the chain among the n chains that learn together.
 func (w *chain) place(n int) int {
 	if n == 1 { // it learns alone, whatever its index in the run
 		return 0

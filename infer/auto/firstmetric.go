@@ -5,39 +5,39 @@ import (
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
-// This file: the first metric, from the climbs of all chains together.
+// This file computes the first metric, from the climbs of all chains together.
 
-// pairs are the steps of an optimiser, the changes of the gradient along them, and the point where
-// the optimiser ended.
+// pairs are the steps of an optimiser with the changes of the gradient along them, and the point
+// where the optimiser ended.
 type pairs struct {
 	steps, changes [][]float64
 
-	settled    bool // the chain is at a draw from a normal distribution that fits there
-	mouth      bool // the climb went too far and the chain was moved back, see chain.mouth
+	settled    bool // the chain is at a draw from a normal distribution that fits the target there
+	mouth      bool // the climb went into the neck of a funnel and the chain was moved back, see chain.mouth
 	position   []float64
 	logDensity float64
-	normal     infer.Metric // about its mean; without a Kind: none
-	// the log density at the mean, if the target were that normal distribution
+	normal     infer.Metric // that normal distribution; without a Kind: none
+	// log density of the target at the mean, if it were that normal distribution
 	peak    float64
 	hasMass bool
 	mass    float64 // log mass of that normal distribution, up to a constant
 }
 
-// lesserMass bounds the modes whose draws are worth having. A mode is ignored if its log mass is
-// below that of the largest mode by more than lesserMass plus half the dimension. The second term
-// allows for the error of normal approximations.
+// lesserMass limits which modes matter. A mode is ignored if its log mass is below that of the
+// largest mode by more than lesserMass plus half the dimension. The second term allows for the
+// error of normal approximations.
 const lesserMass = 20
 
-// first combines the starts of all chains.
+// first combines the results of the starts of all chains.
 type first struct {
 	metric infer.Metric
-	best   pairs // the settled start with the largest log density, or mass
+	best   pairs // the settled start with the largest mass or, without masses, log density
 }
 
-// trails reports whether a start is in a mode so much lower than the best one that no draw of the
-// run should come from it.
+// trails reports whether a start is in a mode so far below the best one that the run should have no
+// draws from it.
 func (f *first) trails(p pairs, d int) bool {
-	if !p.settled && f.best.settled && p.position != nil { // it has found no mode
+	if !p.settled && f.best.settled && p.position != nil { // the start has not settled in a mode, although another one has
 		return p.logDensity < f.best.logDensity-100-10*float64(d)
 	}
 	if p.hasMass && f.best.hasMass {
@@ -75,7 +75,7 @@ func (w *chain) firstMetric(own pairs) (*first, error) {
 			kind = infer.LowRank
 		}
 		o := whiten.Options{Shrink: 1e-6, Cutoff: 1.1}
-		if d <= maxCurvature { // the pairs hold all second derivatives
+		if d <= maxCurvature { // the pairs determine all second derivatives
 			o.Shrink, o.Rank = 1e-10, d
 		}
 		m, err := whiten.Fit(kind, s, o)

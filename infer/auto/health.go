@@ -12,13 +12,13 @@ import (
 // never moved to the position of another one. It may start again from a random point that it draws
 // itself, and its draws are never replaced.
 
-// standing is the state of a chain among those that learn together.
+// standing is the state of a chain among the chains that learn together.
 type standing struct {
 	restarted bool
-	useless   int  // rounds since it became useless
-	present   bool // it has not ended
-	dropped   bool // nothing is learnt from it any more
-	lost      bool // useless in the last round, after a restart
+	useless   int  // number of rounds since the chain became useless
+	present   bool // the chain has not ended
+	dropped   bool // the chain is no longer used for learning
+	lost      bool // useless in the last round although it was restarted
 }
 
 // judgeChains finds the chains of the last round that are useless for learning. A chain is useless
@@ -102,7 +102,7 @@ func logVolume(draws [][]float64) float64 {
 	return sum
 }
 
-// minVariance is the smallest variance of a chain that moves. A smaller one is due to rounding.
+// minVariance is the minimum variance of a chain that moves. Smaller variances are due to rounding.
 const minVariance = 1e-20
 
 // present returns the records of the chains that have not been dropped.
@@ -121,7 +121,7 @@ func (v *verdict) present(parts []any, recent []record) []record {
 	return out
 }
 
-// restart begins the chain again, from a random point of its own random stream.
+// restart moves the chain to a new random point, drawn from the chain's own random stream.
 func (w *chain) restart(ctx context.Context) error {
 	rng := infer.Stream(w.Seed, w.ID, "restart", 0)
 	x, _, err := infer.FindStart(infer.Uniform{Radius: restartRadius}, w.Chain, w.Target, rng)

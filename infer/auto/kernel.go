@@ -14,23 +14,23 @@ import (
 	"github.com/ppl-lang/ppl/infer/tempered"
 )
 
-// Kernel is the kernel in use. It adapts nothing on its own.
+// Kernel makes the transitions of a chain with the current setting. It does not adapt anything.
 type Kernel struct {
 	setting Setting
 	nuts    nuts.Kernel
 	static  hmc.Kernel
-	// step size of the NUTS transitions that replace every reliefEvery-th transition of a static
-	// kernel; 0: none are replaced
+	// With a static kernel, every reliefEvery-th transition is one of NUTS with this step size; 0:
+	// none is
 	relief float64
-	made   int     // transitions since the kernel was set, counted for relief
-	spare  float64 // extra transitions per draw, on average, after the first
-	// extra transitions still due for the draws so far
+	made   int     // transitions since the kernel was set, which decide when NUTS makes one
+	spare  float64 // average number of extra transitions per draw
+	// extra transitions that are due for the draws so far
 	owed       float64
-	ladder     *tempered.Kernel // replaces the setting if it is not nil
+	ladder     *tempered.Kernel // replaces the setting unless it is nil
 	target     *infer.Meter
 	maxPerDraw float64
-	modes      *census            // nil: no second mode is known
-	told       map[string]float64 // findings of warm-up, for Describe
+	modes      *census            // counts the draws in each mode; nil: only one mode is known
+	figures    map[string]float64 // figures of warm-up, for Describe
 }
 
 var (
@@ -44,9 +44,9 @@ var (
 func newKernel(o Sampler, target *infer.Meter) *Kernel {
 	k := &Kernel{
 		target: target, maxPerDraw: o.limits().maxPerDraw,
-		nuts:   nuts.Kernel{MaxDepth: o.MaxDepth, MaxEnergyError: o.MaxEnergyError, Refine: o.Refine},
-		static: hmc.Kernel{FixedLength: true, Jitter: jitter, MaxEnergyError: o.MaxEnergyError},
-		told:   map[string]float64{},
+		nuts:    nuts.Kernel{MaxDepth: o.MaxDepth, MaxEnergyError: o.MaxEnergyError, Refine: o.Refine},
+		static:  hmc.Kernel{FixedLength: true, Jitter: jitter, MaxEnergyError: o.MaxEnergyError},
+		figures: map[string]float64{},
 	}
 	k.use(Setting{Kind: NUTS})
 	if o.Kind == Leapfrog || o.Kind == ExactNormal {
@@ -64,10 +64,10 @@ func (k *Kernel) use(s Setting) {
 // Setting returns the setting in use.
 func (k *Kernel) Setting() Setting { return k.setting }
 
-// Transition implements [infer.Kernel]. It may make several transitions; Info then holds their
-// sums, means and maxima. The number is fixed when warm-up ends, so that each transition leaves the
-// target invariant. With a static kernel, NUTS makes the extra transitions. It reaches tails and
-// returns from them, which trajectories of fixed length rarely do.
+// Transition implements [infer.Kernel]. It may make several transitions; Info then has their sums,
+// means or maxima. Their number is fixed when warm-up ends, so that each leaves the target
+// invariant. With a static kernel, NUTS makes the extra transitions: it reaches tails and returns
+// from them, which trajectories of fixed length rarely do.
 func (k *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z *infer.Point) (*infer.Point, infer.Info, error) {
 	z, info, err := k.transition(rng, h, eps, z)
 	if err == nil && k.modes != nil {
@@ -123,7 +123,7 @@ func (k *Kernel) transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z 
 	return z, info, nil
 }
 
-// next returns the kernel of the next transition and its step size. This is the kernel in use or,
+// next returns the kernel and the step size for the next transition. It is the current kernel or,
 // for every reliefEvery-th transition of a static kernel, NUTS.
 func (k *Kernel) next(h infer.Hamiltonian, eps float64) (infer.Kernel, float64) {
 	if k.setting.Kind == NUTS {
@@ -147,10 +147,10 @@ func (k *Kernel) byNUTS(h infer.Hamiltonian, eps float64) (infer.Kernel, float64
 	return &k.nuts, eps
 }
 
-// With a static kernel, NUTS makes every reliefEvery-th transition. The target may be less normal
-// than it seemed, in tails that warm-up hardly visited, and a static kernel may reject every
-// proposal there. A transition of NUTS takes about three times as many gradients, so these
-// transitions take more than a fourth of all gradients.
+// reliefEvery is the period with which NUTS makes a transition in place of a static kernel. In
+// tails that warm-up hardly visited, the target may be less normal than it seemed, and a static
+// kernel may reject every proposal there. A transition of NUTS takes about three times as many
+// gradients, so these transitions take more than a fourth of all gradients.
 const reliefEvery = 8
 
 type savedKernel struct {
@@ -159,7 +159,7 @@ type savedKernel struct {
 	Made    int
 	Spare   float64
 	Owed    float64
-	Told    infer.Figures
+	Figures infer.Figures
 	Modes   *census
 	Ladder  []byte // nil: none
 }
@@ -174,7 +174,7 @@ func (k *Kernel) SaveState() ([]byte, error) {
 			return nil, err
 		}
 	}
-	err := gob.NewEncoder(&out).Encode(savedKernel{k.setting, k.relief, k.made, k.spare, k.owed, k.told, k.modes, ladder})
+	err := gob.NewEncoder(&out).Encode(savedKernel{k.setting, k.relief, k.made, k.spare, k.owed, k.figures, k.modes, ladder})
 	return out.Bytes(), err
 }
 
@@ -203,8 +203,8 @@ func (k *Kernel) LoadState(h infer.Hamiltonian, state []byte) error {
 		}
 	}
 	k.relief, k.made, k.spare, k.owed = s.Relief, s.Made, s.Spare, s.Owed
-	if s.Told != nil {
-		k.told = s.Told
+	if s.Figures != nil {
+		k.figures = s.Figures
 	}
 	return nil
 }
@@ -231,7 +231,7 @@ func (k *Kernel) Describe() map[string]float64 {
 			d[name] = v
 		}
 	}
-	for name, v := range k.told {
+	for name, v := range k.figures {
 		d[name] = v
 	}
 	return d

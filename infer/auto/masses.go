@@ -13,32 +13,32 @@ import (
 
 // This file estimates the modes and their masses from the draws of warm-up. Chains in different
 // places with a barrier between them are in different modes, whether or not the search found these
-// modes. Bridge sampling (Meng and Wong 1996) estimates their masses, from the draws in each mode
-// and from draws of a normal distribution fitted there.
+// modes. Their masses are estimated by bridge sampling (Meng and Wong 1996), from the draws in each
+// mode and from draws of a normal distribution fitted there.
 
 const (
-	// bridged is the number of draws used to estimate masses: of each chain, and of its normal
-	// distribution.
+	// bridged is the number of draws from which masses are estimated: of each chain, and of its
+	// normal distribution.
 	bridged = 60
 
-	// bridgeRounds bounds the fixed-point iteration, which gains a digit in two or three rounds.
+	// bridgeRounds is the maximum number of fixed-point iterations. Each two or three gain a digit.
 	bridgeRounds = 100
 
-	// A path between two groups has this number of steps, with this number of draws at each.
+	// The number of steps of a path between two groups, and the number of draws at each step.
 	between, betweenDraws = 8, 15
 )
 
 // group is a set of chains in the same place.
 type group struct {
-	chains []int // indices of the chains in the exchange
+	chains []int // indices of the chains
 	fit    whiten.Sample
-	held   map[int][][]float64 // by chain: draws held out from the fit
+	held   map[int][][]float64 // draws held out from the fit, by chain
 	normal *mode
 	level  float64 // mean log density
 }
 
 // groupsOf divides the chains that have records into groups by their draws. parts[i] says whether
-// chain i has one.
+// chain i has a record.
 func (at *limits) groupsOf(parts []bool, recent []record, to *whiten.Map) []group {
 	means, sds := places(recent, to)
 	near := func(a, b int) bool {
@@ -69,8 +69,8 @@ func (at *limits) groupsOf(parts []bool, recent []record, to *whiten.Map) []grou
 	return groups
 }
 
-// places returns the means and standard deviations of each chain, for the whitened coordinates and
-// the log density.
+// places returns the means and standard deviations of each chain's whitened coordinates and log
+// density.
 func places(recent []record, to *whiten.Map) (means, sds [][]float64) {
 	d := len(recent[0].draws[0])
 	means, sds = make([][]float64, len(recent)), make([][]float64, len(recent))
@@ -97,8 +97,8 @@ func places(recent []record, to *whiten.Map) (means, sds [][]float64) {
 	return means, sds
 }
 
-// united divides n elements into connected components and returns the component of each. alike says
-// which pairs are connected.
+// united finds connected components of n elements and returns the component of each element. alike
+// reports whether two elements are connected.
 func united(n int, alike func(a, b int) bool) []int {
 	of := make([]int, n)
 	for i := range of {
@@ -120,8 +120,8 @@ func united(n int, alike func(a, b int) bool) []int {
 	return of
 }
 
-// add puts a chain into the group. The first half of its draws is for the fit, the other half is
-// held out.
+// add adds a chain to the group. The first half of its draws is for the fit; the other half is held
+// out.
 func (g *group) add(chain int, r record) {
 	half := len(r.draws) / 2
 	g.level += floats.Sum(r.logDensity) / float64(len(r.logDensity))
@@ -155,24 +155,23 @@ func (g *group) approximate(at *limits) bool {
 	return g.normal != nil
 }
 
-// logNormal is the log density of the normal distribution at x.
+// logNormal returns the log density of the mode's normal distribution at x.
 func (m *mode) logNormal(x []float64) float64 {
 	return -0.5*m.distance(x) - m.to.LogScale() - 0.5*float64(len(x))*math.Log(2*math.Pi)
 }
 
-// bridge is one chain's contribution to the masses: log ratios of the target to the normal
-// distribution of its group, and the groups that are separated from its own.
+// bridge is what one chain contributes to the masses: the log ratios of the target to the normal
+// distribution of its group, and which groups a barrier separates from its own.
 type bridge struct {
 	group          int
 	draws, normals []float64
-	apart          []bool // by group: there is a barrier
+	apart          []bool // a barrier separates the group from the chain's own
 }
 
-// occupied finds the modes that the chains are in and their masses. It gives them to the kernel,
-// which counts the draws in each, and reports whether there are several. candidates are the modes
-// that the search found. They count even if all chains have left them or none began there: chains
-// in a wide mode hardly ever enter a much narrower one, however near, and yet agree with one
-// another.
+// occupied finds the modes that the chains are in, and their masses. It gives them to the kernel,
+// which counts the draws in each mode, and reports whether there are several. candidates are the
+// modes that the search found. They count even if no chain is in them: chains in a wide mode hardly
+// ever enter a much narrower one, however near it is, and yet agree with each other.
 func (w *chain) occupied(v *verdict, candidates []*mode) (bool, error) {
 	all, here := later(v.rounds), []bool(nil)
 	for _, s := range v.standing {
@@ -181,7 +180,7 @@ func (w *chain) occupied(v *verdict, candidates []*mode) (bool, error) {
 	if len(all) == 0 || len(all[0].draws) < minDraws {
 		return false, nil
 	}
-	for i := range all { // draws of chains that were useless then count too
+	for i := range all { // draws of chains count even if they were useless before
 		all[i].unused = nil
 	}
 	recent := in(w.Chart, v.evidence, all)
@@ -216,7 +215,7 @@ func (w *chain) occupied(v *verdict, candidates []*mode) (bool, error) {
 	return false, nil
 }
 
-// visits returns the share of the draws of all groups that is in each mode.
+// visits returns the share of all groups' draws that is in each mode.
 func visits(modes []*mode, groups []group) []float64 {
 	out, n := make([]float64, len(modes)), 0.0
 	count := func(draws [][]float64) {
@@ -239,8 +238,8 @@ func visits(modes []*mode, groups []group) []float64 {
 	return out
 }
 
-// elsewhere returns the candidates that contain no chain; none if the coordinates have changed
-// since the search.
+// elsewhere returns the candidates that contain no chain. It returns none if the coordinates have
+// changed since the search.
 func (w *chain) elsewhere(candidates []*mode, groups []group) []*mode {
 	if w.Chart != nil && len(candidates) > 0 && !slices.Equal(w.Chart.Evidence(), w.searchedIn) {
 		return nil
@@ -259,7 +258,7 @@ func (w *chain) elsewhere(candidates []*mode, groups []group) []*mode {
 	return out
 }
 
-// bridge evaluates this chain's part. It needs more than one chain.
+// bridge computes this chain's contribution. It needs more than one chain.
 func (w *chain) bridge(groups []group) (bridge, error) {
 	place := w.Chain
 	own := bridge{group: -1}
@@ -306,8 +305,8 @@ func (w *chain) bridge(groups []group) (bridge, error) {
 }
 
 // separated reports whether there is a barrier between two groups. It moves a normal distribution
-// from one group to the other, in location and scale, and measures its mass along the path: the
-// median log density at its draws plus its log volume. Along a funnel the mass changes little.
+// from one group to the other, in location and scale. Its mass along the path is the median log
+// density of the target at its draws, plus its log volume. Along a funnel the mass changes little.
 // Between modes, or regions of very different scales, it falls.
 func (w *chain) separated(a, b *group) (bool, error) {
 	d := w.Target.Dim()
@@ -347,18 +346,18 @@ func (w *chain) separated(a, b *group) (bool, error) {
 	return slices.Min(levels[1:between]) < min(levels[0], levels[between])-w.at.massBarrier, nil
 }
 
-// masses are the modes with their masses.
+// masses has the modes and their masses.
 type masses struct {
 	normals []infer.Metric
-	mass    []float64 // sums to 1
+	mass    []float64 // masses, which sum to 1
 	errors  []float64 // standard errors
-	total   float64   // logarithm of the mass of all modes except candidates
-	// number of candidates, which come last and have the mass of their normal approximation
+	total   float64   // log mass of all modes except candidates
+	// number of candidates; they are the last modes, with the masses of their normal approximations
 	laplace int
 }
 
-// with adds the candidates whose mass is not small and of which the draws hold a much smaller
-// share. visits are the shares of the draws.
+// with adds the candidates whose mass is not small and that have a much smaller share of the draws.
+// visits are the shares of the draws.
 func (m *masses) with(at *limits, candidates []*mode, visits []float64) *masses {
 	if len(candidates) == 0 {
 		return m
@@ -395,7 +394,7 @@ func (m *masses) with(at *limits, candidates []*mode, visits []float64) *masses 
 // groups, the largest first.
 func massesOf(groups []group, parts []any) *masses {
 	n := len(groups)
-	separate := make([][]int, n) // votes for a barrier minus votes against
+	separate := make([][]int, n) // votes for a barrier between groups minus votes against
 	for i := range separate {
 		separate[i] = make([]int, n)
 	}
@@ -420,7 +419,7 @@ func massesOf(groups []group, parts []any) *masses {
 	out := &masses{}
 	var logs, relative []float64
 	for i := range n {
-		if of[i] != i { // joined with a group that is known better
+		if of[i] != i { // the group was joined to one that is better known
 			continue
 		}
 		l, e := bridgeSampling(draws[i], normals[i])
@@ -434,8 +433,8 @@ func massesOf(groups []group, parts []any) *masses {
 	return out.sorted()
 }
 
-// share computes the masses from the logarithms of their integrals and the relative standard
-// errors.
+// share computes the masses from the logarithms of the integrals of the modes, and their standard
+// errors from relative ones.
 func (m *masses) share(logs, relative []float64) {
 	m.total = floats.LogSumExp(logs)
 	for i, l := range logs {
@@ -466,9 +465,10 @@ func (m *masses) sorted() *masses {
 	return out
 }
 
-// bridgeSampling returns the logarithm of the integral of a density, and its standard error. The
-// arguments are log ratios of the density to a normal density: at draws from the density, and at
-// draws from the normal distribution (Meng and Wong 1996, equation 4.1; Frühwirth-Schnatter 2004).
+// bridgeSampling returns the logarithm of the integral of a density, and its standard error. Its
+// arguments are log ratios of the density to a normal density, at draws from the density and at
+// draws from the normal distribution (Meng and Wong 1996, equation 4.1; Frühwirth-Schnatter 2004
+// for the error).
 func bridgeSampling(draws, normals []float64) (log, relative float64) {
 	n1, n2 := float64(len(draws)), float64(len(normals))
 	if n1 == 0 || n2 == 0 {
@@ -511,18 +511,18 @@ func bridgeSampling(draws, normals []float64) (log, relative float64) {
 	return log, math.Sqrt(spread(above, n2) + correlated*spread(below, n1))
 }
 
-// correlated is the factor by which autocorrelation of warm-up draws increases the variance of a
-// mean.
+// correlated is the factor by which the autocorrelation of draws in warm-up increases the variance
+// of a mean.
 const correlated = 3
 
 // census counts the draws in each mode.
 type census struct {
 	Normals      []infer.Metric
 	Mass, Errors []float64
-	Laplace      int // number of modes, the last ones, whose mass is that of a normal approximation
+	Laplace      int // number of modes, at the end of the list, whose mass is that of a normal approximation
 	Counts       []int
 	Moves        int
-	Last         int // the mode of the last draw, from 1; 0: none yet
+	Last         int // mode of the last draw, from 1; 0: no draw yet
 
 	modes []*mode
 }
@@ -546,7 +546,7 @@ func (c *census) prepare() bool {
 	return len(c.modes) == len(c.Counts) && len(c.Mass) == len(c.modes) && len(c.Errors) == len(c.modes)
 }
 
-// count takes in a draw.
+// count counts a draw.
 func (c *census) count(x []float64) {
 	best, at := -infinity, 0
 	for i, m := range c.modes {
@@ -561,7 +561,7 @@ func (c *census) count(x []float64) {
 	c.Last = at + 1
 }
 
-// restart forgets the draws so far.
+// restart sets all counts to 0.
 func (c *census) restart() {
 	c.Counts, c.Moves, c.Last = make([]int, len(c.Counts)), 0, 0
 }

@@ -11,32 +11,32 @@ import (
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
-// candidate is a kind of metric with the way to learn it.
+// candidate is a kind of metric, with the function that learns it.
 type candidate struct {
 	kind    infer.MetricKind
 	options whiten.Options
 	name    string
-	costly  bool // tried only if it could be much better
+	costly  bool // tried only if it could be much better than the others
 }
 
-// maxDense is the largest dimension for which dense metrics are learnt. For a nearly normal target,
-// for which a dense metric is nearly exact, the bound is maxDenseNormal: a step then takes as long
-// as with a metric of low rank. maxSurveyed bounds metrics made by survey.
+// maxDense is the maximum dimension for which dense metrics are learnt. For a nearly normal target,
+// which a dense metric describes almost exactly, it is maxDenseNormal: steps then take as long as
+// with a low-rank metric. maxSurveyed is the maximum dimension for survey.
 const (
 	maxDense       = 150
 	maxDenseNormal = 512
 	maxSurveyed    = 1024
 )
 
-// minDraws is the least number of draws, over all chains, from which a metric is learnt. Each half
-// then has two draws, enough for a variance.
+// minDraws is the minimum number of draws, over all chains, from which a metric is learnt. Each
+// half then has two draws, enough for a variance.
 const minDraws = 4
 
-// minShrink is the shrinkage if scores are linear.
+// minShrink is the shrinkage for linear scores.
 const minShrink = 1e-8
 
-// choose learns the candidates from some chains and judges them on the others. same means that the
-// draws are in the coordinates for which the metric in use was learnt.
+// choose learns the candidates from some chains and judges them on the other chains. same means
+// that the draws are in the coordinates for which the current metric was learnt.
 func (v *verdict) choose(p *pool, recent []record, same bool) {
 	if p.given {
 		v.setMetric(p.metric, "given", recent)
@@ -59,7 +59,7 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 		v.setMetric(infer.Metric{Kind: infer.Unit, Dim: d}, "the identity, as asked for", recent)
 		return
 	}
-	// Scores that are linear, as far as the draws show, need no shrinkage.
+	// If the scores are linear, as far as the draws show, the estimate needs no shrinkage.
 	normal := v.attainable < p.at.nearlyNormal
 	inUse, ofInUse := infer.Metric{}, infinity
 	if normal && same && p.options.Metric == "" {
@@ -90,13 +90,14 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 	}
 }
 
-// setMetric sets a metric that was not learnt from the draws, and its divergence over all of them.
+// setMetric sets a metric that was not learnt from the draws, and computes its divergence over all
+// draws.
 func (v *verdict) setMetric(m infer.Metric, why string, recent []record) {
 	s := sampleOf(recent)
 	v.metric, v.why, v.divergence = m, why, whiten.Divergence(m, s.Draws, s.Scores)
 }
 
-// keepMetric keeps the metric in use, or the identity if there is none.
+// keepMetric keeps the current metric; if there is none, it sets the identity.
 func (v *verdict) keepMetric(p *pool, why string, d int) {
 	v.metric, v.why, v.divergence = p.metric, why, infinity
 	if v.metric.Kind == "" {
@@ -104,8 +105,8 @@ func (v *verdict) keepMetric(p *pool, why string, d int) {
 	}
 }
 
-// candidatesFor returns the candidates that n draws of dimension d allow, the simplest first. If
-// the user asked for a kind, only candidates of that kind are returned.
+// candidatesFor returns the candidates that can be learnt from n draws of dimension d, the simplest
+// first. If the user asked for a kind of metric, it returns only candidates of that kind.
 func candidatesFor(asked infer.MetricKind, d, n int, normal bool) []candidate {
 	candidates := []candidate{{infer.Diagonal, whiten.Options{}, "diagonal", false}}
 	for _, shrink := range []float64{1e-4, 3e-2} {
@@ -132,8 +133,8 @@ func candidatesFor(asked infer.MetricKind, d, n int, normal bool) []candidate {
 }
 
 // try returns the held-out divergence of each candidate and the index of the best. Costly
-// candidates are tried only if the best divergence so far, the metric in use included, is well
-// above the attainable one.
+// candidates are tried only if the smallest divergence so far, including that of the current
+// metric, is well above the attainable one.
 func (v *verdict) try(p *pool, candidates []candidate, parts [2]whiten.Sample, ofInUse float64) (divergences []float64, best int) {
 	least := infinity
 	divergences = make([]float64, len(candidates))
@@ -153,7 +154,7 @@ func (v *verdict) try(p *pool, candidates []candidate, parts [2]whiten.Sample, o
 			}
 			divergences[i] += divergence / 2
 		}
-		// Prefer the simpler candidate, unless another is clearly better.
+		// Prefer a simpler candidate unless another is clearly better.
 		if divergences[i] < 0.95*least-0.005 || i == 0 {
 			best, least = i, divergences[i]
 		}
@@ -161,8 +162,8 @@ func (v *verdict) try(p *pool, candidates []candidate, parts [2]whiten.Sample, o
 	return divergences, best
 }
 
-// learnBest learns the best candidate from all draws or, if that fails, the simplest. It returns
-// the index; ok is false if neither can be learnt.
+// learnBest learns the best candidate from all draws or, if that fails, the simplest one. It
+// returns the index; ok is false if neither can be learnt.
 func (v *verdict) learnBest(candidates []candidate, divergences []float64, best int) (which int, ok bool) {
 	for ; ; best = 0 {
 		c := candidates[best]
@@ -170,7 +171,7 @@ func (v *verdict) learnBest(candidates []candidate, divergences []float64, best 
 		v.metric, err = v.fitters[2].Fit(c.kind, c.options)
 		if err == nil {
 			// If draws are spread over many orders of magnitude, as for an improper posterior,
-			// rounding may leave the metric not positive definite.
+			// rounding may make the metric indefinite.
 			_, err = whiten.NewMap(v.metric)
 		}
 		if err == nil {
@@ -186,9 +187,9 @@ func (v *verdict) learnBest(candidates []candidate, divergences []float64, best 
 	}
 }
 
-// correct replaces or widens a metric if the scores mislead. On the way to the typical set, and in
-// the neck of a funnel, the variance of the draws replaces it. With long tails, where scores are
-// largest in the bulk, the metric would be too narrow and is widened.
+// correct replaces or widens a metric if the scores mislead. On the way to the typical set and in
+// the neck of a funnel, it uses the variances of the draws instead. With long tails, where scores
+// are largest in the bulk, the metric would be too narrow, and it is widened.
 func (v *verdict) correct(p *pool, whole whiten.Sample, normal bool) {
 	if v.divergence > p.at.hopeless && !normal {
 		v.metric, v.why = varianceOf(whole), "the variance of the draws"
@@ -203,8 +204,8 @@ func (v *verdict) correct(p *pool, whole whiten.Sample, normal bool) {
 	}
 }
 
-// take keeps the metric in use because it is much better than any learnt from the draws. A metric
-// from second derivatives may be so while draws are few.
+// take keeps the current metric because it is much better than any learnt from the draws. This can
+// happen with a metric from second derivatives while there are few draws.
 func (v *verdict) take(inUse infer.Metric, divergence float64) {
 	v.metric, v.divergence, v.unripe = inUse, divergence, false
 	v.why = fmt.Sprintf("%s, from second derivatives. Its Fisher divergence per dimension is %.2g", kindName(inUse), divergence)
@@ -220,8 +221,8 @@ func kindName(m infer.Metric) string {
 	return "diagonal"
 }
 
-// centred returns the metric in use with the best mean for it, and its divergence on draws that the
-// mean was not learnt from.
+// centred returns the current metric with the best mean for it. It also returns the divergence, on
+// draws from which that mean was not learnt.
 func centred(inUse infer.Metric, recent []record) (infer.Metric, float64) {
 	var after whiten.Sample
 	for _, r := range recent {
@@ -235,9 +236,9 @@ func centred(inUse infer.Metric, recent []record) (infer.Metric, float64) {
 	return inUse, whiten.Divergence(inUse, after.Draws, after.Scores)
 }
 
-// survey learns a dense metric from all second derivatives. It is for targets with nearly linear
-// scores, so that it matters little where the derivatives are taken. Each chain takes some of them,
-// by differences, at its own position.
+// survey learns a dense metric from all second derivatives, if the scores are nearly linear. It
+// then matters little where the derivatives are taken. Each chain computes some of them, by finite
+// differences at its own position.
 func (w *chain) survey(v *verdict) (infer.Metric, error) {
 	m, d := v.metric, v.metric.Dim
 	scale := make([]float64, d)
@@ -279,7 +280,7 @@ func (w *chain) survey(v *verdict) (infer.Metric, error) {
 	return all.(infer.Metric), nil
 }
 
-// widen gives each coordinate the variance of the draws.
+// widen sets the variance of each coordinate to that of the draws.
 func widen(m *infer.Metric, s whiten.Sample) {
 	variance := varianceOf(s)
 	d := m.Dim
@@ -346,7 +347,7 @@ func varianceOf(s whiten.Sample) infer.Metric {
 	return m
 }
 
-// folds divides the draws into two parts: every other chain, or the two halves of a single one.
+// folds divides the draws into two parts: every other chain, or the two halves of a single chain.
 func folds(r []record) [2][]record {
 	var parts [2][]record
 	if len(r) > 1 {

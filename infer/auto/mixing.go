@@ -8,17 +8,17 @@ import (
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
-// This file computes R-hat, slow coordinates, and the extremes of the draws.
+// This file computes R-hat, the slow coordinates and the extremes of the draws.
 
-// extremes makes maxTails tail points, each farther times as far out as its draw, in the coordinate
-// in which the draw is extreme.
+// extremes makes maxTails points in the tails. Each is a draw moved out: its most extreme
+// coordinate is multiplied by farther.
 const (
 	maxTails = 12
 	farther  = 1.5
 )
 
-// extremes finds the draws with the most extreme whitened coordinates. From each it makes a point
-// farther out.
+// extremes finds the draws with the most extreme whitened coordinates, and makes a point farther
+// out from each.
 func (v *verdict) extremes(to *whiten.Map, recent []record) {
 	d := v.metric.Dim
 	type extreme struct {

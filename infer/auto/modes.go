@@ -14,59 +14,61 @@ import (
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
-// This file searches for modes before the chains begin. Each chain climbs from its share of the
-// starts, which are random points of its own streams, and compares the ends of its climbs with the
-// known modes. The chains then agree on a list of modes and on the mode in which each chain begins.
+// This file searches for modes before the chains begin. Each chain climbs from its part of the
+// starting points, which are random points of its own streams, and compares the ends of its climbs
+// with the known modes. Then the chains agree on a list of modes and on the mode in which each
+// chain begins.
 
 const (
 	// loneClimbs is the number of climbs of a chain that learns alone.
 	loneClimbs = 8
 
-	// firstClimbs is the least number of climbs that each chain makes in the search.
+	// firstClimbs is the minimum number of climbs of each chain in the search.
 	firstClimbs = 2
 
-	// The mean of a normal approximation counts as the mode itself if the log density there differs
-	// from the approximation's by less than exact plus exactShare per dimension.
+	// A normal approximation is exact enough to count as the mode itself if, at its mean, its log
+	// density differs from the target's by less than exact plus exactShare per dimension.
 	exact, exactShare = 0.1, 0.01
 
-	// ascentSteps bounds the steps of Newton's method from the end of a climb that is no maximum.
+	// ascentSteps is the maximum number of Newton steps from the end of a climb that is not a
+	// maximum.
 	ascentSteps = 30
 
-	// A ray from a mode has this number of shells; the distance grows by shellGrowth from one to
-	// the next.
+	// A ray from a mode crosses this number of shells; each is shellGrowth times as far out as the
+	// one before.
 	shells, shellGrowth = 12, 2.0
 
-	// directions is the number of random directions in which mass around a mode is sought.
+	// directions is the number of random directions from a mode in which mass is looked for.
 	directions = 9
 
-	// If there are several modes, second derivatives are taken at no more than maxModes of them, in
-	// up to maxRefined dimensions.
+	// If there are several modes, second derivatives are computed at up to maxModes of them, in up
+	// to maxRefined dimensions.
 	maxRefined, maxModes = 1024, 8
 
-	// A chain far below the others first tries to begin anew from moreTries random points; if that
-	// fails, it climbs on from where it is.
+	// A chain far below the others first starts anew from up to moreTries random points. If that
+	// fails, it continues to climb from where it is.
 	moreTries = 3
 )
 
 // radii are the radii of random starts. The climbs of a chain use the list cyclically.
 var radii = []float64{2, 1, 4, 8, 2, 16, 4, 32}
 
-// mode is a local maximum of the density with a normal distribution fitted there.
+// mode is a local maximum of the density, with a normal distribution fitted there.
 type mode struct {
 	at         *limits
-	metric     infer.Metric // about the mode
-	logDensity float64      // at the mode, or that of the normal distribution there
+	metric     infer.Metric // its normal distribution
+	logDensity float64      // log density at the mode, or of the normal distribution there
 	mass       float64      // log mass, up to a constant
 	found      []int        // indices of the chains that found it
-	// gain of log density that the second derivatives predict for a Newton step from the mode; 0 if
-	// they were not taken
+	// gain of log density that a Newton step from the mode promises; 0 if second derivatives were
+	// not computed
 	promise float64
-	// the wide region around another mode; it has no maximum, so no climb ends in it
+	// a wide region around another mode; it has no maximum, so no climb ends in it
 	outer bool
 	to    *whiten.Map
 }
 
-// newMode returns a mode with its mass; nil if no normal distribution fits.
+// newMode returns a mode with its mass; nil if no normal distribution can be fitted.
 func (at *limits) newMode(m infer.Metric, logDensity float64) *mode {
 	to, err := whiten.NewMap(m)
 	if m.Kind == "" || err != nil {
@@ -83,14 +85,14 @@ func (at *limits) newMode(m infer.Metric, logDensity float64) *mode {
 // deviations.
 func (m *mode) distance(x []float64) float64 { return m.distanceIn(make([]float64, len(x)), x) }
 
-// distanceIn is distance with room for as many numbers.
+// distanceIn is distance with room as work space, which has the length of x.
 func (m *mode) distanceIn(room, x []float64) float64 {
 	m.to.Inverse(x, room)
 	return floats.Dot(room, room)
 }
 
 // has reports whether x is in the mode: near its mean, with a log density close to that of the
-// mode's normal distribution. It changes room, which has as many numbers.
+// mode's normal distribution. room is work space of the length of x.
 func (m *mode) has(x []float64, logDensity float64, room []float64) bool {
 	r := m.distanceIn(room, x)
 	return near(r, len(x)) && math.Abs(logDensity-(m.logDensity-0.5*r)) < m.at.slack+m.at.slackShare*0.5*r
@@ -108,7 +110,7 @@ func near(squared float64, n int) bool {
 	return squared < d+4*math.Sqrt(2*d)+4
 }
 
-// same reports whether two modes are the same one, with the same scale.
+// same reports whether two modes have the same place and the same scale.
 func (m *mode) same(other *mode) bool {
 	d := float64(m.metric.Dim)
 	limit := 0.1 + 0.05*d
@@ -127,13 +129,13 @@ func (m *mode) normalDraw(rng *rand.Rand) []float64 {
 	return x
 }
 
-// finding is what a chain contributes to an exchange: the modes that it found, its own start first,
-// and the known modes that it has been in.
+// finding is what a chain contributes to an exchange: the modes that it found, with that of its own
+// start first, and the known modes in which it has been.
 type finding struct {
 	modes   []*mode
 	visited []int
-	start   bool    // the first of modes is the one that the chain is in
-	level   float64 // the log density at the chain's position
+	start   bool    // the chain is in the first of modes
+	level   float64 // log density at the chain's position
 }
 
 // known merges the findings of all chains into the list of known modes.
@@ -174,9 +176,9 @@ func (w *chain) known(before []*mode, own finding) ([]*mode, []any, error) {
 }
 
 // searchModes looks for modes and moves the chain to the mode in which it begins. The chain stays
-// at its start unless another mode needs a chain: one that this chain found, or one that no chain
-// started in. start describes how the chain reached its start. The result is the modes that matter;
-// it is empty if there is only one, or if nothing is known.
+// at its start unless another mode needs a chain: one that this chain found, or one in which no
+// chain started. start describes how the chain reached its start. The result is the modes that
+// matter; it is empty if there is only one, or if none is known.
 func (w *chain) searchModes(ctx context.Context, start pairs) ([]*mode, error) {
 	var own finding
 	if start.settled && w.RandomStart {
@@ -207,7 +209,7 @@ func (w *chain) searchModes(ctx context.Context, start pairs) ([]*mode, error) {
 	}
 	matter := mattering(modes)
 	at := begins(matter, parts)
-	w.kernel.told["search_modes"] = float64(len(matter))
+	w.kernel.figures["search_modes"] = float64(len(matter))
 	if w.RandomStart {
 		if err := w.settle(ctx, at[w.place(len(parts))], own, parts); err != nil {
 			return nil, err
@@ -219,8 +221,8 @@ func (w *chain) searchModes(ctx context.Context, start pairs) ([]*mode, error) {
 	return matter, nil
 }
 
-// ownModes returns the mode where the chain has settled and another one visible from there: a mode
-// of smaller scale within it or, if there is none, mass farther out.
+// ownModes returns the mode in which the chain has settled, and another mode that can be seen from
+// there: a mode of smaller scale within it or, if there is none, mass farther out.
 func (w *chain) ownModes(ctx context.Context, start pairs) (own finding, err error) {
 	top, inner, err := w.topOf(ctx, start)
 	if err != nil {
@@ -244,13 +246,14 @@ func (w *chain) ownModes(ctx context.Context, start pairs) (own finding, err err
 	return own, nil
 }
 
-// begins returns, by chain, the mode in which the chain begins; nil if it stays where it is.
+// begins returns, for each chain, the mode in which it begins; nil if it stays where it is.
 func begins(matter []*mode, parts []any) []*mode {
 	at := make([]*mode, len(parts))
 	for chain, part := range parts {
 		if f, _ := part.(finding); f.start {
 			i := slices.IndexFunc(matter, f.modes[0].same)
-			// A chain whose mode does not matter begins in one that does and that it has found.
+			// A chain in a mode that does not matter begins in one that matters and that it has
+			// found.
 			if i < 0 {
 				i = slices.IndexFunc(matter, func(m *mode) bool { return slices.Contains(m.found, chain) })
 			}
@@ -263,9 +266,9 @@ func begins(matter []*mode, parts []any) []*mode {
 	return at
 }
 
-// settle moves the chain to the mode in which it begins, if that is not its present one. With m nil
-// the chain has no such mode. It then restarts if its present mode does not matter. In any case
-// climbTo moves it if it is far below the others.
+// settle moves the chain to mode m, in which it begins, unless it is already there. If m is nil,
+// the chain has no such mode; it then restarts if its current mode does not matter. In any case,
+// climbTo moves the chain if it is far below the others.
 func (w *chain) settle(ctx context.Context, m *mode, own finding, parts []any) error {
 	if m != nil {
 		if own.start && m.same(own.modes[0]) {
@@ -281,9 +284,10 @@ func (w *chain) settle(ctx context.Context, m *mode, own finding, parts []any) e
 	return w.climbTo(ctx, parts)
 }
 
-// around looks along a ray from a mode for mass farther out that no climb ends in, as in a mixture
-// of components with one centre and different scales. The mass of a shell is the density there
-// times its volume. For a single mode, whatever its tails, it rises to one maximum and then falls.
+// around looks along a ray from a mode for mass farther out in which no climb ends, as in a mixture
+// of components with the same centre and different scales. The mass of a shell is the density there
+// times its volume. Around a single mode, whatever its tails, this mass rises to one maximum and
+// then falls.
 func (w *chain) around(m *mode) (*mode, error) {
 	d := w.Target.Dim()
 	rng := infer.Stream(w.Seed, w.ID, "ray", 0)
@@ -336,7 +340,7 @@ func (w *chain) around(m *mode) (*mode, error) {
 	return outer, nil
 }
 
-// isAround reports whether there is mass in most directions from a mode. A single ray may have met
+// isAround reports whether there is mass in most directions from a mode. The first ray may have met
 // a different mode.
 func (w *chain) isAround(outer *mode, rng *rand.Rand) (bool, error) {
 	g := make([]float64, w.Target.Dim())
@@ -353,8 +357,8 @@ func (w *chain) isAround(outer *mode, rng *rand.Rand) (bool, error) {
 	return lack[directions/2] < w.at.margin+w.at.marginPerDim*float64(len(g)), nil
 }
 
-// refine takes second derivatives at the modes, if there are several and the dimension is too high
-// for the start to have taken them. The scales found by climbs are too rough for masses. The chains
+// refine computes second derivatives at the modes, if there are several and the dimension was too
+// high to do so at the start. The scales that climbs find are too inaccurate for masses. The chains
 // divide the modes among themselves.
 func (w *chain) refine(modes []*mode) ([]*mode, error) {
 	d := w.Target.Dim()
@@ -416,7 +420,7 @@ func (w *chain) refine(modes []*mode) ([]*mode, error) {
 	return out, nil
 }
 
-// mattering returns the modes whose mass may matter, the largest first.
+// mattering returns the modes whose mass may matter, in descending order of mass.
 func mattering(modes []*mode) []*mode {
 	best, d := -infinity, 0.0
 	for _, m := range modes {
@@ -432,9 +436,9 @@ func mattering(modes []*mode) []*mode {
 	return out
 }
 
-// place decides in which mode each chain begins, given the modes that the chains are in. Each mode
-// gets a chain if there are enough. A chain moves only if it shares its mode with others or has
-// none; chains that found the new mode are moved first.
+// place decides in which mode each chain begins, given the modes in which the chains are. Each mode
+// gets a chain if there are enough chains. A chain moves only if it shares its mode with others or
+// has none; chains that found the new mode move first.
 func place(modes []*mode, at []*mode) {
 	count := func(m *mode) (n int) {
 		for _, other := range at {
@@ -471,10 +475,10 @@ func place(modes []*mode, at []*mode) {
 	}
 }
 
-// climbTo moves a chain that has settled nowhere and is far below those that have. The chain begins
-// from other random points or, if it settles from none of them, climbs until its log density
-// reaches that of the other chains' starts. It learns only this level from them, not their
-// positions.
+// climbTo moves a chain that has not settled and is far below those that have. The chain starts
+// from other random points. If it settles from none of them, it climbs until its log density
+// reaches that of the other chains' starts. From the other chains it learns only this level, not
+// their positions.
 func (w *chain) climbTo(ctx context.Context, parts []any) error {
 	level := -infinity
 	for _, part := range parts {
@@ -526,8 +530,8 @@ func (w *chain) climbTo(ctx context.Context, parts []any) error {
 	return w.move(reached)
 }
 
-// begin moves the chain to its own draw from the normal distribution of a mode or, failing that, to
-// the mode itself.
+// begin moves the chain to its own draw from the normal distribution of a mode or, if the density
+// there is too low, to the mode itself.
 func (w *chain) begin(m *mode) error {
 	d := float64(m.metric.Dim)
 	rng := infer.Stream(w.Seed, w.ID, "begin", 0)
@@ -542,8 +546,8 @@ func (w *chain) begin(m *mode) error {
 	return w.move(m.metric.Mean)
 }
 
-// topOf returns the mode where the chain has settled. If the density rises above the normal
-// distribution that fits there, there is another mode within, of a smaller scale.
+// topOf returns the mode in which the chain has settled. If the density rises above the normal
+// distribution fitted there, there is another mode of a smaller scale within it, inner.
 func (w *chain) topOf(ctx context.Context, start pairs) (top, inner *mode, err error) {
 	m := start.normal
 	if m.Kind == "" {
@@ -577,8 +581,8 @@ func never([]float64, float64) bool { return false }
 
 func (w *chain) maxEvaluations() int { return climbs + int(2*math.Sqrt(float64(w.Target.Dim()))) }
 
-// modeAt returns the mode in which a climb ended. Its scale comes from the second derivatives or,
-// in many dimensions, from the climb.
+// modeAt returns the mode in which a climb ended. Its scale comes from second derivatives or, in
+// many dimensions, from the climb.
 func (w *chain) modeAt(a *optimize.Approach) (*mode, error) {
 	d := len(a.X)
 	if d > maxCurvature {
@@ -592,7 +596,7 @@ func (w *chain) modeAt(a *optimize.Approach) (*mode, error) {
 	return w.curved(a.X, a.LogDensity, a.Scale)
 }
 
-// curved returns the mode at x, with the scale of the second derivatives there.
+// curved returns the mode at x, with the scale given by the second derivatives there.
 func (w *chain) curved(x []float64, logDensity float64, scale []float64) (*mode, error) {
 	d := len(x)
 	was := infer.NewPoint(d)
@@ -602,7 +606,7 @@ func (w *chain) curved(x []float64, logDensity float64, scale []float64) (*mode,
 		return nil, err
 	}
 	var m infer.Metric
-	for range 2 { // the second time the steps have the right length and see more
+	for range 2 { // the second time, the steps have the right length, so the differences are more accurate
 		local, err := w.curvature(scale, 0, 1)
 		if err != nil {
 			return nil, err
@@ -636,9 +640,9 @@ func (w *chain) curved(x []float64, logDensity float64, scale []float64) (*mode,
 func (m *mode) isTop() bool { return m.promise < exact+exactShare*float64(m.metric.Dim) }
 
 // summit returns the maximum above the end of a climb; nil if none is found, or if it belongs to a
-// known mode. L-BFGS may stop on the slope of a narrow, bent ridge, because its last step gained
-// little and its approximate second derivatives promise no more. The true derivatives do promise
-// more, and Newton's method, which follows the bend, climbs on.
+// known mode. L-BFGS may stop on the slope of a narrow, bent ridge: its last step gained little,
+// and by its approximate second derivatives there is little to gain. The true derivatives promise
+// more, and Newton's method, which follows the bend, continues to climb.
 func (w *chain) summit(ctx context.Context, a *optimize.Approach, known []*mode) (*mode, error) {
 	m, err := w.modeAt(a)
 	if err != nil || m == nil || m.isTop() {
@@ -666,14 +670,14 @@ func (w *chain) summit(ctx context.Context, a *optimize.Approach, known []*mode)
 func (w *chain) climbs(ctx context.Context, known []*mode, n int) (finding, error) {
 	var out finding
 	begun := w.Target.Gradients()
-	lost := 0 // climbs that ended at no mode
+	lost := 0 // number of climbs that ended in no mode
 	most := int64(w.at.shareOfSearch * w.plannedGradients())
 	for k := range n {
 		spent := w.Target.Gradients() - begun
 		if k+1 >= firstClimbs && (spent >= most && (worthwhile(slices.Concat(known, out.modes)) < 2 || lost > k/2) || float64(spent) >= w.at.maxSearchGrowth*float64(most)) {
 			break
 		}
-		w.kernel.told["search_climbs"] = float64(k + 1)
+		w.kernel.figures["search_climbs"] = float64(k + 1)
 		nowhere, err := w.climbFromRandom(ctx, known, &out, k)
 		if err != nil {
 			return out, err
@@ -685,7 +689,7 @@ func (w *chain) climbs(ctx context.Context, known []*mode, n int) (finding, erro
 	return out, nil
 }
 
-// climbFromRandom makes climb k, and adds the mode in which it ends to the findings. It reports
+// climbFromRandom makes climb k and adds the mode in which it ends to the findings. It reports
 // whether the climb ended in no mode.
 func (w *chain) climbFromRandom(ctx context.Context, known []*mode, out *finding, k int) (nowhere bool, err error) {
 	rng := infer.Stream(w.Seed, w.ID, "modes", uint64(k))
@@ -728,7 +732,8 @@ func (w *chain) climbFromRandom(ctx context.Context, known []*mode, out *finding
 	return false, nil
 }
 
-// unlessZero returns err, or nil if err only reports that the density is zero at a starting point.
+// unlessZero returns nil if err only reports that the density is zero at a starting point, and err
+// otherwise.
 func unlessZero(err error) error {
 	if none := (*infer.InitError)(nil); errors.As(err, &none) {
 		return nil
@@ -739,8 +744,8 @@ func unlessZero(err error) error {
 // worthwhile returns the number of modes that matter.
 func worthwhile(modes []*mode) int { return len(mattering(modes)) }
 
-// apart reports whether a climb ended outside all known modes, with a barrier on the way to each of
-// them.
+// apart reports whether a climb ended outside all known modes, with barriers between its end and
+// each of them.
 func (w *chain) apart(a *optimize.Approach, known []*mode) (bool, error) {
 	d := len(a.X)
 	x, g := make([]float64, d), make([]float64, d)
@@ -766,8 +771,9 @@ func (w *chain) apart(a *optimize.Approach, known []*mode) (bool, error) {
 	return true, nil
 }
 
-// plannedGradients estimates the least number of gradients that the chain will take. For a nearly
-// normal target it assumes as many draws as warm-up has transitions, at three gradients each.
+// plannedGradients returns a lower estimate of the number of gradients that the chain will need.
+// For a nearly normal target it assumes as many draws as warm-up has transitions, at three
+// gradients each.
 func (w *chain) plannedGradients() float64 {
 	return 3 * float64(w.length)
 }

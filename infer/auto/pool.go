@@ -9,23 +9,23 @@ import (
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
-// pool is what all chains have seen so far. Each chain has its own copy, but only one chain judges;
-// the others adopt its verdict.
+// pool is what all chains have observed so far. Each chain has its own copy, but only one chain
+// judges; the others adopt its verdict.
 type pool struct {
 	course
 	given   bool
 	chart   *infer.Chart // nil: the target has no group-level terms
-	learns  bool         // whether the terms' coordinates are learnt
-	several bool         // modes are known, and chains begin in different ones on purpose
-	metric  infer.Metric // in use
-	rounds  [][]record   // by round, then chain
+	learns  bool         // the coordinates of these terms are learnt
+	several bool         // several modes are known, and chains begin in different ones on purpose
+	metric  infer.Metric // the current metric
+	rounds  [][]record   // records by round, then by chain
 	history []*verdict
 }
 
-// verdict is the result of judging a round.
+// verdict is the result of a round: what all chains do next.
 type verdict struct {
 	at     *limits
-	rounds [][]record // of the pool, including this one
+	rounds [][]record // the rounds of the pool, including this one
 
 	crew
 	coordinates
@@ -33,56 +33,56 @@ type verdict struct {
 	steps
 	mixing
 
-	fitters *[3]whiten.Fitter // of chooseCoordinates: for each half of the draws, and for all
+	fitters *[3]whiten.Fitter // work space of chooseCoordinates: for each half of the draws, and for all
 
-	split     bool // chains are in different places, as in the round before
-	unsettled bool // warm-up has used all its transitions and has not settled
+	split     bool // chains are in different places, in this round and the one before
+	unsettled bool // all transitions of warm-up are used, but it has not settled
 	done      bool
 	err       error
 }
 
-// crew is the state of the run's chains.
+// crew is the state of all chains of the run.
 type crew struct {
-	chains   int        // of the run
-	standing []standing // by chain
-	restarts []int      // chains that start again
-	wavering bool       // a restarted chain is useless again but not dropped yet
+	chains   int        // number of chains of the run
+	standing []standing // state of each chain
+	restarts []int      // indices of the chains that restart
+	wavering bool       // a restarted chain is useless again, but has not been dropped
 }
 
 // coordinates are the coordinates of group-level terms.
 type coordinates struct {
 	evidence []float64 // see infer.Recentring; nil: the target's own
-	learnt   *evidence // what was last learnt of the terms; nil: nothing
-	vanishes bool      // scales of terms may be 0, as was seen in this round or the one before
+	learnt   *evidence // what was last learnt about the terms; nil: nothing
+	vanishes bool      // scales of terms may be 0, as seen in this round or the one before
 }
 
 // choice is the chosen metric and its divergence.
 type choice struct {
 	metric infer.Metric
 	why    string
-	// the metric in use is kept, see take; the present draws cannot give it
+	// the previous metric is kept, see take; it cannot be learnt from the current draws
 	kept       bool
-	divergence float64 // held-out, of the metric chosen
-	attainable float64 // the smallest that any metric can reach
-	unripe     bool    // a metric that needs more draws would have a much smaller divergence
+	divergence float64 // held-out divergence of the chosen metric
+	attainable float64 // smallest divergence that any metric can reach
+	unripe     bool    // with more draws, another kind of metric would have a much smaller divergence
 }
 
-// steps describes the steps of NUTS in the last round.
+// steps describes the NUTS steps of the last round.
 type steps struct {
-	stepSize    float64 // of all chains
+	stepSize    float64 // mean over all chains
 	delta       float64
-	divergent   float64 // share of the transitions
+	divergent   float64 // share of divergent transitions
 	divergences int
 	refined     float64 // share of the paths between leaves that were divided into smaller steps
 }
 
 // mixing describes how well the chains explore.
 type mixing struct {
-	rhat   float64 // largest
+	rhat   float64 // largest R-hat
 	worth  float64 // effective draws per transition of NUTS, for the quantity that mixes worst
 	scales []float64
-	slow   []int       // whitened coordinates, the slowest first
-	tails  [][]float64 // points as extreme in one coordinate as a longer run may reach
+	slow   []int       // slow whitened coordinates, the slowest first
+	tails  [][]float64 // points in the tails, as extreme in one coordinate as those that a longer run may reach
 }
 
 func (p *pool) adopt(v *verdict) {
@@ -92,9 +92,9 @@ func (p *pool) adopt(v *verdict) {
 
 var errNoChains = errors.New("auto: no chain is left")
 
-// deltas are the successive target acceptances of NUTS. The target rises by one after each round in
-// which a larger share of transitions diverges than deltaFrom. One or two divergences prove
-// nothing.
+// deltas are the successive target acceptances of NUTS. After a round in which the share of
+// divergent transitions exceeds deltaFrom, the next one is used. One or two divergences are not
+// enough.
 var (
 	deltas    = []float64{0.9, 0.95, 0.98, 0.99}
 	deltaFrom = []float64{0.003, 0.01, 0.03, 0.03}
@@ -102,11 +102,11 @@ var (
 
 const (
 	fewDivergent = 3
-	// the first round whose metric is good enough for divergences to say something about the target
+	// the first round whose metric is good enough for divergences to be a property of the target
 	ripeRound = 4
 )
 
-// judge makes the verdict of a round.
+// judge computes the verdict of a round.
 func (p *pool) judge(parts []any, last bool) *verdict {
 	v := &verdict{at: p.at, steps: steps{delta: p.options.Delta}}
 	now := v.muster(parts, p.before())
@@ -150,7 +150,7 @@ func (p *pool) judge(parts []any, last bool) *verdict {
 	return v
 }
 
-// before is the verdict of the round before; nil: there is none.
+// before returns the verdict of the previous round; nil: there is none.
 func (p *pool) before() *verdict {
 	if len(p.history) == 0 {
 		return nil
@@ -196,8 +196,8 @@ func (v *verdict) countSteps(now []record) {
 }
 
 // raiseDelta raises the target acceptance of NUTS if transitions diverge: a step size without
-// divergences is worth more than one that is optimal elsewhere. The first rounds are exempt, since
-// chains start far outside.
+// divergences is better than one that is optimal elsewhere. It ignores the first rounds, since
+// chains start far outside the typical set.
 func (v *verdict) raiseDelta(p *pool) {
 	if before := p.before(); before != nil {
 		v.delta = before.delta
@@ -212,8 +212,8 @@ func (v *verdict) raiseDelta(p *pool) {
 	}
 }
 
-// settled reports whether another round would change little: the step size, the divergence and the
-// chains' means are stable. draws is the number of draws of each chain.
+// settled reports whether another round would change little: whether the step size, the divergence
+// and the means of the chains are stable. draws is the number of draws of each chain.
 func (v *verdict) settled(p *pool, draws int) bool {
 	before := p.before()
 	if before == nil {
@@ -238,13 +238,13 @@ func later(rounds [][]record) []record {
 	}
 	keep := (total + 1) / 2
 	chains := len(rounds[len(rounds)-1])
-	first := len(rounds) // the first round of which draws are taken
+	first := len(rounds) // the first round whose draws are used
 	n := 0
-	for first > 0 && n < keep && len(rounds[first-1]) == chains { // else a chain has ended since
+	for first > 0 && n < keep && len(rounds[first-1]) == chains { // stop at a round before which a chain has ended
 		first--
 		n += len(rounds[first][0].draws)
 	}
-	skip := max(0, n-keep) // draws of that round
+	skip := max(0, n-keep) // number of draws of that round to skip
 	n -= skip
 	out := make([]record, chains)
 	for i := range out {
@@ -274,17 +274,18 @@ func later(rounds [][]record) []record {
 	return out
 }
 
-// chooseCoordinates learns the coordinates of group-level terms, and then the metric, both in the
-// new coordinates and in those in use. It keeps the better of the two and returns the draws in it.
-// New coordinates may have a somewhat larger divergence (maxWorse), since they are better where
-// there are few draws, and 0.02 more if the metric is learnt from draws in either. The allowance
-// does not hold for metrics from second derivatives. With it, good ones were given up by chance:
-// three of six runs of radon_all_hierarchical_intercept took 36,000 gradients for warm-up instead
-// of 13,000. If the divergence is above poorCoordinates, non-centred coordinates are tried as well:
-// the learnt ones may not hold everywhere.
+// chooseCoordinates learns the coordinates of group-level terms, and then a metric in the new
+// coordinates and one in the current coordinates. It keeps the better of the two and returns the
+// draws in its coordinates. The divergence in the new coordinates may be somewhat larger
+// (maxWorse), since they are better where there are few draws, and larger by another 0.02 if both
+// metrics are learnt from draws. The second allowance does not apply to metrics from second
+// derivatives: with it, good ones were given up by chance, and three of six runs of
+// radon_all_hierarchical_intercept took 36,000 gradients for warm-up instead of 13,000. If the
+// divergence is above poorCoordinates, non-centred coordinates are also tried, since the learnt
+// ones may not suit all regions.
 func (v *verdict) chooseCoordinates(p *pool, original []record) []record {
 	v.fitters = new([3]whiten.Fitter)
-	defer func() { v.fitters = nil }() // with their memory
+	defer func() { v.fitters = nil }() // release their memory
 	if p.chart == nil {
 		v.choose(p, v.usable(original), true)
 		return original
@@ -334,11 +335,11 @@ func (v *verdict) chooseCoordinates(p *pool, original []record) []record {
 	return recent
 }
 
-// usable returns the draws to learn from. It leaves out draws of chains that were useless at the
-// time, and draws on the way to the typical set. The latter have a log density far below the median
-// (threshold below, in nats and in distances between quartiles). A normal distribution in 4
-// dimensions has one such draw in a million. Scores there may be thousands of times as large as
-// elsewhere, and would dominate.
+// usable returns the draws from which to learn. It leaves out draws of chains that were useless at
+// the time, and draws on the way to the typical set. The latter have a log density far below the
+// median (threshold below, in nats and in distances between quartiles). A normal distribution in 4
+// dimensions has one such draw in a million. The scores on the way may be thousands of times as
+// large as elsewhere, and would dominate.
 func (v *verdict) usable(recent []record) []record {
 	n := 0
 	for _, r := range recent {

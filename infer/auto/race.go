@@ -11,7 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
-// The constants of the race.
+// Constants of the race.
 const (
 	minBatches = 4     // batches needed to conclude anything
 	finals     = 3 * 2 // batches of the longer trials: two families, and smaller steps
@@ -20,24 +20,23 @@ const (
 	raceNoise  = 0.4   // variance of a batch's reward, in units in which the range of rewards is 4
 )
 
-// arms are the grids of the static kernels: the step size, in units of the metric, and the number
-// of steps.
+// arms are the grids of settings of the static kernels: step size, in units of the metric, and
+// number of steps.
 var arms = map[Kind]bayesopt.Grid{
 	ExactNormal: {bayesopt.LogAxis(0.35, 1.75, 9), {Values: []float64{1, 2, 3, 4}, Log: true}},
 	Leapfrog:    {bayesopt.LogAxis(0.2, 1.4, 10), {Values: []float64{1, 2, 3, 4, 6, 8, 12, 16}, Log: true}},
 }
 
-// firstArms are the settings that are tried first: those that theory prefers for a normal or nearly
-// normal target.
+// firstArms are the settings that are tried first. By theory they suit a normal or nearly normal
+// target.
 var firstArms = map[Kind][][2]float64{
 	ExactNormal: {{math.Pi / 2, 1}, {math.Pi / 4, 2}, {1, 1}},
 	Leapfrog:    {{1.1, 1}, {0.75, 2}, {0.6, 3}},
 }
 
-// near reports whether the target is so close to normal that trajectories of fixed length can be
-// trusted. Trying them does not show how they behave in tails that warm-up hardly visited. The
-// divergence is an average over all directions, and one direction far from normal is enough for
-// doubt.
+// near reports whether the target is close enough to normal to trust trajectories of fixed length.
+// Trying them does not show how they behave in tails that warm-up hardly visited. The divergence is
+// an average over all directions; one direction that is far from normal is reason enough for doubt.
 func (v *verdict) near() bool {
 	return v.at.near(v.divergence, v.metric.Dim)
 }
@@ -47,10 +46,10 @@ func (at *limits) near(divergence float64, d int) bool {
 }
 
 // ofRace returns the number of transitions of the race: those of NUTS, the batches, and longer
-// trials of the best of two families and of a setting with smaller steps.
+// trials of the best settings of two families and of one with smaller steps.
 func (s Sampler) ofRace() int { return (2 + s.RaceLength + finals) * s.RaceBatch }
 
-// race chooses the kernel, within the remaining transitions of warm-up.
+// race chooses the kernel within the remaining transitions of warm-up.
 func (w *chain) race(v *verdict) error {
 	o, err := newWatched(v, infer.Stream(w.Seed, 0, "race", 0))
 	if err != nil {
@@ -88,23 +87,23 @@ func (w *chain) race(v *verdict) error {
 	return r.takeWinner()
 }
 
-// race compares static kernels with NUTS: it holds the settings tried and the results.
+// race compares static kernels with NUTS. It holds the settings tried and their results.
 type race struct {
 	*chain
 	verdict *verdict
 	watched *watched
-	batches int // batches for which there is time
+	batches int // number of batches for which there is time
 
 	nutsStep float64
 	ofNUTS   outcome
 
 	entries []*entry // the families of static kernels
 
-	// The winner among them.
+	// The winner among the static kernels.
 	kind    Kind
 	setting [2]float64 // step size and number of steps
 	of      outcome
-	tail    float64 // its smallest mean acceptance from tail points
+	tail    float64 // its smallest mean acceptance from the points in the tails
 	ratio   float64 // its reward divided by that of NUTS
 }
 
@@ -112,7 +111,7 @@ type race struct {
 type entry struct {
 	kind  Kind
 	tuner *bayesopt.Tuner
-	first [][2]float64 // settings that are tried first
+	first [][2]float64 // settings to try first
 	tried int
 }
 
@@ -127,7 +126,7 @@ func (e *entry) best() float64 {
 // short reports whether there are too few batches to conclude anything.
 func (r *race) short() bool { return r.batches < min(minBatches, r.options.RaceLength) }
 
-// runNUTS makes transitions of NUTS, with its step size adapted to the metric in use.
+// runNUTS makes transitions of NUTS and adapts its step size to the current metric.
 func (r *race) runNUTS(length int) error {
 	r.kernel.use(Setting{Kind: NUTS})
 	avg := warmup.NewDualAveraging(r.averaging(r.delta), r.StepSize)
@@ -145,7 +144,7 @@ func (r *race) runNUTS(length int) error {
 	return nil
 }
 
-// noRace returns the reason why NUTS is chosen without a race, or "".
+// noRace returns the reason why NUTS is chosen without a race; "" if there is a race.
 func (r *race) noRace() string {
 	switch k, v := r.options.Kind, r.verdict; {
 	case k == NUTS:
@@ -157,8 +156,8 @@ func (r *race) noRace() string {
 	case !v.near():
 		return "the target is too far from normal for trajectories of fixed length"
 	case v.vanishes:
-		// The logarithm of a scale near 0 has an exponential tail, through which trajectories move
-		// slowly.
+		// If a scale may be 0, its logarithm has an exponential tail, through which trajectories
+		// move slowly.
 		return "scales of effects may be 0, where trajectories of fixed length stay long"
 	case v.divergences >= fewDivergent:
 		return "there were divergences"
@@ -166,7 +165,7 @@ func (r *race) noRace() string {
 	return ""
 }
 
-// keepNUTS makes NUTS the kernel.
+// keepNUTS chooses NUTS.
 func (r *race) keepNUTS(why string) error {
 	r.kernel.use(Setting{Kind: NUTS})
 	r.StepSize = r.nutsStep
@@ -177,8 +176,8 @@ func (r *race) keepNUTS(why string) error {
 	return nil
 }
 
-// takeGiven uses the static kernel and the setting that the user gave. If no setting was given and
-// there is no time for a race, it uses the best one in theory.
+// takeGiven chooses the static kernel and the setting that the user gave. If no setting was given
+// and there is no time for a race, it uses the setting that is best in theory.
 func (r *race) takeGiven() error {
 	x := firstArms[r.options.Kind][0]
 	use := Setting{r.options.Kind, cmp.Or(r.options.Steps, int(x[1]))}
@@ -192,7 +191,7 @@ func (r *race) takeGiven() error {
 	return r.rest(false)
 }
 
-// enter adds the families that take part.
+// enter adds the families of static kernels that take part.
 func (r *race) enter() error {
 	for _, kind := range []Kind{ExactNormal, Leapfrog} {
 		if r.options.Kind != "" && r.options.Kind != kind {
@@ -214,8 +213,8 @@ func (r *race) enter() error {
 	return nil
 }
 
-// play makes n transitions with a static kernel. With asUsed, NUTS makes every reliefEvery-th of
-// them, as it will after warm-up.
+// play makes n transitions with a static kernel. If asUsed is set, NUTS makes every reliefEvery-th
+// of them, as it will after warm-up.
 func (r *race) play(kind Kind, x [2]float64, n int, asUsed bool) (outcome, error) {
 	r.kernel.use(Setting{kind, int(x[1])})
 	if asUsed && r.options.Kind == "" {
@@ -225,7 +224,7 @@ func (r *race) play(kind Kind, x [2]float64, n int, asUsed bool) (outcome, error
 	return r.share(r.watched, n, func(infer.Info) {})
 }
 
-// heats makes the batches. Each family tries its first arms; from then on, a batch goes to the
+// heats makes the batches. Each family first tries its first arms. Then each batch goes to the
 // family with the larger reward so far.
 func (r *race) heats() error {
 	for batch := range r.batches {
@@ -251,12 +250,12 @@ func (r *race) heats() error {
 	return nil
 }
 
-// refused reports whether a static kernel must not be used, however large its reward.
+// refused reports whether a static kernel must not be used, however large its reward is.
 func (r *race) refused(o outcome) bool { return o.divergent > 0 || o.accept < r.at.minAccept }
 
 // decide tries the best setting of each family once more, since the reward so far is the maximum of
-// noisy numbers. The leading family is first. The other is skipped if it is far behind, unless the
-// first is refused.
+// noisy numbers. It begins with the leading family. It skips the other family if that is far
+// behind, unless the leading one is refused.
 func (r *race) decide() error {
 	slices.SortStableFunc(r.entries, func(a, b *entry) int { return cmp.Compare(b.best(), a.best()) })
 	var chosen *entry
@@ -283,8 +282,8 @@ func (r *race) decide() error {
 // overNUTS is the reward of an outcome divided by that of NUTS.
 func (r *race) overNUTS(o outcome) float64 { return o.reward / max(r.ofNUTS.reward, 1e-12) }
 
-// tryTails tries the winner from tail points, where it might reject every proposal. If it does, the
-// same trajectory in smaller steps may not.
+// tryTails tries the winner from points in the tails, where it might reject every proposal. If it
+// does, the same trajectory in smaller steps may not.
 func (r *race) tryTails() error {
 	var err error
 	if r.tail, err = r.acceptInTails(r.verdict, r.kind, r.setting); err != nil {
@@ -304,12 +303,12 @@ func (r *race) tryTails() error {
 		}
 		r.tail, r.setting, r.ratio = tail, x, r.overNUTS(r.of)
 	}
-	r.kernel.told["race_ratio"] = r.ratio
-	r.kernel.told["tail_acceptance"] = r.tail
+	r.kernel.figures["race_ratio"] = r.ratio
+	r.kernel.figures["tail_acceptance"] = r.tail
 	return nil
 }
 
-// refusal returns the reason why the winner is not used, or "".
+// refusal returns the reason why the winner is not used; "" if it is used.
 func (r *race) refusal() string {
 	switch {
 	case r.options.Kind != "":
@@ -323,7 +322,7 @@ func (r *race) refusal() string {
 	return ""
 }
 
-// takeWinner makes the winner the kernel in use.
+// takeWinner chooses the winner.
 func (r *race) takeWinner() error {
 	use := Setting{r.kind, int(r.setting[1])}
 	r.kernel.use(use)
@@ -338,7 +337,7 @@ func (r *race) takeWinner() error {
 }
 
 // rest makes the remaining transitions of warm-up with the chosen kernel, if the user asked for all
-// of warm-up. With adapt it continues to adapt the step size of NUTS.
+// of them. If adapt is set, it continues to adapt the step size of NUTS.
 func (w *chain) rest(adapt bool) error {
 	left := w.length - w.made
 	if !w.options.NoEarlyEnd || left <= 0 {
@@ -364,7 +363,7 @@ func (w *chain) rest(adapt bool) error {
 	return err
 }
 
-// ofSteps describes how the steps of NUTS differ from the usual ones.
+// ofSteps describes, for a note, how the steps of NUTS differ from the usual ones.
 func (w *chain) ofSteps(v *verdict) string {
 	s := ""
 	if v.refined >= 0.001 {
@@ -376,8 +375,8 @@ func (w *chain) ofSteps(v *verdict) string {
 	return s
 }
 
-// acceptInTails returns the smallest mean acceptance of a static kernel from the tail points. The
-// chains divide these points among themselves.
+// acceptInTails returns the smallest mean acceptance of a static kernel from the points in the
+// tails. The chains divide these points among themselves.
 func (w *chain) acceptInTails(v *verdict, kind Kind, setting [2]float64) (float64, error) {
 	w.kernel.use(Setting{kind, int(setting[1])})
 	w.h.Rotate = kind == ExactNormal

@@ -12,7 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// Values of Sampler.Recentre that are not numbers.
+// The values of Sampler.Recentre that are not numbers.
 const (
 	RecentreLearn = "learn"
 	RecentreOff   = "off"
@@ -34,8 +34,8 @@ func (s Sampler) fixedRecentring() (v float64, fixed bool, err error) {
 // Recentred implements [infer.Recentred].
 func (s Sampler) Recentred() bool { return s.Recentre != RecentreOff }
 
-// beginRecentred gives the chain its first coordinates: non-centred ones, whose typical set has no
-// neck.
+// beginRecentred sets the chain's first coordinates: non-centred ones, in which the typical set has
+// no neck.
 func (w *chain) beginRecentred(given bool) error {
 	if w.Chart == nil || w.options.Recentre == RecentreOff {
 		return nil
@@ -48,9 +48,9 @@ func (w *chain) beginRecentred(given bool) error {
 	return w.recentre(infer.Centred(v, len(w.Chart.Recentring().Elements())))
 }
 
-// recentre changes the coordinates of the chain. If its position does not exist in the new ones,
-// the chain moves to the position with the same numbers, or to 0. If that fails too, it keeps its
-// coordinates and learns no more.
+// recentre changes the coordinates of the chain. If its position does not exist in the new
+// coordinates, the chain moves to the position with the same numbers, or to 0. If that also fails,
+// it keeps its coordinates and no longer learns them.
 func (w *chain) recentre(evidence []float64) error {
 	done, err := w.Recentre(evidence)
 	if err != nil || done {
@@ -78,34 +78,39 @@ func (w *chain) recentre(evidence []float64) error {
 const (
 	maxLearnt             = 300 // maximum number of draws, of all chains
 	minEffectDraws        = 40
-	maxSeen               = 1 << 21  // numbers for all group-level terms together, 40 bytes each
-	sameCentred, sameMean = 0.1, 0.3 // differences small enough to ignore
-	// least variance of a location, relative to the variance of its term; below it is rounding
+	maxSeen               = 1 << 21  // maximum amount of numbers for all group-level terms together, 40 bytes each
+	sameCentred, sameMean = 0.1, 0.3 // differences that are too small to matter
+	// minimum variance of a location, relative to that of its term; smaller ones are due to
+	// rounding
 	constantLocation = 1e-12
 )
 
 // evidence is what the data say about each group-level term.
 type evidence struct {
 	of       []float64 // see [infer.Recentring], with A = 1
-	logScale []float64 // the median of the draws
-	location []float64 // their median
-	vanishes bool      // a scale seems to reach 0, for terms about which the data say little
+	logScale []float64 // median of the logarithm of the scale over the draws
+	location []float64 // median of the location over the draws
+	vanishes bool      // the scale of terms about which the data say little seems to reach 0
 }
 
-// learnEvidence estimates what the data say about each group-level term θ, from draws x and their
+// learnEvidence estimates what the data say about each group-level term θ, from draws and their
 // scores: the precision B and the pull S + Gμ of a normal density in θ.
-// Let f be the score of the log density without the term's own prior, given its location μ and
-// scale. Then f = S - Bθ plus other terms. Let s be the whole score. The mean of sf is that of
-// -∂f/∂θ, hence B, whatever else is correlated with θ. The mean of sθ is -1 (Stein's identity),
-// which makes it a control variate: without other terms the estimate has no noise. Given B, f
-// yields S. Its regression on μ yields G, which is B where location and term always occur together,
-// as in a sum of two groups of terms.
-// Two simpler estimates are wrong. A regression of f on θ is wrong if other terms are correlated
-// with θ, and so is the mean of s² minus 1/σ², in chains. The ratio of sf to -sθ is noise if other
-// terms take the place of θ, as in the pilots model.
+//
+// Let f be the score of the log density without the term's own prior, given the term's location μ
+// and scale. Then f = S - Bθ plus terms of other parameters. Let s be the score of the whole log
+// density. The mean of sf equals that of -∂f/∂θ, which is B, whatever else is correlated with θ.
+// The mean of sθ is -1 (Stein's identity), so it is a control variate: if nothing else is
+// correlated with θ, the estimate has no noise. Given B, f yields S. The regression of S on μ
+// yields G, which equals B if location and term always occur together, as in a sum of two groups of
+// terms.
+//
+// Two simpler estimates are wrong. A regression of f on θ is wrong if other parameters are
+// correlated with θ; in a chain of terms, so is the mean of s² minus 1/σ². The ratio of sf to -sθ
+// is only noise if other terms can take the place of θ, as in the pilots model.
+//
 // Terms of higher levels keep their own coordinates here, in which they are correlated with θ, so
-// that what the data say about θ through them counts. For chains among terms of the same level the
-// map does that. The result is nil if there are too few draws.
+// that what the data say about θ through them counts. For a chain of terms within one level, such
+// as a random walk, the map itself does that. The result is nil if there are too few draws.
 func learnEvidence(c *infer.Chart, recent []record, vanishing float64) *evidence {
 	n := 0
 	for _, r := range recent {
@@ -138,7 +143,7 @@ func learnEvidence(c *infer.Chart, recent []record, vanishing float64) *evidence
 			slices.Sort(logs)
 			low := logs[len(logs)/50]
 			out.logScale[j] = logs[len(logs)/2]
-			if precision, pull, follow := of.told(&o.work); !math.IsNaN(precision - precision + pull - pull + follow) {
+			if precision, pull, follow := of.estimate(&o.work); !math.IsNaN(precision - precision + pull - pull + follow) {
 				out.of[k+j], out.of[2*k+j], out.of[3*k+j] = precision, pull, follow
 			}
 			out.vanishes = out.vanishes || stat.Skew(of.logScale, nil) < vanishing && centredness(out.of, j, k, low) < 0.5
@@ -147,31 +152,31 @@ func learnEvidence(c *infer.Chart, recent []record, vanishing float64) *evidence
 	return &out
 }
 
-// seenEffect is what was seen of one group-level term, by draw.
+// seenEffect is what was observed of one group-level term, by draw.
 type seenEffect struct {
 	theta, location, logScale []float64
-	score, without            []float64 // of the density, and of the density without the term's own prior
+	score, without            []float64 // score of the density, and of the density without the term's own prior
 }
 
 // observer records the terms of one level.
 type observer struct {
 	of    infer.Recentring
 	level int
-	// In both, this level and the lower ones are replaced: by centred coordinates, or by
-	// innovations. Higher levels keep the given evidence.
+	// Evidence in which this level and the lower ones are replaced: by centred coordinates, and by
+	// innovations (standardised deviations). Higher levels keep the given evidence.
 	centred, innovations []float64
 	seen                 []seenEffect
 
-	theta, whole, z, told, logs []float64
-	work                        [4][]float64 // numbers by draw
+	theta, whole, z, without, logs []float64
+	work                           [4][]float64 // work space: numbers by draw
 }
 
-// newObserver returns an observer with room for n draws.
+// newObserver returns an observer with memory for n draws.
 func newObserver(of infer.Recentring, level, d int, given []float64, n int) *observer {
 	k := len(of.Levels())
 	o := &observer{of: of, level: level, centred: slices.Clone(given), innovations: slices.Clone(given), seen: make([]seenEffect, k)}
 	row := make([]float64, 4*d+k)
-	o.theta, o.whole, o.z, o.told, o.logs = row[:d], row[d:2*d], row[2*d:3*d], row[3*d:4*d], row[4*d:]
+	o.theta, o.whole, o.z, o.without, o.logs = row[:d], row[d:2*d], row[2*d:3*d], row[3*d:4*d], row[4*d:]
 	room := make([]float64, len(o.work)*n)
 	for i := range o.work {
 		o.work[i], room = room[:n:n], room[n:]
@@ -200,38 +205,38 @@ func newObserver(of infer.Recentring, level, d int, given []float64, n int) *obs
 	return o
 }
 
-// observe records a draw x with its score.
+// observe records a draw x and its score.
 func (o *observer) observe(x, score []float64) {
 	of := o.of
 	if of.LogScales(x, o.logs) != nil || of.Inverse(x, o.centred, o.theta) != nil || of.Pull(o.theta, o.centred, score, o.whole) != nil ||
-		of.Inverse(x, o.innovations, o.z) != nil || of.Pull(o.z, o.innovations, score, o.told) != nil {
+		of.Inverse(x, o.innovations, o.z) != nil || of.Pull(o.z, o.innovations, score, o.without) != nil {
 		return
 	}
 	for j, i := range of.Elements() {
 		if of.Levels()[j] == o.level {
-			o.told[i] += o.z[i] // the density of an innovation is assumed to be exp(-z²/2)
+			o.without[i] += o.z[i] // subtract the prior of an innovation, assumed to be exp(-z²/2)
 		}
 	}
-	if of.Push(x, o.innovations, o.told, o.told) != nil || of.Pull(o.theta, o.centred, o.told, o.told) != nil {
+	if of.Push(x, o.innovations, o.without, o.without) != nil || of.Pull(o.theta, o.centred, o.without, o.without) != nil {
 		return
 	}
 	for j, i := range of.Elements() {
-		if product := o.whole[i] * o.told[i]; of.Levels()[j] == o.level && !math.IsNaN(product) && !math.IsInf(product, 0) && !math.IsInf(o.logs[j], 0) {
+		if product := o.whole[i] * o.without[i]; of.Levels()[j] == o.level && !math.IsNaN(product) && !math.IsInf(product, 0) && !math.IsInf(o.logs[j], 0) {
 			s := &o.seen[j]
 			s.theta, s.logScale = append(s.theta, o.theta[i]), append(s.logScale, o.logs[j])
 			s.location = append(s.location, o.theta[i]-o.z[i]*math.Exp(o.logs[j]))
-			s.score, s.without = append(s.score, o.whole[i]), append(s.without, o.told[i])
+			s.score, s.without = append(s.score, o.whole[i]), append(s.without, o.without[i])
 		}
 	}
 }
 
-// told estimates what the data say about the term: B, S and G, see learnEvidence.
-func (s *seenEffect) told(work *[4][]float64) (precision, pull, follow float64) {
+// estimate estimates what the data say about the term: B, S and G, see learnEvidence.
+func (s *seenEffect) estimate(work *[4][]float64) (precision, pull, follow float64) {
 	n := len(s.theta)
 	w, sf, st, tells := work[0][:n], work[1][:n], work[2][:n], work[3][:n]
 	for range 3 {
 		for t, l := range s.logScale {
-			// the conditional variance of the term, which does not depend on its value
+			// conditional variance of the term, which does not depend on the term's value
 			w[t] = 1 / (math.Exp(-2*l) + precision)
 		}
 		floats.Scale(float64(len(w))/floats.Sum(w), w)
@@ -254,8 +259,8 @@ func (s *seenEffect) told(work *[4][]float64) (precision, pull, follow float64) 
 	return precision, stat.Mean(tells, w) - follow*stat.Mean(s.location, w), follow
 }
 
-// centredness returns how far term j of k is centred, from 0 to 1, at the given logarithm of its
-// scale.
+// centredness returns the degree to which term j of k is centred, from 0 to 1, at the given
+// logarithm of its scale.
 func centredness(of []float64, j, k int, logScale float64) float64 {
 	v := of[k+j] * math.Exp(2*logScale)
 	if math.IsInf(v, 1) {
@@ -264,9 +269,9 @@ func centredness(of []float64, j, k int, logScale float64) float64 {
 	return v / (of[j] + v)
 }
 
-// similar reports whether the two coordinates are equally good, at the locations and scales of e.
-// Wrong coordinates are bent: as the logarithm of the scale changes by 1, they move by 1 -
-// centredness times the error, in conditional standard deviations of the term.
+// similar reports whether two coordinates are equally good at the locations and scales of e. In
+// wrong coordinates, terms depend on the logarithm of their scale: if it changes by 1, they move by
+// 1 - centredness times the error, in conditional standard deviations of the term.
 func (e *evidence) similar(other []float64) bool {
 	k := len(e.logScale)
 	for j, l := range e.logScale {
@@ -301,9 +306,9 @@ func in(c *infer.Chart, evidence []float64, recent []record) []record {
 	return out
 }
 
-// levelsInUse converts the log densities of records to the coordinates in use. Log densities of
-// draws made before a change of coordinates would otherwise differ by the Jacobian: thousands of
-// nats with many terms. R-hat and the worth of a transition would then measure this difference.
+// levelsInUse converts the log densities of records to the current coordinates. Otherwise, those of
+// draws made before a change of coordinates would differ by the log Jacobian: thousands of nats
+// with many terms. R-hat and the worth of a transition would then measure this difference.
 func levelsInUse(c *infer.Chart, recent []record) {
 	if c.Evidence() == nil {
 		return
@@ -318,8 +323,8 @@ func levelsInUse(c *infer.Chart, recent []record) {
 	}
 }
 
-// reportCentring notes how far terms are centred, at the observed scales or, if the user fixed the
-// coordinates, at scale 1. A nil e means that nothing was learnt.
+// reportCentring notes the degree to which terms are centred, at the observed scales or, if the
+// user fixed the coordinates, at scale 1. If e is nil, nothing was learnt.
 func (w *chain) reportCentring(e *evidence) {
 	if _, fixed, _ := w.options.fixedRecentring(); w.Chart != nil && fixed {
 		e = &evidence{logScale: make([]float64, len(w.Chart.Recentring().Elements()))}

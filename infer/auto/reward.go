@@ -8,12 +8,12 @@ import (
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
-// watched lists the whitened coordinates that the race observes, with their variances and the
+// watched lists the whitened coordinates that the race observes, with their variances, and has the
 // variance of the log density.
 type watched struct {
 	to     *whiten.Map
 	which  []int
-	scales []float64 // of the coordinates
+	scales []float64 // scales of these coordinates
 }
 
 // maxWatched is the maximum number of slow coordinates, and of other ones, that the race observes.
@@ -34,21 +34,21 @@ func newWatched(v *verdict, rng *rand.Rand) (*watched, error) {
 	return o, nil
 }
 
-// jumps are the mean squared jumps of one chain in a batch. A jump is the distance from state to
-// state. With a static kernel it is the distance to the proposal, weighted by the acceptance
+// jumps has the mean squared jumps of one chain in a batch. A jump is the distance from one state
+// to the next. With a static kernel, it is the distance to the proposal, weighted by the acceptance
 // probability, which is less noisy.
 type jumps struct {
 	n         float64
-	cost      float64   // gradients
-	linear    []float64 // sums over the transitions, by watched coordinate
+	cost      float64   // number of gradients
+	linear    []float64 // sums over the transitions, by observed coordinate
 	squares   []float64
-	energy    float64 // of the log density
+	energy    float64 // sum for the log density
 	levels    []float64
 	accept    float64
 	divergent int
 }
 
-// batch makes n transitions with the setting in use and returns what was seen.
+// batch makes n transitions with the current setting and returns their jumps.
 func (w *chain) batch(o *watched, n int, each func(info infer.Info)) (jumps, error) {
 	j := jumps{linear: make([]float64, len(o.which)), squares: make([]float64, len(o.which))}
 	d := w.Target.Dim()
@@ -88,17 +88,18 @@ func (w *chain) batch(o *watched, n int, each func(info infer.Info)) (jumps, err
 	return j, nil
 }
 
-// outcome combines what all chains have seen of a batch.
+// outcome combines the jumps of all chains in a batch.
 type outcome struct {
 	reward    float64
-	accept    float64 // smallest mean of a chain
+	accept    float64 // smallest mean acceptance of a chain
 	divergent int
 	cost      float64 // gradients per transition
 }
 
-// worth combines the jumps of all chains into effective draws per gradient, as if autocorrelations
-// were geometric. It is the smallest of three: that of the coordinates, of their squares, and of
-// the log density. Coordinates enter by the harmonic mean, so that slow ones count most.
+// worth combines the jumps of all chains into effective draws per gradient, on the assumption that
+// autocorrelations decay geometrically. It is the smallest of three values: for the coordinates,
+// for their squares, and for the log density. Coordinates are combined by the harmonic mean, so
+// that slow ones count most.
 func (o *watched) worth(parts []any) outcome {
 	var total jumps
 	out := outcome{accept: 1}
@@ -124,7 +125,7 @@ func (o *watched) worth(parts []any) outcome {
 	if total.n == 0 || !(total.cost > 0) {
 		return out
 	}
-	// For a stationary chain the mean squared jump is 2(1 - ρ) times the variance; the square of a
+	// For a stationary chain, the mean squared jump is 2(1 - ρ) times the variance. The square of a
 	// normal variable has variance 2σ⁴.
 	rate := func(jump, variance float64) float64 {
 		moved := jump / total.n / (2 * max(variance, 1e-300)) // 1 - ρ

@@ -9,20 +9,21 @@ import (
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
-// This file runs the rounds of warm-up. A round makes transitions of NUTS that adapt the step size.
-// Its input is the metric and the coordinates in use, its output a [record]. The pool judges the
-// records of all chains together (pool.go); each chain then acts on the verdict.
+// This file runs the rounds of warm-up. A round makes transitions of NUTS and adapts the step size.
+// Its input is the current metric and coordinates, its output a [record]. The pool judges the
+// records of all chains together (pool.go); then each chain acts on the verdict.
 
-// The constants of the rounds.
+// Constants of the rounds.
 const (
-	minRoundsNear = 2 // rounds for a target that is close to normal
-	// rounds in which the metric is a guess; they do not refine steps on the way to the typical set
+	minRoundsNear = 2 // minimum number of rounds for a target that is close to normal
+	// number of rounds in which the metric is only a guess; in these, steps are not refined on the
+	// way to the typical set
 	firstRounds   = 2
-	firstMaxDepth = 6 // depth of trees in the first of these rounds
+	firstMaxDepth = 6 // maximum tree depth in the first of these rounds
 )
 
 // averaging returns dual averaging for short rounds that begin with a nearly right step size: it
-// shrinks towards twice the step size, not ten times.
+// shrinks towards twice the step size, not ten times as in Stan.
 func (c course) averaging(delta float64) warmup.Averaging {
 	return warmup.Averaging{Delta: delta, Reach: 2}
 }
@@ -30,19 +31,19 @@ func (c course) averaging(delta float64) warmup.Averaging {
 // record is what a chain observed in a round.
 type record struct {
 	draws, scores [][]float64 // in the target's own coordinates
-	// Of one round: over these coordinates. Of pooled rounds: over the coordinates in use at the
-	// verdict, see levelsInUse.
+	// Log densities. In a round's own record, they are in the target's coordinates; in pooled
+	// rounds, in the coordinates in use at the verdict, see levelsInUse.
 	logDensity  []float64
 	divergent   int
-	finer, ways int64 // paths between leaves of NUTS: those made of smaller steps, and all
+	finer, ways int64 // number of paths between leaves of NUTS made of smaller steps, and of all paths
 	stepSize    float64
-	unused      []bool // pooled draws, the last first: made while the chain was useless
-	useless     bool   // for learning: far from the other chains, or not moving
+	unused      []bool // for pooled draws, the last first: whether the chain was useless at the time
+	useless     bool   // the chain is useless for learning: far from the other chains, or not moving
 
-	room []float64 // memory for draws and scores to come
+	room []float64 // memory for further draws and scores
 }
 
-// expect makes room for n draws in d dimensions.
+// expect allocates memory for n draws in d dimensions.
 func (r *record) expect(n, d int) {
 	both := make([][]float64, 2*n)
 	r.draws, r.scores, r.room = both[:0:n], both[n:n], make([]float64, 2*n*d)
@@ -62,7 +63,7 @@ func (r *record) take(c *infer.Chart, z *infer.Point, info infer.Info) {
 		copy(draw, z.Position)
 		copy(score, z.Gradient)
 	} else {
-		jacobian, _ := c.Scores(z.Position, z.Gradient, draw, score) // what is not finite is not used
+		jacobian, _ := c.Scores(z.Position, z.Gradient, draw, score) // values that are not finite are not used
 		lp -= jacobian
 	}
 	r.logDensity = append(r.logDensity, lp)
@@ -71,9 +72,9 @@ func (r *record) take(c *infer.Chart, z *infer.Point, info infer.Info) {
 	}
 }
 
-// advance makes the n transitions of a round, which adapt the step size, and records them. In the
-// first rounds trees are small and steps are not refined. small requests small trees in later
-// rounds: it is for metrics that scores alone determine.
+// advance makes the n transitions of a round, adapts the step size, and records the draws. In the
+// first rounds, trees are small and steps are not refined. small requests small trees in later
+// rounds too, for metrics that the scores alone determine.
 func (w *chain) advance(n, round int, small bool) error {
 	maxDepth := w.options.MaxDepth
 	if round <= firstRounds {
@@ -105,11 +106,11 @@ func (w *chain) advance(n, round int, small bool) error {
 	return nil
 }
 
-// rounds makes the rounds and returns the last verdict.
+// rounds makes all rounds and returns the last verdict.
 func (w *chain) rounds(ctx context.Context, given bool, modes []*mode) (*verdict, error) {
 	p := &pool{course: w.course, given: given, chart: w.Chart, learns: w.learns, several: len(modes) > 1}
 	length := float64(w.options.FirstRound)
-	split := 0 // number of times that a split between chains was examined
+	split := 0 // number of times that it was examined whether chains are in different places
 	var surveys surveys
 	ofRounds := w.length - min(w.options.ofRace(), w.length/3)
 	for round := 1; ; round++ {
@@ -155,7 +156,7 @@ func (w *chain) rounds(ctx context.Context, given bool, modes []*mode) (*verdict
 	}
 }
 
-// follow carries out a verdict for this chain: coordinates, a restart, metric and step size.
+// follow carries out a verdict for this chain: coordinates, restart, metric and step size.
 func (w *chain) follow(ctx context.Context, v *verdict, given bool) error {
 	if w.learns && !slices.Equal(v.evidence, w.Chart.Evidence()) {
 		if err := w.recentre(v.evidence); err != nil {
@@ -195,14 +196,14 @@ func (w *chain) conclude(v *verdict) {
 
 // surveys decides after which rounds second derivatives are computed.
 type surveys struct {
-	// the last verdict asks for a survey that is not made: scores alone determine the metric,
-	// however close together the draws are
+	// the last verdict asks for a survey that is not made, because scores alone determine the
+	// metric, however close together the draws are
 	wanted bool
 	taken  int
-	in     []float64 // the coordinates of the last survey
+	in     []float64 // coordinates at the last survey
 }
 
-// due reports whether a survey follows this round, and records that.
+// due reports whether a survey follows this round, and records it.
 func (s *surveys) due(v *verdict, round int) bool {
 	due := v.unripe && round > 1 && !v.done && (s.taken == 0 || s.taken < maxSurveys && !slices.Equal(s.in, v.evidence))
 	s.wanted = v.unripe && !due
@@ -212,7 +213,7 @@ func (s *surveys) due(v *verdict, round int) bool {
 	return due
 }
 
-// takeSurvey gives the chain a metric from all second derivatives, and a step size for it.
+// takeSurvey sets a metric computed from all second derivatives, and a step size for it.
 func (w *chain) takeSurvey(ctx context.Context, v *verdict) error {
 	m, err := w.survey(v)
 	if err != nil {
@@ -224,6 +225,6 @@ func (w *chain) takeSurvey(ctx context.Context, v *verdict) error {
 	return (warmup.Search{}).Run(ctx, w.State)
 }
 
-// maxSurveys is the largest number of surveys. After the first, another one follows only if
-// different coordinates have been learnt since.
+// maxSurveys is the maximum number of surveys. Another survey follows the first only if other
+// coordinates have been learnt since.
 const maxSurveys = 3

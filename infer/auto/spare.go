@@ -9,14 +9,16 @@ import (
 )
 
 // spend decides the number of transitions per draw. If one transition of NUTS gives few effective
-// draws, a draw takes enough transitions to be worth wanted effective draws, but no more than
+// draws, a draw takes enough transitions to be worth `wanted` effective draws, but at most
 // maxPerDraw (thresholds.go). Four chains of 1000 draws then have several times the 400 effective
-// draws that R-hat and quantiles need. The margin allows for error: the estimate comes from few
-// transitions, many with another metric, and may be three times too large. Little is lost per
-// gradient: at such a small worth a second transition adds nearly as much as the first, and warm-up
-// costs relatively less. More transitions do not help chains that are in different places; these
-// get no more than warm-up left unused. Static kernels are chosen only if draws are worth much. If
-// the user asked for one on another target, it also gets only the transitions that warm-up left.
+// draws that R-hat and quantiles need. The margin is for errors: the estimate comes from few
+// transitions, many of them with another metric, and may be three times too large. Little is lost
+// per gradient: if transitions are worth so little, a second one adds nearly as much as the first,
+// and warm-up costs relatively less.
+//
+// More transitions do not help chains that are in different places; these get only the transitions
+// that warm-up did not use. Static kernels are chosen only if draws are worth much. If the user
+// asked for one on another target, it also gets only the transitions that warm-up did not use.
 func (w *chain) spend(v *verdict) {
 	if w.options.NoSpare || w.options.NoEarlyEnd {
 		return
@@ -40,16 +42,16 @@ func (w *chain) spend(v *verdict) {
 	w.note(fmt.Sprintf("Thinning: one draw per %.2g transitions on average, to lower the autocorrelation. %s.", perDraw, why))
 }
 
-// transitionsFor is the average number of transitions per draw if one transition gives this number
-// of effective draws.
+// transitionsFor returns the average number of transitions per draw, given the effective draws per
+// transition.
 func (at *limits) transitionsFor(worth float64) float64 {
 	return min(max(at.wanted/worth, 1), at.maxPerDraw)
 }
 
-// worthOf estimates the effective draws per transition as if autocorrelations were geometric. It is
-// the smallest estimate over the coordinates, their distances from the median, and the log density.
-// It is small if chains are in different places. Noise makes the smallest of many estimates too
-// small; [noiseOf] compensates for that.
+// worthOf estimates the effective draws per transition, on the assumption that autocorrelations
+// decay geometrically. It is the smallest estimate over the coordinates, their distances from the
+// median, and the log density. It is small if chains are in different places. Because of noise, the
+// smallest of many estimates is too small; [noiseOf] corrects that.
 func worthOf(recent []record) float64 {
 	if len(recent) == 0 {
 		return 0
@@ -75,27 +77,27 @@ func worthOf(recent []record) float64 {
 	return min(least, worthOfChains(chains, noise, &s))
 }
 
-// fewQuantities is the number of estimates up to which the smallest is not corrected: the
-// thresholds were measured on targets with no more than that.
+// fewQuantities is the number of estimates up to which the smallest is not corrected, because the
+// thresholds were measured on targets with no more quantities.
 const fewQuantities = 200
 
 // noiseOf returns the number of standard errors by which the smallest of n estimates is too small,
-// in excess of that for fewQuantities: about √(2 log(n/fewQuantities)). Without it a hundred draws
-// of a target of 10,000 dimensions seem to be worth 0.07 effective draws each where 0.4 is true,
-// and each draw would take the largest number of transitions.
+// in excess of that for fewQuantities: about √(2 log(n/fewQuantities)). Without this correction, a
+// hundred draws of a target of 10,000 dimensions seem to be worth 0.07 effective draws each instead
+// of 0.4, and each draw would take the maximum number of transitions.
 func noiseOf(n int) float64 {
 	return math.Sqrt(2 * math.Log(max(1, float64(n)/fewQuantities)))
 }
 
-// worthOfChains is worthOf for one quantity; it replaces the values by their folded scores.
+// worthOfChains is worthOf for one quantity. It replaces the values by their folded scores.
 func worthOfChains(chains [][]float64, noise float64, s *folding) float64 {
 	plain := worthOfValues(chains, noise)
 	s.fold(chains)
 	return min(plain, worthOfValues(chains, noise))
 }
 
-// worthOfValues is (1-ρ)/(1+ρ). The standard error of an autocorrelation ρ from n pairs is
-// √((1-ρ²)/n).
+// worthOfValues returns (1-ρ)/(1+ρ), where ρ is the autocorrelation at lag 1. Its standard error
+// from n pairs is √((1-ρ²)/n).
 func worthOfValues(chains [][]float64, noise float64) float64 {
 	mean, n := 0.0, 0.0
 	for _, c := range chains {
@@ -126,8 +128,8 @@ func worthOfValues(chains [][]float64, noise float64) float64 {
 }
 
 // folding replaces draws by the normal scores of the ranks of their distances from the median, as
-// Vehtari et al. (2021) do for the folded R-hat. These show how fast the scale of a quantity
-// mixes. Squares do so too, but in a long tail a few of them decide.
+// Vehtari et al. (2021) do for the folded R-hat. These show how fast the scale of a quantity mixes.
+// Squares also do, but a few values in a long tail would determine the result.
 type folding struct {
 	sorted, scores []float64
 }
@@ -156,7 +158,7 @@ func (s *folding) fold(chains [][]float64) {
 	for _, c := range chains {
 		for t, v := range c {
 			at, _ := slices.BinarySearch(s.sorted, math.Abs(v-median))
-			last := at // of equal distances, which get the score of their middle
+			last := at // equal distances get the score of their average rank
 			for last+1 < n && s.sorted[last+1] == s.sorted[at] {
 				last++
 			}

@@ -14,24 +14,24 @@ import (
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
-// The constants of the start.
+// Constants of the start.
 const (
-	climbs = 100 // evaluations of L-BFGS, plus twice the root of the dimension
-	// largest dimension in which the first metric uses all second derivatives
+	climbs = 100 // maximum number of evaluations of L-BFGS, plus twice the root of the dimension
+	// maximum dimension in which the first metric is computed from all second derivatives
 	maxCurvature      = 100
 	difference        = 1e-3
-	newtonSteps       = 6 // minimum; in few dimensions, as many as newtonEvaluations allow
+	newtonSteps       = 6 // minimum number of Newton steps; in few dimensions, as many as newtonEvaluations allow
 	newtonEvaluations = 160
 	halvings          = 12
-	// The log density of a draw may be below that of its centre by half the dimension plus this
+	// The log density of a draw may be below that at the centre by half the dimension plus this
 	// number of its standard deviations.
 	farthest  = 8
-	nearMeans = 0.6 // largest group-level term from which a climb starts, in units of its scale
-	tries     = 2   // points to climb from until one climb ends where a normal distribution fits
+	nearMeans = 0.6 // maximum of group-level terms at the start of a climb, in units of their scale
+	tries     = 2   // number of points from which to climb until one climb ends where a normal distribution fits
 )
 
 // start moves the chain to the typical set. It climbs by L-BFGS and, in few dimensions, by Newton
-// steps with the absolute values of the second derivatives. It then takes a draw from the normal
+// steps with the absolute values of the eigenvalues. Then it takes a draw from the normal
 // distribution found there. The first metric is learnt from the steps of the climb. The chain stays
 // where it was if the climb does not end, or ends where the density does not resemble a normal one,
 // as in many hierarchical models.
@@ -40,15 +40,15 @@ func (w *chain) start(ctx context.Context, given bool) (p pairs, err error) {
 	from := slices.Clone(first)
 	for i := range tries {
 		if w.learns && w.RandomStart {
-			// Do not start from widely spread terms. They are noise, and a climb removes it fastest
-			// by a scale near 0: a plateau without a way back. Do not start with all terms at their
-			// means either, which may be a saddle, for instance of loadings times factors.
+			// Do not start from widely spread terms. Their spread is noise, and a climb removes it
+			// fastest by moving the scale near 0: a plateau without a way back. Nor start with all
+			// terms at their means, which may be a saddle, for instance of loadings times factors.
 			for _, j := range w.Chart.Recentring().Elements() {
 				from[j] = nearMeans * (2*w.Rng.Float64() - 1)
 			}
 		}
 		p, err = w.startFrom(ctx, from, given)
-		// the density is zero there
+		// the density is zero at that point
 		if none := (*infer.InitError)(nil); i > 0 && errors.As(err, &none) {
 			break
 		}
@@ -62,7 +62,7 @@ func (w *chain) start(ctx context.Context, given bool) (p pairs, err error) {
 	return pairs{}, w.move(first)
 }
 
-// startFrom is start from one given point.
+// startFrom is start from a given point.
 func (w *chain) startFrom(ctx context.Context, origin []float64, given bool) (pairs, error) {
 	d := w.Target.Dim()
 	a, err := w.ascend(ctx, origin, w.Rng)
@@ -70,7 +70,7 @@ func (w *chain) startFrom(ctx context.Context, origin []float64, given bool) (pa
 		return pairs{}, err
 	}
 	p := pairs{steps: a.Steps, changes: a.Changes}
-	if most := max(12, d); len(p.steps) > most { // steps far from the end say little about it
+	if most := max(12, d); len(p.steps) > most { // steps far from the end say little about the density there
 		p.steps, p.changes = p.steps[len(p.steps)-most:], p.changes[len(p.changes)-most:]
 	}
 	if given || d > maxCurvature {
@@ -78,7 +78,7 @@ func (w *chain) startFrom(ctx context.Context, origin []float64, given bool) (pa
 		case a.Draw != nil:
 			p.settled, p.normal, p.peak = true, a.Normal, a.Peak
 			return p, w.move(a.Draw)
-		case a.Climbed: // the density is not like a normal one there
+		case a.Climbed: // the density does not resemble a normal one there
 			return pairs{}, w.move(origin)
 		}
 		return p, w.move(a.X)
@@ -94,8 +94,8 @@ func (w *chain) startFrom(ctx context.Context, origin []float64, given bool) (pa
 }
 
 // newton continues the climb where L-BFGS ended. It takes Newton steps with the absolute values of
-// the second derivatives until a step promises little. Then it moves the chain to a draw from the
-// normal distribution found there, or to the mouth of a neck. placed is false if that fails.
+// the eigenvalues until a step promises little. Then it moves the chain to a draw from the normal
+// distribution found there, or to the mouth of a funnel's neck. placed is false if that fails.
 func (w *chain) newton(a climb, p pairs) (_ pairs, placed bool, err error) {
 	d := w.Target.Dim()
 	scale := a.Scale
@@ -118,7 +118,7 @@ func (w *chain) newton(a climb, p pairs) (_ pairs, placed bool, err error) {
 		gain := floats.Dot(step, w.Point.Gradient)
 		little := max(0.25*float64(d), 0.5)
 		if gain > little && i >= max(newtonSteps, newtonEvaluations/d) {
-			return p, false, nil // on the way up a funnel gains do not end
+			return p, false, nil // in a funnel, a climb gains without end
 		}
 		if gain <= little {
 			return w.arrive(a, p, m, step, gain, draw, next)
@@ -130,8 +130,8 @@ func (w *chain) newton(a climb, p pairs) (_ pairs, placed bool, err error) {
 	}
 }
 
-// arrive ends the climb. m is the normal distribution at its end; a step with little gain leads to
-// its centre.
+// arrive ends the climb. m is the normal distribution at its end; step, which gains little, leads
+// to its centre.
 func (w *chain) arrive(a climb, p pairs, m infer.Metric, step []float64, gain float64, draw []float64, next *infer.Point) (_ pairs, placed bool, err error) {
 	d := w.Target.Dim()
 	centre := w.Point.LogDensity
@@ -157,18 +157,18 @@ func (w *chain) arrive(a climb, p pairs, m infer.Metric, step []float64, gain fl
 	return p, drawn, err // otherwise the density does not resemble a normal one there
 }
 
-// climb is the end of a climb and the points on its path.
+// climb is the end of a climb, and the points on its path.
 type climb struct {
 	*optimize.Approach
-	path [][]float64 // its origin first
+	path [][]float64 // beginning with its origin
 }
 
-// mouth returns the point where a climb should have ended if it has lost mass since, or nil. In the
-// neck of a funnel the density is high only because the volume is small. The mass of a point is the
-// mass of the normal distribution with the second derivatives there (absolute values of the
-// eigenvalues): density times volume. Second derivatives along the path are taken only if a step of
-// the climb saw a curvature much smaller than that at its end; for a normal distribution the two
-// are equal.
+// mouth returns the point at which a climb should have ended, because it has lost mass since; nil
+// if it has not. In the neck of a funnel the density is high only because the volume is small. The
+// mass at a point is density times volume, for the normal distribution with the second derivatives
+// there (absolute values of the eigenvalues). Second derivatives along the path are computed only
+// if a step of the climb found a curvature much smaller than that at the end; for a normal
+// distribution the two are equal.
 func (w *chain) mouth(c climb, end *mode) ([]float64, error) {
 	d := len(c.X)
 	y, room := make([]float64, d), make([]float64, d)
@@ -191,7 +191,7 @@ func (w *chain) mouth(c climb, end *mode) ([]float64, error) {
 	}
 	var best []float64
 	most := end.mass + w.at.neckMargin + w.at.neckPerDim*float64(d)
-	for _, share := range []int{0, 1, 2, 4} { // eighths of the path; a neck is long
+	for _, share := range []int{0, 1, 2, 4} { // in eighths of the path; a neck is long
 		x := c.path[share*(len(c.path)-1)/8]
 		if err := w.move(x); err != nil {
 			return nil, err
@@ -211,7 +211,7 @@ func (w *chain) mouth(c climb, end *mode) ([]float64, error) {
 	return best, nil
 }
 
-// ascend calls optimize.FindTypical. If that makes no progress, it tries again from points nearer
+// ascend calls optimize.FindTypical. If that makes no progress, it tries again from points closer
 // to zero.
 func (w *chain) ascend(ctx context.Context, origin []float64, rng *rand.Rand) (a climb, err error) {
 	x := slices.Clone(origin)
@@ -238,14 +238,14 @@ func (w *chain) ascend(ctx context.Context, origin []float64, rng *rand.Rand) (a
 	return a, nil
 }
 
-// move puts the chain at x.
+// move moves the chain to x.
 func (w *chain) move(x []float64) error {
 	copy(w.Point.Position, x)
 	return w.Hamiltonian.Reset(w.Point)
 }
 
-// climb moves the chain along a step that promises a gain. The step is halved until the density
-// gains.
+// climb moves the chain along a step that promises a gain. It halves the step until the density
+// increases.
 func (w *chain) climb(step []float64, gain float64, next *infer.Point) (bool, error) {
 	for eps := 1.0; eps > math.Pow(0.5, halvings); eps /= 2 {
 		floats.AddScaledTo(next.Position, w.Point.Position, eps, step)
@@ -260,8 +260,8 @@ func (w *chain) climb(step []float64, gain float64, next *infer.Point) (bool, er
 	return false, nil
 }
 
-// draw moves the chain to a draw from the normal distribution with the metric m about its mean,
-// unless the density there is too low.
+// draw moves the chain to a draw from the normal distribution described by the metric m and its
+// mean, unless the density there is too low.
 func (w *chain) draw(m infer.Metric, x []float64, next *infer.Point) (drawn bool, err error) {
 	d := len(x)
 	to, err := whiten.NewMap(m)
@@ -292,9 +292,9 @@ func finite(x []float64) bool {
 	return true
 }
 
-// curvature takes small steps along coordinates and the changes of the gradient, for a Hessian by
-// differences. It takes every of-th coordinate, beginning with part, so all parts together span the
-// space. Steps that leave the support are omitted.
+// curvature makes small steps along coordinates and records the changes of the gradient, for a
+// Hessian by finite differences. It uses every of-th coordinate, beginning with number part, so
+// that all parts together span the space. It skips steps that leave the support.
 func (w *chain) curvature(scale []float64, part, of int) (p pairs, err error) {
 	d := len(scale)
 	n := (d - part + of - 1) / of
@@ -307,7 +307,7 @@ func (w *chain) curvature(scale []float64, part, of int) (p pairs, err error) {
 		copy(x, w.Point.Position)
 		h := difference * scale[i]
 		x[i] += h
-		h = x[i] - w.Point.Position[i] // the step after rounding
+		h = x[i] - w.Point.Position[i] // the actual step, after rounding
 		lp, err := w.Target.LogDensityGrad(x, g)
 		if err != nil {
 			return p, err
@@ -318,7 +318,7 @@ func (w *chain) curvature(scale []float64, part, of int) (p pairs, err error) {
 		for j := range g {
 			g[j] = (g[j] - w.Point.Gradient[j]) / h
 		}
-		// In units of the coordinate's own width, so that all coordinates count equally.
+		// In units of the coordinate's width, so that all coordinates count equally.
 		unit := scale[i]
 		if v := 1 / math.Sqrt(math.Abs(g[i])); v > 0 && !math.IsInf(v, 0) {
 			unit = v

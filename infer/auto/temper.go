@@ -9,17 +9,17 @@ import (
 	"github.com/ppl-lang/ppl/infer/tempered"
 )
 
-// This file decides about tempering, for chains that do not move between modes. Each chain gets its
-// own ladder of replicas, whose draws have the right share of each mode.
+// This file decides about tempering, for chains that do not move between modes. Each chain then
+// gets its own ladder of replicas, whose draws have the right share of each mode.
 
 const (
-	// In the first rounds, in which little is learnt yet, the plan may take earlyTempered times the
+	// In the first rounds little is learnt yet, so the plan may take earlyTempered times the
 	// allowed gradients.
 	earlyTempered = 3
 )
 
 // temper replaces the kernel by a ladder if there are separate modes, enough of warm-up is left and
-// the cost is acceptable. It reports whether it did.
+// the cost is acceptable. It reports whether it did so.
 func (w *chain) temper(ctx context.Context) (bool, error) {
 	c := w.kernel.modes
 	left := w.length - w.made
@@ -31,7 +31,7 @@ func (w *chain) temper(ctx context.Context) (bool, error) {
 		start.Modes = append(start.Modes, tempered.Component{Weight: max(c.Mass[i], minWeight), Normal: m})
 	}
 	if _, err := tempered.NewMixture(start.Modes); err != nil {
-		return false, nil // a mode is degenerate, for all chains: a spike of the density, say
+		return false, nil // a mode is degenerate, such as a spike of the density; this holds for all chains
 	}
 	was := *w.kernel
 	point := infer.NewPoint(w.Target.Dim())
@@ -53,10 +53,10 @@ func (w *chain) temper(ctx context.Context) (bool, error) {
 			continue
 		}
 		allowed := w.at.maxTempered
-		if i+2 < len(stages)/2 { // steps and metrics are still poor
+		if i+2 < len(stages)/2 { // step sizes and metrics are still poor
 			allowed *= earlyTempered
 		}
-		// Either all chains temper or none does.
+		// Either all chains are tempered or none is.
 		dear, err := w.Exchange(float64(w.Target.Gradients()-ladder.Searched()-begun)/float64(n), func(parts []any) any {
 			most := 0.0
 			for _, p := range parts {
@@ -79,10 +79,10 @@ func (w *chain) temper(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// minWeight is the smallest weight of a mode in the first reference of a ladder.
+// minWeight is the minimum weight of a mode in the first reference of a ladder.
 const minWeight = 0.01
 
-// temper makes the ladder the kernel in use.
+// temper makes the ladder the current kernel.
 func (k *Kernel) temper(ladder *tempered.Kernel) {
 	k.use(k.setting)
 	k.ladder = ladder

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// Threshold is a number that decides something in the algorithm.
+// Threshold is a number that determines a decision of the algorithm.
 type Threshold struct {
 	Name    string
 	Value   float64
 	Unit    string
-	File    string // the file that uses it first
+	File    string // first file that uses it
 	Decides string
 
-	// Effect describes what changed when the threshold was halved and doubled, measured by
+	// Effect describes what changed when the threshold was halved and doubled, as measured by
 	// internal/cmd/truth; "" if it was not measured.
 	Effect string
 
@@ -21,8 +21,8 @@ type Threshold struct {
 }
 
 // Thresholds returns the table of all thresholds. The page doc/evidence/auto-thresholds.md shows
-// it; a test compares the two. Numbers that only bound rounding or work are constants where they
-// are used.
+// it; a test compares the two. Numbers that only limit rounding errors or work are constants where
+// they are used.
 func Thresholds() []Threshold {
 	return []Threshold{
 		{"roundGrowth", 0.5, "ratio minus 1", "rounds.go", "length of a round of warm-up over that of the one before", "½: 10 runs of 10 differ, gradients ×0.91, ESS ×0.95; 2: 10 runs of 10 differ, gradients ×1.07, ESS ×1.03", func(l *limits) *float64 { return &l.roundGrowth }},
@@ -75,7 +75,7 @@ func Thresholds() []Threshold {
 	}
 }
 
-// limits are the values of the thresholds in a run.
+// limits has the values of the thresholds in a run.
 type limits struct {
 	roundGrowth     float64
 	minRounds       float64
@@ -126,7 +126,7 @@ type limits struct {
 	maxPerDraw      float64
 }
 
-// limits returns the values of the table; the one that the options name is scaled.
+// limits returns the values of the table. The one that the options name is multiplied by Factor.
 func (s Sampler) limits() *limits {
 	l := &limits{}
 	for _, t := range Thresholds() {

@@ -1,12 +1,13 @@
-// Package bridge estimates the normalising constant of a density from draws of it: bridge sampling.
+// Package bridge estimates the normalising constant of a density from draws of it, by bridge
+// sampling.
 //
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 //
 // The constant Z of an unnormalised density q is estimated from draws of q/Z and draws of a
 // proposal whose constant is known. Draws of both kinds are weighted by a function that is large
-// where both densities are, the bridge, so that neither needs to cover the tails of the other. The
-// proposal is a normal distribution fitted to draws. The target is symmetrised first (warp-III):
-// the mean of its density at x and at the mirror image of x has the same constant and no skew.
+// where both densities are: the bridge. So neither needs to cover the tails of the other. The
+// proposal is a normal distribution fitted to draws. First the target is made symmetric (warp-III):
+// the mean of its densities at x and at the mirror image of x has the same constant and no skew.
 //
 //	bridge.go    LogZ: both halves of the draws, each with a proposal fitted to the other
 //	proposal.go  proposal: the normal distribution
@@ -14,9 +15,11 @@
 //
 // Sources: Meng and Wong (1996), "Simulating ratios of normalizing constants via a simple
 // identity", Statistica Sinica 6; Meng and Schilling (2002), "Warp bridge sampling", Journal of
-// Computational and Graphical Statistics 11; Overstall and Forster (2010) for separate draws for
-// the proposal; Frühwirth-Schnatter (2004), "Estimating marginal likelihoods for mixture and Markov
-// switching models using bridge sampling techniques", Econometrics Journal 7, for the error.
+// Computational and Graphical Statistics 11; Overstall and Forster (2010), "Default Bayesian model
+// determination methods for generalised linear mixed models", Computational Statistics & Data
+// Analysis 54, for separate draws for the proposal; Frühwirth-Schnatter (2004), "Estimating
+// marginal likelihoods for mixture and Markov switching models using bridge sampling techniques",
+// Econometrics Journal 7, for the error.
 package bridge
 
 import (
@@ -35,8 +38,8 @@ type Estimate struct {
 	LogZ  float64
 	Error float64 // standard error
 
-	// Halves are the two estimates whose mean LogZ is. They use different draws of the target and
-	// of the proposal. A difference of many standard errors shows that the errors are too small.
+	// Halves are the two estimates whose mean is LogZ. They use different draws of the target and
+	// of the proposal. If they differ by many standard errors, the standard errors are too small.
 	Halves [2]Half
 }
 
@@ -45,8 +48,8 @@ type Half struct {
 	LogZ  float64
 	Error float64
 
-	// Effective is the smaller of two effective numbers of draws: of the target and of the
-	// proposal, weighted as the bridge weights them. If it is small, the two distributions hardly
+	// Effective is the smaller of two effective numbers of draws: that of the target and that of
+	// the proposal, each weighted by the bridge. If it is small, the two distributions hardly
 	// overlap, and the error is not reliable.
 	Effective float64
 
@@ -57,13 +60,13 @@ type Half struct {
 // ErrFewDraws says that there are too few draws for an estimate.
 var ErrFewDraws = errors.New("bridge sampling: each chain needs at least 8 draws")
 
-// minDraws is the least number of draws of a chain.
+// minDraws is the minimum number of draws of a chain.
 const minDraws = 8
 
-// LogZ estimates the logarithm of the integral of a density, from draws of it by chain. All draws
-// have the same length, the number of dimensions, which must not be 0. It evaluates the density at
-// the draws, at their mirror images, and at two points for each draw of a proposal, of which there
-// are as many as draws.
+// LogZ estimates the logarithm of the integral of a density from draws of it, by chain. All draws
+// have the same length, the number of dimensions, which must not be 0. With n draws, LogZ evaluates
+// the density at 4n points: the draws, their mirror images, and the same for n draws of the
+// proposals.
 func LogZ(ctx context.Context, draws [][][]float64, density Density, rng *rand.Rand) (Estimate, error) {
 	var halves [2][][][]float64 // by half and chain
 	for _, chain := range draws {
@@ -91,7 +94,7 @@ func LogZ(ctx context.Context, draws [][][]float64, density Density, rng *rand.R
 	return out, nil
 }
 
-// estimate fits a proposal to some draws and builds the bridge from others.
+// estimate fits a proposal to the draws in fitted, and estimates the constant from other draws.
 func estimate(ctx context.Context, fitted, draws [][][]float64, density Density, rng *rand.Rand) (Half, error) {
 	p, err := fit(fitted)
 	if err != nil {

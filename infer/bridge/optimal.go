@@ -13,13 +13,13 @@ const (
 	tolerance     = 1e-10
 )
 
-// optimal finds the bridge of least variance. target and reference have log q - log g at draws of
-// the target and of the proposal g; q is the unnormalised target. The draws of the target come
-// in chains of the given lengths; size is their effective number.
+// optimal iterates to the bridge of least variance. target and reference are the log ratios log q -
+// log g, at draws of the target and of the proposal g; q is the unnormalised target. lengths are
+// the numbers of draws of the target's chains, and size is their effective number.
 //
-// The best bridge, 1/(s₁q/Z + s₂g) with the shares s₁ and s₂ of the effective numbers of draws,
-// depends on Z. Each iteration uses the Z of the one before. It is a fixed-point iteration that
-// converges from any start (Meng and Wong 1996).
+// The best bridge is 1/(s₁q/Z + s₂g), where s₁ and s₂ are the two shares of the effective numbers
+// of draws. It depends on Z, so each iteration uses the Z of the previous one. This fixed-point
+// iteration converges from any start (Meng and Wong 1996).
 func optimal(target, reference []float64, lengths []int, size float64) Half {
 	n := float64(len(reference))
 	s1, s2 := size/(size+n), n/(size+n)

@@ -23,10 +23,11 @@ type proposal struct {
 
 // fit returns the normal distribution with the mean and the covariance of draws.
 //
-// With few draws for the number of dimensions, the sample covariance is nearly singular. So the
-// correlations are multiplied by 1 − λ, where λ is the estimate of Schäfer and Strimmer (2005), "A
-// shrinkage approach to large-scale covariance matrix estimation", with the effective number of
-// draws for the number of draws. With many draws λ is nearly 0.
+// If there are few draws for the number of dimensions, the sample covariance is nearly singular. So
+// the correlations are multiplied by 1 − λ, where λ is the estimate of Schäfer and Strimmer (2005),
+// "A shrinkage approach to large-scale covariance matrix estimation", Statistical Applications in
+// Genetics and Molecular Biology 4, computed with the effective number of draws. With many draws λ
+// is nearly 0.
 func fit(chains [][][]float64) (*proposal, error) {
 	points := slices.Concat(chains...)
 	n, d := len(points), len(points[0])
@@ -59,8 +60,8 @@ func fit(chains [][][]float64) (*proposal, error) {
 	return p, nil
 }
 
-// shrinkage returns the factor λ by which correlations are reduced: the sum of the variances of
-// sample correlations divided by the sum of their squares, between 0 and 1.
+// shrinkage returns λ, see fit: the sum of the variances of the sample correlations divided by the
+// sum of their squares, limited to the range from 0 to 1.
 func shrinkage(cov *mat.SymDense, draws float64) float64 {
 	d := cov.SymmetricDim()
 	variances, squares := 0.0, 0.0
@@ -82,7 +83,7 @@ func shrinkage(cov *mat.SymDense, draws float64) float64 {
 	return variances / squares
 }
 
-// effective returns the median over dimensions of the effective sample size of means.
+// effective returns the effective sample size of the mean, at the median over dimensions.
 func effective(chains [][][]float64) float64 {
 	total := 0
 	for _, chain := range chains {
@@ -123,7 +124,7 @@ func (p *proposal) draw(rng *rand.Rand) []float64 {
 }
 
 // logRatios returns, at points, the log density of the symmetrised target minus that of the
-// proposal, which is symmetric itself.
+// proposal, which is symmetric already.
 func (p *proposal) logRatios(ctx context.Context, points [][]float64, density Density) ([]float64, error) {
 	mirrored := make([][]float64, len(points))
 	for i, x := range points {
@@ -152,7 +153,7 @@ func (p *proposal) logDensity(x []float64) float64 {
 	for i, v := range x {
 		z.SetVec(i, v-p.mean[i])
 	}
-	// The factor is well conditioned, as fit has factorised the covariance.
+	// The factor is well conditioned, because fit could factorise the covariance.
 	_ = z.SolveVec(p.factor, z)
 	return -0.5*mat.Dot(z, z) - p.logDet - 0.5*float64(len(x))*math.Log(2*math.Pi)
 }

@@ -15,19 +15,19 @@ const (
 	DefaultMaxEnergyError = 1000
 )
 
-// Kernel is the NUTS transition. It works over any [infer.Hamiltonian]. AcceptStat is the mean of
-// min(1, exp(H₀ - H)) over all points of the tree, including those of a discarded doubling. Where
-// steps were refined, H is the energy at the end of the plain steps. With Refine a tree has fewer
-// points than 2^TreeDepth, which is the number of plain steps.
+// Kernel is the NUTS transition, over any [infer.Hamiltonian]. AcceptStat is the mean of min(1,
+// exp(H₀ - H)) over all points of the tree, including those of a discarded doubling. Where steps
+// were refined, H is the energy at the end of the unrefined steps. With Refine, a tree has fewer
+// than 2^TreeDepth points, which is the number of unrefined steps.
 //
 // The exported fields may be changed between transitions.
 type Kernel struct {
-	MaxDepth int // doublings; 0: DefaultMaxDepth
-	// energy error above which a leaf is a divergence, as is a density of 0; 0:
+	MaxDepth int // maximum number of doublings; 0: DefaultMaxDepth
+	// energy error above which a leaf is a divergence, as is a leaf with density 0; 0:
 	// DefaultMaxEnergyError
 	MaxEnergyError float64
-	Jitter         float64 // the step size is multiplied by a uniform number of (1-Jitter, 1+Jitter); in [0, 1]
-	// largest variation of the energy within a step; a step with more is divided into smaller ones
+	Jitter         float64 // the step size is multiplied by a uniform number between 1-Jitter and 1+Jitter; in [0, 1]
+	// maximum variation of the energy within a step; other steps are divided into smaller ones
 	// (refine.go); 0: steps are never divided
 	Refine float64
 
@@ -71,11 +71,11 @@ func (k *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z 
 	return &chosen.Point, info, nil
 }
 
-// Refined returns the number of paths between leaves, over all transitions so far, that were made
-// of smaller steps, and the number of all paths. Both are 0 without Refine.
+// Refined returns the number of paths between leaves that consist of smaller steps, and the number
+// of all paths, over all transitions so far. Both are 0 without Refine.
 func (k *Kernel) Refined() (finer, all int64) { return k.t.finer, k.t.ways }
 
-// node is a point of the pool with its number of references.
+// node is a point in the pool, with the number of references to it.
 type node struct {
 	infer.Point
 	velocity []float64 // velocity at the point; may share memory with it
@@ -83,49 +83,49 @@ type node struct {
 	place    int // index in the pool
 }
 
-// tree is the space's T: a run of points of a trajectory.
+// tree is the tree type T of the space: a run of consecutive points of a trajectory.
 type tree struct {
-	left, right *node     // its ends in time
-	chosen      *node     // one of its points
-	rho         []float64 // sum of the momenta: for one point its own momentum, else sum
-	sum         []float64 // empty if no criterion needs it
+	left, right *node     // its first and last point in time
+	chosen      *node     // the point chosen from the tree
+	rho         []float64 // sum of the momenta: for a single point its own momentum, otherwise sum
+	sum         []float64 // empty if the U-turn criterion does not need it
 	size        int       // number of points
 }
 
-// trajectory is the phase space of one transition, and its pool.
+// trajectory is the phase space of one transition, and the pool of its points.
 type trajectory struct {
 	rng   *rand.Rand
 	h     infer.Hamiltonian
 	eps   float64
 	limit float64
 
-	energy float64  // H₀, at the start
-	ends   [2]*node // of the whole trajectory: back, front
+	energy float64  // H₀, the energy at the start
+	ends   [2]*node // the last points of the whole trajectory, backward and forward
 	root   *tree
-	levels []*tree // scratch
+	levels []*tree // scratch trees, by level
 
 	leaves    int
-	steps     int     // of the integrator
-	accept    float64 // sum over leaves
+	steps     int     // number of integrator steps
+	accept    float64 // sum of the acceptance probabilities of all leaves
 	divergent bool
-	err       error // a final error; the trajectory then ends as after a divergence
+	err       error // a final error; it ends the trajectory like a divergence
 
-	refine  float64 // see Kernel
-	stretch int     // there are 2^stretch plain steps between leaves
+	refine  float64 // see Kernel.Refine
+	stretch int     // the path between two leaves has 2^stretch unrefined steps
 	back    *infer.Point
-	finer   int64 // see Refined
+	finer   int64 // see Kernel.Refined
 	ways    int64
 
 	dim     int
-	plain   bool    // trees do not need the sums of their momenta
-	nodes   []*node // the pool; between transitions all but the first are free
-	free    []*node // nodes of the pool without references
-	current *node   // the result of the last transition: not free, since the caller may hold it
+	plain   bool    // the sums of momenta are not needed
+	nodes   []*node // the pool; between transitions, all nodes but the first are free
+	free    []*node // nodes without references
+	current *node   // the result of the last transition; it is not free, since the caller may still use it
 }
 
 var _ space[*tree] = (*trajectory)(nil)
 
-// begin sets up a transition from z: its momentum, and the tree of one point.
+// begin prepares a transition from z: it draws a momentum and makes the tree of one point.
 func (t *trajectory) begin(rng *rand.Rand, h infer.Hamiltonian, eps, limit float64, z *infer.Point, depth int) {
 	dim := len(z.Position)
 	if t.root == nil || t.dim != dim {
@@ -139,14 +139,14 @@ func (t *trajectory) begin(rng *rand.Rand, h infer.Hamiltonian, eps, limit float
 	t.leaves, t.steps, t.accept, t.divergent, t.err = 0, 0, 0, false, nil
 
 	start := t.current
-	if start == nil || z != &start.Point { // a point of the caller
+	if start == nil || z != &start.Point { // z is a point of the caller
 		start = t.get()
 		start.CopyFrom(z)
 	}
 	h.Momentum(rng, &start.Point)
 	t.energy = start.Energy
 	t.ends = [2]*node{start, start}
-	start.refs = 3 // one extra, so that it outlives the transition and the caller can compare
+	start.refs = 3 // one extra reference, so that the node outlives the transition and the caller can compare it with the result
 	t.plant(t.root, start)
 }
 
@@ -174,7 +174,7 @@ func (t *trajectory) newTree() *tree {
 	return &tree{sum: make([]float64, t.dim)}
 }
 
-// plant makes a tree of the one point n.
+// plant makes a tree that consists of the point n.
 func (t *trajectory) plant(a *tree, n *node) {
 	n.velocity = t.h.Velocity(&n.Point)
 	a.left, a.right, a.chosen = n, n, n
@@ -227,7 +227,7 @@ func (t *trajectory) leaf(dst *tree, forward bool) (w weight, ok bool) {
 	switch {
 	case delta >= 0:
 		t.accept++
-	case w.shift == 0: // else the probability is less than exp(-600)
+	case w.shift == 0: // otherwise the probability is less than exp(-600)
 		t.accept += w.value
 	}
 	if !linked {
@@ -239,7 +239,7 @@ func (t *trajectory) leaf(dst *tree, forward bool) (w weight, ok bool) {
 		w = weightOf(delta)
 	}
 	t.drop(from)
-	if -delta > t.limit || math.IsInf(n.Energy, 1) { // without a density there is no gradient to continue with
+	if -delta > t.limit || math.IsInf(n.Energy, 1) { // where the density is 0, there is no gradient to continue with
 		t.divergent = true
 		return w, false
 	}
@@ -247,7 +247,7 @@ func (t *trajectory) leaf(dst *tree, forward bool) (w weight, ok bool) {
 	return w, true
 }
 
-// step makes z the point one step from another, or from itself.
+// step makes one step from a point, and writes the result to z, which may be the same point.
 func (t *trajectory) step(from, z *infer.Point, eps float64) error {
 	t.steps++
 	return t.h.Step(from, z, eps)
@@ -273,7 +273,7 @@ func (t *trajectory) join(dst, other *tree, after bool) (turning bool) {
 	return turning
 }
 
-// end returns the values that the U-turn criterion needs of a tree.
+// end returns what the U-turn criterion needs to know about a tree.
 func (a *tree) end() vector.End {
 	return vector.End{
 		First: a.left.velocity, FirstMomentum: a.left.Momentum,
@@ -282,7 +282,7 @@ func (a *tree) end() vector.End {
 	}
 }
 
-// attach makes dst the union of it and other.
+// attach makes dst the union of dst and other.
 func (t *trajectory) attach(dst, other *tree, after bool) {
 	if after {
 		t.drop(dst.right)

@@ -8,17 +8,16 @@ import (
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
-// Sampler makes NUTS for a run: [Kernel], over a Euclidean metric by default. The zero
-// value has Stan's defaults.
+// Sampler is the no-U-turn sampler for a run: [Kernel], over a Euclidean metric by default. The
+// zero value has Stan's defaults.
 type Sampler struct {
-	MaxDepth       int     // doublings of a tree; 0: 10
+	MaxDepth       int     // maximum number of doublings; 0: 10
 	MaxEnergyError float64 // energy error above which a transition is divergent; 0: 1000
-	Jitter         float64 // of the step size, see Kernel
+	Jitter         float64 // variation of the step size, see Kernel
 	Refine         float64 // see Kernel
 	Adapt          warmup.Options
 
-	// Hamiltonian makes the geometry, unless it should be Euclidean. Only the step size is then
-	// adapted.
+	// Hamiltonian makes the geometry, if it is not Euclidean. Then only the step size is adapted.
 	Hamiltonian func(target *infer.Meter) (infer.Hamiltonian, error)
 }
 
@@ -33,7 +32,7 @@ func (s Sampler) Validate() error {
 	return s.Adapt.Validate()
 }
 
-// checkTree returns an error if an option of trees is invalid; 0 stands for the default.
+// checkTree returns an error if an option of trees is invalid; 0 means the default.
 func checkTree(depth int, energyError, jitter float64) error {
 	err := infer.CheckOptions(map[string]int{"max-depth": depth})
 	if err == nil {

@@ -6,30 +6,30 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// This file: refined steps. In a narrow neck, a steep tail or a bent ridge of the density, a step
-// size that suits the rest is too long. Trajectories diverge there or are hardly ever accepted, so
-// that the region gets no draws. With Refine the path from one leaf of the tree to the next
+// This file refines steps. In a narrow neck, a steep tail or a bent ridge of the density, a step
+// size that suits the rest is too large. Trajectories diverge there or are hardly ever accepted, so
+// that the region gets no draws. With Refine, the path from one leaf of the tree to the next
 // consists of 2^stretch steps of the integrator. If the energy varies by more than Refine along
-// them, it consists of twice as many steps of half the size, and so on, until the variation is
+// them, the path is made of twice as many steps of half the size, and so on, until the variation is
 // small enough.
 //
-// The path back must be the same, or the weights would not be invariant. Along the same steps
-// backwards the energy varies by the same amount. It remains to test whether larger steps would
-// have sufficed from the other end. If so, the two points are not neighbours as seen from both
-// ends, and the trajectory ends, as after a divergence.
+// The path in the opposite direction must be the same, or the weights would not be invariant.
+// Backwards along the same steps, the energy varies by the same amount. It remains to test whether
+// larger steps would have been enough from the other end. If so, the two points are not neighbours
+// as seen from both ends, and the trajectory ends there, as after a divergence.
 //
 // Source: Bou-Rabee, Carpenter, Kleppe and Liu, "The within-orbit adaptive leapfrog no-U-turn
-// sampler" (2025), where the number of steps may also be drawn at random. Refining single steps
+// sampler" (2025), in which the number of steps may also be drawn at random. Refining single steps
 // does not work: the energy's variation along one step depends on the phase of the fastest
-// oscillation. On Rosenbrock's function 28 to 70 % of trajectories then ended because larger steps
-// would have sufficed on the way back; with 8 steps it was 13 to 19 %. There is at least one leaf
-// for every half unit of time: with fewer, the turn of an oscillation of scale 1 would be missed.
+// oscillation. On Rosenbrock's function, 28 to 70 % of trajectories then ended because larger steps
+// were enough on the way back; with 8 steps it was 13 to 19 %. There is at least one leaf for every
+// half unit of time, since with fewer, the turn of an oscillation of scale 1 would be missed.
 
-// spacing is the largest time between leaves, unless the step size is larger. maxStretch is the
-// largest stretch. maxHalvings is the largest number of times that steps may be halved. Eight reach
-// three and a half standard deviations down the neck of a funnel whose log scale has standard
-// deviation 1.5. Each further one doubles the cost of a leaf where a density jumps, for which no
-// step is small enough.
+// spacing is the maximum time between leaves, unless the step size is larger. maxStretch is the
+// maximum of stretch. maxHalvings is the maximum number of times that steps are halved. Eight
+// halvings reach three and a half standard deviations down the neck of a funnel whose log scale has
+// standard deviation 1.5. Each further one doubles the cost of a leaf where a density jumps, for
+// which no step is small enough.
 const (
 	spacing     = 0.5
 	maxStretch  = 4
@@ -45,9 +45,9 @@ func stretch(eps float64, maxDepth int) int {
 	return n
 }
 
-// smooth makes the plain steps, halved the given number of times, from one point to z. It reports
-// whether the energy varies by no more than allowed. If it varies more, z is the point where the
-// excess was found.
+// smooth makes the unrefined steps, halved the given number of times, from one point to z. It
+// reports whether the energy varies by no more than allowed. If it varies more, z is the point at
+// which this was found.
 func (t *trajectory) smooth(from, z *infer.Point, eps float64, halved int) bool {
 	if halved > 0 {
 		eps = math.Ldexp(eps, -halved)
@@ -68,7 +68,7 @@ func (t *trajectory) smooth(from, z *infer.Point, eps float64, halved int) bool 
 	}
 }
 
-// fine goes from one leaf to the next in halved steps, and reports whether there is a next one.
+// fine goes from one leaf to the next in halved steps. It reports whether there is a next leaf.
 func (t *trajectory) fine(from, to *infer.Point, eps float64) bool {
 	halved := 1
 	for ; ; halved++ {

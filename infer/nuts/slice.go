@@ -12,13 +12,13 @@ import (
 )
 
 // Kernel2011 is the no-U-turn sampler as Hoffman and Gelman published it ("The No-U-Turn Sampler",
-// arXiv 1111.4246; Algorithms 3 and 6): a slice variable instead of weights, and the U-turn
-// criterion on the positions of the two ends. AcceptStat is α/n_α, the mean of min(1, exp(H₀ - H))
-// over the points of the last doubling.
+// arXiv 1111.4246, 2011; Algorithms 3 and 6): with a slice variable instead of weights, and the
+// U-turn criterion on the positions of the two ends. AcceptStat is α/n_α, the mean of min(1, exp(H₀
+// - H)) over the points of the last doubling.
 //
 // It uses the trees of [Kernel]: points in the slice have weight 1, the others 0.
 type Kernel2011 struct {
-	MaxDepth       int     // doublings; 0: DefaultMaxDepth (the paper has no limit)
+	MaxDepth       int     // maximum number of doublings; 0: DefaultMaxDepth (the paper has no limit)
 	MaxEnergyError float64 // Δ_max; 0: DefaultMaxEnergyError
 
 	s slice
@@ -39,7 +39,7 @@ func (k *Kernel2011) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64
 	s.plain = true
 	s.begin(rng, h, eps, limit, z, depth)
 	s.accepted, s.last = 0, 0
-	s.logU = -rng.ExpFloat64() // the logarithm of a uniform number
+	s.logU = -rng.ExpFloat64() // logarithm of a uniform random number
 	depth = grow[*tree](s, s.root, weightOf(0), rng.Uint64(), depth)
 
 	chosen := s.root.chosen
@@ -59,12 +59,12 @@ func (k *Kernel2011) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64
 	return &chosen.Point, info, nil
 }
 
-// slice is a trajectory whose points count only if they lie in a slice.
+// slice is a trajectory in which only points within the slice count.
 type slice struct {
 	trajectory
-	logU     float64 // height of the slice relative to the start
-	accepted float64 // sum over the leaves of the last doubling
-	last     int     // their number
+	logU     float64 // height of the slice relative to the density at the start
+	accepted float64 // sum of the acceptance probabilities of the last doubling's leaves
+	last     int     // number of these leaves
 }
 
 var _ space[*tree] = (*slice)(nil)
@@ -76,8 +76,8 @@ func (s *slice) leaf(dst *tree, forward bool) (w weight, ok bool) {
 		s.accepted, s.last = 0, 0
 	}
 	before := s.accept
-	// The limit on the energy error is relative to the start, not to the slice: a leaf beyond the
-	// slice's limit may still be within it.
+	// The base limits the energy error relative to the start, the paper relative to the slice. A
+	// leaf beyond the first limit may be within the second.
 	limit := s.limit
 	s.limit = limit - s.logU // log u - Δ_max < -H
 	_, ok = s.trajectory.leaf(dst, forward)
@@ -105,12 +105,12 @@ func (s *slice) join(dst, other *tree, after bool) (turning bool) {
 }
 
 // turning reports whether continuing at either end would bring the ends of two adjacent trees
-// closer. left is the earlier one.
+// closer together. left is the earlier tree.
 func (s *slice) turning(left, right *tree) bool {
 	a, b := left.left, right.right
 	x := b.Position
 	y, p, q := a.Position[:len(x)], a.Momentum[:len(x)], b.Momentum[:len(x)]
-	// Two sums for each end: a single sum would wait for its previous addition.
+	// Two sums for each end, because each addition to a single sum would wait for the previous one.
 	var back, front, back1, front1 float64
 	i := 0
 	for ; i+1 < len(x); i += 2 {
@@ -128,21 +128,21 @@ func (s *slice) turning(left, right *tree) bool {
 	return !(back+back1 >= 0 && front+front1 >= 0)
 }
 
-// DefaultDelta2011 is the target of the acceptance statistic in the authors' published programs.
+// DefaultDelta2011 is the target acceptance in the authors' published programs.
 const DefaultDelta2011 = 0.6
 
-// Sampler2011 makes NUTS as published in 2011 for a run: [Kernel2011] with the unit metric, or the
-// constant metric with which the run starts, and dual averaging of the step size in warm-up. It is
-// the baseline of the paper whose samplers are in package ahmc.
+// Sampler2011 is NUTS as published in 2011: [Kernel2011] with the unit metric, or the constant
+// metric with which the run starts, and dual averaging of the step size in warm-up. The paper on
+// which package ahmc is based compares its samplers with this one.
 type Sampler2011 struct {
 	MaxDepth       int
 	MaxEnergyError float64
 
-	StepSize      float64          // where the search starts, or the fixed step size; 0: 1
+	StepSize      float64          // start of the search, or the fixed step size; 0: 1
 	FixedStepSize bool             // no search, no adaptation
 	Averaging     warmup.Averaging // Delta 0: DefaultDelta2011
 
-	// Hamiltonian makes the geometry, unless it should be Euclidean.
+	// Hamiltonian makes the geometry, if it is not Euclidean.
 	Hamiltonian func(target *infer.Meter) (infer.Hamiltonian, error)
 }
 
@@ -184,7 +184,7 @@ func (s Sampler2011) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 }
 
 // heuristic is the stage FindReasonableEpsilon (Algorithm 4). It doubles or halves the step size
-// until the acceptance probability of one step crosses ½; the momentum is always the same.
+// until the acceptance probability of one step, always with the same momentum, crosses ½.
 type heuristic struct{}
 
 // Run implements [infer.Stage].

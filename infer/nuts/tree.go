@@ -6,9 +6,9 @@ import (
 	"github.com/ppl-lang/ppl/infer/internal/quick"
 )
 
-// space is the tree algorithm's interface to the place where its trees grow. T is a tree: a run of
-// consecutive points in time, with its two ends, the values for the U-turn criterion, and one
-// chosen point. Trees are owned by the space and changed in place.
+// space is where the tree algorithm grows its trees. T is the type of a tree: a run of consecutive
+// points in time, with its two ends, the values for the U-turn criterion, and one chosen point. The
+// space owns the trees, and the algorithm changes them in place.
 type space[T any] interface {
 	// leaf makes one step beyond the front (or back) end of the whole trajectory and makes dst the
 	// tree of the new point. w is the point's weight; ok is false if the trajectory diverges there,
@@ -19,28 +19,29 @@ type space[T any] interface {
 	// point of src is not used afterwards.
 	choose(dst, src T, prob float64)
 
-	// join adds the adjacent tree other to dst: after it in time if after, else before it. It
-	// reports whether the union makes a U-turn, either as a whole or across their border. The
-	// chosen point of dst stays; other must not be used again. It is one method because both parts
-	// need the sum of the momenta.
+	// join adds the adjacent tree other to dst: after it in time if after is set, otherwise before
+	// it. It reports whether the union makes a U-turn, either as a whole or across the border
+	// between the two. The chosen point of dst stays; other must not be used again. Both parts need
+	// the sum of the momenta, so they are one method.
 	join(dst, other T, after bool) (turning bool)
 
-	// scratch returns a tree for use at a level. Different levels have different trees, and none is
+	// scratch returns a tree for use at a level. The trees of different levels differ, and none is
 	// the root.
 	scratch(level int) T
 }
 
-// grow doubles the tree root, of one point with weight total, until it turns, diverges or has been
-// doubled maxDepth times. Bit j of directions says whether doubling j goes forward in time. On
-// return root has the chosen point. The result is the number of complete doublings. A doubling that
-// diverges or turns inside is not counted, and none of its points is chosen.
+// grow doubles the tree root, which has one point with weight total, until it makes a U-turn,
+// diverges or has been doubled maxDepth times. Bit j of directions says whether doubling j goes
+// forward in time. Afterwards root has the chosen point. The result is the number of complete
+// doublings. A doubling that diverges or makes a U-turn inside is not counted, and none of its
+// points is chosen.
 //
 // The transition from the start to the chosen point leaves the weights invariant, for these
 // reasons. Consider the 2^depth trees of the final size that contain the start and fit the
 // directions. Each is equally likely to be built from any of its points. A doubling is discarded if
-// any subtree in its balanced division turns, so that every point of the final tree would have led
-// to the same tree. The choice between the old tree and a doubling is a Metropolis step between
-// their total weights; the choice within a doubling is proportional to weight.
+// any subtree in its balanced division makes a U-turn, so every point of the final tree would have
+// led to the same tree. The choice between the old tree and a doubling is a Metropolis step between
+// their total weights; the choice within a doubling is proportional to the weights.
 func grow[T any, S space[T]](s S, root T, total weight, directions uint64, maxDepth int) (depth int) {
 	for depth < maxDepth {
 		forward := directions>>depth&1 == 1
@@ -59,9 +60,9 @@ func grow[T any, S space[T]](s S, root T, total weight, directions uint64, maxDe
 	return depth
 }
 
-// build makes dst a tree of 2^depth new points beyond the front or back end and returns their total
-// weight. ok is false, and the tree unusable, if it diverges, or if it or one of its subtrees
-// turns.
+// build makes dst a tree of 2^depth new points beyond the front or back end, and returns their
+// total weight. If the tree diverges, or if it or one of its subtrees makes a U-turn, ok is false
+// and the tree must not be used.
 func build[T any, S space[T]](s S, dst T, depth int, forward bool) (total weight, ok bool) {
 	if depth == 0 {
 		return s.leaf(dst, forward)
@@ -70,7 +71,7 @@ func build[T any, S space[T]](s S, dst T, depth int, forward bool) (total weight
 	if !ok {
 		return total, false
 	}
-	// The first half is complete: nothing below this level is in use.
+	// The first half is complete, so the scratch trees below this level are free.
 	second := s.scratch(depth - 1)
 	w, ok := build[T](s, second, depth-1, forward)
 	if !ok {
@@ -81,14 +82,14 @@ func build[T any, S space[T]](s S, dst T, depth int, forward bool) (total weight
 	return total, !s.join(dst, second, forward)
 }
 
-// weight is the number value·exp(shift). Almost always shift is 0 and weights are simply added.
-// This saves two exponentials and a logarithm per leaf, which took a third of the time of a small
+// weight represents the number value·exp(shift). Almost always shift is 0, and weights are simply
+// added. This saves two exponentials and a logarithm per leaf, a third of the time of a small
 // model.
 type weight struct {
 	value, shift float64
 }
 
-// unshifted bounds the logarithms of weights that need no shift: sums of 2^30 of them do not
+// unshifted is the maximum logarithm of weights that need no shift: sums of 2^30 of them do not
 // overflow.
 const unshifted = 600
 

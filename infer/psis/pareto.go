@@ -4,16 +4,16 @@ import (
 	"math"
 )
 
-// FitPareto estimates shape k and scale sigma of a generalised Pareto distribution with location 0
-// from ascending x. It uses the method of Zhang and Stephens (2009), "A new and efficient
-// estimation method for the generalized Pareto distribution", Technometrics 51, whose shape is −k
-// here. The shape is shrunk towards 0.5, as by a prior worth ten observations (Vehtari et al. 2024,
-// appendix). k is +Inf if there is no estimate.
+// FitPareto estimates the shape k and the scale sigma of a generalised Pareto distribution with
+// location 0. x must be in ascending order. The method is that of Zhang and Stephens (2009), "A new
+// and efficient estimation method for the generalized Pareto distribution", Technometrics 51; their
+// shape is −k. The shape is shrunk towards 0.5, as by a prior worth ten observations (Vehtari et
+// al. 2024, appendix). k is +Inf if there is no estimate.
 func FitPareto(x []float64) (k, sigma float64) {
 	const (
-		grid      = 30 // smallest number of points
-		prior     = 3  // of the empirical prior of Zhang and Stephens
-		shrink    = 10 // observations that the prior of k is worth
+		grid      = 30 // minimum number of grid points
+		prior     = 3  // constant of Zhang and Stephens' empirical prior
+		shrink    = 10 // number of observations that the prior of k is worth
 		shrinkTo  = 0.5
 		quartered = 4
 	)
@@ -51,14 +51,14 @@ func FitPareto(x []float64) (k, sigma float64) {
 	return k, sigma
 }
 
-// meanLog1p is the mean of log(1 + a·x). Factors are multiplied as long as the product stays well
-// within range, so that one logarithm serves many of them; logarithms would take most of the time
-// of a fit.
+// meanLog1p returns the mean of log(1 + a·x). It multiplies factors as long as the product stays
+// well within range, so that one logarithm serves many of them. Otherwise logarithms would take
+// most of the time of a fit.
 func meanLog1p(a float64, x []float64) float64 {
 	sum, product := 0.0, 1.0
 	for _, v := range x {
 		t := a * v
-		if math.Abs(t) < 1e-3 { // 1 + t has lost digits of t
+		if math.Abs(t) < 1e-3 { // the sum 1 + t has lost digits of t
 			sum += math.Log1p(t)
 			continue
 		}
@@ -71,8 +71,7 @@ func meanLog1p(a float64, x []float64) float64 {
 	return (sum + math.Log(product)) / float64(len(x))
 }
 
-// paretoQuantile is the quantile of p of the generalised Pareto distribution with
-// location 0.
+// paretoQuantile returns the p-quantile of the generalised Pareto distribution with location 0.
 func paretoQuantile(p, k, sigma float64) float64 {
 	l := math.Log1p(-p)
 	if k == 0 {

@@ -20,7 +20,7 @@ import (
 	"slices"
 )
 
-// minTail is the least number of ratios to which a distribution is fitted.
+// minTail is the minimum number of ratios to which a distribution is fitted.
 const minTail = 5
 
 // sameTail is the range of log ratios below which a tail counts as constant, as in package loo.
@@ -43,8 +43,7 @@ func TailLength(draws int, efficiency float64) int {
 	return int(math.Ceil(min(0.2*s, 3*math.Sqrt(s/efficiency))))
 }
 
-// Smoother has the work space of smoothing. The zero value is ready; it is not safe
-// for concurrent use.
+// Smoother is work space for smoothing. The zero value is ready; it is not safe for concurrent use.
 type Smoother struct {
 	tail   []ratio
 	excess []float64
@@ -57,9 +56,9 @@ type ratio struct {
 	place int
 }
 
-// Smooth replaces log importance ratios, known up to a constant, by smoothed log weights up to the
-// same constant, and returns the shape k of their tail. tail is the length of the tail, see
-// [TailLength]. If the tail is too short or constant, k is +Inf and the ratios stay as they are.
+// Smooth replaces log importance ratios by smoothed log weights and returns the shape k of their
+// tail. Both are known up to the same constant. tail is the number of ratios in the tail, see
+// [TailLength]. If the tail is too short or constant, k is +Inf and the ratios do not change.
 func (s *Smoother) Smooth(ratios []float64, tail int) (k float64) {
 	k = math.Inf(1)
 	if len(ratios) == 0 {
@@ -91,13 +90,13 @@ func (s *Smoother) Smooth(ratios []float64, tail int) (k float64) {
 		}
 	}
 	for i, v := range ratios {
-		ratios[i] = min(v, 0) + top // a weight is never above the largest ratio
+		ratios[i] = min(v, 0) + top // no weight exceeds the largest ratio
 	}
 	return k
 }
 
-// largest fills s.tail with the n largest values, ascending, and returns the largest
-// of the others.
+// largest writes the n largest values to s.tail in ascending order, and returns the largest of the
+// other values.
 func (s *Smoother) largest(values []float64, n int) (cutoff float64) {
 	s.sorted = append(s.sorted[:0], values...)
 	first := len(values) - n
@@ -110,7 +109,7 @@ func (s *Smoother) largest(values []float64, n int) (cutoff float64) {
 			s.tail = append(s.tail, ratio{v, i})
 		}
 	}
-	// Of equal values, the last ones belong to the tail.
+	// If values are equal, the last ones belong to the tail.
 	for i := len(values) - 1; len(s.tail) < n; i-- {
 		if values[i] == threshold {
 			s.tail = append(s.tail, ratio{threshold, i})
@@ -125,13 +124,13 @@ func (s *Smoother) largest(values []float64, n int) (cutoff float64) {
 	return cutoff
 }
 
-// selectOrder moves the element of rank k (from 0) to x[k], smaller ones before it and larger ones
-// after it (Hoare's FIND). A tail is a few per cent of the draws, and sorting all of them would
-// take most of the time of a smoothing.
+// selectOrder reorders x so that x[k] has the element of rank k (from 0), with smaller elements
+// before it and larger ones after it (Hoare's algorithm FIND). Only a few per cent of the draws
+// belong to the tail; sorting all would take most of the time of a smoothing.
 func selectOrder(x []float64, k int) {
 	for lo, hi := 0, len(x)-1; lo < hi; {
 		mid := lo + (hi-lo)/2
-		// With the median of three, sorted input is not slow.
+		// The pivot is the median of three elements, so that sorted input is not slow.
 		if x[mid] < x[lo] {
 			x[mid], x[lo] = x[lo], x[mid]
 		}

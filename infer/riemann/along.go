@@ -12,9 +12,9 @@ import (
 // Directional is an optional interface of a [Metric] or a [Sparse] whose products with single
 // directions cost much less than the whole metric. Errors are those of the metric.
 //
-// With it the mode [Reversible] needs few evaluations of the whole. The gradient in x of ½ log|G| +
-// ½ pᵀG⁻¹p has two terms: the first does not change while p is iterated, and the second is -½ times
-// the gradient of vᵀGv, with v = G⁻¹p held fixed.
+// With it, the mode [Reversible] needs few evaluations of the whole metric. The gradient in x of ½
+// log|G| + ½ pᵀG⁻¹p has two terms. The first does not change while p is iterated. The second is -½
+// times the gradient of vᵀGv with v = G⁻¹p held fixed.
 type Directional interface {
 	// Times writes G(x)·u to product.
 	Times(x, u, product []float64) error
@@ -23,14 +23,14 @@ type Directional interface {
 	SquareGrad(x, u, grad []float64) error
 }
 
-// soundPivot is the smallest pivot of a Cholesky factor for which the ridge is negligible, so that
-// products along a direction omit it. It is relative to the diagonal of the matrix and to the
+// soundPivot is the minimum pivot of a Cholesky factor for which the ridge is negligible, so that
+// products along a direction may omit it. It is relative to the diagonal of the matrix and to the
 // ridge.
 const soundPivot = 1e5
 
-// settleAt writes to known the values that forceAlong needs at x, where G = l lᵀ. These are the
-// part of the force that does not depend on the momentum, followed by a flag: 1 if the ridge may be
-// omitted there. If the flag is 0, nothing of known is used.
+// settleAt computes the values that forceAlong needs at x, where G = l lᵀ, and writes them to
+// known: the part of the force that does not depend on the momentum, and a flag, which is 1 if the
+// ridge may be omitted there. If the flag is 0, nothing in known is used.
 func (h *Hamiltonian) settleAt(x, l, known []float64) (outcome, error) {
 	d := h.dim
 	known[d] = 0
@@ -69,21 +69,22 @@ func (h *Hamiltonian) direction(f func(x, u, to []float64) error, x, u, to []flo
 	return err
 }
 
-// Constants of the iteration of foresee.
+// Constants of the iteration in foresee.
 const (
-	remembered = 5   // number of residuals
-	maxForesee = 40  // largest number of iterations
+	remembered = 5   // number of residuals that are remembered
+	maxForesee = 40  // maximum number of iterations
 	finer      = 0.1 // tolerance, relative to that of the equation
-	// relative square of the new part of a residual, below which it is a combination of the others
+	// a residual is a combination of the others if the square of its new part, relative to the
+	// whole, is below this
 	nothingNew = 1e-12
 )
 
-// mixing is the memory of foresee: residuals of velocity and momentum and the velocities that they
-// lead to, as differences from the previous ones.
+// mixing is the memory of foresee: residuals of velocity and momentum, and the velocities that
+// follow from them, as differences from the previous ones.
 type mixing struct {
 	residual, momentum, velocity [remembered][]float64
-	f, r, next                   []float64 // the last ones
-	f0, r0, next0                []float64 // the ones before
+	f, r, next                   []float64 // those of the last iteration
+	f0, r0, next0                []float64 // those of the iteration before
 }
 
 func newMixing(d int) *mixing {
@@ -97,14 +98,15 @@ func newMixing(d int) *mixing {
 	return m
 }
 
-// foresee solves the second implicit equation using only the metric at x, whose factor is l, with
-// velocity h.v0, and writes the new position to y. It looks for the velocity w with
+// foresee solves the second implicit equation with products in single directions only, and the
+// metric at x, whose factor is l. h.v0 is the velocity at x; the new position is written to y. It
+// looks for the velocity w with
 //
 //	G(x + ε/2 (v0 + w))·w = p
 //
-// Each iteration adds G(x)⁻¹ times the residual, mixed with earlier ones so that the remaining
-// residual is smallest in the metric at x (Anderson, "Iterative procedures for nonlinear integral
-// equations", 1965). ok is false if no w was found.
+// Each iteration adds G(x)⁻¹ times the residual to w. The residual is mixed with earlier ones so
+// that the rest is smallest in the metric at x (Anderson, "Iterative procedures for nonlinear
+// integral equations", 1965). ok is false if no w was found.
 func (h *Hamiltonian) foresee(x, p, l []float64, eps float64, y []float64) (ok bool, err error) {
 	m, w := h.mixing, h.v
 	copy(w, h.v0)
@@ -139,7 +141,7 @@ func (h *Hamiltonian) foresee(x, p, l []float64, eps float64, y []float64) (ok b
 	return false, nil
 }
 
-// mix writes to w the velocity that follows iteration k.
+// mix computes the velocity w that follows iteration k.
 func (m *mixing) mix(k int, w []float64) {
 	if k > 0 {
 		slot := (k - 1) % remembered
@@ -158,8 +160,8 @@ func (m *mixing) mix(k int, w []float64) {
 	m.f, m.f0, m.r, m.r0, m.next, m.next0 = m.f0, m.f, m.r0, m.r, m.next0, m.next
 }
 
-// weights returns the weights of the first n differences that minimise the residual, by the normal
-// equations. A difference that is a combination of the others has weight 0.
+// weights returns the weights of the first n differences that minimise the residual, computed from
+// the normal equations. A difference that is a combination of the others has weight 0.
 func (m *mixing) weights(n int) (c [remembered]float64) {
 	var l [remembered][remembered]float64
 	for i := range n {

@@ -12,9 +12,9 @@ const (
 )
 
 // runner runs work that may take long, such as a factorisation, while its caller checks whether the
-// run was interrupted. If so it returns false, and the Hamiltonian must not be used any more: the
-// work continues to its end and writes to its memory. A panic is passed to the caller. nil: the
-// work is done directly.
+// run was interrupted. If the run is interrupted, it returns false, and the Hamiltonian must not be
+// used any more: the work continues to its end and writes to its memory. A panic is passed on to
+// the caller. A nil runner does the work directly.
 type runner func(func()) bool
 
 // do calls f with a matrix and returns its result.
@@ -25,19 +25,20 @@ func (run runner) do(f func(m []float64) bool, m []float64) bool {
 	return run.done(f, m)
 }
 
-// done is a separate function, because variables captured by closures are allocated.
+// done is a separate function, because variables that closures capture are allocated on the heap.
 func (run runner) done(f func(m []float64) bool, m []float64) bool {
 	ok := false
 	return run(func() { ok = f(m) }) && ok
 }
 
-// await returns the runner of a target in d dimensions. It calls stopped before it returns false.
+// await returns the runner for a target in d dimensions. The runner calls stopped before it returns
+// false.
 func await(target *infer.Meter, d int, stopped func()) runner {
 	if d < large {
 		return nil
 	}
 	return func(f func()) bool {
-		done := make(chan any, 1) // buffered: a caller that was stopped does not receive
+		done := make(chan any, 1) // buffered, since an interrupted caller does not receive
 		go func() {
 			defer func() { done <- recover() }()
 			f()
@@ -48,7 +49,7 @@ func await(target *infer.Meter, d int, stopped func()) runner {
 			select {
 			case failure := <-done:
 				if failure != nil {
-					panic(failure) // as if it had occurred here
+					panic(failure) // as if it had happened in this goroutine
 				}
 				return true
 			case <-tick.C:

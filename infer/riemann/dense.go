@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// dense computes with metrics all of whose elements may be nonzero. A factor is the lower triangle
-// L of the Cholesky factor, G = LLᵀ, stored in a square.
+// dense computes with metrics that are full matrices. A factor is the lower triangle L of the
+// Cholesky decomposition G = LLᵀ, stored in a square.
 type dense struct {
 	metric     Metric
 	dim        int
@@ -59,7 +59,7 @@ func (g *dense) factorise(l []float64, run runner) (logDet float64, ok bool) {
 	return logDet, true
 }
 
-// triangle returns the factor in the form of blas64.
+// triangle returns the factor as a triangular matrix of blas64.
 func (g *dense) triangle(l []float64) blas64.Triangular {
 	return blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: g.dim, Stride: max(1, g.dim), Data: l}
 }
@@ -119,7 +119,7 @@ func (g *dense) invert(l []float64, run runner) bool {
 	return true
 }
 
-// force uses the trace trick.
+// force implements geometry by the trace trick, see the package documentation.
 func (g *dense) force(x, _, v, force []float64) error {
 	d := g.dim
 	for i := range d {

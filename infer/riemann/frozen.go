@@ -8,13 +8,14 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// Frozen is a stage that sets the constant metric of a Hamiltonian that is an [infer.Euclidean] to
-// the value of a metric at one point. A step size found before this stage is useless after it.
+// Frozen is a stage of warm-up that sets the constant metric of a Hamiltonian that is an
+// [infer.Euclidean] to the value of a metric at one point. A step size found before this stage no
+// longer fits.
 type Frozen struct {
 	Metric func(target *infer.Meter) (Metric, error)
 
-	// At returns the point; nil: the position of the chain. found is false if the requested mode
-	// was not found.
+	// At returns the point; nil: the position of the chain. found is false if At looked for a mode
+	// and did not find one.
 	At func(ctx context.Context, target *infer.Meter, m Metric, x []float64) (point []float64, found bool, err error)
 }
 

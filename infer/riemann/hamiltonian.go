@@ -22,28 +22,28 @@ const (
 
 // Defaults of [Options].
 const (
-	DefaultIterations          = 100 // Reversible: at most
-	DefaultPublishedIterations = 4   // of Girolami and Calderhead's logistic regressions
+	DefaultIterations          = 100 // maximum number of iterations in the mode Reversible
+	DefaultPublishedIterations = 4   // number in Girolami and Calderhead's logistic regressions
 	DefaultTolerance           = 1e-7
 	DefaultReturnTolerance     = 1e-5
 )
 
-// Options of the step.
+// Options are the options of the generalised leapfrog step.
 type Options struct {
 	Mode Mode // "": Reversible
 
-	// Iterations is the number of iterations of each fixed point in the mode Published (0: 4), and
-	// its limit in the mode Reversible (0: 100).
+	// Iterations is the number of iterations for each implicit equation in the mode Published (0:
+	// 4), and the maximum number in the mode Reversible (0: 100).
 	Iterations int
 
-	// Tolerance bounds the change in the last iteration. ReturnTolerance bounds the distance
-	// between the end of the way back and its start. Both are per coordinate, in units of the
-	// metric (ΔxᵀGΔx ≤ D·tolerance², and ΔpᵀG⁻¹Δp in the same way), and used only by Reversible. 0:
-	// 1e-7 and 1e-5.
+	// Tolerance is the maximum change in the last iteration, and ReturnTolerance the maximum
+	// distance between the end of the way back and the start of the step. Both are per coordinate,
+	// in units of the metric (ΔxᵀGΔx ≤ D·tolerance², and ΔpᵀG⁻¹Δp in the same way). Only the mode
+	// Reversible uses them. 0: 1e-7 and 1e-5.
 	Tolerance, ReturnTolerance float64
 
-	// Ridge is added to each diagonal element of the metric, relative to it, so that rounding does
-	// not make a singular metric indefinite. The geometry is then exactly that of G +
+	// Ridge times each diagonal element of the metric is added to that element, so that rounding
+	// does not make a singular metric indefinite. The geometry is then exactly that of G +
 	// Ridge·diag(G).
 	Ridge float64
 }
@@ -100,10 +100,10 @@ func (o Options) Hamiltonian(metric func(target *infer.Meter) (Metric, error)) f
 	}
 }
 
-// Hamiltonian is H(x, p) = -log π(x) + ½ log|G(x)| + ½ pᵀG(x)⁻¹p, in which p ~ normal(0, G(x)),
-// with the generalised leapfrog step.
+// Hamiltonian is H(x, p) = -log π(x) + ½ log|G(x)| + ½ pᵀG(x)⁻¹p, with p ~ normal(0, G(x)) and the
+// generalised leapfrog step.
 //
-// The Cache of its points holds the velocity G⁻¹p, log|G|, the numbers of settleAt if the metric is
+// The Cache of its points has the velocity G⁻¹p, log|G|, the values of settleAt if the metric is
 // [Directional], and a factor of G.
 type Hamiltonian struct {
 	target  *infer.Meter
@@ -113,29 +113,29 @@ type Hamiltonian struct {
 	await   runner
 	stopped bool // the run was interrupted during a long computation
 
-	along  Directional // nil: only the whole metric is used
-	mixing *mixing     // of along.go, likewise
+	along  Directional // nil: the whole metric is always used
+	mixing *mixing     // work space of foresee; nil without along
 
 	geometry
-	work // of step.go
+	work // memory for a step
 }
 
-// geometry computes with the metric at a point by a factor of it, stored in size numbers.
+// geometry computes with the metric at a point, given a factor of it, which is size numbers.
 type geometry interface {
 	size() int
 
-	// evaluate computes the metric at x; factorise computes its factor f from that, and log|G|. ok
-	// is false if there is no factor. Long computations go through run, which returns false if the
-	// run was interrupted; their results are then undefined, and may still be written to.
+	// evaluate computes the metric at x; factorise computes its factor f, and log|G|. ok is false
+	// if there is no factor. Long computations are run by run, which returns false if the run was
+	// interrupted; their results are then undefined and may still be written to.
 	evaluate(x, f []float64) error
 	factorise(f []float64, run runner) (logDet float64, ok bool)
 
 	solve(f, p, v []float64)                   // v = G⁻¹p
 	momentum(rng *rand.Rand, f, p []float64)   // p ~ normal(0, G)
-	norm(f, x []float64, momenta bool) float64 // √(xᵀG⁻¹x), or √(xᵀGx), overwriting x
+	norm(f, x []float64, momenta bool) float64 // √(xᵀG⁻¹x) for momenta, otherwise √(xᵀGx); it overwrites x
 	// smallest pivot of the factorisation, relative to the diagonal element
 	minPivot(f []float64) float64
-	invert(f []float64, run runner) bool  // prepares force
+	invert(f []float64, run runner) bool  // computes the inverse that force uses
 	force(x, f, v, force []float64) error // the gradient in x of ½ log|G| + ½ pᵀG⁻¹p, with v = G⁻¹p
 }
 
@@ -144,12 +144,12 @@ var (
 	_ infer.Describer   = (*Hamiltonian)(nil)
 )
 
-// Counts counts evaluations and failures of a Hamiltonian. Evaluations of metrics are not among the
-// gradients that a run reports, but are charged (see infer.Meter.Charge).
+// Counts has the numbers of evaluations and failures of a Hamiltonian. Evaluations of metrics are
+// not among the gradients that a run reports; they are charged (see infer.Meter.Charge).
 type Counts struct {
 	Metrics    int64 // evaluations of G
 	TraceGrads int64 // gradients of tr(A·G)
-	Directions int64 // products with G, or gradients of squares, along one direction
+	Directions int64 // products with G, or gradients of vᵀGv, in a single direction
 	Steps      int64
 	Unsolved   int64 // steps that failed because a fixed point did not converge
 	Unreturned int64 // steps that failed because the way back led elsewhere
@@ -182,15 +182,15 @@ func NewSparse(target infer.LogDensity, metric Sparse, options Options) (*Hamilt
 	return newHamiltonian(target, newSparse(metric, newSymbolic(p), options.Ridge), metric, options), nil
 }
 
-// alongDim is the dimension from which products with single directions are cheaper than another
-// evaluation of the whole metric, whose derivatives are lanes of one sweep.
+// alongDim is the minimum dimension in which products with single directions are cheaper than
+// another evaluation of the whole metric, all of whose derivatives come from one sweep.
 const alongDim = 8
 
 // newHamiltonian makes the Hamiltonian of a geometry with the given metric.
 func newHamiltonian(target infer.LogDensity, g geometry, metric any, options Options) *Hamiltonian {
 	h := &Hamiltonian{target: infer.NewMeter(target), dim: target.Dim(), options: options.withDefaults(), geometry: g}
 	h.work = newWork(h.dim, g.size())
-	// Not in the mode Published, whose results must not change in any bit.
+	// The mode Published does not use them, since its results must not change in any bit.
 	if along, ok := metric.(Directional); ok && h.dim >= alongDim && h.options.Mode == Reversible {
 		h.along, h.mixing = along, newMixing(h.dim)
 		h.work.known = make([]float64, h.dim+1)
@@ -219,7 +219,7 @@ func (h *Hamiltonian) Describe() map[string]float64 {
 	}
 }
 
-// The layout of a point's cache.
+// The parts of a point's Cache.
 func (h *Hamiltonian) velocityOf(z *infer.Point) []float64 { return z.Cache[:h.dim] }
 func (h *Hamiltonian) logDetOf(z *infer.Point) *float64    { return &z.Cache[h.dim] }
 func (h *Hamiltonian) knownOf(z *infer.Point) []float64    { return z.Cache[h.dim+1:][:len(h.work.known)] }
@@ -239,7 +239,7 @@ func (h *Hamiltonian) Reset(z *infer.Point) error {
 	}
 	logDet, ok, err := h.metricAt(z.Position, h.factorOf(z))
 	if !ok {
-		// Without a metric there is no momentum, so no chain may be here.
+		// If there is no metric, a momentum cannot be drawn, so no chain may be here.
 		z.LogDensity = math.Inf(-1)
 		return err
 	}
@@ -249,7 +249,7 @@ func (h *Hamiltonian) Reset(z *infer.Point) error {
 	}
 	result, err := h.settleAt(z.Position, h.factorOf(z), h.knownOf(z))
 	if result != done {
-		z.LogDensity = math.Inf(-1) // the same
+		z.LogDensity = math.Inf(-1) // as above
 	}
 	return err
 }
@@ -277,9 +277,9 @@ func (h *Hamiltonian) metricAt(x, f []float64) (logDet float64, ok bool, err err
 	return logDet, true, nil
 }
 
-// Potential returns -log π(x) + ½ log|G(x)|; it is infinite without a density or a metric. It is
-// minus the log density relative to the volume of the geometry, which does not depend on
-// coordinates. A metric that widens the neck of a funnel removes the funnel from it.
+// Potential returns -log π(x) + ½ log|G(x)|, or +Inf if there is no density or no metric. It is
+// minus the log density relative to the volume element of the geometry, so it does not depend on
+// coordinates. If the metric widens the neck of a funnel, Potential has no funnel.
 func (h *Hamiltonian) Potential(x []float64) (float64, error) {
 	lp, err := h.target.LogDensityGrad(x, h.work.delta)
 	if err != nil || math.IsInf(lp, -1) {

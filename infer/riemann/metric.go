@@ -10,11 +10,11 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// Metric is a metric tensor that depends on the position. Matrices are dense,
-// of Dim × Dim elements in row-major order, and symmetric.
+// Metric is a metric tensor that depends on the position. Matrices are symmetric and dense: Dim ×
+// Dim elements in row-major order.
 //
-// It belongs to one chain and may keep work space. An error is a rejection of
-// the position, like that of a log density, unless it is fatal.
+// A Metric belongs to one chain and may keep work space. An error rejects the position, like an
+// error of a log density, unless it is fatal.
 type Metric interface {
 	Dim() int
 
@@ -58,9 +58,9 @@ func (c Constant) Metric(_, g []float64) error { copy(g, c.G); return nil }
 func (c Constant) TraceGrad(_, _, grad []float64) error { clear(grad); return nil }
 
 // Freeze returns the value of a metric at x as a constant metric, for infer.Config.Metric: the
-// Euclidean metric with mass matrix G(x). If G(x) is not positive definite, by rounding or because
-// nothing in the model informs a direction, it is made so, see [Regularise]; raised is the number
-// of directions changed.
+// Euclidean metric with mass matrix G(x). If G(x) is not positive definite, because of rounding or
+// because nothing in the model informs a direction, it is changed as in [Regularise]; raised is the
+// number of directions changed.
 func Freeze(m Metric, x []float64) (frozen infer.Metric, raised int, err error) {
 	d := m.Dim()
 	if len(x) != d {
@@ -75,20 +75,20 @@ func Freeze(m Metric, x []float64) (frozen infer.Metric, raised int, err error) 
 	return frozen, raised, err
 }
 
-// Consider the eigenvalues of a metric scaled to a diagonal of ones. Those less than minCurvature
-// times the largest are noise, or directions that the model does not inform. Inverted unchanged,
-// they would make one direction, of unknown width, dominate all steps.
+// minCurvature is a relative eigenvalue of a metric whose diagonal is scaled to one. Smaller
+// eigenvalues, relative to the largest, are noise, or belong to directions that the model does not
+// inform. Inverted unchanged, one such direction, of unknown width, would dominate all steps.
 const minCurvature = 1e-9
 
-// soundCondition is a condition number in the 1-norm, which bounds the ratio of eigenvalues. Below
-// it no eigenvalue needs raising.
+// soundCondition is a condition number in the 1-norm, which bounds the ratio of eigenvalues. A
+// metric with a smaller one has no eigenvalue to raise.
 const soundCondition = 0.01 / minCurvature
 
 // Regularise returns the inverse of the symmetric d×d matrix g, after raising elements and
-// eigenvalues that are not positive. Diagonal elements of zero count as 1, the unit of the
-// unconstrained scale. Eigenvalues below a floor are raised to it. Both are done in coordinates in
-// which the diagonal is one, so that units do not matter. raised counts the elements and
-// eigenvalues raised. It returns an error if g is not finite.
+// eigenvalues that are not positive. Diagonal elements of zero are set to 1, the unit of the
+// unconstrained scale. Eigenvalues below a minimum are raised to it, in coordinates in which the
+// diagonal is one, so that units do not matter. raised is the number of elements and eigenvalues
+// raised. It returns an error if g is not finite.
 func Regularise(g []float64, d int) (inverse []float64, raised int, err error) {
 	inverse = make([]float64, d*d)
 	if d == 0 {
@@ -120,7 +120,8 @@ func Regularise(g []float64, d int) (inverse []float64, raised int, err error) {
 			s.SetSym(i, j, v)
 		}
 	}
-	// The eigenvectors take some thirty times as long as this check.
+	// First check whether the eigenvectors are needed, which take about thirty times as long as
+	// this check.
 	var factor mat.Cholesky
 	if raised == 0 && factor.Factorize(s) && factor.Cond() < soundCondition {
 		var whole mat.SymDense

@@ -11,7 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// modeSteps bounds the steps of FindMode.
+// modeSteps is the maximum number of steps of FindMode.
 const modeSteps = 500
 
 // typicalShell is the gain per dimension that a Newton step promises at the typical distance of
@@ -19,14 +19,14 @@ const modeSteps = 500
 const typicalShell = 0.5
 
 // FindMode climbs from x to a mode of the log density by steps G⁻¹∇log π with backtracking. With
-// the expected Fisher information this is Fisher's scoring, with a Hessian it is Newton's method. A
-// metric that is not positive definite is made so, see [Regularise]. FindMode is meant for
-// [Frozen].At. The mode is that of the unconstrained parameters, like the log density. The climb
-// ends where the next step promises a gain below 1e-10.
+// the expected Fisher information this is Fisher scoring, with a Hessian Newton's method. A metric
+// that is not positive definite is changed as in [Regularise]. The mode is that of the
+// unconstrained parameters. The climb ends where the next step promises a gain below 1e-10. Use
+// FindMode for [Frozen].At.
 //
-// The density may be unbounded, as in many hierarchical models, or the climb may get stuck. The
-// result is then the first point from which a step promised no more than ½ per dimension, as far
-// from a mode as draws are, or else the last point; found is false.
+// If the density is unbounded, as in many hierarchical models, or the climb gets stuck, found is
+// false. x is then the first point from which a step promised no more than ½ per dimension, as far
+// from a mode as draws are, or else the last point.
 func FindMode(ctx context.Context, target *infer.Meter, m Metric, x []float64) (mode []float64, found bool, err error) {
 	d := m.Dim()
 	x = append([]float64(nil), x...)
@@ -83,7 +83,7 @@ func FindMode(ctx context.Context, target *infer.Meter, m Metric, x []float64) (
 			}
 		}
 		if !moved {
-			if gain < 1e-6 { // rounding of the log density hides the remaining gain
+			if gain < 1e-6 { // the remaining gain is within the rounding error of the log density
 				return x, true, nil
 			}
 			break

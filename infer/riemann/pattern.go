@@ -7,22 +7,22 @@ import (
 	"slices"
 )
 
-// Pattern says which elements of a metric may be nonzero: a sparse matrix S plus matrices of low
-// rank, G = S + Σ w·u·uᵀ.
+// Pattern says which elements of a metric may be nonzero. The metric is a sparse matrix S plus
+// matrices of low rank: G = S + Σ w·u·uᵀ.
 type Pattern struct {
 	Dim        int
 	Rows, Cols []int32 // positions in the lower triangle of S, each once, with the whole diagonal
 	Wide       []Wide
 }
 
-// Wide describes vectors u of a Pattern with the same columns.
+// Wide describes the vectors u of a Pattern that have the same columns.
 type Wide struct {
-	Columns []int32 // the columns where they may be nonzero
+	Columns []int32 // columns in which they may be nonzero
 	Rank    int     // the number of vectors
 }
 
-// Len returns the number of values that describe a metric: the elements of S; then for each Wide
-// its vectors, column by column, and their weights.
+// Len returns the number of values that describe a metric: the elements of S and then, for each
+// Wide, its vectors, column by column, and their weights.
 func (p Pattern) Len() int {
 	n := len(p.Rows)
 	for _, w := range p.Wide {
@@ -43,13 +43,13 @@ func (p Pattern) Rank() (n int) {
 type Sparse interface {
 	Pattern() Pattern
 
-	// Elements writes the Pattern().Len() values at x to e. Weights must not be negative, and S
-	// alone must be positive definite.
+	// Elements computes the Pattern().Len() values at x and writes them to e. Weights must not be
+	// negative, and S alone must be positive definite.
 	Elements(x, e []float64) error
 
-	// ElementsTraceGrad writes the gradient in x of tr(A·G(x)) to grad, for a constant symmetric A.
-	// a has the elements of A at the positions of S. In place of each vector and its weight it has
-	// A·u at the vector's columns and uᵀA·u.
+	// ElementsTraceGrad computes the gradient in x of tr(A·G(x)) for a constant symmetric A, and
+	// writes it to grad. a is in the form of Elements: at the positions of S it has the elements of
+	// A; in place of each vector and its weight it has A·u at the vector's columns, and uᵀA·u.
 	ElementsTraceGrad(x, a, grad []float64) error
 }
 
@@ -57,11 +57,11 @@ type Sparse interface {
 type symbolic struct {
 	pattern Pattern
 	order   []int32 // order of the rows of the factor
-	place   []int32 // its inverse
-	start   []int32 // start of each column, in rows and among the values
-	rows    []int32 // by column: its rows in ascending order, the diagonal first
-	at      []int32 // by position of the pattern: its index among the values
-	work    float64 // multiplications of a factorisation
+	place   []int32 // the inverse of order
+	start   []int32 // start of each column in rows, and in the values
+	rows    []int32 // rows of each column in ascending order, the diagonal first
+	at      []int32 // index of each position of the pattern in the values
+	work    float64 // number of multiplications in a factorisation
 }
 
 func newSymbolic(p Pattern) *symbolic {
@@ -75,8 +75,8 @@ func newSymbolic(p Pattern) *symbolic {
 		i, j := s.place[r], s.place[p.Cols[k]]
 		below[min(i, j)] = append(below[min(i, j)], max(i, j))
 	}
-	// A column has the rows of S. It also has the rows of each column whose first row below the
-	// diagonal is this column.
+	// A column of the factor has the rows of the same column of S, and the rows of each column
+	// whose first row below the diagonal is this column.
 	children := make([][]int32, d)
 	mark := make([]int32, d)
 	for j := range d {
@@ -115,7 +115,8 @@ func newSymbolic(p Pattern) *symbolic {
 	return s
 }
 
-// degrees is a heap of variables by degree; outdated entries stay in it.
+// degrees is a heap of variables by degree. Outdated entries remain in it until they are removed
+// from its top.
 type degrees [][2]int32
 
 func (h degrees) Len() int           { return len(h) }
@@ -128,9 +129,10 @@ func (h *degrees) Pop() any {
 	return last
 }
 
-// minimumDegree orders the variables so that few elements of the factor are nonzero. Each time the
-// variable with the fewest neighbours is eliminated. Its neighbours become adjacent to each other,
-// as an element of the quotient graph. A neighbour reached in several ways counts several times.
+// minimumDegree orders the variables so that few elements of the factor are nonzero. It repeatedly
+// eliminates the variable with the fewest neighbours. The neighbours of an eliminated variable
+// become adjacent to each other, as an element of the quotient graph. A neighbour that is reached
+// in several ways is counted several times.
 func minimumDegree(p Pattern) []int32 {
 	d := p.Dim
 	adjacent := make([][]int32, d)
@@ -139,8 +141,8 @@ func minimumDegree(p Pattern) []int32 {
 			adjacent[r], adjacent[c] = append(adjacent[r], c), append(adjacent[c], r)
 		}
 	}
-	alone := make([]int32, d)      // neighbours that are not yet eliminated
-	elements := make([][]int32, d) // by variable
+	alone := make([]int32, d)      // neighbours that have not been eliminated
+	elements := make([][]int32, d) // elements that each variable belongs to
 	variables := make([][]int32, d)
 	gone, dead := make([]bool, d), make([]bool, d)
 	degree, shared, mark := make([]int32, d), make([]int32, d), make([]int32, d)
@@ -178,7 +180,7 @@ func minimumDegree(p Pattern) []int32 {
 			variables[e], dead[e] = nil, true
 		}
 		variables[v] = front
-		// An element all of whose variables are in the new one is redundant.
+		// An element is redundant if all its variables are in the new element.
 		for _, i := range front {
 			for _, e := range elements[i] {
 				shared[e]++

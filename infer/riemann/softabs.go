@@ -12,27 +12,27 @@ import (
 )
 
 // DefaultAlpha is the hardness of SoftAbs. Eigenvalues below about 1/DefaultAlpha are raised to
-// that, so that steps are no longer than a parameter of unit scale allows. With the 1e6 of
-// Betancourt's experiments the metric almost vanishes wherever a curvature changes its sign, as
-// between two modes and in every heavy tail; chains then get stuck there.
+// that value, so that steps are no longer than a parameter of unit scale allows. With the 1e6 of
+// Betancourt's experiments, the metric almost vanishes wherever a curvature changes its sign, as
+// between two modes and in every heavy tail; chains get stuck there.
 const DefaultAlpha = 1
 
 // SoftAbs is Betancourt's metric ("A general metric for Riemannian manifold Hamiltonian Monte
-// Carlo", 2013). With H = Q diag(λ) Qᵀ the Hessian of the negative log density, it is G = Q diag(λ
-// coth(αλ)) Qᵀ. It is positive definite wherever H exists.
+// Carlo", 2013). If H = Q diag(λ) Qᵀ is the Hessian of the negative log density, the metric is G =
+// Q diag(λ coth(αλ)) Qᵀ. It is positive definite wherever H exists.
 //
-// tr(A·G) has the derivative tr(Q(J∘QᵀAQ)Qᵀ·∂H), with J the divided differences of λ coth(αλ), so
-// it needs only the Hessian's TraceGrad.
+// The derivative of tr(A·G) is tr(Q(J∘QᵀAQ)Qᵀ·∂H), where J has the divided differences of λ
+// coth(αλ). So it needs only the Hessian's TraceGrad.
 type SoftAbs struct {
 	hessian Hessian
 	dim     int
 	alpha   float64
 
-	values, soft []float64 // eigenvalues of -H, before and after softening
-	vectors      []float64 // in columns
-	tmp, product []float64 // D×D
-	work         []float64 // of the decomposition
-	at           []float64 // the position for which they were computed
+	values, soft []float64 // eigenvalues of -H, and the same after softening
+	vectors      []float64 // eigenvectors, as columns
+	tmp, product []float64 // D×D work space
+	work         []float64 // work space of the eigendecomposition
+	at           []float64 // position for which these were computed
 	valid        bool
 
 	run                           runner // runs long computations
@@ -53,7 +53,7 @@ func NewSoftAbs(dim int, hessian Hessian, alpha float64) (*SoftAbs, error) {
 		vectors: make([]float64, dim*dim), tmp: make([]float64, dim*dim), product: make([]float64, dim*dim),
 	}
 	if dim > 0 {
-		size := make([]float64, 1) // the best size of the work space
+		size := make([]float64, 1) // receives the best size of the work space
 		lapack64.Syev(lapack.EVCompute, s.symmetric(), s.values, size, -1)
 		s.work = make([]float64, int(size[0]))
 	}
@@ -162,8 +162,8 @@ func (s *SoftAbs) TraceGrad(x, a, grad []float64) error {
 	return s.hessian.HessianTraceGrad(x, s.product, grad)
 }
 
-// differentiated writes to s.product a matrix B. The derivative of tr(B·H) for the Hessian H equals
-// that of tr(A·G) for the metric, where A is a.
+// differentiated computes a matrix B, and writes it to s.product, such that the derivative of
+// tr(B·H) for the Hessian H equals that of tr(A·G) for the metric, where A is a.
 func (s *SoftAbs) differentiated(a []float64) bool {
 	d := s.dim
 	s.multiply(blas.Trans, blas.NoTrans, s.vectors, a, s.tmp)
@@ -175,7 +175,7 @@ func (s *SoftAbs) differentiated(a []float64) bool {
 	}
 	s.multiply(blas.NoTrans, blas.NoTrans, s.vectors, s.product, s.tmp)
 	s.multiply(blas.NoTrans, blas.Trans, s.tmp, s.vectors, s.product)
-	// G is a function of minus the Hessian.
+	// The metric is a function of minus the Hessian.
 	m := s.product
 	for i := range d {
 		for j := range i + 1 {

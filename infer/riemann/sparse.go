@@ -9,13 +9,14 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// sparse computes with metrics of one pattern, through their factors. Let S = L·Lᵀ in the order of
-// symbolic, U the vectors as columns, D the roots of their weights and Y = L⁻¹U. Then
+// sparse computes with sparse metrics of one pattern, given their factors. Let S = L·Lᵀ in the
+// order of symbolic. Let U have the vectors as columns, D the roots of their weights, and Y = L⁻¹U.
+// Then
 //
 //	G = L·(I + Y·D²·Yᵀ)·Lᵀ,  log|G| = log|S| + log|C|,  C = I + D·YᵀY·D
 //	G⁻¹ = L⁻ᵀ·(I - Y·D·C⁻¹·D·Yᵀ)·L⁻¹
 //
-// A factor consists of the values of L, then U, Y, the Cholesky factor of C and D.
+// A factor consists of the values of L, then U, Y, the Cholesky factor of C, and D.
 type sparse struct {
 	*symbolic
 	metric Sparse
@@ -23,12 +24,12 @@ type sparse struct {
 	rank   int
 
 	elements []float64
-	column   []float64 // work space of a factorisation, d numbers, 0 between columns
-	link     []int32   // linked lists of columns that wait for a row
-	next     []int32   // by column: the index of that row
+	column   []float64 // work space of a factorisation: d numbers, which are 0 between columns
+	link     []int32   // linked lists of columns, by the row that each needs next
+	next     []int32   // index of that row's value, by column
 	inverse  []float64 // elements of S⁻¹ in the pattern of the factor
-	solved   []float64 // S⁻¹U, then
-	moved    []float64 // G⁻¹U
+	solved   []float64 // S⁻¹U, then G⁻¹U
+	moved    []float64 // work space for G⁻¹U
 	square   []float64 // R×R
 	rotated  []float64 // d numbers
 	small    []float64 // R numbers
@@ -101,8 +102,8 @@ func (s *sparse) factor(f []float64) (logDet float64, ok bool) {
 			if !(v >= 0) {
 				return 0, false
 			}
-			// A weight of 0 is replaced by one that adds nothing, because ratios of the roots are
-			// needed.
+			// A weight of 0 is replaced by one so small that it adds nothing, because the roots are
+			// divided by each other.
 			root[first+i] = math.Sqrt(max(v, 1e-200))
 		}
 		e, first = e[w.Rank:], first+w.Rank
@@ -147,8 +148,8 @@ func (s *sparse) triangle(c []float64) blas64.Triangular {
 	return blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: s.rank, Stride: s.rank, Data: c}
 }
 
-// cholesky computes the factor in place, from a matrix with the factor's pattern. A column needs
-// the earlier columns with an element in its row; they wait for it in lists.
+// cholesky factorises in place a matrix with the factor's pattern. The computation of a column
+// needs the earlier columns that have an element in its row; these are in a list for each row.
 func (s *sparse) cholesky(l []float64) (logDet float64, ok bool) {
 	for i := range s.link {
 		s.link[i] = -1
@@ -160,7 +161,7 @@ func (s *sparse) cholesky(l []float64) (logDet float64, ok bool) {
 		}
 		for c := s.link[j]; c >= 0; {
 			then := s.link[c]
-			// The list of a row begins at link[row] and continues in the links of the columns.
+			// The list of a row begins at link[row] and continues in the links of its columns.
 			k, end := s.next[c], s.start[c+1]
 			w := l[k]
 			for i := k; i < end; i++ {
@@ -188,7 +189,7 @@ func (s *sparse) cholesky(l []float64) (logDet float64, ok bool) {
 	return logDet, !math.IsNaN(logDet)
 }
 
-// wait puts a column into the list of the row of its k-th value.
+// wait adds a column to the list of the row of its k-th value.
 func (s *sparse) wait(c, k int32) {
 	if k == s.start[c+1] {
 		return
@@ -198,7 +199,7 @@ func (s *sparse) wait(c, k int32) {
 	s.link[c], s.link[i] = s.link[i], c
 }
 
-// forward solves L·z = b in place for n right sides, whose numbers of one row are adjacent.
+// forward solves L·z = b in place for n right-hand sides. The n numbers of a row are adjacent.
 func (s *sparse) forward(l, b []float64, n int) {
 	for j := range s.start[1:] {
 		first, last := s.start[j], s.start[j+1]
@@ -286,7 +287,7 @@ func (s *sparse) momentum(rng *rand.Rand, f, p []float64) {
 	clear(z)
 }
 
-// norm returns the norm of a momentum, √(pᵀG⁻¹p), or of a position, √(xᵀGx). It overwrites its
+// norm returns the norm √(pᵀG⁻¹p) of a momentum, or √(xᵀGx) of a position. It overwrites its
 // argument.
 func (s *sparse) norm(f, x []float64, momenta bool) float64 {
 	l, u, y, c, root := s.parts(f)
@@ -321,7 +322,7 @@ func (s *sparse) norm(f, x []float64, momenta bool) float64 {
 	return math.Sqrt(sum)
 }
 
-// minPivot returns the smallest pivot of S, to which the ridge is added.
+// minPivot returns the smallest pivot of S, the part to which the ridge is added.
 func (s *sparse) minPivot(f []float64) float64 {
 	l, diagonal, least := f[:len(s.rows)], s.column, 1.0
 	for k, i := range s.rows {
@@ -361,10 +362,10 @@ func (s *sparse) invertNow(f []float64) bool {
 	return true
 }
 
-// selected computes the elements of S⁻¹ in the pattern of the factor (Takahashi's equations). Each
-// column is computed from later columns, which have all the elements that it needs.
+// selected computes the elements of S⁻¹ in the pattern of the factor by Takahashi's equations. Each
+// column is computed from later columns, which have all elements that it needs.
 func (s *sparse) selected(l []float64) {
-	sum, where := s.column, s.link // where: positions in the column, plus 1
+	sum, where := s.column, s.link // link serves as a table: position in the column plus 1, by row
 	clear(where)
 	for j := s.pattern.Dim - 1; j >= 0; j-- {
 		first, last := s.start[j], s.start[j+1]

@@ -8,20 +8,20 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// work is the memory that a step needs.
+// work is the memory for a step.
 type work struct {
-	half          []float64 // p at half of the step
-	returned      []float64 // the same, found on the way back
-	x0            []float64 // where the step starts
-	back          []float64 // where the way back leads
+	half          []float64 // momentum p½ after half of the step
+	returned      []float64 // the same momentum, found on the way back
+	x0            []float64 // position at the start of the step
+	back          []float64 // position at the end of the way back
 	v, v0         []float64 // velocities
 	force         []float64 // gradient of ½ log|G| + ½ pᵀG⁻¹p
-	next          []float64 // of an iteration
+	next          []float64 // result of an iteration
 	delta         []float64
 	factor, other []float64 // factors of G, at the start and elsewhere
-	known         []float64 // values of settleAt, at the start
-	logDet        float64   // of the factor other
-	here          bool      // other is the factor at the position found
+	known         []float64 // values of settleAt at the start
+	logDet        float64   // log determinant for the factor other
+	here          bool      // other is the factor at the new position
 }
 
 func newWork(d, factor int) work {
@@ -40,7 +40,7 @@ var (
 	errUnreturned = errors.New("an implicit step of the Riemannian geometry does not lead back: the step size is too large there")
 )
 
-// outcome is how a part of a step ends.
+// outcome says how a part of a step ended.
 type outcome int
 
 const (
@@ -88,7 +88,7 @@ func (h *Hamiltonian) step(z *infer.Point, eps float64) (outcome, error) {
 	if result, err := h.solvePosition(h.x0, h.half, h.factor, h.work.known, eps, z.Position, false); result != done || err != nil {
 		return result, err
 	}
-	if h.here { // the last evaluation was at the new position
+	if h.here { // the last evaluation of the metric was at the new position
 		copy(h.factorOf(z), h.other)
 		*h.logDetOf(z) = h.work.logDet
 	} else {
@@ -124,8 +124,8 @@ func (h *Hamiltonian) step(z *infer.Point, eps float64) (outcome, error) {
 	return h.goBack(z, eps)
 }
 
-// goBack makes the step back from z and compares the half-step momentum and the position. (The
-// first equation already says that p½ leads to p.)
+// goBack makes a step back from z, and compares the half-step momentum and the position with those
+// of the step. (By the first equation, p½ then also leads to p.)
 func (h *Hamiltonian) goBack(z *infer.Point, eps float64) (outcome, error) {
 	known := h.knownOf(z)
 	result, err := h.solveMomentum(z.Position, z.Momentum, z.Gradient, h.factorOf(z), known, -eps, h.returned)
@@ -146,7 +146,8 @@ func (h *Hamiltonian) goBack(z *infer.Point, eps float64) (outcome, error) {
 	return done, nil
 }
 
-// foresees reports whether single directions are used at a point with these values of settleAt.
+// foresees reports whether products in single directions are used at a point, given its values of
+// settleAt.
 func (h *Hamiltonian) foresees(known []float64) bool { return h.along != nil && known[h.dim] == 1 }
 
 // forceAt computes h.force at x for momentum p; l is the factor of G(x).
@@ -160,7 +161,7 @@ func (h *Hamiltonian) forceAt(x, p, l, known []float64) (outcome, error) {
 	return h.forceWith(x, p, l)
 }
 
-// inverted prepares forceWith.
+// inverted computes the inverse that forceWith needs.
 func (h *Hamiltonian) inverted(l []float64) (bool, error) {
 	ok := h.invert(l, h.await)
 	if h.stopped {
@@ -169,14 +170,14 @@ func (h *Hamiltonian) inverted(l []float64) (bool, error) {
 	return ok, nil
 }
 
-// forceWith is forceAt for an inverse G(x)⁻¹ that is already known.
+// forceWith is forceAt if the inverse G(x)⁻¹ is already known.
 func (h *Hamiltonian) forceWith(x, p, l []float64) (outcome, error) {
 	h.solve(l, p, h.v)
 	return h.traceGrad(x, l, h.v, h.work.force)
 }
 
-// traceGrad writes the gradient in x of ½ log|G| + ½ pᵀG⁻¹p to force, given v = G⁻¹p. It needs the
-// inverse too.
+// traceGrad computes the gradient in x of ½ log|G| + ½ pᵀG⁻¹p, given v = G⁻¹p and the inverse, and
+// writes it to force.
 func (h *Hamiltonian) traceGrad(x, l, v, force []float64) (outcome, error) {
 	h.counts.TraceGrads++
 	start := time.Now()
@@ -191,8 +192,8 @@ func (h *Hamiltonian) traceGrad(x, l, v, force []float64) (outcome, error) {
 	return done, nil
 }
 
-// solveMomentum solves the first equation, at x with G = l lᵀ, for the half-step momentum, by
-// fixed-point iteration from p.
+// solveMomentum solves the first equation for the half-step momentum by fixed-point iteration from
+// p. The metric at x is G = l lᵀ.
 func (h *Hamiltonian) solveMomentum(x, p, grad, l, known []float64, eps float64, half []float64) (outcome, error) {
 	force := h.forceAlong
 	if !h.foresees(known) {
@@ -225,10 +226,10 @@ func (h *Hamiltonian) solveMomentum(x, p, grad, l, known []float64, eps float64,
 	return unsolved, nil
 }
 
-// solvePosition solves the second equation from x, with G(x) = l lᵀ, and writes the new position to
-// y. It iterates from x or from the position that foresee predicts. On the way back, it accepts a
-// prediction equal to the start of the step without iteration: the start solves the equation as
-// exactly as the position that the step found.
+// solvePosition solves the second equation for the new position y by fixed-point iteration. The
+// metric at x is G(x) = l lᵀ. It iterates from x, or from the position that foresee predicts. On
+// the way back it accepts, without iteration, a prediction equal to the start of the step: the
+// start solves the equation as exactly as the position that the step found.
 func (h *Hamiltonian) solvePosition(x, half, l, known []float64, eps float64, y []float64, back bool) (outcome, error) {
 	h.solve(l, half, h.v0)
 	foreseen := false
@@ -243,7 +244,7 @@ func (h *Hamiltonian) solvePosition(x, half, l, known []float64, eps float64, y 
 	}
 	h.here = foreseen
 	if !foreseen {
-		for i := range y { // first iteration: G(x) is known
+		for i := range y { // in the first iteration, G(x) is known
 			y[i] = x[i] + eps*h.v0[i]
 		}
 		if h.options.Mode == Reversible && h.near(y, x, l, h.options.Tolerance, false) {
@@ -265,7 +266,7 @@ func (h *Hamiltonian) solvePosition(x, half, l, known []float64, eps float64, y 
 			h.next[i] = x[i] + 0.5*eps*(h.v0[i]+h.v[i])
 		}
 		converged, hopeless := h.judge(&watch, y, h.other, k, false)
-		if converged && foreseen { // y is as good, and its metric is known
+		if converged && foreseen { // y is as good as the result, and its metric is already known
 			return done, nil
 		}
 		copy(y, h.next)
@@ -282,7 +283,8 @@ func (h *Hamiltonian) solvePosition(x, half, l, known []float64, eps float64, y 
 	return unsolved, nil
 }
 
-// judge compares the result of iteration k, h.next, with the previous one.
+// judge decides whether an iteration has converged, by comparing the result of iteration k, h.next,
+// with the previous one.
 func (h *Hamiltonian) judge(watch *contraction, before, l []float64, k int, momenta bool) (converged, hopeless bool) {
 	if h.options.Mode == Published {
 		return false, false
@@ -294,18 +296,19 @@ func (h *Hamiltonian) judge(watch *contraction, before, l []float64, k int, mome
 	return false, watch.hopeless(distance, limit, h.options.Iterations-1-k)
 }
 
-// rounding is the relative difference of two results up to which rounding alone may be its cause:
-// 256 units in the last place.
+// rounding is the maximum relative difference of two results that rounding alone may cause: 256
+// units in the last place.
 const rounding = 256 * 0x1p-52
 
-// near reports whether two momenta, or two positions, are close, in units of the metric with factor
+// near reports whether two momenta, or two positions, are close in units of the metric with factor
 // l.
 func (h *Hamiltonian) near(a, b, l []float64, tolerance float64, momenta bool) bool {
 	distance, limit := h.distance(a, b, l, tolerance, momenta)
 	return distance <= limit
 }
 
-// distance returns the distance between two momenta, or two positions, and its limit.
+// distance returns the distance between two momenta, or two positions, and the distance at which
+// they count as close.
 func (h *Hamiltonian) distance(a, b, l []float64, tolerance float64, momenta bool) (distance, limit float64) {
 	if h.dim == 0 {
 		return 0, 0
@@ -318,16 +321,16 @@ func (h *Hamiltonian) distance(a, b, l []float64, tolerance float64, momenta boo
 	return h.norm(l, h.delta, momenta), limit
 }
 
-// contraction watches the distances between iterates of a fixed-point iteration. It ends an
-// iteration that gets no closer, so that a failing step does not evaluate the metric a hundred
-// times. Whether a step fails still depends only on where it starts.
+// contraction watches the distances between the iterates of a fixed-point iteration. It ends an
+// iteration that does not get closer, so that a failing step does not evaluate the metric a hundred
+// times. Whether a step fails still depends only on its start.
 type contraction struct {
 	past [contractionSpan]float64
 	n    int
 }
 
-// contractionSpan is the number of iterations over which contraction is measured. The measurement
-// begins after twice as many iterations.
+// contractionSpan is the number of iterations over which contraction is measured, beginning after
+// twice that number.
 const contractionSpan = 6
 
 // hopeless reports whether the limit is unlikely to be reached within the remaining iterations.

@@ -10,18 +10,18 @@ import (
 // Optional interfaces of targets that provide second derivatives. They are aliases of interface
 // literals, so that a target that does not import this package can satisfy them.
 type (
-	// FisherMetric provides the expected Fisher information of a model, plus the contribution of
-	// its priors: positive definite, on the unconstrained scale.
+	// FisherMetric provides the expected Fisher information of a model plus the contribution of its
+	// priors. It is positive definite, on the unconstrained scale.
 	FisherMetric = interface {
 		// FisherMetric writes the metric at x to g. FisherTraceGrad writes the gradient in x of
-		// tr(A·G(x)). See Metric.
+		// tr(A·G(x)) to its last argument, see [Metric].
 		FisherMetric(x, g []float64) error
 		FisherTraceGrad(x, a, grad []float64) error
 	}
 
-	// SparseFisher provides FisherMetric by the elements that may be nonzero, see [Pattern] and
-	// [Sparse]; with diagonal, by the diagonal alone. ok is false if so many may be nonzero that
-	// this form is useless.
+	// SparseFisher provides the FisherMetric by those elements that may be nonzero, see [Pattern]
+	// and [Sparse], or, if diagonal is set, by the diagonal alone. ok is false if so many elements
+	// may be nonzero that this form is useless.
 	SparseFisher = interface {
 		FisherPattern(diagonal bool) (rows, cols []int32, wide [][]int32, ranks []int, ok bool, err error)
 		FisherElements(diagonal bool, x, e []float64) error
@@ -32,8 +32,8 @@ type (
 		FisherSingular() error
 	}
 
-	// DirectionalFisher provides FisherMetric along single directions, see [Directional]; without
-	// whole, the part of it that SparseFisher has.
+	// DirectionalFisher provides products of the FisherMetric with single directions, see
+	// [Directional]. If whole is not set, it provides only the part that SparseFisher has.
 	DirectionalFisher = interface {
 		FisherTimes(whole bool, x, u, product []float64) error
 		FisherSquareGrad(whole bool, x, u, grad []float64) error
@@ -54,14 +54,14 @@ type (
 	}
 )
 
-// MetricError is an optional interface of targets that cannot always provide the metrics of their
-// methods. It returns the reason why there is no metric of a kind, before a run begins. It may take
-// the time needed to prepare the metric.
+// MetricError is an optional interface of targets that do not always have the metrics of their
+// methods. Before a run begins, it returns the reason why there is no metric of a kind. It may take
+// the time that preparing the metric takes.
 type MetricError = interface{ MetricError(kind string) error }
 
-// Uninformed is the optional interface of an error of MetricError. It means that there is a metric,
+// Uninformed is the optional interface of an error of MetricError. It says that there is a metric,
 // but that it is singular everywhere, because it has no information about the parameters with these
-// indices. It can be frozen, see [Freeze], or completed, see [Completed].
+// indices. Such a metric can be frozen, see [Freeze], or completed, see [Completed].
 type Uninformed = interface{ Uninformed() []int }
 
 // Kind names a metric made from the derivatives that a target provides.
@@ -74,7 +74,7 @@ const (
 	User        Kind = "user"    // the metric that the target defines itself
 )
 
-// Kinds lists the kinds, the default first.
+// Kinds lists the kinds of metrics, the default first.
 func Kinds() []Kind { return []Kind{Fisher, SoftAbsKind, User} }
 
 // FromTarget makes a metric from the derivatives that a target provides. alpha is the hardness of
@@ -88,7 +88,7 @@ func ToFreeze(kind Kind, target infer.LogDensity, alpha float64) (Metric, error)
 	return fromTarget(kind, target, alpha, true)
 }
 
-// Completed is FromTarget for a metric that may lack information about some parameters. It adds an
+// Completed is FromTarget for a metric that may have no information about some parameters. It adds
 // information of 1 about each of these, as for a width of 1 on the unconstrained scale. (Their rows
 // are 0 before, and nothing else changes.)
 func Completed(kind Kind, target infer.LogDensity, alpha float64) (Metric, error) {
@@ -116,8 +116,8 @@ func Completed(kind Kind, target infer.LogDensity, alpha float64) (Metric, error
 	return f.AsMetric(), nil
 }
 
-// along is the expected Fisher information of a target along single directions, plus 1 for each of
-// the parameters in without.
+// along provides the expected Fisher information of a target in single directions, plus 1 for each
+// of the parameters in without.
 type along struct {
 	target  DirectionalFisher
 	whole   bool
@@ -136,7 +136,7 @@ func (a along) SquareGrad(x, u, grad []float64) error {
 	return a.target.FisherSquareGrad(a.whole, x, u, grad)
 }
 
-// wholeFisher and partlyFisher are metrics with directions.
+// wholeFisher and partlyFisher are metrics that also provide single directions.
 type (
 	wholeFisher struct {
 		function
@@ -151,7 +151,7 @@ type (
 var _, _ Directional = wholeFisher{}, partlyFisher{}
 
 // SparseFromTarget makes a metric from those elements of a target's Fisher information that may be
-// nonzero, or, with diagonal, from its diagonal alone. It adds an information of 1 about each
+// nonzero, or, if diagonal is set, from its diagonal alone. It adds information of 1 about each
 // parameter that the target does not inform. ok is false if the target does not provide this form,
 // or if too many elements may be nonzero.
 func SparseFromTarget(target infer.LogDensity, diagonal bool) (m Sparse, ok bool, err error) {
@@ -178,7 +178,7 @@ func SparseFromTarget(target infer.LogDensity, diagonal bool) (m Sparse, ok bool
 	for i, columns := range wide {
 		p.Wide = append(p.Wide, Wide{columns, ranks[i]})
 	}
-	if len(places) > 0 { // as numbers of the elements
+	if len(places) > 0 { // the same parameters, as indices of their elements
 		missing := map[int]bool{}
 		for _, i := range places {
 			missing[i] = true
@@ -217,16 +217,16 @@ func (f *sparseFisher) ElementsTraceGrad(x, a, grad []float64) error {
 	return f.target.FisherElementsTraceGrad(f.diagonal, x, a, grad)
 }
 
-// SparseCost estimates the work of a step of [NewSparse] with a metric, relative to a step of [New]
-// in as many dimensions.
+// SparseCost estimates the work of a step of [NewSparse], relative to a step of [New] in the same
+// number of dimensions.
 func SparseCost(p Pattern) float64 {
-	// A multiplication of the sparse factor was measured to take about four times as long.
+	// A multiplication in the sparse factorisation takes about four times as long, as measured.
 	d := float64(p.Dim)
 	return 4 * newSymbolic(p).work / (d*d*d/6 + 1)
 }
 
 // IsPositive reports whether the metric at x, without the vectors of its pattern, is positive
-// definite, which [NewSparse] needs.
+// definite, as [NewSparse] requires.
 func IsPositive(m Sparse, x []float64) bool {
 	s := newSparse(m, newSymbolic(m.Pattern()), 0)
 	f := make([]float64, s.size())
@@ -246,7 +246,7 @@ func fromTarget(kind Kind, target infer.LogDensity, alpha float64, singular bool
 	if d == 0 { // there are no parameters
 		return Constant{}, nil
 	}
-	// The metric, its work space, a factor and the results of the factor.
+	// Four matrices: the metric, its work space, a factor, and what is computed from the factor.
 	if err := infer.CheckSquares(target, 4, "allow for more memory"); err != nil {
 		return nil, fmt.Errorf("riemann: %w", err)
 	}

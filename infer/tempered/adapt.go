@@ -12,8 +12,8 @@ import (
 )
 
 // New makes the kernel of a ladder from a description of the target, for samplers that switch to
-// tempering within a run. The stages of [Kernel.Stages] then adapt it. Options that are zero have
-// the defaults of Sampler.
+// tempering within a run. The stages of [Kernel.Stages] then adapt it. Zero options have the
+// defaults of [Sampler].
 func New(rng *rand.Rand, target *infer.Meter, options Sampler, start Start) (*Kernel, error) {
 	if err := options.Validate(); err != nil {
 		return nil, err
@@ -22,22 +22,23 @@ func New(rng *rand.Rand, target *infer.Meter, options Sampler, start Start) (*Ke
 	return k, k.begin(rng, start)
 }
 
-// The constants of adaptation.
+// Constants of adaptation.
 const (
-	firstFitted = 4 // first number of intervals of the fitted leg
-	firstBroad  = 6 // first number of intervals of the broad leg, at β = (i/n)^firstPower
+	firstFitted = 4 // initial number of intervals of the fitted leg
+	firstBroad  = 6 // initial number of intervals of the broad leg, at β = (i/n)^firstPower
 	firstPower  = 3 //
-	// share of warm-up, at its end, in which the schedule is learnt and no modes are sought
+	// share of warm-up, near its end, in which the schedule is learnt and modes are not searched
+	// for
 	scheduleShare = 0.1
 	tuneShare     = 0.1     // share of warm-up, at its end, in which only step sizes are adapted
-	minRound      = 20      // scans
-	keepFloats    = 4 << 20 // largest amount of numbers kept for draws of all levels
-	keepDraws     = 400     // largest number of draws kept per level
-	fitDraws      = 1000    // largest number of draws, of all chains, to which a reference is fitted
-	averageReach  = 2       // reach of averaged step sizes in later rounds, see warmup.Averaging
+	minRound      = 20      // minimum number of scans in a round
+	keepFloats    = 4 << 20 // maximum amount of numbers that draws of all levels may take
+	keepDraws     = 400     // maximum number of draws kept per level
+	fitDraws      = 1000    // maximum number of draws, of all chains, to which a reference is fitted
+	averageReach  = 2       // factor on the first step size in dual averaging in later rounds, see warmup.Averaging
 )
 
-// begin makes the first ladder.
+// begin makes the initial ladder.
 func (k *Kernel) begin(rng *rand.Rand, start Start) error {
 	parts := slices.Clone(start.Modes)
 	lift(parts)
@@ -102,7 +103,7 @@ func (k *Kernel) begin(rng *rand.Rand, start Start) error {
 }
 
 // place draws a point for a level from the fitted reference. If the density of the target is 0 at
-// every attempt, it uses otherwise.
+// each of several such points, it uses the point otherwise.
 func (k *Kernel) place(rng *rand.Rand, l *level, z *infer.Point, otherwise []float64) error {
 	for range 20 {
 		k.fitted.Sample(rng, z.Position)
@@ -114,7 +115,7 @@ func (k *Kernel) place(rng *rand.Rand, l *level, z *infer.Point, otherwise []flo
 	return l.h.Reset(z)
 }
 
-// searchSteps finds a step size for levels that have none.
+// searchSteps finds step sizes for the levels that have none.
 func (k *Kernel) searchSteps(rng *rand.Rand) error {
 	for i, l := range k.levels {
 		if l.step > 0 {
@@ -134,9 +135,9 @@ func (k *Kernel) searchSteps(rng *rand.Rand) error {
 }
 
 // Stages returns a warm-up of n transitions. It begins with rounds, each about twice as long as the
-// one before; after each, reference, metrics, schedule and number of replicas are learnt from its
-// draws. Another round learns the schedule for the last reference, with the shapes of the modes
-// that were found last. In the final one only step sizes are adapted.
+// one before. After each round, reference, metrics, schedule and number of replicas are learnt from
+// its draws. Then a round learns the schedule for the final reference, including the shapes of
+// modes that were found last. In the last round, only step sizes are adapted.
 func (k *Kernel) Stages(n int) []infer.Stage {
 	part := func(share float64, left int) int {
 		return min(max(int(share*float64(n)), minRound), left)
@@ -153,7 +154,7 @@ func (k *Kernel) Stages(n int) []infer.Stage {
 	return append(stages, round{k, tune, false, learnSteps}, settle{k})
 }
 
-// learns says what a round learns in addition to step sizes.
+// learns says what is learnt from a round in addition to step sizes.
 type learns int
 
 const (
@@ -162,7 +163,7 @@ const (
 	learnAll
 )
 
-// rounds returns lengths that double and sum to n.
+// rounds returns the lengths of rounds, which double and sum to n.
 func rounds(n int) (out []int) {
 	for length := minRound; n > 0; length *= 2 {
 		if n < length+2*length {
@@ -174,15 +175,15 @@ func rounds(n int) (out []int) {
 	return out
 }
 
-// learning holds the draws that a round keeps, level by level.
+// learning has the draws that are kept in a round, level by level.
 type learning struct {
-	every, seen int // every every-th scan is kept
+	every, seen int // one in every scans is kept; seen is the number of scans so far
 	draws       [][][]float64
-	scores      [][][]float64 // of the levels' densities; none for references
-	logs        [][]float64   // log densities of the target
+	scores      [][][]float64 // scores of the levels' densities; none for references
+	logs        [][]float64   // log densities of the target at the draws
 }
 
-// learn keeps the states of all levels, if the round needs them.
+// learn stores the states of all levels, if the round needs them.
 func (k *Kernel) learn() {
 	l := k.learning
 	if l == nil {
@@ -202,22 +203,22 @@ func (k *Kernel) learn() {
 	}
 }
 
-// share is one chain's message to the others after a round.
+// share is what a chain tells the others after a round.
 type share struct {
-	draws, scores [][]float64 // of the target
+	draws, scores [][]float64 // draws of the target, and their scores
 	logs          []float64
 	found         []local
 }
 
-// learnt is the fitted reference with which all chains continue. Found reports that it has modes
-// that no chain had before, whose shapes are poorly known.
+// learnt is the fitted reference with which all chains continue. Found says that it has modes that
+// no chain had before, whose shapes are poorly known.
 type learnt struct {
 	parts []Component
 	found bool
 }
 
-// learnReference fits a reference to the draws of all chains, starting from the old one and the
-// modes that the chains have found.
+// learnReference fits a reference to the draws of all chains. It starts from the old reference and
+// the modes that the chains have found.
 func learnReference(old *Mixture, shares []any) learnt {
 	var all share
 	for _, part := range shares {
@@ -249,7 +250,7 @@ func learnReference(old *Mixture, shares []any) learnt {
 		}
 		w = w.with(f)
 		f.Weight, found = foundWeight, true
-		if len(parts) == maxComponents { // the component with the smallest weight is dropped
+		if len(parts) == maxComponents { // drop the component with the smallest weight
 			least := 0
 			for i, p := range parts {
 				if p.Weight < parts[least].Weight {
@@ -264,7 +265,7 @@ func learnReference(old *Mixture, shares []any) learnt {
 	return learnt{parts, found}
 }
 
-// strange reports whether chains have draws that a reference does not explain.
+// strange reports whether a reference does not explain some draws of the chains.
 func strange(m *Mixture, shares []any) bool {
 	for _, part := range shares {
 		if s, ok := part.(share); ok {
@@ -276,7 +277,7 @@ func strange(m *Mixture, shares []any) bool {
 	return false
 }
 
-// round is a stage of a given number of transitions.
+// round is a stage of warm-up with a given number of transitions.
 type round struct {
 	k      *Kernel
 	length int
@@ -331,7 +332,7 @@ func (r round) Run(ctx context.Context, s *infer.State) error {
 		k.searched += k.target.Gradients() - begun - spent
 	}
 	combine := func(parts []any) any {
-		// In the last round a good reference is kept, because the schedule is learnt for it.
+		// A good reference is kept in this round, because the schedule was learnt for it.
 		if r.learns == learnSchedule && !k.found && !strange(k.fitted, parts) {
 			return learnt{}
 		}
@@ -351,7 +352,7 @@ func (r round) Run(ctx context.Context, s *infer.State) error {
 	return k.adapt(next.parts)
 }
 
-// settle is the stage that resets the counts before the draws.
+// settle is the stage that sets all counts to 0 before sampling.
 type settle struct{ k *Kernel }
 
 // Run implements [infer.Stage].
@@ -360,8 +361,8 @@ func (s settle) Run(context.Context, *infer.State) error {
 	return nil
 }
 
-// adapt makes a new ladder from the draws of a round. The fitted reference is made of the
-// components in next; if there are none, the old one is kept.
+// adapt makes a new ladder from the draws of a round. The fitted reference consists of the
+// components in next; if there are none, the old one stays.
 func (k *Kernel) adapt(next []Component) error {
 	metrics := make([]infer.Metric, len(k.levels))
 	for i := range k.levels {
@@ -377,10 +378,10 @@ func (k *Kernel) adapt(next []Component) error {
 		k.fitted = m
 	}
 	type leg struct {
-		places     []int // indices of the old levels, from the reference
+		places     []int // indices of the old levels, from the reference to the target
 		betas      []float64
 		cumulative []float64
-		n          int // intervals wanted
+		n          int // number of intervals wanted
 	}
 	legs := make([]leg, 0, 2)
 	count := func(g leg) leg {
@@ -406,7 +407,7 @@ func (k *Kernel) adapt(next []Component) error {
 		}
 		legs = append(legs, count(leg{places: places, cumulative: barrier(r)}))
 	}
-	// The fitted leg has precedence.
+	// If there are not enough replicas, the fitted leg gets its intervals first.
 	most := k.options.Replicas - 1
 	if len(legs) == 2 {
 		legs[0].n = max(1, min(legs[0].n, most-max(1, most/3)))
@@ -419,8 +420,8 @@ func (k *Kernel) adapt(next []Component) error {
 	for g, leg := range legs {
 		betas := equalise(leg.betas, leg.cumulative, leg.n)
 		for _, beta := range betas {
-			// The new level starts with the metric and step size of the nearest old level, on the
-			// scale of the barrier.
+			// The new level starts with the metric and step size of the old level that is nearest
+			// on the scale of the barrier.
 			at := leg.places[nearestLevel(leg.betas, leg.cumulative, beta)]
 			if beta > 0 && old[at].beta == 0 && len(leg.places) > 1 {
 				at = leg.places[1]
@@ -432,7 +433,7 @@ func (k *Kernel) adapt(next []Component) error {
 	up := rungs[0]
 	sources := from[0]
 	var down []rung
-	for i := len(rungs[1]) - 2; i >= 0; i-- { // without the target
+	for i := len(rungs[1]) - 2; i >= 0; i-- { // the target belongs to the other leg
 		down = append(down, rungs[1][i])
 		sources = append(sources, from[1][i])
 	}
@@ -446,7 +447,7 @@ func (k *Kernel) adapt(next []Component) error {
 		if i == k.cold {
 			z.CopyFrom(replicas[cold].point)
 		}
-		if log, _ := ofTarget(z); math.IsInf(log, -1) { // a draw of a reference
+		if log, _ := ofTarget(z); math.IsInf(log, -1) { // at a draw of a reference, the density may be 0
 			z.CopyFrom(replicas[cold].point)
 		}
 		level.h.enter(z)
@@ -457,7 +458,8 @@ func (k *Kernel) adapt(next []Component) error {
 	return nil
 }
 
-// nearestLevel returns the index of the level nearest to β, by the barrier and then by β itself.
+// nearestLevel returns the index of the level nearest to β on the scale of the barrier and, if
+// several are equally near, by β itself.
 func nearestLevel(betas, cumulative []float64, beta float64) int {
 	at := func(b float64) float64 {
 		for j := 1; j < len(betas); j++ {
@@ -476,8 +478,8 @@ func nearestLevel(betas, cumulative []float64, beta float64) int {
 	return best
 }
 
-// metricOf returns the metric learnt from the draws of a level. Since steps stay within modes,
-// deviations are taken from the component of the fitted reference nearest to each draw.
+// metricOf returns the metric learnt from the draws of a level. Trajectories stay within modes, so
+// deviations are measured from the component of the fitted reference that is nearest to each draw.
 func (k *Kernel) metricOf(i int) infer.Metric {
 	draws, scores := k.learning.draws[i], k.learning.scores[i]
 	now := k.levels[i].h.inner.Metric()

@@ -5,8 +5,8 @@ import (
 )
 
 // Combine returns the mean of the estimates of independent chains. Its error is the larger of two:
-// the one implied by the errors of the chains, and the one implied by their differences. So a chain
-// that missed a mode shows. Estimates that are NaN are left out.
+// the one implied by the errors of the chains, and the one implied by the differences between
+// chains. So the error shows if a chain missed a mode. Estimates that are NaN are ignored.
 func Combine(chains []Evidence) Evidence {
 	var out Evidence
 	n, square := 0.0, 0.0
@@ -38,8 +38,8 @@ func Combine(chains []Evidence) Evidence {
 	return out
 }
 
-// EvidenceOf combines the figures of the kernels of a run's chains, see [Kernel.Describe]: one
-// estimate from the fitted legs and one from the broad legs. Missing estimates are NaN.
+// EvidenceOf combines the figures of the kernels of a run's chains, see [Kernel.Describe]. It
+// returns one estimate from the fitted legs and one from the broad legs. Missing estimates are NaN.
 func EvidenceOf(chains []map[string]float64) (fitted, broad Evidence) {
 	of := func(name string) Evidence {
 		var all []Evidence

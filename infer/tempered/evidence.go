@@ -2,22 +2,22 @@ package tempered
 
 import "math"
 
-// batches is the largest number of batches of scans that are kept for standard errors. When it is
-// reached, neighbours are joined, and batches become twice as long.
+// batches is the maximum number of batches of scans that are kept for standard errors. When it is
+// reached, neighbouring batches are joined, so batches become twice as long.
 const batches = 64
 
-// evidence accumulates the sums for the estimate of the normalising constant. For each pair of
-// neighbours and each batch it has the logarithms of the sums of both stepping-stone estimators and
-// of the bridge between them.
+// evidence accumulates sums for the estimate of the normalising constant. For each pair of
+// neighbouring levels and each batch, it has the logarithms of the sums of the two stepping-stone
+// estimators and of the bridge between them.
 type evidence struct {
 	pairs  int
-	length int     // scans of a full batch
-	in     int     // scans of the last batch
+	length int     // number of scans in a full batch
+	in     int     // number of scans in the last batch
 	sums   [][]sum // by batch and pair
 }
 
-// sum holds the logarithms of sums, over the scans of a batch, of functions of the log ratio ℓ =
-// log π - log r. Δ is the difference between the two values of β.
+// sum has the logarithms of four sums over the scans of a batch. The summands are functions of the
+// log ratio ℓ = log π - log r; Δ is the difference between the two values of β.
 type sum struct {
 	Forward, Backward float64 // exp(Δℓ) at the hotter level, exp(-Δℓ) at the colder one
 	HalfHot, HalfCold float64 // exp(½Δℓ) at the hotter level, exp(-½Δℓ) at the colder one
@@ -25,7 +25,7 @@ type sum struct {
 
 func newEvidence(pairs int) evidence { return evidence{pairs: pairs, length: 1} }
 
-// begin prepares a scan.
+// begin begins a scan.
 func (e *evidence) begin() {
 	if len(e.sums) > 0 && e.in < e.length {
 		return
@@ -52,13 +52,13 @@ func (s *sum) join(o sum) {
 	s.HalfHot, s.HalfCold = logAdd(s.HalfHot, o.HalfHot), logAdd(s.HalfCold, o.HalfCold)
 }
 
-// add records the log ratios at the two levels of a pair.
+// add adds the log ratios at the two levels of a pair.
 func (e *evidence) add(pair int, step, hot, cold float64) {
 	one := sum{step * hot, -step * cold, 0.5 * step * hot, -0.5 * step * cold}
 	e.sums[len(e.sums)-1][pair].join(one)
 }
 
-// end records that all pairs of a scan have been added.
+// end ends a scan, after all pairs were added.
 func (e *evidence) end() { e.in++ }
 
 // logAdd returns log(exp(a) + exp(b)).
@@ -85,10 +85,10 @@ type Evidence struct {
 
 // of returns the estimate from pairs first to last-1.
 //
-// LogZ uses the geometric bridge between neighbours: E exp(½Δℓ) at the hotter level over E
-// exp(-½Δℓ) at the colder one. It is a stepping stone from both sides. Its variance is finite even
-// where the variance of a one-sided one is infinite. The error comes from the variation between
-// batches.
+// LogZ uses the geometric bridge between neighbouring levels: the mean of exp(½Δℓ) at the hotter
+// level divided by the mean of exp(-½Δℓ) at the colder one (bridge sampling, Meng and Wong 1996).
+// It is a stepping stone (Xie and others 2011) from both sides, whose variance is finite even where
+// that of a one-sided one is infinite. The error comes from the variation between batches.
 func (e *evidence) of(first, last int) Evidence {
 	none := math.NaN()
 	full := len(e.sums)
@@ -109,7 +109,7 @@ func (e *evidence) of(first, last int) Evidence {
 		out.Forward += t.Forward - math.Log(scans)
 		out.Backward -= t.Backward - math.Log(scans)
 	}
-	// The relative deviation of each batch from the whole. It uses the sums over all pairs
+	// The relative deviation of each batch from the whole. The sums over all pairs are taken
 	// together, so that variation common to all levels counts.
 	n, square := 0.0, 0.0
 	for b, row := range e.sums {

@@ -10,16 +10,16 @@ import (
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
-// The constants of fitting.
+// Constants of fitting.
 const (
-	maxDense      = 60   // largest dimension in which covariances are matrices
-	maxComponents = 16   // of a fitted reference
-	minPoints     = 8    // least number of draws from which a component is learnt
-	shapeDraws    = 10   // per dimension: with fewer draws, their moments do not change shapes
-	emSteps       = 12   // of the EM algorithm
-	minWeight     = 0.02 // least weight of a component, if there are few
-	sumOfLeast    = 0.1  // sum of the weights of components with the least weight, if there are many
-	margin        = 1.1  // factor on variances of a reference: too wide is better than too narrow
+	maxDense      = 60   // maximum dimension in which covariances are full matrices
+	maxComponents = 16   // maximum number of components of a fitted reference
+	minPoints     = 8    // minimum number of draws from which a component is learnt
+	shapeDraws    = 10   // per dimension: with fewer draws, shapes are not changed
+	emSteps       = 12   // number of steps of the EM algorithm
+	minWeight     = 0.02 // minimum weight of a component, if there are few components
+	sumOfLeast    = 0.1  // sum of the weights of components with the minimum weight, if there are many
+	margin        = 1.1  // factor on the variances of a reference, since too wide is better than too narrow
 )
 
 // kindOf returns the kind of metric that can be learnt from n draws with scores in this dimension.
@@ -33,8 +33,8 @@ func kindOf(dim, n int) infer.MetricKind {
 	return infer.LowRank
 }
 
-// component fits a normal distribution to draws with scores. It returns false if there are too few
-// draws or no distribution fits.
+// component fits a normal distribution to draws and their scores. It returns false if there are too
+// few draws or no distribution can be fitted.
 func component(draws, scores [][]float64) (infer.Metric, bool) {
 	if len(draws) < minPoints {
 		return infer.Metric{}, false
@@ -51,9 +51,9 @@ func component(draws, scores [][]float64) (infer.Metric, bool) {
 	return moments(m, draws, weights)
 }
 
-// moments makes a metric with the mean and the covariance of weighted draws, shrunk towards a
-// multiple of m, a metric near their precision. Above maxDense dimensions only the multiple is
-// learnt.
+// moments makes a metric from the mean and the covariance of weighted draws. The covariance is
+// shrunk towards a multiple of m, a metric near the precision of the draws. Above maxDense
+// dimensions, only the multiple is learnt.
 func moments(m infer.Metric, draws [][]float64, weights []float64) (infer.Metric, bool) {
 	d, total := m.Dim, floats.Sum(weights)
 	if !(total > 0) {
@@ -102,9 +102,10 @@ func moments(m infer.Metric, draws [][]float64, weights []float64) (infer.Metric
 	m.Inverse = slices.Clone(m.Inverse)
 	switch m.Kind {
 	case infer.Dense:
-		// The shrinkage weight is that of Ledoit and Wolf (2004): the variance of the moments
-		// divided by their squared distance from the multiple. It is doubled, since autocorrelated
-		// draws are worth fewer; with few draws it is 1.
+		// The shrinkage weight is that of Ledoit and Wolf (2004), "A well-conditioned estimator for
+		// large-dimensional covariance matrices", Journal of Multivariate Analysis 88: the variance
+		// of the sample moments divided by their squared distance from the multiple. It is doubled,
+		// since autocorrelated draws count for less. With few draws it is 1.
 		distance := 0.0
 		for a := range d {
 			for b := range d {
@@ -163,15 +164,15 @@ func moments(m infer.Metric, draws [][]float64, weights []float64) (infer.Metric
 	return m, true
 }
 
-// refit fits a mixture to draws of the target, with their log densities and scores, starting from
-// the components of an old one. Components without draws are kept, with the least weight: they may
-// be modes that the draws have missed.
+// refit fits a mixture to draws of the target, given their log densities and scores. It starts from
+// the components of an old mixture. Components without draws stay, with the minimum weight: they
+// may be modes that the draws have missed.
 func refit(old *Mixture, draws, scores [][]float64, logs []float64) (*Mixture, error) {
 	parts := old.Components()
 	if new, ok := foreign(old, draws, scores); ok && len(parts) < maxComponents {
 		parts = append(parts, new)
 	}
-	base := make([]infer.Metric, len(parts)) // shapes are shrunk towards these
+	base := make([]infer.Metric, len(parts)) // the shapes towards which components are shrunk
 	for k := range parts {
 		base[k] = parts[k].Normal
 	}
@@ -226,7 +227,7 @@ func refit(old *Mixture, draws, scores [][]float64, logs []float64) (*Mixture, e
 	return NewMixture(parts)
 }
 
-// assign lists for each component the draws that are most likely from it.
+// assign lists, for each component, the draws that most likely come from it.
 func (m *Mixture) assign(draws [][]float64) [][]int {
 	own := make([][]int, len(m.parts))
 	for i, x := range draws {
@@ -236,7 +237,8 @@ func (m *Mixture) assign(draws [][]float64) [][]int {
 	return own
 }
 
-// foreign fits a component to the draws that are far from all components, if there are enough.
+// foreign fits a component to the draws that are far from all components, if there are enough of
+// them.
 func foreign(m *Mixture, draws, scores [][]float64) (Component, bool) {
 	var x, g [][]float64
 	for i, draw := range draws {
@@ -350,7 +352,7 @@ func variances(m infer.Metric) []float64 {
 	return out
 }
 
-// The constants of widen.
+// Constants of widen.
 const (
 	broadBarrier = 5 // approximate barrier of the leg from the broad reference to a mode
 	broadFactor  = 3 // factor on the standard deviations of all modes together
@@ -358,13 +360,13 @@ const (
 )
 
 // widen returns a broad reference for modes: a normal distribution with independent coordinates
-// about their common mean. Its standard deviations are broadFactor times those of all modes
+// around their common mean. Its standard deviations are broadFactor times those of all modes
 // together, plus broadRadius.
 //
-// In many dimensions such a reference is so far from the target that the leg would need too many
-// replicas. The barrier between normal distributions whose standard deviations differ by factors
-// κ_i is about sqrt(Σ (2 log κ_i)² / 2π). The factors are reduced, but not below what the modes
-// need, until it is at most broadBarrier.
+// In many dimensions, such a reference is so far from the target that the leg would need too many
+// replicas. The barrier between two normal distributions whose standard deviations have the ratios
+// κ_i is about sqrt(Σ (2 log κ_i)² / 2π). So the standard deviations are reduced until the barrier
+// is at most broadBarrier, but no further than the modes allow.
 func widen(parts []Component) infer.Metric {
 	d := parts[0].Normal.Dim
 	n := float64(len(parts))
@@ -384,7 +386,7 @@ func widen(parts []Component) infer.Metric {
 		}
 	}
 	square := 0.0
-	logs := make([]float64, d) // of κ
+	logs := make([]float64, d) // logarithms of κ
 	for i, v := range all {
 		s := math.Sqrt(v)
 		logs[i] = math.Log(broadFactor + broadRadius/s)

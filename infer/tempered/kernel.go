@@ -11,37 +11,37 @@ import (
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
-// Kernel is one ladder of replicas: a chain of parallel tempering. A transition is a scan: every
-// replica is explored at its level, then neighbours are swapped, even and odd pairs alternating.
-// The state of the chain is the replica at the target.
+// Kernel is the ladder of replicas of one chain. A transition is a scan: every replica is explored
+// at its level, and then neighbours are swapped, even and odd pairs in alternating transitions. The
+// state of the chain is the replica at the target.
 //
 // The levels form a row: the fitted reference, levels between it and the target, the target and, if
-// there is a broad reference, levels from the target to that one.
+// there is a broad reference, levels from the target to the broad reference.
 type Kernel struct {
 	options Sampler
 	target  *infer.Meter
 	nuts    nuts.Kernel
 
-	fitted, broad *Mixture // broad: nil if there is one leg
+	fitted, broad *Mixture // broad is nil if there is only one leg
 	levels        []*level
 	cold          int        // index of the target among the levels
 	replicas      []*replica // by level
-	odd           bool       // whether odd pairs are swapped next
+	odd           bool       // the next swaps are those of odd pairs
 
-	scans    int // since counting began
+	scans    int // number of scans since counting began
 	account  []pair
-	restarts [2]int // replicas that came to the target, from the fitted and from the broad reference
+	restarts [2]int // number of replicas that came to the target from the fitted and from the broad reference
 	evidence evidence
 
 	learning *learning // draws kept in warm-up; nil: nothing is adapted
-	patience int       // see the constant
-	found    bool      // the last round has found modes
-	searched int64     // gradients of searches between rounds
-	warmup   int       // transitions of the warm-up for which the search before it is budgeted
+	patience int       // see the constant patience
+	found    bool      // the last round found modes
+	searched int64     // number of gradients used by searches between rounds
+	warmup   int       // number of transitions of warm-up, which determines how long the search before it may take
 
-	out   [2]*infer.Point // what transitions return
+	out   [2]*infer.Point // points that transitions return
 	flip  int
-	ratio []float64 // work: log π - log r of the replicas, by level
+	ratio []float64 // work space: log π - log r of the replicas, by level
 	work  *infer.Point
 }
 
@@ -61,7 +61,7 @@ type level struct {
 	step      float64
 	averaging *warmup.DualAveraging
 
-	accept    float64 // sum since counting began
+	accept    float64 // sum of acceptance statistics since counting began
 	leapfrogs int
 }
 
@@ -73,7 +73,7 @@ type pair struct {
 // replica is a state that moves between levels.
 type replica struct {
 	point *infer.Point
-	from  origin // the last reference that it visited since it was at the target
+	from  origin // the last reference that it has visited since it was at the target
 }
 
 type origin int
@@ -97,8 +97,8 @@ func newKernel(o Sampler, target *infer.Meter) *Kernel {
 func (k *Kernel) ready() bool { return len(k.levels) > 0 }
 
 // Transition implements [infer.Kernel]. It ignores the Hamiltonian and the step size, because each
-// level has its own. Stats are those of the transition at the target, except for Leapfrogs, which
-// counts all levels.
+// level has its own. Stats are those of the transition at the target, except that Leapfrogs counts
+// the steps of all levels.
 func (k *Kernel) Transition(rng *rand.Rand, _ infer.Hamiltonian, _ float64, z *infer.Point) (*infer.Point, infer.Info, error) {
 	var info infer.Info
 	if !k.ready() {
@@ -129,7 +129,7 @@ func (k *Kernel) Transition(rng *rand.Rand, _ infer.Hamiltonian, _ float64, z *i
 	return next, info, nil
 }
 
-// show copies the state at the target to z, a point of any Hamiltonian.
+// show copies the state at the target to z, a point of another Hamiltonian.
 func (k *Kernel) show(z *infer.Point) {
 	from := k.replicas[k.cold].point
 	log, score := ofTarget(from)
@@ -140,8 +140,7 @@ func (k *Kernel) show(z *infer.Point) {
 	z.Cache = append(z.Cache[:0], from.Cache[:len(z.Position)]...)
 }
 
-// moveTo moves the replica at the target to z. It is already there unless other code has moved the
-// chain.
+// moveTo moves the replica at the target to z, if other code has moved the chain there.
 func (k *Kernel) moveTo(z *infer.Point) error {
 	at := k.replicas[k.cold].point
 	if slices.Equal(at.Position, z.Position) {
@@ -151,7 +150,7 @@ func (k *Kernel) moveTo(z *infer.Point) error {
 	return k.levels[k.cold].h.Reset(at)
 }
 
-// explore makes a transition at a level; at a reference it takes an exact draw.
+// explore makes a transition at a level, or at a reference an exact draw.
 func (k *Kernel) explore(rng *rand.Rand, i int) (info infer.Info, err error) {
 	l, r := k.levels[i], k.replicas[i]
 	if l.beta == 0 {
@@ -178,7 +177,7 @@ func (k *Kernel) explore(rng *rand.Rand, i int) (info infer.Info, err error) {
 }
 
 // swap proposes to swap the replicas of every other pair of neighbours. It counts the rejections of
-// all pairs, and restarts: replicas that came to the target from a reference.
+// all pairs, and restarts: arrivals at the target of replicas from a reference.
 func (k *Kernel) swap(rng *rand.Rand) {
 	n := len(k.levels)
 	k.ratio = k.ratio[:0]
@@ -192,9 +191,9 @@ func (k *Kernel) swap(rng *rand.Rand) {
 	k.evidence.begin()
 	for i := range n - 1 {
 		a, b := k.neighbours(i)
-		step := k.levels[b].beta - k.levels[a].beta // sign of the direction towards the target
+		step := k.levels[b].beta - k.levels[a].beta // the difference between the two values of β
 		ra, rb := k.ratio[a], k.ratio[b]
-		if b == k.cold && i >= k.cold { // the target belongs to the reference of the first leg
+		if b == k.cold && i >= k.cold { // as a level of the broad leg, the target has another reference
 			log, _ := ofTarget(k.replicas[b].point)
 			rb = log - k.levels[a].reference.Log(k.replicas[b].point.Position)
 		}
@@ -203,7 +202,7 @@ func (k *Kernel) swap(rng *rand.Rand) {
 		if !math.IsInf(ra, -1) {
 			accept = math.Exp(min(0, step*(ra-rb)))
 		}
-		if math.IsNaN(accept) { // both points are so far out that all reference densities are 0
+		if math.IsNaN(accept) { // at both points, all reference densities are 0
 			accept = 0
 		}
 		k.account[i].rejected += 1 - accept
@@ -231,7 +230,8 @@ func (k *Kernel) swap(rng *rand.Rand) {
 	k.replicas[k.cold].from = fromTarget
 }
 
-// neighbours returns the indices of the levels of pair i, the one nearer to its reference first.
+// neighbours returns the indices of the levels of pair i. The first is the one nearer to the
+// reference of the pair's leg.
 func (k *Kernel) neighbours(i int) (hot, cold int) {
 	if i < k.cold {
 		return i, i + 1
@@ -247,7 +247,7 @@ func (k *Kernel) leg(i int) int {
 	return 1
 }
 
-// reset restarts all counts.
+// reset sets all counts to 0.
 func (k *Kernel) reset() {
 	k.scans, k.restarts = 0, [2]int{}
 	k.account = make([]pair, len(k.levels)-1)
@@ -276,8 +276,8 @@ type rung struct {
 	step   float64
 }
 
-// build makes the ladder: rungs of the fitted leg from its reference up to the target, which is the
-// last of them, then rungs of the broad leg from the target down.
+// build makes the ladder. up has the rungs of the fitted leg, from its reference to the target,
+// which is the last. down has the rungs of the broad leg, from the target on.
 func (k *Kernel) build(up, down []rung) error {
 	var levels []*level
 	add := func(reference *Mixture, r rung) error {

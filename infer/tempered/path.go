@@ -8,15 +8,15 @@ import (
 	"github.com/ppl-lang/ppl/infer/hmc"
 )
 
-// annealed is the density of a level, r^(1-β) π^β, as an infer.LogDensity. It stores log π and its
-// score at the last point of evaluation.
+// annealed is the density of a level, r^(1-β) π^β, as an infer.LogDensity. It keeps log π and the
+// score of π at the point evaluated last.
 type annealed struct {
 	target    *infer.Meter
 	reference *Mixture
 	beta      float64
 
-	log   float64   // of π
-	score []float64 // of π
+	log   float64   // log π
+	score []float64 // score of π
 }
 
 func (a *annealed) Dim() int { return a.target.Dim() }
@@ -30,8 +30,8 @@ func (a *annealed) LogDensityGrad(x, grad []float64) (float64, error) {
 	return a.mix(x, log, a.score, grad), nil
 }
 
-// mix returns the log density of the level and writes its gradient, at a point where log π and its
-// score are known.
+// mix computes the log density of the level and its gradient at a point where log π and its score
+// are known.
 func (a *annealed) mix(x []float64, log float64, score, grad []float64) float64 {
 	if a.beta == 1 {
 		copy(grad, score)
@@ -54,7 +54,7 @@ type hamiltonian struct {
 	density *annealed
 	inner   *hmc.Euclidean
 	dim     int
-	from, z infer.Point // views that inner sees
+	from, z infer.Point // points in the form that inner uses
 }
 
 var _ infer.Hamiltonian = (*hamiltonian)(nil)
@@ -70,7 +70,7 @@ func newHamiltonian(target *infer.Meter, reference *Mixture, beta float64, metri
 	return &hamiltonian{density: a, inner: inner, dim: d}, nil
 }
 
-// newPoint returns a point with memory for the cache.
+// newPoint returns a point with memory for its Cache.
 func newPoint(dim int) *infer.Point {
 	z := infer.NewPoint(dim)
 	z.Cache = make([]float64, 2*dim+1)
@@ -83,7 +83,7 @@ func ofTarget(z *infer.Point) (log float64, score []float64) {
 	return z.Cache[2*d], z.Cache[d : 2*d]
 }
 
-// view makes v a view of z that inner can use.
+// view makes v a point that inner can use and that shares the memory of z.
 func (h *hamiltonian) view(v, z *infer.Point) *infer.Point {
 	if len(z.Cache) != 2*h.dim+1 {
 		z.Cache = make([]float64, 2*h.dim+1)
@@ -93,7 +93,7 @@ func (h *hamiltonian) view(v, z *infer.Point) *infer.Point {
 	return v
 }
 
-// take copies to z the results of inner and the values stored by the density.
+// take copies to z the results of inner and the values that the density keeps.
 func (h *hamiltonian) take(z *infer.Point) {
 	z.LogDensity, z.Energy = h.z.LogDensity, h.z.Energy
 	copy(z.Cache[h.dim:], h.density.score)
@@ -107,7 +107,7 @@ func (h *hamiltonian) Reset(z *infer.Point) error {
 	return err
 }
 
-// enter turns z, which comes from another level, into a point of this level. Only the reference is
+// enter makes z, which comes from another level, a point of this level. Only the reference is
 // evaluated.
 func (h *hamiltonian) enter(z *infer.Point) {
 	log, score := ofTarget(z)

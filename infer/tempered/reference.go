@@ -20,12 +20,12 @@ type Component struct {
 	Normal infer.Metric
 }
 
-// Mixture is a normalised mixture of normal distributions: a reference. It keeps work space, so
-// it is not safe for concurrent use.
+// Mixture is a normalised mixture of normal distributions, used as a reference. It has work space,
+// so it is not safe for concurrent use.
 type Mixture struct {
 	parts []part
-	logs  []float64 // work: log densities of the parts, weights included
-	x, y  []float64 // work
+	logs  []float64 // work space: log densities of the parts, including weights
+	x, y  []float64 // work space
 }
 
 // part is a Component prepared for evaluation.
@@ -38,11 +38,11 @@ type part struct {
 	dense    []float64   // Dense: the precision matrix
 	vectors  [][]float64 // LowRank: rows U
 	values   []float64   // LowRank: 1/Λ - 1
-	force    []float64   // work: -precision·(x - mean)
+	force    []float64   // work space: -precision·(x - mean)
 }
 
-// NewMixture makes a mixture of components of one dimension. It returns an error if there are none,
-// a weight is not positive, or a covariance is not positive definite.
+// NewMixture makes a mixture of components of the same dimension. It returns an error if there are
+// no components, a weight is not positive, or a covariance is not positive definite.
 func NewMixture(components []Component) (*Mixture, error) {
 	if len(components) == 0 {
 		return nil, errors.New("tempered: a mixture without components")
@@ -79,7 +79,7 @@ func newPart(c Component, total float64) (part, error) {
 	d := c.Normal.Dim
 	p := part{Component: c, to: to, mean: make([]float64, d), force: make([]float64, d)}
 	copy(p.mean, c.Normal.Mean)
-	logDet := 0.0 // of the covariance
+	logDet := 0.0 // log determinant of the covariance
 	switch c.Normal.Kind {
 	case infer.Unit, infer.Diagonal:
 		p.diagonal = make([]float64, d)
@@ -136,8 +136,8 @@ func (m *Mixture) Components() []Component {
 	return out
 }
 
-// at returns the log density at x. It writes the force at x to p.force, and uses y for the distance
-// from the mean.
+// at returns the log density of the component at x. It writes the gradient to p.force, and uses y
+// as work space.
 func (p *part) at(x, y []float64) float64 {
 	floats.SubTo(y, x, p.mean)
 	f := p.force
@@ -148,7 +148,7 @@ func (p *part) at(x, y []float64) float64 {
 			f[i] = -floats.Dot(p.dense[i*d:(i+1)*d], y)
 		}
 	case p.vectors != nil:
-		// S⁻¹(I + Uᵀ(1/Λ - I)U)S⁻¹
+		// The inverse of the low-rank covariance is S⁻¹(I + Uᵀ(1/Λ - I)U)S⁻¹.
 		for i, v := range p.diagonal {
 			f[i] = -y[i] * math.Sqrt(v)
 		}
@@ -199,7 +199,7 @@ func (m *Mixture) Responsibilities(x, shares []float64) float64 {
 }
 
 // nearest returns the component from which x most likely comes, and the squared distance of x from
-// it in standard deviations.
+// its mean in units of its standard deviations.
 func (m *Mixture) nearest(x []float64) (component int, square float64) {
 	m.Log(x)
 	component = floats.MaxIdx(m.logs)
@@ -218,7 +218,7 @@ func (m *Mixture) Sample(rng *rand.Rand, x []float64) {
 	m.parts[k].to.Forward(m.x, x)
 }
 
-// sampleHot draws from one of the components, chosen uniformly, with its scale multiplied by a
+// sampleHot draws from a component, chosen uniformly, whose standard deviations are multiplied by
 // factor.
 func (m *Mixture) sampleHot(rng *rand.Rand, factor float64, x []float64) {
 	k := rng.IntN(len(m.parts))

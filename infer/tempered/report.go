@@ -19,8 +19,8 @@ func (k *Kernel) Barriers() (fitted, broad float64) {
 	return fitted, broad
 }
 
-// Restarts returns the number of restarts since warm-up, which are arrivals of replicas from a
-// reference at the target, and the number of those from the broad reference.
+// Restarts returns the number of restarts since warm-up, which are arrivals at the target of
+// replicas from a reference, and the number of those from the broad reference.
 func (k *Kernel) Restarts() (all, broad int) {
 	return k.restarts[0] + k.restarts[1], k.restarts[1]
 }
@@ -96,8 +96,8 @@ func (k *Kernel) Events() []infer.Event {
 	return []infer.Event{{Code: infer.EventLegs, Figures: f}}
 }
 
-// Tables implements [infer.Tabler]: a row for each level, from the fitted reference to the broad
-// one. Rejection is of swaps with the next row.
+// Tables implements [infer.Tabler]. The table has a row for each level, from the fitted reference
+// to the broad one. Rejection is that of swaps with the next row.
 func (k *Kernel) Tables() []infer.Table {
 	if !k.ready() {
 		return nil

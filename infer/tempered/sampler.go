@@ -18,17 +18,17 @@ const (
 	DefaultRefreshes = 1
 )
 
-// Sampler makes parallel tempering for a run. The zero value has the defaults.
+// Sampler is parallel tempering for a run. The zero value has the defaults.
 type Sampler struct {
-	Replicas  int  // the largest number of replicas of a chain; 0: 40
-	OneLeg    bool // no broad reference: modes that the fitted one misses are not found
-	Starts    int  // climbs from random points in search of modes, for each chain, before the quick climbs; 0: 16
+	Replicas  int  // maximum number of replicas of a chain; 0: 40
+	OneLeg    bool // no broad reference; modes that the fitted one misses are then never found
+	Starts    int  // number of climbs of each chain from random points to find modes, before the quick climbs; 0: 16
 	Refreshes int  // transitions of each replica between swaps; 0: 1
 	Alone     bool // chains do not learn from each other
 
-	// Each level is explored by NUTS. MaxDepth bounds the doublings of its trees (0: 7); Delta is
-	// the target acceptance of its step sizes (0: 0.8); Refine is that of [nuts.Kernel] (0: 2,
-	// NoRefine: none); MaxEnergyError is the energy error above which a transition is divergent.
+	// Options of NUTS, which explores each level. MaxDepth is the maximum number of doublings (0:
+	// 7), Delta the target acceptance (0: 0.8), Refine that of [nuts.Kernel] (0: 2, with NoRefine:
+	// none), and MaxEnergyError the energy error above which a transition is divergent.
 	MaxDepth       int
 	Delta          float64
 	Refine         float64
@@ -94,24 +94,24 @@ func (s Sampler) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 	if n > 0 {
 		stages = append(stages, search{k})
 		stages = append(stages, k.Stages(n)...)
-		stages = append(stages, tell{k})
+		stages = append(stages, publish{k})
 	}
 	return infer.Plan{Hamiltonian: h, Kernel: k, Stages: stages, StepSize: 1}, nil
 }
 
-// tell is a stage that sets the chain's Hamiltonian to the metric and step size learnt at the
-// target, for runs that start from these.
-type tell struct{ k *Kernel }
+// publish is a stage that sets the chain's Hamiltonian to the metric and step size learnt at the
+// target, so that the report has them for runs that start from this one.
+type publish struct{ k *Kernel }
 
 // Run implements [infer.Stage].
-func (t tell) Run(_ context.Context, s *infer.State) error {
+func (t publish) Run(_ context.Context, s *infer.State) error {
 	level := t.k.levels[t.k.cold]
 	s.StepSize = level.step
 	m := level.h.inner.Metric()
 	return s.Hamiltonian.(infer.Euclidean).SetMetric(infer.Metric{Kind: infer.Diagonal, Dim: m.Dim, Inverse: variances(m)})
 }
 
-// Start describes the first ladder.
+// Start describes the initial ladder.
 type Start struct {
 	// Modes are the components of the first fitted reference: a normal distribution for each known
 	// mode, with its mean. There must be at least one.

@@ -4,8 +4,8 @@ import (
 	"math"
 )
 
-// barrier returns the cumulative communication barrier Λ of a leg at its levels, 0 at the
-// reference, from the rejection rates between them: Λ(β_i) = Σ r_j, j < i.
+// barrier returns the cumulative communication barrier Λ of a leg at each of its levels, from the
+// rejection rates r_j between them: Λ(β_i) = Σ r_j over j < i (Syed and others 2022).
 func barrier(rejections []float64) []float64 {
 	out := []float64{0}
 	for _, r := range rejections {
@@ -14,14 +14,14 @@ func barrier(rejections []float64) []float64 {
 	return out
 }
 
-// intervals returns the best number of intervals between levels for a barrier: 2Λ. Half of the
-// swaps are rejected then, and round trips per replica are most frequent.
+// intervals returns the best number of intervals between levels for a barrier Λ: 2Λ (Syed and
+// others 2022). Half of the swaps are then rejected, and round trips per replica are most frequent.
 func intervals(barrier float64, most int) int {
 	return min(max(int(math.Ceil(2*barrier)), 1), most)
 }
 
-// equalise returns n+1 values of β, from 0 to 1, with equal parts of the barrier between them.
-// Between the old values the barrier is assumed to be linear.
+// equalise returns n+1 values of β, from 0 to 1, that divide the barrier into equal parts. The
+// barrier is interpolated linearly between the old values.
 func equalise(betas, cumulative []float64, n int) []float64 {
 	total := cumulative[len(cumulative)-1]
 	out := make([]float64, n+1)
@@ -30,7 +30,7 @@ func equalise(betas, cumulative []float64, n int) []float64 {
 		want := total * float64(i) / float64(n)
 		out[i] = invert(betas, cumulative, want)
 	}
-	// Without rejections the barrier does not say where levels should be.
+	// If no swap was rejected, the barrier does not determine where the levels should be.
 	for i := 1; i < n; i++ {
 		if !(out[i] > out[i-1]) || !(out[i] < 1) {
 			return spread(n, 1)

@@ -18,36 +18,36 @@ import (
 
 var errNoLadder = errors.New("tempered: the stages of a ladder were run before it was made")
 
-// The constants of the search for modes.
+// Constants of the search for modes.
 //
 // In many dimensions, the narrower of two modes attracts few of the starting points. Of four modes
 // in 20 dimensions, with scales 0.1 to 0.15, at most one climb in a thousand leads to the
 // narrowest. So many climbs are needed; near a normal mode each takes only about ten gradients.
 const (
-	climbs     = 100 // evaluations per climb, plus twice the root of the dimension
-	summits    = 30  // iterations from the end of a climb to the summit
-	localWarm  = 100 // transitions of NUTS for adaptation, at the end of a climb
-	localDraws = 60  // draws from which a component is learnt, plus one per dimension up to maxDense
+	climbs     = 100 // maximum number of evaluations per climb, plus twice the root of the dimension
+	summits    = 30  // maximum number of iterations from the end of a climb to the summit
+	localWarm  = 100 // number of transitions of NUTS for adaptation, at the end of a climb
+	localDraws = 60  // number of draws from which a component is learnt, plus one per dimension up to maxDense
 	localDepth = 6
-	patience   = 6   // consecutive short runs to known modes after which the search ends
-	scanned    = 250 // points at which the density is evaluated, per start
-	scanClimbs = 8   // climbs from the best of these points
-	ofGroup    = 2   // the largest number of climbs per group
-	ofHeat     = 64  // the largest number of points from which climbs may begin, per heat
-	maxStarts  = 8   // bound on the starts, as a multiple of those asked for, while they find modes
+	patience   = 6   // the search ends after this number of consecutive short runs that lead to known modes
+	scanned    = 250 // number of points per start at which the density is evaluated
+	scanClimbs = 8   // number of climbs from the best of these points
+	ofGroup    = 2   // maximum number of climbs per group of points
+	ofHeat     = 64  // maximum number of points from which climbs may begin, per heat
+	maxStarts  = 8   // maximum number of starts while they find modes, as a multiple of those asked for
 
-	searchShare = 0.2 // share of warm-up's gradients for further search: half for points, half for climbs
-	usualLength = 8   // approximate gradients of a transition of NUTS
+	searchShare = 0.2 // share of warm-up's gradients for further searches: half for evaluating points, half for climbs
+	usualLength = 8   // approximate number of gradients of a NUTS transition
 
-	seekBest    = 8    // climbs after a round, from the draws that are least explained
-	seekRuns    = 2    // short runs from draws that are not explained
+	seekBest    = 8    // number of climbs after a round, from the draws that are least explained
+	seekRuns    = 2    // number of short runs from draws that are not explained
 	foundWeight = 0.05 // weight of a component found in this way
 )
 
 // radii are the radii of the random points from which climbs begin, in this order.
 var radii = []float64{2, 4, 1, 2, 8, 2, 16, 4, 2, 1, 32, 2, 8, 2, 64, 4}
 
-// local describes a mode: a normal distribution, and the log mass. The weight of the component is
+// local describes a mode: a normal distribution and the log mass. The weight of its component is
 // not used.
 type local struct {
 	Component
@@ -56,13 +56,13 @@ type local struct {
 	logs  []float64 // log densities of the draws
 }
 
-// known is a description of the target: a mixture and its log mass.
+// known is a description of the target: a mixture, and the log of its mass.
 type known struct {
-	m   *Mixture // nil: nothing is known
+	m   *Mixture // nil: no mode is known
 	log float64
 }
 
-// knownOf combines the modes that were found.
+// knownOf combines the modes found into one description.
 func knownOf(found []local) known {
 	if len(found) == 0 {
 		return known{}
@@ -83,7 +83,7 @@ func knownOf(found []local) known {
 	return known{m, total}
 }
 
-// excess returns the log density minus that of the known mixture.
+// excess returns the log density of the target minus that of the known mixture.
 func (w known) excess(x []float64, log float64) float64 {
 	if w.m == nil {
 		return math.Inf(1)
@@ -91,8 +91,8 @@ func (w known) excess(x []float64, log float64) float64 {
 	return log - w.log - w.m.Log(x)
 }
 
-// explains reports whether the known mixture explains the density at a point. In many dimensions
-// normal distributions learnt from few draws are not exact.
+// explains reports whether the known mixture explains the density at a point. In many dimensions it
+// allows a larger difference, since normal distributions learnt from few draws are not exact.
 func (w known) explains(x []float64, log float64) bool {
 	return w.excess(x, log) < 4+math.Sqrt(float64(len(x)))
 }
@@ -108,9 +108,9 @@ func (w known) explainsMode(f local) bool {
 	return 2*n > len(f.draws)
 }
 
-// search is the stage that looks for modes. It climbs from random points. At each end that no known
-// mode explains it makes a short run of NUTS, to which a normal distribution is fitted. The ladder
-// begins with the modes of all chains.
+// search is the stage of warm-up that looks for modes. It climbs from random points. At each end
+// that no known mode explains, it makes a short run of NUTS and fits a normal distribution to its
+// draws. The ladder begins with the modes of all chains.
 type search struct{ k *Kernel }
 
 // Run implements [infer.Stage].
@@ -179,7 +179,7 @@ func merged(found, others []local) []local {
 	return out
 }
 
-// find looks for modes from random points, and from the chain's own start first. If it finds
+// find looks for modes, first from the chain's own start and then from random points. If it finds
 // nothing, it returns the error of the chain's own start; other errors end the chain.
 func (k *Kernel) find(ctx context.Context, rng *rand.Rand, first []float64) (found []local, err error) {
 	k.patience = patience
@@ -210,8 +210,8 @@ func (k *Kernel) find(ctx context.Context, rng *rand.Rand, first []float64) (fou
 	if len(found) == 0 {
 		return nil, failure
 	}
-	// A mode with a small region of attraction may still be found: at points within it the density
-	// exceeds that of the known modes.
+	// Climbs rarely reach a mode with a small region of attraction. But at points within it, the
+	// density exceeds that of the known modes.
 	add := func(more []local, err error) error {
 		found = append(found, more...)
 		return err
@@ -249,8 +249,8 @@ func (k *Kernel) find(ctx context.Context, rng *rand.Rand, first []float64) (fou
 	return found, err
 }
 
-// best removes and returns the lead with the largest excess of a random group; nil if there are
-// none.
+// best removes and returns the lead with the largest excess of a random group; nil if no leads are
+// left.
 func best(rng *rand.Rand, groups *[][]lead) []float64 {
 	*groups = slices.DeleteFunc(*groups, func(g []lead) bool { return len(g) == 0 })
 	if len(*groups) == 0 {
@@ -285,8 +285,9 @@ func sphere(found []local) (centre []float64, sd float64) {
 	return centre, math.Sqrt(square)
 }
 
-// scan evaluates the density at n points, which draw writes, for each group alternately. It returns
-// the points with a positive excess, at most `most` per group, the largest excess first.
+// scan evaluates the density at n points, which draw writes, for the groups in alternation. It
+// returns the points with a positive excess: at most `most` per group, those with the largest
+// excess first.
 func (k *Kernel) scan(w known, n, groups, most int, draw func(group int, x []float64)) ([][]lead, error) {
 	x := make([]float64, k.target.Dim())
 	out := make([][]lead, groups)
@@ -308,15 +309,15 @@ func (k *Kernel) scan(w known, n, groups, most int, draw func(group int, x []flo
 	return out, nil
 }
 
-// scanHot scans around the known modes, with the scale of each component multiplied by the roots of
-// heats.
+// scanHot scans around the known modes. The standard deviations of their components are multiplied
+// by the roots of heats, one for each group.
 func (k *Kernel) scanHot(rng *rand.Rand, w known, n int) ([][]lead, error) {
 	return k.scan(w, n, len(heats), ofHeat, func(i int, x []float64) {
 		w.m.sampleHot(rng, math.Sqrt(heats[i]), x)
 	})
 }
 
-// heats are factors of the variances.
+// heats are factors on the variances.
 var heats = []float64{2, 5, 10, 20, 50, 100, 200, 500, 1000}
 
 // quickClimbs climbs from the points that next returns, while there are gradients left.
@@ -346,11 +347,11 @@ var nearRadii = []float64{1, 2, 0.5, 4}
 type lead struct {
 	x      []float64
 	excess float64
-	group  int // the group of the lead; few leads of a group are followed
+	group  int // group of the lead; only a few leads of each group are followed
 }
 
-// follow climbs from the leads with the largest excess, at most ofGroup of each group and most in
-// all.
+// follow climbs from the leads with the largest excess: at most ofGroup of each group, and at most
+// `most` in all.
 func (k *Kernel) follow(ctx context.Context, rng *rand.Rand, leads []lead, most int, w known) (found []local, err error) {
 	slices.SortStableFunc(leads, func(a, b lead) int { return cmp.Compare(b.excess, a.excess) })
 	taken := map[int]int{}
@@ -379,8 +380,8 @@ func final(err error) bool {
 	return errors.Is(err, infer.ErrInterrupted) || errors.Is(err, infer.ErrFatal)
 }
 
-// climb climbs from x and explores the ends that are not explained: the typical set, and the
-// summit, which may be a narrow mode within a wide one.
+// climb climbs from x and explores the points where it ends, unless known modes explain them: the
+// typical set, and the summit, which may be a narrow mode within a wide one.
 func (k *Kernel) climb(ctx context.Context, rng *rand.Rand, x []float64, w known) (found []local, err error) {
 	d := len(x)
 	a, err := optimize.FindTypical(ctx, k.target, x, rng, climbs+int(2*math.Sqrt(float64(d))), nil)
@@ -452,7 +453,7 @@ func (k *Kernel) logAt(x []float64) (float64, error) {
 	return k.target.LogDensityGrad(x, k.work.Gradient)
 }
 
-// with adds a mode.
+// with returns the description with a further mode.
 func (w known) with(m local) known {
 	if w.m == nil {
 		return knownOf([]local{m})
@@ -515,16 +516,16 @@ func (k *Kernel) explored(ctx context.Context, rng *rand.Rand, scale, x []float6
 		ratios[i] = m.logs[i] - q.Log(x)
 	}
 	m.log = floats.Sum(ratios) / float64(len(ratios))
-	if math.IsNaN(m.log) || math.IsInf(m.log, 0) { // a mass that no mixture can have
+	if math.IsNaN(m.log) || math.IsInf(m.log, 0) { // a mixture cannot have such a mass
 		return m, warmup.ErrImproper
 	}
 	return m, nil
 }
 
 // seek looks for modes that the fitted reference misses, after a round that used `spent` gradients.
-// It climbs from draws of all levels and from points around the reference, beginning with the least
-// explained ones. It also makes short runs from cold draws that are not explained: they may belong
-// to a wide mode around the summit of a narrow one.
+// It climbs from draws of all levels and from points around the reference, beginning with those
+// that are least explained. It also makes short runs from draws of the target that are not
+// explained, because they may belong to a wide mode around the summit of a narrow one.
 func (k *Kernel) seek(ctx context.Context, rng *rand.Rand, spent int64) (found []local, err error) {
 	k.patience = patience / 2
 	l := k.learning
@@ -599,8 +600,8 @@ func (k *Kernel) seek(ctx context.Context, rng *rand.Rand, spent int64) (found [
 	return found, nil
 }
 
-// massOf estimates the log mass of a target from the density at its draws and a mixture near it:
-// the median of the log ratios.
+// massOf estimates the log mass of a target from the density at its draws and a mixture close to
+// it: the median of the log ratios.
 func massOf(m *Mixture, draws [][]float64, logs []float64) float64 {
 	if len(draws) == 0 {
 		return 0
