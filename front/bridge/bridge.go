@@ -39,7 +39,7 @@ type Model struct {
 	options compile.BindOptions
 
 	ctx   context.Context // for binding the model; later calls have no time limit
-	first *compile.Model  // without constants, with Jacobians; never evaluated, only cloned
+	first *compile.Model  // without constants and with Jacobians; never evaluated itself, only cloned
 
 	mu       sync.Mutex
 	variants map[variant]*variantOf
@@ -67,7 +67,7 @@ func New(p Program, text string, seed uint64, print func(string)) (*Model, error
 func newModel(ctx context.Context, p Program, text string, seed uint64, print func(string)) (*Model, error) {
 	model, err := model.CompileContext(ctx, p.Name, p.Text, model.CompileOptions{IncludePaths: p.IncludePaths})
 	if err != nil {
-		return nil, told(err)
+		return nil, shown(err)
 	}
 	m := &Model{ctx: ctx, name: p.modelName(), program: model.Program(), variants: map[variant]*variantOf{}}
 	switch {
@@ -79,7 +79,7 @@ func newModel(ctx context.Context, p Program, text string, seed uint64, print fu
 		m.values, err = data.ParseJSON("data", []byte(text))
 	}
 	if err != nil {
-		return nil, told(err)
+		return nil, shown(err)
 	}
 	m.options = compile.BindOptions{Seed: seed, Print: print, MaxPrint: math.MaxInt64}
 	v, err := m.variant(true, true)
@@ -91,8 +91,8 @@ func newModel(ctx context.Context, p Program, text string, seed uint64, print fu
 	return m, nil
 }
 
-// told returns the error to show to clients, with all diagnostics of err.
-func told(err error) error {
+// shown returns the error in the form for clients, with all diagnostics of err.
+func shown(err error) error {
 	list := model.Diagnostics(err)
 	if len(list) == 0 {
 		return err
@@ -152,11 +152,11 @@ func (m *Model) variant(propto, jacobian bool) (*variantOf, error) {
 	}
 	bound, err := m.program.BindContext(m.ctx, m.values, o)
 	if err != nil {
-		return nil, told(err)
+		return nil, shown(err)
 	}
 	check, err := selfcheck.Trust(m.ctx, bound, m.values, m.options.Seed)
 	if err != nil {
-		return nil, told(err)
+		return nil, shown(err)
 	}
 	again.Store(false)
 	v := &variantOf{bound: check.Bound(), check: check}
@@ -216,7 +216,7 @@ func (m *Model) use(propto, jacobian bool, x []float64, f func(*compile.Model) e
 	}
 	m.mu.Unlock()
 	if err != nil {
-		return told(err)
+		return shown(err)
 	}
 	return nil
 }
@@ -313,7 +313,7 @@ func (m *Model) Unconstrain(values, x []float64) error {
 func (m *Model) UnconstrainJSON(text string, x []float64) error {
 	values, err := data.ParseJSON("parameters", []byte(text))
 	if err != nil {
-		return told(err)
+		return shown(err)
 	}
 	return m.use(true, true, nil, func(c *compile.Model) error {
 		point, err := c.Unconstrain(values)
@@ -337,7 +337,7 @@ func (m *Model) LogDensity(propto, jacobian bool, x []float64) (lp float64, err 
 	return m.Gradient(propto, jacobian, x, make([]float64, len(x)))
 }
 
-// Gradient is LogDensity that also writes the gradient to grad.
+// Gradient does what LogDensity does, and also writes the gradient to grad.
 func (m *Model) Gradient(propto, jacobian bool, x, grad []float64) (lp float64, err error) {
 	err = m.use(propto, jacobian, x, func(c *compile.Model) error {
 		lp, err = c.LogDensityGrad(x, grad)
@@ -346,7 +346,7 @@ func (m *Model) Gradient(propto, jacobian bool, x, grad []float64) (lp float64, 
 	return lp, err
 }
 
-// Hessian is Gradient that also writes the second derivatives to h, row by row.
+// Hessian does what Gradient does, and also writes the second derivatives to h, row by row.
 func (m *Model) Hessian(propto, jacobian bool, x, grad, h []float64) (lp float64, err error) {
 	err = m.use(propto, jacobian, x, func(c *compile.Model) error {
 		if lp, err = c.LogDensityGrad(x, grad); err != nil {

@@ -162,11 +162,11 @@ func TestPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, library := range []string{"m.so", "m_model.so", "m_model.dylib"} {
-		if p, err := Beside(filepath.Join(dir, library)); err != nil || p.Name != path || p.modelName() != "m_model" {
+		if p, err := NextTo(filepath.Join(dir, library)); err != nil || p.Name != path || p.modelName() != "m_model" {
 			t.Errorf("%s: %+v, %v", library, p, err)
 		}
 	}
-	if _, err := Beside(filepath.Join(dir, "n_model.so")); err == nil || !strings.Contains(err.Error(), "no n.stan beside") {
+	if _, err := NextTo(filepath.Join(dir, "n_model.so")); err == nil || !strings.Contains(err.Error(), "no n.stan beside") {
 		t.Errorf("no model: %v", err)
 	}
 	quoted := strings.ReplaceAll(path, `\`, `\\`)

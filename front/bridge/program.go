@@ -33,9 +33,9 @@ func ReadProgram(path string) (Program, error) {
 	return Program{Name: path, Text: text, IncludePaths: []string{filepath.Dir(path)}}, nil
 }
 
-// Beside finds the model of a library by the path from which the library was loaded: for
-// folder/name_model.so it is folder/name_model.stan or folder/name.stan.
-func Beside(library string) (Program, error) {
+// NextTo returns the path of the model of a library, given the path from which the library was
+// loaded: for folder/name_model.so it is folder/name_model.stan or folder/name.stan.
+func NextTo(library string) (Program, error) {
 	base := strings.TrimSuffix(library, filepath.Ext(library))
 	for _, path := range []string{base + ".stan", strings.TrimSuffix(base, "_model") + ".stan"} {
 		if exists(path) {
@@ -45,7 +45,7 @@ func Beside(library string) (Program, error) {
 	return Program{}, fmt.Errorf("which model is meant? There is no %s.stan beside the library, and the data do not begin with %q", strings.TrimSuffix(filepath.Base(base), "_model"), `{"__ppl": "model.stan"`)
 }
 
-// key matches the beginning of data that name their model.
+// key matches the beginning of data that contain their model.
 var key = regexp.MustCompile(`^\s*\{\s*"__ppl"\s*:`)
 
 // FromData takes the model from the data, whose first key may be __ppl: the text of a model, or the

@@ -21,7 +21,7 @@ type arg2 struct{ typ, name string }
 type custom struct {
 	base   string
 	args   []arg2
-	mean   string // of the base
+	mean   string // mean of the base distribution
 	zero   zeros
 	isReal bool
 }

@@ -11,9 +11,9 @@ import (
 
 // block has the columns of the design matrix for a term.
 type block struct {
-	name    string      // in the names of coefficients
-	labels  []string    // of the columns, as R names them
-	cols    [][]float64 // in the rows of the table
+	name    string      // name in the names of coefficients
+	labels  []string    // names of the columns, as in R
+	cols    [][]float64 // values of the columns in the rows of the table
 	vector  string      // name of the column in the program, if there is only one
 	matrix  string      // name of the columns in the program, if there are several
 	divisor float64     // product of the numbers by which its variables were divided

@@ -40,8 +40,8 @@ const (
 // parameter is a parameter of a family besides the linear predictor.
 type parameter struct{ name, declared, prior, comment string }
 
-// family is a row of the table of families. $y, $eta and $trials stand for the outcome, the linear
-// predictor and the numbers of trials.
+// family is a row of the table of families. In its texts, $y, $eta and $trials are replaced by the
+// outcome, the linear predictor and the numbers of trials.
 type family struct {
 	name   string
 	about  string
@@ -133,7 +133,7 @@ func Families() (names, about []string) {
 	return names, about
 }
 
-// fits reports why a number cannot be an outcome of a kind.
+// fits returns the reason why a number cannot be an outcome of a kind; "" if it can.
 func (k kind) fits(x float64, isInt bool) bool {
 	switch k {
 	case positive:
@@ -157,7 +157,7 @@ func (k kind) fits(x float64, isInt bool) bool {
 // integers reports whether outcomes of the kind are integers in the program.
 func (k kind) integers() bool { return k >= countKind }
 
-// checkOutcome reports an outcome that does not fit the family.
+// checkOutcome returns an error if the outcome does not suit the family.
 func (w *writer) checkOutcome() *Error {
 	f, y, at := w.family, w.spec.outcome, w.spec.outcomeAt
 	bad := func(format string, args ...any) *Error {

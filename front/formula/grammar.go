@@ -12,11 +12,12 @@ import (
 	"github.com/ppl-lang/ppl/compile/data"
 )
 
-// maxLength bounds the length of a formula in bytes, and so the depth of its tree.
+// maxLength is the maximum length of a formula in bytes. It also limits the depth of its tree.
 const maxLength = 4096
 
-// The grammar is the same for terms and for arithmetic; the context decides which of them a sum or
-// a product is. R's precedence, from weak to strong: + -, then * and /, then :, then ^.
+// The grammar is the same for terms and for arithmetic; the context decides whether a sum or a
+// product is one or the other. Precedence is as in R, from weak to strong: + -, then * and /, then
+// :, then ^.
 
 // tree is a formula.
 type tree struct {

@@ -14,7 +14,7 @@ func dependent(cols [][]float64) (which int, of []int) {
 	var coefficients [][]float64 // of each column with respect to the orthogonal ones before it
 	for k, c := range cols {
 		x, r := append([]float64(nil), c...), make([]float64, k)
-		for range 2 { // once more, for accuracy
+		for range 2 { // a second time, for accuracy
 			for j := range q {
 				d := dot(q[j], x)
 				r[j] += d
@@ -53,8 +53,8 @@ func dot(a, b []float64) (sum float64) {
 	return sum
 }
 
-// checkRank reports linearly dependent columns among the population's terms, since the data do not
-// determine their coefficients.
+// checkRank returns an error if columns of the population's terms are linearly dependent, since the
+// data then do not determine their coefficients.
 func (w *writer) checkRank(blocks []*block) *Error {
 	var cols [][]float64
 	var labels []string

@@ -168,7 +168,7 @@ func short(x float64) string { return plainNumber(fmt.Sprintf("%.6g", x)) }
 // digits formats a number with some significant digits.
 func digits(x float64, n int) string { return plainNumber(fmt.Sprintf("%.*g", n, x)) }
 
-// plainNumber writes 1e+02 as 100.
+// plainNumber formats a number without an exponent: 100 instead of 1e+02.
 func plainNumber(text string) string {
 	if !strings.Contains(text, "e") {
 		return text

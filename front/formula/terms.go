@@ -38,7 +38,7 @@ func (t term) cross(u term) term {
 	return slices.Compact(out)
 }
 
-// terms is a set of terms, those with fewer variables first.
+// terms is a set of terms, ordered by their number of variables.
 type terms struct {
 	intercept bool
 	list      []term
@@ -208,8 +208,8 @@ func (p *product) single() *atom {
 	return p.First.Of[0].Base
 }
 
-// sum adds the terms of a sum to a set. whole is set for the population's terms, which may have
-// groups, offsets and smooth functions.
+// sum adds the terms of a sum to a set. whole is set for the population's terms: only these may
+// have groups, offsets and smooth functions.
 func (b *builder) sum(s *sum, into *terms, whole bool) *Error {
 	parts := []*sumRest{{Op: s.Sign, X: s.First}}
 	for _, p := range append(parts, s.Rest...) {

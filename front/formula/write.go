@@ -44,8 +44,8 @@ type writer struct {
 	factors    map[string]*block
 	counts     map[*column]string // the numbers of levels, as data
 	loops      *strings.Replacer  // replaces @N (number of rows), and @n, @k, @i, @j (loop variables)
-	renames    [][2]string        // of the family's parameters
-	vectorTerm bool               // an offset is a vector
+	renames    [][2]string        // new names of the family's parameters, in pairs
+	vectorTerm bool               // some offset is a vector
 
 	tdata, params, tparams, priors, generated []string
 }
@@ -315,8 +315,8 @@ func (w *writer) outcome(blocks []*block) (locals, statements []string) {
 	return locals, []string{statement}
 }
 
-// own returns the program's name for a parameter of the family, which differs from the family's if
-// a column has the same name.
+// own returns the name of a family's parameter in the program. It differs from the name in the
+// family if a column has that name.
 func (w *writer) own(name string) string {
 	if w.names[name] {
 		w.renames = append(w.renames, [2]string{name, w.fresh(name)})
@@ -408,7 +408,7 @@ func (w *writer) grouping(c *column) bool {
 	return slices.ContainsFunc(w.spec.groups, func(g *group) bool { return slices.Contains(g.by, c) })
 }
 
-// assemble puts the blocks together.
+// assemble puts the blocks of the program together.
 func (w *writer) assemble(locals, statements []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "// %s\n// Family: %s, %s.\n", plain(strings.Join(strings.Fields(w.text), " ")), w.family.name, w.family.about)

@@ -22,12 +22,12 @@ type Metrics struct {
 type family struct {
 	name, help, kind string
 	buckets          []float64
-	series           map[string]*series // by labels
-	read             func() float64     // of a gauge
+	series           map[string]*series // by their labels
+	read             func() float64     // returns the value of a gauge
 }
 
 type series struct {
-	value  float64 // or the sum of a histogram
+	value  float64 // value; for a histogram, the sum
 	counts []uint64
 	total  uint64
 }

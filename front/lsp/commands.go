@@ -148,7 +148,7 @@ func (s *server) report(ctx context.Context, p *ExecuteCommandParams, uri, path 
 	return result, err
 }
 
-// text returns the text of the open document, or else of the file.
+// text returns the text of the open document or, if it is not open, of the file.
 func (s *server) text(uri, path string) (string, error) {
 	if d, err := s.workspace.get(uri); err == nil {
 		return d.file.Text, nil
@@ -223,7 +223,7 @@ func (s *server) execute(ctx context.Context, p *ExecuteCommandParams, uri, path
 		}
 		s.notify("window/logMessage", MessageParams{messageLog, result.Output})
 		if s.client.Capabilities.Workspace.CodeLens.RefreshSupport {
-			s.ask("workspace/codeLens/refresh", nil) // there is a report now
+			s.ask("workspace/codeLens/refresh", nil) // the lens now offers a report
 		}
 		s.show(kind, filepath.Base(path)+" "+word)
 	}

@@ -33,7 +33,7 @@ type framing struct {
 	answered sync.WaitGroup
 }
 
-// envelope separates calls, which have both fields, from answers and notifications.
+// envelope has the two fields that only calls have both of; answers and notifications lack one.
 type envelope struct {
 	ID     json.RawMessage
 	Method string

@@ -88,7 +88,7 @@ type Settings struct {
 	IncludePaths []string `json:"includePaths"` // folders of #include, after that of the model
 	RunSeconds   float64  `json:"runSeconds"`   // limit of a run from the editor; 0: 600
 	RunArguments []string `json:"runArguments"` // further arguments of ppl run
-	Hints        string   `json:"hints"`        // "all": of every expression; else of results
+	Hints        string   `json:"hints"`        // "all": hints for every expression; otherwise only for results
 }
 
 type InitializeResult struct {

@@ -9,8 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// publishSoon sends the diagnostics of a document and of its included files when they are ready. Of
-// several versions that come meanwhile, it analyses the newest.
+// publishSoon sends the diagnostics of a document and of its included files when they are ready. If
+// several versions arrive meanwhile, it analyses only the newest.
 func (s *server) publishSoon(d *document) {
 	w := s.workspace
 	w.mu.Lock()
@@ -28,7 +28,7 @@ func (s *server) publishSoon(d *document) {
 		}()
 		w.analysing.Lock() // until the analysis that is running ends
 		w.mu.Lock()
-		delete(w.waiting, d.uri) // a version that comes now is published by another goroutine
+		delete(w.waiting, d.uri) // a version that arrives from now on is published by another goroutine
 		now := w.documents[d.uri]
 		w.mu.Unlock()
 		w.analysing.Unlock()

@@ -76,8 +76,8 @@ func (s *server) rename(_ context.Context, p *PlaceParams) (any, error) {
 	return w.changes(edits), nil
 }
 
-// current reports whether an analysed text is still that of the open document, or else of the file.
-// Not every editor reports that files have changed.
+// current reports whether an analysed text is still the current one: that of the open document or,
+// if it is not open, of the file. Not every editor reports that files have changed.
 func (w *workspace) current(f *source.File) bool {
 	for _, d := range w.open() {
 		if d.file == f {

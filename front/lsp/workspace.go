@@ -61,7 +61,7 @@ type program struct {
 	uri     string
 	path    string
 	version *int  // of the open document; nil: not open
-	number  int64 // each analysis has another
+	number  int64 // differs for each analysis
 }
 
 func newWorkspace(s *server) *workspace {
@@ -142,14 +142,15 @@ func (w *workspace) open() []*document {
 	return out
 }
 
-// overtaken reports whether a newer version of a document has come, or it has been closed.
+// overtaken reports whether a newer version of a document has arrived, or the document was closed.
 func (w *workspace) overtaken(d *document) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.documents[d.uri] != d
 }
 
-// errOvertaken answers requests about a version that is not analysed as a newer one has come.
+// errOvertaken answers a request about a version that was not analysed because a newer one has
+// arrived.
 var errOvertaken = jrpc2.Errorf(contentModified, "the text has changed meanwhile")
 
 // analyse analyses the program of an open document; nil if the version is overtaken.

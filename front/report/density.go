@@ -49,7 +49,7 @@ func densities(samples [][]float64) (g gridded, outside int, ok bool) {
 	return g, outside, true
 }
 
-// limits returns the least and the largest value shown of a sorted sample.
+// limits returns the smallest and the largest value of a sorted sample that are shown.
 func limits(sorted []float64) (low, high float64) {
 	n := len(sorted)
 	a, b := sorted[n/100], sorted[n-1-n/100]

@@ -45,14 +45,14 @@ const (
 	OfChain    Role = "chain"      // by Layer.Chain
 	Observed   Role = "observed"   // data
 	Replicated Role = "replicated" // data drawn by the model
-	Divergent  Role = "divergent"  // transitions that diverged
+	Divergent  Role = "divergent"  // divergent transitions
 	Bad        Role = "bad"        // beyond a limit
-	Reference  Role = "reference"  // what to compare with
-	First      Role = "first"      // of two things shown
-	Second     Role = "second"     // of two things shown
+	Reference  Role = "reference"  // what the other layers are compared with
+	First      Role = "first"      // the first of two things shown
+	Second     Role = "second"     // the second of two things shown
 	Inner      Role = "inner"      // the middle half, drawn on top of the whole interval
 	Surface    Role = "surface"    // values as colours
-	Chosen     Role = "chosen"     // what was decided for
+	Chosen     Role = "chosen"     // the values that were chosen
 )
 
 // Layer is a set of marks. Where X is nil, its values are From, From+Step, …

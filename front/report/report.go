@@ -44,7 +44,7 @@ type Options struct {
 	// observations.
 	Quick bool
 
-	Seed uint64 // of the replicated data
+	Seed uint64 // seed of the replicated data
 }
 
 // DefaultSize is [Options.Size] if it is 0.
@@ -128,8 +128,8 @@ type Table struct {
 	Rows    [][]any  `json:"rows"`           // cells: texts and numbers
 	Note    string   `json:"note,omitempty"` // note below the table
 
-	// Decimals of the rows, for columns that leave them to these; -1: five significant
-	// digits.
+	// Decimals has the decimals of each row, for columns that leave them to the rows; -1: five
+	// significant digits.
 	Decimals []int `json:"decimals,omitempty"`
 }
 
@@ -169,8 +169,8 @@ type Quantity struct {
 
 // Limits on the number of draws that are kept.
 const (
-	manyDraws    = 4000 // of a quantity, in all
-	fewDraws     = 1000 // if more would leave out quantities
+	manyDraws    = 4000 // maximum number of draws of a quantity, over all chains
+	fewDraws     = 1000 // the same, if otherwise fewer quantities would have plots
 	maxDivergent = 1000
 )
 
@@ -183,12 +183,12 @@ type work struct {
 	names  []string
 	rows   []diagnose.Row
 
-	chains []int // those with draws
-	level  []int // chains to compare; during a run, without the youngest
-	length int   // of the shortest of level
+	chains []int // chains that have draws
+	level  []int // chains to compare; during a run, without the last ones to start
+	length int   // number of draws of the shortest of level
 
-	tried      bool               // whether predictive was called
-	replicated *assess.Predictive // nil: not possible
+	tried      bool               // predictive was called
+	replicated *assess.Predictive // nil: the data could not be replicated
 }
 
 // New makes the report of a fit. An error means that the context is done. [Report.Notes] lists

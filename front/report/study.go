@@ -12,16 +12,16 @@ import (
 // fits fills it in.
 type Study struct {
 	Title   string
-	Verdict string // in a line
+	Verdict string // verdict in one line
 	Well    bool   // no fit has a problem
-	Facts   []Fact // in the head of the page
-	Program string // and its version
+	Facts   []Fact // facts at the head of the page
+	Program string // the program and its version
 	Made    time.Time
 
-	Tables     []Table // findings and failures
+	Tables     []Table // tables of findings and failures
 	HeldOut    *Table  // nil: no observations were held out
 	Quantities []StudyQuantity
-	Times      Counts // seconds of a fit
+	Times      Counts // histogram of the seconds that fits took
 	Notes      []string
 	Choose     string // the command that chooses quantities for plots; "": there is none
 }
@@ -43,13 +43,13 @@ type Counts struct {
 type StudyQuantity struct {
 	Model, Name                  string // Model is "" if there is only one
 	Fits                         int
-	Rhat, Rhat95, RhatMax        float64 // median, 95 %, maximum
-	HighRhat                     int     // fits above 1.01
-	Bulk, Bulk5, Tail, Tail5     float64 // effective sample sizes: median, 5 %
+	Rhat, Rhat95, RhatMax        float64 // median, 95 % quantile and maximum
+	HighRhat                     int     // number of fits above 1.01
+	Bulk, Bulk5, Tail, Tail5     float64 // effective sample sizes: median and 5 % quantile
 	RhatCounts, BulkESS, TailESS Counts
 
 	Ranked                 int     // number of fits to simulated data
-	Coverage50, Coverage90 float64 // shares of them
+	Coverage50, Coverage90 float64 // shares of these fits whose interval contains the true value
 	Uniform                float64 // p-value of uniform ranks; NaN: too few
 	Ranks                  []int   // by bins of equal width
 	RanksLow, RanksHigh    float64 // interval of 99 % of the bins, if ranks are uniform

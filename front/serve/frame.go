@@ -34,8 +34,8 @@ func (j *job) write(w io.Writer) error {
 	return err
 }
 
-// The events that a process sends. The last is a result or a failure. Limits are those that the
-// request has lowered; the server keeps them to itself.
+// The events that a process sends. The last one is a result or a failure. The event Limits has the
+// limits that the request lowered; the server does not pass it on to the client.
 const (
 	eventLimits   = "limits"
 	eventProgress = "progress"

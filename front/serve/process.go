@@ -113,7 +113,7 @@ func (s *Server) Probe(ctx context.Context) (Walls, error) {
 	return w, nil
 }
 
-// done stops the process's clock, because its answer has begun.
+// done stops the time limit of the process, because its answer has begun.
 func (p *process) done() { p.timer.Stop() }
 
 // end ends the process, if it is still running, and returns its resource usage.
@@ -146,7 +146,7 @@ func (p *process) failure(length int64) *Failure {
 
 var lost = &Failure{Kind: "internal", Message: "the process ended without an answer; see the log of the server"}
 
-// lower notes the limits that a process has lowered.
+// lower records the limits that a process has lowered.
 func (p *process) lower(length int64) error {
 	text := make([]byte, length)
 	if _, err := io.ReadFull(p.out, text); err != nil {

@@ -164,7 +164,7 @@ func (s *Server) work(r *http.Request, a *answer, kind string) *httpd.Error {
 	}
 	body, err := s.bodies.ReadJSON(a.w, r)
 	if err != nil {
-		return err.(*httpd.Error) // see ReadJSON
+		return err.(*httpd.Error) // ReadJSON returns only this type of error
 	}
 	defer body.Release()
 	waits := time.Now()
@@ -176,7 +176,7 @@ func (s *Server) work(r *http.Request, a *answer, kind string) *httpd.Error {
 	s.waits(time.Since(waits).Seconds())
 
 	p, err := s.start(ctx, &job{Kind: kind, Stream: a.stream, Limits: s.o.Limits, Walls: s.walls, body: body.Text})
-	body.Release() // the process has it
+	body.Release() // the process has received it
 	if err != nil && ctx.Err() != nil {
 		return gone(ctx)
 	}

@@ -24,7 +24,7 @@ type Walls struct {
 // seccomp, but cannot replace it.
 func (w Walls) Confined() bool { return w.Seccomp }
 
-// within reports whether w has all the walls of other.
+// within reports whether w has at least the walls of other.
 func (w Walls) within(other Walls) bool {
 	return (w.Seccomp || !other.Seccomp) && w.Landlock >= other.Landlock && (w.Orphans || !other.Orphans)
 }
@@ -51,8 +51,8 @@ func (w Walls) String() string {
 type phase int
 
 const (
-	// closing is the step before the request is read. The limits can still be lowered.
+	// closing comes before the request is read. The limits can still be lowered afterwards.
 	closing phase = iota
-	// sealing is the second step, after which only the work itself is allowed.
+	// sealing is the last phase, after which only the work itself is allowed.
 	sealing
 )

@@ -68,7 +68,7 @@ func Work(stdin io.Reader, stdout, stderr io.Writer, handlers map[string]Handler
 	c.Limits, c.Stream, c.walls = j.Limits, j.Stream, walls
 	c.timer = time.AfterFunc(time.Hour, func() {
 		c.end(eventFailure, Passed("seconds", "the work takes longer than %d s", c.Limits.Seconds))
-		os.Exit(0) // whatever is going on
+		os.Exit(0) // whatever the handler is doing
 	})
 	c.setTimer()
 	c.Body = make([]byte, j.Length)

@@ -53,8 +53,8 @@ func Page() (map[string][]byte, error) {
 // example is an example that the page lists.
 type example struct {
 	Title string `json:"title"`
-	Name  string `json:"name"`  // of the model, without its ending
-	Model string `json:"model"` // a file of the folder
+	Name  string `json:"name"`  // name of the model without its extension
+	Model string `json:"model"` // name of a file in the folder
 	Data  string `json:"data"`
 }
 

@@ -18,8 +18,8 @@ import (
 // autocorrelations. Use longer batches with it.
 type Autocorrelation struct{}
 
-// minTime bounds the integrated autocorrelation time from below: antithetic
-// draws in a short batch would make the efficiency infinite.
+// minTime is the minimum integrated autocorrelation time. With antithetic draws in a short batch it
+// could otherwise be 0, and the efficiency infinite.
 const minTime = 0.25
 
 // Signed implements [Reward].
@@ -32,7 +32,7 @@ func (Autocorrelation) Start(_ infer.Hamiltonian, target *infer.Meter) (Objectiv
 
 type correlation struct {
 	dim   int
-	seen  spread // of all transitions
+	seen  spread // spread of all transitions so far
 	batch []float64
 }
 

@@ -10,21 +10,21 @@ import (
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
-// The constants of the search for a box, see the package comment.
+// Constants of the search for a box, see the package comment.
 const (
-	approachSteps  = 5    // largest number of steps of the trajectories that approach the typical set
-	approachAccept = 0.65 // mean acceptance that their step size aims at
-	stepSizeReach  = 1.5  // largest step size of the box, relative to the step size found
-	stepSizeRatio  = 20   // ratio of largest to smallest step size
+	approachSteps  = 5    // maximum number of steps of the trajectories that approach the typical set
+	approachAccept = 0.65 // target mean acceptance of these trajectories
+	stepSizeReach  = 1.5  // maximum step size of the box, relative to the step size found
+	stepSizeRatio  = 20   // ratio of maximum to minimum step size
 	turnTrials     = 10   // number of trajectories followed until a U-turn
-	stepsReach     = 2    // largest number of steps of the box, relative to the number found
-	minSteps       = 10   // smallest value of that
-	maxSteps       = 512  // largest value of that
+	stepsReach     = 2    // maximum number of steps of the box, relative to the number found
+	minSteps       = 10   // minimum of that maximum
+	maxSteps       = 512  // maximum of that maximum
 )
 
-// Box is Γ, the set of step sizes and of largest numbers of steps to choose from. Bounds that are
-// zero are found, see the package comment; MinSteps is then 1 and MinStepSize a twentieth of
-// MaxStepSize.
+// Box is Γ, the set of step sizes and of maximum numbers of steps from which to choose. Bounds that
+// are zero are found automatically, see the package comment; MinSteps is then 1, and MinStepSize a
+// twentieth of MaxStepSize.
 type Box struct {
 	MinStepSize, MaxStepSize float64
 	MinSteps, MaxSteps       int
@@ -33,7 +33,7 @@ type Box struct {
 // complete reports whether all bounds are given.
 func (b Box) complete() bool { return b.MaxStepSize > 0 && b.MaxSteps > 0 }
 
-// withDefaults fills in the lower bounds, given the upper ones.
+// withDefaults fills in the lower bounds if the upper ones are given.
 func (b Box) withDefaults() Box {
 	if b.MinStepSize == 0 {
 		b.MinStepSize = b.MaxStepSize / stepSizeRatio
@@ -96,7 +96,7 @@ func approach(ctx context.Context, s *infer.State, kernel *Kernel, n int) (*spre
 	return seen, nil
 }
 
-// findBox fills in what box lacks, from the end of the approach.
+// findBox finds the missing bounds of box, from where the approach ended.
 func findBox(box Box, s *infer.State, seen *spread) (Box, error) {
 	if s.Target.Dim() == 0 { // nothing moves
 		box.MaxStepSize, box.MaxSteps = max(box.MaxStepSize, 1), max(box.MaxSteps, 1)
@@ -105,7 +105,7 @@ func findBox(box Box, s *infer.State, seen *spread) (Box, error) {
 	found := s.StepSize
 	if box.MaxStepSize == 0 {
 		box.MaxStepSize = stepSizeReach * found
-		if box.MinStepSize >= box.MaxStepSize { // a given bound larger than expected
+		if box.MinStepSize >= box.MaxStepSize { // a given bound is larger than expected
 			box.MaxStepSize = stepSizeRatio * box.MinStepSize
 		}
 	}
@@ -125,8 +125,8 @@ func findBox(box Box, s *infer.State, seen *spread) (Box, error) {
 }
 
 // stepsToTurn counts the steps of a trajectory with a new momentum until it turns back: until (q -
-// q₀)·p, the derivative of half the squared distance in units of the metric, is negative. For a
-// trajectory that fails it returns the steps before the failure, and for one that does not turn
+// q₀)·p, the derivative of half the squared distance in units of the metric, is negative. If the
+// trajectory fails, it returns the number of steps before the failure; if it does not turn,
 // maxSteps.
 func stepsToTurn(s *infer.State, eps float64) (int, error) {
 	z := infer.NewPoint(s.Target.Dim())

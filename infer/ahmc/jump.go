@@ -15,10 +15,10 @@ import (
 // × ‖proposal - state‖²: the expectation over the acceptance step, which has
 // less noise than the jump itself.
 type SquaredJump struct {
-	// Realised averages ‖x_{t+1} - x_t‖², as printed.
+	// Realised averages the jump itself, ‖x_{t+1} - x_t‖², as the paper prints it.
 	Realised bool
-	// Sum means the sum instead of the mean, as in the released program. The scale s removes the
-	// difference, except in the first batches of bayesopt.ScaleReleased.
+	// Sum uses the sum of a batch instead of the mean, as in the released program. The scale s
+	// removes the difference, except in the first batches with bayesopt.ScaleReleased.
 	Sum bool
 }
 
@@ -30,10 +30,10 @@ func (j SquaredJump) Start(h infer.Hamiltonian, _ *infer.Meter) (Objective, erro
 	return &jumpTotal{realised: j.Realised, sum: j.Sum, jumps: newJumps(h), length: identity}, nil
 }
 
-// Distance is the mean update distance: SquaredJump with the distance itself, in which rare long
-// jumps weigh less. The widest directions weigh less too: where widths differ much, trajectories
-// may be too short for them, which R-hat shows. Then use a metric that makes widths alike, or
-// SquaredJump.
+// Distance is the mean update distance: like SquaredJump, but with the distance itself, so that
+// rare long jumps count less. The widest directions also count less: if widths differ much,
+// trajectories may be too short for these directions, which R-hat shows. Then use a metric that
+// makes the widths similar, or SquaredJump.
 type Distance struct{ Realised bool }
 
 // Signed implements [Reward].
@@ -62,7 +62,7 @@ func (t *jumpTotal) Observe(before, after *infer.Point, info infer.Info) {
 	switch {
 	case t.realised:
 		t.total += t.length(t.jumps.squared(after.Position, before.Position))
-	case info.AcceptStat > 0: // otherwise the proposal may be anything, NaN included
+	case info.AcceptStat > 0: // otherwise the proposal may be arbitrary, even NaN
 		t.total += info.AcceptStat * t.length(t.jumps.squared(info.Proposal.Position, before.Position))
 	}
 }
@@ -89,13 +89,13 @@ func (t *jumpTotal) SetState(s []float64) error {
 	return nil
 }
 
-// jumps measures squared distances ΔᵀMΔ in a metric: those in the whitened space, so that wide
-// coordinates do not hide the others.
+// jumps measures squared distances ΔᵀMΔ in a metric. These are the distances in the whitened space,
+// in which wide coordinates do not hide the others.
 type jumps struct {
-	weights []float64     // Diagonal
-	whiten  *whiten.Map   // LowRank
-	y, z, w []float64     // its work space
-	factor  *mat.Cholesky // Dense: of M⁻¹
+	weights []float64     // for Diagonal
+	whiten  *whiten.Map   // for LowRank
+	y, z, w []float64     // work space of whiten
+	factor  *mat.Cholesky // for Dense: Cholesky factor of M⁻¹
 	delta   *mat.VecDense
 	solved  *mat.VecDense
 }

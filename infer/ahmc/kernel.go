@@ -10,11 +10,11 @@ import (
 	"github.com/ppl-lang/ppl/infer/hmc"
 )
 
-// Kernel is Algorithm 2: hmc.Kernel (the paper's Algorithm 1) in batches of m transitions, after
-// each of which step size and number of steps may change. Line numbers in its code are those of the
-// paper's listing.
+// Kernel is Algorithm 2: hmc.Kernel (the paper's Algorithm 1) in batches of m transitions, with a
+// chance to change step size and number of steps after each batch. Line numbers in its code are
+// those of the paper's listing.
 //
-// Before tuning begins it is plain HMC with the step size passed to Transition; afterwards it uses
+// Before tuning begins, it is plain HMC with the step size passed to Transition; afterwards it uses
 // its own.
 type Kernel struct {
 	hmc     hmc.Kernel
@@ -30,9 +30,9 @@ type Kernel struct {
 	// γ_i, and the totals of batch i.
 	stepSize float64
 	steps    int
-	seen     int // transitions
+	seen     int // number of transitions in the batch
 	accepted float64
-	drawn    int // leapfrog steps
+	drawn    int // sum of the numbers of leapfrog steps drawn
 
 	history []Batch
 }
@@ -48,10 +48,10 @@ var (
 type Batch struct {
 	Number      int     // i, from 1
 	StepSize    float64 // γ_i
-	Steps       int     // γ_i: L; numbers of steps are drawn up to it
+	Steps       int     // L of γ_i; numbers of steps are drawn from 1 to L
 	Reward      float64 // r_i
-	AcceptStat  float64 // mean
-	Leapfrogs   int     // in all
+	AcceptStat  float64 // mean acceptance
+	Leapfrogs   int     // total number in the batch
 	Scale       float64 // s after the batch
 	Probability float64 // p_i
 	Adapted     bool    // u < p_i: a new setting was chosen (it may be the same)
@@ -161,8 +161,9 @@ func (a *Kernel) adapt(rng *rand.Rand) error {
 	return nil
 }
 
-// finite replaces a reward that is not finite, from a useless setting, by zero. If rewards have a
-// sign, it replaces it by the smallest so far; ok is false if there is none yet.
+// finite replaces a reward that is not finite, which comes from a useless setting, by zero. If
+// rewards may be negative, it replaces it by the smallest reward so far; ok is false if there is
+// none.
 func (a *Kernel) finite(r float64) (_ float64, ok bool) {
 	if !math.IsNaN(r) && !math.IsInf(r, 0) {
 		return r, true

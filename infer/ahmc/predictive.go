@@ -34,7 +34,7 @@ type Predictive struct {
 	// (A trajectory that has begun is finished.)
 	Leapfrogs int
 
-	fixedLength bool // of the trajectories of the folds, as of the sampler's
+	fixedLength bool // all trajectories of the folds have the same length, as in the sampler
 }
 
 // Fold is one fold of the data.
@@ -62,8 +62,8 @@ type HeldOut interface {
 // Signed implements [Reward].
 func (Predictive) Signed() bool { return true }
 
-// Start implements [Reward]. Folds start where their posterior is finite: at the end of the first
-// batch.
+// Start implements [Reward]. The chains of the folds start at the end of the first batch, if the
+// density of their posterior is finite there.
 func (p Predictive) Start(h infer.Hamiltonian, target *infer.Meter) (Objective, error) {
 	if len(p.Folds) < 2 {
 		return nil, fmt.Errorf("ahmc: cross-validation with %d folds; there must be at least 2", len(p.Folds))
@@ -111,7 +111,7 @@ type predictive struct {
 	leapfrogs int
 	main      *infer.Meter
 	folds     []*foldChain
-	last      []float64 // where the chain is
+	last      []float64 // current position of the chain
 	begun     bool      // the folds have positions
 }
 
@@ -122,7 +122,7 @@ type foldChain struct {
 	h        infer.Hamiltonian
 	kernel   *hmc.Kernel
 	point    *infer.Point
-	one, sum []float64 // log likelihoods of a draw; log Σ exp of those of the batch
+	one, sum []float64 // log likelihoods at one draw; log Σ exp of those in the batch
 }
 
 // Observe implements [Objective].

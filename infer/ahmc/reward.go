@@ -41,15 +41,15 @@ type Objective interface {
 type Setting struct {
 	StepSize  float64
 	Steps     int     // L
-	MeanSteps float64 // of the numbers of steps drawn in the batch
+	MeanSteps float64 // mean of the numbers of steps drawn in the batch
 }
 
 // Cost is the divisor of a reward.
 type Cost int
 
 const (
-	CostSqrtSteps Cost = iota // √L, L the largest number of steps: the formula, the released program
-	CostSteps                 // L: the text ("normalizes by L")
+	CostSqrtSteps Cost = iota // √L, where L is the maximum number of steps: the paper's formula and the released program
+	CostSteps                 // L: the paper's text ("normalizes by L")
 	CostSqrtDrawn             // √ of the mean number of steps drawn in the batch
 	CostDrawn                 // that mean: the reward per gradient
 )
@@ -67,7 +67,7 @@ func (c Cost) divisor(s Setting) float64 {
 	return math.Sqrt(float64(s.Steps))
 }
 
-// The names of costs, and of rewards without further options.
+// Names of costs, and of rewards without further options.
 var (
 	costNames = []string{"sqrt_steps", "steps", "sqrt_drawn", "gradient"}
 	rewards   = []struct {

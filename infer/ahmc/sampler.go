@@ -21,8 +21,8 @@ const (
 // learnSteps is the maximum number of steps of the trajectories from which a metric is learnt.
 const learnSteps = 64
 
-// Sampler makes adaptive HMC for a run. The zero value is the paper's method with the unit metric;
-// the box is found automatically.
+// Sampler is adaptive HMC for a run. The zero value is the paper's method with the unit metric, and
+// finds the box automatically.
 type Sampler struct {
 	Box Box // Γ; bounds that are zero are found automatically
 
@@ -35,9 +35,9 @@ type Sampler struct {
 	Batches     int // k: the number of batches in warm-up; 0: 100
 	BatchLength int // m; 0: ⌊transitions left for tuning / k⌋, at least 1
 
-	// First is γ_1, the setting of the first batch. Each part that is not zero selects the nearest
-	// value of the grid; zero selects the smallest, so that tuning begins with the cheapest corner,
-	// as in the released program.
+	// First is γ_1, the setting of the first batch. Each part selects the nearest value of the
+	// grid. A part that is zero selects the smallest value, so that tuning begins with the cheapest
+	// setting, as in the released program.
 	First First
 
 	// Power is the exponent of the probability of adaptation after batch i > k, (i-k+1)^-Power; 0:
@@ -60,8 +60,8 @@ type Sampler struct {
 	MaxEnergyError float64 // beyond which a transition is divergent; 0: 1000
 
 	LinearStepSize bool // the box's scale of step sizes, as printed; default: logarithmic
-	StepSizePoints int  // of the grid; 0: 40
-	StepsPoints    int  // of the grid, at most: every integer if there are no more; 0: 50
+	StepSizePoints int  // number of grid points; 0: 40
+	StepsPoints    int  // maximum number of grid points; the grid has all integers if there are no more; 0: 50
 
 	// Hamiltonian makes the geometry, if it is not Euclidean; Metric is then ignored. With a
 	// Riemannian one this is the paper's ARMHMC.
@@ -183,8 +183,8 @@ func (s Sampler) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 
 // tune is the stage that finds the box and begins Algorithm 2.
 type tune struct {
-	find   int // transitions to find a box with
-	length int // transitions of Algorithm 2 in warm-up
+	find   int // number of transitions from which the box is found
+	length int // number of transitions of Algorithm 2 in warm-up
 }
 
 // Run implements [infer.Stage].

@@ -13,7 +13,7 @@ import (
 // saved is the content that SaveState writes.
 type saved struct {
 	Tuning    bool
-	Steps     int // of Algorithm 1, before tuning
+	Steps     int // number of steps of Algorithm 1, before tuning
 	Box       Box
 	M, K      int
 	Point     int

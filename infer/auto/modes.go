@@ -129,8 +129,8 @@ func (m *mode) normalDraw(rng *rand.Rand) []float64 {
 	return x
 }
 
-// finding is what a chain contributes to an exchange: the modes that it found, with that of its own
-// start first, and the known modes in which it has been.
+// finding is what a chain contributes to an exchange: the modes that it found, beginning with the
+// one at its start, and the known modes in which it has been.
 type finding struct {
 	modes   []*mode
 	visited []int

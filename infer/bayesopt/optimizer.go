@@ -13,9 +13,9 @@ type Optimizer struct {
 	process *process
 
 	scale   float64 // s
-	maximum float64 // of the rewards; -Inf before the first
-	minimum float64 // likewise; +Inf
-	best    int     // where the maximum was
+	maximum float64 // largest reward; -Inf before the first
+	minimum float64 // smallest reward; +Inf before the first
+	best    int     // point with the largest reward
 }
 
 // New prepares the maximisation over a grid. It returns an error if grid or options are invalid.
@@ -35,7 +35,7 @@ func New(grid Grid, options Options) (*Optimizer, error) {
 		c := axis.coordinates()
 		lengthScales[j] = options.LengthScale * (c[len(c)-1] - c[0])
 		if lengthScales[j] == 0 {
-			lengthScales[j] = 1 // one value: no distances
+			lengthScales[j] = 1 // the axis has one value, so there are no distances
 		}
 	}
 	return &Optimizer{

@@ -9,10 +9,10 @@ import (
 // unclear. The zero value of each field selects the default named there, which is the value in the
 // authors' released program.
 type Options struct {
-	SignalVariance float64 // σ_f², of the scaled function; 0: 25 (the paper's formula implies 1)
-	NoiseVariance  float64 // σ_η², of a scaled observation; 0: 0.1 (the paper does not say)
+	SignalVariance float64 // σ_f², variance of the scaled function; 0: 25 (the paper's formula implies 1)
+	NoiseVariance  float64 // σ_η², variance of a scaled observation; 0: 0.1 (the paper does not give a value)
 	LengthScale    float64 // ℓ as a fraction of an axis' range, the paper's alpha of the kernel; 0: 0.2
-	RewardMaximum  float64 // what s scales the largest reward to, the paper's other alpha; 0: 4
+	RewardMaximum  float64 // value to which s scales the largest reward, the paper's other alpha; 0: 4
 	Delta          float64 // δ of beta; 0: 0.1
 
 	Scale     Scale
@@ -46,7 +46,7 @@ const (
 	AnnealNone                    // mean + √β·σ: p has no effect here
 )
 
-// Width is the measure of uncertainty in the acquisition function.
+// Width says how the acquisition function measures uncertainty.
 type Width int
 
 const (

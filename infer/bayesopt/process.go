@@ -25,14 +25,14 @@ type process struct {
 	noise    float64     // variance of one observation
 	prior    float64     // prior mean; the posterior mean is relative to it
 	kernel   [][]float64 // [axis][|place - place'| …]: see correlation
-	size     int         // of the grid
+	size     int         // number of grid points
 	indices  []int       // [point × axes]: indices on the axes
 	place    []int       // [point]: its index among the observed points, or -1
 	observed []observed
 	total    int
 
 	// The posterior, valid for the counts that it was computed with.
-	inverse  []float64 // stride capacity: of K + D
+	inverse  []float64 // inverse of K + D; each row has room for capacity numbers
 	capacity int
 	columns  [][]float64 // [observed][point]: k(point, observed)
 	explain  []float64   // [point]: kᵀ(K + D)⁻¹k, the reduction of the variance
@@ -46,7 +46,7 @@ type process struct {
 type observed struct {
 	point int
 	count int     // observations
-	used  int     // observations that the posterior includes
+	used  int     // number of observations that the posterior includes
 	mean  float64 // of the observations
 }
 

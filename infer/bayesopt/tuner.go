@@ -23,7 +23,7 @@ type Tuner struct {
 type Trial struct {
 	Point       int // the arm it was made with
 	Reward      float64
-	Observed    bool    // the reward was a number
+	Observed    bool    // the reward is finite
 	Scale       float64 // s after the batch
 	Probability float64 // p_i
 	Adapted     bool    // a new arm was chosen (it may be the same)

@@ -9,16 +9,16 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// constantRange is the largest range, relative to the largest magnitude, of a quantity that counts
+// constantRange is the maximum range, relative to the largest magnitude, of a quantity that counts
 // as constant: a few units in the last place.
 const constantRange = 16 * 0x1p-52
 
-// workspace holds scratch memory and everything that depends only on the shape of a run (number of
-// chains, draws per chain). It diagnoses thousands of quantities without allocating. Each goroutine
-// needs its own.
+// workspace has scratch memory and everything that depends only on the shape of a run (number of
+// chains, draws per chain). With it, thousands of quantities are diagnosed without allocating. Each
+// goroutine needs its own.
 //
-// The work per draw determines the time of a summary. A simple implementation would take as long as
-// sampling in a study of thousands of quick fits. Hence ranks, folded ranks, quantiles and tail
+// The time of a summary depends on the work per draw. A simple implementation would take as long as
+// sampling in a study of thousands of quick fits. So ranks, folded ranks, quantiles and tail
 // indicators share one sort per quantity, sums use gonum's vector instructions, and autocovariances
 // of indicators count bits.
 type workspace struct {
@@ -41,17 +41,17 @@ type workspace struct {
 
 	usable  bool    // no NaN among the draws
 	finite  bool    // usable and no infinity
-	varying bool    // finite range beyond rounding, or infinite range
+	varying bool    // the range is larger than rounding errors, or infinite
 	low     float64 // the range
 	high    float64
-	loaded  bool // sorted and order are those of pooled
+	loaded  bool // sorted and order belong to pooled
 
 	group   []int // by chain: group of chains that began at the same place; nil: no groups
 	arrived int   // number of groups
 
-	bulkESS, bulkRhat float64 // once bulkKnown
+	bulkESS, bulkRhat float64 // valid if bulkKnown
 	bulkKnown         bool
-	mean, variance    float64 // once momentsKnown
+	mean, variance    float64 // valid if momentsKnown
 	momentsKnown      bool
 }
 

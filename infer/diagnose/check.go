@@ -56,11 +56,11 @@ func (f Finding) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("code", f.Code), slog.String("severity", string(f.Severity)), slog.String("summary", f.Summary))
 }
 
-// Options has facts about the run that a check cannot find in the draws.
+// Options has facts about the run that the draws do not show.
 type Options struct {
 	MaxTreeDepth int // the limit of NUTS in the run; 0: 10, negative: do not check
 	PlannedDraws int // per chain; 0: unknown
-	Quantities   int // the largest number listed per finding; 0: 5
+	Quantities   int // maximum number listed per finding; 0: 5
 
 	// Fixed reports whether the type of a quantity fixes its value, as in the upper triangle of a
 	// Cholesky factor. That such a quantity is constant is no finding. nil: there are none.
@@ -74,8 +74,8 @@ type evidence struct {
 	draws   Draws
 	rows    []Row
 	options Options
-	chains  []int // those with draws
-	length  int   // of the shortest of them
+	chains  []int // the chains with draws
+	length  int   // length of the shortest of them
 }
 
 // found is what a check has found. An empty summary means that there is no problem.
@@ -92,7 +92,7 @@ type check struct {
 	find     func(*evidence) found
 	first    string // of the advice, in a few words
 	advice   string
-	settings []string // that the advice is about
+	settings []string // settings that the advice is about
 }
 
 // checks lists all checks in the order in which you should read findings: first whether there is a
@@ -445,7 +445,7 @@ func findRhat(e *evidence) found {
 
 func findESS(e *evidence) found {
 	need := float64(minESSPerChain * len(e.chains))
-	least := func(r Row) float64 { // the smaller of the two that exist
+	least := func(r Row) float64 { // the smaller of the two sizes, or the only one
 		if math.IsNaN(r.ESSTail) || r.ESSBulk < r.ESSTail {
 			return r.ESSBulk
 		}
@@ -490,7 +490,8 @@ func findConstant(e *evidence) found {
 	return found{fmt.Sprintf("Constant: %s.", lower(e.share(worst))), some(worst) + plural(len(worst), " is", " are") + " constant", worst}
 }
 
-// worst names the quantities that f reports as bad, by descending badness and then in order.
+// worst names the quantities for which f returns a positive badness, the worst first; quantities
+// that are equally bad are in their order.
 func (e *evidence) worst(f func(Row) (badness float64, bad bool)) []string {
 	type entry struct {
 		name    string

@@ -1,18 +1,15 @@
-// Package diagnose measures the quality of Markov chain draws.
+// Package diagnose measures the quality of Markov chain draws. It answers two questions:
 //
-// Two questions, two entry points:
-//
-//   - How precise is each estimate? [Summarize] gives one [Row] per quantity:
-//     mean, its Monte Carlo standard error, standard deviation, quantiles,
-//     bulk and tail effective sample size, rank-normalised split R-hat.
-//   - Can the run be trusted at all? [Check] looks at the rows and at the
-//     sampler's own statistics (divergences, tree depth, energy) and returns
-//     [Finding]s, each with a summary and advice.
+//   - How precise is each estimate? [Summarize] gives one [Row] per quantity: mean, its Monte Carlo
+//     standard error, standard deviation, quantiles, bulk and tail effective sample size,
+//     rank-normalised split R-hat.
+//   - Can the run be trusted at all? [Check] looks at the rows and at the sampler's own statistics
+//     (divergences, tree depth, energy) and returns [Finding]s, each with a summary and advice.
 //
 // Both read a [Draws], which a draws.Store satisfies; [Slices] wraps nested slices. The single
-// measures are exported too. On the chains of one quantity ([chain][draw] float64): [Rhat],
+// measures are exported too. For the chains of one quantity ([chain][draw] float64): [Rhat],
 // [NestedRhat], [ESSBulk], [ESSTail], [ESSMean], [ESSSD], [ESSSquares], [ESSQuantile], [MCSEMean],
-// [MCSESD], [MCSEQuantile], [Quantile]. On one chain: [EBFMI], [AutoCorrelation] and
+// [MCSESD], [MCSEQuantile], [Quantile]. For one chain: [EBFMI], [AutoCorrelation] and
 // [InitialMonotoneESS] (the estimator of Girolami and Calderhead, for comparison with papers that
 // used it).
 //
@@ -39,8 +36,8 @@
 // ([Arrived]), the R-hat of a row is the nested one if that is larger, see [NestedRhat].
 //
 // Results equal those of R's package posterior (checked against 1.4.0, see testdata) to 1e-8 or
-// better. Chains are split in half. The middle draw of an odd number is left out of R-hat and ESS,
-// but not of mean and quantiles.
+// better. Chains are split in half. If a chain has an odd number of draws, the middle one does not
+// count for R-hat and ESS, but it does for mean and quantiles.
 //
 // An undefined result is NaN, never a panic: for a constant quantity, for one with a NaN among its
 // draws, or for too few draws. Infinite draws have ranks, hence R-hat and bulk ESS, but no tail
@@ -48,6 +45,6 @@
 //
 // A quantity is constant if its range is within rounding error of its magnitude (constantRange). So
 // the diagonal of the Cholesky factor of a correlation matrix is constant even if its last bit
-// varies. R's posterior uses an absolute tolerance, which would call a parameter of scale 1e-17
+// varies. R's posterior uses an absolute tolerance, by which a parameter of scale 1e-17 would be
 // constant.
 package diagnose

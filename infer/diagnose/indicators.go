@@ -2,8 +2,8 @@ package diagnose
 
 import "math/bits"
 
-// indicatorLags is the number of autocovariances of indicators that are computed by counting bits
-// before the Fourier transform takes over.
+// indicatorLags is the number of autocovariances of indicators that are computed by counting bits.
+// Further lags are computed by Fourier transform.
 const indicatorLags = 256
 
 // indicators computes the mean autocovariance of half-chains of indicators, such as whether a draw

@@ -5,9 +5,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// directLags is the number of autocovariances that are computed as sums of products before the
-// Fourier transform takes over. Chains that mix well need a dozen lags, which takes a fifth of the
-// time of the transforms.
+// directLags is the number of autocovariances that are computed as sums of products. Further lags
+// are computed by Fourier transform. Chains that mix well need a dozen lags, which takes a fifth of
+// the time of the transforms.
 const directLags = 24
 
 // autocovariances computes, on demand, the mean autocovariance of several sequences of the same

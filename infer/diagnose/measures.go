@@ -94,8 +94,8 @@ func Quantiles(draws []float64, probabilities ...float64) []float64 {
 	return out
 }
 
-// measure loads one quantity, with chains cut to the shortest that is not empty, and evaluates f on
-// it.
+// measure evaluates f on one quantity, with all chains cut to the length of the shortest that is
+// not empty.
 func measure(chains [][]float64, f func(*workspace) float64) float64 {
 	count, length := 0, 0
 	for _, chain := range chains {

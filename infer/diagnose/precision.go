@@ -59,8 +59,8 @@ func all(n int) []int {
 	return numbers
 }
 
-// shared calls work for 0, 1, … n−1, distributed over up to parallel goroutines, or in the caller's
-// if one is enough. Each goroutine gets work and done from its own call of worker, and calls done
+// shared calls work for 0, 1, … n−1, on up to parallel goroutines, or in the caller's goroutine if
+// one is enough. Each goroutine gets work and done from a separate call of worker, and calls done
 // at its end.
 func shared(n, parallel int, worker func() (work func(q int), done func())) {
 	if n == 0 {

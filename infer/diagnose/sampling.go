@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Divergence is a divergent transition and the point where it ended.
+// Divergence is a divergent transition with the draw at which it ended.
 type Divergence struct {
 	Chain  int       `json:"chain"` // from 0
 	Draw   int       `json:"draw"`  // from 0, after warm-up
@@ -17,7 +17,7 @@ type Divergence struct {
 // report them. They are concentrated where the geometry is difficult.
 func Divergences(d Draws) []Divergence { return divergences(d, len(d.Names())) }
 
-// divergences is Divergences with the values of only the first quantities.
+// divergences is Divergences with the values of the first quantities only.
 func divergences(d Draws, quantities int) []Divergence {
 	s, ok := d.(Statistics)
 	if !ok {
@@ -52,9 +52,9 @@ func divergences(d Draws, quantities int) []Divergence {
 	return found
 }
 
-// The limits of the search for quantities in which divergences are concentrated (crowd). Fewer
-// divergences than crowdDivergences prove nothing, but a quantity in whose extreme tail they lie is
-// still worth naming.
+// Limits of the search for quantities in which divergences are concentrated (crowded). With fewer
+// than crowdDivergences, ranks prove nothing, but a quantity is still named if all divergences are
+// in its extreme tail.
 const (
 	crowdQuantities  = 2000
 	crowdDivergences = 5
@@ -98,11 +98,11 @@ func crowded(d Draws, divergences []Divergence, columns []int) []string {
 	return names
 }
 
-// meanRank is the mean rank of marks among values, as a share from 0 to 1. Marks are some of the
-// values; ties share their average rank. It sorts the marks.
+// meanRank returns the mean rank of marks among values, as a share from 0 to 1. Marks are some of
+// the values; ties get their average rank. It sorts the marks.
 func meanRank(marks, values []float64) float64 {
 	const few = 8
-	twice := 0 // the ranks, from 0
+	twice := 0 // twice the sum of the ranks, which count from 0
 	if len(marks) <= few {
 		for _, m := range marks {
 			for _, v := range values {
@@ -224,7 +224,7 @@ func EfficiencyOf(rows []Row, squares []float64, warmupGradients, samplingGradie
 			take(r.ESSTail, r.Name, &e.MinTail, &e.WorstTail)
 		}
 	}
-	least := min(e.MinBulk, e.MinSquares) // NaN if either is
+	least := min(e.MinBulk, e.MinSquares) // NaN if one of them is NaN
 	if e.MinTail < least {
 		least = e.MinTail
 	}

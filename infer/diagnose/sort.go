@@ -53,11 +53,11 @@ func (s *sorter) sort(sorted []float64, order []int32, values []float64, low, hi
 	}
 }
 
-// fixed sorts by fixed-point keys: the positions of the values between the minimum and the maximum,
+// fixed sorts by fixed-point keys: the position of each value between the minimum and the maximum,
 // in 22 bits. It sorts the keys by two digits, and then values with equal keys by insertion. It
 // returns false if insertion takes too long, which happens if a few outliers make most keys equal.
 // For 4000 draws without outliers it takes a fifth of the time of sorting by all digits, and a
-// twelfth of the time of comparisons.
+// twelfth of the time of sorting by comparisons.
 func (s *sorter) fixed(sorted []float64, order []int32, values []float64, low, high float64) bool {
 	scale := (1<<(2*radixBits) - 1) / (high - low)
 	if !(scale > 0) || math.IsInf(scale, 0) { // also where the range is not finite

@@ -133,8 +133,8 @@ func (s *Summarizer) RowsContext(ctx context.Context, d Draws, quantities []int,
 	return rows, nil
 }
 
-// each calls f with the index of each of some quantities and a workspace that has loaded it, or nil
-// if there are no draws. Several goroutines share the calls.
+// each calls f for each of some quantities, with its index and a workspace that has loaded it. If
+// there are no draws, the workspace is nil. Several goroutines share the calls.
 func (s *Summarizer) each(d Draws, quantities []int, f func(i int, w *workspace)) {
 	chains, length := comparableChains(d)
 	if len(chains) == 0 {

@@ -10,8 +10,8 @@ import (
 
 // Columns lists what is saved of each draw, in order.
 type Columns struct {
-	// Statistics are the sampler's: AllColumns of its entry in package sampler, with lp__ and
-	// accept_stat__ first. Columns that were read from a file have no Value.
+	// Statistics are those of the sampler: AllColumns of its row in package sampler, beginning with
+	// lp__ and accept_stat__. Columns that were read from a file have no function Value.
 	Statistics []sampler.Column
 	Names      []string // of the model's values: theta.1, …
 }

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// Setting is one node of the configuration that a CSV file states in its
-// comments. CmdStan's clients look for lines "name = value".
+// Setting is a node of the configuration that the comments of a CSV file state. CmdStan's clients
+// look for lines "name = value".
 type Setting struct {
 	Name    string `json:"name"`
 	Value   string `json:"value,omitempty"`
 	Default bool   `json:"default,omitempty"` // " (Default)" is added
 	Group   bool   `json:"group,omitempty"`   // a heading: the name alone, no value
 
-	// Room is the least width of the value in a file, for one that [File.Restate] replaces:
-	// blanks fill the line.
+	// Room is the minimum width of the value in a file. Blanks fill it, so that [File.Restate] can
+	// later replace the value by a longer one.
 	Room int `json:"-"`
 
 	Children []Setting `json:"children,omitempty"` // indented by two spaces more
@@ -34,7 +34,7 @@ func (s Setting) With(name, value string) Setting {
 	return s
 }
 
-// Under returns s with a setting added at the end of every group of the given name in it.
+// Under returns s with a setting added at the end of every group in it that has the given name.
 func (s Setting) Under(group string, added Setting) Setting {
 	children := s.Children
 	s.Children = nil
@@ -77,8 +77,8 @@ func oneLine(s string) string {
 	return strings.NewReplacer("\n", " ", "\r", " ").Replace(s)
 }
 
-// parseSetting reads one comment line, its leading "#" removed: depth counts
-// the indentation, ok is false for an empty line.
+// parseSetting parses a comment line without its leading "#". depth is its level of indentation; ok
+// is false for an empty line.
 func parseSetting(line string) (s Setting, depth int, ok bool) {
 	text := strings.TrimLeft(line, " ")
 	depth = (len(line) - len(text) - 1) / 2 // one space follows the #

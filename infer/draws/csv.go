@@ -39,8 +39,8 @@ type Adaptation struct {
 // Elapsed is the time that a chain took, not counting its start-up.
 type Elapsed struct{ Warmup, Sampling time.Duration }
 
-// Writer writes the CSV of one chain. After a write error, its methods keep returning that error.
-// It is not safe for concurrent use.
+// Writer writes the CSV file of one chain. After a write error, its methods keep returning that
+// error. It is not safe for concurrent use.
 type Writer struct {
 	out     *bufio.Writer
 	name    string // name of the file, for errors
@@ -244,8 +244,8 @@ func (w *Writer) Elapsed(e Elapsed) error {
 //	err = f.Finish(elapsed)
 type File struct {
 	*Writer
-	temp   *files.Temp // nil: written to directly
-	device *files.File // written to directly, without a temporary file
+	temp   *files.Temp // nil if the file is written to directly
+	device *files.File // file that is written to directly
 	done   bool
 }
 
@@ -263,7 +263,7 @@ func Create(path string, h Header) (*File, error) {
 		if err == nil && info.IsDir() {
 			return failed(errors.New("it is a directory"))
 		}
-		if err == nil && !info.Mode().IsRegular() { // a device or a pipe: never to be replaced
+		if err == nil && !info.Mode().IsRegular() { // never replace a device or a pipe
 			if f.device, err = files.Device(target); err != nil {
 				return failed(err)
 			}
@@ -404,10 +404,10 @@ func (f *File) Keep() (bool, error) {
 	if f.done || f.temp == nil {
 		return false, nil
 	}
-	f.out.Flush() // as much as possible
+	f.out.Flush() // writes as much as possible
 	f.done = true
 	whole, rows, err := wholeLines(io.NewSectionReader(f.temp, 0, math.MaxInt64))
-	if err == nil && rows < 2 { // the first names the columns
+	if err == nil && rows < 2 { // the first row has the names of the columns
 		return false, f.temp.Abandon()
 	}
 	if err == nil {
@@ -420,7 +420,7 @@ func (f *File) Keep() (bool, error) {
 	return true, nil
 }
 
-// wholeLines finds the end of the last complete line of a file, and counts the lines that are no
+// wholeLines finds the end of the last complete line of a file, and counts the lines that are not
 // comments.
 func wholeLines(file io.Reader) (end int64, rows int, err error) {
 	buffer := make([]byte, 1<<16)

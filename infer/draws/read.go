@@ -21,9 +21,9 @@ import (
 type Contents struct {
 	Config     []Setting // the tree at its head; see Lookup
 	Columns    Columns   // Statistics are the leading columns whose names end in __
-	Warmup     []float64 // [draw × columns], statistics first
-	Draws      []float64 // as in Warmup
-	Adapted    bool      // there is an adaptation block, whose contents are:
+	Warmup     []float64 // [draw × columns], the statistics first
+	Draws      []float64 // in the form of Warmup
+	Adapted    bool      // the file has an adaptation block, with these contents:
 	Adaptation Adaptation
 	Events     []infer.Event
 	Timed      bool // the file states the elapsed time
@@ -169,10 +169,10 @@ func (r *reader) line(text string, whole bool) error {
 	return nil
 }
 
-// reserve makes room for a row if there is none. At the first row it reserves memory for all rows
-// expected in the rest of the file, from the length of this line in bytes. Growing step by step
-// would take up to three times the memory. A misleading first line costs no more than twice the
-// size of the file.
+// reserve reserves memory for a row if there is none left. At the first row it reserves memory for
+// all rows expected in the rest of the file, estimated from the length of this line. Growing step
+// by step would take up to three times the memory. If the first line misleads, the memory is at
+// most twice the size of the file.
 func (r *reader) reserve(width, line int) error {
 	if cap(r.rows)-len(r.rows) >= width {
 		return nil
@@ -213,7 +213,7 @@ func (r *reader) names(text string) error {
 // written with two characters takes four times as much as these.
 const commentMemory = 64
 
-// comment takes a comment line without its #.
+// comment handles a comment line, which is given without its #.
 func (r *reader) comment(text string) error {
 	c := r.contents
 	body := strings.TrimSpace(text)

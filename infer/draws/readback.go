@@ -11,8 +11,8 @@ import (
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
-// ReadBack limits the memory of the store. Once it would hold more than limit bytes, it drops the
-// draws and from then on reads them from the journals of the chains. The store must be empty, and
+// ReadBack limits the memory of the store. When the store would exceed limit bytes, it drops its
+// draws and reads them from the journals of the chains from then on. The store must be empty, and
 // every draw must be added to its journal before it is added to the store.
 //
 // The files stay open and may be removed meanwhile; [Store.Close] closes them. On Windows, where
@@ -65,12 +65,12 @@ type readBack struct {
 	err    error
 }
 
-// block caches some neighbouring quantities of all draws, because readers ask for quantities in
-// order. There are two, as several goroutines may be on either side of a border.
+// block is a cache of some neighbouring quantities of all draws, since readers ask for quantities
+// in order. There are two blocks, because several goroutines may read on both sides of a border.
 type block struct {
 	store    *Store
-	from, to int         // quantities
-	counts   []int       // draws by chain when it was read
+	from, to int         // range of quantities
+	counts   []int       // number of draws of each chain when the block was read
 	columns  [][]float64 // by chain: [quantity × count + draw]
 }
 
@@ -114,7 +114,7 @@ func (b *readBack) first(s *Store, chain int) int {
 	return 0
 }
 
-// records calls take with the bytes from lo to hi of n records of a chain, in order.
+// records reads n records of a chain in order, and calls take with the bytes from lo to hi of each.
 func (b *readBack) records(chain, first, n, lo, hi int, take func(i int, bytes []byte)) error {
 	if len(b.files) == 0 {
 		return errors.New("draws: the store is closed")

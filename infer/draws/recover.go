@@ -17,11 +17,12 @@ import (
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
-// Found describes the journal of a chain to be resumed: which draws are intact, where the chain can
-// continue, and which draws would be lost.
+// Found describes the journal of a chain that is to be resumed: which draws are intact, where the
+// chain can continue, and which draws would be lost.
 type Found struct {
-	// Snapshot is the state from which the chain continues: of the intact ones, the newest that
-	// loses the fewest draws. If nil, the chain starts again and makes the same draws.
+	// Snapshot is the state from which the chain continues: the intact snapshot that loses the
+	// fewest draws, and the newest of these. If nil, the chain starts again and makes the same
+	// draws.
 	Snapshot *infer.Snapshot
 
 	Good int     // intact draws in the journal, including those after Snapshot
@@ -142,7 +143,7 @@ func (f *Found) readJournal(file io.Reader) error {
 	for {
 		_, err := io.ReadFull(in, record)
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil // the last record was being written
+			return nil // the program was stopped while it wrote the last record
 		}
 		if err != nil {
 			return err
@@ -179,10 +180,10 @@ func (f *Found) choose(snapshots []*infer.Snapshot) {
 	switch {
 	case f.Damage == nil:
 	case f.whole && f.Lost == nil:
-		f.Damage = nil // only the spare copy, or records that will be rewritten
+		f.Damage = nil // only the spare copy is damaged, or records that will be rewritten
 	case f.synced && f.begun && f.Snapshot != nil && f.Lost == nil:
 		f.Damage, f.SetBack = nil, true
-	case !f.synced && (f.Snapshot == nil || f.Snapshot.Ran() < 2*SyncEvery): // before the first sync
+	case !f.synced && (f.Snapshot == nil || f.Snapshot.Ran() < 2*SyncEvery): // the program was stopped before the first sync
 		f.Anew()
 		f.Damage, f.SetBack = nil, true
 	}

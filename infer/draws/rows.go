@@ -37,7 +37,8 @@ func (r *rows) at(i int) []float64 {
 	return r.blocks[i/r.per][from : from+r.width : from+r.width]
 }
 
-// next returns memory for the row after the last. It becomes one of the rows with [rows.added].
+// next returns memory for another row at the end. It becomes one of the rows when [rows.added] is
+// called.
 func (r *rows) next() []float64 {
 	if r.n/r.per == len(r.blocks) {
 		r.blocks = append(r.blocks, make([]float64, r.per*r.width))

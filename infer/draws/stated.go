@@ -10,8 +10,8 @@ import (
 // maxStatedDim is the largest dimension in which a low-rank metric is written as a dense one.
 const maxStatedDim = 300
 
-// AdaptationOf returns what a file states about a chain: its step size, its metric as [Stated]
-// gives it for dim unconstrained parameters, and further results of adaptation as notes.
+// AdaptationOf returns what a file states about the adaptation of a chain: its step size, its
+// metric in the form of [Stated] for dim unconstrained parameters, and further results as notes.
 func AdaptationOf(r infer.ChainReport, dim int) Adaptation {
 	metric, note := Stated(r.Metric, dim)
 	if r.Recentring != nil {

@@ -31,8 +31,8 @@ type Store struct {
 // maxChains is the largest number of chains that is accepted; more is certainly a mistake.
 const maxChains = 1 << 20
 
-// NewStore makes an empty store for the given number of chains, each with about expected draws;
-// more or fewer cost nothing. An error says that a column has an invalid name.
+// NewStore makes an empty store for the given number of chains. expected is the approximate number
+// of draws of each; more or fewer cost nothing. An error says that a column has an invalid name.
 func NewStore(columns Columns, chains, expected int) (*Store, error) {
 	if err := columns.check(); err != nil {
 		return nil, err

@@ -27,12 +27,12 @@ type Euclidean struct {
 	dim    int
 	kind   infer.MetricKind
 
-	inverse []float64         // M⁻¹: its diagonal (ones for Unit), or in the form of infer.Metric
-	scale   []float64         // Unit, Diagonal: the momentum's standard deviations
-	dense   blas64.General    // Dense: M⁻¹, over inverse
-	upper   blas64.Triangular // Dense: U with M⁻¹ = UᵀU
+	inverse []float64         // M⁻¹: its diagonal (ones for Unit), or for LowRank in the form of infer.Metric
+	scale   []float64         // for Unit and Diagonal: standard deviations of the momentum
+	dense   blas64.General    // for Dense: M⁻¹, in the memory of inverse
+	upper   blas64.Triangular // for Dense: U with M⁻¹ = UᵀU
 	low     *whiten.LowRank
-	work    []float64 // LowRank: a product
+	work    []float64 // work space for LowRank
 }
 
 var _ infer.Euclidean = (*Euclidean)(nil)
@@ -63,7 +63,7 @@ func Identity(kind infer.MetricKind, dim int) infer.Metric {
 		for i := range m.Inverse {
 			m.Inverse[i] = 1
 		}
-	case infer.LowRank: // of rank 0
+	case infer.LowRank: // without eigenvalues, which is rank 0
 		m.Inverse = make([]float64, dim)
 		for i := range m.Inverse {
 			m.Inverse[i] = 1
@@ -180,8 +180,8 @@ func (h *Euclidean) Momentum(rng *rand.Rand, z *infer.Point) {
 	h.complete(z)
 }
 
-// Step implements [infer.Hamiltonian] by a leapfrog step: half a kick, a
-// drift, half a kick.
+// Step implements [infer.Hamiltonian] by a leapfrog step: half a step of the momentum, a step of
+// the position, half a step of the momentum.
 func (h *Euclidean) Step(from, z *infer.Point, eps float64) error {
 	half := 0.5 * eps
 	h.grow(z)

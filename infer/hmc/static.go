@@ -13,8 +13,8 @@ import (
 // Defaults of [Kernel] and [Sampler].
 const (
 	DefaultIntTime        = math.Pi // see Kernel.IntTime
-	DefaultMaxSteps       = 1024    // as for a NUTS tree of depth 10
-	DefaultMaxEnergyError = 1000    // as Stan's limit for a divergence
+	DefaultMaxSteps       = 1024    // the number of steps of a NUTS tree of depth 10
+	DefaultMaxEnergyError = 1000    // Stan's limit for a divergence
 )
 
 // Kernel is Hamiltonian Monte Carlo with trajectories of random length: Algorithm 1 of Wang,
@@ -39,8 +39,8 @@ type Kernel struct {
 	FixedLength bool
 
 	MaxSteps       int     // 0: DefaultMaxSteps; used only if Steps is 0
-	Jitter         float64 // the step size is multiplied by a uniform number of (1-Jitter, 1+Jitter); in [0, 1]
-	MaxEnergyError float64 // a transition is divergent beyond it; 0: DefaultMaxEnergyError
+	Jitter         float64 // the step size is multiplied by a uniform number between 1-Jitter and 1+Jitter; in [0, 1]
+	MaxEnergyError float64 // energy error above which a transition is divergent; 0: DefaultMaxEnergyError
 
 	// The state and the proposal alternate between two points.
 	points [2]*infer.Point
@@ -129,19 +129,19 @@ func (k *Kernel) other(z *infer.Point) *infer.Point {
 	return *p
 }
 
-// Sampler makes static HMC for a run: [Kernel] over a Euclidean metric, both adapted in warm-up as
-// in Stan. The target of the mean acceptance is 0.8 by default, as for NUTS. That is higher than
-// the 0.65 that is optimal in the limit of many independent dimensions, where it costs little;
-// lower targets fail on curved densities.
+// Sampler is static HMC for a run: [Kernel] over a Euclidean metric, with step size and metric
+// adapted in warm-up as in Stan. The target mean acceptance is 0.8 by default, as for NUTS. The
+// optimum in the limit of many independent dimensions is 0.65; there, 0.8 costs little, and lower
+// targets fail on curved densities.
 //
-// In the paper step size and number of steps are given by hand, with the unit metric:
+// In the paper, step size and number of steps are given by hand, with the unit metric:
 //
 //	hmc.Sampler{
 //		Kernel: hmc.Kernel{Steps: 40},
 //		Adapt:  warmup.Options{StepSize: 0.16, FixedStepSize: true, Metric: infer.Unit},
 //	}
 type Sampler struct {
-	Kernel Kernel // the exported fields are used
+	Kernel Kernel // its exported fields are options
 	Adapt  warmup.Options
 
 	// Hamiltonian makes the geometry, if it is not Euclidean; then only the step size is adapted.
@@ -184,9 +184,8 @@ func (s Sampler) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 	}, nil
 }
 
-// Geometry makes the Hamiltonian of a chain: the one given or, if there is none, a Euclidean one of
-// the kind that adapt asks for. A metric is only learnt for the latter; the options returned say
-// so.
+// Geometry makes the Hamiltonian of a chain: the given one or, if it is nil, a Euclidean one of the
+// kind for which adapt asks. A metric is learnt only for the latter; the options returned say so.
 func Geometry(target *infer.Meter, adapt warmup.Options, given func(*infer.Meter) (infer.Hamiltonian, error)) (infer.Hamiltonian, warmup.Options, error) {
 	if given != nil {
 		adapt.Metric = infer.Unit

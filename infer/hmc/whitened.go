@@ -15,26 +15,27 @@ import (
 // Whitened is the geometry of [Euclidean] in coordinates y in which the metric is the identity: x =
 // μ + Ly, with M⁻¹ = LLᵀ and μ the mean of the metric. Momenta are those of y.
 //
-// Its step is the leapfrog step or, with Rotate, the exact-normal splitting. Where the leapfrog
-// step lets the position drift, the splitting follows the normal distribution N(μ, M⁻¹) exactly, by
-// a rotation of (y, momentum); the kick then uses the difference between the gradient of the log
-// density and that of this normal. On that normal it has no error, whatever the step size. On other
-// targets it is as accurate as the metric is good. Like the leapfrog step it is symmetric and
-// preserves volume. (Casas, Sanz-Serna and Shaw 2022, "Split Hamiltonian Monte Carlo revisited";
-// Shahbaba, Lan, Johnson and Neal 2014, "Split Hamiltonian Monte Carlo".)
+// Its step is the leapfrog step or, with Rotate, the exact-normal splitting. In the middle of a
+// leapfrog step, the position moves along a straight line. In the splitting, position and momentum
+// rotate, which follows the normal distribution N(μ, M⁻¹) exactly. The steps of the momentum then
+// use the difference between the gradient of the log density and that of this normal. On that
+// normal the splitting has no error, whatever the step size. On other targets it is as accurate as
+// the metric is good. Like the leapfrog step it is symmetric and preserves volume. (Casas,
+// Sanz-Serna and Shaw 2022, "Split Hamiltonian Monte Carlo revisited"; Shahbaba, Lan, Johnson and
+// Neal 2014, "Split Hamiltonian Monte Carlo".)
 //
-// The Cache of its points holds y, the gradient Lᵀ∇log π, and the version of the metric that they
-// belong to. A chain continues from y, since the position is rounded from it. If the metric has
-// changed, or the point has been Reset, Momentum computes y from the position.
+// The Cache of its points has y, the gradient Lᵀ∇log π, and the version of the metric to which they
+// belong. A chain continues from y, since the position is computed from it and rounded. If the
+// metric has changed, or the point has been Reset, Momentum computes y from the position.
 type Whitened struct {
 	Rotate bool // may be changed between transitions
 
 	target *infer.Meter
 	dim    int
 	*whiten.Map
-	version float64 // of Map, from 1
+	version float64 // version of the current metric, from 1
 
-	eps, sin, cos float64 // of the last rotation
+	eps, sin, cos float64 // step size, sine and cosine of the last rotation
 }
 
 var (
@@ -91,8 +92,8 @@ func (h *Whitened) grow(z *infer.Point) {
 	}
 }
 
-// belongs records the version of the map to which y and the gradient of a point belong; 0: they are
-// not known.
+// belongs records to which version of the metric y and the gradient of a point belong; 0: they are
+// unknown.
 func (h *Whitened) belongs(z *infer.Point, version float64) { z.Cache[2*h.dim] = version }
 
 // whitened recomputes y and the gradient of a point if they belong to another metric.

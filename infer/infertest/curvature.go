@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// Some targets have a Hessian, or an expected Fisher information, from which package riemann makes
-// metrics. That package documents what the methods compute.
+// Some targets also have a Hessian or an expected Fisher information, from which package riemann
+// makes metrics. That package says what these methods compute.
 
 // Hessian writes the second derivatives of the log density.
 func (b Banana) Hessian(x, h []float64) error {

@@ -24,8 +24,8 @@ func (e GradientElement) OK() bool {
 }
 
 // CompareGradient compares the gradient of target at x with five-point central differences. For
-// each coordinate it tries several steps and uses the one at which halving changes the result
-// least. The error is the target's, or says that the log density is not finite at x.
+// each coordinate it tries several step sizes, and uses the one at which halving changes the result
+// least. The error is that of the target, or says that the log density is not finite at x.
 func CompareGradient(target infer.LogDensity, x []float64) (logDensity float64, elements []GradientElement, err error) {
 	grad := make([]float64, len(x))
 	spare := make([]float64, len(x))
@@ -87,10 +87,10 @@ func CheckGradient(target infer.LogDensity, x []float64) error {
 		len(bad), len(x), b.Index, b.Analytic, b.Numeric, b.Error)
 }
 
-// CheckContract checks, at x, the contract of [infer.LogDensity] other than a correct gradient.
-// Every element of the gradient is written, and x is not. The value does not depend on earlier
-// calls, a clone agrees to the last bit, and nothing is allocated. No other goroutine should
-// allocate meanwhile.
+// CheckContract checks the contract of [infer.LogDensity] at x, except that the gradient is
+// correct. Every element of the gradient must be written, and x must not be. The value must not
+// depend on earlier calls, a clone must agree to the last bit, and nothing may be allocated. No
+// other goroutine should allocate meanwhile.
 func CheckContract(target infer.LogDensity, x []float64) error {
 	if len(x) != target.Dim() {
 		return fmt.Errorf("x has length %d, Dim is %d", len(x), target.Dim())
@@ -128,7 +128,7 @@ func CheckContract(target infer.LogDensity, x []float64) error {
 	for i := range other {
 		other[i] += 0.3
 	}
-	target.LogDensityGrad(other, make([]float64, len(x))) // only for possible side effects
+	target.LogDensityGrad(other, make([]float64, len(x))) // this call is only made for its possible side effects
 	if err := same("a second evaluation, after one elsewhere", target); err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/internal/goroutines"
 )
 
-// The false alarm rate of the whole suite, and the number of statistical tests that share it. When
+// The false alarm rate of the whole suite, and the number of statistical tests that share it. If
 // you add tests, make sure that there are no more than SuiteTests.
 const (
 	SuiteAlpha = 1e-6
@@ -23,7 +23,7 @@ const (
 type Invariance struct {
 	Target Exact
 
-	// Kernel and Hamiltonian make these parts for each worker.
+	// Kernel and Hamiltonian make a kernel and a Hamiltonian for each worker.
 	Kernel      func() infer.Kernel
 	Hamiltonian func(target infer.LogDensity) (infer.Hamiltonian, error)
 
@@ -39,12 +39,12 @@ type Invariance struct {
 // InvarianceResult is the result of an [Invariance] test.
 type InvarianceResult struct {
 	Statistics []Statistic
-	Bound      float64 // a correct kernel exceeds it anywhere with probability below Alpha
+	Bound      float64 // distance that a correct kernel exceeds, in any statistic, with probability below Alpha
 
 	AcceptStat float64 // mean
 	Leapfrogs  float64 // per transition
-	Divergent  float64 // fraction
-	Moved      float64 // fraction of the replicates that ended elsewhere
+	Divergent  float64 // share of the transitions
+	Moved      float64 // share of the replicates that ended at another point
 }
 
 // Statistic is a function of the state with a known distribution.

@@ -22,7 +22,7 @@ type Approach struct {
 	// left out.
 	Steps, Changes [][]float64
 
-	Climbed bool // the typical set or, by [FindTop], the mode was reached
+	Climbed bool // FindTypical reached the typical set, or FindTop the mode
 
 	// Normal is the normal distribution found, as a metric with its mean; without a Kind there is
 	// none. Peak is the log density of the target at that mean, as the quadratic approximation

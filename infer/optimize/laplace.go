@@ -17,7 +17,7 @@ import (
 
 // LaplaceOptions are options of [Laplace].
 type LaplaceOptions struct {
-	Draws        int  // 0: 1000
+	Draws        int  // number of draws; 0: 1000
 	NoLogDensity bool // do not evaluate the target at the draws
 }
 
@@ -108,7 +108,7 @@ func (r *LaplaceResult) Gain() float64 {
 
 // MaximumError says that the point given to [Laplace] is no maximum.
 type MaximumError struct {
-	Coordinate int     // the one with the largest share in the direction, from 0
+	Coordinate int     // coordinate with the largest share in the direction, from 0
 	Curvature  float64 // second derivative along the direction, not negative
 }
 

@@ -6,14 +6,14 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// The constants of the line search, as in Stan.
+// Constants of the line search, as in Stan.
 const (
 	sufficient    = 1e-4 // c₁ of the Wolfe conditions, for the decrease
 	curvature     = 0.9  // c₂ of the Wolfe conditions, for the slope
 	minAlpha      = 1e-12
 	minInterval   = 1e-16
-	maxExtensions = 20 // of the step, by a factor of ten each
-	maxRetreats   = 10 // from points that are rejected
+	maxExtensions = 20 // maximum number of extensions of the step, by a factor of ten each
+	maxRetreats   = 10 // maximum number of retreats from points that are rejected
 )
 
 // lineSearch looks for a step along p from x that satisfies the strong Wolfe conditions: algorithms
@@ -25,7 +25,7 @@ type lineSearch struct {
 
 	slope float64 // at x
 
-	alpha, newF float64 // the result
+	alpha, newF float64 // step size found, and the objective there
 	newX, newG  []float64
 }
 
@@ -92,7 +92,7 @@ func (l *lineSearch) accept(t trial) (bool, error) {
 func (l *lineSearch) zoom(lo, hi trial) (bool, error) {
 	for i := 1; ; i++ {
 		width := math.Abs(hi.alpha - lo.alpha)
-		if width < minInterval || width <= 4*0x1p-52*max(lo.alpha, hi.alpha) { // limit of rounding
+		if width < minInterval || width <= 4*0x1p-52*max(lo.alpha, hi.alpha) { // the interval is within rounding error
 			return false, nil
 		}
 		left, right := min(lo.alpha, hi.alpha), max(lo.alpha, hi.alpha)

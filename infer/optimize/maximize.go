@@ -27,7 +27,7 @@ func Algorithms() []Algorithm { return []Algorithm{LBFGS, BFGS, Newton} }
 // default, and a negative one disables the criterion.
 type Options struct {
 	Algorithm  Algorithm // "": LBFGS
-	Iterations int       // largest number; 0: 2000
+	Iterations int       // maximum number; 0: 2000
 	History    int       // steps that LBFGS remembers; 0: 5
 	InitAlpha  float64   // first step of the first line search; 0: 0.001
 
@@ -88,9 +88,9 @@ type Iteration struct {
 	LogDensity  float64
 	Step        float64 // length of the last step
 	Alpha       float64 // step size of the last line search, as a multiple of the direction
-	Alpha0      float64 // its first trial
+	Alpha0      float64 // step size that this search tried first
 	Evaluations int64   // of the log density and its gradient so far
-	Note        string  // what was unusual
+	Note        string  // remark on something unusual
 }
 
 // GradientNorm is the length of the gradient.
@@ -201,7 +201,7 @@ type ascent struct {
 	iteration           int
 
 	lastStep, lastChange []float64 // of point and gradient, by the last iteration; never modified
-	room                 []float64 // for those to come
+	room                 []float64 // memory for further steps and changes
 
 	note   string
 	reason Reason

@@ -27,7 +27,7 @@ func (s *ascent) newton() error {
 	}
 	clear(s.p)
 	for k, v := range values {
-		// Along a direction without curvature, take a bounded step.
+		// In a direction without curvature, the step is bounded.
 		v = max(math.Abs(v), 1e-14*largest)
 		if v == 0 {
 			v = 1

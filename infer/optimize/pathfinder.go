@@ -43,12 +43,12 @@ func (o PathOptions) check() error {
 
 // Path is the outcome of one path of [Pathfinder].
 type Path struct {
-	Draws       // the first ELBODraws are those from which the ELBO was computed
+	Draws       // draws; the first ELBODraws are those from which the ELBO was computed
 	ID          int
 	Start       []float64
 	Mean        []float64 // of the selected approximation
 	ELBO        float64   // its evidence lower bound
-	Best        int       // its iteration of L-BFGS
+	Best        int       // iteration of L-BFGS at which it was found
 	Iterations  int
 	Evaluations int64
 	Reason      Reason // why L-BFGS ended

@@ -23,7 +23,7 @@ const (
 // VariationalOptions are options of [Variational]. 0 means Stan's default.
 type VariationalOptions struct {
 	Family        Family  // "": MeanField
-	Iterations    int     // largest number; 0: 10000
+	Iterations    int     // maximum number; 0: 10000
 	GradientDraws int     // per gradient of the ELBO; 0: 1
 	ELBODraws     int     // per estimate of the ELBO; 0: 100
 	EvalELBO      int     // iterations between estimates of the ELBO; 0: 100
@@ -74,7 +74,7 @@ type ELBO struct {
 // VariationalResult is the outcome of [Variational].
 type VariationalResult struct {
 	Draws
-	Mean        []float64 // of the approximation
+	Mean        []float64 // mean of the approximation
 	SD          []float64
 	Eta         float64
 	ELBO        float64 // the last estimate

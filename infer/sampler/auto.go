@@ -55,7 +55,7 @@ func autoRow() Row {
 			return func() (infer.Sampler, error) {
 				made := *s
 				made.NoRefine = s.Refine == 0
-				made.Delta = 0 // and raised, unless the user gave it
+				made.Delta = 0 // 0 means the default, which is raised if transitions diverge
 				fs.Visit(func(f *flag.Flag) {
 					if f.Name == "delta" {
 						made.Delta = s.Delta

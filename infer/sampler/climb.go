@@ -28,12 +28,12 @@ import (
 // A chain whose start was given stays there.
 type climb struct{}
 
-// The constants of climb.
+// Constants of climb.
 const (
-	climbEvaluations = 100 // evaluations of the density, plus twice the root of the dimension
+	climbEvaluations = 100 // maximum number of evaluations of the density, plus twice the root of the dimension
 	climbMetrics     = 16  // approximate number of points of the path that are examined
-	relaxTransitions = 60  // of NUTS after the climb
-	relaxDepth       = 6   // of its trees
+	relaxTransitions = 60  // number of NUTS transitions after the climb
+	relaxDepth       = 6   // maximum depth of their trees
 	climbUnlikely    = 8   // standard deviations of a log density by which a draw may be below its expected value
 )
 
@@ -86,7 +86,7 @@ func (climb) Run(ctx context.Context, s *infer.State) error {
 		return err
 	}
 	if u, err := h.Potential(at); err != nil || math.IsInf(u, 1) {
-		at = best // the other points have no metric
+		at = best // there is no metric at the other points
 	}
 	copy(s.Point.Position, at)
 	return s.Hamiltonian.Reset(s.Point)

@@ -85,7 +85,7 @@ func (r Riemannian) metric(target *infer.Meter) (riemann.Metric, error) {
 	return riemann.FromTarget(kind, target, r.Alpha)
 }
 
-// Limits of Settle.
+// Constants of Settle.
 const (
 	// largest dimension in which SoftAbs, whose eigenvalues take as long as 30 factors, may be a
 	// default
@@ -160,7 +160,7 @@ func (r Riemannian) hamiltonian() func(*infer.Meter) (infer.Hamiltonian, error) 
 	}
 }
 
-// Limits of SettleForm.
+// Constants of SettleForm.
 const (
 	sparseDim  = 64   // dimension from which a sparse factor is considered
 	denseDim   = 2048 // dimension up to which all elements may be computed
@@ -300,10 +300,10 @@ func (g Geometric) Validate() error {
 	return nil
 }
 
-// of passes the geometry, if there is one, to set, which makes a sampler with it.
+// of passes the geometry, or nil if there is none, to set, which makes a sampler with it.
 func (r Riemannian) of(set func(func(*infer.Meter) (infer.Hamiltonian, error)) infer.Sampler) (infer.Sampler, error) {
 	if err := (Geometric{Riemannian: r}).Validate(); err != nil {
-		return nil, err // even if there is no such metric
+		return nil, err // the user asked for this metric, so it is not replaced
 	}
 	s := set(r.hamiltonian())
 	if r.Kind != "" {

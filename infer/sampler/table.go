@@ -13,7 +13,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
-// Row declares a sampler.
+// Row describes a sampler: its name, options and statistics.
 type Row struct {
 	Name string // as a user writes it
 	Doc  string // a sentence
@@ -72,7 +72,7 @@ func Lookup(name string) (Row, bool) {
 func RowOf(s infer.Sampler) (Row, bool) {
 	if g, ok := s.(Geometric); ok {
 		row, ok := RowOf(g.Sampler)
-		// Some are separate samplers on a Riemannian geometry.
+		// Two names are other samplers on a Riemannian geometry.
 		if name := map[string]string{"hmc": "rmhmc", "ahmc": "armhmc"}[row.Name]; ok && name != "" && !g.Riemannian.Frozen {
 			return Lookup(name)
 		}

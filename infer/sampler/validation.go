@@ -11,8 +11,9 @@ import (
 	"github.com/ppl-lang/ppl/infer/ahmc"
 )
 
-// CrossValidated is a sampler that is tuned for predictions and lacks the folds of the data. Only
-// code that knows the model can make these; With accepts them. Without folds it cannot run.
+// CrossValidated is a sampler that is tuned for predictions and that still needs the folds of the
+// data. Only code that knows the model can make these; pass them to With. Without folds it cannot
+// run.
 type CrossValidated struct {
 	Rows  []string // names of data with a row for each observation
 	Folds int
@@ -43,7 +44,7 @@ func (v *validation) names() []string {
 	return strings.FieldsFunc(v.rows, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// check returns err, or an error of these options if err is nil.
+// check returns err or, if it is nil, an error of these options.
 func (v *validation) check(err error) error {
 	names := v.names()
 	switch {

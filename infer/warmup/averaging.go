@@ -36,7 +36,7 @@ type DualAveraging struct {
 	c     Averaging
 	mu    float64 // shrinkage point of log eps
 	first float64 // step size before any update
-	n     float64 // updates
+	n     float64 // number of updates
 	bar   float64 // weighted mean of Delta - acceptance
 	x     float64 // average iterate of log eps
 }

@@ -142,10 +142,10 @@ func (c *covariance) estimate() (infer.Metric, bool, error) {
 // scored keeps draws and scores for a metric of low rank; if there are too many, the later ones.
 type scored struct {
 	dim  int
-	rows []float64 // positions and scores alternate
+	rows []float64 // positions and scores in alternating rows
 }
 
-// maxScored bounds the amount of numbers that a chain keeps.
+// maxScored is the maximum amount of numbers that a chain keeps.
 const maxScored = 1 << 22
 
 func (s *scored) add(z *infer.Point) {

@@ -13,9 +13,9 @@ import (
 // has a new momentum and costs one gradient.
 type Search struct{}
 
-// The search gives up beyond these: a density that is flat over such distances is improper; one
-// that changes within them jumps. (A smaller lower limit would never be reached: steps underflow,
-// and going nowhere is accepted.)
+// The search gives up beyond these step sizes. A density that is flat over such distances is
+// improper; one that changes within them jumps. (A smaller lower limit would never be reached:
+// steps underflow, and a step that goes nowhere is accepted.)
 const (
 	hugeStep = 1e7
 	tinyStep = 1e-100
@@ -61,7 +61,8 @@ func (Search) Run(_ context.Context, s *infer.State) error {
 	}
 }
 
-// CheckStepSize returns an error if a search should end at this step size, with what that means.
+// CheckStepSize returns an error if a search should end at this step size. The error says what the
+// step size means.
 func CheckStepSize(eps float64) error {
 	switch {
 	case eps > hugeStep:

@@ -21,10 +21,10 @@ type Window struct {
 	Learn infer.MetricKind
 
 	Averaging Averaging
-	// the dual averaging shrinks towards a multiple of the chain's first step size, not of the
-	// present one
+	// dual averaging shrinks towards a multiple of the chain's first step size instead of the
+	// current one
 	First         bool
-	FixedStepSize bool // leave the step size alone
+	FixedStepSize bool // do not adapt the step size
 }
 
 // Run implements [infer.Stage].

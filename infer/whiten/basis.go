@@ -29,7 +29,7 @@ func estimate(w *workspace, x, g blas64.General, shrink float64) (blas64.Symmetr
 	return geometricMean(w, covariance(w, x, shrink), covariance(w, g, shrink), shrink/2)
 }
 
-// newBasis takes Σ apart, whose memory the basis has then.
+// newBasis computes the eigenvectors of Σ, whose memory the basis then uses.
 func newBasis(w *workspace, sigma blas64.Symmetric, shrink float64) (*basis, error) {
 	b := &basis{}
 	var err error
@@ -37,7 +37,7 @@ func newBasis(w *workspace, sigma blas64.Symmetric, shrink float64) (*basis, err
 		return nil, err
 	}
 	for k, v := range b.values {
-		b.values[k] = max(v, shrink/2) // but for rounding
+		b.values[k] = max(v, shrink/2) // rounding may make it smaller
 	}
 	return b, nil
 }
@@ -47,7 +47,7 @@ func newSpan(w *workspace, x, g blas64.General, shrink float64) (*basis, error) 
 	n, d := min(x.Rows, maxPoints), x.Cols
 	z := w.matrix(2*n, d)
 	for i := range n {
-		k := i * x.Rows / n // evenly, where there are more
+		k := i * x.Rows / n // evenly spaced, if there are more draws
 		copy(row(z, i), row(x, k))
 		copy(row(z, n+i), row(g, k))
 	}

@@ -45,8 +45,8 @@ type Options struct {
 
 var errDraws = errors.New("whiten: draws or scores are not finite, or their variance overflows: the density seems to be improper or extremely wide; check that every parameter has a proper prior")
 
-// maxPoints bounds the draws that a low-rank estimate uses, if there are fewer draws than
-// dimensions; its cost is the cube of their number.
+// maxPoints is the maximum number of draws that a low-rank estimate uses if there are fewer draws
+// than dimensions. Its cost is the cube of their number.
 const maxPoints = 80
 
 // Fit learns a metric of the kind Diagonal, LowRank or Dense with its mean from at
@@ -57,8 +57,8 @@ func Fit(kind infer.MetricKind, s Sample, o Options) (infer.Metric, error) {
 	return f.Fit(kind, o)
 }
 
-// Fitter learns several metrics from one sample. It computes once what they have in common, and
-// uses its memory again for the next sample. The zero value is ready for [Fitter.Use].
+// Fitter learns several metrics from one sample. It computes once what these have in common, and
+// reuses its memory for the next sample. The zero value is ready for [Fitter.Use].
 type Fitter struct {
 	plain  bool
 	n, d   int            // the numbers of draws and dimensions
@@ -123,7 +123,7 @@ func (f *Fitter) Divergence(kind infer.MetricKind, o Options, draws, scores [][]
 	return to.divergence(draws, scores, f.work.numbers), nil
 }
 
-// fit is Fit; numbers makes room for the metric.
+// fit is Fit; numbers allocates memory for the metric.
 func (f *Fitter) fit(kind infer.MetricKind, o Options, numbers func(n int) []float64) (infer.Metric, error) {
 	if o.Shrink == 0 {
 		o.Shrink = 1e-5
@@ -301,7 +301,7 @@ func scales(x, g blas64.General, scale []float64) error {
 			return errDraws
 		case vx > 0 && vg > 0:
 			scale[j] = math.Sqrt(math.Sqrt(vx) / math.Sqrt(vg))
-		case vx > 0: // a flat direction
+		case vx > 0: // the target is flat in this direction
 			scale[j] = math.Sqrt(vx)
 		case vg > 0: // the chains have not moved in this coordinate
 			scale[j] = 1 / math.Sqrt(vg)

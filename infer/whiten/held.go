@@ -55,7 +55,7 @@ func (h *Map) divergence(draws, scores [][]float64, numbers func(n int) []float6
 	return total
 }
 
-// maxPairs bounds the draws of each side that Attainable compares.
+// maxPairs is the maximum number of draws of each set that Attainable compares.
 const maxPairs = 40
 
 // Attainable estimates the smallest Fisher divergence per dimension that any metric can reach, from

@@ -5,8 +5,8 @@ import "gonum.org/v1/gonum/blas/blas64"
 // workspace is memory from which pieces are taken. All are given back at once.
 type workspace struct {
 	room []float64
-	used int // of room
-	most int // numbers that were taken since the last reset
+	used int // number of numbers of room in use
+	most int // maximum amount of numbers taken since the last reset
 }
 
 // reset gives all pieces back.
@@ -34,7 +34,7 @@ func (w *workspace) release(to workspace) { w.room, w.used = to.room, to.used }
 func (w *workspace) numbers(n int) []float64 {
 	w.most += n
 	if w.used+n > len(w.room) {
-		const some = 256 // for many small pieces
+		const some = 256 // minimum size, so that many small pieces share an allocation
 		w.reserve(max(n, 2*len(w.room), some))
 	}
 	piece := w.room[w.used : w.used+n : w.used+n]

@@ -146,7 +146,7 @@ type metadata struct {
 	Node       string         `json:"node_type"`
 	Attributes map[string]any `json:"attributes,omitempty"`
 
-	// of arrays
+	// fields of arrays
 	Shape        []int      `json:"shape"`
 	Type         Type       `json:"data_type,omitempty"`
 	Grid         *extension `json:"chunk_grid,omitempty"`
@@ -156,7 +156,7 @@ type metadata struct {
 	Dimensions   []string   `json:"dimension_names,omitempty"`
 	Transformers []any      `json:"storage_transformers,omitempty"`
 
-	// of groups
+	// fields of groups
 	Consolidated *consolidated `json:"consolidated_metadata,omitempty"`
 }
 
@@ -222,7 +222,7 @@ func (m metadata) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		plain
 		Grid any `json:"chunk_grid"`
-		Fill any `json:"fill_value"` // false too
+		Fill any `json:"fill_value"` // always written, even if it is false
 	}{plain(m), grid, m.Fill})
 }
 
@@ -362,7 +362,7 @@ func folders(dir string) ([]string, error) {
 }
 
 const (
-	maxMetadata = 1 << 28 // bytes of a file of metadata
+	maxMetadata = 1 << 28 // maximum size of a file of metadata, in bytes
 	maxHeader   = 1 << 16 // bytes that a chunk may have in addition to twice its numbers
 )
 

@@ -78,7 +78,7 @@ func printer(library string) func(string) {
 }
 
 func setPrinter(library string, callback C.bs_callback, message **C.char) C.int {
-	return tell(message, func() error {
+	return report(message, func() error {
 		printing.Lock()
 		defer printing.Unlock()
 		printing.callbacks[library] = callback
@@ -86,10 +86,10 @@ func setPrinter(library string, callback C.bs_callback, message **C.char) C.int 
 	})
 }
 
-// tell calls f and passes its error to the caller in message. It returns the error code. Without an
-// error, message stays unchanged, as R expects. A panic in f becomes an error, since nothing may
-// unwind into C.
-func tell(message **C.char, f func() error) (code C.int) {
+// report calls f and passes its error to the caller in message. It returns the error code. If there
+// is no error, message stays unchanged, as R expects. A panic in f becomes an error, since a panic
+// must not unwind into C.
+func report(message **C.char, f func() error) (code C.int) {
 	fail := func(text string) {
 		code = -1
 		if message != nil {
@@ -128,14 +128,14 @@ func numbers(p *C.double, n int) ([]float64, error) {
 
 // construct makes the model for the library at a path.
 func construct(library string, data C.const_string, seed C.uint, message **C.char) (out *C.bs_model) {
-	tell(message, func() error {
+	report(message, func() error {
 		text := ""
 		if data != nil {
 			text = C.GoString(data)
 		}
 		p, text, ok, err := bridge.FromData(text)
 		if !ok && err == nil {
-			p, err = bridge.Beside(library)
+			p, err = bridge.NextTo(library)
 		}
 		if err != nil {
 			return err
@@ -248,7 +248,7 @@ func bs_param_unc_num(m *C.bs_model) C.int {
 
 //export bs_param_constrain
 func bs_param_constrain(m *C.bs_model, tp, gq C.bool, x C.const_doubles, theta *C.double, rng *C.bs_rng, message **C.char) C.int {
-	return tell(message, func() error {
+	return report(message, func() error {
 		b, err := model(m)
 		if err != nil {
 			return err
@@ -271,7 +271,7 @@ func bs_param_constrain(m *C.bs_model, tp, gq C.bool, x C.const_doubles, theta *
 
 //export bs_param_unconstrain
 func bs_param_unconstrain(m *C.bs_model, theta C.const_doubles, x *C.double, message **C.char) C.int {
-	return tell(message, func() error {
+	return report(message, func() error {
 		b, err := model(m)
 		if err != nil {
 			return err
@@ -290,7 +290,7 @@ func bs_param_unconstrain(m *C.bs_model, theta C.const_doubles, x *C.double, mes
 
 //export bs_param_unconstrain_json
 func bs_param_unconstrain_json(m *C.bs_model, json C.const_string, x *C.double, message **C.char) C.int {
-	return tell(message, func() error {
+	return report(message, func() error {
 		b, err := model(m)
 		if err != nil {
 			return err
@@ -309,7 +309,7 @@ func bs_param_unconstrain_json(m *C.bs_model, json C.const_string, x *C.double, 
 // evaluate is the common part of all evaluations. f gets the point and the destinations of its
 // results; result i has Dim to the power powers[i] numbers.
 func evaluate(m *C.bs_model, x C.const_doubles, lp *C.double, message **C.char, results []*C.double, powers []int, f func(b *bridge.Model, x []float64, to [][]float64) (float64, error)) C.int {
-	return tell(message, func() error {
+	return report(message, func() error {
 		b, err := model(m)
 		if err != nil {
 			return err
@@ -372,7 +372,7 @@ func bs_log_density_hessian_vector_product(m *C.bs_model, propto, jacobian C.boo
 
 //export bs_rng_construct
 func bs_rng_construct(seed C.uint, message **C.char) (rng *C.bs_rng) {
-	tell(message, func() error {
+	report(message, func() error {
 		rng = (*C.bs_rng)(C.calloc(1, C.sizeof_struct_bs_rng))
 		rng.handle = C.uintptr_t(cgo.NewHandle(bridge.NewRNG(uint64(seed))))
 		return nil

@@ -156,7 +156,7 @@ func (r *run) pathfinder(p *model.Posterior) error {
 	at := infer.At{}
 	for path := range r.chains {
 		x, err := r.find(p, start, path, false)
-		if err != nil { // the other paths may do
+		if err != nil { // the other paths may succeed
 			r.complain("%s\nPathfinder iteration: %d failed.", exception(err, r.words), path)
 			continue
 		}

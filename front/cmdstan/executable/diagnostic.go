@@ -40,7 +40,7 @@ func (f *diagnosticFile) draw(d infer.Draw) error {
 }
 
 // recorder is a sampler that stores the momentum and the gradient at the end of each transition,
-// which draws do not contain.
+// because draws do not contain these.
 type recorder struct {
 	infer.Sampler
 	mu   sync.Mutex
@@ -66,7 +66,7 @@ func (r *recorder) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 	return plan, err
 }
 
-// chainOf is a stage without transitions. It passes the number of the chain to the kernel.
+// chainOf is a stage without transitions that passes the number of the chain to the kernel.
 type chainOf struct{ *recordedKernel }
 
 // Run implements [infer.Stage].

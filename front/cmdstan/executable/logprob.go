@@ -101,7 +101,7 @@ func (r *run) points(p *model.Posterior) ([][]float64, error) {
 	return points, nil
 }
 
-// diagnose compares the gradient with finite differences.
+// diagnose compares the gradient with finite differences and prints both.
 func (r *run) diagnose(p *model.Posterior) error {
 	x, err := r.single(p, false)
 	if err != nil {

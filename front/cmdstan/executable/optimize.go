@@ -10,7 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// climbing reads the options of L-BFGS or BFGS, whose paths begin with path.
+// climbing reads the options of L-BFGS or BFGS. Their paths in the table begin with path.
 func (r *run) climbing(path string) optimize.Options {
 	tolerance := func(name string) float64 {
 		if x := r.real(path + name); x != 0 {

@@ -20,7 +20,7 @@ const measuring = 50 * time.Millisecond
 type profiled struct {
 	name   string
 	blocks []*ast.Profile
-	model  bool // in the density, not in generated quantities or transformed data alone
+	model  bool // the statement runs in the density, not only in generated quantities or transformed data
 }
 
 // writeProfile writes the times of the model's profile statements, if it has any. Here the density
@@ -77,7 +77,7 @@ func measure(explain func([]float64, time.Duration) (*compile.Explanation, error
 	return t, nil
 }
 
-// of returns the time of all lines of a profile statement.
+// of returns the time of all lines within a profile statement.
 func (t lineTimes) of(block *ast.Profile) float64 {
 	span := block.Span().Origin()
 	lines, ns := t[span.File.Name], 0.0

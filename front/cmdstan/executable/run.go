@@ -60,7 +60,7 @@ type run struct {
 	words   func(setting string) string
 	started time.Time
 
-	mu  sync.Mutex // of out and err
+	mu  sync.Mutex // guards out and err
 	out io.Writer
 	err io.Writer
 
@@ -78,7 +78,7 @@ type run struct {
 	substituted bool // EngineVariable has replaced the engine in the arguments
 
 	check   *selfcheck.Check // for methods other than sample, which has its own check
-	visited [][]float64      // points of the results, at which the log density is compared
+	visited [][]float64      // points of the results, at some of which log densities are compared
 
 	iterations [][]float64 // for the diagnostic file of variational
 }
@@ -97,7 +97,7 @@ func Run(ctx context.Context, exe string, program *Program, args []string, s Str
 	threads, threadsErr := environmentThreads(s.Getenv)
 	config, outcome := grammar.Parse(exe, args, grammar.Table(strconv.Itoa(threads)), s.Out, s.Err)
 	switch outcome {
-	case grammar.Told:
+	case grammar.Helped:
 		return 0
 	case grammar.Asked:
 		writeInfo(s.Out, program)
@@ -238,7 +238,7 @@ func (r *run) rebind(o model.BindOptions) (*model.Posterior, error) {
 			return nil, err
 		}
 		p = p.With(r.check.Bound())
-		r.tellDensity(selfcheck.Findings(r.check.Record()))
+		r.printDensity(selfcheck.Findings(r.check.Record()))
 	}
 	p.SetWorkers(r.threads()) // for evaluations of p itself; chains use clones
 	return p, nil
@@ -254,15 +254,15 @@ func (r *run) compare(p **model.Posterior) (again bool, err error) {
 	if again, err = r.check.Draws(r.ctx, r.visited...); !again || err != nil {
 		return false, err
 	}
-	r.tellDensity(selfcheck.Findings(r.check.Record())[before:])
+	r.printDensity(selfcheck.Findings(r.check.Record())[before:])
 	*p = (*p).With(r.check.Bound())
 	(*p).SetWorkers(r.threads())
 	r.iterations, r.point = nil, nil
 	return true, nil
 }
 
-// tellDensity prints where the log density was wrong.
-func (r *run) tellDensity(findings []diagnose.Finding) {
+// printDensity prints where the log density was wrong.
+func (r *run) printDensity(findings []diagnose.Finding) {
 	for _, f := range findings {
 		if f.Severity == diagnose.Problem {
 			r.complain("%s\n%s", f.Summary, f.Advice)
@@ -334,7 +334,7 @@ func exception(err error, words func(setting string) string) string {
 	return b.String()
 }
 
-// standing returns CmdStan's words for errors in data that front ends look for.
+// standing returns CmdStan's words for errors in data for which front ends search.
 func standing(d diag.Diagnostic) string {
 	_, name, _ := strings.Cut(d.Summary, "`") // the first that it names
 	name, _, _ = strings.Cut(name, "`")

@@ -68,7 +68,7 @@ func (r *run) sample(p *model.Posterior) error {
 		}
 		record := check.Record()
 		record.Wrong = record.Wrong[len(record.Wrong)-1:]
-		r.tellDensity(selfcheck.Findings(record))
+		r.printDensity(selfcheck.Findings(record))
 	}
 }
 
@@ -113,7 +113,7 @@ func (r *run) sampleWith(p *model.Posterior, check *selfcheck.Check) error {
 	for chain := range r.chains {
 		x, err := r.find(p, start, chain, c.adapts)
 		if err != nil {
-			// Front ends expect files of chains that cannot start, too. These have no draws.
+			// Front ends also expect files of chains that could not start. These have no draws.
 			return errors.Join(err, s.finishEmpty())
 		}
 		at.Positions = append(at.Positions, x)
@@ -285,7 +285,7 @@ func (s *sampling) draw(session *infer.Session, check *selfcheck.Check) error {
 		}
 		return nil
 	}
-	s.tellRejections(session.Report())
+	s.printRejections(session.Report())
 	err := failures[0]
 	if chain := (*infer.ChainError)(nil); errors.As(err, &chain) {
 		err = chain.Err
@@ -335,7 +335,7 @@ func (s *sampling) keep(report infer.Report) {
 
 // finish completes the files and prints how long the run took.
 func (s *sampling) finish(report infer.Report) error {
-	s.tellRejections(report)
+	s.printRejections(report)
 	for i, f := range s.files {
 		c := report.Chains[i]
 		if !f.adapted {
@@ -382,14 +382,14 @@ func (s *sampling) saveMetrics(report infer.Report) error {
 	return nil
 }
 
-// rejectionsTold is the maximum number of times that the same message is printed.
-const rejectionsTold = 10
+// maxRejections is the maximum number of times that the same message is printed.
+const maxRejections = 10
 
-// tellRejections prints why the model rejected proposals.
-func (s *sampling) tellRejections(report infer.Report) {
+// printRejections prints why the model rejected proposals.
+func (s *sampling) printRejections(report infer.Report) {
 	for _, c := range report.Chains {
 		for _, r := range c.Rejections {
-			for range min(r.Count, rejectionsTold) {
+			for range min(r.Count, maxRejections) {
 				s.say("%sInformational Message: The current Metropolis proposal is about to be rejected because of the following issue:\n%sException: %s\n"+
 					"%sIf this warning occurs sporadically, such as for highly constrained variable types like covariance matrices, then the sampler is fine,\n"+
 					"%sbut if this warning occurs often then your model may be either severely ill-conditioned or misspecified.\n",

@@ -35,7 +35,7 @@ func (r *run) fromEnvironment() error {
 	}
 	engine := strings.TrimPrefix(words[0], "engine=")
 	if engine == "hmc" {
-		engine = "static" // its name here
+		engine = "static" // ppl's name of the engine
 	}
 	if err := r.config.SetWithin("method.sample.algorithm.hmc", append([]string{"engine=" + engine}, words[1:]...)); err != nil {
 		return fmt.Errorf("%s=%s: %w", EngineVariable, r.env(EngineVariable), err)
@@ -53,8 +53,8 @@ type chosen struct {
 	columns  []sampler.Column
 	empty    bool   // the model has no parameters
 	adapts   bool   // the file has a block with step size and metric
-	own      bool   // CmdStan does not have it; file headers are adapted for readers
-	geometry string // not Euclidean: its name
+	own      bool   // CmdStan does not have it, so file headers are adapted for readers
+	geometry string // name of the geometry if it is not Euclidean
 	metric   string // name of the metric in file headers
 }
 

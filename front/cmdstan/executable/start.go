@@ -21,8 +21,8 @@ const attempts = 100
 
 // starting has the starts of all chains.
 type starting struct {
-	at     []infer.Init // by chain
-	failed []error      // by chain: why there is no start
+	at     []infer.Init // starting point of each chain
+	failed []error      // why a chain has no starting point
 	radius float64
 	random bool // starts are partly random, so trying again may help
 }

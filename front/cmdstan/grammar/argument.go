@@ -36,10 +36,10 @@ type Argument struct {
 	Valid   string // the allowed values, in words
 	Args    []*Argument
 
-	allowed func(float64) bool // of a number; nil: all
+	allowed func(float64) bool // reports whether a number is allowed; nil: all are
 }
 
-// child returns an argument of a group, or a value of a choice, by its name.
+// child finds an argument of a group, or a value of a choice, by its name.
 func (a *Argument) child(name string) *Argument {
 	for _, c := range a.Args {
 		if c.Name == name {

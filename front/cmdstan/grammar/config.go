@@ -20,7 +20,7 @@ type Config struct {
 	table  []*Argument
 	values map[string]string
 	given  map[string]bool
-	drawn  uint64 // the random seed, if none was given
+	drawn  uint64 // the random seed from the clock, if none was given
 }
 
 // newConfig returns a Config with the default values.
@@ -119,7 +119,7 @@ func (c *Config) Settings(replaced map[string]string) []draws.Setting {
 		var all []draws.Setting
 		for _, a := range args {
 			if a.Kind == Leaf {
-				continue // its choice says all
+				continue // its choice says all that is needed
 			}
 			all = append(all, one(a, prefix+a.Name))
 		}

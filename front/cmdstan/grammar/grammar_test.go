@@ -168,7 +168,7 @@ func TestHelp(t *testing.T) {
 		"sample num_samples=5 help": "sample\n",
 	} {
 		_, outcome, stdout, stderr := parse(line)
-		if outcome != Told && want != "" || stderr != "" || !strings.HasPrefix(stdout, want) {
+		if outcome != Helped && want != "" || stderr != "" || !strings.HasPrefix(stdout, want) {
 			t.Errorf("%s: outcome %d:\n%s%s", line, outcome, stdout, stderr)
 		}
 	}

@@ -36,7 +36,7 @@ func (p *parser) help(a *Argument, depth int, recurse bool) {
 		line(a.Name + "=<" + typeNames[a.Kind] + ">")
 		line("  " + a.Help)
 		line("  Valid values:" + a.valid())
-		line("  Defaults to " + a.shown(a.Default)) // nothing follows if the default is ""
+		line("  Defaults to " + a.shown(a.Default)) // prints nothing after "to" if the default is ""
 	}
 	fmt.Fprintln(p.out)
 	if recurse {

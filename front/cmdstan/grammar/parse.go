@@ -12,10 +12,10 @@ type Outcome int
 
 // The outcomes.
 const (
-	Run    Outcome = iota // go on
-	Told                  // help was printed; nothing else to do
+	Run    Outcome = iota // run the method
+	Helped                // help was printed; there is nothing else to do
 	Asked                 // print the versions, and exit
-	Refuse                // wrong, and said so
+	Refuse                // the command line is wrong, and an error was printed
 )
 
 // Parse parses the arguments of the program exe. It prints help to stdout and errors to stderr, in
@@ -60,7 +60,7 @@ func Parse(exe string, args []string, table []*Argument, stdout, stderr io.Write
 		}
 		if p.helped {
 			p.usage(exe)
-			return nil, Told
+			return nil, Helped
 		}
 		if !good {
 			p.misplaced(word, name)
@@ -87,7 +87,7 @@ type parser struct {
 	out    io.Writer
 	err    io.Writer
 	helped bool
-	lost   bool // a word belongs nowhere
+	lost   bool // a word is not allowed anywhere
 }
 
 // argument parses the argument that begins with the next word. After printing an error about a

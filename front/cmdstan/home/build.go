@@ -18,14 +18,14 @@ import (
 
 // Options are the options of [Build].
 type Options struct {
-	Name     string          // of the model; "": the file's name with _model
+	Name     string          // name of the model; "": the file's name with _model
 	File     string          // name of the model's file in messages; "": its path
-	Flags    map[string]bool // switches that info tells
+	Flags    map[string]bool // switches that the command info prints
 	Stanc    []string        // options of stanc, for file headers
 	Compiled *model.Model
 
-	// Standalone makes a copy of this program that contains the model. Otherwise the executable is
-	// a script, on systems that have these.
+	// Standalone makes a copy of this program that contains the model. Without it, the executable
+	// is a script, on systems that have scripts.
 	Standalone bool
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/ppl-lang/ppl/front/cmdstan/tools"
 )
 
-// The first argument of the command lines in this package's scripts.
+// The first word after ppl in the command lines of this package's scripts.
 const (
 	exeWord  = "cmdstan-exe"  // followed by the file of an executable and its arguments
 	toolWord = "cmdstan-tool" // followed by the name of a tool and its arguments
@@ -64,7 +64,7 @@ func Dispatch(ctx context.Context, args []string, s executable.Streams) (code in
 
 // tool finds a tool by its name.
 func (d *dispatcher) tool(name string) (run func(context.Context, []string) int, ok bool) {
-	// of runs a tool that reads draws.
+	// of returns the function that runs a tool that reads draws.
 	of := func(tool func(context.Context, []string, int64, io.Writer, io.Writer) int) (func(context.Context, []string) int, bool) {
 		return func(ctx context.Context, args []string) int {
 			memory, err := d.Limit()
@@ -107,7 +107,7 @@ func (d *dispatcher) run(ctx context.Context, name string, p *executable.Program
 func carried(path string) (*executable.Program, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, nil // for instance this program, on systems that do not report its path
+		return nil, nil // for instance, this program on a system that does not report its path
 	}
 	defer f.Close()
 	size, err := f.Seek(0, io.SeekEnd)

@@ -104,7 +104,7 @@ func script(ppl string, words ...string) string {
 	return fmt.Sprintf("#!/bin/sh\nppl=%s; [ -x \"$ppl\" ] || ppl=ppl; exec \"$ppl\" %s \"$@\"\n", quote(ppl), strings.Join(words, " "))
 }
 
-// ownName is the script's own path, in a script.
+// ownName is how a script refers to its own path.
 const ownName = `"$0"`
 
 // quote quotes a text as one word for a shell.

@@ -30,7 +30,7 @@ type Options struct {
 // option is an option that stanc accepts.
 type option struct {
 	name  string
-	value string // name of its value in the help; "": it takes none
+	value string // name of the option's value in the help; "": it takes none
 	help  string
 	set   func(o *Options, value string) error
 }
@@ -44,7 +44,7 @@ func ignored(name string) option {
 	return flagOf(name, "Of no effect", func(*Options) {})
 }
 
-// table is the options.
+// table lists the options.
 var table = []option{
 	flagOf("help", "Print this", func(o *Options) { o.help = true }),
 	flagOf("version", "Print the version", func(o *Options) { o.version = true }),

@@ -11,10 +11,10 @@ import (
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
-// The limits of diagnose.
+// The limits beyond which diagnose reports a problem.
 const (
 	ebfmiLimit = 0.3
-	essLimit   = 0.001 // of the draws
+	essLimit   = 0.001 // as a share of the draws
 	rhatLimit  = 1.01
 	rhatBeyond = 1.01499 // larger values are printed as more than rhatLimit
 )

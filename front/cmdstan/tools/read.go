@@ -77,7 +77,7 @@ func readFit(ctx context.Context, paths []string, memory int64) (*fit, error) {
 
 // quantity is a column of the files.
 type quantity struct {
-	name      string // as people read it
+	name      string // readable name
 	statistic bool
 	chains    [][]float64
 }

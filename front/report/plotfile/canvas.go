@@ -13,7 +13,7 @@ type point struct{ x, y float64 }
 type stroke struct {
 	colour color.NRGBA
 	width  float64   // in points
-	dashes []float64 // lengths of dashes and gaps in turn; nil: a solid line
+	dashes []float64 // alternating lengths of dashes and gaps; nil: a solid line
 }
 
 // anchor is the part of a text that is at its point.

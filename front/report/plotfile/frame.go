@@ -7,16 +7,16 @@ import (
 	"github.com/ppl-lang/ppl/front/report"
 )
 
-// The measures of a page, in points.
+// Sizes on a page, in points.
 const (
 	width       = 17 / 2.54 * 72
 	height      = 9.5 / 2.54 * 72
 	margin      = 8
-	legendWidth = 100 // at most
+	legendWidth = 100 // maximum width of the legend
 	titleSize   = 11
 	labelSize   = 9
 	tickSize    = 8
-	leastSize   = 4.5 // of the names on an axis with many
+	minSize     = 4.5 // size of the names on an axis with many names
 	tickLength  = 3
 )
 
@@ -58,7 +58,7 @@ func begin(c canvas, title string, f report.Figure, layers []report.Layer) *fram
 	}
 	names := float64(tickSize)
 	if n := len(f.Y.Names); n > 0 {
-		names = min(names, max(leastSize, (bottom-top)/float64(n)))
+		names = min(names, max(minSize, (bottom-top)/float64(n)))
 	}
 	yTicks := out.y.ticks(f.Y, max(2, int((bottom-top)/32)))
 	widest := 0.0

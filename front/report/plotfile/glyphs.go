@@ -30,7 +30,7 @@ type part struct {
 var typeface = sync.OnceValue(func() *sfnt.Font {
 	f, err := sfnt.Parse(goregular.TTF)
 	if err != nil {
-		panic(err) // it is a part of the program
+		panic(err) // cannot happen: the font is part of the program
 	}
 	return f
 })
@@ -38,7 +38,7 @@ var typeface = sync.OnceValue(func() *sfnt.Font {
 // unit is the size at which glyphs are read: one em has this many units.
 const unit = 1000
 
-// glyphsOf returns the glyphs of a text, the distances from each to the next, and the width of the
+// glyphsOf returns the glyphs of a text, the distance from each to the next, and the width of the
 // text, in points.
 func glyphsOf(text string, size float64) (glyphs []sfnt.GlyphIndex, advances []float64, width float64) {
 	f := typeface()
@@ -46,7 +46,7 @@ func glyphsOf(text string, size float64) (glyphs []sfnt.GlyphIndex, advances []f
 	for _, r := range text {
 		g, err := f.GlyphIndex(&buffer, r)
 		if err != nil {
-			g = 0 // the box for what is missing
+			g = 0 // the box that represents a missing glyph
 		}
 		advance := 0.0
 		if a, err := f.GlyphAdvance(&buffer, g, fixed.I(unit), font.HintingNone); err == nil {

@@ -28,7 +28,7 @@ func (f *frame) layer(l *report.Layer) {
 		for _, part := range f.parts(xs, ys) {
 			if s := strokes(l, c); len(part) > 1 {
 				f.line(part, s)
-			} else { // a single draw, or one between others that cannot be drawn
+			} else { // a single draw, or one whose neighbours cannot be drawn
 				f.disc(part[0], max(1.5, s.width/2), c)
 			}
 		}

@@ -9,17 +9,17 @@ import (
 
 // scale maps the values of an axis to points of the page.
 type scale struct {
-	low, high float64 // values at the ends
+	low, high float64 // values at the two ends
 	log       bool
-	from, to  float64 // places of the ends
+	from, to  float64 // positions of the ends on the page
 }
 
-// at returns the place of a value.
+// at returns the position of a value on the page.
 func (s *scale) at(v float64) float64 {
 	return s.from + s.share(v)*(s.to-s.from)
 }
 
-// share is how far a value is from the low end: 0 there, 1 at the high end.
+// share returns the relative position of a value: 0 at the low end, 1 at the high end.
 func (s *scale) share(v float64) float64 {
 	if s.log {
 		return math.Log(v/s.low) / math.Log(s.high/s.low)
@@ -59,11 +59,11 @@ func (s *scale) settle(a report.Axis) {
 	case s.low < s.high && s.log && s.low <= 0:
 		s.log = false
 	case s.low < s.high:
-	case math.IsInf(s.low, 0): // nothing to show
+	case math.IsInf(s.low, 0): // no value is shown
 		s.low, s.high, s.log = -0.5, 0.5, false
 	case s.log:
 		s.low, s.high = s.low/2, min(s.high*2, math.MaxFloat64)
-	default: // one value
+	default: // all values are the same
 		pad := 0.5
 		if big := math.Abs(s.low); big+pad == big {
 			pad = big / 2
@@ -104,7 +104,7 @@ func (s *scale) round(wanted int) []tick {
 	power := math.Pow(10, math.Floor(math.Log10(raw)))
 	step := 10 * power
 	for _, m := range []float64{1, 2, 5} {
-		if next := m * 2; raw < power*math.Sqrt(m*next) { // nearer to m than to what follows
+		if next := m * 2; raw < power*math.Sqrt(m*next) { // is raw nearer to m than to the next number?
 			step = m * power
 			break
 		}

@@ -22,7 +22,7 @@ func newSVG(width, height float64) *svg {
 
 // short formats a length with at most two decimals.
 func short(v float64) string {
-	return strconv.FormatFloat(math.Round(v*100)/100+0, 'f', -1, 64) // 0 is added as there is a -0
+	return strconv.FormatFloat(math.Round(v*100)/100+0, 'f', -1, 64) // adding 0 turns -0 into 0
 }
 
 // paint is an attribute with a colour.
@@ -89,7 +89,7 @@ func (s *svg) write(l label) {
 	} else {
 		fmt.Fprintf(&s.b, ` x="%s" y="%s">`, short(l.at.x), short(l.at.y))
 	}
-	_ = xml.EscapeText(&s.b, []byte(l.text)) // a buffer takes everything
+	_ = xml.EscapeText(&s.b, []byte(l.text)) // writing to a buffer cannot fail
 	s.b.WriteString("</text>\n")
 }
 

@@ -73,7 +73,7 @@ func (e *Engine) chain(c *call, r *chainRequest) (*chainAnswer, error) {
 	}
 	for p, err := range run.Progress() {
 		if err != nil {
-			break // Fit has it
+			break // the remaining draws are in the result of Fit
 		}
 		divergences = p.Divergences
 		now := time.Now()

@@ -10,7 +10,7 @@ import (
 // dataAnswer describes the contents of a data file.
 type dataAnswer struct {
 	Summary string           `json:"summary"`
-	Ints    map[string]int64 `json:"ints"` // its whole numbers, which sizes are
+	Ints    map[string]int64 `json:"ints"` // whole numbers in the data, such as sizes
 }
 
 // maxDescribed is the maximum number of variables that a summary names.

@@ -21,14 +21,15 @@ type text struct {
 type textRequest struct {
 	Name string           `json:"name"`
 	Text string           `json:"text"`
-	Ints map[string]int64 `json:"ints"` // of the data, for the sizes in hints
+	Ints map[string]int64 `json:"ints"` // integers in the data, to show sizes in hints
 }
 
 // textAnswer is the analysis of a text.
 type textAnswer struct {
 	Messages []diagnostic `json:"messages"`
 
-	// Tokens are three numbers each: where, how long, and what, an index of Classes.
+	// Tokens has three numbers for each token: its position, its length, and its class, an index in
+	// Classes.
 	Tokens  []int    `json:"tokens"`
 	Classes []string `json:"classes"`
 
@@ -40,11 +41,11 @@ type diagnostic struct {
 	part
 	Severity string `json:"severity"` // error, warning, note
 	Code     string `json:"code"`
-	Line     int    `json:"line"` // from 1; 0: it is about no part of the model
+	Line     int    `json:"line"` // line, from 1; 0: it is not about a part of the model
 	Summary  string `json:"summary"`
 	Detail   string `json:"detail,omitempty"`
 	Help     string `json:"help,omitempty"`
-	Edits    []edit `json:"edits,omitempty"` // that do what Help says
+	Edits    []edit `json:"edits,omitempty"` // edits that do what Help says
 }
 
 // edit replaces a part of the text.
@@ -115,7 +116,7 @@ type completion struct {
 	Label   string `json:"label"`
 	Detail  string `json:"detail,omitempty"`
 	Snippet string `json:"snippet,omitempty"` // with ${1:placeholders}
-	Library string `json:"library,omitempty"` // what describe is to be asked about
+	Library string `json:"library,omitempty"` // name to ask describe about
 }
 
 // completionKinds are the page's names of the kinds of completions.
@@ -197,9 +198,9 @@ func (e *Engine) hover(_ *call, r *placeRequest) (*markdown, error) {
 // argument.
 type signature struct {
 	Label string `json:"label"`
-	part         // of the label
+	part         // part of the label
 	Text  string `json:"text,omitempty"`
-	Forms int    `json:"forms"` // that there are in all
+	Forms int    `json:"forms"` // number of signatures
 }
 
 func (e *Engine) signature(_ *call, r *placeRequest) (*signature, error) {

@@ -20,8 +20,8 @@ type Emit func(event string, body []byte)
 
 // Engine answers the requests of a page. Only one goroutine at a time may use it.
 type Engine struct {
-	text text  // that is written
-	run  *run  // that is put together
+	text text  // the text in the editor
+	run  *run  // the run whose chains are being collected
 	last *kept // the last report
 }
 
@@ -104,7 +104,7 @@ func (e *Engine) Do(ctx context.Context, kind string, body []byte, emit Emit) (a
 // failure describes an error to the page.
 type failure struct {
 	Message  string       `json:"message"`
-	Text     string       `json:"text,omitempty"` // with the lines that it is about
+	Text     string       `json:"text,omitempty"` // the message with the lines that it is about
 	Messages []diagnostic `json:"messages,omitempty"`
 }
 

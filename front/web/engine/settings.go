@@ -26,7 +26,7 @@ type Settings struct {
 	Data     string   `json:"data"`   // JSON, CSV or an R dump
 	Counts   []string `json:"counts"` // what a CSV file lacks: N, or J=school
 
-	Seed    string            `json:"seed"` // a text, as the numbers of a page end at 2⁵³
+	Seed    string            `json:"seed"` // as a text, because the page's numbers are exact only up to 2⁵³
 	Chains  int               `json:"chains"`
 	Warmup  int               `json:"warmup"` // negative: none
 	Draws   int               `json:"draws"`
@@ -153,7 +153,7 @@ type samplerOption struct {
 	Name    string `json:"name"`
 	Usage   string `json:"usage"`
 	Default string `json:"default"`
-	Switch  bool   `json:"switch"` // yes or no
+	Switch  bool   `json:"switch"` // the option is a switch: yes or no
 }
 
 func (e *Engine) samplers(*call, *struct{}) ([]samplerRow, error) {

@@ -6,9 +6,10 @@ import (
 	"slices"
 )
 
-// curve is a model of observations y at times, with errors of scale s. The mean is a sum of basis
-// functions, which depend on the core parameters, times amplitudes with prior normal(0, wide). The
-// coordinates are the core and one or two amplitudes.
+// curve is a model of observations y at certain times, with errors of scale s. The mean is a sum of
+// basis functions times amplitudes. The basis functions depend on the core parameters; the
+// amplitudes have the prior normal(0, wide). The coordinates are the core parameters and one or two
+// amplitudes.
 type curve struct {
 	core  int
 	basis int

@@ -86,7 +86,7 @@ var families = []family{
 	}},
 	{"concentric", 4, func(rng *rand.Rand, name string) *Target {
 		d := between(rng, 2, 8)
-		// The narrow part must be so narrow that its ball has little mass of the wide one.
+		// The narrow part must be so narrow that a ball around it has little mass of the wide part.
 		narrow := logUniform(rng, 0.01, 0.1)
 		return concentric(name, d, 0.2+0.6*rng.Float64(), rng.Float64()-0.5, narrow)
 	}},
@@ -186,8 +186,8 @@ func direction(rng *rand.Rand, d int) []float64 {
 	return v
 }
 
-// apartWithin draws k points in the cube with the given half-width, such that modes about them can
-// be distinguished.
+// apartWithin draws k points in the cube with the given half-width, far enough apart that modes
+// around them can be distinguished.
 func apartWithin(rng *rand.Rand, k, d int, half float64) [][]float64 {
 	var out [][]float64
 	for len(out) < k {

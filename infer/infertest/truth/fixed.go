@@ -13,7 +13,7 @@ import (
 // dataSeed selects the data and rotations of the fixed targets.
 const dataSeed = 33
 
-// Fixed returns the fixed targets, with new scratch memory at each call.
+// Fixed returns the fixed list of targets, with new scratch memory at each call.
 func Fixed() []*Target {
 	return slices.Concat(fixedOneMode(), classed(fixedReachable()), fixedFar(), fixedImproper())
 }
@@ -63,7 +63,7 @@ func fixedOneMode() []*Target {
 	}
 }
 
-// unitsOf has normal coordinates of different scales.
+// unitsOf is a normal distribution whose coordinates have different scales.
 func unitsOf(d int, low, high float64) []scalar {
 	var out []scalar
 	for _, s := range spread(d, low, high) {
@@ -72,7 +72,7 @@ func unitsOf(d int, low, high float64) []scalar {
 	return out
 }
 
-// simplex is a Dirichlet distribution on the unconstrained scale of Stan's stick-breaking
+// simplex is a Dirichlet distribution, on the unconstrained scale of Stan's stick-breaking
 // transform.
 func simplex(alpha ...float64) law {
 	var s []scalar
@@ -87,8 +87,8 @@ func simplex(alpha ...float64) law {
 	return independent(s...)
 }
 
-// heights has two modes of masses p and 1−p, which are separated in the first coordinate. The
-// second is narrower in the d other coordinates, so it may be higher though it has less mass.
+// heights has two modes of masses p and 1−p, separated in the first coordinate. The second mode is
+// narrower in the d other coordinates, so its density may be higher although it has less mass.
 func heights(p float64, d int, narrow float64) law {
 	wide := product(independent(normal(-1, 0.05)), standard(d))
 	return mix([]float64{p, 1 - p}, wide, product(independent(normal(1, 0.05)), shift(standard(d), at(d, 0), narrow)))
@@ -99,8 +99,8 @@ func ofHeights(p float64) Quantity {
 	return share("x[1] < 0", p, func(x []float64) bool { return x[0] < 0 })
 }
 
-// apart is a mixture of normal modes that hardly overlap, with their shares. A ball about its
-// centre contains all but a millionth of a mode's mass, and almost none of the others'.
+// apart is a mixture of normal modes that hardly overlap, with their shares. A ball around the
+// centre of a mode contains all but a millionth of its mass, and almost none of the others'.
 func apart(weights []float64, centres [][]float64, scales []float64, part func(k int) law) (law, []Quantity) {
 	var parts []law
 	var shares []Quantity

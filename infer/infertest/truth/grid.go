@@ -9,16 +9,16 @@ import (
 	"sync"
 )
 
-// posterior is a target whose first coordinates (the core, up to three) are integrated by
-// quadrature, and the others in closed form.
+// posterior is a target whose first coordinates, the core, are integrated by quadrature, and the
+// others in closed form. The core has up to three coordinates.
 type posterior struct {
 	dim, core int
 	joint     func() evaluator
 	marginal  func(core []float64) float64                   // log density of the core, up to a constant; safe for concurrent use
-	rest      func(rng *rand.Rand, x []float64)              // draws x[core:] given x[:core]; nil: none
-	moments   func(core []float64, mean, variance []float64) // of the others given the core; nil: not compared
+	rest      func(rng *rand.Rand, x []float64)              // draws x[core:] given x[:core]; nil: there are no other coordinates
+	moments   func(core []float64, mean, variance []float64) // moments of the other coordinates given the core; nil: their means are not compared
 	box       []axis                                         // contains all mass of the core
-	modes     []Quantity                                     // shares, by the core; Truth is computed
+	modes     []Quantity                                     // indicators of modes, which depend on the core; their Truth is computed
 }
 
 // axis is an interval with a number of nodes.
@@ -42,7 +42,7 @@ type grid struct {
 	bound  []float64
 }
 
-// nothing is the difference from the maximal log density beyond which the density is negligible.
+// nothing is how far below its maximum a log density is negligible.
 const nothing = 40
 
 // newGrid finds the support of the density on a coarse grid, and then makes the grid there.
@@ -78,8 +78,8 @@ func newGrid(box []axis, log func(core []float64) float64) *grid {
 		g.weight[k] = math.Exp(lp - g.top)
 		sum += g.weight[k]
 	}
-	// The envelope of a cell is twice its node's density, times a factor per axis: the ratio of the
-	// larger neighbour's density to it, if above 1.
+	// The envelope of a cell is twice the density at its node, multiplied for each axis by the
+	// ratio of the larger neighbour's density to it, if that is above 1.
 	g.bound, g.below = make([]float64, len(lps)), make([]float64, len(lps))
 	total := 0.0
 	for k := range lps {

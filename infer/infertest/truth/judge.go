@@ -6,11 +6,11 @@ import (
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
-// The limits of what counts as wrong.
+// The limits beyond which an estimate is wrong.
 const (
-	// MaxOff is the largest allowed error of an estimate, in exact standard deviations.
+	// MaxOff is the maximum error of an estimate, in exact standard deviations.
 	MaxOff = 0.1
-	// MaxShareOff is the largest allowed error of the share of a mode.
+	// MaxShareOff is the maximum error of the share of a mode.
 	MaxShareOff = 0.1
 	// MaxErrors is the error that is always allowed, in Monte Carlo standard errors.
 	MaxErrors = 5
@@ -50,7 +50,7 @@ func Judge(t *Target, draws [][][]float64) []Estimate {
 			}
 		}
 		e := Estimate{Quantity: q, Value: sum / float64(n), ESS: diagnose.ESSMean(values)}
-		if math.IsNaN(e.ESS) { // constant: the draws do not show that they are few
+		if math.IsNaN(e.ESS) { // NaN for constant draws, which do not show that there are few
 			e.ESS = float64(n)
 		}
 		least := MaxOff * q.SD

@@ -12,10 +12,10 @@ import (
 // law is a distribution with known density, exact draws and moments.
 type law struct {
 	dim     int
-	density func() evaluator                        // log density; parts of mixtures must be normalised
+	density func() evaluator                        // makes an evaluator of the log density; that of a part of a mixture must be normalised
 	draw    func(rng *rand.Rand, x []float64)       // an exact draw; safe for concurrent use
-	mean    []float64                               // by coordinate; nil: not compared
-	sd      []float64                               // by coordinate; NaN: the mean is not compared
+	mean    []float64                               // mean of each coordinate; nil: means are not compared
+	sd      []float64                               // standard deviation of each coordinate; NaN: its mean is not compared
 	cdf     func(coordinate int, c float64) float64 // of a coordinate; nil: no closed form
 
 	// marginal is the distribution of a spherical law's projection on any unit vector. With it,
@@ -25,7 +25,7 @@ type law struct {
 	normalised bool // the density is known to integrate to 1; set for mixtures
 }
 
-// maxCompared is the largest number of coordinates whose quantities are compared.
+// maxCompared is the maximum number of coordinates whose quantities are compared.
 const maxCompared = 4
 
 // compared lists the coordinates whose quantities are compared: all, or maxCompared evenly spaced
@@ -52,7 +52,7 @@ func (l law) quantities() []Quantity {
 		}
 		for _, p := range []float64{0.1, 0.5, 0.9} {
 			c := quantile(func(c float64) float64 { return l.cdf(j, c) }, p)
-			p := l.cdf(j, c) // between modes, many c have nearly the same probability
+			p := l.cdf(j, c) // between modes, many values of c have nearly the same probability
 			q := share(fmt.Sprintf("P(%s < %.3g)", name, c), p, func(x []float64) bool { return x[j] < c })
 			q.Share = false
 			out = append(out, q)

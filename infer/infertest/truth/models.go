@@ -250,8 +250,8 @@ func hidden(y []float64, stay float64, prior []float64) posterior {
 				lp -= 0.5 * z * z
 				grad[i] = -z / wide
 			}
-			// The densities of an observation relative to the larger one, so that not both
-			// underflow.
+			// The densities of an observation in both states, divided by the larger one, so that
+			// they do not both underflow.
 			emit := func(t int) (e [2]float64, larger float64) {
 				a, b := -0.5*(y[t]-x[0])*(y[t]-x[0]), -0.5*(y[t]-x[1])*(y[t]-x[1])
 				larger = max(a, b)

@@ -8,10 +8,11 @@ import (
 	"github.com/ppl-lang/ppl/infer/optimize"
 )
 
-// The climbs that decide which modes are reachable.
+// Constants of the climbs that decide which modes are reachable.
 const (
 	reachStarts = 32
-	// minShare is the smallest probability of a mode that must be found.
+	// minShare is the minimum probability with which a climb must find a mode that counts as
+	// reachable.
 	minShare = 0.03
 )
 
@@ -25,8 +26,8 @@ func classed(targets []*Target) []*Target {
 	return targets
 }
 
-// reached reports whether climbs from random starts, within 2 of zero, end in every mode. For the
-// wide part of concentric targets, which is no mode, a start inside is enough.
+// reached reports whether climbs from random starts, within 2 of zero, end in every mode. The wide
+// part of a concentric target is not a mode, so a start inside it is enough.
 func (t *Target) reached() bool {
 	rng := infer.Stream(dataSeed, 3, "truth "+t.Name, 0)
 	var points [][]float64
@@ -50,7 +51,7 @@ func (t *Target) reached() bool {
 		if inside > 0 && inside < len(points) {
 			continue
 		}
-		// The probability may take long to compute, and is needed only here.
+		// Quantities may take long to compute, so they are computed only if needed.
 		for _, q := range t.Quantities() {
 			if q.Name == in.Name && (inside == 0 && q.Truth > minShare || inside > 0 && q.Truth < 1-minShare) {
 				return false

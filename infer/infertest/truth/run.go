@@ -12,7 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/sampler"
 )
 
-// Options are options of a run. The zero value has the defaults of users.
+// Options are options of a run. The zero value has the defaults that users get.
 type Options struct {
 	Sampler  infer.Sampler // one in the table of package sampler
 	Seed     uint64

@@ -14,7 +14,7 @@ type scalar struct {
 	draw func(rng *rand.Rand) float64
 	cdf  func(x float64) float64
 	mean float64
-	sd   float64 // NaN: means of draws are not compared, as the tails are heavy
+	sd   float64 // NaN: the tails are heavy, so means of draws are not compared
 }
 
 var logRoot2Pi = 0.5 * math.Log(2*math.Pi)

@@ -14,8 +14,8 @@ type Class string
 // The classes.
 const (
 	OneMode   Class = "one mode"        // a sampler should be right, without a warning
-	Reachable Class = "reachable modes" // several modes; climbs from 32 random starts find them all
-	Far       Class = "far modes"       // several modes; such climbs miss some
+	Reachable Class = "reachable modes" // several modes; climbs from 32 random starts find all of them
+	Far       Class = "far modes"       // several modes; climbs from random starts miss some of them
 	Improper  Class = "improper"        // no posterior exists, so every answer is wrong
 )
 
@@ -53,7 +53,7 @@ type Target struct {
 	Normalised bool
 
 	quantities func() []Quantity
-	integral   *posterior // nil: its quantities are not computed by quadrature
+	integral   *posterior // nil: the quantities are not computed by quadrature
 	modes      []Quantity // the indicators of modes; their Truth may be missing
 }
 

@@ -2,11 +2,12 @@ package quick
 
 import "math"
 
-// shift rounds a number that is added to it: the sum has no digits after the point, and its last
-// binary digits are the integer.
+// shift rounds a number to an integer when added to it: the sum has no digits after the binary
+// point, and its last bits are the integer.
 const shift = 0x1.8p52
 
-// maxArg is the absolute value up to which Exp reduces arguments; larger ones are rare.
+// maxArg is the absolute value up to which Exp computes the result itself; larger arguments are
+// rare.
 const maxArg = 700
 
 // Exp is math.Exp, except for the last two binary digits.

@@ -7,8 +7,8 @@ import (
 
 // layer is one of the 256 layers, of equal area, that cover half of the normal density.
 type layer struct {
-	width float64 // of the layer, in units of 2⁻³²
-	inner uint64  // of these units, those below the layer above: under the density in any case
+	width float64 // width of the layer, in units of 2⁻³²
+	inner uint64  // number of these units that the layer above also covers: a point there is below the density
 }
 
 // layers are computed from edges by divisions only, which give the same bits on every processor.
@@ -27,7 +27,7 @@ var layers = func() (l [256]layer) {
 // bits of a word of 64 are used for further numbers of the same call.
 func Normals(rng *rand.Rand, x []float64) (squares float64) {
 	var kept uint64
-	have := 0 // bits of kept
+	have := 0 // number of bits left in kept
 	for i := range x {
 		w := kept
 		if have >= need {
@@ -40,7 +40,7 @@ func Normals(rng *rand.Rand, x []float64) (squares float64) {
 		}
 		w &= 1<<need - 1
 		l := &layers[w%256]
-		at := w>>8 | 1 // in half steps; the lowest bit was the sign
+		at := w>>8 | 1 // in half steps; the lowest bit was used for the sign
 		v := float64(int64(at)) * l.width
 		if at >= l.inner {
 			v = outer(rng, w)

@@ -2,7 +2,8 @@ package quick
 
 import "math"
 
-// farthest is the absolute value up to which Sincos reduces angles; larger ones are rare.
+// farthest is the absolute value up to which Sincos computes the result itself; larger angles are
+// rare.
 const farthest = 1000
 
 // point is a point of the unit circle.

@@ -14,8 +14,8 @@ package vector
 // minLength is the length from which calling the machine code saves time.
 const minLength = 16
 
-// Leap is the first half of a leapfrog step: p = p0 + half·g0, q = q0 + eps·inv·p. A nil inv stands
-// for ones.
+// Leap is the first half of a leapfrog step: p = p0 + half·g0, q = q0 + eps·inv·p. If inv is nil,
+// all its elements are 1.
 func Leap(q, p, q0, p0, g0, inv []float64, half, eps float64) {
 	n := len(q)
 	p, q0, p0, g0 = p[:n], q0[:n], p0[:n], g0[:n]
@@ -44,8 +44,8 @@ func Leap(q, p, q0, p0, g0, inv []float64, half, eps float64) {
 	}
 }
 
-// Kick is the second half of a leapfrog step: p = p + half·g, v = inv·p. It returns p·v. A nil inv
-// stands for ones; v is then equal to p and is not written.
+// Kick is the second half of a leapfrog step: p = p + half·g, v = inv·p. It returns p·v. If inv is
+// nil, all its elements are 1; v then equals p and is not written.
 func Kick(p, v, g, inv []float64, half float64) float64 {
 	n := len(p)
 	g = g[:n]
@@ -180,7 +180,7 @@ func Times(x, scale, y []float64) {
 // Finite reports whether no number is infinite or NaN.
 func Finite(x []float64) bool {
 	n := len(x)
-	var s [4]float64 // 0 times a number is 0, unless that is not finite
+	var s [4]float64 // 0 times a number is 0, unless the number is not finite
 	from := 0
 	if fast && n >= minLength {
 		from = n &^ 3

@@ -5,7 +5,7 @@ package vector
 // fast reports whether there is machine code for this processor.
 const fast = false
 
-// These functions are never called.
+// fast is false, so these functions are never called.
 
 func leap(n int, q, p, q0, p0, g0, inv *float64, half, eps float64)              {}
 func leapUnit(n int, q, p, q0, p0, g0 *float64, half, eps float64)               {}
