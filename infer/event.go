@@ -10,7 +10,7 @@ import (
 // happened, the figures say how much; commands put it into words. Events of all chains are stored
 // with the draws, in every format, so that later commands can report them too.
 type Event struct {
-	Code    string  `json:"code"`              // what happened, one of the constants
+	Code    string  `json:"code"`              // code of what happened
 	Figures Figures `json:"figures,omitempty"` // figures by name
 }
 

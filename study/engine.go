@@ -20,8 +20,8 @@ type Engine interface {
 
 // Job is the work of an engine.
 type Job struct {
-	// Models are the texts of models by their digests. Units yields the units to run, which are
-	// made one after another. One goroutine ranges over Units, only once.
+	// Models has the texts of models by their digests. Units yields the units to run, each of which
+	// is made when it is needed. One goroutine ranges over Units, only once.
 	Models map[string][]byte
 	Units  iter.Seq[*Unit]
 	Count  int // number of units, including those already done
@@ -31,8 +31,8 @@ type Job struct {
 	Done func(*Result) error
 
 	// Folder is the folder of the study. If workers write to its journal themselves, Refresh reads
-	// what they have written. Has then reports whether a key has a result, and Lost how often its
-	// unit was begun without leaving one.
+	// what they have written. Has then reports whether a key has a result. Lost returns the number
+	// of times that a unit was begun without leaving a result.
 	Folder  string
 	Refresh func() error
 	Has     func(key string) bool
@@ -81,7 +81,7 @@ func (l Local) Run(ctx context.Context, job *Job) (err error) {
 	return context.Cause(ctx)
 }
 
-// errPanic ends the other goroutines of one that panicked.
+// errPanic ends the other goroutines after one has panicked.
 var errPanic = errors.New("another goroutine panicked")
 
 // feed sends units to the workers.

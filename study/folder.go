@@ -39,7 +39,7 @@ func IsFolder(dir string) bool {
 	return err == nil
 }
 
-// maxRecord is the largest size of a study's record, in bytes.
+// maxRecord is the maximum size of a study's record, in bytes.
 const maxRecord = 1 << 28
 
 // ReadRecord reads the record in the folder of a study.

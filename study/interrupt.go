@@ -7,7 +7,7 @@ import (
 
 // interrupt asks a process to end.
 func interrupt(p *os.Process) error {
-	if runtime.GOOS == "windows" { // which has no such signal
+	if runtime.GOOS == "windows" { // Windows has no such signal
 		return p.Kill()
 	}
 	return p.Signal(os.Interrupt)

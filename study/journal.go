@@ -49,16 +49,16 @@ func short(key string) (k shortKey, err error) {
 // journal has the results in a folder. Several goroutines may call its methods.
 type journal struct {
 	dir    string
-	prefix string // of the files that are read
+	prefix string // prefix of the names of the files that are read
 
 	mu     sync.Mutex
 	files  []*journalFile
 	at     map[shortKey]place
-	begun  map[shortKey]int // how often each unit without a result was begun
+	begun  map[shortKey]int // number of times that each unit without a result was begun
 	status map[Status]int   // number of results
 
 	open   *files.File // the file read last; only one is open, as there may be many
-	openAt int         // its number
+	openAt int         // number of that file
 
 	own    *files.File // the file that this process appends to
 	ownAt  int
@@ -131,7 +131,7 @@ func (j *journal) readFile(i int) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close() // there may be more files than may be open
+	defer file.Close() // close it, since there may be more files than a process may open
 	info, err := file.Stat()
 	if err != nil || info.Size() <= f.read {
 		return err
@@ -197,7 +197,7 @@ func (j *journal) statusOf(key string) Status {
 	return j.at[k].status
 }
 
-// lost returns how often a unit without a result was begun.
+// lost returns the number of times that a unit was begun without leaving a result.
 func (j *journal) lost(key string) int {
 	k, _ := short(key)
 	j.mu.Lock()
@@ -307,7 +307,7 @@ func (j *journal) add(header frameType, frame []byte, r *Result) (isNew bool, du
 	return isNew, nil, nil
 }
 
-// begunTimes returns how often units without a result were begun, in total.
+// begunTimes returns the number of times that units without a result were begun, in total.
 func (j *journal) begunTimes() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()

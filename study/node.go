@@ -15,8 +15,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// This file: strict reading of YAML, which includes JSON. Unknown parts of a plan are errors, which
-// state their position.
+// This file reads YAML, which includes JSON, strictly: unknown parts of a plan are errors with a
+// position.
 
 // document is the text being read.
 type document struct{ file *source.File }

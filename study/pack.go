@@ -14,8 +14,8 @@ import (
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
-// This file: units encoded with their data, so that a worker needs only the models in addition; and
-// a folder of them that tasks share.
+// This file encodes units with their data, so that a worker needs only the models in addition. A
+// pack is a folder of such units that tasks share.
 
 // unitHeader is a unit without its data.
 type unitHeader struct {

@@ -18,14 +18,14 @@ import (
 // of each point of the grid, Repeat times.
 type Plan struct {
 	Parts   []Part
-	Options Options // of all fits
+	Options Options // options of all fits
 	Grid    []Axis
 	Repeat  int // number of fits of each, with different seeds; 0: 1
 	Seed    uint64
 	Keep    Keep
 
-	// TimeLimit is the largest wall-clock time of a fit; 0: no limit. A fit that takes longer
-	// fails. Other results do not depend on it, so existing fits stay valid if it changes.
+	// TimeLimit is the maximum wall-clock time of a fit; 0: no limit. A fit that takes longer
+	// fails. Other results do not depend on it, so existing results stay valid if it changes.
 	TimeLimit time.Duration
 
 	// Quantities, if not nil, is a model whose generated quantities are computed at the draws of
@@ -59,7 +59,7 @@ type Source interface {
 
 // DataSet is the data of a fit.
 type DataSet struct {
-	Name   string // in the results
+	Name   string // name in the results
 	Values *data.Set
 	Err    error // why there are no values
 
@@ -81,8 +81,8 @@ type point struct {
 }
 
 const (
-	maxPoints = 1_000_000     // of the grid, which is kept in memory
-	maxFits   = 1_000_000_000 // of a study
+	maxPoints = 1_000_000     // maximum number of points of the grid, which are kept in memory
+	maxFits   = 1_000_000_000 // maximum number of fits of a study
 )
 
 // Check checks the plan before anything runs.
@@ -93,7 +93,7 @@ func (p *Plan) Check() error {
 	if p.Repeat < 0 {
 		return fmt.Errorf("each fit can be made once or more often, but not %d times", p.Repeat)
 	}
-	// Refuse too large grids first, before their points take memory.
+	// Check the size of the grid first, before its points take memory.
 	points := 1.0
 	for _, axis := range p.Grid {
 		points *= float64(len(axis.Values))

@@ -34,7 +34,7 @@ import (
 //	done   all units have results, which are acknowledged
 type Program struct {
 	Command []string // the program and its arguments, to which --study NAME is added
-	Window  int      // largest number of units without a result; 0: 4000
+	Window  int      // maximum number of units without a result; 0: 4000
 }
 
 // message is the header of a frame that is neither unit nor result.
@@ -147,7 +147,7 @@ func (p Program) take(job *Job, w *frameWriter, window *window, r *bufio.Reader)
 	for {
 		header, payload, err := readFrame(r)
 		if err != nil {
-			return false, nil // it has ended
+			return false, nil // the program has ended
 		}
 		var m message
 		if err := json.Unmarshal(header, &m); err != nil {
@@ -176,7 +176,7 @@ func (p Program) take(job *Job, w *frameWriter, window *window, r *bufio.Reader)
 
 // window limits the units that were sent and have no result.
 type window struct {
-	room chan struct{} // an element for each
+	room chan struct{} // has one element for each unit that was sent
 
 	mu   sync.Mutex
 	keys map[string]bool

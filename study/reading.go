@@ -66,7 +66,7 @@ func readAgain(ctx context.Context, file model.DataFile) (*data.Set, error) {
 	})
 }
 
-// maxFiles is the largest number of names that a pattern may match.
+// maxFiles is the maximum number of names that a pattern may match.
 const maxFiles = 1_000_000
 
 // glob finds the names that match a pattern of [filepath.Match], in order. It stops when ctx ends,

@@ -25,8 +25,8 @@ type Report struct {
 	Densities                  []Density      // of observations that were held out, by model
 
 	Seconds, Sampling float64        // total of all fits; the part for sampling
-	Time              Spread         // of a fit, in seconds
-	Times             Histogram      // likewise
+	Time              Spread         // time of a fit, in seconds
+	Times             Histogram      // the same as a histogram
 	CPUs              map[string]int // number of fits by instruction set of the processor
 }
 
@@ -68,8 +68,8 @@ func histogram(sorted []float32, from, least float64) Histogram {
 type Failure struct {
 	Message string
 	Fits    int
-	First   int    // number of the first such fit
-	Data    string // data of the first
+	First   int    // number of the first of these fits
+	Data    string // its data set
 }
 
 // Spread has quantiles of the distribution of some values.
@@ -90,15 +90,15 @@ type Quantity struct {
 	Model, Name string
 	Fits        int
 	Rhat        Spread
-	HighRhat    int // fits whose R-hat is above 1.01
+	HighRhat    int // number of fits whose R-hat is above 1.01
 	ESSBulk     Spread
 	ESSTail     Spread
 
 	RhatCounts, BulkCounts, TailCounts Histogram
 
-	// For simulated data: how often the central intervals contain the true parameter; the counts of
-	// its ranks among the draws, by classes of equal width; and, with 100 ranks or more, the
-	// p-value of a chi-square test of uniform ranks.
+	// For simulated data: the shares of fits whose central intervals contain the true parameter;
+	// the counts of its ranks among the draws, in classes of equal width; and, with 100 ranks or
+	// more, the p-value of a chi-square test of uniform ranks.
 	Ranked     int
 	Coverage50 float64
 	Coverage90 float64
@@ -133,7 +133,7 @@ type ColumnKind int
 // The kinds of columns.
 const (
 	Figures      ColumnKind = iota // numbers; "" if there is none
-	WholeNumbers                   // likewise
+	WholeNumbers                   // whole numbers; "" if there is none
 	Texts
 )
 
@@ -193,7 +193,8 @@ func eachRow(path string, begin func(header []string) error, row func(column fun
 		}
 	}
 	at := map[string]int{}
-	// From the end, so that a later column of the same name does not hide an axis of the grid.
+	// Search from the end, so that a later column with the same name does not hide an axis of the
+	// grid.
 	for i := range header {
 		at[header[i]] = i
 	}

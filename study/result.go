@@ -47,7 +47,7 @@ type Result struct {
 	Status      Status
 	Message     string // why it failed
 	Findings    []diagnose.Finding
-	Draws       int // of all chains
+	Draws       int // number of draws of all chains
 	Divergences int
 	Gradients   int64
 	Rows        []Row

@@ -27,7 +27,7 @@ type Slurm struct {
 	Parallel int      // fits at a time per task, which requests as many processors; 0: 1
 	Program  string   // the command ppl on the nodes; "": this one
 	Options  []string // of sbatch, such as --time=1:00:00
-	Tries    int      // 0: 3
+	Tries    int      // number of times that a fit is begun; 0: 3
 	Poll     time.Duration
 }
 

@@ -108,8 +108,8 @@ type Folds struct {
 // FoldOptions say how to divide observations into folds.
 type FoldOptions struct {
 	K     int     // folds; 0: 10, or one for each group
-	By    string  // data with a group for each observation: whole groups are held out
-	Time  string  // data with a time for each observation: the future is held out
+	By    string  // data variable with a group for each observation; whole groups are held out
+	Time  string  // data variable with a time for each observation; later observations are held out
 	First float64 // with Time: share of observations that are never held out; 0: 0.5
 	Seed  uint64
 }

@@ -118,7 +118,7 @@ func Run(ctx context.Context, plan *Plan, o RunOptions) (Progress, error) {
 	if err := j.create("study"); err != nil {
 		return r.progress, err
 	}
-	stop := r.tell()
+	stop := r.report()
 	err = r.fit(ctx, dir)
 	stop()
 	r.now(true)
@@ -210,8 +210,8 @@ func (r *run) done(result *Result) error {
 	return nil
 }
 
-// retried reports whether a result says that a repeated fit has failed again; it is true only the
-// first time.
+// retried reports whether a result says that a repeated fit has failed again. It is true only for
+// the first such result.
 func (r *run) retried(result *Result) bool {
 	k, err := short(result.Key)
 	r.mu.Lock()
@@ -239,8 +239,8 @@ func (r *run) count(s Status, reused bool) {
 	}
 }
 
-// tell reports progress until stop is called.
-func (r *run) tell() (stop func()) {
+// report calls Progress regularly until stop is called.
+func (r *run) report() (stop func()) {
 	if r.options.Progress == nil {
 		return func() {}
 	}

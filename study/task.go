@@ -40,7 +40,7 @@ func TaskNumber(getenv func(string) string) (int, error) {
 	return 0, errors.New("which task this is, no scheduler says; give its number")
 }
 
-// Task is a share of the fits of a study: every Of-th fit, beginning with Number.
+// Task is a part of the fits of a study: every Of-th fit, beginning with Number.
 type Task struct {
 	Folder   string // of the study
 	Number   int

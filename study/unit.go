@@ -29,10 +29,10 @@ type Spec struct {
 	Truth      string  `json:"truth,omitempty"`     // parameters that the data were made from
 	Test       string  `json:"test,omitempty"`      // data that are held out
 	TestRows   int     `json:"test_rows,omitempty"` // observations in them
-	Dim        int     `json:"dim,omitempty"`       // unconstrained parameters that there must be, if not 0
+	Dim        int     `json:"dim,omitempty"`       // required number of unconstrained parameters; 0: any
 	Options    Options `json:"options"`
 	Seed       uint64  `json:"seed"`
-	BindSeed   uint64  `json:"bind_seed"` // of random numbers in transformed data
+	BindSeed   uint64  `json:"bind_seed"` // seed of random numbers in transformed data
 	Keep       Keep    `json:"keep"`
 }
 
@@ -45,8 +45,8 @@ type Keep struct {
 	Statistics []string `json:"statistics,omitempty"` // of the summary, as [diagnose.MeasureNames]; nil: all
 	Draws      []string `json:"draws,omitempty"`      // quantities whose draws are kept
 
-	// Ranks says that the draws are there for parameters to be ranked among them: they are
-	// few and of one chain, which is no finding then.
+	// Ranks says that draws are kept to rank parameters among them. There are then few draws, from
+	// one chain, so findings about that are left out.
 	Ranks bool `json:"ranks,omitempty"`
 }
 
@@ -58,8 +58,7 @@ func (k *Keep) measures() diagnose.Measures {
 	return diagnose.MeasuresOf(k.Statistics)
 }
 
-// summarised reports whether the summary of a quantity is kept; the quantity has the name that
-// people read.
+// summarised reports whether the summary of a quantity is kept. name is the readable name.
 func (k *Keep) summarised(quantity string) bool {
 	return !k.NoSummary && selected(k.Summary, quantity)
 }
@@ -68,7 +67,7 @@ func (k *Keep) summarised(quantity string) bool {
 func (s *Spec) key() string {
 	text, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // strings, numbers, and maps of strings
+		panic(err) // cannot happen: it has only strings, numbers, and maps of strings
 	}
 	return digest(text)
 }
@@ -80,7 +79,7 @@ func digest(text []byte) string {
 
 // Unit is a fit of a study.
 type Unit struct {
-	Number int // in the study, from 0
+	Number int // number in the study, from 0
 	Key    string
 	Spec   Spec
 

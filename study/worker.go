@@ -30,8 +30,8 @@ type Worker struct {
 	// Chains is the number of chains of a fit that run at a time; 0: one.
 	Chains int
 
-	summarizer diagnose.Summarizer // in the goroutine of its fit, unless chains are spread too
-	memory     atomic.Int64        // that a fit may take, which costs some system calls to find out
+	summarizer diagnose.Summarizer // used by the goroutine of the fit, or by several if chains are spread over processors
+	memory     atomic.Int64        // memory that a fit may take; finding it costs some system calls
 
 	once   sync.Once
 	mu     sync.Mutex

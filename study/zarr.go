@@ -12,9 +12,9 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// This file: kept draws as a Zarr store. Fits whose quantities have the same sizes share a group.
-// Its arrays have the dimensions fit, chain, draw and those of the variable. The coordinate fit is
-// the number in the table of results.
+// This file writes kept draws as a Zarr store. Fits whose quantities have the same sizes share a
+// group. The group's arrays have the dimensions fit, chain, draw and those of the variable. The
+// coordinate fit is the number of the fit in the table of results.
 
 // chunkBytes is the approximate size of a chunk.
 const chunkBytes = 1 << 20
@@ -31,9 +31,9 @@ type drawsOutput struct {
 type drawsGroup struct {
 	group     *zarr.Group
 	variables []drawsVariable
-	width     int // columns
+	width     int // number of columns
 	draws     int // per fit: chains times draws
-	perChunk  int // fits
+	perChunk  int // fits per chunk
 	fits      []float64
 	buffer    []*Draws // draws for the chunk that is not full
 }

@@ -25,7 +25,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// This file: code that the commands optimize, laplace, pathfinder and variational share.
+// This file has the code that the commands optimize, laplace, pathfinder and variational share.
 
 // approximation has the options of these commands.
 type approximation struct {
@@ -40,7 +40,7 @@ type approximation struct {
 	started time.Time
 	stderr  io.Writer
 	check   *selfcheck.Check
-	shown   int // faults of the log density that have been reported
+	shown   int // number of wrong points of the log density that have been reported
 }
 
 // flags declares the options that the four commands share.
@@ -131,8 +131,8 @@ type result struct {
 	model  *model.Model // nil: unknown
 	names  []string
 	rows   [][]float64 // in the order of OutputNames; NaN where generated quantities failed
-	failed int         // rows with NaN
-	reason error       // of the first
+	failed int         // number of rows with NaN
+	reason error       // reason of the first of them
 }
 
 // generate computes the parameters, transformed parameters and generated quantities at the points,

@@ -41,7 +41,7 @@ type bars struct {
 // barState is the progress of a chain.
 type barState struct {
 	infer.Progress
-	begun   time.Time // of its first transition
+	begun   time.Time // time of its first transition
 	updated time.Time
 }
 
@@ -117,7 +117,7 @@ func (b *bars) stop(*fit.Fit, bool) {
 }
 
 const (
-	clearLine  = "\x1b[K" // from the cursor on
+	clearLine  = "\x1b[K" // clears from the cursor to the end of the line
 	clearBelow = "\x1b[J"
 )
 
@@ -203,7 +203,7 @@ func (b *bars) line(i, width int) (string, int) {
 // summary shows all chains in one line.
 func (b *bars) summary(width int) (string, int) {
 	done, running, divergent := 0, 0, 0
-	sum := 0.0 // of shares
+	sum := 0.0 // sum of the shares of the transitions that the chains have made
 	for i := range b.chains {
 		c := &b.chains[i]
 		sum += float64(c.Iteration) / float64(max(c.Total, 1))

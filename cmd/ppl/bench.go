@@ -30,7 +30,7 @@ type timings struct {
 }
 
 const (
-	batchTime  = 50 * time.Millisecond // at least
+	batchTime  = 50 * time.Millisecond // minimum time of a batch
 	batchCount = 15
 
 	benchPoints = 6

@@ -100,7 +100,7 @@ func checkFile(f *source.File, name string, o model.CompileOptions, pedantic boo
 // bound checks a model without errors against its data. It returns the errors in the data and, with
 // pedantic, warnings of slow loops.
 func (in *input) bound(ctx context.Context, name string, pedantic bool) (diag.List, error) {
-	in.quiet = true // its warnings were already reported
+	in.quiet = true // its warnings have already been reported
 	l, err := in.load(ctx, name, io.Discard)
 	if list := model.Diagnostics(err); list != nil {
 		return list, nil

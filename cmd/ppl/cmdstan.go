@@ -20,7 +20,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// cmdstanProgram runs this program as front ends of CmdStan expect it, under another name: as the
+// cmdstanProgram runs this program under another name, as front ends of CmdStan expect it: as the
 // executable of a model, or as one of CmdStan's tools. ok is false if the program was called by its
 // own name.
 func cmdstanProgram(args []string) (code int, ok bool) {

@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// This file: the table of commands. Help, completion and manual pages are made from it.
+// This file has the table of commands, from which help, completion and manual pages are made.
 
 // group is a set of commands that help shows together.
 type group string
@@ -15,7 +15,7 @@ const (
 	groupAfter  group = "After the fit"
 	groupMany   group = "Many fits"
 	groupTools  group = "Tools"
-	groupInside group = "" // for the program itself
+	groupInside group = "" // no group; only the program itself runs them
 )
 
 // groupOrder is the order in which help shows groups.
@@ -78,11 +78,11 @@ func commandTable() []commandRow {
 		{"serve", groupTools, "Check and run untrusted models over HTTP", noArgs, "", serveCommand},
 		{"cmdstan-home", groupTools, "Make a folder that looks like CmdStan to front ends", folderArg, "", cmdstanHomeCommand},
 		{"build", groupTools, "Make an executable like one that CmdStan makes", modelArg, "", buildCommand},
-		{"completion", groupTools, "Print a script that completes commands in your shell", nil, "", nil}, // cobra's
+		{"completion", groupTools, "Print a script that completes commands in your shell", nil, "", nil}, // made by package cobra
 		{"schema", groupTools, "Print the JSON schema of what a command prints", schemaArg, "formats", schemaCommand},
 		{"man", groupTools, "Write manual pages to a folder", folderArg, "", manCommand},
 		{"version", groupTools, "Print the version of this program", noArgs, "", versionCommand},
-		{"help", groupTools, "Show help on a command or a topic", nil, "", nil}, // made with the root
+		{"help", groupTools, "Show help on a command or a topic", nil, "", nil}, // made together with the root command
 
 		{workName, groupInside, "Do the work of one request, for ppl serve", nil, "", workCommand},
 	}

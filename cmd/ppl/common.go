@@ -7,14 +7,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// This file: the table of flags that several commands share. A row declares its flag for all
+// This file has the table of flags that several commands share. A row declares its flag for all
 // commands of its groups.
 
 // groups are sets of commands.
 type groups uint8
 
 const (
-	allCommands groups = 1 << iota // all, help texts excepted
+	allCommands groups = 1 << iota // all commands except help
 	readsModel                     // the model, without data
 	bindsModel                     // model and data
 	readsFit                       // commands that read runs, with or without the model

@@ -19,7 +19,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
-// This file: configuration files, which set defaults of flags.
+// This file reads configuration files, which set defaults of flags.
 
 // configName is the name of a configuration file.
 const configName = "ppl.toml"
@@ -34,8 +34,8 @@ const maxConfig = 1 << 20
 type origin string
 
 const (
-	originUser    origin = "user"    // the user's file, or a more trusted place
-	originCommand origin = "command" // the command line alone
+	originUser    origin = "user"    // the user's file, or a place that is trusted more
+	originCommand origin = "command" // only the command line
 )
 
 // configFile is a configuration file.
@@ -49,7 +49,7 @@ type configFile struct {
 type configEntry struct {
 	command, flag string
 	line, column  int
-	values        []string // several of a list
+	values        []string // several values if the entry is a list
 	list          bool
 }
 
@@ -113,9 +113,9 @@ func userConfig() string {
 	return filepath.Join(dir, "ppl", configName)
 }
 
-// modelConfig returns the path of the configuration file in a folder. In a repository, it may also
-// be in a folder above; the nearest one counts. It returns "" if there is none. It ignores folders
-// outside the repository, since anybody may be able to write to them.
+// modelConfig returns the path of the configuration file that applies to a folder; "" if there is
+// none. In a repository it may also be in a folder above; the nearest file counts. Folders outside
+// the repository are ignored, since anybody may be able to write to them.
 func modelConfig(dir string) string {
 	if dir == "" {
 		return ""
@@ -222,7 +222,7 @@ func (c *configFile) parse(text []byte) error {
 	return p.Error()
 }
 
-// configText returns a value in the form that it has on the command line.
+// configText returns a value as it is written on the command line.
 func configText(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
@@ -273,7 +273,7 @@ func (c *configFile) check(root *cobra.Command) error {
 	return nil
 }
 
-// commandNamed returns the command of a name if users can call it with flags, otherwise nil.
+// commandNamed returns the command with this name if users can call it with flags, otherwise nil.
 func commandNamed(root *cobra.Command, name string) *cobra.Command {
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == name && !cmd.Hidden && cmd.Runnable() && cmd.Name() != "help" {

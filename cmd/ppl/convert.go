@@ -223,7 +223,7 @@ func (o *conversion) write(ctx context.Context, r fit.FormatRow, f *fit.Fit, nam
 	return files, nil, err
 }
 
-// zarr writes a store beside its final path and then renames it, so that the path never has an
+// zarr writes a store under a temporary name and then renames it, so that the path never has an
 // incomplete store.
 func (o *conversion) zarr(ctx context.Context, fit *fit.Fit) (written, notes []string, err error) {
 	if err := o.free(zarr.Is); err != nil {
@@ -256,7 +256,7 @@ func (o *conversion) zarr(ctx context.Context, fit *fit.Fit) (written, notes []s
 }
 
 // free returns an error if the output exists and may not be replaced. It may be replaced if the
-// user allows it and is returns true for the path: it is an output of the same kind.
+// user allows it and the existing output is of the same kind, which is(path) reports.
 func (o *conversion) free(is func(string) bool) error {
 	info, err := os.Lstat(o.out)
 	if err != nil {

@@ -77,7 +77,7 @@ type columnJSON struct {
 	Declared string   `json:"declared,omitempty"` // declaration in the model
 	Fault    string   `json:"fault,omitempty"`    // why the column cannot be read
 
-	holes bool   // whether this is so because of holes alone
+	holes bool   // holes alone are the reason
 	same  string // two levels that differ only in the case of letters
 }
 
@@ -170,7 +170,7 @@ func (d *described) fit(ctx context.Context, in *input, m *model.Model, set *dat
 		set = again
 	}
 	coded, _, err := m.Program().Coded(set)
-	if err != nil { // it is in the list
+	if err != nil { // the error is already in the list
 		coded = set
 	}
 	return coded, nil

@@ -13,8 +13,8 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// This file: how commands end early, by Ctrl-C or --time-limit. Both end the context of the
-// command, and the work in progress checks whether the context has ended.
+// This file ends commands early, by Ctrl-C or --time-limit. Both end the context of the command,
+// and the work in progress checks whether the context has ended.
 
 // timeLimitError is the cause when --time-limit ends a command.
 type timeLimitError struct{ limit time.Duration }

@@ -14,14 +14,14 @@ import (
 // measurements of the time per gradient and the gradients per transition. It reports when these are
 // not known yet. It is not safe for concurrent use.
 type eta struct {
-	warmup, draws int // transitions of a chain
+	warmup, draws int // transitions per chain
 	parallel      int // chains that run at the same time
 	target        float64
 	early         bool // warm-up may end early
 	chains        []etaChain
 
 	looked    bool // the fields below are known
-	at        int  // draws of each chain when they were computed
+	at        int  // number of draws per chain when they were computed
 	ess, rhat float64
 }
 
@@ -35,7 +35,7 @@ type etaChain struct {
 
 type etaPoint struct {
 	when        time.Time
-	transitions int // of the phase
+	transitions int // transitions of the phase
 	gradients   int64
 }
 
@@ -64,7 +64,7 @@ func (e *eta) update(p infer.Progress, now time.Time) {
 	if !p.Warmup {
 		n -= p.Total - e.draws // leave out the transitions of warm-up, which may have ended early
 		if p.Total == p.Iteration {
-			n = e.draws // of all that are needed
+			n = e.draws // the draws that are still needed
 		}
 	}
 	c.points = append(c.points, etaPoint{now, n, p.Gradients})
@@ -139,7 +139,7 @@ func (e *eta) left(now time.Time) (time.Duration, bool) {
 		last := c.points[len(c.points)-1]
 		each := tree
 		if n == 0 {
-			each = gradients // of warm-up
+			each = gradients // use the number in warm-up
 		}
 		left := 0.0
 		switch {

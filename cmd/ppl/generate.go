@@ -114,7 +114,8 @@ func failedOnly(all []diagnose.Finding) []diagnose.Finding {
 	return slices.DeleteFunc(slices.Clone(all), func(f diagnose.Finding) bool { return !ofComputation(f) })
 }
 
-// ofComputation reports a finding about how quantities were computed, and not how they were drawn.
+// ofComputation reports whether a finding is about how quantities were computed, not about how they
+// were drawn.
 func ofComputation(f diagnose.Finding) bool {
 	return f.Code == "generated" || f.Code == "undefined" || f.Code == "density-wrong"
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// This file: checks of standard output and of the number of open files.
+// This file checks standard output and the limit on open files before a command starts its work.
 
 // errClosed says that standard output is closed. It looks the same if it is /dev/null, opened for
 // reading and writing.

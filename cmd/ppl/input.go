@@ -57,9 +57,9 @@ type input struct {
 	stdinAs   string                 // the purpose for which standard input was read; "": not read yet
 	source    *source.File           // the model, once read
 	text      string                 // the data as text, between reading and parsing
-	textErr   error                  // why they could not be
-	digest    string                 // of the text
-	parsed    *data.Set              // what the text says
+	textErr   error                  // why the data could not be read
+	digest    string                 // digest of the text
+	parsed    *data.Set              // the data parsed from the text
 	uses      func(name string) bool // whether the compiled model uses data of that name; nil: any
 	sizes     map[string]string      // the first sizes of the model's data, as they are written
 	newLevels bool                   // columns may have levels that are not in as
@@ -241,7 +241,7 @@ type loaded struct {
 	posterior *model.Posterior
 	compile   time.Duration
 	values    *data.Set
-	read      time.Duration // of the data
+	read      time.Duration // time to read the data
 	bind      time.Duration
 }
 

@@ -36,7 +36,7 @@ type densities struct {
 	Points         [][]exact `json:"points,omitempty"`    // the points, with --show points
 }
 
-// What logdensity can show.
+// The values that logdensity can show.
 const (
 	showDensity     = "density"
 	showGradient    = "gradient"

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// This file: the notes after a run, a few short sentences about what the sampler chose and what the
-// model rejected. --verbose shows all of it.
+// This file writes the notes after a run: a few short sentences about what the sampler chose and
+// what the model rejected. --verbose shows all of them in full.
 
 // showNotes writes the notes of the run. Together with the findings they are at most maxNotes
 // lines.

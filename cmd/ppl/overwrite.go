@@ -13,7 +13,7 @@ import (
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
-// This file: runs that replace an existing run in the output folder.
+// This file handles runs that replace an existing run in the output folder.
 
 // makeRoom returns the folder for a new run. out is the output folder, which the caller has locked.
 // makeRoom returns a subfolder of it if --overwrite is given and out has a run or draws of that

@@ -22,8 +22,8 @@ type jsonLines struct {
 
 	mu     sync.Mutex
 	began  time.Time
-	chains []time.Time // of the last line
-	warm   []bool      // of it
+	chains []time.Time // time of the last line about each chain
+	warm   []bool      // whether that line was about warm-up
 	eta    *eta
 }
 

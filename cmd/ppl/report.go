@@ -22,7 +22,7 @@ import (
 // reporting is a run of the command report.
 type reporting struct {
 	fitInput
-	rows  rowOptions // --vars alone
+	rows  rowOptions // only --vars is used
 	out   string
 	plots string
 	title string

@@ -318,12 +318,12 @@ func (o *rowOptions) digest(b io.Writer, fit *fit.Fit, chosen []int, width int) 
 	print("To choose variables: --vars %s. To sort and cut the list: --sort, --limit. A pipe gets all rows.", groups[0].name)
 }
 
-// ---- Selecting quantities ----
+// Selecting quantities.
 
 // selector is an item of --vars: a variable, or elements of it.
 type selector struct {
 	text    string
-	base    string // may have members: t[1].2
+	base    string // name of a variable, perhaps with members: t[1].2
 	indices []span // nil: all
 }
 

@@ -26,7 +26,7 @@ import (
 type runOptions struct {
 	input
 	samplerFlags
-	rows rowOptions // of the summary
+	rows rowOptions // options of the summary
 
 	chains, warmup, draws, thin int
 	init                        string
@@ -353,7 +353,7 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 		if errors.As(err, new(*fit.DrawsError)) {
 			err = withFolder(err)
 		}
-	case complete: // as far as it could be
+	case complete: // as complete as it could be
 		if err != nil {
 			err = fmt.Errorf("%w\nThe draws are in %s. Go on with: ppl run --resume %s", err, o.out, o.out)
 		}

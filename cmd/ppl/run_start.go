@@ -22,7 +22,7 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
-// This file: how chains start, by --init and --metric-file.
+// This file decides how chains start, by --init and --metric-file.
 
 // initRadius is the radius of the random starting values of parameters that --init does not give.
 const initRadius = 2

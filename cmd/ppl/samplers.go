@@ -26,7 +26,7 @@ type samplerFlags struct {
 // samplerFlag is an option of one or more samplers.
 type samplerFlag struct {
 	flag     *flag.Flag
-	samplers []string // that have this option
+	samplers []string // names of the samplers that have this option
 	text     string
 }
 

@@ -23,12 +23,12 @@ type session struct {
 	fit         *fit.Fit
 	interrupted bool
 	timeUp      *timeLimitError // the cause, if --time-limit ended the run
-	err         error           // of ppl.Sample
+	err         error           // error of fit.Sample
 
 	warmup, sampling       time.Duration // wall-clock
 	gradWarmup, gradSample int64
 	divergences            int
-	draws                  int // of all chains
+	draws                  int // number of draws of all chains
 	rejections             []infer.Rejection
 }
 
@@ -218,7 +218,7 @@ func (s *session) failures() []error {
 	return out
 }
 
-// apart appends err to list or, if err joins several errors, these.
+// apart appends err to list. If err joins several errors, it appends each of them.
 func apart(list []error, err error) []error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range joined.Unwrap() {

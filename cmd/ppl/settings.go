@@ -7,12 +7,12 @@ import (
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
-// This file: the words of the command line for settings. Errors and findings of other packages
+// This file has the words of the command line for settings. Errors and findings of other packages
 // advise settings as "name" or "name=value" (see diag.Diagnostic and diagnose.Finding), and each
-// front end has its own words for them.
+// front end has other words for them.
 
-// settingWords has the words for settings that are not simply a flag of the same name. DIR stands
-// for the folder of the fit.
+// settingWords has the words for settings that are not simply a flag of the same name. DIR is
+// replaced by the folder of the fit.
 var settingWords = map[string]string{
 	"upgrade":           "`ppl fmt --upgrade` rewrites the program",
 	"legacy":            "`--legacy` reads it as it is",

@@ -26,7 +26,7 @@ func (s *session) show(w io.Writer) error {
 		limit = width
 	}
 	if err := s.options.rows.table(&b, s.fit, limit); err != nil {
-		return err // of --vars
+		return err // an error in --vars
 	}
 	b.WriteString("\n")
 	if s.interrupted {

@@ -25,7 +25,7 @@ type watching struct {
 	options report.Options
 	out     string // the folder of the run; "" if there is none
 	server  *httpd.Server
-	stop    func() // the run
+	stop    func() // ends the run
 	live    report.Live
 	ended   chan struct{} // closed when the server has ended
 	close   context.CancelFunc
@@ -40,7 +40,7 @@ type watching struct {
 	sofar     func() *fit.Fit
 	viewers   int
 	version   int
-	text      []byte        // the report of that version
+	text      []byte        // the report for that version
 	last      []byte        // the report of the whole run, once it exists
 	changed   chan struct{} // closed when any of these has changed
 }

@@ -23,7 +23,7 @@ type automaticPlan struct{ runs, chains, draws int }
 
 // automaticRun has the results of such a run.
 type automaticRun struct {
-	Least, Squares, Uncapped   float64 // effective sample sizes of all chains together
+	Least, Squares, Uncapped   float64 // smallest effective sample sizes, of all chains together
 	WarmupGradients, Gradients int64
 	Rhat, Seconds              float64
 	Notes                      []string

@@ -188,7 +188,7 @@ func (b *book) trialChains(problem string, delta float64) int {
 	return 0
 }
 
-// drawn reports whether all results have the figures that need their draws.
+// drawn reports whether all results have the figures that are computed from draws.
 func drawn(results []*result) bool {
 	return len(results) > 0 && !slices.ContainsFunc(results, func(r *result) bool { return r.Mean == nil })
 }

@@ -28,7 +28,7 @@ type coxVariant struct {
 	name  string
 	title string
 	reach func(d int) float64 // range of the covariance, in cells
-	ours  bool                // always simulated, even if there is a folder of data
+	ours  bool                // data are always simulated, even if there is a folder of data
 	delta float64             // best δ of NUTS with 32 × 32 cells, see fig3.md
 }
 
@@ -175,7 +175,7 @@ const coxPartsFile = "parts.model"
 type field struct {
 	d     int
 	prior [4]blas64.Triangular // upper triangular U: the covariance of the part is UᵀU
-	// Upper triangular U too: UᵀU is the metric of the part; and the inverse of U.
+	// Upper triangular too: U, where UᵀU is the metric of the part, and the inverse of this U.
 	metric, inverse [4]blas64.Triangular
 }
 

@@ -128,7 +128,7 @@ func (t *texts) read(name string) error {
 	return nil
 }
 
-// choose takes some rows.
+// choose returns some of the rows.
 func (t texts) choose(rows []int) (c texts) {
 	for _, i := range rows {
 		c.rows, c.y = append(c.rows, t.rows[i]), append(c.y, t.y[i])

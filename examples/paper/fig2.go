@@ -18,13 +18,13 @@ const trialName, trialMean, trialError = "trial", "min_ess_per_step", "min_ess_p
 type trial struct {
 	delta   float64
 	chains  int
-	perStep spread // least effective sample size per leapfrog step
+	perStep spread // smallest effective sample size per leapfrog step
 }
 
-// bestDelta tries every δ. It returns the one with the largest mean, over chains, of the least
-// effective sample size per leapfrog step; NUTS takes one gradient per step. An earlier book may
-// have tried some δ with more chains than others: then only those with the most chains count. Of
-// equal results, the largest δ wins.
+// bestDelta tries every δ and returns the one with the largest mean, over chains, of the smallest
+// effective sample size per leapfrog step; NUTS takes one gradient per step. If an earlier book
+// (see [book]) has tried some δ with more chains than others, only those with the most chains
+// count. If several are equal, the largest δ wins.
 func (w *workshop) bestDelta(ctx context.Context, title string, p problem, n plan) (best float64, trials []trial, err error) {
 	if len(w.protocol.deltas) == 1 { // nothing to choose
 		return w.protocol.deltas[0], nil, nil
@@ -116,7 +116,7 @@ func (w *workshop) runArms(ctx context.Context, title string, p problem, arms []
 		groups[places[i].arm].results[places[i].chain] = r
 	}
 	for i, g := range groups {
-		if len(complete(g.results)) == 0 { // of a report
+		if len(complete(g.results)) == 0 { // an incomplete report has no results
 			for c := range g.results {
 				g.results[c] = before[i][c+1]
 			}
@@ -176,7 +176,7 @@ func (s set) problem(w *workshop) (problem, error) {
 var parts = []struct {
 	title string
 	arms  []arm
-	nuts  bool // and NUTS of 2011
+	nuts  bool // also run NUTS of 2011
 	mode  bool // start at the mode instead of dispersed points
 	plan  func(protocol) plan
 }{
@@ -202,7 +202,7 @@ func (w *workshop) regressions(ctx context.Context, b *book) ([]*regressionResul
 		if err != nil {
 			return nil, err
 		}
-		if len(long) == 2 { // not of a report
+		if len(long) == 2 { // a report may have fewer
 			r.gate = newGate(long[0].results, long[1].results)
 		}
 		p.book = b

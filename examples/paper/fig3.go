@@ -99,9 +99,9 @@ func (w *workshop) coxProblems(b *book, c *cox, chains int) (plain, metric probl
 // all processes before the next one begins.
 type coxPart struct {
 	title  string
-	metric bool // in its coordinates
+	metric bool // in the coordinates of the metric
 	arms   []arm
-	nuts   bool // and NUTS of 2011
+	nuts   bool // also run NUTS of 2011
 }
 
 var coxComparisons = []coxPart{
@@ -373,7 +373,7 @@ func trialsTable(b *strings.Builder, w *workshop, all []*coxResults) {
 	t.markdown(b)
 }
 
-// figure4: what AHMC and NUTS say of the field, beside the truth.
+// figure4 compares what AHMC and NUTS say about the field with the true field.
 func figure4(ctx context.Context, w *workshop) error {
 	book, err := w.open("fig3") // its chains are those of Figure 3
 	if err != nil {

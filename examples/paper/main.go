@@ -1,6 +1,5 @@
-// Command paper repeats the experiments of Wang, Mohamed and de Freitas,
-// "Adaptive Hamiltonian and Riemann Manifold Monte Carlo Samplers" (2013), on
-// the public packages of this module:
+// Command paper repeats the experiments of Wang, Mohamed and de Freitas, "Adaptive Hamiltonian and
+// Riemann Manifold Monte Carlo Samplers" (2013), with the public packages of this module:
 //
 //	go run ./examples/paper [--quick] [--only fig1,fig2,…] [--data-dir DIR] --out DIR
 //
@@ -8,54 +7,59 @@
 //	fig2    effective sample sizes per leapfrog step on five logistic
 //	        regressions: adaptive HMC against the no-U-turn sampler (top),
 //	        adaptive against plain Riemann manifold HMC (bottom)
-//	table1  the same of adaptive HMC and the no-U-turn sampler on a stochastic
+//	table1  adaptive HMC against the no-U-turn sampler on a stochastic
 //	        volatility model with 2003 dimensions
 //	fig3    both comparisons on log-Gaussian Cox processes with 1024 cells
-//	fig4    what the samplers say of their fields, beside the truth
-//	fig3-64 as fig3, with 4096 cells
-//	table2  a Bayesian neural network that classifies texts, its sampler tuned
-//	        by cross-validation
+//	fig4    the fields that the samplers estimate, and the true fields
+//	fig3-64 fig3 with 4096 cells
+//	table2  a Bayesian neural network that classifies texts; its sampler is
+//	        tuned by cross-validation
 //	joint   the Cox process with its hyper-parameters, and its calibration
-//	auto    the same targets by a sampler that needs no settings; after fig2
-//	        and table1, whose tables it reads
+//	auto    the same targets by a sampler that needs no settings; run it after
+//	        fig2 and table1, whose tables it reads
 //
-// Beside each, what today's samplers make of the same targets. The results of
-// full runs are in doc/paper.
+// Each comparison also has the results of today's samplers on the same targets. doc/paper has the
+// results of full runs.
 //
-// With --data-dir, a folder with blr/NAME.csv for ripley, pima, heart,
-// australian and german (covariates, then y, with a header), sv/stochvol1.csv
-// (columns t, y, x_true), lgc/lgc64.csv (columns i, j, y, x_true, i fastest) and
-// dexter/dexter_train.data.gz, .labels.gz and the same of valid (as the feature
-// selection challenge has them), the data are the paper's; without it
-// they are simulated with the same shape, and the tables say so. --quick makes
-// few and short chains, in about three minutes on two cores; a full run takes
-// a day of one core. --chains, --deltas, --side, --variant, --arms, --seeds
-// and --short reduce it; --report makes tables of what is complete. With --tables DIR
-// chains that have a row in the tables that an earlier run has left there are not run
-// again: --report --tables doc/paper --out doc/paper makes the tables of doc/paper anew.
+// # Data
 //
-// Results are kept in the output folder, one file for each chain, so a program
-// that was stopped goes on where it was; only chains that were not complete
-// start again. Progress is reported with an estimate of the time that is left of a
-// comparison. All random numbers are keyed by problem, sampler and chain:
-// results depend neither on the number of cores nor on interruptions. At the
-// end it writes NAME.md and NAME.csv, a row for each chain, NAME-groups.csv, what takes the draws
-// of all chains of a sampler, and the figures, NAME.png and NAME.svg.
+// With --data-dir the data are those of the paper. The folder has blr/NAME.csv for ripley, pima,
+// heart, australian and german (covariates, then y, with a header), sv/stochvol1.csv (columns t, y,
+// x_true), lgc/lgc64.csv (columns i, j, y, x_true, i fastest) and, from the feature selection
+// challenge, dexter/dexter_train.data.gz, dexter_train.labels.gz and the same for valid. Without
+// it, data of the same shape are simulated, and the tables say so.
+//
+// # Size of a run
+//
+// A full run takes a day of one core. --quick makes few and short chains, in about three minutes on
+// two cores. --chains, --deltas, --side, --variant, --arms, --seeds and --short select or shorten
+// parts. --report runs nothing and makes tables of the results so far. With --tables DIR, chains
+// that have a row in the tables of an earlier run are not run again: --report --tables doc/paper
+// --out doc/paper makes the tables of doc/paper anew.
+//
+// Results are stored in the output folder, one file for each chain. A program that was stopped
+// continues from these files; only incomplete chains start again. Progress is reported with an
+// estimate of the time left for a comparison. All random numbers are keyed by problem, sampler and
+// chain, so results depend neither on the number of cores nor on interruptions. At the end, the
+// program writes NAME.md, NAME.csv with a row for each chain, NAME-groups.csv with figures that
+// need the draws of all chains of a sampler, and the figures NAME.png and NAME.svg.
+//
+// # Map
 //
 //	main.go        options, the work to do
 //	protocol.go    numbers and lengths of chains, samplers with their constants, seeds
-//	work.go        chains that run in parallel and are kept
-//	book.go        their tables, and those of an earlier run
-//	progress.go    what is reported of them
+//	work.go        chains that run in parallel, and storing their results
+//	book.go        tables of chains, also those of an earlier run
+//	progress.go    progress reports
 //	data.go        the data of the regressions
 //	regression.go  their posterior with its metric, dispersed starting points
-//	volatility.go  data and posterior of the volatility model, whitened too
+//	volatility.go  data and posterior of the volatility model, also whitened
 //	cox.go         data and posterior of the Cox process; its field in parts
-//	dexter.go      the texts, the networks and what they predict
+//	dexter.go      the texts, the networks and their predictions
 //	fig1.go, fig2.go, table1.go, fig3.go, table2.go, joint.go, automatic.go
 //	              the comparisons and their tables
-//	published.go  figures of the paper and of others
-//	stats.go      means, ratios with bootstrap intervals, gates, tables
+//	published.go   figures of the paper and of others
+//	stats.go       means, ratios with bootstrap intervals, gates, tables
 //	figures.go, figures_cox.go
 //	              drawing
 package main
@@ -88,7 +92,7 @@ type options struct {
 	variant string    // variant of the Cox process; "": both
 	arms    []string  // samplers by their names in the names of files; nil: all
 	seeds   int       // number of seeds of Table 2; 0: that of the protocol
-	report  bool      // run nothing
+	report  bool      // make tables only, run nothing
 	tables  string    // folder with the tables of an earlier run
 }
 

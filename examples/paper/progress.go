@@ -13,7 +13,7 @@ type progress struct {
 	mu          sync.Mutex
 	terminal    bool
 	title       string
-	chains, all int // done; to do
+	chains, all int // number of chains that are done, and of all
 	transitions int
 	planned     int
 	skipped     int // transitions of chains that need not be run

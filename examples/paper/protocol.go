@@ -30,16 +30,16 @@ func (p plan) String() string {
 
 // protocol has the sizes of all exhibits.
 type protocol struct {
-	kind   string    // marks stored results, since other protocols have other results
+	kind   string    // part of the names of stored results, because results of another protocol differ
 	deltas []float64 // δ to try NUTS with, on separate chains
 
 	regression, riemann, reversible, tries, reference plan
 
-	days                        int // of the series
+	days                        int // length of the series in days
 	volatility, volatilityTries plan
 
 	cox      []coxSize // grids of the Cox process
-	coxLarge []coxSize // whose chains take hours
+	coxLarge []coxSize // grids whose chains take hours
 	coxTries plan
 
 	networks networks

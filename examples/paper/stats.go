@@ -69,7 +69,7 @@ func resample(rng *rand.Rand, v []float64) []float64 {
 }
 
 func (r ratio) String() string {
-	if math.IsInf(r.high, 1) { // of a single chain
+	if math.IsInf(r.high, 1) { // there is only a single chain
 		return short(r.value)
 	}
 	return fmt.Sprintf("%s (%s, %s)", short(r.value), short(r.low), short(r.high))
@@ -159,8 +159,8 @@ func pool(results []*result) (mean, sd, ess []float64) {
 	return mean, sd, ess
 }
 
-// deviation returns the largest distance of a mean over all chains from the reference, in its
-// standard error.
+// deviation returns the largest distance between a mean over all chains and the reference, in
+// standard errors.
 func (g gate) deviation(results []*result) float64 {
 	worst := 0.0
 	mean, _, ess := pool(results)

@@ -59,7 +59,7 @@ func (w *workshop) volatility(ctx context.Context, b *book) (*volatilityResults,
 	if r.delta, r.trials, err = w.bestDelta(ctx, "table 1", p, w.protocol.volatilityTries); err != nil {
 		return nil, err
 	}
-	if w.short > 1 { // trials of δ are not shortened
+	if w.short > 1 { // but trials of δ are not shortened
 		p.kind += fmt.Sprintf("-short%d", w.short)
 	}
 	add := func(title string, p problem, arms ...arm) error {

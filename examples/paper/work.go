@@ -33,7 +33,7 @@ func complete(results []*result) []*result {
 	return slices.DeleteFunc(slices.Clone(results), func(r *result) bool { return r == nil })
 }
 
-// titled returns the name of an exhibit's files. With shortened chains it is another one.
+// titled returns the base name of an exhibit's files. It differs if chains are shortened.
 func (w *workshop) titled(name string) string {
 	if w.short > 1 {
 		return fmt.Sprintf("%s-short%d", name, w.short)

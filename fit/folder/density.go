@@ -14,7 +14,7 @@ type Density struct {
 	// Outputs is the comparison of transformed parameters and generated quantities; nil if there
 	// was none.
 	Outputs *OutputCheck `json:"outputs,omitempty"`
-	// Wrong has the points where the two disagree, and how the run continued.
+	// Wrong are the points where the two disagree, and how the run continued.
 	Wrong []WrongDensity `json:"wrong,omitempty"`
 }
 

@@ -76,8 +76,7 @@ type Record struct {
 
 	// options of the command line; a repeated option has several values
 	Options map[string][]string `json:"options"`
-	// Configured has, for each option set by a configuration file, the path of the file and the
-	// line.
+	// Configured is the path of a configuration file and the line, for each option that it set.
 	Configured map[string]string `json:"configured,omitempty"`
 	Complete   bool              `json:"complete"` // whether the run reached its end
 
@@ -97,7 +96,7 @@ type Record struct {
 	// Levels are the levels of each factor of a table, in the order of their numbers from 1.
 	Levels map[string][]string `json:"levels,omitempty"`
 
-	// Zeros has the two levels of each factor whose numbers are 0 and 1.
+	// Zeros are the two levels of each factor whose numbers are 0 and 1.
 	Zeros map[string][]string `json:"levels_from_0,omitempty"`
 
 	// Read has the columns of a table that were read in a declared way, and how.

@@ -128,7 +128,7 @@ type Table struct {
 	Rows    [][]any  `json:"rows"`           // cells: texts and numbers
 	Note    string   `json:"note,omitempty"` // note below the table
 
-	// Decimals has the decimals of each row, for columns that leave them to the rows; -1: five
+	// Decimals are those of each row, for columns that leave them to the rows; -1: five
 	// significant digits.
 	Decimals []int `json:"decimals,omitempty"`
 }

@@ -125,7 +125,7 @@ func successes(N int) (any, Gradient) {
 		d.X[n] = rng.NormFloat64()
 	}
 	p := make([]float64, N)
-	rows := make([][]float64, N+1) // of the table: the probabilities of 0, 1, … successes
+	rows := make([][]float64, N+1) // rows of the table: the probabilities of 0, 1, … successes
 	for n := range rows {
 		rows[n] = make([]float64, N+2)
 	}

@@ -89,7 +89,7 @@ func volatilityNoncentred(T int) (any, Gradient) {
 		y2[t] = 0.5 * v * v
 	}
 	centred := make([]float64, T) // h - mu
-	adjoint := make([]float64, T) // of h, direct
+	adjoint := make([]float64, T) // adjoint of h, without the contributions through later states
 	return d, func(x, grad []float64) float64 {
 		mu := x[0]
 		phi, sigma, lp, dmu, dphi, dsigma := volatilityPriors(mu, x[1], x[2])

@@ -102,7 +102,7 @@ type Bound struct {
 	Workload
 	Program *compile.Program
 	Data    any       // as generated
-	Set     *data.Set // the same, for Bind
+	Set     *data.Set // the same data in the form for Bind
 	Model   *compile.Model
 	ByHand  Gradient
 }

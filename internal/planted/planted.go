@@ -10,7 +10,8 @@ type Fault struct {
 	// Change receives the result of the pass, an *ad.Graph or a *loopnest.Program, and returns its
 	// replacement.
 	Change func(any) any
-	// Outputs puts it into the program of outputs in place of that of the log density.
+	// Outputs applies the fault to the program that computes outputs, instead of the program for
+	// the log density.
 	Outputs bool
 }
 

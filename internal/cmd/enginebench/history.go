@@ -12,7 +12,7 @@ type past struct {
 	Date    string             `json:"date"`
 	Version string             `json:"version"`
 	Machine figures.Machine    `json:"machine"`
-	Load    string             `json:"load,omitempty"` // averages before the run; see figures.Load
+	Load    string             `json:"load,omitempty"` // load averages before the run; see figures.Load
 	Rounds  int                `json:"rounds"`
 	FastNS  map[string]float64 `json:"fast_ns"` // by workload
 	ByHand  figures.Mean       `json:"fast_over_by_hand"`

@@ -20,7 +20,7 @@ const (
 	// The number of batches of each way in a round; on a busy machine only undisturbed batches
 	// matter. The reference has a third of them. They take about as long as Stan's runner.
 	perRound = 24
-	binds    = 5 // in a round
+	binds    = 5 // number of bindings in a round
 )
 
 // subject is a workload being measured.
@@ -37,8 +37,8 @@ type subject struct {
 // way is one way to compute the gradient.
 type way struct {
 	f     func(x, grad []float64)
-	ns    *float64 // least so far
-	calls int      // of a batch
+	ns    *float64 // smallest time so far
+	calls int      // number of calls in a batch
 }
 
 func newSubject(w benchsuite.Workload) (*subject, error) {

@@ -19,7 +19,7 @@ const (
 type report struct {
 	Date    string          `json:"date"`
 	Machine figures.Machine `json:"machine"`
-	Load    string          `json:"load,omitempty"` // before the run; see figures.Load
+	Load    string          `json:"load,omitempty"` // load averages before the run; see figures.Load
 	Rounds  int             `json:"rounds"`
 	Peaks   peaks           `json:"peaks"`
 	Rows    []row           `json:"workloads"`
@@ -42,8 +42,8 @@ type row struct {
 	ByHandNS    float64 `json:"by_hand_ns"`
 	StanNS      float64 `json:"stan_ns"`
 	Allocs      float64 `json:"allocs_per_gradient"`
-	BindMS      float64 `json:"bind_ms"`  // wall
-	ReadyMS     float64 `json:"ready_ms"` // wall, from the texts of model and data to the first gradient
+	BindMS      float64 `json:"bind_ms"`  // wall-clock time of binding
+	ReadyMS     float64 `json:"ready_ms"` // wall-clock time from the texts of model and data to the first gradient
 	// The numbers that a gradient computes, and the bytes that it moves.
 	Numbers float64 `json:"numbers"`
 	Bytes   float64 `json:"bytes"`

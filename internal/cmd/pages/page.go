@@ -39,9 +39,9 @@ var places = map[string]kind{"after": after, "before": before, "instead": instea
 // block is a fenced block.
 type block struct {
 	kind   kind
-	line   int    // of the page
-	file   string // that is changed
-	anchor string // the line of that file
+	line   int    // line of the page
+	file   string // the file to change
+	anchor string // the line of that file at which to change it
 	text   string
 }
 

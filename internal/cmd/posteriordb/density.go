@@ -190,9 +190,9 @@ func firstDifference(got, want []string) string {
 type comparison struct {
 	*subject
 	row    *densityRow
-	worst  float64 // so far
+	worst  float64 // largest error so far
 	where  string
-	graphs map[string]*compile.Model // bound again, if terms are needed
+	graphs map[string]*compile.Model // models bound again to get their graphs, if terms are needed
 	tight  []*model.Posterior        // for ODE models: the forms with tight tolerances
 }
 
@@ -244,7 +244,7 @@ func tighten(text string) (string, error) {
 			case r == ',' && depth == 1:
 				commas++
 			}
-			const arguments = 7 // without tolerances
+			const arguments = 7 // number of arguments without tolerances
 			if depth == 0 || commas == arguments {
 				rest := text[at[1]+i:]
 				end := 0

@@ -278,7 +278,7 @@ func alone(rep report, name string, limit time.Duration, args []string, kept kee
 		var figures struct {
 			Rows json.RawMessage `json:"posteriors"`
 		}
-		if errRead := readJSON(out, &figures); errRead != nil { // it fails too where a posterior does
+		if errRead := readJSON(out, &figures); errRead != nil { // a posterior that fails also makes the process fail
 			return fmt.Errorf("%w: %s", err, said.String())
 		}
 		if err := rep.take(figures.Rows); err != nil {

@@ -26,7 +26,7 @@ type stanOptimum struct {
 	Code       int      `json:"code"` // as optimize.Reason
 	Why        string   `json:"why"`
 	Iterations int      `json:"iterations"`
-	X          []number `json:"x"` // unconstrained
+	X          []number `json:"x"` // the unconstrained point
 }
 
 // modesRow contains the optima of a posterior from Stan's starting points. Densities are those of
@@ -42,7 +42,7 @@ type modesRow struct {
 	PPLFailed  int    `json:"ppl_failed"` // not converged
 	StanFailed int    `json:"stan_failed"`
 	Both       int    `json:"both_failed"` // included in none of the first three
-	Worst      number `json:"worst"`       // the smallest difference, relative
+	Worst      number `json:"worst"`       // the smallest relative difference
 	PPLSteps   int    `json:"ppl_iterations"`
 	StanSteps  int    `json:"stan_iterations"`
 }

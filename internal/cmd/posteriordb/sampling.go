@@ -40,7 +40,7 @@ type samplingRow struct {
 	Family string        `json:"family"`
 	Dim    int           `json:"dim,omitempty"`
 	Reason string        `json:"reason,omitempty"` // why there are no runs
-	Easy   bool          `json:"easy,omitempty"`   // at most 60 dimensions, marginals near normal or log-normal by Stan's quantiles
+	Easy   bool          `json:"easy,omitempty"`   // easy posterior: at most 60 dimensions, marginals near normal or log-normal by Stan's quantiles
 	Runs   []samplingRun `json:"runs,omitempty"`
 
 	Against []samplingRun `json:"against,omitempty"` // runs of the rival, where that is not Stan
@@ -70,9 +70,9 @@ type samplingRun struct {
 	Transitions int      `json:"transitions"` // including warm-up
 	Warmup      number   `json:"warmup"`      // cost in gradients, all chains
 	Sampling    number   `json:"sampling"`
-	Start       number   `json:"start"`  // of Warmup
-	Search      number   `json:"search"` // likewise, and part of Start: for modes
-	Climbs      number   `json:"climbs"` // of the search
+	Start       number   `json:"start"`  // part of Warmup before the first round
+	Search      number   `json:"search"` // cost of the search for modes, which is part of Start
+	Climbs      number   `json:"climbs"` // number of climbs of the search
 	Race        number   `json:"race"`
 	Seconds     float64  `json:"seconds"` // processor time, all chains
 	Z           number   `json:"z"`       // largest distance from the reference moments; NaN: no reference

@@ -143,7 +143,7 @@ func replicate(ctx context.Context, name string, m *model.Model, s settings, r i
 	return out, nil
 }
 
-// uniformity tests ranks from 0 to most.
+// uniformity tests whether ranks from 0 to most are uniform.
 func uniformity(name string, ranks []int, most int) quantity {
 	q := quantity{name: name, bins: make([]int, min(classes, most+1))}
 	counts := make([]int, most+1)

@@ -83,7 +83,7 @@ type dependency struct {
 	On  []string `json:"dependsOn,omitempty"`
 }
 
-// spdx is the form of the names of licences: what follows is a remark.
+// spdx matches an SPDX identifier of a licence. A word of another form begins a remark.
 var spdx = regexp.MustCompile(`^[A-Za-z0-9.+-]+$`)
 
 // readLicences reads a list of modules, versions and licences, up to the first empty line.

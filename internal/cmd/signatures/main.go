@@ -53,7 +53,7 @@ func run(w io.Writer, path string, left bool) error {
 	var names []string
 	counts := map[string]count{}
 	for name, forms := range stan {
-		if strings.HasPrefix(name, "operator") { // forms of functions once more
+		if strings.HasPrefix(name, "operator") { // operators are forms of functions that are listed too
 			continue
 		}
 		names = append(names, name)

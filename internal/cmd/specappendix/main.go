@@ -90,7 +90,7 @@ func reformatted(text string) (string, error) {
 	var rows []string
 	for _, r := range fit.Formats() {
 		row := fmt.Sprintf("| %s | %s | %s | %s |", r.Name, r.Readers, strings.NewReplacer("{", "--", "}", "").Replace(r.Numbers), r.Live)
-		if r.Name == fit.CSV { // the usual one
+		if r.Name == fit.CSV { // the format that is used by default
 			rows = slices.Insert(rows, 0, row)
 			continue
 		}
