@@ -50,7 +50,7 @@ type family struct {
 	logs   bool // the linear predictor is the mean of the logarithm of the outcome
 	params []parameter
 	dist   string
-	args   []string // of dist
+	args   []string // arguments of dist
 	// The base distribution, if the program must define dist; nil: Stan has it.
 	custom *custom
 	censor bool // rows may be censored

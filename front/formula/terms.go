@@ -16,9 +16,9 @@ type variable struct {
 	at     place
 	factor *column // nil: numbers
 	codes  []float64
-	labels []string // of the codes of a factor
+	labels []string // names of the levels, for a factor
 	arith  *arith
-	values []float64 // of numbers
+	values []float64 // value in each row, for a numeric variable
 }
 
 // term is an interaction of variables, by their indices in order. The empty one is the intercept.

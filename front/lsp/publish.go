@@ -33,7 +33,7 @@ func (s *server) publishSoon(d *document) {
 		w.mu.Unlock()
 		w.analysing.Unlock()
 		if now == nil {
-			return // closed
+			return // the document was closed
 		}
 		p := w.host(now)
 		w.publishing.Lock()

@@ -70,7 +70,7 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 	whole := sampleOf(recent)
 	v.fitters[2].Use(whole)
 	best, ok := v.learnBest(candidates, divergences, best)
-	if !ok { // chains drift away without end, so the numbers give no metric
+	if !ok { // chains move away without end, so no metric can be computed
 		v.keepMetric(p, "the one in use. The draws do not determine one", d)
 		return
 	}

@@ -60,7 +60,7 @@ func (c *choice) Set(word string) error {
 // Choices returns the words that the flag takes. Shells offer them for completion.
 func (c *choice) Choices() []string { return c.words }
 
-// list is "a, b or c".
+// list joins words as "a, b or c".
 func list(words []string) string {
 	if n := len(words); n > 1 {
 		return strings.Join(words[:n-1], ", ") + " or " + words[n-1]

@@ -55,7 +55,7 @@ var formats = []struct {
 	{".pdf", func(w, h float64) canvas { return newPDF(w, h) }},
 }
 
-// Shades of what is not data.
+// Colours of texts, axes and lines, but not of data.
 var (
 	ink  = color.NRGBA{0x1b, 0x21, 0x28, 0xff}
 	grey = color.NRGBA{0x7b, 0x87, 0x94, 0xff}

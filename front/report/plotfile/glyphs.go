@@ -95,7 +95,7 @@ func outline(l label) (out path) {
 			switch s.Op {
 			case sfnt.SegmentOpLineTo:
 				next.to = place(s.Args[0], x)
-			case sfnt.SegmentOpQuadTo: // as a cubic curve
+			case sfnt.SegmentOpQuadTo: // a quadratic curve, converted to a cubic one
 				q, to := place(s.Args[0], x), place(s.Args[1], x)
 				next = part{true, between(last, q, 2.0/3), between(to, q, 2.0/3), to}
 			case sfnt.SegmentOpCubeTo:

@@ -186,7 +186,7 @@ func firstDifference(got, want []string) string {
 	return fmt.Sprintf("%d of them, Stan has %d", len(got), len(want))
 }
 
-// comparison is under way.
+// comparison is the state of comparing a posterior with Stan's figures.
 type comparison struct {
 	*subject
 	row    *densityRow

@@ -18,7 +18,7 @@ const (
 	// one, or to 1. Stan's criteria stop L-BFGS if a step changes the log density by 2e-12, or is
 	// expected to change it by 2e-9, which may be thousands of steps too early.
 	sameOptimum = 1e-6
-	modesTime   = 20 * time.Second // of one search
+	modesTime   = 20 * time.Second // time limit of one search
 )
 
 // stanOptimum is the point at which Stan's L-BFGS ended, for one start.

@@ -52,7 +52,7 @@ const (
 	delivered         // a unit has arrived at a worker
 	fitted            // a worker has finished its fit
 	storing           // the result arrives at the server
-	counting          // and to ppl study
+	counting          // a result is sent on to ppl study
 	counted           // a result is in the journal
 	died              // a worker has died; another replaces it
 	again             // a unit of a worker that died is in the queue again
@@ -100,7 +100,7 @@ func simulate(s situation, rng *rand.Rand) (seconds, workers, server, study floa
 			push(t+s.hop, publishing, 0)
 		}
 	}
-	idle := make([]int, 0, s.workers) // workers with free places, each as often as it has one
+	idle := make([]int, 0, s.workers) // indices of workers that can take units, once for each unit
 	take := func(now float64) {
 		for queued > 0 && len(idle) > 0 {
 			i := idle[len(idle)-1]
@@ -152,7 +152,7 @@ func simulate(s situation, rng *rand.Rand) (seconds, workers, server, study floa
 			begin(now, e.who)
 		case fitted:
 			if !w.running || w.ends != now {
-				continue // it died meanwhile
+				continue // the worker has died meanwhile
 			}
 			busyWorkers += s.mean
 			w.running = false
