@@ -3,6 +3,7 @@ package compile_test
 import (
 	"encoding/json"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -15,22 +16,24 @@ import (
 
 // TestLogProducts compares the evaluators on forward algorithms, in several spellings: with sizes
 // below and above those of products, with terms so far apart that products underflow, and with
-// states that cannot be reached.
+// states that cannot be reached. Zeros alone, of transitions and at the start, do not underflow. A
+// scan that is known to underflow has no product.
 func TestLogProducts(t *testing.T) {
-	const head = `data { int K, T; matrix[K, T] y; matrix[K, K] jump; real scale; }
+	const head = `data { int K, T; matrix[K, T] y; matrix[K, K] jump; vector[K] start; real scale; }
 parameters { matrix[K, K] A; vector[K] mu; real s; }
 model {
   matrix[K, K] M = scale * A + jump;
+  vector[K] first = mu + start;
 `
 	for _, c := range []struct{ name, text string }{
 		{"element by element", `array[T] vector[K] g; vector[K] acc;
-g[1] = mu;
+g[1] = first;
 for (t in 2:T) for (k in 1:K) {
   for (j in 1:K) acc[j] = g[t - 1, j] + M[j, k] + s * y[k, t];
   g[t, k] = log_sum_exp(acc);
 }
 target += log_sum_exp(g[T]);`},
-		{"vectors", `vector[K] g = mu;
+		{"vectors", `vector[K] g = first;
 for (t in 2:T) {
   vector[K] h;
   for (k in 1:K) h[k] = log_sum_exp(g + M[, k]) + s * y[k, t];
@@ -38,10 +41,10 @@ for (t in 2:T) {
 }
 target += log_sum_exp(g);`},
 		{"rows, with all states used", `array[T] vector[K] g;
-g[1] = mu;
+g[1] = first;
 for (t in 2:T) for (k in 1:K) g[t, k] = s * y[k, t] - 1 + log_sum_exp(M[k]' + g[t - 1] + 0.1 * y[, t]);
 for (t in 1:T) target += 0.1 * sin(g[t, 1]) + log_sum_exp(g[t]) / T;`},
-		{"two products a step", `vector[K] g = mu;
+		{"two products a step", `vector[K] g = first;
 for (t in 2:T) {
   vector[K] h; vector[K] f;
   for (k in 1:K) h[k] = log_sum_exp(g + M[, k]) + 0.1 * y[k, t];
@@ -49,7 +52,7 @@ for (t in 2:T) {
   g = f;
 }
 target += log_sum_exp(g);`},
-		{"backward", `vector[K] g = mu;
+		{"backward", `vector[K] g = first;
 for (i in 2:T) {
   int t = T - i + 1;
   vector[K] h;
@@ -58,7 +61,7 @@ for (i in 2:T) {
 }
 target += log_sum_exp(g + mu);`},
 		{"subjects", `for (i in 1:3) {
-  vector[K] g = mu * i;
+  vector[K] g = first * i;
   for (t in 2:T) {
     vector[K] h;
     for (k in 1:K) h[k] = log_sum_exp(g + M[, k]) + s * i * y[k, t];
@@ -66,7 +69,7 @@ target += log_sum_exp(g + mu);`},
   }
   target += log_sum_exp(g);
 }`},
-		{"another value from step to step", `vector[K] g = mu; real best = 0;
+		{"another value from step to step", `vector[K] g = first; real best = 0;
 for (t in 2:T) {
   vector[K] h;
   for (k in 1:K) h[k] = log_sum_exp(g + M[, k]) + s * y[k, t];
@@ -83,29 +86,55 @@ target += log_sum_exp(g) + 0.1 * best;`},
 		for _, size := range [][2]int{{1, 12}, {2, 12}, {3, 2}, {4, 12}, {5, 9}, {5, 10}, {6, short.Of(40, 12)}, {17, 12}} {
 			k, n := size[0], size[1]
 			rng := rand.New(rand.NewPCG(uint64(k), uint64(n)))
-			matrix := func(rows, cols int, of func() float64) [][]float64 {
-				x := make([][]float64, rows)
+			matrix := func(rows, cols int, of func(i, j int) any) [][]any {
+				x := make([][]any, rows)
 				for i := range x {
-					x[i] = make([]float64, cols)
+					x[i] = make([]any, cols)
 					for j := range x[i] {
-						x[i][j] = of()
+						x[i][j] = of(i, j)
 					}
 				}
 				return x
 			}
-			for _, kind := range []string{"near", "far", "blocked"} {
-				scale, jump := 1.0, matrix(k, k, func() float64 { return 0 })
-				switch kind {
-				case "far":
-					scale = 1500
-				case "blocked": // no way from later states to earlier ones
-					for i := range jump {
-						for j := range i {
-							jump[i][j] = -1e300
-						}
+			y := matrix(k, n, func(int, int) any { return rng.NormFloat64() })
+			for _, kind := range []struct {
+				name  string
+				scale float64
+				jump  func(i, j int) any
+				start any // of all states but the first
+				stays bool
+			}{
+				{name: "near", scale: 1},
+				{name: "far", scale: 1500},
+				{name: "zeros", scale: 1, start: "-inf", jump: func(i, j int) any {
+					if d := (j - i + k) % k; d > 0 && d <= k/2 {
+						return "-inf"
+					}
+					return 0
+				}},
+				{name: "left to right", scale: 1, start: "-inf", stays: true, jump: func(i, j int) any {
+					if j < i {
+						return "-inf"
+					}
+					return 0
+				}},
+				{name: "almost left to right", scale: 1, stays: true, jump: func(i, j int) any {
+					if j < i {
+						return -1e300
+					}
+					return 0
+				}},
+			} {
+				if kind.jump == nil {
+					kind.jump = func(int, int) any { return 0 }
+				}
+				start := make([]any, k)
+				for i := range start {
+					if start[i] = 0; i > 0 && kind.start != nil {
+						start[i] = kind.start
 					}
 				}
-				raw, err := json.Marshal(map[string]any{"K": k, "T": n, "y": matrix(k, n, rng.NormFloat64), "jump": jump, "scale": scale})
+				raw, err := json.Marshal(map[string]any{"K": k, "T": n, "y": y, "jump": matrix(k, k, kind.jump), "start": start, "scale": kind.scale})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -114,7 +143,7 @@ target += log_sum_exp(g) + 0.1 * best;`},
 					t.Fatal(err)
 				}
 				if rep := contest.Contend(text, c.name, set, 1, 2); rep.Wrong != nil {
-					t.Errorf("%s, K = %d, T = %d, %s: %v", c.name, k, n, kind, rep.Wrong)
+					t.Errorf("%s, K = %d, T = %d, %s: %v", c.name, k, n, kind.name, rep.Wrong)
 				}
 				if k < 5 || n < 10 {
 					continue
@@ -123,12 +152,36 @@ target += log_sum_exp(g) + 0.1 * best;`},
 				if err != nil {
 					t.Fatal(c.name, err)
 				}
-				if !multiplies(m.DensityGraph()) {
-					t.Errorf("%s, K = %d, T = %d: no scan has a product", c.name, k, n)
+				g := m.DensityGraph()
+				if multiplies(g) == kind.stays {
+					t.Errorf("%s, K = %d, T = %d, %s: a scan has a product: %t", c.name, k, n, kind.name, kind.stays)
+				}
+				if kind.name == "zeros" && underflows(t, g) {
+					t.Errorf("%s, K = %d, T = %d: zeros underflow", c.name, k, n)
 				}
 			}
 		}
 	}
+}
+
+// underflows reports whether a graph runs a scan again, at one point.
+func underflows(t *testing.T, g *ad.Graph) bool {
+	again := *g
+	again.Outputs, again.SideEffects = nil, nil
+	for i := range g.Nodes {
+		if n := &g.Nodes[i]; n.Op == ad.OpIf {
+			again.Outputs = append(again.Outputs, n.Args[0])
+		}
+	}
+	var x [][]float64
+	for _, in := range g.Inputs {
+		x = append(x, make([]float64, g.Type(in).Size()))
+	}
+	out, err := again.Eval(x, &ad.Env{})
+	if err != nil || len(out) == 0 {
+		t.Fatal(len(out), err)
+	}
+	return slices.ContainsFunc(out, func(v []float64) bool { return v[0] != 0 })
 }
 
 // multiplies reports whether a scan of the graph, not of its regions, has a product of matrices.

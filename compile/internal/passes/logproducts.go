@@ -26,8 +26,12 @@ import (
 // in a row are w.
 //
 // The greatest of the terms is not always the product of the greatest elements. If an element of s
-// underflows in any step, such as for a state that cannot be reached, the scan runs again as it was
-// written. Derivatives treat m and c as constant, since y does not depend on them.
+// underflows in any step, the scan runs again as it was written. A state that cannot be reached,
+// all of whose terms are -Inf, is no such case: its sum is exactly 0, because smallTerm is added to
+// the exponential of every finite number. Its value is -Inf and its derivatives are 0, as those of
+// log_sum_exp are. A scan that is known to underflow stays as it is (see underflows).
+//
+// Derivatives treat m and c as constant, since y does not depend on them.
 func recogniseLogProducts(g *ad.Graph) *ad.Graph {
 	if !has(g, ad.OpScan) || !has(g, ad.OpLogSumExp) {
 		return g
@@ -40,7 +44,7 @@ func recogniseLogProducts(g *ad.Graph) *ad.Graph {
 			return results[n.Args[0]][n.ResultIndex()]
 		}
 		if s, ok := attr.(*ad.Scan); ok && s.Steps >= minSteps {
-			if x := findLogProducts(s); x != nil {
+			if x := findLogProducts(s); x != nil && !x.underflows(w.To, args) {
 				results[r] = x.take(w.To, args, used[r])
 				return ad.None
 			}

@@ -309,10 +309,11 @@ func (m *logProductScan) evaluate() {
 		rows, cols := ad.Index{Dims: []ad.Dim{{N: n, Stride: 1}, {N: k}}}, ad.Index{Dims: []ad.Dim{{N: n}, {N: k, Stride: 1}}}
 		if m.scaled {
 			most := g.Detach(finite(g, g.Do(ad.OpMaxOf, nil, matrix)))
-			factors := m.capture(g.Exp(g.Sub(matrix, g.Gather(most, rows))))
+			factors := m.capture(scaledExp(g, matrix, g.Gather(most, rows)))
 			top := to.Detach(finite(to, to.Do(ad.OpMaxOf, nil, vector)))
-			s := to.MatVec(factors, to.Exp(to.Sub(vector, top)))
-			lost := to.Sum(to.Do(ad.OpNot, nil, to.Do(ad.OpLessEqual, nil, to.Const(minLogProduct), s)))
+			s := to.MatVec(factors, scaledExp(to, vector, top))
+			none := to.Equal(s, to.Const(0)) // all terms are -Inf
+			lost := to.Sum(to.Do(ad.OpNot, nil, to.Add(none, to.Do(ad.OpLessEqual, nil, to.Const(minLogProduct), s))))
 			if m.lost == ad.None {
 				m.lost = lost
 			} else {
@@ -320,6 +321,7 @@ func (m *logProductScan) evaluate() {
 			}
 			s = to.Do(ad.OpMax, nil, s, to.Const(minLogProduct))
 			y = to.Add(to.Add(to.Log(s), m.capture(most)), top)
+			y = to.SelectFinite(none, to.Const(math.Inf(-1)), y)
 		} else {
 			y = to.LogSumExp(to.Add(to.Gather(vector, cols), m.capture(matrix)))
 		}
@@ -331,6 +333,11 @@ func (m *logProductScan) evaluate() {
 			m.inner.Put(r, to.Reshape(to.Slice(y, i, nil), m.b.Type(r).Shape))
 		}
 	}
+}
+
+// scaledExp returns exp(x - most), plus smallTerm where x is not -Inf.
+func scaledExp(g *ad.Graph, x, most ad.Ref) ad.Ref {
+	return g.Add(g.Exp(g.Sub(x, most)), g.Scale(smallTerm, g.Less(g.Const(math.Inf(-1)), x)))
 }
 
 // finite reports whether the body has nothing but the products, their sums with other terms, and
