@@ -375,9 +375,6 @@ func (g *Graph) withKnown(nodes []Ref, at int) *Graph {
 	for _, c := range known {
 		inputs = append(inputs, c.in)
 	}
-	h.Inputs = insert(old, at, inputs)
-	for k, in := range h.Inputs {
-		h.Nodes[in].Attr = k
-	}
+	h.SetInputs(insert(old, at, inputs))
 	return h.checkpointingAll(known)
 }

@@ -22,6 +22,7 @@
 //	region.go      Scan and If: ops with sub-graphs and several results, and their derivatives
 //	rewrite.go     Rewriter: copies nodes, for inlining and everything that rebuilds graphs
 //	checkpoint.go  derivatives of regions that read and write arrays element by element
+//	recurrence.go  DoRecurrence: a loop of which only the recurrence runs step by step
 //	segment.go     derivatives of scans whose history is too long to store
 //	while.go       While: a loop with a trip count known only at run time; snapshots for its derivative
 //	effect.go      side effects: argument checks, rejections, prints
@@ -31,6 +32,7 @@
 //	hessian.go     Hessian-vector products, Hessians, Jacobians
 //	origin.go      the origin of elements that are only moved
 //	fisher.go      the expected Fisher information of sampling statements
+//	fishersquares.go SquareTerms: squares that are terms of a log density, as statements
 //	fishersparse.go the same for sparse matrices
 //	fisherpattern.go the sparsity pattern of dependences, for sparse derivatives
 //	eval.go        the kernels and the evaluation of one node

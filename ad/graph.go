@@ -290,6 +290,14 @@ func (g *Graph) Input(t Type) Ref {
 	return r
 }
 
+// SetInputs makes these inputs, in this order, the inputs of the graph.
+func (g *Graph) SetInputs(inputs []Ref) {
+	g.Inputs = inputs
+	for k, in := range inputs {
+		g.Nodes[in].Attr = k
+	}
+}
+
 // Output marks r as the next output.
 func (g *Graph) Output(r Ref) { g.Outputs = append(g.Outputs, r) }
 

@@ -26,14 +26,6 @@ type library struct {
 	ex    evaluator
 }
 
-// intFaults collects the lanes of an axis in which arithmetic on known integers failed.
-type intFaults struct {
-	lib      *library
-	bad      value // 1 in the lanes that failed
-	why      string
-	excluded []bool
-}
-
 // reduceSlice evaluates a reduction of a slice whose size is known only when the program runs, such
 // as log_sum_exp(x[m:n]). It reduces the whole container, with elements outside the slice replaced
 // by the neutral element. ok is false for any other call.
@@ -218,42 +210,15 @@ func sameInAll(v value) []int64 {
 }
 
 // applyInt evaluates a function of known integers, per lane.
-func (lb *library) applyInt(f *stdlib.Func, args []value, typ types.Type) value {
+func (lb *library) applyInt(f *stdlib.Func, args []value, typ types.Type) (out value) {
 	vals := make([]lanes.Value, len(args))
 	var ax *axis
 	for i, a := range args {
 		vals[i], ax = a.known(), lanes.Innermost(ax, a.axis)
 	}
-	faults := lb.intFaults(ax)
-	out := ofLanes(known.Call(f, vals, lb.rep.Reserve, faults.add))
+	lb.checkInts(ax, func(fail func(lane int, err error)) { out = ofLanes(known.Call(f, vals, lb.rep.Reserve, fail)) })
 	out.typ = typ
-	faults.emit()
 	return out
-}
-
-func (lb *library) intFaults(ax *axis) *intFaults {
-	return &intFaults{lib: lb, bad: value{typ: types.IntType, axis: ax, ints: make([]int64, plan.Lanes(ax))}, excluded: lb.at.excluded(ax)}
-}
-
-// add handles an error in a lane. In an excluded lane, the error does not matter. In a branch that
-// may never be taken, it becomes a rejection when the program runs. Otherwise it ends the binding.
-func (f *intFaults) add(lane int, err error) {
-	switch {
-	case f.excluded != nil && f.excluded[lane]:
-	case !f.lib.at.mayBeSkipped():
-		f.lib.rep.fail(f.lib.rep.span, diag.IntArithmetic, "%v", err).throw()
-	default:
-		f.bad.ints[lane], f.why = 1, err.Error()
-	}
-}
-
-// emit adds a rejection of the lanes in which faults occurred.
-func (f *intFaults) emit() {
-	if f.why != "" {
-		f.lib.b.emitEffect([]value{f.lib.b.numeric(f.bad)}, func(g *ad.Graph, a []ad.Ref) {
-			g.RejectIf(a[0], &ad.Message{Parts: []ad.MessagePart{{Text: f.why, Arg: -1}}})
-		})
-	}
 }
 
 // exact reports an error if a call computed known integers as reals and they are out of range.
@@ -261,15 +226,34 @@ func (lb *library) exact(v value) value {
 	if v.ints == nil {
 		return v
 	}
-	faults := lb.intFaults(v.axis)
-	data, _ := v.lvl.g.Value(v.ref)
-	for i, x := range data {
-		if _, err := types.WholeInt(x); err != nil {
-			faults.add(i/max(v.size(), 1), err)
+	lb.checkInts(v.axis, func(fail func(lane int, err error)) {
+		data, _ := v.lvl.g.Value(v.ref)
+		for i, x := range data {
+			if _, err := types.WholeInt(x); err != nil {
+				fail(i/max(v.size(), 1), err)
+			}
 		}
-	}
-	faults.emit()
+	})
 	return v
+}
+
+// checkInts runs arithmetic on known integers in the lanes of ax. An error in an excluded lane does
+// not matter. In a branch that may never be taken, it becomes a rejection when the program runs.
+// Otherwise it ends the binding.
+func (lb *library) checkInts(ax *axis, run func(fail func(lane int, err error))) {
+	bad, why, excluded := value{typ: types.IntType, axis: ax, ints: make([]int64, plan.Lanes(ax))}, "", lb.at.excluded(ax)
+	run(func(lane int, err error) {
+		switch {
+		case excluded != nil && excluded[lane]:
+		case !lb.at.mayBeSkipped():
+			lb.rep.fail(lb.rep.span, diag.IntArithmetic, "%v", err).throw()
+		default:
+			bad.ints[lane], why = 1, err.Error()
+		}
+	})
+	if why != "" {
+		lb.b.rejectIf(bad, &ad.Message{Parts: []ad.MessagePart{{Text: why, Arg: -1}}})
+	}
 }
 
 // terms evaluates a density and returns its terms, each one number per lane.
@@ -390,9 +374,7 @@ func (uc *userCalls) callWith(fn *ir.Function, at source.Span, args []value) *va
 // rejectMissing rejects the evaluation if missing is not 0, which means that the function ended
 // without return.
 func (uc *userCalls) rejectMissing(fn *ir.Function, missing value) {
-	uc.b.emitEffect([]value{uc.b.numeric(missing)}, func(g *ad.Graph, a []ad.Ref) {
-		g.RejectIf(a[0], &ad.Message{Parts: []ad.MessagePart{{Text: fn.Name + " ended without a return statement", Arg: -1}}})
-	})
+	uc.b.rejectIf(missing, &ad.Message{Parts: []ad.MessagePart{{Text: fn.Name + " ended without a return statement", Arg: -1}}})
 }
 
 // intrinsic calls a function that only the library's Stan sources can use.
@@ -436,7 +418,7 @@ func (uc *userCalls) jacobian(e *ir.UserCall, args []value) value {
 	}
 	g.Output(g.Transpose(j))
 	inputs := append([]ad.Ref{in}, g.Inputs[1:]...)
-	setInputs(g, inputs)
+	g.SetInputs(inputs)
 	refs := []ad.Ref{parent.g.Broadcast(uc.b.use(uc.b.numeric(at), parent, outer), []int{n})}
 	refs = append(refs, lvl.args...)
 	ref := parent.g.Inline(g, refs, true)[0]

@@ -295,9 +295,9 @@ func (cr *carrier) carry(ax *axis, steps int, lp *loop, i value, active *value) 
 	g, body := parent.g, r.lvl.g
 	args, inputs := cr.arguments(r, inits, parent, outer), slices.Clone(r.regs)
 	for _, l := range slices.Concat(r.lvl.streams, r.lvl.captures) {
-		args, inputs = append(args, l.outer), append(inputs, l.in)
+		args, inputs = append(args, l.Outer), append(inputs, l.In)
 	}
-	setInputs(body, inputs)
+	body.SetInputs(inputs)
 	sums := cr.outputTarget(r)
 	if len(body.Outputs) == 0 && len(body.SideEffects) == 0 {
 		cr.iter.settle(lp)
@@ -400,7 +400,7 @@ func (cr *carrier) iterate(lp iterated) signal {
 	sums := cr.outputTarget(body)
 	captured := unifyInputs(cond.lvl, body.lvl)
 	for _, x := range []*regionBody{cond, body} {
-		setInputs(x.lvl.g, append(slices.Clone(x.regs), x.lvl.g.Inputs...))
+		x.lvl.g.SetInputs(append(slices.Clone(x.regs), x.lvl.g.Inputs...))
 	}
 	g.SetSite(cr.b.site())
 	w := g.DoWhile(&ad.While{Cond: cond.lvl.g, Body: body.lvl.g, Carries: len(body.regs), Sums: sums, Snapshots: ad.DefaultSnapshots}, append(args, captured...))
@@ -449,14 +449,11 @@ func (cr *carrier) carryRagged(s *ir.For, from, to value, sooner string) signal 
 	if cr.at.axis != ax {
 		panic(&fault{Reason: "loop bounds that lanes.Differ between iterations"})
 	}
-	upFrom, upTo := plan.UpTo(ax, from.axis), plan.UpTo(ax, to.axis)
-	steps := int64(0)
-	for l := range ax.N {
-		steps = max(steps, to.known().At(upTo, l, 0)-from.known().At(upFrom, l, 0)+1)
-	}
-	if steps <= 0 {
+	steps := lanes.MaxTrips(from.known(), to.known(), ax)
+	if steps == 0 {
 		return goesOn
 	}
+	upFrom, upTo := plan.UpTo(ax, from.axis), plan.UpTo(ax, to.axis)
 	cr.rep.reserveLanes(ax.N, int(steps))
 	inner := &axis{N: ax.N * int(steps), Parent: ax, Level: levelOf(ax), Up: make([]int32, 0, ax.N*int(steps))}
 	i := value{typ: types.IntType, axis: inner}

@@ -7,7 +7,6 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/interp"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/ir"
-	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/lang/types"
 )
@@ -310,11 +309,9 @@ func (ct *contents) writeInts(c *cell, acc lanes.Access, v value, ax *axis) {
 }
 
 func (ct *contents) checkShape(at source.Span, name string, want, got []int) {
-	if slices.Equal(want, got) {
-		return
+	if !slices.Equal(want, got) {
+		ct.rep.complain(interp.SizeMismatch(at, name, want, got)).throw()
 	}
-	ct.rep.fail(at, diag.SizeMismatch, "sizes do not match in the assignment to `%s`", name).
-		detailf("`%s` here has %s; the value has %s.", name, interp.SizeText(want), interp.SizeText(got)).throw()
 }
 
 // saveForBranch saves a cell's content before a branch writes to it.

@@ -326,11 +326,7 @@ func (cl *control) region(cond value, then, els func() signal) signal {
 			g.Output(g.Broadcast(cl.b.use(v, br.lvl, nil), v.shape))
 		}
 		if hasTarget {
-			sum := g.Const(0)
-			for _, r := range br.target {
-				sum = g.Add(sum, r)
-			}
-			g.Output(sum)
+			g.Output(sumOf(g, append([]ad.Ref{g.Const(0)}, br.target...)))
 		}
 	}
 	if len(t.lvl.g.Outputs) == 0 && len(t.lvl.g.SideEffects)+len(e.lvl.g.SideEffects) == 0 {
@@ -420,18 +416,7 @@ func unifyInputs(a, b *level) []ad.Ref {
 			}
 			inputs[i] = in
 		}
-		for i, in := range inputs {
-			l.g.Nodes[in].Attr = i
-		}
-		l.g.Inputs = inputs
+		l.g.SetInputs(inputs)
 	}
 	return args
-}
-
-// setInputs sets the inputs of a graph, in this order.
-func setInputs(g *ad.Graph, inputs []ad.Ref) {
-	for k, in := range inputs {
-		g.Nodes[in].Attr = k
-	}
-	g.Inputs = inputs
 }

@@ -227,8 +227,9 @@ func (mk *marks) statements() *Information {
 	for _, d := range mk.densities {
 		wrt = append(wrt, d.input)
 	}
-	made := madeFrom(g, wrt[len(params):], nil)
-	squares := mk.squares(params, made)
+	made := g.MadeFrom(wrt[len(params):], nil)
+	adds := mk.addedBy()
+	squares, terms := g.SquareTerms(params, made)
 	weights := g.Backprop([]ad.Ref{total}, []ad.Ref{g.Const(1)}, wrt)
 	info := &Information{Graph: g}
 	for i, d := range mk.densities {
@@ -252,9 +253,9 @@ func (mk *marks) statements() *Information {
 			info.Statements, info.Calls = append(info.Statements, s), append(info.Calls, call)
 		}
 	}
-	beside := madeFrom(g, params, squares)
-	for _, s := range squares {
-		info.Statements, info.Calls = append(info.Statements, s.statement), append(info.Calls, Call{At: s.at, Name: "square"})
+	beside := g.MadeFrom(params, squares)
+	for i, s := range squares {
+		info.Statements, info.Calls = append(info.Statements, terms[i]), append(info.Calls, Call{At: adds[s], Name: "square"})
 	}
 	rest := func(r ad.Ref) bool { // depends on parameters in other ways, too
 		return beside[r] && slices.ContainsFunc(g.Backprop([]ad.Ref{r}, []ad.Ref{g.Const(1)}, params), func(a ad.Ref) bool { return a != ad.None })
@@ -282,29 +283,10 @@ func (mk *marks) statements() *Information {
 	return info
 }
 
-// square is a node x² that enters the log density with a constant negative weight. Up to a
-// constant, this is the density of a normal distribution with mean x.
-type square struct {
-	ref       ad.Ref
-	at        source.Span // the statement that adds it
-	statement ad.Statement
-}
-
-// squares finds such nodes. They must not depend on densities.
-func (mk *marks) squares(params []ad.Ref, made []bool) (out []square) {
+// addedBy returns, by node, the statement that adds it to the log density.
+func (mk *marks) addedBy() []source.Span {
 	g := mk.b.root.g
-	moves := madeFrom(g, params, nil)
-	var of []ad.Ref // nodes
-	for i, n := range g.Nodes {
-		same := n.Op == ad.OpSquare || n.Op == ad.OpMul && n.Args[0] == n.Args[1]
-		if same && moves[i] && !made[i] {
-			of = append(of, ad.Ref(i))
-		}
-	}
-	if len(of) == 0 {
-		return nil
-	}
-	adds := make([]source.Span, len(g.Nodes)) // by node: the statement that adds it
+	adds := make([]source.Span, len(g.Nodes))
 	for _, a := range mk.lp.addends {
 		adds[a.ref] = a.at
 	}
@@ -315,38 +297,7 @@ func (mk *marks) squares(params []ad.Ref, made []bool) (out []square) {
 			}
 		}
 	}
-	for i, w := range g.Backprop([]ad.Ref{g.Outputs[0]}, []ad.Ref{g.Const(1)}, of) {
-		if w == ad.None {
-			continue
-		}
-		data, ok := g.Value(w)
-		if !ok || slices.ContainsFunc(data, func(v float64) bool { return !(v <= 0) || math.IsInf(v, 0) }) {
-			continue
-		}
-		s := square{ref: of[i], statement: ad.Statement{
-			Args: []ad.Ref{g.Nodes[of[i]].Args[0], g.Scale(-2, w)},
-			Info: func(_ *ad.Graph, a []ad.Ref) [][]ad.Ref { return [][]ad.Ref{{a[1]}, nil} },
-		}}
-		s.at = adds[s.ref]
-		out = append(out, s)
-	}
-	return out
-}
-
-// madeFrom reports which nodes of a graph depend on the nodes in from in other ways than only
-// through squares.
-func madeFrom(g *ad.Graph, from []ad.Ref, through []square) []bool {
-	made, ends := make([]bool, len(g.Nodes)), make([]bool, len(g.Nodes))
-	for _, r := range from {
-		made[r] = true
-	}
-	for _, s := range through {
-		ends[s.ref] = true
-	}
-	for i := range g.Nodes {
-		made[i] = made[i] || !ends[i] && slices.ContainsFunc(g.Nodes[i].Args, func(a ad.Ref) bool { return made[a] })
-	}
-	return made
+	return adds
 }
 
 // unusable returns the reason why a density with weight w cannot be a statement, or "". made marks

@@ -9,6 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/interp"
 	"github.com/ppl-lang/ppl/compile/internal/known"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
+	"github.com/ppl-lang/ppl/compile/internal/static"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -252,7 +253,7 @@ func (ex *expressions) sizes(v *ir.Var) []int {
 // conditional evaluates ?: . Its autodiff level is the higher one of both sides, whichever is
 // taken.
 func (ex *expressions) conditional(e *ir.Cond) value {
-	levels := ex.paramLevels(e)
+	levels := static.Levels(e, func(v *ir.Var) bool { return ex.vars.cell(v).param })
 	return ex.choice(e).each(func(k int, leaf value) value {
 		leaf.param = levels[k]
 		return leaf
@@ -308,70 +309,6 @@ func (ex *expressions) decided(e ir.Expr) (v value, ok bool) {
 		return ofLanes(x), err == nil // a mistake is reported by the general evaluation
 	}
 	return v, false
-}
-
-// paramLevels returns the autodiff levels of the leaves of an expression.
-func (ex *expressions) paramLevels(e ir.Expr) []bool {
-	leaves := e.Type().Leaves()
-	out := make([]bool, len(leaves))
-	highest := func(es ...ir.Expr) {
-		for _, x := range es {
-			for k, p := range ex.paramLevels(x) {
-				out[k] = out[k] || p
-			}
-		}
-	}
-	switch e := e.(type) {
-	case *ir.Cond:
-		highest(e.Then, e.Else)
-	case *ir.ArrayLit:
-		highest(e.Elems...)
-	case *ir.RowVectorLit:
-		highest(e.Elems...)
-	case *ir.IndexExpr:
-		highest(e.X)
-	case *ir.Tuple:
-		out = out[:0]
-		for _, x := range e.Elems {
-			out = append(out, ex.paramLevels(x)...)
-		}
-	case *ir.Member:
-		from, to := e.X.Type().LeafRange(e.I)
-		out = ex.paramLevels(e.X)[from:to]
-	case *ir.Promote:
-		out = types.PromotedLeaves(ex.paramLevels(e.X), e.X.Type(), e.Ty)
-	default:
-		p := ex.paramLevel(e)
-		for k := range out {
-			out[k] = p
-		}
-	}
-	for k, leaf := range leaves {
-		switch {
-		case leaf.Type.Kind == types.Int:
-			out[k] = false
-		case leaf.Part == types.ImagPart:
-			out[k-1] = out[k-1] || out[k]
-			out[k] = out[k-1]
-		}
-	}
-	return out
-}
-
-// paramLevel reports whether an expression has parameter level, judged by its parts. Integers never
-// have it.
-func (ex *expressions) paramLevel(e ir.Expr) bool {
-	param := false
-	ir.Inspect(e, func(n ir.Node) bool {
-		switch n := n.(type) {
-		case *ir.VarRef:
-			param = param || ex.vars.cell(n.Var).param
-		case *ir.TargetValue:
-			param = true
-		}
-		return n.(ir.Expr).Type().Kind != types.Int
-	})
-	return param
 }
 
 // logical evaluates && or ||. It evaluates the right side only where the left side leaves the

@@ -109,9 +109,9 @@ func (b *builder) enter(v value, lvl *level) ad.Ref {
 			l.captured[key] = in
 			switch {
 			case key.stream:
-				l.streams = append(l.streams, link{r, in, flat})
+				l.streams = append(l.streams, ad.Entry{In: in, Outer: r, Lane: flat})
 			case l.loop != nil:
-				l.captures = append(l.captures, link{outer: r, in: in})
+				l.captures = append(l.captures, ad.Entry{In: in, Outer: r})
 			default:
 				l.args = append(l.args, r)
 			}
@@ -237,6 +237,11 @@ func (b *builder) emitEffect(args []value, add func(g *ad.Graph, a []ad.Ref)) {
 	}
 	lvl.g.SetSite(b.site())
 	add(lvl.g, refs)
+}
+
+// rejectIf adds a rejection if an element of cond is not 0.
+func (b *builder) rejectIf(cond value, m *ad.Message, args ...value) {
+	b.emitEffect(append([]value{cond}, args...), func(g *ad.Graph, a []ad.Ref) { g.RejectIf(g.Sum(a[0]), m, a[1:]...) })
 }
 
 func (b *builder) emitAt(lvl *level, ax *axis, typ types.Type, args []value, build func(g *ad.Graph, a []ad.Ref) ad.Ref) value {

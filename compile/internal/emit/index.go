@@ -8,7 +8,6 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/interp"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/ir"
-	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -39,16 +38,10 @@ func (xr *indexer) Excluded(ax *axis) []bool { return xr.at.excluded(ax) }
 // never be taken: there they become a rejection when the program runs.
 func (xr *indexer) OutOfRange(i, bad lanes.Value, first int64, size, dimension int, ix ir.Index, what string) {
 	if !xr.at.mayBeSkipped() {
-		message, detail, fix := interp.IndexRange(first, size, dimension, what)
-		xr.rep.fail(ix.At, diag.IndexRange, "%s", message).detailf("%s", detail).fix("%s", fix).throw()
+		xr.rep.complain(interp.IndexRange(ix.At, first, size, dimension, what)).throw()
 	}
 	xr.instead++
-	xr.b.emitEffect([]value{xr.b.numeric(ofLanes(bad)), xr.b.numeric(ofLanes(i))}, func(g *ad.Graph, a []ad.Ref) {
-		if len(g.Type(a[0]).Shape) > 0 {
-			a[0] = g.Sum(a[0])
-		}
-		g.RejectIf(a[0], outOfRange(dimension, " of "+what, size), a[1])
-	})
+	xr.b.rejectIf(ofLanes(bad), outOfRange(dimension, " of "+what, size), ofLanes(i))
 }
 
 // computedIndex reads elements of x whose indices are computed.
@@ -153,10 +146,7 @@ func (xr *indexer) checkIndex(i value, size, dimension int, ix ir.Index) {
 	}
 	xr.b.emitEffect([]value{xr.b.numeric(i)}, func(g *ad.Graph, a []ad.Ref) {
 		bad := g.Add(g.Less(a[0], g.Const(1)), g.Less(g.Const(float64(size)), a[0]))
-		if len(g.Type(bad).Shape) > 0 {
-			bad = g.Sum(bad)
-		}
-		g.RejectIf(bad, outOfRange(dimension, "", size), a[0])
+		g.RejectIf(g.Sum(bad), outOfRange(dimension, "", size), a[0])
 	})
 }
 

@@ -89,7 +89,7 @@ func (p *Param) positions(leaf int) ad.Index {
 		}
 	}
 	if len(p.Leaves) == 1 {
-		return storage(t, free)
+		return lanes.Separable(t, free)
 	}
 	return lanes.Affine(ad.Index{Dims: []ad.Dim{lanes.Table(t)}})
 }
@@ -162,28 +162,7 @@ func rejectIf(g *ad.Graph, wrong ad.Ref, m *ad.Message, args ...ad.Ref) {
 	if data, ok := g.Value(wrong); ok && !slices.Contains(data, 1) {
 		return
 	}
-	if len(g.Type(wrong).Shape) > 0 {
-		wrong = g.Sum(wrong)
-	}
-	g.RejectIf(wrong, m, args...)
-}
-
-// storage returns the index of elements at positions t, by element in row-major order.
-func storage(t []int32, shape []int) ad.Index {
-	if len(shape) < 2 || len(t) == 0 {
-		return lanes.Contiguous(shape)
-	}
-	// The map is separable: read the strides off the table.
-	ix := ad.Index{Dims: make([]ad.Dim, len(shape))}
-	stride := 1
-	for k := len(shape) - 1; k >= 0; k-- {
-		ix.Dims[k].N = shape[k]
-		if shape[k] > 1 {
-			ix.Dims[k].Stride = int(t[stride])
-		}
-		stride *= shape[k]
-	}
-	return ix
+	g.RejectIf(g.Sum(wrong), m, args...)
 }
 
 // wrongItem returns a function that finds the first vector or matrix of a variable that violates

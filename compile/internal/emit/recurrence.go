@@ -17,9 +17,8 @@ import (
 // program restarts the recurrence.
 //
 // Only computations that depend on a register go into the body's graph; all others are evaluated in
-// lanes, outside. Of the body's graph, only computations for the next values of the registers stay
-// in the scan. The rest is evaluated in lanes on the values that the scan keeps. So the remaining
-// recurrence is as small as possible.
+// lanes, outside. Of the body's graph, [ad.Graph.DoRecurrence] leaves only the computations for the
+// next values of the registers in the scan.
 type recurrence struct {
 	planned []*plan.Unit
 	dom     *axis // its lanes are the steps
@@ -304,49 +303,32 @@ func (sn *scans) recurrence(n *nest, planned []*plan.Unit, run func(u *unit)) {
 			run(u)
 		}
 	})
+	// The body of the scan, with the next values of the registers.
 	body := r.lvl.g
-	inBody := func(w *write) bool { return w.val.ints == nil && w.val.lvl == r.lvl }
-
-	// Find the recurrence: the next values of the registers and everything they need. Random draws
-	// also belong to it, so that every iteration gets its own number. In lanes, equal arguments
-	// would give a single number.
-	var regs, next []ad.Ref
+	loop := &ad.Recurrence{Body: body, Steps: ax.N, Streams: r.lvl.streams, Captures: r.lvl.captures}
 	for _, ch := range r.order {
 		val := sn.arr.reshape(sn.b.numeric(ch.w.val), []int{ch.size}, ch.w.val.typ)
-		for k, reg := range ch.reg {
-			regs = append(regs, reg)
-			if k == 0 {
-				next = append(next, body.Broadcast(sn.b.use(val, r.lvl, nil), []int{ch.size}))
-			} else {
-				next = append(next, ch.reg[k-1])
-			}
+		next := body.Broadcast(sn.b.use(val, r.lvl, nil), []int{ch.size})
+		for _, reg := range ch.reg {
+			loop.Carried, loop.Next = append(loop.Carried, reg), append(loop.Next, next)
+			next = reg
 		}
 	}
-	needed := slices.Clone(next)
-	for i := range body.Nodes {
-		if body.Nodes[i].Draws() {
-			needed = append(needed, ad.Ref(i))
+	for _, ch := range r.order {
+		for k := range ch.reg {
+			loop.Start = append(loop.Start, sn.beforeScan(ch, k))
 		}
 	}
-	inner := body.Live(needed, false)
-	body.MarkResults(inner)
 
-	// Find the values that are used outside the recurrence.
-	isReg := map[ad.Ref]int{}
-	for k, reg := range regs {
-		isReg[reg] = k
-	}
+	// The values that are used outside the recurrence.
 	var writes []*write
+	var wanted []ad.Ref
 	for _, u := range units {
 		for _, h := range n.order {
-			if w := h.ofUnit(u); w != nil && inBody(w) {
-				writes = append(writes, w)
+			if w := h.ofUnit(u); w != nil && w.val.ints == nil && w.val.lvl == r.lvl {
+				writes, wanted = append(writes, w), append(wanted, w.val.ref)
 			}
 		}
-	}
-	var wanted []ad.Ref
-	for _, w := range writes {
-		wanted = append(wanted, w.val.ref)
 	}
 	wanted = append(wanted, r.targets...)
 	var marked []ad.Statement
@@ -356,152 +338,23 @@ func (sn *scans) recurrence(n *nest, planned []*plan.Unit, run func(u *unit)) {
 	for _, st := range marked {
 		wanted = append(wanted, st.Args...)
 	}
-	wanted = append(wanted, body.SideEffects...)
-	outer := make([]bool, len(body.Nodes))
-	var kept []ad.Ref
-	keptAt := map[ad.Ref]int{}
-	var visit func(x ad.Ref)
-	visit = func(x ad.Ref) {
-		if outer[x] {
-			return
-		}
-		outer[x] = true
-		nd := &body.Nodes[x]
-		if nd.Op == ad.OpConst || nd.Op == ad.OpInput {
-			return
-		}
-		if inner[x] {
-			if nd.Op.Row().Class == ad.Region { // it has no value
-				return
-			}
-			keptAt[x] = len(kept)
-			kept = append(kept, x)
-			return
-		}
-		for _, a := range nd.Args {
-			visit(a)
-		}
-	}
-	for _, x := range wanted {
-		visit(x)
-	}
 
-	// The scan itself.
 	g := sn.at.lvl.g
-	nb := ad.NewGraph()
-	to := make([]ad.Ref, len(body.Nodes))
-	var args []ad.Ref
-	for _, ch := range r.order {
-		for k, reg := range ch.reg {
-			to[reg] = nb.Input(ad.Type{Shape: []int{ch.size}})
-			args = append(args, sn.beforeScan(ch, k))
-		}
-	}
-	streams := 0
-	for _, l := range r.lvl.streams {
-		if inner[l.in] {
-			to[l.in] = nb.Input(body.Type(l.in))
-			args = append(args, l.outer)
-			streams++
-		}
-	}
-	for _, l := range r.lvl.captures {
-		if inner[l.in] {
-			to[l.in] = nb.Input(body.Type(l.in))
-			args = append(args, l.outer)
-		}
-	}
-	copyNodes(nb, body, to, inner)
-	for _, x := range next {
-		nb.Output(to[x])
-	}
-	for _, x := range kept {
-		nb.Output(to[x])
-	}
 	g.SetSite(sn.b.site())
-	results := sn.scanned(&ad.Scan{Body: nb, Carries: len(regs), Streams: streams, Outs: len(kept), Steps: ax.N}, args)
-
-	// The rest, in lanes.
-	lane := make([]ad.Ref, len(body.Nodes))
-	for _, l := range r.lvl.streams {
-		lane[l.in] = l.flat
-	}
-	for _, l := range r.lvl.captures {
-		lane[l.in] = l.outer
-	}
-	replay := make([]bool, len(body.Nodes))
-	for i, used := range outer {
-		if !used {
-			continue
-		}
-		x, nd := ad.Ref(i), &body.Nodes[i]
-		switch k, isKept := keptAt[x]; {
-		case isKept:
-			lane[x] = g.Lane(results.kept(k))
-		case inner[x] && nd.Op.Row().Class == ad.Region: // the scan runs it
-		case nd.Op == ad.OpInput:
-			if k, ok := isReg[x]; ok {
-				lane[x] = g.Lane(results.history(k))
-			}
-		default:
-			replay[x] = true
-		}
-	}
-	copyNodes(g, body, lane, replay)
+	lane := g.DoRecurrence(loop, wanted)
 	for _, w := range writes {
-		w.val = sn.b.wrap(lane[w.val.ref], sn.at.lvl, ax, w.val.typ, w.val.param)
+		w.val = sn.b.wrap(lane(w.val.ref), sn.at.lvl, ax, w.val.typ, w.val.param)
 	}
 	for _, st := range marked {
 		for k, a := range st.Args {
-			st.Args[k] = lane[a]
+			st.Args[k] = lane(a)
 		}
 	}
 	sn.at.with(sn.at.in(ax), func() {
 		for _, x := range r.targets {
-			sn.lp.addTarget(sn.b.wrap(lane[x], sn.at.lvl, ax, types.RealType, true))
+			sn.lp.addTarget(sn.b.wrap(lane(x), sn.at.lvl, ax, types.RealType, true))
 		}
 	})
-}
-
-// scanResults returns the arrays over the steps of values that a scan keeps, and of carried values
-// before each step.
-type scanResults struct{ kept, history func(k int) ad.Ref }
-
-// scanned adds a scan to the graph. If all its inputs are known, it adds constants with the scan's
-// results instead.
-func (sn *scans) scanned(s *ad.Scan, args []ad.Ref) scanResults {
-	g := sn.at.lvl.g
-	known := len(s.Body.SideEffects) == 0 && !slices.ContainsFunc(s.Body.Nodes, func(n ad.Node) bool { return n.Draws() })
-	h := ad.NewGraph()
-	var in []ad.Ref
-	for _, a := range args {
-		data, ok := g.Value(a)
-		if known = known && ok; !known {
-			break
-		}
-		in = append(in, h.ConstArray(g.Type(a), data))
-	}
-	if known {
-		sc := h.DoScan(s, in)
-		for k := range s.Outs {
-			h.Output(h.Kept(sc, k))
-		}
-		for k := range s.Carries {
-			h.Output(h.History(sc, k))
-		}
-		if out, err := h.Eval(nil, &ad.Env{}); err == nil {
-			at := func(k int) ad.Ref { return g.ConstArray(h.Type(h.Outputs[k]), out[k]) }
-			return scanResults{kept: at, history: func(k int) ad.Ref { return at(s.Outs + k) }}
-		}
-	}
-	sc := g.DoScan(s, args)
-	if len(s.Body.SideEffects) > 0 {
-		g.SideEffects = append(g.SideEffects, sc)
-	}
-	return scanResults{
-		kept:    func(k int) ad.Ref { return g.Kept(sc, k) },
-		history: func(k int) ad.Ref { return g.History(sc, k) },
-	}
 }
 
 // beforeScan returns the content of register k of a chain before the scan.
@@ -518,21 +371,4 @@ func (sn *scans) beforeScan(ch *chain, k int) ad.Ref {
 		return g.Broadcast(g.Const(0), []int{ch.size})
 	}
 	return sn.b.use(sn.arr.elementsOf(a.parts, t, types.Real), sn.at.lvl, nil)
-}
-
-// copyNodes adds copies of the marked nodes of body to g. to maps nodes of body to their copies:
-// the caller fills in the inputs, copyNodes the others. Regions keep their side effects.
-func copyNodes(g, body *ad.Graph, to []ad.Ref, marked []bool) {
-	w := ad.NewRewriter(body, g)
-	for i, n := range body.Nodes {
-		if n.Op == ad.OpInput || !marked[i] {
-			w.Put(ad.Ref(i), to[i])
-		}
-	}
-	w.Run(marked)
-	for i, m := range marked {
-		if m {
-			to[i] = w.At(ad.Ref(i))
-		}
-	}
 }

@@ -177,14 +177,14 @@ type problem struct {
 }
 
 func (rp *reporter) fail(at source.Span, code diag.Code, format string, args ...any) *problem {
-	if !at.IsValid() {
-		at = rp.span
-	}
 	return rp.complain(diag.Errorf(code, at, format, args...))
 }
 
 // complain returns a problem with the calls in progress.
 func (rp *reporter) complain(d diag.Diagnostic) *problem {
+	if !d.Span.IsValid() {
+		d.Span = rp.span
+	}
 	const shown = 3 // calls of a deep recursion all look alike
 	for i := len(rp.calls) - 1; i >= max(0, len(rp.calls)-shown); i-- {
 		c := rp.calls[i]

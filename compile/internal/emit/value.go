@@ -31,8 +31,8 @@ type level struct {
 
 	captured map[capture]ad.Ref // values that have entered
 	args     []ad.Ref           // the parent's refs, in order of capture
-	streams  []link
-	captures []link // for a loop's body: args with their inputs
+	streams  []ad.Entry         // Lane is for flat levels
+	captures []ad.Entry         // for a loop's body: args with their inputs
 }
 
 // capture identifies a value of a surrounding level, and how it enters.
@@ -40,10 +40,6 @@ type capture struct {
 	ref    ad.Ref
 	stream bool
 }
-
-// link is a value of a surrounding level and the body's input for it. For a stream of a flat level,
-// flat is the value in lanes of the loop.
-type link struct{ outer, in, flat ad.Ref }
 
 func newLevel(parent *level, outer *axis) *level {
 	return &level{g: parent.g.Sibling(), parent: parent, depth: parent.depth + 1, outer: outer, captured: map[capture]ad.Ref{}}

@@ -164,8 +164,5 @@ func (at *sight) Excluded(ax *plan.Axis) []bool { return lanes.Excluded(at.masks
 
 // OutOfRange ends the inspection with a mistake.
 func (at *sight) OutOfRange(_, _ lanes.Value, first int64, size, dimension int, ix ir.Index, what string) {
-	message, detail, fix := interp.IndexRange(first, size, dimension, what)
-	d := diag.Errorf(diag.IndexRange, ix.At, "%s", message)
-	d.Detail, d.Fix = detail, fix
-	panic(&mistake{d})
+	panic(&mistake{interp.IndexRange(ix.At, first, size, dimension, what)})
 }

@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/internal/static"
 	"github.com/ppl-lang/ppl/compile/ir"
-	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/lang/types"
 	"github.com/ppl-lang/ppl/stdlib"
@@ -216,15 +214,8 @@ func (in *inspection) repeats(s ir.Stmt) bool {
 			continue
 		}
 		from, to := in.at.eval(f.From), in.at.eval(f.To)
-		ax := lanes.Innermost(from.Axis, to.Axis)
-		if ax == nil {
-			continue
-		}
-		upFrom, upTo := plan.UpTo(ax, from.Axis), plan.UpTo(ax, to.Axis)
-		for l := range ax.N {
-			if to.At(upTo, l, 0)-from.At(upFrom, l, 0) >= MediumLoop {
-				return true
-			}
+		if ax := lanes.Innermost(from.Axis, to.Axis); ax != nil && lanes.MaxTrips(from, to, ax) > MediumLoop {
+			return true
 		}
 	}
 	return false
@@ -274,12 +265,7 @@ func (in *inspection) writtenOut(s *ir.For, from, to lanes.Value) bool {
 	if it == nil {
 		return false
 	}
-	ax := lanes.Innermost(from.Axis, to.Axis)
-	upFrom, upTo := plan.UpTo(ax, from.Axis), plan.UpTo(ax, to.Axis)
-	most := int64(0)
-	for l := range ax.N {
-		most = max(most, to.At(upTo, l, 0)-from.At(upFrom, l, 0)+1)
-	}
+	most := lanes.MaxTrips(from, to, lanes.Innermost(from.Axis, to.Axis))
 	if most > MediumLoop {
 		return false
 	}
@@ -533,9 +519,7 @@ func (at *sight) shape(v *ir.Var) []int {
 // fits fails unless a value has the shape of the variable that it is assigned to.
 func fits(at source.Span, name string, want, got []int) {
 	if !slices.Equal(want, got) {
-		d := diag.Errorf(diag.SizeMismatch, at, "sizes do not match in the assignment to `%s`", name)
-		d.Detail = fmt.Sprintf("`%s` here has %s; the value has %s.", name, interp.SizeText(want), interp.SizeText(got))
-		panic(&mistake{d})
+		panic(&mistake{interp.SizeMismatch(at, name, want, got)})
 	}
 }
 

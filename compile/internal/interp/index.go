@@ -18,19 +18,19 @@ func allSingle(t types.Type, is []ir.Index) bool {
 // outOfRange ends the evaluation because index i, counted from 1, is outside a dimension with size
 // elements.
 func (m *machine) outOfRange(at source.Span, i int64, size, dimension int, what string) {
-	message, detail, fix := IndexRange(i, size, dimension, what)
-	m.fail(at, diag.IndexRange, "%s", message).detailf("%s", detail).fix("%s", fix).throw()
+	m.blame(IndexRange(at, i, size, dimension, what)).throw()
 }
 
-// IndexRange returns the message for an index i, counted from 1, outside a dimension with size
+// IndexRange returns the diagnostic of an index i, counted from 1, outside a dimension with size
 // elements.
-func IndexRange(i int64, size, dimension int, what string) (message, detail, fix string) {
-	message = fmt.Sprintf("index %d is out of range", i)
-	detail = fmt.Sprintf("%s has %d element%s in dimension %d; indices count from 1.", what, size, plural(size), dimension)
+func IndexRange(at source.Span, i int64, size, dimension int, what string) diag.Diagnostic {
+	d := diag.Errorf(diag.IndexRange, at, "index %d is out of range", i)
+	d.Detail = fmt.Sprintf("%s has %d element%s in dimension %d; indices count from 1.", what, size, plural(size), dimension)
+	d.Fix = "correct the index, or the size in the declaration; both may come from the data"
 	if i == 0 {
-		return message, detail, "add 1 to indices that count from 0, in the data or here"
+		d.Fix = "add 1 to indices that count from 0, in the data or here"
 	}
-	return message, detail, "correct the index, or the size in the declaration; both may come from the data"
+	return d
 }
 
 // position returns the position of one number of a variable.

@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -177,9 +178,15 @@ func (s *scope) unpack(st *ir.Unpack) func(f *frame) {
 // fits fails unless a value has the shape of the place to which it is assigned.
 func (m *machine) fits(at source.Span, name string, want, got []int) {
 	if !slices.Equal(want, got) {
-		m.fail(at, diag.SizeMismatch, "sizes do not match in the assignment to `%s`", name).
-			detailf("`%s` here has %s; the value has %s.", name, SizeText(want), SizeText(got)).throw()
+		m.blame(SizeMismatch(at, name, want, got)).throw()
 	}
+}
+
+// SizeMismatch returns the diagnostic of an assignment of a value of another shape.
+func SizeMismatch(at source.Span, name string, want, got []int) diag.Diagnostic {
+	d := diag.Errorf(diag.SizeMismatch, at, "sizes do not match in the assignment to `%s`", name)
+	d.Detail = fmt.Sprintf("`%s` here has %s; the value has %s.", name, SizeText(want), SizeText(got))
+	return d
 }
 
 func (s *scope) assign(st *ir.Assign) func(f *frame) {

@@ -409,6 +409,24 @@ func Affine(ix ad.Index) ad.Index {
 	return ix
 }
 
+// Separable returns the index of elements at positions t, by element in row-major order, if each
+// dimension of the shape has one stride.
+func Separable(t []int32, shape []int) ad.Index {
+	if len(shape) < 2 || len(t) == 0 {
+		return Contiguous(shape)
+	}
+	ix := ad.Index{Dims: make([]ad.Dim, len(shape))}
+	stride := 1
+	for k := len(shape) - 1; k >= 0; k-- {
+		ix.Dims[k].N = shape[k]
+		if shape[k] > 1 {
+			ix.Dims[k].Stride = int(t[stride])
+		}
+		stride *= shape[k]
+	}
+	return ix
+}
+
 // Contiguous returns the index of all elements in row-major order.
 func Contiguous(shape []int) ad.Index {
 	ix := ad.Index{Dims: make([]ad.Dim, len(shape))}

@@ -120,6 +120,16 @@ func Iterations(n int, in *plan.Axis, level any, memory Memory) (*plan.Axis, Val
 	return ax, Value{Axis: ax, Ints: ints}
 }
 
+// MaxTrips returns the largest number of iterations of a loop whose bounds differ between the lanes
+// of ax.
+func MaxTrips(from, to Value, ax *plan.Axis) (most int64) {
+	upFrom, upTo := plan.UpTo(ax, from.Axis), plan.UpTo(ax, to.Axis)
+	for l := range ax.N {
+		most = max(most, to.At(upTo, l, 0)-from.At(upFrom, l, 0)+1)
+	}
+	return most
+}
+
 // Ragged returns the axis of all iterations of a loop whose bounds differ between the lanes in
 // force, and the values of its variable.
 func Ragged(from, to Value, in *plan.Axis, memory Memory) (*plan.Axis, Value) {
