@@ -180,7 +180,7 @@ func (cr *carrier) startEnding(r *regionBody) (out []value) {
 	}
 	if r.ret != nil {
 		for _, leaf := range r.ret.parts() {
-			out = append(out, value{typ: leaf.typ, shape: leaf.shape, lvl: cr.b.root, ref: cr.b.root.g.Broadcast(cr.b.root.g.Const(0), leaf.shape)})
+			out = append(out, cr.b.filled(0, leaf.typ, leaf.shape))
 		}
 	}
 	return out

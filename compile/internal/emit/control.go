@@ -243,7 +243,7 @@ type branch struct {
 // and adds the OpIf. Its results are the values that the sides assign, add to the log density, or
 // return.
 func (cl *control) region(cond value, then, els func() signal) signal {
-	parent := cl.at.regionLevel()
+	parent, ax := cl.at.surroundings()
 	if cl.at.axis != nil && !cl.lp.inModel && !cl.at.hidden() && parent == levelOf(cl.at.axis) {
 		// One decision per iteration, even if the condition is the same in all, because a side may
 		// draw random numbers.
@@ -254,11 +254,7 @@ func (cl *control) region(cond value, then, els func() signal) signal {
 	}
 	sides := [2]*branch{}
 	for k, run := range []func() signal{then, els} {
-		outer := (*axis)(nil)
-		if parent == cl.at.lvl && !cl.at.hidden() {
-			outer = cl.at.axis
-		}
-		lvl := newLevel(parent, outer)
+		lvl := newLevel(parent, ax)
 		lvl.branch = true
 		br := &branch{lvl: lvl, saved: map[*cell]state{}}
 		sides[k] = br
@@ -311,8 +307,7 @@ func (cl *control) region(cond value, then, els func() signal) signal {
 		for k, br := range sides {
 			for i, v := range result.parts() {
 				// If a side returns nothing, any number will do.
-				v.lvl, v.axis, v.ints = cl.b.root, nil, nil
-				v.ref = cl.b.root.g.Broadcast(cl.b.root.g.Const(0), v.shape)
+				v = cl.b.filled(0, v.typ, v.shape)
 				if br.sig&returns != 0 && br.result != nil {
 					v = br.result.parts()[i]
 				}
@@ -335,10 +330,6 @@ func (cl *control) region(cond value, then, els func() signal) signal {
 	}
 	args := unifyInputs(t.lvl, e.lvl)
 	g := parent.g
-	ax := cl.at.axis
-	if parent != cl.at.lvl || cl.at.hidden() {
-		ax = nil
-	}
 	c := cl.b.use(cond, parent, ax)
 	g.SetSite(cl.b.site())
 	r := g.Do(ad.OpIf, &ad.If{Then: t.lvl.g, Else: e.lvl.g}, append([]ad.Ref{c}, args...)...)

@@ -168,8 +168,7 @@ func (ex *expressions) promoted(v value, from, to types.Type) value {
 	if !to.Composite() {
 		return v
 	}
-	zero := value{typ: v.typ, shape: v.shape, lvl: ex.b.root, ref: ex.b.root.g.Broadcast(ex.b.root.g.Const(0), v.shape)}
-	return composed(to, []value{v, zero})
+	return composed(to, []value{v, ex.b.filled(0, v.typ, v.shape)})
 }
 
 // literal stacks the elements of {…} or […].

@@ -181,6 +181,11 @@ func (b *builder) wrap(r ad.Ref, lvl *level, ax *axis, typ types.Type, param boo
 	return v
 }
 
+// filled returns a value whose elements are all x.
+func (b *builder) filled(x float64, typ types.Type, shape []int) value {
+	return value{typ: typ, shape: shape, lvl: b.root, ref: b.root.g.Broadcast(b.root.g.Const(x), shape)}
+}
+
 func sumOf(g *ad.Graph, list []ad.Ref) ad.Ref {
 	sum := list[0]
 	for _, r := range list[1:] {
@@ -419,10 +424,7 @@ func (a *assembly[K]) part(key K, get func() value) int32 {
 // elementsOf returns the elements at positions `at` of the concatenated parts, as one dimension.
 func (ar *arrays) elementsOf(parts []value, at []int32, kind types.Kind) value {
 	ix := lanes.Affine(ad.Index{Dims: []ad.Dim{lanes.Table(at)}})
-	if kind != types.Int {
-		kind = types.Real
-	}
-	return ar.b.emitMove(types.Type{Kind: kind, Dims: 1}, parts, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+	return ar.b.emitMove(arrayOf(kind, 1), parts, func(g *ad.Graph, a []ad.Ref) ad.Ref {
 		src := a[0]
 		if len(a) > 1 {
 			src = g.Concat(a...)
@@ -501,8 +503,7 @@ func (ar *arrays) unset(typ types.Type, shape []int) value {
 	if n == 0 {
 		return value{typ: typ, shape: shape, lvl: ar.b.root, ref: ar.b.root.g.ConstArray(ad.Type{Shape: shape}, nil)}
 	}
-	nan := ar.b.root.g.Const(nan)
-	return value{typ: typ, shape: shape, lvl: ar.b.root, ref: ar.b.root.g.Broadcast(nan, shape)}
+	return ar.b.filled(nan, typ, shape)
 }
 
 // convert promotes known integers stored in a real variable.

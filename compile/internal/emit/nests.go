@@ -7,7 +7,6 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/inspect"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/plan"
-	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -109,7 +108,6 @@ type nests struct {
 	log   *journal
 	iter  *iterator
 	scans *scans
-	ex    evaluator
 	stmts runner
 }
 
@@ -172,18 +170,14 @@ func (ns *nests) enterUnit(u *unit) {
 		}
 		acc := w.acc
 		o := &overlay{w: w, whole: acc.IsWhole(h.c.size), delta: w.Add && (h.Sum || ns.at.nest.summing == h)}
-		typ := h.c.typ
-		shape := acc.Index.Shape()
+		typ, shape := h.c.typ, acc.Index.Shape()
 		if !o.whole {
-			typ = types.Type{Kind: types.Real, Dims: len(shape)}
-			if h.c.typ.Kind == types.Int {
-				typ.Kind = types.Int
-			}
+			typ = arrayOf(h.c.typ.Kind, len(shape))
 		}
 		o.temp = ns.mem.newCell(nil, h.c.name, typ, shape)
 		o.temp.param = h.c.param
 		if o.delta {
-			o.temp.setWhole(value{typ: typ, shape: shape, lvl: ns.b.root, ref: ns.b.root.g.Broadcast(ns.b.root.g.Const(0), shape)})
+			o.temp.setWhole(ns.b.filled(0, typ, shape))
 		} else {
 			o.temp.setWhole(ns.vars.load(h.c, acc, typ))
 		}
@@ -214,23 +208,11 @@ func (ns *nests) leaveUnit(u *unit) {
 
 // runUnit runs the statements of a unit.
 func (ns *nests) runUnit(u *unit) {
-	switch s := u.Stmts[0].(type) {
-	case *ir.Unpack:
-		old := ns.rep.move(s.Span())
-		for k, leaf := range ns.ex.eval(s.Value).parts() {
-			c := ns.vars.cell(s.Vars[k])
-			c.param = leaf.param && c.typ.Kind != types.Int
-			ns.mem.checkShape(s.Span(), c.name, c.shape, leaf.shape)
-			ns.vars.store(c, lanes.WholeOf(c.shape), leaf)
-		}
-		ns.rep.move(old)
-	default:
-		if u.Compound {
-			ns.vars.cells = slices.Clone(ns.vars.cells)
-		}
-		if sig := ns.stmts.execAll(u.Stmts); sig&^(goesOn|continues) != 0 {
-			panic(&fault{Reason: "a jump out of a unit"})
-		}
+	if u.Compound {
+		ns.vars.cells = slices.Clone(ns.vars.cells)
+	}
+	if sig := ns.stmts.execAll(u.Stmts); sig&^(goesOn|continues) != 0 {
+		panic(&fault{Reason: "a jump out of a unit"})
 	}
 }
 
@@ -316,9 +298,8 @@ func (ns *nests) commit(n *nest, h *history) {
 		return
 	}
 	val := ns.beginnings(n, h, from)
-	val.typ.Kind = types.Real
+	val.typ = arrayOf(c.typ.Kind, 1)
 	if c.typ.Kind == types.Int {
-		val.typ.Kind = types.Int
 		val = ns.b.wrap(val.ref, val.lvl, nil, val.typ, false)
 	}
 	val.param = c.param

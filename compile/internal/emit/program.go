@@ -383,7 +383,7 @@ func New(prog *ir.Program, data []Constant, o Options) *Program {
 	users := &userCalls{floor: f, vars: vars, lp: lp, ctl: ctl, ex: ex, stmts: stmts, known: known.NewEvaluators(prog, functions, evaluation, o.Budget)}
 	*ex = expressions{floor: f, vars: vars, lp: lp, ctl: ctl, idx: idx, lib: lib, users: users}
 	iter := &iterator{floor: f, vars: vars, users: users, ex: ex}
-	ns := &nests{floor: f, vars: vars, log: log, iter: iter, scans: &scans{floor: f, lp: lp, marks: mk}, ex: ex, stmts: stmts}
+	ns := &nests{floor: f, vars: vars, log: log, iter: iter, scans: &scans{floor: f, lp: lp, marks: mk}, stmts: stmts}
 	carr := &carrier{floor: f, functions: functions, vars: vars, lp: lp, log: log, ctl: ctl, iter: iter, ex: ex, stmts: stmts}
 	ls := &loops{floor: f, log: log, ctl: ctl, idx: idx, iter: iter, nests: ns, carr: carr, ex: ex, stmts: stmts}
 	*stmts = statements{floor: f, vars: vars, lp: lp, ctl: ctl, idx: idx, lib: lib, users: users, ex: ex, loops: ls}

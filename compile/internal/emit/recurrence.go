@@ -114,13 +114,7 @@ func (vs *variables) readCarried(n *nest, h *history, acc lanes.Access, ax *axis
 		mixed = false
 	}
 	if mixed || always {
-		rest := slices.Clone(from)
-		for i, o := range rest {
-			if r.writes(o) {
-				rest[i] = plan.Origin{None: true}
-			}
-		}
-		outside = vs.arr.reshape(vs.b.numeric(vs.valueOf(n, h, rest, acc, ax, typ)), []int{width}, elem)
+		outside = vs.arr.reshape(vs.b.numeric(vs.valueOf(n, h, r.fromOutside(from), acc, ax, typ)), []int{width}, elem)
 		if !anyCarried {
 			v := vs.arr.shaped(outside, shape, typ)
 			v.param = h.c.param
@@ -180,6 +174,17 @@ func (r *recurrence) writes(o plan.Origin) bool {
 	return o.Write != nil && plan.Has(r.planned, o.Write.Unit)
 }
 
+// fromOutside returns origins without values written by the recurrence.
+func (r *recurrence) fromOutside(from []plan.Origin) []plan.Origin {
+	from = slices.Clone(from)
+	for i, o := range from {
+		if r.writes(o) {
+			from[i] = plan.Origin{None: true}
+		}
+	}
+	return from
+}
+
 // begins sets the registers' values before the scan, from the values that reads see from outside.
 // This works if only the first steps read from outside, in place of values from earlier steps.
 // Otherwise it returns false.
@@ -212,12 +217,7 @@ func (vs *variables) begins(n *nest, h *history, acc lanes.Access, at []plan.Fro
 			some.Base[l] = acc.Base[up[l]]
 		}
 	}
-	rest := slices.Clone(from[:most*width])
-	for i, o := range rest {
-		if r.writes(o) {
-			rest[i] = plan.Origin{None: true}
-		}
-	}
+	rest := r.fromOutside(from[:most*width])
 	flat := new(value)
 	vs.at.with(vs.at.in(first), func() { *flat = vs.arr.flatten(vs.valueOf(n, h, rest, some, first, typ), first) })
 	same := func(k int, ch *chain, pos int, e element) bool {

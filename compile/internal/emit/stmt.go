@@ -100,14 +100,18 @@ func (st *statements) declare(s *ir.Declare) {
 	}
 }
 
-// unpack declares variables for the leaves of a value.
+// unpack declares variables for the leaves of a value. The nest has declared those of its units.
 func (st *statements) unpack(s *ir.Unpack) {
 	for k, leaf := range st.ex.eval(s.Value).parts() {
 		v := s.Vars[k]
-		c := st.mem.newCell(v, v.Name, v.Type, leaf.shape)
+		c := st.vars.cell(v)
+		if n := st.at.nest; n == nil || n.watched[c] == nil {
+			c = st.mem.newCell(v, v.Name, v.Type, leaf.shape)
+			st.vars.cells[v.ID] = c
+		}
 		c.param = leaf.param && v.Type.Kind != types.Int
-		c.setWhole(st.arr.convert(leaf, v.Type))
-		st.vars.cells[v.ID] = c
+		st.mem.checkShape(s.Span(), c.name, c.shape, leaf.shape)
+		st.vars.store(c, lanes.WholeOf(c.shape), leaf)
 	}
 }
 

@@ -132,6 +132,14 @@ func (v value) mapped(f func(x int64) int64) value {
 	return v
 }
 
+// arrayOf returns the type of arrays of ints, for ints, or else of reals.
+func arrayOf(kind types.Kind, dims int) types.Type {
+	if kind != types.Int {
+		kind = types.Real
+	}
+	return types.Type{Kind: kind, Dims: dims}
+}
+
 // upTo returns the integers from 1 to n.
 func upTo(n int) value {
 	v := value{typ: types.Type{Kind: types.Int, Dims: 1}, shape: []int{n}, ints: make([]int64, n)}
