@@ -141,6 +141,18 @@ func (k ConstraintKind) Wrong(shape []int, x, work []float64, tol float64) strin
 	return k.row().wrong(shape, x, work, tol)
 }
 
+// WrongItem finds the first of the values of this shape in x that is wrong, and describes it. work
+// has the length of one value.
+func (k ConstraintKind) WrongItem(shape []int, x, work []float64, tol float64) (item int, wrong string) {
+	n := len(work)
+	for i := range len(x) / max(n, 1) {
+		if wrong := k.Wrong(shape, x[i*n:(i+1)*n], work, tol); wrong != "" {
+			return i, wrong
+		}
+	}
+	return 0, ""
+}
+
 // Fixed reports whether the type determines the element at 0-based indices at of a value of a given
 // shape, whatever the other elements are: a diagonal of ones, the zeros of a triangular matrix.
 func (k ConstraintKind) Fixed(shape, at []int) bool {

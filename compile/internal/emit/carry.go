@@ -5,6 +5,7 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/inspect"
+	"github.com/ppl-lang/ppl/compile/internal/known"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/plan"
 	"github.com/ppl-lang/ppl/compile/internal/static"
@@ -224,7 +225,7 @@ func (cr *carrier) finishRegion(r *regionBody, parent *level, ax *axis, node ad.
 
 // carriedBy returns the variables that a loop carries as a whole.
 func (cr *carrier) carriedBy(lp *loop) []*ir.Var {
-	return slices.DeleteFunc(static.CarriedVars(lp.Body), lp.tracks)
+	return slices.DeleteFunc(static.CarriedVars(lp.Body), func(v *ir.Var) bool { return known.Tracks(lp.tracked, v) })
 }
 
 // notCarried returns the reason why a loop cannot become one scan, or "". The loop has steps
@@ -257,7 +258,7 @@ func (cr *carrier) notCarried(ax *axis, steps int, lp *loop) (why string) {
 
 // carry evaluates a loop as one scan. The number of steps per lane of the axis in force is known.
 // If not nil, active is 1 in the iterations that run.
-func (cr *carrier) carry(ax *axis, steps int, lp *loop, i value, active *value) signal {
+func (cr *carrier) carry(ax *axis, steps int, lp *loop, i value, active *lanes.Value) signal {
 	parent, outer := cr.at.surroundings()
 	vars := cr.carriedBy(lp)
 	inits := cr.initial(vars)
@@ -272,7 +273,7 @@ func (cr *carrier) carry(ax *axis, steps int, lp *loop, i value, active *value) 
 			return sig
 		}
 		if active != nil {
-			return cr.ctl.choose(*active, run, goOn)
+			return cr.ctl.choose(ofLanes(*active), run, goOn)
 		}
 		return run()
 	}
@@ -453,19 +454,7 @@ func (cr *carrier) carryRagged(s *ir.For, from, to value, sooner string) signal 
 	if steps == 0 {
 		return goesOn
 	}
-	upFrom, upTo := plan.UpTo(ax, from.axis), plan.UpTo(ax, to.axis)
-	cr.rep.reserveLanes(ax.N, int(steps))
-	inner := &axis{N: ax.N * int(steps), Parent: ax, Level: levelOf(ax), Up: make([]int32, 0, ax.N*int(steps))}
-	i := value{typ: types.IntType, axis: inner}
-	active := value{typ: types.IntType, axis: inner}
-	for l := range ax.N {
-		lo, hi := from.known().At(upFrom, l, 0), to.known().At(upTo, l, 0)
-		for k := range steps {
-			inner.Up = append(inner.Up, int32(l))
-			i.ints = append(i.ints, max(lo, min(lo+k, hi)))
-			active.ints = append(active.ints, lanes.Truth(lo+k <= hi))
-		}
-	}
+	inner, i, active := lanes.Padded(from.known(), to.known(), ax, steps, cr.rep.Reserve)
 	lp := counting(s, 0)
 	if sooner == lanes.Differ && steps <= mostRagged {
 		cr.log.stats.Unrolled++
@@ -479,14 +468,14 @@ func (cr *carrier) carryRagged(s *ir.For, from, to value, sooner string) signal 
 		}
 		// Run each iteration only in the lanes that have it; there, sizes may be equal.
 		return cr.ctl.loopEnds(cr.unroll(0, int(steps), func(k int) signal {
-			return cr.ctl.choose(nth(active.ints, k), func() signal {
-				cr.iter.bindVar(lp, nth(i.ints, k))
+			return cr.ctl.choose(nth(active.Ints, k), func() signal {
+				cr.iter.bindVar(lp, nth(i.Ints, k))
 				return cr.stmts.exec(lp.Body)
 			}, goOn)
 		}))
 	}
 	lp.tracked = cr.iter.track(inner, lp, i, &active)
-	return cr.carry(inner, int(steps), lp, i, &active)
+	return cr.carry(inner, int(steps), lp, ofLanes(i), &active)
 }
 
 // unroll runs the iterations from k to n-1 one after another.

@@ -153,7 +153,7 @@ func (cl *control) loopEnds(sig signal) signal {
 // decide, and that differ between iterations.
 func (cl *control) partition(cond value, then, els func() signal) signal {
 	ax := lanes.Innermost(cl.at.axis, cond.axis)
-	cl.rep.reserveLanes(ax.N)
+	lanes.Memory(cl.rep.Reserve).Lanes(ax.N)
 	sides := lanes.Sides(cond.known(), ax)
 	var outs []outcome
 	var axes []*axis

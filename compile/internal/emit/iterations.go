@@ -101,11 +101,6 @@ func (it *iterator) settle(lp *loop) {
 	}
 }
 
-// tracks reports whether v is a tracked variable: an integer that is known in every iteration.
-func (lp *loop) tracks(v *ir.Var) bool {
-	return slices.ContainsFunc(lp.tracked, func(t known.Tracked) bool { return t.Var == v })
-}
-
 // outside shows the inspector the variables around the loop that begins here.
 type outside struct {
 	*reporter
@@ -120,13 +115,8 @@ func (it *iterator) outside() *outside {
 
 // track finds the known values of integers that a loop passes from iteration to iteration, see
 // [known.Evaluator.Follow]. If active is not nil, it is 1 in the iterations that run.
-func (it *iterator) track(ax *axis, lp *loop, i value, active *value) []known.Tracked {
-	var some *lanes.Value
-	if active != nil {
-		v := active.known()
-		some = &v
-	}
-	return it.users.evaluator().Follow(lp.Followed(ax, i.known(), some), it.vars, it.rep)
+func (it *iterator) track(ax *axis, lp *loop, i lanes.Value, active *lanes.Value) []known.Tracked {
+	return it.users.evaluator().Follow(lp.Followed(ax, i, active), it.vars, it.rep)
 }
 
 // Variable returns the inspector's form of a variable outside the loop.

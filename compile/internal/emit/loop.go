@@ -78,7 +78,7 @@ func (ls *loops) run(n int, lp *loop) signal {
 	}
 	if n > smallCarry && !ls.opts.Unroll {
 		ax, i := ls.iter.iterations(n)
-		lp.tracked = ls.iter.track(ax, lp, i, nil)
+		lp.tracked = ls.iter.track(ax, lp, i.known(), nil)
 		if why := ls.carr.notCarried(ax, n, lp); why == "" {
 			return ls.carr.carry(ax, n, lp, i, nil)
 		} else {
@@ -102,7 +102,7 @@ func (ls *loops) runLaned(ax *axis, lp *loop, i value) (last int, why string) {
 	if static.Has(lp.Body, static.IsReturn) {
 		return 0, inspect.Jumps
 	}
-	lp.tracked = ls.iter.track(ax, lp, i, nil)
+	lp.tracked = ls.iter.track(ax, lp, i.known(), nil)
 	n, last, why := ls.planned(ax, lp, i)
 	if n != nil {
 		ls.nests.evaluate(n, lp)

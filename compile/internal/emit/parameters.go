@@ -165,32 +165,17 @@ func rejectIf(g *ad.Graph, wrong ad.Ref, m *ad.Message, args ...ad.Ref) {
 	g.RejectIf(g.Sum(wrong), m, args...)
 }
 
-// wrongItem returns a function that finds the first vector or matrix of a variable that violates
-// its constrained type. The function does not allocate if there is none.
-func wrongItem(v *ir.Var, shape []int) func(x []float64) (item int, wrong string) {
-	size := ad.SizeOf(shape[v.Type.Dims:])
-	lanes, shape := ad.SizeOf(shape[:v.Type.Dims]), shape[v.Type.Dims:]
-	work := sync.Pool{New: func() any { w := make([]float64, size); return &w }}
-	return func(x []float64) (int, string) {
-		w := work.Get().(*[]float64)
-		defer work.Put(w)
-		for i := range lanes {
-			if wrong := v.Constraint.Kind.Wrong(shape, x[i*size:(i+1)*size], *w, types.Tolerance); wrong != "" {
-				return i, wrong
-			}
-		}
-		return 0, ""
-	}
-}
-
 // checkItems adds the check that a variable satisfies its constrained type.
 func (ps *parameters) checkItems(v *ir.Var) {
 	x := ps.b.numeric(ps.mem.pack(ps.vars.cell(v)))
-	shape, find := x.shape, wrongItem(v, x.shape)
+	item := x.shape[v.Type.Dims:]
+	work := sync.Pool{New: func() any { w := make([]float64, ad.SizeOf(item)); return &w }}
 	ps.b.emitEffect([]value{x}, func(g *ad.Graph, a []ad.Ref) {
-		g.Require(&ad.Requirement{Wrong: func(x []float64) string {
-			if i, wrong := find(x); wrong != "" {
-				return interp.ItemName(v, shape, i) + " must be " + v.Constraint.Kind.Text() + ", but " + wrong
+		g.Require(&ad.Requirement{Wrong: func(y []float64) string {
+			w := work.Get().(*[]float64)
+			defer work.Put(w)
+			if i, wrong := v.Constraint.Kind.WrongItem(item, y, *w, types.Tolerance); wrong != "" {
+				return interp.ItemName(v, x.shape, i) + " must be " + v.Constraint.Kind.Text() + ", but " + wrong
 			}
 			return ""
 		}}, a[0])

@@ -211,11 +211,7 @@ func (vs *variables) begins(n *nest, h *history, acc lanes.Access, at []plan.Fro
 	}
 	some := acc
 	if acc.Axis != nil {
-		some.Axis, some.Base = first, make([]int32, most)
-		up := first.LanesOf(acc.Axis)
-		for l := range most {
-			some.Base[l] = acc.Base[up[l]]
-		}
+		some.Axis, some.Base = first, acc.FlatBase(nil, first, 0)
 	}
 	rest := r.fromOutside(from[:most*width])
 	flat := new(value)

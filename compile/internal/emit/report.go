@@ -74,9 +74,6 @@ func (rp *reporter) Reserve(bytes int, sizes ...int) {
 	rp.attribute(int64(n) * int64(bytes) / skippedBytes)
 }
 
-// reserveLanes asks for the memory of the numbers and maps of an axis.
-func (rp *reporter) reserveLanes(n ...int) { rp.Reserve(32, n...) }
-
 // Used and Back call the budget's methods, see [plan.Memory].
 func (rp *reporter) Used() int64     { return rp.opts.Budget.Used() }
 func (rp *reporter) Back(used int64) { rp.opts.Budget.Back(used) }

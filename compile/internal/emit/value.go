@@ -250,21 +250,15 @@ func (c *context) mayBeSkipped() bool {
 // (an inner loop without iterations there).
 func (c *context) excluded(ax *axis) []bool { return lanes.Excluded(c.masks, c.axis, ax) }
 
-// regionLevel returns the level around a region that begins here.
-func (c *context) regionLevel() *level {
-	if c.scanning() {
-		return c.scan.lvl
-	}
-	return c.lvl
-}
-
 // surroundings returns the level and the axis in force around a region that begins here.
 func (c *context) surroundings() (*level, *axis) {
-	parent := c.regionLevel()
-	if parent == c.lvl && !c.hidden() {
-		return parent, c.axis
+	switch {
+	case c.scanning():
+		return c.scan.lvl, nil
+	case c.hidden():
+		return c.lvl, nil
 	}
-	return parent, nil
+	return c.lvl, c.axis
 }
 
 // narrow restricts known integers to the lanes in force. Iterations that a condition excludes then

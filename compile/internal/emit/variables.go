@@ -119,7 +119,7 @@ func (vs *variables) resolve(c *cell, acc lanes.Access) (*cell, lanes.Access) {
 	for o := vs.overlayOn(vs.at.nest, c); o != nil; o = vs.overlayOn(vs.at.nest, c) {
 		switch {
 		case o.whole:
-		case vs.sameElements(o.w, acc):
+		case acc.Same(o.w.acc, lanes.Innermost(o.w.u.Domain, acc.Axis)): // acc may be known for more iterations
 			acc = lanes.WholeOf(o.temp.shape)
 		default:
 			panic(&fault{Reason: "elements that were not foreseen"})
@@ -154,27 +154,6 @@ func (vs *variables) storage(v *ir.Var) *cell {
 		return o.temp
 	}
 	return c
-}
-
-// sameElements reports whether an access by the current unit is to the elements of the write. The
-// access may be known for more iterations than those that execute the unit.
-func (vs *variables) sameElements(w *write, acc lanes.Access) bool {
-	ax := lanes.Innermost(w.u.Domain, acc.Axis)
-	offs, of := acc.Offsets(), w.acc.Offsets()
-	if len(offs) != len(of) {
-		return false
-	}
-	// An offset common to all lanes may be part of the bases or of the offsets.
-	apart := int32(0)
-	for p := range offs {
-		if p == 0 {
-			apart = of[0] - offs[0]
-		}
-		if of[p]-offs[p] != apart {
-			return false
-		}
-	}
-	return slices.EqualFunc(acc.FlatBase(nil, ax, 0), w.acc.FlatBase(nil, ax, 0), func(x, y int32) bool { return x-y == apart })
 }
 
 // record stores the value that the current unit writes.

@@ -1,8 +1,6 @@
 package inspect
 
 import (
-	"slices"
-
 	"github.com/ppl-lang/ppl/compile/internal/known"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/plan"
@@ -197,9 +195,4 @@ func (rc *recorder) lose(v *ir.Var) {
 func (rc *recorder) compound(s ir.Stmt) {
 	rc.at.known.compound[s] = true
 	rc.again = true
-}
-
-// tracks reports whether a variable is in a list of followed ones.
-func tracks(list []known.Tracked, v *ir.Var) bool {
-	return slices.ContainsFunc(list, func(t known.Tracked) bool { return t.Var == v })
 }

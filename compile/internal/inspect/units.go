@@ -79,7 +79,7 @@ func (in *inspection) look(r Request) {
 	}
 	in.rec.nest.Tracked = in.followed(slices.Clone(r.Tracked))
 	for _, v := range static.CarriedInts(lp.Body) {
-		if !tracks(in.rec.nest.Tracked, v) {
+		if !known.Tracks(in.rec.nest.Tracked, v) {
 			in.at.known.unknown[v] = true
 		}
 	}
@@ -270,14 +270,19 @@ func (in *inspection) writtenOut(s *ir.For, from, to lanes.Value) bool {
 		return false
 	}
 	lp := &Loop{Body: it, Var: s.Var}
-	for k := range most {
-		in.at.bindVar(lp, from.Plus(k))
+	in.unrolled(lp, most, from.Plus)
+	return true
+}
+
+// unrolled inspects the iterations of a loop one by one. number returns the number of the k-th.
+func (in *inspection) unrolled(lp *Loop, n int64, number func(k int64) lanes.Value) {
+	for k := range n {
+		in.at.bindVar(lp, number(k))
 		in.stmt(lp.Body)
 	}
 	if len(in.rec.nest.Statements) > MaxUnits {
 		in.rec.refuse("too many statements")
 	}
-	return true
 }
 
 // iterationOf returns one iteration of a loop as a conditional, which does nothing beyond the
@@ -322,13 +327,7 @@ func (in *inspection) uniform(s ir.Stmt, n int64, lp *Loop) {
 	switch {
 	case n <= 0:
 	case in.written(s, n):
-		for k := range n {
-			in.at.bindVar(lp, lanes.Int(k+1))
-			in.stmt(lp.Body)
-		}
-		if len(in.rec.nest.Statements) > MaxUnits {
-			in.rec.refuse("too many statements")
-		}
+		in.unrolled(lp, n, lanes.Int(1).Plus)
 	case n*int64(max(1, plan.Lanes(in.at.axis))) > interp.MaxElements:
 		in.rec.refuse("too many iterations")
 	default:
@@ -360,7 +359,7 @@ func (in *inspection) inner(s ir.Stmt, ax *plan.Axis, lp *Loop, i lanes.Value) {
 	outer.Body = append(outer.Body, in.rec.loop)
 	list := in.followed(in.at.ev.Follow(lp.Followed(ax, i, nil), around{sized{in.at}}, in.at.out))
 	for _, v := range static.CarriedInts(lp.Body) {
-		if !in.at.known.unknown[v] && !tracks(list, v) {
+		if !in.at.known.unknown[v] && !known.Tracks(list, v) {
 			in.rec.lose(v)
 		}
 	}

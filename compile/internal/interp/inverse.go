@@ -166,11 +166,8 @@ func (l *leaf) wrong(f *frame, a *array, bounds bool) *WrongValue {
 	case kind.Structured():
 		item := l.shape[v.Type.Dims:]
 		n := count(item)
-		work := make([]float64, n)
-		for k := range count(l.shape[:v.Type.Dims]) {
-			if wrong := kind.Wrong(item, a.reals[k*n:(k+1)*n], work, initialTolerance); wrong != "" {
-				return &WrongValue{Element: k * n, Var: v, Name: ItemName(v, l.shape, k), Text: "must be " + kind.Text() + ", but " + wrong}
-			}
+		if k, wrong := kind.WrongItem(item, a.reals, make([]float64, n), initialTolerance); wrong != "" {
+			return &WrongValue{Element: k * n, Var: v, Name: ItemName(v, l.shape, k), Text: "must be " + kind.Text() + ", but " + wrong}
 		}
 	case bounds && kind == types.LowerUpper:
 		args, lower, upper := l.arguments(f, a)

@@ -35,6 +35,11 @@ type Tracked struct {
 	Final lanes.Value // after the loop, in the lanes around it
 }
 
+// Tracks reports whether a variable is in a list of tracked ones.
+func Tracks(list []Tracked, v *ir.Var) bool {
+	return slices.ContainsFunc(list, func(t Tracked) bool { return t.Var == v })
+}
+
 // Loop is a loop whose integers are followed.
 type Loop struct {
 	Body   ir.Stmt

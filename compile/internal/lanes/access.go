@@ -58,6 +58,26 @@ func (a Access) FlatBase(home, ax *plan.Axis, size int) []int32 {
 	return plan.FlatBase(a.Axis, a.Base, home, ax, size)
 }
 
+// Same reports whether two accesses are to the same elements in the lanes of ax, which is within the
+// axes of both.
+func (a Access) Same(b Access, ax *plan.Axis) bool {
+	offs, of := a.Offsets(), b.Offsets()
+	if len(offs) != len(of) {
+		return false
+	}
+	// An offset common to all lanes may be part of the bases or of the offsets.
+	apart := int32(0)
+	for p := range offs {
+		if p == 0 {
+			apart = of[0] - offs[0]
+		}
+		if of[p]-offs[p] != apart {
+			return false
+		}
+	}
+	return slices.EqualFunc(a.FlatBase(nil, ax, 0), b.FlatBase(nil, ax, 0), func(x, y int32) bool { return x-y == apart })
+}
+
 // OutIn returns Out for the lanes of ax, which is the access's axis or within it. It is nil if no
 // lane is out.
 func (a Access) OutIn(ax *plan.Axis) []bool { return plan.OutIn(a.Axis, ax, a.Out) }

@@ -130,6 +130,25 @@ func MaxTrips(from, to Value, ax *plan.Axis) (most int64) {
 	return most
 }
 
+// Padded is Ragged with the given number of iterations, at least [MaxTrips], in every lane of ax.
+// active is 1 in the iterations of the loop. In the others, the variable has a value from one of
+// these.
+func Padded(from, to Value, ax *plan.Axis, trips int64, memory Memory) (inner *plan.Axis, i, active Value) {
+	memory.Lanes(ax.N, int(trips))
+	inner = &plan.Axis{N: ax.N * int(trips), Parent: ax, Level: ax.Level, Up: make([]int32, 0, ax.N*int(trips))}
+	i, active = Value{Axis: inner}, Value{Axis: inner}
+	upFrom, upTo := plan.UpTo(ax, from.Axis), plan.UpTo(ax, to.Axis)
+	for l := range ax.N {
+		lo, hi := from.At(upFrom, l, 0), to.At(upTo, l, 0)
+		for k := range trips {
+			inner.Up = append(inner.Up, int32(l))
+			i.Ints = append(i.Ints, max(lo, min(lo+k, hi)))
+			active.Ints = append(active.Ints, Truth(lo+k <= hi))
+		}
+	}
+	return inner, i, active
+}
+
 // Ragged returns the axis of all iterations of a loop whose bounds differ between the lanes in
 // force, and the values of its variable.
 func Ragged(from, to Value, in *plan.Axis, memory Memory) (*plan.Axis, Value) {
