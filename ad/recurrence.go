@@ -66,7 +66,9 @@ func (g *Graph) DoRecurrence(r *Recurrence, wanted []Ref) (lane func(Ref) Ref) {
 	// The scan.
 	w := NewRewriter(body, NewGraph())
 	args := slices.Clone(r.Start)
-	for _, x := range r.Carried {
+	carried := map[Ref]int{}
+	for k, x := range r.Carried {
+		carried[x] = k
 		w.Put(x, w.To.Input(body.Type(x)))
 	}
 	enter := func(entries []Entry) (n int) {
@@ -99,7 +101,7 @@ func (g *Graph) DoRecurrence(r *Recurrence, wanted []Ref) (lane func(Ref) Ref) {
 		if x := Ref(i); used {
 			if k, ok := keptAt[x]; ok {
 				rest.Put(x, g.Lane(keptOf(k)))
-			} else if k := slices.Index(r.Carried, x); k >= 0 {
+			} else if k, ok := carried[x]; ok {
 				rest.Put(x, g.Lane(history(k)))
 			}
 			outer[i] = !inner[x] || table[body.Nodes[x].Op].Class != Region // else the scan runs it
