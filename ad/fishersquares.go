@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// SquareTerms finds the nodes x² that enter the only output with a constant negative weight. Up to a
-// constant, such a node is the log density of a normal distribution with mean x, and is returned as
-// that statement. x depends on params and not on the nodes marked in without.
+// SquareTerms finds the nodes x² that enter the only output with a constant negative weight. Up to
+// a constant, such a node is the log density of a normal distribution with mean x, and is returned
+// as that statement. x depends on params and not on the nodes marked in without.
 func (g *Graph) SquareTerms(params []Ref, without []bool) (squares []Ref, statements []Statement) {
 	moves := g.MadeFrom(params, nil)
 	var of []Ref
@@ -36,8 +36,8 @@ func (g *Graph) SquareTerms(params []Ref, without []bool) (squares []Ref, statem
 	return squares, statements
 }
 
-// MadeFrom marks the nodes that depend on the nodes in from in other ways than only through those in
-// through.
+// MadeFrom marks the nodes that depend on the nodes in from in other ways than only through those
+// in through.
 func (g *Graph) MadeFrom(from, through []Ref) []bool {
 	made, ends := make([]bool, len(g.Nodes)), make([]bool, len(g.Nodes))
 	for _, r := range from {

@@ -22,9 +22,9 @@ type Entry struct{ In, Outer, Lane Ref }
 
 // DoRecurrence adds a loop to g. It returns the counterparts of the wanted nodes of its body, for
 // all steps, which are lanes. Only the recurrence runs step by step: the next carried values and
-// everything that they need. Random draws also belong to it, so that every step gets its own number.
-// In lanes, equal arguments would give a single number. The rest is computed in lanes from values
-// that the scan keeps.
+// everything that they need. Random draws also belong to it, so that every step gets its own
+// number. In lanes, equal arguments would give a single number. The rest is computed in lanes from
+// values that the scan keeps.
 func (g *Graph) DoRecurrence(r *Recurrence, wanted []Ref) (lane func(Ref) Ref) {
 	body := r.Body
 	needed := slices.Clone(r.Next)

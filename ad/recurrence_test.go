@@ -83,6 +83,6 @@ func TestSquareTerms(t *testing.T) {
 		t.Error("the weight is", w, "want 1")
 	}
 	if made := g.MadeFrom([]Ref{x}, squares); made[term] || !made[sum] {
-		t.Error("what goes only through the square, or also past it, is not told apart")
+		t.Error("wrong marks for what depends on x only through the square, or also in another way")
 	}
 }

@@ -58,8 +58,8 @@ func (a Access) FlatBase(home, ax *plan.Axis, size int) []int32 {
 	return plan.FlatBase(a.Axis, a.Base, home, ax, size)
 }
 
-// Same reports whether two accesses are to the same elements in the lanes of ax, which is within the
-// axes of both.
+// Same reports whether two accesses are to the same elements in the lanes of ax, which is within
+// the axes of both.
 func (a Access) Same(b Access, ax *plan.Axis) bool {
 	offs, of := a.Offsets(), b.Offsets()
 	if len(offs) != len(of) {
