@@ -54,6 +54,9 @@ func (o originTable) first(g *ad.Graph, at place) place {
 
 // gatherPlaces returns a vector of elements of nodes.
 func gatherPlaces(g *ad.Graph, at []place) ad.Ref {
+	if len(at) == 0 {
+		return g.ConstArray(ad.Type{Shape: []int{0}}, nil)
+	}
 	first := map[ad.Ref]int{}
 	var parts []ad.Ref
 	size := 0
