@@ -25,7 +25,7 @@ const (
 	// UnexpectedToken: the parser expected something else here.
 	//
 	// This is the general syntax error. ppl reports it where no more helpful code applies. The
-	// message lists what may stand here; often a character just before this place is missing.
+	// message lists what is allowed here. Often a character is missing just before this place.
 	//
 	// Example:
 	//
@@ -84,7 +84,8 @@ const (
 
 	// UnclosedBrace: a block is not closed.
 	//
-	// The indentation of the program decides which of several open braces is reported.
+	// Add the missing closing brace. If several braces are open, ppl reports the one that the
+	// indentation points to.
 	//
 	// Example:
 	//
@@ -176,7 +177,7 @@ const (
 
 	// UnterminatedComment: a comment is not closed.
 	//
-	// A comment that begins with /* ends at the first */, and comments cannot be nested.
+	// Add */ at the end of the comment. Comments cannot be nested: the first */ ends the comment.
 	//
 	// Example:
 	//
@@ -193,8 +194,8 @@ const (
 
 	// UnterminatedString: a string is not closed on its line.
 	//
-	// Close it with " on the same line. A long message may be several strings, separated by
-	// commas.
+	// Close it with " on the same line. You can split a long message into several strings,
+	// separated by commas.
 	//
 	// Example:
 	//
@@ -211,7 +212,7 @@ const (
 
 	// BadNumber: a number is malformed or out of range.
 	//
-	// Single underscores may group digits, as in 1_000_000.
+	// Correct the number. You can group digits with single underscores, as in 1_000_000.
 	//
 	// Example:
 	//
@@ -234,14 +235,15 @@ const (
 
 	// TooLong: the program is longer than the limit.
 	//
-	// The limit is one megabyte, included files together, so that a file that is not a program
-	// does not use up the memory. The setting max-source raises it.
+	// The limit is one megabyte, with all included files. It keeps a file that is not a program
+	// from using up the memory. Raise it with --max-source.
 	TooLong Code = "E0138"
 
 	// Include: a file cannot be included.
 	//
-	// The line `#include FILE` inserts the text of a file. ppl looks for the file in the
-	// folder of the program and in the include paths.
+	// The line `#include FILE` inserts the text of a file. ppl looks for the file in the folder of
+	// the program and in the include paths. Correct the name, or add the folder of the file with
+	// --include-path.
 	//
 	// Example:
 	//
@@ -490,7 +492,8 @@ const (
 
 	// BadAssignTarget: you cannot assign to the left side of this assignment.
 	//
-	// The left side must be a variable, or elements of one.
+	// The left side must be a variable, or elements of one. Move the rest of the expression to the
+	// right side.
 	//
 	// Example:
 	//
@@ -532,7 +535,8 @@ const (
 
 	// BadLoop: the header of a loop or condition is malformed.
 	//
-	// Loops are for (i in 1:N), for (x in xs) and while (condition).
+	// Write for (i in 1:N), for (x in xs), while (condition) or if (condition). A loop variable is
+	// declared without a type.
 	//
 	// Example:
 	//
@@ -553,7 +557,7 @@ const (
 
 	// StringNotAllowed: strings are allowed only in print, reject, fatal_error and profile.
 	//
-	// The language has no variables for text. Give categories numbers, such as 1 and 2.
+	// The language has no variables for text. Use numbers for categories, such as 1 and 2.
 	//
 	// Example:
 	//
@@ -588,8 +592,8 @@ const (
 
 	// BadSize: the sizes of a type are missing, too many, or not allowed.
 	//
-	// A variable needs all its sizes. The parameters and the result of a function have none,
-	// because a function takes containers of any size.
+	// A variable needs all its sizes. Leave them out for the parameters and the result of a
+	// function, because a function takes containers of any size.
 	//
 	// Example:
 	//
@@ -626,7 +630,7 @@ const (
 	// BoundNotAllowed: a local variable or a function parameter has a constraint.
 	//
 	// Only variables at the top level of a block can have constraints, and those of the model
-	// block cannot.
+	// block cannot. Delete the constraint, or declare the variable in another block.
 	//
 	// Example:
 	//
@@ -707,8 +711,8 @@ const (
 
 	// OtherLanguage: the text is a program in another language.
 	//
-	// Stan's programs have blocks. Declare what you know in data, what you want to know in
-	// parameters, and state the distributions in model.
+	// A Stan program has blocks. Declare what you know in data and what you want to know in
+	// parameters. State the distributions in model.
 	//
 	// Example:
 	//

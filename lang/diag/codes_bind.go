@@ -166,7 +166,7 @@ const (
 
 	// Rejected: a reject statement of the program refused the data.
 	//
-	// The message is the model's own: its author stops the run for such data. Correct the data.
+	// The message comes from the model: its author stops the run for such data. Correct the data.
 	//
 	// Example:
 	//
@@ -191,7 +191,8 @@ const (
 
 	// BadCall: the arguments of a call do not fit together.
 	//
-	// Their types are right, but not their sizes or values.
+	// The types of the arguments are right, but not their sizes or values. Correct the argument
+	// that the message names.
 	//
 	// Example:
 	//
@@ -208,7 +209,8 @@ const (
 
 	// IntArithmetic: an operation on integers has no result.
 	//
-	// Examples are a division by zero and a result above 2147483647.
+	// Examples are a division by zero and a result above 2147483647. Correct the data, or compute
+	// with real numbers.
 	//
 	// Example:
 	//
@@ -267,7 +269,7 @@ const (
 
 	// EndlessLoop: a while loop does not end.
 	//
-	// Change its condition, or a variable of the condition within the loop.
+	// Change the condition, or let the loop change a variable that the condition reads.
 	EndlessLoop Code = "E0614"
 
 	// TooLarge: the model with these data needs more memory than is allowed.
@@ -279,13 +281,14 @@ const (
 	// UnknownInt: a size or other fixed integer depends on parameters or random draws.
 	//
 	// ppl runs such programs, but interprets them at each point, which is slower. Only features
-	// that need the log density as a graph, such as the metric "fisher", report this error.
-	// Leave out the feature, or make the integer depend on data alone.
+	// that need a compiled log density, such as the metric "fisher", report this error. Leave out
+	// the feature, or compute the integer from data alone.
 	UnknownInt Code = "E0616"
 
 	// DataForm: the data cannot be read.
 	//
-	// The file is not valid JSON, CSV or R dump, or a value is not a number.
+	// The file is not valid JSON, CSV or R dump, or a value is not a number. Correct the file at
+	// the place that the message names.
 	//
 	// Example:
 	//
@@ -304,8 +307,8 @@ const (
 
 	// Impossible: the data alone make a statement of the model fail, whatever the parameters are.
 	//
-	// No chain could start: every point would be rejected, or have density zero. Correct the
-	// data, or the statement.
+	// No chain could start, because every point is rejected or has density zero. Correct the data
+	// or the statement.
 	//
 	// Example:
 	//
@@ -347,11 +350,11 @@ const (
 
 	// SlowLoop: a long loop changes arrays one iteration after another.
 	//
-	// The results are right, but each number takes 20 to 100 ns, about fifty times as long as
-	// in a vector. ppl turns most loops into operations on vectors, or into recurrences that
-	// keep a few numbers. It could not do so here: the loop reads earlier elements at varying
-	// distances, or a parameter decides where it ends. Read at a fixed distance if you can.
-	// `ppl run`, `ppl explain` and pedantic checks with data report it.
+	// The results are right, but each number takes 20 to 100 ns, about fifty times as long as in a
+	// vector. ppl turns most loops into vector operations, or into recurrences that keep a few
+	// numbers. This loop reads earlier elements at varying distances, or a parameter decides where
+	// it ends. Read at a fixed distance if you can. `ppl run`, `ppl explain` and pedantic checks
+	// with data report this.
 	//
 	// Example:
 	//
@@ -393,10 +396,10 @@ const (
 
 // Understood but not supported. Reported by compile.
 const (
-	// NotSupported: parameters or random draws decide something that a graph cannot express.
+	// NotSupported: a feature needs a compiled log density, which this program does not have.
 	//
 	// ppl runs such programs, but interprets them at each point, which is slower. Only features
-	// that need the log density as a graph, such as the metric "fisher", report this error.
-	// Leave out the feature, or rewrite the statement that the message points at.
+	// that need a compiled log density, such as the metric "fisher", report this error. Leave out
+	// the feature, or rewrite the statement that the message points at.
 	NotSupported Code = "E0901"
 )

@@ -4,8 +4,9 @@ package diag
 const (
 	// UnknownVariable: a variable is not declared.
 	//
-	// A variable is visible from its declaration to the closing brace. Variables at the top
-	// level of a block are also visible in later blocks, except those of the model block.
+	// Declare it, or correct the name. A variable is visible from its declaration to the closing
+	// brace. Variables at the top level of a block are also visible in later blocks, except those
+	// of the model block.
 	//
 	// Example:
 	//
@@ -29,7 +30,8 @@ const (
 
 	// UnknownFunction: no function has this name.
 	//
-	// `ppl doc` lists the functions of the library.
+	// Correct the name, or define the function in the functions block. `ppl doc` lists the
+	// functions of the library.
 	//
 	// Example:
 	//
@@ -46,7 +48,7 @@ const (
 
 	// UnknownDistribution: no distribution has this name.
 	//
-	// You can use NAME after ~ if there is a function NAME_lpdf or NAME_lpmf.
+	// Correct the name. You can use NAME after ~ if there is a function NAME_lpdf or NAME_lpmf.
 	//
 	// Example:
 	//
@@ -110,7 +112,7 @@ const (
 
 	// CalledVariable: a variable is called as if it were a function.
 	//
-	// Elements are selected with brackets, as in x[1].
+	// To select an element, use brackets, as in x[1].
 	//
 	// Example:
 	//
@@ -133,7 +135,7 @@ const (
 
 	// NotAVariable: a function is used as if it were a variable.
 	//
-	// Add parentheses with arguments to call it.
+	// To call the function, add its arguments in parentheses.
 	//
 	// Example:
 	//
@@ -150,7 +152,7 @@ const (
 
 	// RemovedFunction: the function belongs to an older version of Stan.
 	//
-	// `ppl fmt` can upgrade programs in older syntax.
+	// Use the function that the message names. `ppl fmt --upgrade` rewrites the whole program.
 	//
 	// Example:
 	//
@@ -176,7 +178,8 @@ const (
 const (
 	// TypeMismatch: a value has the wrong type.
 	//
-	// An int is accepted where a real is expected. Nothing else is converted automatically.
+	// Convert the value, or change a declaration. ppl accepts an int where a real is expected,
+	// and a real where a complex is.
 	//
 	// Example:
 	//
@@ -201,7 +204,8 @@ const (
 
 	// BadArguments: the function does not accept these arguments.
 	//
-	// `ppl doc NAME` lists the forms that a function of the library has.
+	// Change the arguments so that they fit one of the forms. `ppl doc NAME` lists the forms of a
+	// library function.
 	//
 	// Example:
 	//
@@ -224,8 +228,8 @@ const (
 
 	// AmbiguousCall: the call fits several forms of a function equally well.
 	//
-	// ppl calls the form that needs the fewest conversions from int to real. If two need
-	// equally many, convert an argument yourself, for instance by writing 1.0 for 1.
+	// ppl calls the form that needs the fewest conversions from int to real. Here two forms need
+	// equally many. Convert an argument yourself, for instance by writing 1.0 for 1.
 	//
 	// Example:
 	//
@@ -284,7 +288,8 @@ const (
 
 	// TooManyIndices: there are more indices than the value has dimensions.
 	//
-	// An array[N] vector[K] has two dimensions, a matrix two, a vector one.
+	// Delete the indices that are too many. An array[N] vector[K] has two dimensions, a matrix
+	// two, a vector one.
 	//
 	// Example:
 	//
@@ -330,7 +335,8 @@ const (
 
 	// IntExpected: an int is expected here.
 	//
-	// Sizes, bounds of loops, index ranges and conditions are int.
+	// Sizes, bounds of loops, index ranges and conditions are int. Declare the variable int, or
+	// correct the expression.
 	//
 	// Example:
 	//
@@ -349,8 +355,8 @@ const (
 
 	// MixedTypes: values that must have one type have several.
 	//
-	// The elements of an array or row_vector must have the same type, and so must the two
-	// results of ?:.
+	// The elements of an array or row_vector must have the same type, and so must the two results
+	// of ?:. Convert the value that differs.
 	//
 	// Example:
 	//
@@ -373,7 +379,7 @@ const (
 
 	// VoidValue: a function without a value is used as a value, or a value is not used.
 	//
-	// Assign the value, or delete the call. A void function is called as a statement.
+	// Assign the value, or delete the call. Call a void function as a statement.
 	//
 	// Example:
 	//
@@ -390,7 +396,8 @@ const (
 
 	// BoundMismatch: the bound has the wrong type or size for the variable.
 	//
-	// A bound is a scalar, or has the shape of the variable: then each element has its own bound.
+	// Give one number as the bound, or a value with the shape of the variable. With the latter,
+	// each element has its own bound.
 	//
 	// Example:
 	//
@@ -484,7 +491,7 @@ const (
 
 	// IntTooLarge: an integer does not fit into 32 bits.
 	//
-	// The largest int is 2147483647. Write a real, such as 3e9.
+	// The largest int is 2147483647. Use a real instead, such as 3e9.
 	//
 	// Example:
 	//
@@ -501,7 +508,7 @@ const (
 
 	// NotATuple: only tuples have numbered members.
 	//
-	// Elements of vectors and arrays are selected with brackets, as in x[1].
+	// To select an element of a vector or array, use brackets, as in x[1].
 	//
 	// Example:
 	//
@@ -524,7 +531,7 @@ const (
 
 	// NoMember: the tuple has no member with this number.
 	//
-	// Members are numbered from 1 in the order of the declaration.
+	// Members are numbered from 1 in the order of the declaration. Correct the number.
 	//
 	// Example:
 	//
@@ -547,8 +554,8 @@ const (
 
 	// BadFunctor: the function cannot be passed here.
 	//
-	// The library calls a passed function an unspecified number of times. So it must not draw
-	// random numbers or add to the target.
+	// The library calls a passed function an unspecified number of times. So pass one that neither
+	// draws random numbers nor adds to the target.
 	//
 	// Example:
 	//
@@ -576,7 +583,7 @@ const (
 	// NoTruncation: the distribution cannot be truncated.
 	//
 	// Truncation divides by the probability between the bounds, so it needs NAME_lcdf and
-	// NAME_lccdf for these arguments.
+	// NAME_lccdf. Delete T[ ], or use a distribution that has both for these arguments.
 	//
 	// Example:
 	//

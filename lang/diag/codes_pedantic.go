@@ -10,9 +10,9 @@ func (c Code) Pedantic() bool { return strings.HasPrefix(string(c), "W06") }
 const (
 	// NoPriorOfItsOwn: a parameter without bounds on both sides has no prior.
 	//
-	// Its prior is flat and improper, so the posterior may not exist. A parameter that the
-	// data determine well does not need a prior. Scales, and effects with few observations,
-	// do.
+	// Its prior is flat and improper, so the posterior may not exist. If the data determine the
+	// parameter well, you can leave it so. Give a prior to scales, and to effects with few
+	// observations.
 	//
 	// Example:
 	//
@@ -149,8 +149,8 @@ const (
 
 	// NonlinearVariate: the left side of ~ is a nonlinear function of parameters.
 	//
-	// The parameters do not get the stated distribution unless you add the log determinant of
-	// the derivatives to the target.
+	// The parameters do not get the stated distribution. Add the log determinant of the
+	// derivatives to the target.
 	//
 	// Example:
 	//

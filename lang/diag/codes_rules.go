@@ -5,7 +5,7 @@ const (
 	// ReadOnly: the variable cannot be assigned to here.
 	//
 	// Data, parameters, variables of earlier blocks, loop variables and function arguments are
-	// read-only.
+	// read-only. Assign to a new variable instead.
 	//
 	// Example:
 	//
@@ -113,8 +113,8 @@ const (
 
 	// NoRandom: random numbers are not allowed here.
 	//
-	// Functions that end in _rng may be called in transformed data and generated quantities,
-	// where they do not change the log density.
+	// Random numbers would change the log density. Call functions that end in _rng in transformed
+	// data or generated quantities.
 	//
 	// Example:
 	//
@@ -214,7 +214,7 @@ const (
 
 	// ReadsAssigned: an index in a tuple assignment depends on a variable that it assigns.
 	//
-	// The order of such assignments would decide which element is meant. Copy the variable first.
+	// The order of the assignments would decide which element is meant. Copy the variable first.
 	//
 	// Example:
 	//
@@ -259,7 +259,8 @@ const (
 const (
 	// FunctionRedefined: a function with this name and these argument types exists already.
 	//
-	// Functions may share a name if the types of their arguments differ.
+	// Functions can share a name if the types of their arguments differ. Rename or delete one of
+	// the two.
 	//
 	// Example:
 	//
@@ -305,8 +306,8 @@ const (
 
 	// DensityForm: the function does not have the form that its suffix requires.
 	//
-	// Densities and distribution functions return real. The first argument of _lpdf is real,
-	// that of _lpmf is int.
+	// Densities and distribution functions return real. The first argument of _lpdf is real, and
+	// that of _lpmf is int. Change the declaration or the suffix.
 	//
 	// Example:
 	//

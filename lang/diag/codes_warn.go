@@ -61,9 +61,10 @@ const (
 	//	}
 	ChainedComparison Code = "W0302"
 
-	// MatrixPower: .^ takes the power of each element, not of the matrix.
+	// MatrixPower: ^ takes the power of each element of a matrix.
 	//
-	// Write .^ to say that you mean elements. For the power of a matrix, call matrix_power.
+	// If you mean the elements, write .^ instead. For the product of the matrix with itself, call
+	// matrix_power.
 	//
 	// Example:
 	//
@@ -86,7 +87,7 @@ const (
 
 	// IndexFromOne: an index is less than 1.
 	//
-	// Indices start at 1.
+	// Indices start at 1, not at 0 as in C or Python. Correct the index.
 	//
 	// Example:
 	//
@@ -134,7 +135,7 @@ const (
 
 	// SelfAssignment: a variable is assigned to itself.
 	//
-	// This has no effect. Delete the statement, or assign what you meant.
+	// This has no effect. Delete the statement, or assign the value that you meant.
 	//
 	// Example:
 	//
@@ -170,7 +171,7 @@ const (
 
 	// DeprecatedForm: a later version of Stan will remove this.
 	//
-	// The program works today. Write the form that the message names.
+	// The program works today. Use the form that the message names.
 	//
 	// Example:
 	//
@@ -205,7 +206,8 @@ const (
 
 	// Unassigned: a scalar is used but never assigned.
 	//
-	// A real is then NaN, an int the smallest integer.
+	// An unassigned real is NaN, and an unassigned int is the smallest integer. Assign the
+	// variable before you use it.
 	//
 	// Example:
 	//
@@ -255,7 +257,7 @@ const (
 
 	// NoJacobian: a nonlinear function of a parameter has a distribution.
 	//
-	// The target must be the density of the parameter as declared. If f(x) has the
+	// The target must be the density of the parameter as declared. If you mean that f(x) has the
 	// distribution, add log |f'(x)| to the target.
 	//
 	// Example:
@@ -280,7 +282,7 @@ const (
 
 	// OutsideSupport: a parameter can take values that its distribution excludes.
 	//
-	// Such points are rejected. Declare the bounds of the distribution.
+	// Points outside the support are rejected. Give the parameter the bounds of its distribution.
 	//
 	// Example:
 	//
@@ -303,8 +305,8 @@ const (
 
 	// OutsideDomain: a parameter can take values that a distribution's argument does not allow.
 	//
-	// A scale needs a lower bound of 0, a covariance the type cov_matrix, probabilities of
-	// outcomes a simplex, and so on.
+	// Declare the bounds or the type that the argument needs. A scale needs a lower bound of 0, a
+	// covariance the type cov_matrix, and probabilities of outcomes a simplex.
 	//
 	// Example:
 	//
@@ -359,7 +361,8 @@ const (
 
 	// RealEquality: real numbers that depend on parameters are compared for equality.
 	//
-	// They are almost never equal. Compare their difference with a tolerance.
+	// They are almost never equal. Compare their difference with a tolerance, or delete the
+	// condition.
 	//
 	// Example:
 	//
