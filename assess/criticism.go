@@ -37,8 +37,8 @@ func (l *LogLik) Findings(r *criticise.Result, moved bool) []diagnose.Finding {
 	}
 	if len(undefined) > 0 {
 		findings = append(findings, diagnose.Finding{Code: "undefined", Severity: diagnose.Problem, Quantities: undefined[:min(5, len(undefined))],
-			Summary: fmt.Sprintf("%d of %d %s have no estimate: the log likelihood is NaN or infinite, at some draws or at all, as of %s.", len(undefined), len(r.K), l.What(), undefined[0]),
-			Advice:  "Look at what computes it: a probability that rounds to 0 or an overflow. Compute it on the log scale."})
+			Summary: fmt.Sprintf("%d of %d %s have no estimate, for instance %s: the log likelihood is NaN or infinite at some or all draws.", len(undefined), len(r.K), l.What(), undefined[0]),
+			Advice:  "Compute the log likelihood on the log scale. Usual causes are a probability that rounds to 0, and an overflow."})
 	}
 	if len(bad) > 0 {
 		shown := ""
@@ -70,7 +70,7 @@ func (l *LogLik) Findings(r *criticise.Result, moved bool) []diagnose.Finding {
 	for _, left := range l.Left {
 		findings = append(findings, diagnose.Finding{Code: "left-out", Severity: diagnose.Problem,
 			Summary: "Not part of the log likelihood: " + left.String() + ".",
-			Advice:  "If it is about the data, compute a log_lik that includes it in generated quantities."})
+			Advice:  "If such a statement is about the data, compute a log_lik that includes it in generated quantities."})
 	}
 	if high := slices.MaxFunc(append(slices.Clone(r.PWAIC), 0), func(a, b float64) int {
 		switch {
@@ -89,7 +89,7 @@ func (l *LogLik) Findings(r *criticise.Result, moved bool) []diagnose.Finding {
 		}
 		findings = append(findings, diagnose.Finding{Code: "p-waic", Severity: diagnose.Note,
 			Summary: fmt.Sprintf("WAIC is unreliable: %d of %d %s have a p_waic above 0.4.", n, len(r.PWAIC), l.What()),
-			Advice:  "Use elpd_loo."})
+			Advice:  "Use elpd_loo instead."})
 	}
 	return findings
 }
@@ -97,7 +97,7 @@ func (l *LogLik) Findings(r *criticise.Result, moved bool) []diagnose.Finding {
 // OneObservation returns the finding for a log likelihood of a single observation.
 func OneObservation() diagnose.Finding {
 	return diagnose.Finding{Code: "one-observation", Severity: diagnose.Problem,
-		Summary: "There is one observation; without it, the prior alone is left. The estimate says little about predictions.",
+		Summary: "There is only one observation, and without it only the prior is left. The estimate says little about predictions.",
 		Advice:  "If the data are in one multivariate distribution, compute the log density of each element given the others, as log_lik in generated quantities."}
 }
 
@@ -133,8 +133,8 @@ func (p *Predictive) Findings() []diagnose.Finding {
 	for _, v := range p.Variables {
 		if v.Partial {
 			findings = append(findings, diagnose.Finding{Code: "partly-replicated", Severity: diagnose.Note, Quantities: []string{v.Name},
-				Summary: fmt.Sprintf("Some values of %s, such as censored ones, are not replicated. Its statistics and LOO-PIT are left out, because they would compare unlike things.", v.Name),
-				Advice:  "Generate censored data too in generated quantities, and compare them by hand."})
+				Summary: fmt.Sprintf("Some values of %s, such as censored ones, are not replicated. Its statistics and LOO-PIT are left out, because they would compare different quantities.", v.Name),
+				Advice:  "Generate the censored data in generated quantities, and compare them yourself."})
 			continue
 		}
 		var odd []string
@@ -148,7 +148,7 @@ func (p *Predictive) Findings() []diagnose.Finding {
 		case p.Prior:
 			findings = append(findings, diagnose.Finding{Code: "prior-predictive", Severity: diagnose.Note,
 				Summary: fmt.Sprintf("The prior hardly expects data such as %s: %s.", v.Name, strings.Join(odd, ", ")),
-				Advice:  "Check whether the prior says what you know. The data alone are no reason to change it."})
+				Advice:  "Check whether the prior expresses what you know. The data alone are no reason to change it."})
 		default:
 			findings = append(findings, diagnose.Finding{Code: "predictive", Severity: diagnose.Problem,
 				Summary: fmt.Sprintf("The model does not reproduce %s: %s.", v.Name, strings.Join(odd, ", ")),
@@ -170,18 +170,18 @@ func (p *Predictive) Findings() []diagnose.Finding {
 		if n := v.unreliable(); 10*n > len(v.K) {
 			findings = append(findings, diagnose.Finding{Code: "loo-pit-weights", Severity: diagnose.Note, Quantities: []string{v.Name},
 				Summary: fmt.Sprintf("LOO-PIT of %d of %d values of %s rest on weights whose Pareto k is above %.2g.", n, len(v.K), v.Name, maxK),
-				Advice:  "Whether the predictions are calibrated is less certain then. Leave-one-out cross-validation names the observations."})
+				Advice:  "The check of calibration is less reliable for these values. Leave-one-out cross-validation names the observations."})
 		}
 	}
 	if p.Failed > 0 {
 		findings = append(findings, diagnose.Finding{Code: "prior-impossible", Severity: diagnose.Problem,
-			Summary: fmt.Sprintf("At %d of %d draws of the prior no data can be drawn: %s.", p.Failed, p.Draws, strings.TrimSuffix(p.Reason.Error(), ".")),
-			Advice:  "The prior allows parameters with which no data can arise, such as rates that overflow. Choose narrower priors."})
+			Summary: fmt.Sprintf("No data could be drawn at %d of %d draws of the prior: %s.", p.Failed, p.Draws, strings.TrimSuffix(p.Reason.Error(), ".")),
+			Advice:  "Choose narrower priors: these allow parameters that cannot generate data, such as rates that overflow."})
 	}
 	for _, left := range p.Left {
 		findings = append(findings, diagnose.Finding{Code: "left-out", Severity: diagnose.Note,
 			Summary: "Not replicated: " + left.String() + ".",
-			Advice:  "Generate such data in generated quantities, and compare them by hand."})
+			Advice:  "Generate such data in generated quantities, and compare them yourself."})
 	}
 	return findings
 }
@@ -202,7 +202,7 @@ func (v *PredictiveVariable) implausible() (findings []diagnose.Finding) {
 	if v.Constant > 0.5 && v.Observations >= 10 {
 		findings = append(findings, diagnose.Finding{Code: "prior-constant", Severity: diagnose.Note,
 			Summary: fmt.Sprintf("In %.0f %% of the data sets of the prior, all values of %s are equal.", 100*v.Constant, v.Name),
-			Advice:  "A wide prior on the scale of logarithms or log odds means certainty about outcomes. Standard deviations of 1 to 2 are mostly wide enough there."})
+			Advice:  "On the scale of logarithms or log odds, a wide prior makes outcomes almost certain. Standard deviations of 1 to 2 are usually wide enough there."})
 	}
 	return findings
 }
@@ -231,11 +231,11 @@ func (p *Predictive) oddGroups(v PredictiveVariable, odd []GroupCheck) diagnose.
 	}
 	f := diagnose.Finding{Code: "predictive-groups", Severity: diagnose.Problem,
 		Summary: fmt.Sprintf("The model does not reproduce the %s of %s in some groups of rows (p = %.3f for all together): %s.", v.Groups.Statistic, v.Name, v.Groups.P, strings.Join(texts, "; ")),
-		Advice:  "Let the model depend on this column, or depend on it in another way: a term for each group, a curve instead of a line, another variance."}
+		Advice:  "Let the model depend on this column, or change how it does: a term for each group, a curve instead of a line, another variance."}
 	if p.Prior {
 		f.Code, f.Severity = "prior-groups", diagnose.Note
 		f.Summary = fmt.Sprintf("The prior hardly expects the %s of %s in some groups of rows: %s.", v.Groups.Statistic, v.Name, strings.Join(texts, "; "))
-		f.Advice = "Check whether the prior says what you know. The data alone are no reason to change it."
+		f.Advice = "Check whether the prior expresses what you know. The data alone are no reason to change it."
 	}
 	return f
 }

@@ -108,18 +108,18 @@ func ApproximationFindings(draws int, k float64) []diagnose.Finding {
 		return nil
 	case math.IsNaN(k):
 		return []diagnose.Finding{{Code: "closeness-unknown", Severity: diagnose.Note,
-			Summary: "How close the approximation is to the posterior is not known: its draws have no importance weights.",
-			Brief:   "How close the approximation is to the posterior is not known", First: "weigh draws that were not resampled",
-			Advice: "Weights need log densities, and draws that were not resampled by them. What approximates prints their Pareto k."}}
+			Summary: "The error of the approximation is unknown, because its draws have no importance weights.",
+			Brief:   "The error of the approximation is unknown", First: "weigh draws that were not resampled",
+			Advice: "Weights need log densities, and draws that were not resampled by them. The command that makes the approximation prints their Pareto k."}}
 	}
 	summary := fmt.Sprintf("The approximation is not close to the posterior: Pareto k is %.2g, above %.2g.", k, limit)
 	brief := fmt.Sprintf("The approximation is not close to the posterior (Pareto k %.2g, above %.2g)", k, limit)
 	if math.IsInf(k, 1) {
-		brief = "How close the approximation is to the posterior is not known"
-		summary = "How close the approximation is to the posterior cannot be told: the importance weights of its draws have no tail to judge."
+		brief = "The error of the approximation is unknown"
+		summary = "The error of the approximation is unknown, because the importance weights of its draws have no tail."
 	}
 	return []diagnose.Finding{{Code: "pareto-k", Severity: diagnose.Problem, Summary: summary,
 		Brief: brief, First: "take the figures as rough, and sample from these draws",
-		Advice:   "Take means and intervals as rough, and the draws as starting points of a sampler. Reparametrise where the posterior is far from normal on the unconstrained scale.",
+		Advice:   "Treat means and intervals as rough, and use the draws as starting points of a sampler. Reparametrise where the posterior is far from normal on the unconstrained scale.",
 		Settings: []string{"init=pathfinder"}}}
 }

@@ -46,12 +46,12 @@ var eventFindings = []struct {
 		func(events []reportedEvent) string {
 			return fmt.Sprintf("The posterior has %s modes", strings.ToLower(counted(int(events[0].Figures["modes"]))))
 		},
-		eventAdvice{"rule some out, or temper the run", "The chains do not move between these modes, so the pooled draws do not have the right share of each. Do not use them. Run the model with parallel tempering, which moves between modes, or rule out modes that you do not mean (order the components of a mixture, restrict the sign of a loading).", []string{"sampler=tempered"}},
+		eventAdvice{"rule some out, or temper the run", "The chains do not move between these modes, so the pooled draws do not have the right share of each. Do not use them. Run the model with parallel tempering, which moves between modes. Or rule out modes that you do not mean: order the components of a mixture, or restrict the sign of a loading.", []string{"sampler=tempered"}},
 		tempersWell,
-		eventAdvice{"order the parameters if the modes mirror each other", "The chains did not move between the modes, so they were sampled by parallel tempering, whose draws have the right share of each. If the modes mirror each other, order or restrict the parameters: then every figure has its own meaning, and sampling takes less time.", nil}},
+		eventAdvice{"order the parameters if the modes mirror each other", "The chains did not move between the modes, so ppl used parallel tempering. Its draws have the right share of each mode. If the modes mirror each other, order or restrict the parameters: means and intervals are then meaningful, and sampling is faster.", nil}},
 	{infer.EventModes, diagnose.Problem, missedText,
 		func([]reportedEvent) string { return "The draws have too little of a mode that the search found" },
-		eventAdvice{"take more draws and a longer warm-up", "Parallel tempering hardly reached a mode that the search had found, so the draws have too little of it, and results that depend on it are off. Take more draws and a longer warm-up: both give replicas more chances to reach it.", []string{"warmup", "draws"}},
+		eventAdvice{"take more draws and a longer warm-up", "Parallel tempering hardly reached a mode that the search had found. The draws have too little of it, and results that depend on it are wrong. Take more draws and a longer warm-up: both give replicas more chances to reach it.", []string{"warmup", "draws"}},
 		nil, eventAdvice{}},
 	{infer.EventLegs, diagnose.Problem, legsText,
 		func([]reportedEvent) string { return "Estimates of log Z by parallel tempering disagree" },
@@ -61,7 +61,7 @@ var eventFindings = []struct {
 		return fmt.Sprintf("%s stuck or far from the others, and again after a restart. Adaptation ignored %s, but the summary includes the draws.",
 			chainsAre(events), plural(len(events), "it", "them"))
 	}, func(events []reportedEvent) string { return chainsAre(events) + " stuck or far from the others" },
-		eventAdvice{"look at where they are, or give initial values", "The summary mixes draws that do not belong together. Look where these chains are, tighten the priors, or give initial values.", []string{"init"}},
+		eventAdvice{"look at where they are, or give initial values", "The summary mixes draws that do not belong together. Look at where these chains are, tighten the priors, or give initial values.", []string{"init"}},
 		func(_ []reportedEvent, rows []diagnose.Row) bool { return agree(rows) },
 		eventAdvice{"the chains agree in the end", "The chains agree in the end, as R-hat shows.", nil}},
 	{infer.EventUnsettled, diagnose.Problem, func(events []reportedEvent, _ []diagnose.Row) string {

@@ -132,7 +132,7 @@ func (f *Fit) improper(rows []diagnose.Row) []diagnose.Finding {
 	}
 	code, what, advice := "improper",
 		"has no prior, and its transitions wander off",
-		"The posterior seems to be improper: it has no integral, so no draws can describe it. Give the parameter a prior, such as "+
+		"The posterior seems to be improper: its density has no finite integral, so no draws can describe it. Give the parameter a prior, such as "+
 			worst[0]+" ~ normal(0, 10) on its scale, or bounds on both sides."
 	noPrior, wander, first := worst[0]+" has", "no prior and wanders off", "the posterior seems improper, so give a prior or two bounds"
 	if n := len(worst); n > 1 {
@@ -145,7 +145,7 @@ func (f *Fit) improper(rows []diagnose.Row) []diagnose.Finding {
 		wander += " on the logit scale"
 		first = "the outcomes are separated, so give a prior, such as normal(0, 2.5)"
 		code, what = "separation", "has no prior, and its transitions wander off on the logit scale"
-		advice = "This is complete separation: a combination of the predictors predicts every outcome without error, so the likelihood grows without end with the coefficients. Give them a prior, such as normal(0, 2.5)."
+		advice = "This is complete separation: a combination of the predictors predicts every outcome without error. The likelihood therefore grows without end with the coefficients. Give them a prior, such as normal(0, 2.5)."
 	}
 	return []diagnose.Finding{{
 		Code: code, Severity: diagnose.Problem, Quantities: worst[:min(len(worst), 5)],

@@ -291,7 +291,7 @@ func (a *approximation) report(w io.Writer, r *result, j approximationJSON, line
 		reason, _, _ := strings.Cut(r.reason.Error(), "\n")
 		j.Findings = append(j.Findings, diagnose.Finding{Code: "generated-quantities", Severity: diagnose.Problem,
 			Summary: fmt.Sprintf("Generated quantities failed in %d of %d draws, and are NaN there: %s", r.failed, len(r.rows), reason),
-			Advice:  "Fix what they compute, or give it a value where there is none."})
+			Advice:  "Fix the statement that fails, or give its result a value there."})
 	}
 	if a.json {
 		j.Draws, j.Summary = len(r.rows), []estimateJSON{}

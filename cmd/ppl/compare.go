@@ -299,20 +299,20 @@ func comparisonFindings(all []predictions, c []criticise.Compared) []diagnose.Fi
 	for _, p := range all[1:] {
 		if p.method != all[0].method {
 			findings = append(findings, diagnose.Finding{Code: "methods", Severity: diagnose.Problem,
-				Summary: fmt.Sprintf("%s was judged by %s, %s by %s.", all[0].name, all[0].method, p.name, p.method),
-				Advice:  "Judge all models in the same way."})
+				Summary: fmt.Sprintf("%s was assessed by %s, but %s by %s.", all[0].name, all[0].method, p.name, p.method),
+				Advice:  "Assess all models by the same method."})
 		}
 		if !slices.Equal(p.names, all[0].names) {
 			findings = append(findings, diagnose.Finding{Code: "observations", Severity: diagnose.Problem,
 				Summary: fmt.Sprintf("The observations of %s and of %s have different names: %s … and %s ….", all[0].name, p.name, first(all[0].names), first(p.names)),
-				Advice:  "Make sure that they are the same data in the same order, on the same scale: densities of log(y) and of y cannot be compared."})
+				Advice:  "Make sure that the data are the same, in the same order and on the same scale. Densities of log(y) and of y cannot be compared."})
 		}
 	}
 	for _, p := range all {
 		if p.bad > 0 && len(p.elpd) > 1 {
 			findings = append(findings, diagnose.Finding{Code: "pareto-k", Severity: diagnose.Problem,
 				Summary: fmt.Sprintf("%s: %d of %d observations have a Pareto k that is too large (%.2g for many draws).", p.name, p.bad, len(p.elpd), psis.Limit(1<<20)),
-				Advice:  "Its estimate may be too optimistic: ppl loo --exact, or ppl cv, for all models."})
+				Advice:  "Use ppl loo --exact, or ppl cv, for all models: its estimate may be too optimistic."})
 		}
 	}
 	switch n := len(all[0].elpd); {
@@ -321,7 +321,7 @@ func comparisonFindings(all []predictions, c []criticise.Compared) []diagnose.Fi
 	case n < minObservations:
 		findings = append(findings, diagnose.Finding{Code: "few-observations", Severity: diagnose.Note,
 			Summary: fmt.Sprintf("There are only %d observations: the standard errors of the differences may be too small.", n),
-			Advice:  "Take differences of less than a few standard errors as none."})
+			Advice:  "Treat differences of less than a few standard errors as zero."})
 	}
 	for i, m := range c {
 		if len(all[0].elpd) > 1 && verdictOf(all, c, i) == indistinct {
@@ -330,8 +330,8 @@ func comparisonFindings(all []predictions, c []criticise.Compared) []diagnose.Fi
 				why = "the difference is less than two standard errors"
 			}
 			findings = append(findings, diagnose.Finding{Code: "small-difference", Severity: diagnose.Note,
-				Summary: fmt.Sprintf("%s and %s cannot be told apart by how well they predict: %s.", all[m.Model].name, all[c[0].Model].name, why),
-				Advice:  "Choose by other reasons, or average them by the weights."})
+				Summary: fmt.Sprintf("%s and %s do not clearly differ in how well they predict: %s.", all[m.Model].name, all[c[0].Model].name, why),
+				Advice:  "Choose for other reasons, or average the models by their weights."})
 		}
 	}
 	return findings

@@ -68,7 +68,7 @@ func runProblems(fit *fit.Fit, name string) []diagnose.Finding {
 		return nil
 	}
 	return []diagnose.Finding{{Code: "run-problems", Severity: diagnose.Problem,
-		Summary: fmt.Sprintf("The run %s has %s, so what is computed from its draws may be wrong: %s", name, count(n, "problem", "problems"), worst),
+		Summary: fmt.Sprintf("The run %s has %s, so results from its draws may be wrong: %s", name, count(n, "problem", "problems"), worst),
 		Advice:  fmt.Sprintf("See ppl diagnose %s, and repeat the run.", name)}}
 }
 

@@ -126,7 +126,7 @@ func (o *validating) run(cmd *cobra.Command, arg string) error {
 	for code, n := range problems {
 		j.Findings = append(j.Findings, diagnose.Finding{Code: code, Severity: diagnose.Problem,
 			Summary: fmt.Sprintf("%d of the %d fits had the problem %s.", n, len(folds.Folds), code),
-			Advice:  "Run the model on all data, and see what ppl run says about it; more draws, or more warm-up, may help."})
+			Advice:  "Run the model on all data, and follow the advice of ppl run. More draws or a longer warm-up may help."})
 	}
 	if o.pointwise != "" {
 		e, s := floats(j.Pointwise.ELPD), floats(j.Pointwise.MCSE)

@@ -187,15 +187,15 @@ func (o *judging) run(cmd *cobra.Command, args []string) error {
 		const vague = 0.3
 		if slices.Contains(refitted, name) && !(r.MCSE[i] <= vague) {
 			findings = append(findings, diagnose.Finding{Code: "refit-mcse", Severity: diagnose.Problem,
-				Summary: fmt.Sprintf("The density of %s is uncertain without it, too: its logarithm, %.4g, has a Monte Carlo standard error of %.2g.", name, r.ELPD[i], r.MCSE[i]),
-				Advice:  "The model gives it next to no probability. That it is very bad there is certain, how bad is not."})
+				Summary: fmt.Sprintf("The log density of %s in the fit without it, %.4g, is uncertain too (Monte Carlo standard error %.2g).", name, r.ELPD[i], r.MCSE[i]),
+				Advice:  "The model certainly predicts this observation badly, but the figure is rough."})
 		}
 	}
 	findings = append(findings, runProblems(fit, args[0])...)
 	if method := fit.Approximate(); method != "" {
 		findings = append(findings, diagnose.Finding{Code: "approximation", Severity: diagnose.Problem,
-			Summary: "The draws are those of an approximation (" + method + "), whose error is not accounted for.",
-			Advice:  "Take the figures as a first look, and sample by ppl run."})
+			Summary: "The draws come from an approximation (" + method + "), whose error is not accounted for.",
+			Advice:  "Treat the figures as a first look, and sample with ppl run."})
 	}
 	if o.json {
 		err = writeJSON(cmd.OutOrStdout(), newLooJSON(l, r, moved, refitted, findings))

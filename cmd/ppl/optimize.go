@@ -336,17 +336,17 @@ func (o *optimizing) findings(p *model.Posterior, r *optimize.Result, res *resul
 	if !r.Reason.Converged() && len(r.X) > 0 {
 		findings = append(findings, diagnose.Finding{Code: "not-converged", Severity: diagnose.Problem,
 			Summary: "The optimisation has not converged: " + reason + ".",
-			Advice:  "Allow more iterations (--iter), try other starting points (--init, --seed) or --algorithm newton. A density that grows without bound, as that of a hierarchical scale can, has no maximum: use --jacobian, a prior that keeps the scale away from 0, or ppl run."})
+			Advice:  "Allow more iterations (--iter), try other starting points (--init, --seed) or --algorithm newton. A density that grows without bound has no maximum; a hierarchical scale can cause this. Then use --jacobian, a prior that keeps the scale away from 0, or ppl run."})
 	}
 	if flat := o.atBounds(p, r.X); len(flat) > 0 {
 		findings = append(findings, diagnose.Finding{Code: "at-bound", Severity: diagnose.Problem,
-			Summary: "The maximum lies at the edge of where parameters are allowed: " + strings.Join(flat[:min(5, len(flat))], ", ") + ".",
-			Advice:  "There is no maximum inside: standard errors and ppl laplace make no sense there. A prior that keeps the parameters from the edge, or --jacobian, gives one."})
+			Summary: "The maximum is at the bounds of these parameters: " + strings.Join(flat[:min(5, len(flat))], ", ") + ".",
+			Advice:  "Use --jacobian, or a prior that keeps the parameters away from their bounds. At a bound, standard errors and ppl laplace are meaningless."})
 	}
 	if res.failed > 0 {
 		reason, _, _ := strings.Cut(res.reason.Error(), "\n")
 		findings = append(findings, diagnose.Finding{Code: "generated-quantities", Severity: diagnose.Problem,
-			Summary: "Generated quantities failed, and are NaN: " + reason, Advice: "Fix what they compute, or give it a value where there is none."})
+			Summary: "Generated quantities failed, and are NaN: " + reason, Advice: "Fix the statement that fails, or give its result a value there."})
 	}
 	if names := undefined(res); len(names) > 0 && res.failed == 0 {
 		shown := strings.Join(names[:min(5, len(names))], ", ")

@@ -139,7 +139,7 @@ func (o *pathfinding) approximate(ctx context.Context, cmd *cobra.Command, l *lo
 	if len(failed) > 0 {
 		findings = append(findings, diagnose.Finding{Code: "failed-paths", Severity: diagnose.Problem,
 			Summary: fmt.Sprintf("%d of %d paths failed: %s.", len(failed), len(r.Paths), strings.Join(failed[:min(3, len(failed))], "; ")),
-			Advice:  "The others are used. Other starting points (--init, --seed) may do better."})
+			Advice:  "The result uses the other paths. Other starting points (--init, --seed) may help."})
 	}
 	j := approximationJSON{Method: "pathfinder", ParetoK: number(r.K), Evaluations: evaluations, Findings: findings, Details: details}
 	if path != "" {

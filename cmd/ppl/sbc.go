@@ -192,24 +192,24 @@ func (o *calibrating) report(w io.Writer, c *calibration) error {
 	}
 	if len(wrong) > 0 {
 		j.Findings = append(j.Findings, diagnose.Finding{Code: "calibration", Severity: diagnose.Problem,
-			Summary: fmt.Sprintf("Ranks that are not uniform: %s.", strings.Join(wrong[:min(5, len(wrong))], ", ")),
-			Advice:  "Look for an error in the model, such as a Jacobian that is missing, a sampler in trouble, or draws that are not independent (--thin): does ppl run find problems with simulated data?"})
+			Summary: fmt.Sprintf("The ranks are not uniform: %s.", strings.Join(wrong[:min(5, len(wrong))], ", ")),
+			Advice:  "Look for an error in the model, such as a missing Jacobian, and for dependent draws (--thin). Use ppl run with simulated data to see whether the sampler has problems."})
 	}
 	if j.Failed > 0 {
 		text, _, _ := strings.Cut(c.reason, "\n")
 		j.Findings = append(j.Findings, diagnose.Finding{Code: "failed", Severity: diagnose.Problem,
 			Summary: fmt.Sprintf("%d of %d simulations failed, for instance: %s", j.Failed, j.Simulations, text),
-			Advice:  "Those that are left are no fair sample. Priors that allow extreme parameters are a frequent cause."})
+			Advice:  "The remaining simulations are a biased sample. A frequent cause is a prior that allows extreme parameters."})
 	}
 	if n := j.Simulations - j.Failed; n > 0 && n < fewSimulations && len(wrong) == 0 {
 		j.Findings = append(j.Findings, diagnose.Finding{Code: "few-simulations", Severity: diagnose.Note,
-			Summary: fmt.Sprintf("%s can show gross errors only: distributions of ranks that depart from the uniform one by less than about %.2g pass.", count(n, "simulation", "simulations"), min(1, 1.36/math.Sqrt(float64(n)))),
-			Advice:  "Make more, such as 200, by --simulations."})
+			Summary: fmt.Sprintf("%s can show only gross errors: ranks that differ from uniform by less than about %.2g pass.", count(n, "simulation", "simulations"), min(1, 1.36/math.Sqrt(float64(n)))),
+			Advice:  "Run more, such as --simulations 200."})
 	}
 	if fits := len(c.ranks); c.divergent*20 > fits {
 		j.Findings = append(j.Findings, diagnose.Finding{Code: "divergences", Severity: diagnose.Note,
 			Summary: fmt.Sprintf("%d of %d fits had divergent transitions.", c.divergent, fits),
-			Advice:  "Reparametrise, if ranks are not uniform."})
+			Advice:  "If the ranks are not uniform, reparametrise."})
 	}
 	fail := o.failOn.of(j.Findings)
 	if o.json {

@@ -173,7 +173,7 @@ func (o *scaling) run(cmd *cobra.Command, args []string) error {
 	findings := append(runProblems(fit, args[0]), unreliable(s)...)
 	if names := suspects["not known"]; len(names) > 0 {
 		findings = append(findings, diagnose.Finding{Code: "undefined", Severity: diagnose.Problem, Quantities: names[:min(5, len(names))],
-			Summary: fmt.Sprintf("The sensitivity of %s is not known: draws are NaN or infinite.", count(len(names), "quantity", "quantities"))})
+			Summary: fmt.Sprintf("The sensitivity of %s is unknown, because draws are NaN or infinite.", count(len(names), "quantity", "quantities"))})
 	}
 	for _, f := range []struct{ what, code, advice string }{
 		{"possible prior-data conflict", "prior-data-conflict", "Look whether the prior means what it was meant to, such as by its scale; a prior with longer tails gives way to the data."},
@@ -195,7 +195,7 @@ func (o *scaling) run(cmd *cobra.Command, args []string) error {
 		}
 		findings = append(findings, diagnose.Finding{Code: "left-out", Severity: diagnose.Problem,
 			Summary: what + left.String() + ".",
-			Advice:  "If this is about data, figures of prior and likelihood are not what they should be."})
+			Advice:  "If such a statement is about data, the sensitivities to prior and likelihood are wrong."})
 	}
 	if o.json {
 		return writeJSON(cmd.OutOrStdout(), sensitivityJSON{"sensitivity", quantities, number(s.Prior.K), number(s.Likelihood.K), notNil(s.Scaled), notNil(s.Unscaled), append([]diagnose.Finding{}, findings...)})

@@ -44,7 +44,7 @@ func Findings(d *folder.Density) []diagnose.Finding {
 			Summary: fmt.Sprintf("The compiled log density was compared with the reference evaluator for %.0f %% of the statements only: %s.", 100*d.Share, d.Reason),
 			Brief:   fmt.Sprintf("The compiled log density was checked for %.0f %% of the statements only", 100*d.Share),
 			First:   "longer runs check more",
-			Advice:  "Longer runs have more time for the comparison. It can also be made in full, however long that takes.", Settings: []string{"report-bug"},
+			Advice:  "A longer run has more time for the comparison. You can also request it in full, however long that takes.", Settings: []string{"report-bug"},
 		})
 	}
 	return found

@@ -99,33 +99,33 @@ type check struct {
 // run at all, then the geometry, then convergence, then precision.
 var checks = []check{
 	{"no-draws", Problem, findNoDraws, "see the errors of the chains, or give initial values",
-		"See the chains' errors. Usually no starting point with a finite log density was found: give initial values, or narrow the range from which they are drawn.", []string{"init"}},
+		"See the chains' errors. Usually ppl found no starting point with a finite log density. Give initial values, or narrow the range from which they are drawn.", []string{"init"}},
 	{"incomplete", Problem, findIncomplete, "resume the run, or repeat it",
-		"The run was interrupted or chains failed. The summary uses as many draws of each chain as the shortest has. Repeat the run before you use it.", nil},
+		"The run was interrupted, or chains failed. The summary cuts each chain to the length of the shortest. Resume or repeat the run before you use the summary.", nil},
 	{"few-draws", Problem, findFewDraws, "make more draws",
 		"With so few draws R-hat and ESS cannot be trusted either. Make more draws per chain.", []string{"draws"}},
 	{"stuck-chain", Problem, findStuckChain, "look at where it starts, or give initial values",
 		"A chain that never moves has a step size that is far too large, or started where every step is rejected. Look at its start, tighten the priors or give initial values.", []string{"init"}},
 	{"divergences", Problem, findDivergences, "reparametrise, or take smaller steps",
-		"The sampler missed a region of high curvature, so estimates are biased. If quantities are named, the region is where they are extreme. Reparametrise (for instance, non-centre hierarchical effects), tighten weak priors, or make the step size smaller: raise the target of the acceptance, or lower a step size that is not adapted.", []string{"delta=0.95", "stepsize"}},
+		"The sampler missed a region of high curvature, so estimates are biased. If quantities are named, the region is where they are extreme. Reparametrise (for instance, non-centre hierarchical effects), or tighten weak priors. Otherwise make the step size smaller: raise the target acceptance, or lower a fixed step size.", []string{"delta=0.95", "stepsize"}},
 	{"treedepth", Problem, findTreeDepth, "rescale parameters, or try a dense metric",
-		"Trajectories were cut short: the draws are valid but inefficient. Rescale or reparametrise so that the quantities have similar scales and little correlation, try a dense metric, or allow deeper trees.", []string{"metric=dense_e", "max-depth"}},
+		"Trajectories were cut short: the draws are valid but inefficient. Rescale or reparametrise so that the parameters have similar scales and little correlation. Or try a dense metric, or allow deeper trees.", []string{"metric=dense_e", "max-depth"}},
 	{"acceptance", Problem, findAcceptance, "lengthen the warm-up",
 		"Most proposals were rejected. Lengthen the warm-up so that the step size can adapt, or lower the step size.", []string{"warmup", "stepsize"}},
 	{"restarts", Problem, findRestarts, "lengthen the warm-up",
-		"Draws become independent of earlier ones only by a restart, so the shares of the modes are not known well. Use a longer warm-up, which fits the reference better, more draws, or more replicas.", []string{"warmup", "draws", "replicas"}},
+		"Draws become independent of earlier ones only at a restart, so the shares of the modes are imprecise. Use a longer warm-up (it fits the reference better), more draws or more replicas.", []string{"warmup", "draws", "replicas"}},
 	{"ebfmi", Problem, findEBFMI, "reparametrise heavy tails and group-level terms",
 		"The energy changes too slowly from draw to draw, so tails are explored badly. Reparametrise heavy-tailed or hierarchical parts of the model; longer runs help little.", nil},
 	{"undefined", Problem, findUndefined, "check for overflow and missing assignments",
 		"An overflow, an operation without a result or a missing assignment causes this. Compute the quantity on the log scale, or assign it on every path.", nil},
 	{"rhat", Problem, findRhat, "run longer, or look for several modes",
-		"The chains do not agree yet. Run a longer warm-up and more draws; if it stays, look for several modes, for parameters that the data do not identify, or reparametrise.", []string{"warmup", "draws"}},
+		"The chains do not agree yet. Run a longer warm-up and more draws. If R-hat stays high, look for several modes and for parameters that the data do not identify, or reparametrise.", []string{"warmup", "draws"}},
 	{"ess", Problem, findESS, "make more draws",
 		"Means, intervals and R-hat are imprecise. Make more draws, for instance until a given ESS is reached, or reparametrise to lower the autocorrelation.", []string{"draws", "target-ess"}},
 	{"one-chain", Note, findOneChain, "run four",
 		"A single chain cannot show that it missed a mode. Run at least four.", []string{"chains=4"}},
 	{"shared-start", Note, findSharedStart, "start each chain at a random point",
-		"Chains that begin at the same place may all miss a mode that another start would find. Give no initial values, so that each chain begins at a random point, or give each chain its own.", []string{"init"}},
+		"Chains that begin at the same place may all miss the same mode. Leave out the initial values, so that each chain begins at a random point, or give each chain other values.", []string{"init"}},
 	{"constant", Note, findConstant, "check how they are computed",
 		"This is fine if the model fixes the value (a diagonal of ones, an unused element). Otherwise check how it is computed.", nil},
 }
@@ -359,7 +359,7 @@ func findTreeDepth(e *evidence) found {
 const depthIsHarmless = "Trajectories were cut short: the draws are valid but inefficient. There are enough of them, and R-hat shows no problem. To make sampling faster, rescale or reparametrise so that the quantities have similar scales, or raise the maximum depth."
 
 // halvesDisagree is the advice for a finding on R-hat if there is only one chain.
-const halvesDisagree = "The chain has not settled yet. Run a longer warm-up and more draws; if it stays, look for several modes, for parameters that the data do not identify, or reparametrise."
+const halvesDisagree = "The chain has not settled yet. Run a longer warm-up and more draws. If R-hat stays high, look for several modes and for parameters that the data do not identify, or reparametrise."
 
 // mixes reports whether R-hat, effective sample sizes and energies were computed and show no
 // problem.
@@ -473,10 +473,10 @@ func findSharedStart(e *evidence) found {
 		return found{}
 	}
 	if places == 1 {
-		return found{summary: fmt.Sprintf("All %d chains began at the same place: that they agree does not show that there is no other mode.", len(e.chains)),
+		return found{summary: fmt.Sprintf("All %d chains began at the same place, so their agreement does not rule out another mode.", len(e.chains)),
 			brief: fmt.Sprintf("All %d chains began at the same place, so they may have missed a mode", len(e.chains))}
 	}
-	return found{summary: fmt.Sprintf("%d chains began at %d places: R-hat compares these too.", len(e.chains), places),
+	return found{summary: fmt.Sprintf("%d chains began at %d places, so R-hat compares fewer independent starts than chains.", len(e.chains), places),
 		brief: fmt.Sprintf("%d chains began at %d places, so they may have missed a mode", len(e.chains), places)}
 }
 
