@@ -95,9 +95,9 @@ func (s *subject) count() error {
 func (r *report) boundsTable() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Measured on %s by `go run ./internal/cmd/enginebench --bounds`: %v. ", r.Date, r.Machine)
-	fmt.Fprintf(&b, "Numbers are the results of operations that a gradient computes, an exponential like a sum; bytes are what it reads and writes "+
-		"outside of the strips of a loop, mostly in caches. Percentages are of the highest rates of single blocks in the same run: %s numbers a nanosecond, each a product that is added, "+
-		"of a product of matrices of order 128, and %s bytes of a product of such a matrix of data with a vector. Shares in the last column are of profiles on a Zen 3 with AVX2.\n\n",
+	fmt.Fprintf(&b, "Numbers are the results of operations that a gradient computes; an exponential counts as one, like a sum. Bytes are what it reads and writes "+
+		"outside the strips of a loop, mostly in caches. Percentages are of the highest rates of single blocks in the same run. These are %s numbers a nanosecond (multiply-adds of a product "+
+		"of matrices of order 128) and %s bytes (a product of such a matrix of data with a vector). Shares in the last column come from profiles on a Zen 3 with AVX2.\n\n",
 		figures.Number(r.Peaks.Numbers), figures.Number(r.Peaks.Bytes))
 	b.WriteString("| workload | numbers | per ns | of the peak | KB | bytes per ns | of the peak | what bounds it |\n| --- " + strings.Repeat("| --: ", 6) + "| --- |\n")
 	percent := func(a, b float64) string { return fmt.Sprintf("%.0f %%", 100*figures.Ratio(a, b)) }

@@ -83,9 +83,9 @@ func (r *report) conclude() {
 func (r *report) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Measured on %s by `go run ./internal/cmd/enginebench`: %v. ", r.Date, r.Machine)
-	fmt.Fprintf(&b, "Times are per log density with gradient: the least CPU time of short batches in turn, over %d rounds; ", r.Rounds)
-	b.WriteString("bind and ready (from the texts of model and data to the first gradient) are least wall times. " +
-		"Fast is what users run, reference is ad's evaluator on the same differentiated graph, by hand is scalar Go for this very model, ops are those of the graph.\n\n")
+	fmt.Fprintf(&b, "Times are per log density with gradient: the least CPU time of alternating short batches, over %d rounds. ", r.Rounds)
+	b.WriteString("Bind and ready (from model and data to the first gradient) are least wall-clock times. " +
+		"Fast is what users run. Reference is ad's evaluator on the same differentiated graph. By hand is scalar Go written for this model. Ops is the number of operations of the graph.\n\n")
 
 	b.WriteString("| workload | | dim | ops | fast | reference | by hand | Stan | Stan ÷ fast | fast ÷ by hand | allocs | bind, ms | ready, ms | Stan's compile, s |\n")
 	b.WriteString("| --- | --- " + strings.Repeat("| --: ", 12) + "|\n")
