@@ -197,3 +197,33 @@ func multiplies(g *ad.Graph) bool {
 	}
 	return false
 }
+
+// TestImpossibleObservations has a hidden Markov model in which no state can make an observation,
+// as a term of a mixture, so that the log density is finite.
+func TestImpossibleObservations(t *testing.T) {
+	const text = `data { matrix[3, 13] y; }
+parameters { vector[3] mu; }
+model {
+  matrix[3, 13] l = y + rep_matrix(mu, 13);
+  target += log_sum_exp(hmm_marginal(l, rep_matrix(1.0 / 3, 3, 3), rep_vector(1.0 / 3, 3)), std_normal_lpdf(mu));
+}`
+	y := make([][]any, 3)
+	for k := range y {
+		y[k] = make([]any, 13)
+		for i := range y[k] {
+			y[k][i] = 0.1 * float64(k*i)
+		}
+		y[k][9] = "-inf"
+	}
+	raw, err := json.Marshal(map[string]any{"y": y})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := data.ParseJSON("data.json", raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rep := contest.Contend(text, "mixture", set, 1, 2); rep.Wrong != nil || rep.Compared == 0 {
+		t.Error(rep.Compared, rep.Wrong)
+	}
+}

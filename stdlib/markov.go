@@ -45,7 +45,7 @@ func (b *Builder) marginal(a []Arg) ad.Ref {
 	const (
 		every = 4 // number of steps from one normalisation to the next
 		lost  = 1e-100
-		least = 1e-300 // its inverse is finite
+		least = 1e-150 // the inverse of its square is finite
 	)
 	g := b.G
 	logs, k, t := b.hmm(a)

@@ -153,16 +153,16 @@ const (
 	minLogTerms = 5
 	minLogRows  = 4
 
-	// smallTerm is added to the scaled exponentials of finite numbers, so that the product of two is
-	// not 0. minLogProduct is the least scaled sum that is exact: as many times smallTerm as a row
-	// may have terms are below its rounding.
+	// smallTerm is added to the scaled exponentials of finite numbers, so that the product of two
+	// is not 0. minLogProduct is the least scaled sum that is exact: as many times smallTerm as a
+	// row may have terms are below its rounding.
 	smallTerm     = 1e-150
 	minLogProduct = 1e-130
 
-	// maxLogPath is the greatest number of transitions from state to state of a matrix with elements
-	// that are known to be -Inf. If states are 3 standard deviations of the observations apart, and
-	// have transitions to their neighbours only, a path of 5 multiplies by 1e-59, one of 8 by
-	// 1e-273.
+	// maxLogPath is the greatest number of transitions from state to state of a matrix with
+	// elements that are known to be -Inf. If states are 3 standard deviations of the observations
+	// apart, and have transitions to their neighbours only, a path of 5 multiplies by 1e-59, one
+	// of 8 by 1e-273.
 	maxLogPath = 5
 
 	// maxLogProduct bounds the elements of arrays that are examined, and maxLogSum the terms that
