@@ -107,12 +107,15 @@ func (s sized) Shape(v *ir.Var) (shape []int, ok bool) {
 }
 
 // around is the scope of the variables around a loop whose integers are followed.
-type around struct{ sized }
+type around struct{ at *sight }
+
+// Shape returns the shape of a variable.
+func (a around) Shape(v *ir.Var) (shape []int, ok bool) { return sized{a.at}.Shape(v) }
 
 // Value returns the value of a whole variable; ok is false unless data decide it.
 func (a around) Value(v *ir.Var) (value lanes.Value, ok bool) {
-	if x := a.variable(v); x != nil && !x.Part {
-		return a.valueOf(x)
+	if x := a.at.variable(v); x != nil && !x.Part {
+		return a.at.valueOf(x)
 	}
 	return value, false
 }

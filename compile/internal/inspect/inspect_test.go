@@ -39,7 +39,7 @@ func (p *program) inspect(first, last int64, w Way) (*Found, *Loop) {
 	lp := &Loop{Body: p.loop.Body, Var: p.loop.Var, Add: first - 1}
 	ax, number := lanes.Iterations(int(last-first+1), nil, nil, p.Reserve)
 	r := Request{Loop: lp, Axis: ax, Number: number, Way: w}
-	r.Tracked = p.ev.Follow(lp.Followed(ax, number, nil), around{sized{&sight{out: p, scope: make(Scope, p.ev.Variables)}}}, p)
+	r.Tracked = p.ev.Follow(lp.Followed(ax, number, nil), around{&sight{out: p, scope: make(Scope, p.ev.Variables)}}, p)
 	return Inspect(p.ev, p, r), lp
 }
 

@@ -357,7 +357,7 @@ func (in *inspection) inner(s ir.Stmt, ax *plan.Axis, lp *Loop, i lanes.Value) {
 	in.rec.loop = &plan.Loop{Axis: ax, Parent: outer}
 	in.rec.nest.Loops[in.rec.loop] = s
 	outer.Body = append(outer.Body, in.rec.loop)
-	list := in.followed(in.at.ev.Follow(lp.Followed(ax, i, nil), around{sized{in.at}}, in.at.out))
+	list := in.followed(in.at.ev.Follow(lp.Followed(ax, i, nil), around{in.at}, in.at.out))
 	for _, v := range static.CarriedInts(lp.Body) {
 		if !in.at.known.unknown[v] && !known.Tracks(list, v) {
 			in.rec.lose(v)
