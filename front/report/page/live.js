@@ -50,7 +50,7 @@ class Live {
       }
     } catch { /* told below */ }
     if (!this.ended) {
-      this.say("The connection to the run is lost: it has ended, or was stopped. What is shown is the state till then.");
+      this.say("The connection to the run is lost: it has ended, or was stopped. The page shows the last state received.");
       this.stopButton.hidden = true;
     }
   }
@@ -85,7 +85,7 @@ class Live {
       divergent += c.divergences;
       text.textContent = `${words[c.phase] || c.phase}, ${Math.floor(100 * part)} %` + (c.divergences ? `, ${c.divergences} divergent` : "");
     });
-    let state = p.stopping ? "Stopping at the next draw …" : p.finishing ? "The chains have ended; the report is made …" : "Running";
+    let state = p.stopping ? "Stopping at the next draw …" : p.finishing ? "The chains have ended; making the report …" : "Running";
     if (!p.stopping && !p.finishing) {
       state += `, ${clock(p.seconds)}`;
       if (p.left) state += `, ${p.left}`;
@@ -127,7 +127,7 @@ class Live {
   async stop() {
     if (this.stopButton.dataset.sure !== "yes") {
       this.stopButton.dataset.sure = "yes";
-      this.stopButton.textContent = "Stop now? What is drawn is kept";
+      this.stopButton.textContent = "Stop now? The draws so far are kept";
       setTimeout(() => { this.stopButton.dataset.sure = ""; this.stopButton.textContent = "Stop the run"; }, 5000);
       return;
     }

@@ -151,7 +151,7 @@ class Page {
         (f.quantities || []).map((q) => h("button", { type: "button", onclick: () => this.look(f, q) }, q)),
         f.plot && !(f.quantities || []).length ? h("button", { type: "button", onclick: () => this.look(f) }, `See ${this.kinds.get(f.plot).title.toLowerCase()}`) : null) : null));
     this.place.findings.replaceChildren(list.length ? h("ul", { class: "findings" }, list)
-      : h("p", { class: "well" }, this.report.run.running ? "Nothing is wrong so far." : "No problems found: the chains agree, and there are enough effective draws for means and intervals. Modes that no chain reached cannot be seen."));
+      : h("p", { class: "well" }, this.report.run.running ? "No problems so far." : "No problems found: the chains agree, and there are enough effective draws for means and intervals. They cannot show a mode that no chain reached."));
   }
 
   // look goes to what shows a finding.

@@ -13,7 +13,7 @@ const studyColumns = [
   { key: "tail5", title: "5%", hint: "effective sample size in the tails, above which 95 % of the fits are", text: (v) => fixed(v, 0), worst: "ascending" },
   { key: "in50", title: "in 50%", hint: "share of fits whose middle 50 % have the true value", text: (v) => fixed(100 * v, 1) },
   { key: "in90", title: "in 90%", hint: "share of fits whose middle 90 % have the true value", text: (v) => fixed(100 * v, 1) },
-  { key: "uniform", title: "p", hint: "probability of ranks as far from uniform, if the model is inferred rightly", text: (v) => fixed(v, 3), bad: (v) => v < 0.005, worst: "ascending" },
+  { key: "uniform", title: "p", hint: "probability of ranks at least this far from uniform, if inference is right", text: (v) => fixed(v, 3), bad: (v) => v < 0.005, worst: "ascending" },
 ];
 
 class StudyPage extends Page {

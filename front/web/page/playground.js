@@ -241,7 +241,7 @@ class Playground {
       if (text) parts.push(h("p", {}, inline(text)));
     }
     if (a.hover) parts.push(...markdown(a.hover.text));
-    $("about-text").replaceChildren(...(parts.length ? parts : ["There is nothing to show for this place."]));
+    $("about-text").replaceChildren(...(parts.length ? parts : ["Nothing is known about this place."]));
   }
 
   theme(now) {

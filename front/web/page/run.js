@@ -100,7 +100,7 @@ class Runner {
     const most = 50_000;
     let out = text.trimEnd().split("\n").map((l) => (run.settings.chains > 1 ? `chain ${i + 1}: ${l}` : l)).join("\n") + "\n";
     run.printed += out.length;
-    if (run.printed > most) { out = out.slice(0, Math.max(0, out.length - (run.printed - most))) + "\n… what follows is not shown.\n"; run.cut = true; }
+    if (run.printed > most) { out = out.slice(0, Math.max(0, out.length - (run.printed - most))) + "\n… the rest is not shown.\n"; run.cut = true; }
     $("printed").hidden = false;
     $("printed-text").append(out);
     $("printed").querySelector("summary").textContent = run.cut ? "Printed by the model, the beginning" : "Printed by the model";
