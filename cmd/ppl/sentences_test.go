@@ -36,7 +36,7 @@ func TestCalibrationDivergences(t *testing.T) {
 		}
 		var b strings.Builder
 		o := calibrating{}
-		o.seed = 1
+		o.seed, o.verbose = 1, true
 		if err := o.report(&b, cal); err != nil {
 			t.Fatal(err)
 		}

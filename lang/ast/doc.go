@@ -85,7 +85,7 @@
 //	compile/internal/direct.run.levels          oracle: autodiff levels
 //	compile/internal/emit.statements.exec       binding: statements
 //	compile/internal/emit.expressions.eval      binding: expressions
-//	compile/internal/emit.expressions.paramLevels  binding: autodiff levels
+//	compile/internal/static.Levels  binding: autodiff levels
 //	compile/internal/static.Drawn               binding: what random draws decide
 //	compile/internal/static.Functions.SideEffectsIn  binding: side effects
 //	compile/internal/static.NeverGoesOn         binding: control flow
