@@ -236,14 +236,14 @@ const (
 	// TooLong: the program is longer than the limit.
 	//
 	// The limit is one megabyte, with all included files. It keeps a file that is not a program
-	// from using up the memory. Raise it with --max-source.
+	// from using up the memory. The setting max-source raises it.
 	TooLong Code = "E0138"
 
 	// Include: a file cannot be included.
 	//
 	// The line `#include FILE` inserts the text of a file. ppl looks for the file in the folder of
-	// the program and in the include paths. Correct the name, or add the folder of the file with
-	// --include-path.
+	// the program and in the include paths. Correct the name, or add the folder of the file to the
+	// include paths.
 	//
 	// Example:
 	//

@@ -152,7 +152,7 @@ const (
 
 	// RemovedFunction: the function belongs to an older version of Stan.
 	//
-	// Use the function that the message names. `ppl fmt --upgrade` rewrites the whole program.
+	// Use the function that the message names. `ppl fmt` can upgrade the whole program.
 	//
 	// Example:
 	//

@@ -4,8 +4,8 @@ package diag
 const (
 	// LegacySyntax: the program uses the syntax of an older version of Stan.
 	//
-	// ppl reads it as the new form, because you asked for legacy syntax. `ppl fmt --upgrade`
-	// rewrites the program.
+	// ppl reads it as the new form, because you asked for legacy syntax. `ppl fmt` can upgrade
+	// the program.
 	//
 	// Example:
 	//
