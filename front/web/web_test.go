@@ -91,7 +91,9 @@ const buildVariable = "PPL_BUILD_PLAYGROUND"
 //	           that loops fill row by row, functions of matrices that are exact at the edges
 //	7,321,201  series that are continued, checks by groups and of the prior, marginal
 //	           likelihoods, reasons and remedies of all codes
-const maxWasm = 7_400_000
+//	7,404,465  forward algorithms as products of matrices, findings in short, tables that are
+//	           read as declared or matched with others, more explanations
+const maxWasm = 7_500_000
 
 // TestBuild checks that the engine is small enough to download, contains no packages that a page
 // cannot use, and includes the licences of its parts.
