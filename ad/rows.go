@@ -232,9 +232,6 @@ func arrayOps() map[OpCode]Op {
 // PutAttr is the attribute of OpPut: the shape of the result.
 type PutAttr struct{ Shape []int }
 
-// Key returns the shape as text.
-func (p PutAttr) Key() string { return fmt.Sprint(p.Shape) }
-
 // Take returns the elements of x, as a flat array, at the positions i, in the shape of i. Positions
 // are computed numbers, counted from 0. A position outside x rejects the evaluation.
 func (g *Graph) Take(x, i Ref) Ref { return g.Do(OpTake, nil, x, i) }

@@ -7,14 +7,15 @@ import (
 	"github.com/spf13/cobra"
 
 	reference "github.com/ppl-lang/ppl/doc/reference/json"
+	"github.com/ppl-lang/ppl/lang/diag"
 )
 
 func schemaCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "schema [NAME]",
 		Long: `Prints the JSON schema (2020-12) of what a command prints with --json, or of a file
-that ppl writes, such as run.json. Without a name, all schemas are listed, with the
-commands and files that they describe.`,
+that ppl writes, such as run.json. NAME is a schema, a command or a file. Without it,
+all schemas are listed.`,
 		Example: `  ppl schema
   ppl schema run > run.schema.json`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -33,6 +34,16 @@ commands and files that they describe.`,
 			}
 			i := slices.IndexFunc(documents, func(d document) bool { return d.name == args[0] || slices.Contains(d.from, args[0]) })
 			if i < 0 {
+				names := func(yield func(string) bool) {
+					for _, d := range documents {
+						if !yield(d.name) {
+							return
+						}
+					}
+				}
+				if near := diag.Nearest(args[0], names); near != "" {
+					return usagef("there is no schema %s; did you mean %s? `ppl schema` lists them", args[0], near)
+				}
 				return usagef("there is no schema %s; `ppl schema` lists them", args[0])
 			}
 			text, err := reference.Schemas.ReadFile(documents[i].name + ".schema.json")
