@@ -6,19 +6,18 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
 
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/fit/folder"
+	"github.com/ppl-lang/ppl/infer/draws"
 )
 
-// This file writes and reads fits as a single file, and reads fits from any file system.
+// This file writes and reads fits as a single file, and reads fits from any file system. It needs
+// no file of its own, so it works in a process that can open none.
 
 // WriteTo writes the fit as one file, for a blob or a column of a database: a zip archive of the
-// folder that [Fit.Save] makes. It implements [io.WriterTo]. The folder is made temporarily in the
-// system's temporary folder. [ReadArchive] reads the fit.
+// folder that [Fit.Save] makes. It implements [io.WriterTo]. [ReadArchive] reads the fit.
 func (f *Fit) WriteTo(w io.Writer) (int64, error) {
 	if err := f.Err(); err != nil {
 		return 0, err
@@ -26,48 +25,41 @@ func (f *Fit) WriteTo(w io.Writer) (int64, error) {
 	if w == nil {
 		return 0, errors.New("ppl: there is no writer")
 	}
-	dir, err := os.MkdirTemp("", "ppl-fit-")
+	r, exact, err := f.saved()
 	if err != nil {
 		return 0, err
 	}
-	defer os.RemoveAll(dir)
-	packed := f.shallow()
-	packed.packed = true
-	if err := packed.Save(dir); err != nil {
-		return 0, err
-	}
+	exact.packed = true
 	counted := &counter{Writer: w}
 	z := zip.NewWriter(counted)
-	if err := addFiles(z, os.DirFS(dir)); err != nil {
+	// The entries have no times, so that two archives of a fit are the same.
+	create := func(name string) (io.Writer, error) {
+		return z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate})
+	}
+	if err := r.Pack(sourceOf(exact.posterior), exact.posterior.Data(), create); err != nil {
 		return counted.n, err
 	}
+	for i := range exact.config.Chains {
+		if !exact.worthFile(i) {
+			continue
+		}
+		name := exact.chainPath(r.Name, i)
+		out, err := create(name)
+		if err != nil {
+			return counted.n, err
+		}
+		w, err := draws.NewWriter(out, exact.finalHeader(i, name))
+		if err == nil {
+			err = exact.writeChain(w, i)
+		}
+		if err == nil {
+			err = w.Elapsed(exact.elapsed(i))
+		}
+		if err != nil {
+			return counted.n, fmt.Errorf("%s: %w", name, err)
+		}
+	}
 	return counted.n, z.Close()
-}
-
-// addFiles adds the files of a folder. AddFS would add their times, so that two archives of a fit
-// would differ.
-func addFiles(z *zip.Writer, from fs.FS) error {
-	return fs.WalkDir(from, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate})
-		if err != nil {
-			return err
-		}
-		in, err := from.Open(name)
-		if err != nil {
-			return err
-		}
-		_, err = io.Copy(w, in)
-		return errors.Join(err, in.Close())
-	})
-}
-
-// shallow returns a copy of the fit that shares its draws but not its Files.
-func (f *Fit) shallow() *Fit {
-	return &Fit{Draws: f.Draws, Report: f.Report, FromPrior: f.FromPrior, posterior: f.posterior, dir: f.dir, record: f.record, source: f.source,
-		values: f.values, read: f.read, head: f.head, config: f.config, sigFigs: f.sigFigs, rounded: f.rounded, started: f.started, density: f.density}
 }
 
 // counter counts the bytes written.
@@ -98,8 +90,7 @@ func (o ReadOptions) Archive(r io.ReaderAt, size int64) (*Fit, error) {
 }
 
 // ReadFS reads a fit from a file system with the files that [Fit.Save] makes, such as an embed.FS
-// or the result of [fs.Sub]. It copies them to a temporary folder, which it removes after reading.
-// It reads nothing outside the file system.
+// or the result of [fs.Sub]. It reads nothing outside the file system.
 func ReadFS(files fs.FS) (*Fit, error) { return ReadOptions{}.FS(files) }
 
 // FS is [ReadFS] within the limits of o. The total size of the files may be eight times the memory
@@ -108,60 +99,85 @@ func (o ReadOptions) FS(files fs.FS) (*Fit, error) {
 	if files == nil {
 		return nil, errors.New("ppl: there is no file system")
 	}
-	dir, err := os.MkdirTemp("", "ppl-fit-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
 	memory := compile.MemoryOr(o.Memory)
-	if err := copyFiles(dir, files, 8*memory); err != nil {
+	from := &measured{files, 8 * memory}
+	record, err := folder.ReadFS(from)
+	if err != nil {
 		return nil, fmt.Errorf("cannot read a fit: %w", err)
 	}
-	f, err := o.Fit(dir)
-	if err != nil {
-		return nil, err
-	}
-	if len(f.record.Texts) == 0 || f.record.DataFile == "" && f.record.Data != "" {
+	if len(record.Texts) == 0 || record.DataFile == "" && record.Data != "" {
 		return nil, errors.New("cannot read a fit: the files do not have its model and data, but name others")
 	}
-	if f.source, err = f.record.ReadModel(dir); err != nil {
+	r, ok := FormatOf(Format(record.Format))
+	if !ok || !r.PerChain {
+		return nil, fmt.Errorf("cannot read a fit: its draws are in the format %s, and an archive has them as CSV", record.Format)
+	}
+	f, err := o.chains(from, record.Base())
+	if err != nil {
+		return nil, fmt.Errorf("cannot read a fit: %w", err)
+	}
+	if err := f.describe(record, folder.RecordFile); err != nil {
 		return nil, err
 	}
-	if f.values, err = f.record.ReadData(dir, data.Options{Limit: memory, Memory: memory}); err != nil {
+	if f.source, err = record.ReadModelFS(from); err != nil {
 		return nil, err
 	}
-	f.dir, f.Files, f.Tables = "", nil, nil
+	if f.values, err = record.ReadDataFS(from, data.Options{Limit: memory, Memory: memory}); err != nil {
+		return nil, err
+	}
+	f.record, f.read, f.Files = record, o, nil
 	return f, nil
 }
 
-// copyFiles copies the regular files of a file system, up to a total of left bytes.
-func copyFiles(dir string, from fs.FS, left int64) error {
-	return fs.WalkDir(from, ".", func(name string, d fs.DirEntry, err error) error {
+// chains reads the draws of the run called base.
+func (o ReadOptions) chains(from fs.FS, base string) (*Fit, error) {
+	entries, err := fs.ReadDir(from, ".")
+	if err != nil {
+		return nil, err
+	}
+	names := chainNames(entries, base)
+	if len(names) == 0 {
+		return nil, fmt.Errorf("there are no draws: no file %s_1.csv", base)
+	}
+	var all []*draws.Contents
+	room := o.room()
+	for _, name := range names {
+		c, err := draws.ReadFS(from, name, room)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		to := filepath.Join(dir, filepath.FromSlash(name))
-		switch {
-		case !filepath.IsLocal(filepath.FromSlash(name)):
-			return fmt.Errorf("the name %q is not one of a file within a folder", name)
-		case d.IsDir():
-			return os.MkdirAll(to, 0o700)
-		case !d.Type().IsRegular():
-			return nil
-		}
-		in, err := from.Open(name)
-		if err != nil {
-			return err
-		}
-		defer in.Close()
-		out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if err != nil {
-			return err
-		}
-		n, err := io.Copy(out, io.LimitReader(in, left+1))
-		if left -= n; left < 0 {
-			err = fmt.Errorf("%s: there are more bytes in the files than may be read", path.Base(name))
-		}
-		return errors.Join(err, out.Close())
-	})
+		all = append(all, c)
+	}
+	return fitOf(names, all)
+}
+
+// measured is a file system from which at most left bytes are read.
+type measured struct {
+	fs.FS
+	left int64
+}
+
+func (m *measured) Open(name string) (fs.File, error) {
+	f, err := m.FS.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if d, ok := f.(fs.ReadDirFile); ok {
+		return d, nil
+	}
+	return &measuredFile{f, m, name}, nil
+}
+
+type measuredFile struct {
+	fs.File
+	of   *measured
+	name string
+}
+
+func (f *measuredFile) Read(p []byte) (int, error) {
+	n, err := f.File.Read(p)
+	if f.of.left -= int64(n); f.of.left < 0 {
+		return 0, fmt.Errorf("%s: there are more bytes in the files than may be read", f.name)
+	}
+	return n, err
 }

@@ -1,9 +1,11 @@
 package fit_test
 
 import (
+	"archive/zip"
 	"bytes"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -96,6 +98,66 @@ func TestSavedFit(t *testing.T) {
 		_, err = packed.WriteTo(&third)
 		if err != nil || !bytes.Equal(again.Bytes(), third.Bytes()) {
 			t.Errorf("the archive of a fit varies: %v", err)
+		}
+	}
+}
+
+// TestArchiveWithoutFiles checks that an archive is written and read without any temporary file, as
+// in a process that can open none, and that it has the files of [fit.Fit.Save].
+func TestArchiveWithoutFiles(t *testing.T) {
+	p := bind(t, `data { int n; vector[n] y; } parameters { real mu; } model { mu ~ normal(0, 1); y ~ normal(mu, 1); }`, map[string]any{"n": 2, "y": []float64{1, 2.5}})
+	for _, o := range []fit.Options{
+		{Chains: 2, Seed: 3, Warmup: 50, Draws: 1},
+		{Chains: 1, Seed: 3, Warmup: 50, Draws: -1, SaveWarmup: true},
+		{Chains: 2, Seed: 3, Warmup: 100, Draws: 100, SaveWarmup: true, Sampler: nuts.Sampler{}},
+	} {
+		f, err := fit.Sample(t.Context(), p, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := filepath.Join(t.TempDir(), "fit")
+		if err := f.Save(dir); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("TMPDIR", filepath.Join(dir, "missing"))
+		var archive bytes.Buffer
+		if _, err := f.WriteTo(&archive); err != nil {
+			t.Fatal(err)
+		}
+		z, err := zip.NewReader(bytes.NewReader(archive.Bytes()), int64(archive.Len()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The files name themselves, with their folder outside the archive.
+		normal := func(text []byte) string {
+			return strings.ReplaceAll(string(text), dir+string(filepath.Separator), "")
+		}
+		n := 0
+		err = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			n++
+			rel, err := filepath.Rel(dir, path)
+			if err != nil {
+				return err
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			got, err := fs.ReadFile(z, filepath.ToSlash(rel))
+			if err == nil && normal(got) != normal(want) {
+				t.Errorf("%s:\n%s\nand in the archive:\n%s", rel, want, got)
+			}
+			return err
+		})
+		if err != nil || n != len(z.File) {
+			t.Errorf("%d files, and %d in the archive: %v", n, len(z.File), err)
+		}
+		again, err := fit.ReadArchive(bytes.NewReader(archive.Bytes()), int64(archive.Len()))
+		if err != nil || again.Draws.Len(0) != f.Draws.Len(0) {
+			t.Errorf("read back: %v", err)
 		}
 	}
 }

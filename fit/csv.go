@@ -28,31 +28,115 @@ func (f *Fit) WriteCSV(base string) ([]string, error) {
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	out, err := f.createOutput(base)
-	if err != nil {
-		return nil, err
-	}
-	defer out.close()
-	for chain, file := range out.files {
-		if err := writeRows(file.File, f.Draws.Warmup(), chain); err != nil {
-			return nil, err
+	var names []string
+	var all []*draws.File
+	defer func() {
+		for _, file := range all {
+			file.Close()
 		}
-		file.rows += f.Draws.Warmup().Len(chain)
-		if f.Draws.Len(chain) == 0 {
+	}()
+	for i := range f.config.Chains {
+		if !f.worthFile(i) {
 			continue
 		}
-		if err := file.adaptation(f.Report.Chains[chain]); err != nil {
-			return nil, err
+		path := f.chainPath(base, i)
+		file, err := draws.Create(path, f.finalHeader(i, folder.FinalFile(path)))
+		if err == nil {
+			all, names = append(all, file), append(names, path)
+			err = f.writeChain(file.Writer, i)
 		}
-		if err := writeRows(file.File, f.Draws, chain); err != nil {
-			return nil, err
+		if err == nil {
+			err = file.End(f.elapsed(i))
 		}
-		file.rows += f.Draws.Len(chain)
+		if err != nil {
+			return nil, &OutputError{err}
+		}
 	}
-	return out.finish(f.Report)
+	if err := draws.Commit(all...); err != nil { // all at once, because each folder is then synced only once
+		return nil, &OutputError{err}
+	}
+	return names, nil
 }
 
-func writeRows(w *draws.File, store *draws.Store, chain int) error {
+// chainPath returns the name of the file of a chain.
+func (f *Fit) chainPath(base string, i int) string {
+	return fmt.Sprintf("%s_%d.csv", base, f.config.FirstID+i)
+}
+
+// worthFile reports whether chain i has a file: it has draws, or it is complete without any.
+func (f *Fit) worthFile(i int) bool {
+	return f.Draws.Len(i)+f.Draws.Warmup().Len(i) > 0 || complete(f.Report.Chains[i])
+}
+
+func complete(r infer.ChainReport) bool { return r.Err == nil && !r.Interrupted }
+
+// finalHeader is the head of the file of chain i when the run is over. Its values are those that a
+// file written during the run gets at the end.
+func (f *Fit) finalHeader(i int, path string) draws.Header {
+	settings := f.settings(f.config.FirstID+i, path)
+	if a, ok := f.finalAdaptation(i); ok {
+		settings = settled(settings, "metric", string(a.Metric.Kind))
+	}
+	if f.head == nil {
+		for _, s := range lengths(f.Report.Chains[i], adapts(f.config.Sampler)) {
+			settings = settled(settings, s.Name, s.Value)
+		}
+	}
+	return draws.Header{Config: settings, Columns: f.Draws.Columns(), SigFigs: f.sigFigs}
+}
+
+// settled returns settings with a value replaced, unless it is the same.
+func settled(settings []draws.Setting, name, value string) []draws.Setting {
+	if s, ok := find(settings, name); !ok || s.Value == value {
+		return settings
+	}
+	out := slices.Clone(settings)
+	for k := range out {
+		out[k] = out[k].With(name, value)
+	}
+	return out
+}
+
+// finalAdaptation returns what warm-up of chain i found, and whether its file says so.
+func (f *Fit) finalAdaptation(i int) (draws.Adaptation, bool) {
+	r := f.Report.Chains[i]
+	if !adapts(f.config.Sampler) || f.Draws.Len(i) == 0 && !complete(r) {
+		return draws.Adaptation{}, false
+	}
+	dim := 0
+	if f.posterior != nil {
+		dim = f.posterior.Dim()
+	}
+	return draws.AdaptationOf(r, dim), true
+}
+
+// writeChain writes what follows the head of the file of chain i, except the elapsed time.
+func (f *Fit) writeChain(w *draws.Writer, i int) error {
+	if err := writeRows(w, f.Draws.Warmup(), i); err != nil {
+		return err
+	}
+	if a, ok := f.finalAdaptation(i); ok {
+		if err := w.Adaptation(a); err != nil {
+			return err
+		}
+	}
+	if err := writeRows(w, f.Draws, i); err != nil {
+		return err
+	}
+	for _, e := range f.Report.Chains[i].Events {
+		if err := w.Event(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *Fit) elapsed(i int) draws.Elapsed {
+	r := f.Report.Chains[i]
+	return draws.Elapsed{Warmup: r.Warmup.Elapsed, Sampling: r.Sampling.Elapsed}
+}
+
+func writeRows(w *draws.Writer, store *draws.Store, chain int) error {
 	for i := range store.Len(chain) {
 		statistics, values := store.Draw(chain, i)
 		if err := w.Row(statistics, values); err != nil {
@@ -63,10 +147,7 @@ func writeRows(w *draws.File, store *draws.Store, chain int) error {
 }
 
 // output is the set of CSV files that are written during a run.
-type output struct {
-	files []*chainFile
-	read  bool // the run was read from files, so its settings do not change
-}
+type output struct{ files []*chainFile }
 
 // chainFile is the file of one chain.
 type chainFile struct {
@@ -81,16 +162,15 @@ type chainFile struct {
 // createOutput creates the files, with temporary names until they are complete. After an error it
 // leaves no files.
 func (f *Fit) createOutput(base string) (*output, error) {
-	out := &output{read: f.head != nil}
+	out := &output{}
 	dim := 0
 	if f.posterior != nil {
 		dim = f.posterior.Dim()
 	}
 	for i := range f.config.Chains {
-		id := f.config.FirstID + i
-		path := fmt.Sprintf("%s_%d.csv", base, id)
+		path := f.chainPath(base, i)
 		file, err := draws.Create(path, draws.Header{
-			Config:  f.settings(id, folder.FinalFile(path)),
+			Config:  f.settings(f.config.FirstID+i, folder.FinalFile(path)),
 			Columns: f.Draws.Columns(),
 			SigFigs: f.sigFigs,
 		})
@@ -175,17 +255,14 @@ func (o *output) finish(report infer.Report) ([]string, error) {
 	var whole []*draws.File
 	for i, file := range o.files {
 		r := report.Chains[i]
-		complete := r.Err == nil && !r.Interrupted
-		if file.rows == 0 && !complete {
+		if file.rows == 0 && !complete(r) {
 			continue // close removes it
 		}
-		if !file.adapted && complete {
+		if !file.adapted && complete(r) {
 			errs = append(errs, file.adaptation(r))
 		}
-		if !o.read {
-			if err := file.restate(report.Chains[i]); err != nil {
-				errs = append(errs, err)
-			}
+		for _, s := range lengths(r, !file.fixed) {
+			errs = append(errs, file.Restate(s.Name, s.Value))
 		}
 		for _, e := range r.Events {
 			errs = append(errs, file.Event(e))
@@ -206,17 +283,17 @@ func (o *output) finish(report infer.Report) ([]string, error) {
 	return names, nil
 }
 
-// restate corrects the number of transitions in the head of a file if the run ended early. Readers
-// compute the number of lines from it.
-func (c *chainFile) restate(r infer.ChainReport) error {
+// lengths returns the settings that say how many transitions a chain made, which are fewer than
+// planned if the run ended early. Readers compute the number of lines from them.
+func lengths(r infer.ChainReport, adapts bool) []draws.Setting {
 	if r.Sampling.Transitions == 0 && r.Warmup.Transitions == 0 {
 		return nil // only the draws of the chain are known
 	}
-	err := c.Restate("num_samples", strconv.Itoa(r.Sampling.Transitions))
-	if c.fixed { // CmdStan states the default, and CmdStanPy refuses a file without warm-up
-		return err
+	out := []draws.Setting{{Name: "num_samples", Value: strconv.Itoa(r.Sampling.Transitions)}}
+	if adapts { // otherwise CmdStan states the default, and CmdStanPy refuses a file without warm-up
+		out = append(out, draws.Setting{Name: "num_warmup", Value: strconv.Itoa(r.Warmup.Transitions)})
 	}
-	return errors.Join(err, c.Restate("num_warmup", strconv.Itoa(r.Warmup.Transitions)))
+	return out
 }
 
 // keep ends the files with their current contents, after an error.

@@ -196,7 +196,7 @@ func (g *Generated) writeChain(base, m string, seed uint64, chain int) (string, 
 		return "", err
 	}
 	defer file.Close()
-	if err := writeRows(file, g.Draws, chain); err != nil {
+	if err := writeRows(file.Writer, g.Draws, chain); err != nil {
 		return "", err
 	}
 	return path, file.Finish(draws.Elapsed{})

@@ -63,12 +63,21 @@ func (o ReadOptions) Fit(dir string) (*Fit, error) {
 		return nil, err
 	}
 	f.dir, f.record, f.read = dir, record, o
+	if err := f.describe(record, filepath.Join(dir, folder.RecordFile)); err != nil {
+		return nil, err
+	}
+	return f, f.readTables(dir, record.Base())
+}
+
+// describe takes the configuration and the report of a run from its record, the file path.
+func (f *Fit) describe(record *folder.Record, path string) error {
 	if record.Config != nil {
+		var err error
 		if f.config, err = record.Config.Infer(); err != nil {
-			return nil, fmt.Errorf("%s: %w", filepath.Join(dir, folder.RecordFile), err)
+			return fmt.Errorf("%s: %w", path, err)
 		}
 		if f.config.Thin < 1 || f.config.Draws < 0 || f.config.Warmup < 0 || f.config.Chains != f.Draws.Chains() {
-			return nil, fmt.Errorf("%s: the configuration is not that of these draws", filepath.Join(dir, folder.RecordFile))
+			return fmt.Errorf("%s: the configuration is not that of these draws", path)
 		}
 	}
 	if !record.Complete {
@@ -92,7 +101,7 @@ func (o ReadOptions) Fit(dir string) (*Fit, error) {
 			}
 		}
 	}
-	return f, f.readTables(dir, record.Base())
+	return nil
 }
 
 // readTables reads the tables of a kernel that recorder.finish wrote.
@@ -134,6 +143,15 @@ func chainFiles(dir, name string) []string {
 	if err != nil {
 		return nil
 	}
+	var paths []string
+	for _, file := range chainNames(entries, name) {
+		paths = append(paths, filepath.Join(dir, file))
+	}
+	return paths
+}
+
+// chainNames is [chainFiles] for the entries of a folder.
+func chainNames(entries []fs.DirEntry, name string) []string {
 	var ids []int
 	for _, e := range entries {
 		rest, ok := strings.CutPrefix(e.Name(), name+"_")
@@ -143,11 +161,11 @@ func chainFiles(dir, name string) []string {
 		}
 	}
 	slices.Sort(ids)
-	var paths []string
+	var names []string
 	for _, id := range ids {
-		paths = append(paths, filepath.Join(dir, fmt.Sprintf("%s_%d.csv", name, id)))
+		names = append(names, fmt.Sprintf("%s_%d.csv", name, id))
 	}
-	return paths
+	return names
 }
 
 // ReadCSV reads the draws of a run from CSV files in CmdStan's format, one per chain. The files do

@@ -19,7 +19,7 @@ func (f *Fit) Save(dir string) error {
 	if err := f.Err(); err != nil {
 		return err
 	}
-	p, err := f.Posterior(context.Background())
+	r, exact, err := f.saved()
 	if err != nil {
 		return err
 	}
@@ -29,18 +29,33 @@ func (f *Fit) Save(dir string) error {
 	if err := files.MakeFolder(dir); err != nil {
 		return err
 	}
+	p := exact.posterior
+	if err := r.Keep(dir, sourceOf(p), p.Data()); err != nil {
+		return err
+	}
+	if f.Files, err = exact.WriteCSV(filepath.Join(dir, r.Name)); err != nil {
+		return err
+	}
+	return r.Write(dir)
+}
+
+// saved returns the record of a saved fit, and the fit with the draws as they are saved: exact, and
+// with the settings of its own run.
+func (f *Fit) saved() (*folder.Record, *Fit, error) {
+	p, err := f.Posterior(context.Background())
+	if err != nil {
+		return nil, nil, err
+	}
 	r := &folder.Record{
 		Options: map[string][]string{}, // a fit has no command line
 		Program: "ppl " + model.Version(), Model: p.Name(), Name: folder.BaseName(p.Name()), Seed: p.Options().Seed, StanCompat: p.Options().StanCompat, Legacy: p.Model().Options().Legacy,
 	}
-	if err := r.Keep(dir, &folder.Source{Name: p.Model().Name(), Text: p.Model().Text(), Included: p.Model().Included()}, p.Data()); err != nil {
-		return err
-	}
-	exact := &Fit{Draws: f.Draws, Report: f.Report, posterior: p, config: f.config, started: f.started, packed: f.packed}
-	if f.Files, err = exact.WriteCSV(filepath.Join(dir, r.Name)); err != nil {
-		return err
-	}
 	r.Finish(f.Report, f.planFaults(), nil)
 	r.Density, r.Config = f.DensityCheck(), folder.ConfigOf(f.config)
-	return r.Write(dir)
+	return r, &Fit{Draws: f.Draws, Report: f.Report, posterior: p, config: f.config, started: f.started}, nil
+}
+
+func sourceOf(p *model.Posterior) *folder.Source {
+	m := p.Model()
+	return &folder.Source{Name: m.Name(), Text: m.Text(), Included: m.Included()}
 }

@@ -10,6 +10,8 @@
 package folder
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -189,6 +191,20 @@ func read(dir string) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
+	return parse(path, text)
+}
+
+// ReadFS is [Read] for the files of a folder in a file system.
+func ReadFS(from fs.FS) (*Record, error) {
+	text, err := fs.ReadFile(from, RecordFile)
+	if err != nil {
+		return nil, err
+	}
+	return parse(RecordFile, string(text))
+}
+
+// parse reads the text of a record.
+func parse(path, text string) (*Record, error) {
 	r := &Record{}
 	if err := json.Unmarshal([]byte(text), r); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -226,41 +242,86 @@ func (r *Record) local() error {
 // Write replaces the record in a folder, which must exist. It adds the processor's instruction set
 // to the record.
 func (r *Record) Write(dir string) error {
+	text, err := r.sealed()
+	if err != nil {
+		return err
+	}
+	return files.Replace(filepath.Join(dir, RecordFile), text)
+}
+
+// sealed returns the text of the record.
+func (r *Record) sealed() ([]byte, error) {
 	if now := compile.CPULevel(); len(r.Processors) == 0 || r.Processors[len(r.Processors)-1] != now {
 		r.Processors = append(r.Processors, now)
 	}
 	r.SchemaVersion = RecordVersion
 	text, err := json.Marshal(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return files.Replace(filepath.Join(dir, RecordFile), files.Seal(text))
+	return files.Seal(text), nil
 }
 
 // Keep durably writes the model's text, its includes and the data to a folder, and records the
 // names of these files.
 func (r *Record) Keep(dir string, m *Source, values *data.Set) error {
-	folder := filepath.Join(dir, textFolder)
-	if err := files.MakeFolder(folder); err != nil {
+	if err := files.MakeFolder(filepath.Join(dir, textFolder)); err != nil {
 		return err
 	}
-	r.Texts, r.DataFile, r.DataFileSHA256, r.Levels, r.Zeros, r.Read, r.Missing = nil, "", "", nil, nil, nil, nil
 	var written []*files.Temp
 	defer func() {
 		for _, t := range written {
 			t.Abandon()
 		}
 	}()
-	write := func(path string, by func(io.Writer) error) (digest string, err error) {
-		t, digest, err := files.TempBy(path, by)
+	err := r.keep(m, values, func(name string, by func(io.Writer) error) (digest string, err error) {
+		t, digest, err := files.TempBy(filepath.Join(dir, filepath.FromSlash(name)), by)
 		if err == nil {
 			written = append(written, t)
 		}
 		return digest, err
+	})
+	if err != nil {
+		return err
 	}
+	return files.Commit(written...)
+}
+
+// Pack writes the files of a folder without the draws: those of Keep, and the record. create starts
+// a file.
+func (r *Record) Pack(m *Source, values *data.Set, create func(name string) (io.Writer, error)) error {
+	err := r.keep(m, values, func(name string, by func(io.Writer) error) (digest string, err error) {
+		w, err := create(name)
+		if err != nil {
+			return "", err
+		}
+		h := sha256.New()
+		if err := by(io.MultiWriter(w, h)); err != nil {
+			return "", err
+		}
+		return hex.EncodeToString(h.Sum(nil)), nil
+	})
+	if err != nil {
+		return err
+	}
+	text, err := r.sealed()
+	if err != nil {
+		return err
+	}
+	w, err := create(RecordFile)
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	return err
+}
+
+// keep passes the files of [Record.Keep] to write, by their names in the folder, and records them.
+func (r *Record) keep(m *Source, values *data.Set, write func(name string, by func(io.Writer) error) (digest string, err error)) error {
+	r.Texts, r.DataFile, r.DataFileSHA256, r.Levels, r.Zeros, r.Read, r.Missing = nil, "", "", nil, nil, nil, nil
 	keep := func(name, base, text string) error {
-		r.Texts = append(r.Texts, Text{Name: name, File: textFolder + "/" + base, SHA256: files.Digest(text)})
-		_, err := write(filepath.Join(folder, base), func(w io.Writer) error {
+		file := textFolder + "/" + base
+		r.Texts = append(r.Texts, Text{Name: name, File: file, SHA256: files.Digest(text)})
+		_, err := write(file, func(w io.Writer) error {
 			_, err := io.WriteString(w, text)
 			return err
 		})
@@ -296,7 +357,7 @@ func (r *Record) Keep(dir string, m *Source, values *data.Set) error {
 		}
 		// Write directly to the file: the data may be large, and a copy would need as much memory
 		// again.
-		digest, err := write(filepath.Join(dir, dataFile), func(w io.Writer) error {
+		digest, err := write(dataFile, func(w io.Writer) error {
 			return values.WriteJSON(&boundedWriter{w, most})
 		})
 		switch {
@@ -307,7 +368,7 @@ func (r *Record) Keep(dir string, m *Source, values *data.Set) error {
 			r.DataFile, r.DataFileSHA256 = dataFile, digest
 		}
 	}
-	return files.Commit(written...)
+	return nil
 }
 
 var errTooLarge = errors.New("folder: the data are too large to be kept")
@@ -401,9 +462,25 @@ func (r *Record) ReadModel(dir string) (*Source, error) {
 		}
 		return &Source{Name: r.Model, Text: text, IncludePaths: []string{filepath.Dir(r.Model)}}, nil
 	}
+	return r.source(dir, func(name string) (string, error) {
+		return source.ReadFile(filepath.Join(dir, filepath.FromSlash(name)), maxRecord)
+	})
+}
+
+// ReadModelFS is [Record.ReadModel] for the files of a folder in a file system, which must have the
+// model.
+func (r *Record) ReadModelFS(from fs.FS) (*Source, error) {
+	return r.source("", func(name string) (string, error) {
+		text, err := fs.ReadFile(from, name)
+		return string(text), err
+	})
+}
+
+// source reads the texts of the model by read.
+func (r *Record) source(dir string, read func(name string) (string, error)) (*Source, error) {
 	s := &Source{Included: map[string]string{}}
 	for i, t := range r.Texts {
-		text, err := source.ReadFile(filepath.Join(dir, filepath.FromSlash(t.File)), maxRecord)
+		text, err := read(t.File)
 		if err != nil {
 			return nil, fmt.Errorf("cannot read the model that belongs to the draws: %w", err)
 		}
@@ -423,19 +500,9 @@ func (r *Record) ReadModel(dir string) (*Source, error) {
 // original file, which must not have changed. o limits the resources. The record determines which
 // columns are counted.
 func (r *Record) ReadData(dir string, o data.Options) (*data.Set, error) {
-	o.Counts = data.ReadCounts(r.Counts)
-	for name, text := range r.Read {
-		how, err := data.ParseHow(text)
-		if err != nil {
-			return nil, fmt.Errorf("the record of the run in %s is damaged: how to read %s: %w", dir, name, err)
-		}
-		if o.How == nil {
-			o.How = map[string]data.How{}
-		}
-		o.How[name] = how
-	}
-	for _, text := range r.Missing {
-		o.Missing = append(o.Missing, data.ReadMissing(text))
+	o, err := r.reading(dir, o)
+	if err != nil {
+		return nil, err
 	}
 	switch {
 	case r.DataFile != "":
@@ -444,14 +511,7 @@ func (r *Record) ReadData(dir string, o data.Options) (*data.Set, error) {
 		if err != nil {
 			return nil, err
 		}
-		if r.DataFileSHA256 != "" && files.Digest(text) != r.DataFileSHA256 {
-			return nil, &ChangedError{File: path, What: "the data", Of: r.Data}
-		}
-		s, err := data.ParseText(path, text, o)
-		if err != nil {
-			return nil, err
-		}
-		return s.Read(data.Reading{Levels: r.Levels, Zeros: r.Zeros, Counts: o.Counts, How: o.How, Missing: o.Missing}), nil
+		return r.kept(path, text, o)
 	case r.Data == "":
 		return data.Empty(), nil
 	}
@@ -463,6 +523,51 @@ func (r *Record) ReadData(dir string, o data.Options) (*data.Set, error) {
 		return nil, fmt.Errorf("the data in %s are not those of the run in %s, which does not keep them, as they are large", r.Data, dir)
 	}
 	return data.Parse(r.Data, text, o)
+}
+
+// ReadDataFS is [Record.ReadData] for the files of a folder in a file system, which must have the
+// data.
+func (r *Record) ReadDataFS(from fs.FS, o data.Options) (*data.Set, error) {
+	o, err := r.reading("the archive", o)
+	if err != nil || r.DataFile == "" {
+		return data.Empty(), err
+	}
+	text, err := fs.ReadFile(from, r.DataFile)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the data that belong to the draws: %w", err)
+	}
+	return r.kept(r.DataFile, string(text), o)
+}
+
+// reading adds to o how the data of the run were read.
+func (r *Record) reading(dir string, o data.Options) (data.Options, error) {
+	o.Counts = data.ReadCounts(r.Counts)
+	for name, text := range r.Read {
+		how, err := data.ParseHow(text)
+		if err != nil {
+			return o, fmt.Errorf("the record of the run in %s is damaged: how to read %s: %w", dir, name, err)
+		}
+		if o.How == nil {
+			o.How = map[string]data.How{}
+		}
+		o.How[name] = how
+	}
+	for _, text := range r.Missing {
+		o.Missing = append(o.Missing, data.ReadMissing(text))
+	}
+	return o, nil
+}
+
+// kept parses the copy of the data.
+func (r *Record) kept(path, text string, o data.Options) (*data.Set, error) {
+	if r.DataFileSHA256 != "" && files.Digest(text) != r.DataFileSHA256 {
+		return nil, &ChangedError{File: path, What: "the data", Of: r.Data}
+	}
+	s, err := data.ParseText(path, text, o)
+	if err != nil {
+		return nil, err
+	}
+	return s.Read(data.Reading{Levels: r.Levels, Zeros: r.Zeros, Counts: o.Counts, How: o.How, Missing: o.Missing}), nil
 }
 
 // Option returns the value of a command-line option; "" if it was not given.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -54,9 +55,27 @@ func ReadFile(path string, room *Room) (*Contents, error) {
 	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
 		size = info.Size()
 	}
-	c, err := read(bounded(file), size, room)
+	return readNamed(path, bounded(file), size, room)
+}
+
+// ReadFS is [ReadFile] for a file in a file system.
+func ReadFS(from fs.FS, name string, room *Room) (*Contents, error) {
+	file, err := from.Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read draws from %s: %w", path, err)
+		return nil, fmt.Errorf("cannot read draws: %w", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("cannot read draws: %w", err)
+	}
+	return readNamed(name, file, info.Size(), room)
+}
+
+func readNamed(name string, in io.Reader, size int64, room *Room) (*Contents, error) {
+	c, err := read(in, size, room)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read draws from %s: %w", name, err)
 	}
 	return c, nil
 }
