@@ -13,8 +13,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/draws"
 )
 
-// This file writes and reads fits as a single file, and reads fits from any file system. It needs
-// no file of its own, so it works in a process that can open none.
+// This file writes and reads fits as a single file, and reads fits from any file system. It opens
+// no file, so it works in a process that cannot.
 
 // WriteTo writes the fit as one file, for a blob or a column of a database: a zip archive of the
 // folder that [Fit.Save] makes. It implements [io.WriterTo]. [ReadArchive] reads the fit.

@@ -60,6 +60,9 @@ type journal struct {
 	open   *files.File // the file read last; only one is open, as there may be many
 	openAt int         // number of that file
 
+	memory bool   // there are no files
+	text   []byte // the records, if there are no files
+
 	own    *files.File // the file that this process appends to
 	ownAt  int
 	synced time.Time
@@ -82,6 +85,11 @@ func openJournal(dir, prefix string) (*journal, error) {
 	return j, err
 }
 
+// newMemoryJournal returns a journal without files, for a process that can open none.
+func newMemoryJournal() *journal {
+	return &journal{memory: true, files: []*journalFile{{path: "memory"}}, at: map[shortKey]place{}, begun: map[shortKey]int{}, status: map[Status]int{}}
+}
+
 // frameType is the part of a journal frame's header that tells its kind.
 type frameType struct {
 	Type   string `json:"type"` // "result" or "begun"
@@ -92,6 +100,9 @@ type frameType struct {
 // refresh reads what other processes have written since the last call. It returns the number of new
 // results by status.
 func (j *journal) refresh() (map[Status]int, error) {
+	if j.memory {
+		return nil, nil
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	entries, err := files.ReadFolder(j.dir)
@@ -218,6 +229,9 @@ func (j *journal) get(key string) (*Result, error) {
 		return nil, nil
 	}
 	path := j.files[at.file].path
+	if j.memory {
+		return readResult(path, j.text[at.offset:at.offset+int64(at.length)])
+	}
 	if j.open == nil || j.openAt != at.file {
 		if j.open != nil {
 			j.open.Close()
@@ -231,6 +245,11 @@ func (j *journal) get(key string) (*Result, error) {
 	if _, err := j.open.ReadAt(frame, at.offset); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	return readResult(path, frame)
+}
+
+// readResult reads a result from its frame in the file path.
+func readResult(path string, frame []byte) (*Result, error) {
 	header, payload, err := readFrame(bytes.NewReader(frame))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -240,6 +259,9 @@ func (j *journal) get(key string) (*Result, error) {
 
 // create opens the file that this process appends to, and cuts off an incomplete record at its end.
 func (j *journal) create(name string) error {
+	if j.memory {
+		return nil
+	}
 	path := filepath.Join(j.dir, name+journalSuffix)
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -290,7 +312,9 @@ func (j *journal) add(header frameType, frame []byte, r *Result) (isNew bool, du
 		return false, nil, nil
 	}
 	f := j.files[j.ownAt]
-	if _, err := j.own.Write(frame); err != nil {
+	if j.memory {
+		j.text = append(j.text, frame...)
+	} else if _, err := j.own.Write(frame); err != nil {
 		// Cut off the part that was written, so that nothing follows an incomplete record.
 		err = errors.Join(err, j.own.Cut(f.read))
 		return false, nil, fmt.Errorf("cannot write the results: %w", err)
@@ -298,6 +322,9 @@ func (j *journal) add(header frameType, frame []byte, r *Result) (isNew bool, du
 	text, _ := json.Marshal(header)
 	isNew = j.note(text, place{j.ownAt, f.read, len(frame), ""})
 	f.read += int64(len(frame))
+	if j.memory {
+		return isNew, nil, nil
+	}
 	j.behind = true
 	// A power failure loses only the results since the last sync, which are made again.
 	if now := time.Now(); now.Sub(j.synced) > 5*time.Second {

@@ -24,6 +24,10 @@ type RunOptions struct {
 	Text   string // the text of the plan, which is stored in the folder
 	Retry  bool   // repeat failed fits, for instance those that lacked memory
 
+	// InMemory keeps results in memory if there is no Folder. Otherwise they are in a temporary
+	// folder until the end.
+	InMemory bool
+
 	// Progress, if not nil, is called with the progress of the study, twice a second and at the
 	// end.
 	Progress func(Progress)
@@ -93,7 +97,7 @@ func Run(ctx context.Context, plan *Plan, o RunOptions) (Progress, error) {
 		o.Note = func(string) {}
 	}
 	dir := o.Folder
-	if dir == "" {
+	if dir == "" && !o.InMemory {
 		var err error
 		if dir, err = os.MkdirTemp("", "ppl-study-"); err != nil {
 			return Progress{}, err
@@ -109,7 +113,10 @@ func Run(ctx context.Context, plan *Plan, o RunOptions) (Progress, error) {
 			return r.progress, err
 		}
 	}
-	j, err := openJournal(dir, "")
+	j, err := newMemoryJournal(), error(nil)
+	if dir != "" {
+		j, err = openJournal(dir, "")
+	}
 	if err != nil {
 		return r.progress, err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -99,6 +100,28 @@ func TestStopped(t *testing.T) {
 	}
 	if n := bytes.Count(results(t, whole), []byte(",failed,")); n != 2 {
 		t.Errorf("%d rows of fits that failed", n)
+	}
+}
+
+// TestInMemory checks that a study without any file has the results of one with files, failures
+// included, where no temporary folder can be made.
+func TestInMemory(t *testing.T) {
+	dir := t.TempDir()
+	text := folder(t, dir, 4, 20)
+	rows := func(o study.RunOptions) (out []string) {
+		o.Each = func(u *study.Unit, r *study.Result) error {
+			out = append(out, fmt.Sprint(u.Data, r.Status, r.Message, r.Rows))
+			return nil
+		}
+		if _, err := study.Run(t.Context(), read(t, dir, text), o); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	want := rows(study.RunOptions{})
+	t.Setenv("TMPDIR", filepath.Join(dir, "missing"))
+	if got := rows(study.RunOptions{InMemory: true}); len(got) != 5 || !slices.Equal(got, want) {
+		t.Errorf("%q, not %q", got, want)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -282,6 +283,37 @@ func TestEvents(t *testing.T) {
 	}
 	if status, answer, _ := s.post(t.Context(), "echo", "text/event-stream", `1`); status != 200 || answer != "event: result\ndata: 1" {
 		t.Errorf("status %d, %s", status, answer)
+	}
+}
+
+// TestDo checks work without HTTP: its result, its events, its failures, and that the end of the
+// context ends it.
+func TestDo(t *testing.T) {
+	s := testServer(t, nil)
+	got, failure := s.Do(t.Context(), "echo", []byte(`{"a":[1]}`), nil)
+	if failure != nil || string(got) != `{"a":[1]}` {
+		t.Errorf("%s, %v", got, failure)
+	}
+	var events []string
+	_, failure = s.Do(t.Context(), "steps", nil, func(event string, text []byte) { events = append(events, event+" "+string(text)) })
+	if want := []string{"progress 0", "progress 1", "progress 2"}; failure == nil || failure.Kind != "model" || !slices.Equal(events, want) {
+		t.Errorf("%q, %v", events, failure)
+	}
+	if _, failure = s.Do(t.Context(), "short", nil, nil); failure == nil || failure.Kind != "internal" {
+		t.Errorf("an incomplete answer: %v", failure)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan *httpd.Error)
+	go func() {
+		_, failure := s.Do(ctx, "sleep", nil, nil)
+		ended <- failure
+	}()
+	for s.long.working() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	if failure := <-ended; failure != errGone || s.long.working() != 0 {
+		t.Errorf("cancelled: %v", failure)
 	}
 }
 

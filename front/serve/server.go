@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -130,7 +131,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, kind string) {
 	began := time.Now()
 	status := http.StatusOK
 	a := &answer{w: w, stream: strings.Contains(r.Header.Get("Accept"), "text/event-stream")}
-	err := s.work(r, a, kind)
+	err := s.request(r, a, kind)
 	attrs := []any{"work", kind, "client", r.RemoteAddr}
 	if err != nil {
 		status = err.Status
@@ -151,13 +152,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, kind string) {
 	}
 }
 
-// work reads the request, waits for a free process, and passes the request to it.
-func (s *Server) work(r *http.Request, a *answer, kind string) *httpd.Error {
-	ctx := r.Context()
-	lane := s.long
-	if slices.Contains(s.o.Short, kind) {
-		lane = s.short
-	}
+// request reads a request and does its work.
+func (s *Server) request(r *http.Request, a *answer, kind string) *httpd.Error {
+	lane := s.lane(kind)
 	if err := s.bodies.CheckJSON(r); err == nil && lane.full() { // before the body is read
 		httpd.Discard(a.w, r)
 		return lane.busy()
@@ -167,6 +164,74 @@ func (s *Server) work(r *http.Request, a *answer, kind string) *httpd.Error {
 		return err.(*httpd.Error) // ReadJSON returns only this type of error
 	}
 	defer body.Release()
+	return s.work(r.Context(), kind, body.Text, body.Release, a)
+}
+
+// lane returns the lane for a kind of work.
+func (s *Server) lane(kind string) *lane {
+	if slices.Contains(s.o.Short, kind) {
+		return s.short
+	}
+	return s.long
+}
+
+// Do does work in a process, as for a request over HTTP, and returns its result. It calls event, if
+// that is not nil, with the events progress and print. The end of ctx ends the work. The caller
+// checks the limit Bytes, since a part of the body may be its own.
+func (s *Server) Do(ctx context.Context, kind string, body []byte, event func(event string, text []byte)) (json.RawMessage, *httpd.Error) {
+	began := time.Now()
+	c := &collected{events: event}
+	err := s.work(ctx, kind, body, func() {}, c)
+	attrs := []any{"work", kind, "seconds", float64(time.Since(began).Milliseconds()) / 1000}
+	if err != nil {
+		attrs = append(attrs, "error", err.Message)
+	}
+	s.o.Log.Info("request", attrs...)
+	return c.text, err
+}
+
+// receiver receives the answer of a process.
+type receiver interface {
+	wantsEvents() bool
+	event(event string, r io.Reader, n int64) error
+	result(r io.Reader, n int64) bool // reports whether it was received
+	sent(err error) error             // records whether an event was received
+	state() (gone, whole bool)        // whether the client is gone, and the result was received
+}
+
+// collected is an answer in memory.
+type collected struct {
+	events func(event string, text []byte)
+	text   json.RawMessage
+}
+
+func (c *collected) wantsEvents() bool { return c.events != nil }
+
+func (c *collected) event(event string, r io.Reader, n int64) error {
+	text := make([]byte, n)
+	_, err := io.ReadFull(r, text)
+	if err == nil {
+		c.events(event, text)
+	}
+	return err
+}
+
+func (c *collected) result(r io.Reader, n int64) bool {
+	text, err := io.ReadAll(io.LimitReader(r, n)) // it grows with what arrives
+	if err != nil || int64(len(text)) < n {
+		return false
+	}
+	c.text = text
+	return true
+}
+
+func (c *collected) sent(err error) error      { return err }
+func (c *collected) state() (gone, whole bool) { return false, c.text != nil }
+
+// work waits for a free process and passes the request to it. release is called when the process
+// has received the body.
+func (s *Server) work(ctx context.Context, kind string, body []byte, release func(), a receiver) *httpd.Error {
+	lane := s.lane(kind)
 	waits := time.Now()
 	leave, busy := lane.enter(ctx)
 	if busy != nil {
@@ -175,8 +240,8 @@ func (s *Server) work(r *http.Request, a *answer, kind string) *httpd.Error {
 	defer leave()
 	s.waits(time.Since(waits).Seconds())
 
-	p, err := s.start(ctx, &job{Kind: kind, Stream: a.stream, Limits: s.o.Limits, Walls: s.walls, body: body.Text})
-	body.Release() // the process has received it
+	p, err := s.start(ctx, &job{Kind: kind, Stream: a.wantsEvents(), Limits: s.o.Limits, Walls: s.walls, body: body})
+	release()
 	if err != nil && ctx.Err() != nil {
 		return gone(ctx)
 	}
@@ -187,7 +252,7 @@ func (s *Server) work(r *http.Request, a *answer, kind string) *httpd.Error {
 	out := s.relay(p, a)
 	state := p.end()
 	s.account(kind, state)
-	if a.gone || ctx.Err() != nil && !a.whole {
+	if left, whole := a.state(); left || ctx.Err() != nil && !whole {
 		return gone(ctx)
 	}
 	if out == nil {
@@ -216,7 +281,7 @@ func gone(ctx context.Context) *httpd.Error {
 
 // relay passes the events of a process to the client. It returns the failure that the process
 // reports, lost if the process ended without a report, or nil.
-func (s *Server) relay(p *process, a *answer) *Failure {
+func (s *Server) relay(p *process, a receiver) *Failure {
 	maxResult := 64<<20 + 32*s.o.Limits.Elements // a number has at most 25 characters
 	for {
 		event, length, err := readHead(p.out, maxResult)
@@ -236,7 +301,7 @@ func (s *Server) relay(p *process, a *answer) *Failure {
 				return lost
 			}
 			return nil
-		case !a.stream:
+		case !a.wantsEvents():
 			_, err = io.CopyN(io.Discard, p.out, length)
 		default:
 			err = a.sent(a.event(event, p.out, length))
@@ -285,6 +350,9 @@ type answer struct {
 	broken bool          // the answer is incomplete and will remain so
 	gone   bool          // because the client has disconnected
 }
+
+func (a *answer) wantsEvents() bool         { return a.stream }
+func (a *answer) state() (gone, whole bool) { return a.gone, a.whole }
 
 func (a *answer) event(event string, r io.Reader, n int64) error {
 	if a.events == nil {
