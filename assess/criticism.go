@@ -133,7 +133,7 @@ func (p *Predictive) Findings() []diagnose.Finding {
 	for _, v := range p.Variables {
 		if v.Partial {
 			findings = append(findings, diagnose.Finding{Code: "partly-replicated", Severity: diagnose.Note, Quantities: []string{v.Name},
-				Summary: fmt.Sprintf("Some values of %s, such as censored ones, are not replicated. Its statistics and LOO-PIT are left out, because they would compare different quantities.", v.Name),
+				Summary: fmt.Sprintf("Some values of %s, such as those censored from below or within an interval, are not replicated. Its statistics and LOO-PIT are left out, because they would compare different quantities.", v.Name),
 				Advice:  "Generate the censored data in generated quantities, and compare them yourself."})
 			continue
 		}
@@ -159,6 +159,12 @@ func (p *Predictive) Findings() []diagnose.Finding {
 		}
 		if odd := v.Groups.Odd(); len(odd) > 0 {
 			findings = append(findings, p.oddGroups(v, odd))
+		}
+		if odd := v.Survival.Odd(); len(odd) > 0 {
+			findings = append(findings, p.oddSurvival(v, odd))
+		}
+		if odd := v.Frequencies.Odd(); len(odd) > 0 {
+			findings = append(findings, p.oddCounts(v, odd))
 		}
 		if u := v.Uniform; u != nil && u.P < 0.05/float64(tested) {
 			shape := map[criticise.Shape]string{criticise.Other: "in some other way", criticise.Spread: "predictions are too narrow",
@@ -212,29 +218,84 @@ func Plausible(findings []diagnose.Finding) bool {
 	return !slices.ContainsFunc(findings, func(f diagnose.Finding) bool { return strings.HasPrefix(f.Code, "prior-") })
 }
 
+// groupText names a group of rows by its columns.
+func groupText(by []Setting, x string, low, high float64) string {
+	var where []string
+	for _, s := range by {
+		where = append(where, s.Name+" "+s.Label)
+	}
+	if !math.IsNaN(low) {
+		where = append(where, fmt.Sprintf("%s %.4g to %.4g", x, low, high))
+	}
+	return strings.Join(where, ", ")
+}
+
+// fewTexts joins texts, of which there may be many.
+func fewTexts(texts []string) string {
+	if n := len(texts) - 5; n > 0 {
+		texts = append(texts[:5], fmt.Sprintf("%d more", n))
+	}
+	return strings.Join(texts, "; ")
+}
+
+// oddSurvival returns the finding about survival curves that deviate from their predictions.
+func (p *Predictive) oddSurvival(v PredictiveVariable, odd []SurvivalCurve) diagnose.Finding {
+	var texts []string
+	for _, c := range odd {
+		at := slices.MaxFunc(c.Points, func(a, b SurvivalPoint) int {
+			away := func(p SurvivalPoint) float64 {
+				if p.Check.SD == 0 {
+					return 0
+				}
+				return math.Abs(p.Check.Observed-p.Check.Mean) / p.Check.SD
+			}
+			return cmp.Compare(away(a), away(b))
+		})
+		text := fmt.Sprintf("at %.4g (%.2f; predicted %.2f to %.2f)", at.Time, at.Check.Observed, at.Check.Q5, at.Check.Q95)
+		if where := groupText(c.By, v.Survival.X, c.Low, c.High); where != "" {
+			text = where + " " + text
+		}
+		texts = append(texts, text)
+	}
+	if p.Prior {
+		return diagnose.Finding{Code: "prior-survival", Severity: diagnose.Note,
+			Summary: fmt.Sprintf("The prior hardly expects the survival of %s: %s.", v.Name, fewTexts(texts)),
+			Advice:  "Check whether the prior expresses what you know. The data alone are no reason to change it."}
+	}
+	return diagnose.Finding{Code: "predictive-survival", Severity: diagnose.Problem,
+		Summary: fmt.Sprintf("The model does not reproduce the survival curve of %s (p = %.3f for all times together): %s.", v.Name, v.Survival.P, fewTexts(texts)),
+		Advice:  "Try a distribution with another hazard, such as lognormal instead of weibull, or let its shape depend on a predictor."}
+}
+
+// oddCounts returns the finding about frequencies of counts that deviate from their predictions.
+func (p *Predictive) oddCounts(v PredictiveVariable, odd []CountClass) diagnose.Finding {
+	var texts []string
+	for _, c := range odd {
+		texts = append(texts, fmt.Sprintf("%s (%.0f; predicted %.5g to %.5g)", c.Name(), c.Check.Observed, c.Check.Q5, c.Check.Q95))
+	}
+	if p.Prior {
+		return diagnose.Finding{Code: "prior-counts", Severity: diagnose.Note,
+			Summary: fmt.Sprintf("The prior hardly expects how often some values of %s occur: %s.", v.Name, fewTexts(texts)),
+			Advice:  "Check whether the prior expresses what you know. The data alone are no reason to change it."}
+	}
+	return diagnose.Finding{Code: "predictive-counts", Severity: diagnose.Problem,
+		Summary: fmt.Sprintf("The model does not reproduce how often some values of %s occur (p = %.3f for all together): %s.", v.Name, v.Frequencies.P, fewTexts(texts)),
+		Advice:  "Try a distribution with another shape: more spread than Poisson, an extra share of zeros, another share for a value that is special."}
+}
+
 // oddGroups returns the finding about groups of rows that deviate from their predictions.
 func (p *Predictive) oddGroups(v PredictiveVariable, odd []GroupCheck) diagnose.Finding {
 	slices.SortFunc(odd, func(a, b GroupCheck) int { return cmp.Compare(math.Abs(b.Deviation), math.Abs(a.Deviation)) })
 	var texts []string
-	for _, c := range odd[:min(len(odd), 5)] {
-		var where []string
-		for _, s := range c.By {
-			where = append(where, s.Name+" "+s.Label)
-		}
-		if !math.IsNaN(c.Low) {
-			where = append(where, fmt.Sprintf("%s %.4g to %.4g", v.Groups.X, c.Low, c.High))
-		}
-		texts = append(texts, fmt.Sprintf("%s (%.4g; predicted %.4g to %.4g)", strings.Join(where, ", "), c.Check.Observed, c.Check.Q5, c.Check.Q95))
-	}
-	if n := len(odd) - len(texts); n > 0 {
-		texts = append(texts, fmt.Sprintf("%d more", n))
+	for _, c := range odd {
+		texts = append(texts, fmt.Sprintf("%s (%.4g; predicted %.4g to %.4g)", groupText(c.By, v.Groups.X, c.Low, c.High), c.Check.Observed, c.Check.Q5, c.Check.Q95))
 	}
 	f := diagnose.Finding{Code: "predictive-groups", Severity: diagnose.Problem,
-		Summary: fmt.Sprintf("The model does not reproduce the %s of %s in some groups of rows (p = %.3f for all together): %s.", v.Groups.Statistic, v.Name, v.Groups.P, strings.Join(texts, "; ")),
+		Summary: fmt.Sprintf("The model does not reproduce the %s of %s in some groups of rows (p = %.3f for all together): %s.", v.Groups.Statistic, v.Name, v.Groups.P, fewTexts(texts)),
 		Advice:  "Let the model depend on this column, or change how it does: a term for each group, a curve instead of a line, another variance."}
 	if p.Prior {
 		f.Code, f.Severity = "prior-groups", diagnose.Note
-		f.Summary = fmt.Sprintf("The prior hardly expects the %s of %s in some groups of rows: %s.", v.Groups.Statistic, v.Name, strings.Join(texts, "; "))
+		f.Summary = fmt.Sprintf("The prior hardly expects the %s of %s in some groups of rows: %s.", v.Groups.Statistic, v.Name, fewTexts(texts))
 		f.Advice = "Check whether the prior expresses what you know. The data alone are no reason to change it."
 	}
 	return f

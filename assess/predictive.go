@@ -59,6 +59,12 @@ type PredictiveVariable struct {
 	Partial bool
 	Checks  []criticise.Check
 
+	// Survival compares survival curves instead, if some values are censored.
+	Survival *Survival
+
+	// Frequencies compares how often each value of a count occurs; nil if there are at most two.
+	Frequencies *Counts
+
 	// Constant is the share of the replications in which all observations are equal.
 	Constant float64
 
@@ -112,11 +118,11 @@ func PredictiveOf(ctx context.Context, f *fit.Fit, o PredictiveOptions) (*Predic
 
 // predictiveOf is PredictiveOf for draws that are stored without their model and data.
 func predictiveOf(ctx context.Context, f *fit.Fit, m *model.Model, values *data.Set, b model.BindOptions, o PredictiveOptions) (*Predictive, error) {
-	var unknown predict.Options
+	options := predict.Options{Complete: true}
 	if f.FromPrior {
-		unknown.Unknown = m.NotGiven(values)
+		options.Unknown = m.NotGiven(values)
 	}
-	derived, err := m.DeriveWith(predict.Replicated, unknown)
+	derived, err := m.DeriveWith(predict.Replicated, options)
 	if err != nil {
 		return nil, fmt.Errorf("the data cannot be replicated: %w", err)
 	}
@@ -133,6 +139,9 @@ func predictiveOf(ctx context.Context, f *fit.Fit, m *model.Model, values *data.
 			return nil, err
 		}
 	}
+	if err := r.censor(ctx, m, derived, b); err != nil {
+		return nil, err
+	}
 	if err := r.grouping.used(r.variables); err != nil {
 		return nil, err
 	}
@@ -145,7 +154,7 @@ func predictiveOf(ctx context.Context, f *fit.Fit, m *model.Model, values *data.
 	p := &Predictive{Left: derived.Left, Prior: f.FromPrior, Failed: r.failed, Draws: r.draws, Reason: r.reason}
 	rng := rand.New(rand.NewPCG(o.Seed, 0x706974))
 	for _, v := range r.variables {
-		if p.partial(v.name) {
+		if p.partial(v.name) || v.event != nil && v.curves == nil {
 			p.Variables = append(p.Variables, PredictiveVariable{Name: v.name, Observations: len(v.y), Counts: v.counts, Partial: true})
 			continue
 		}
@@ -182,6 +191,12 @@ type replicated struct {
 	rows       []int       // row of each element
 	groups     *groupResults
 
+	dist    string
+	event   []bool // which elements are not censored; nil if none is
+	below   bool   // some are censored from below
+	curves  *survivalResults
+	counted *countResults
+
 	shown []int // observations in the kept data sets
 	sets  [][]float64
 
@@ -199,7 +214,7 @@ func (r *replication) add(out predict.Output) error {
 		}
 		return fmt.Errorf("the data have no %s", out.Variable)
 	}
-	v := &replicated{name: out.Variable, counts: value.IsInt}
+	v := &replicated{name: out.Variable, counts: value.IsInt, dist: out.Dist}
 	for i, name := range r.names {
 		if diagnose.VariableName(name) != out.Name {
 			continue
@@ -302,7 +317,13 @@ func (r *replication) run(ctx context.Context, seed uint64) error {
 		v.sets = make([][]float64, min(shownSets, draws))
 		v.yrep = criticise.NewMatrix(chains, len(v.picked))
 		picked += len(v.picked)
+		if v.event != nil {
+			v.statistics, v.results = nil, nil
+			v.curves = r.grouping.survival(v, draws)
+			continue
+		}
 		v.groups = r.grouping.results(v, draws)
+		v.counted = newCountResults(v, draws)
 	}
 	rows := criticise.NewMatrix(chains, 0)
 	generated, err := fit.Generate(ctx, r.posterior, r.fit, fit.GenerateOptions{Seed: seed, Each: func(chain, draw int, values []float64) error {
@@ -321,6 +342,8 @@ func (r *replication) run(ctx context.Context, seed uint64) error {
 				}
 			}
 			v.groups.add(at, y)
+			v.counted.add(at, y)
+			v.curves.add(at, y, seed)
 			for s, value := range v.describe(y) {
 				v.results[s][at] = value
 			}
@@ -360,6 +383,9 @@ func keptSet(draw, draws, sets int) (set int, ok bool) {
 
 // describe computes the statistics of data y, and sorts y.
 func (v *replicated) describe(y []float64) []float64 {
+	if len(v.statistics) == 0 {
+		return nil
+	}
 	if len(y) == 1 {
 		return y
 	}
@@ -385,6 +411,8 @@ func (v *replicated) finish(r *replication, rng *rand.Rand) PredictiveVariable {
 		}
 	}
 	p.Groups = v.groups.finish(v.y)
+	p.Frequencies = v.counted.finish(v.y)
+	p.Survival = v.curves.finish()
 	if len(v.picked) == 0 {
 		return p
 	}
@@ -398,6 +426,9 @@ func (v *replicated) finish(r *replication, rng *rand.Rand) PredictiveVariable {
 	for k, i := range v.picked {
 		weights, shape := criticise.Weights(r.ll.Columns[first+k], 1)
 		below, upTo := criticise.PIT(v.y[i], v.yrep.Columns[k], weights)
+		if v.event != nil && !v.event[i] {
+			upTo = 1 // the value is anywhere above
+		}
 		u := below + rng.Float64()*(upTo-below)
 		if math.IsNaN(u) {
 			continue

@@ -11,6 +11,7 @@
 //	stacking.go    Stacking, PseudoBMA: weights of models
 //	folds.go       Fold: which observations are held out together
 //	predictive.go  Check: statistics of data and replications; PIT, and LOO-PIT with weights
+//	survival.go    KaplanMeier: survival curves of censored times; Censoring of replications
 //	uniform.go     Uniformity: are ranks or probabilities uniform? simultaneous bands of their ECDF
 //	scaling.go     PowerScale: sensitivity to the weight of the prior or the likelihood
 //

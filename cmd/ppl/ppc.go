@@ -45,6 +45,10 @@ type ppcVariable struct {
 	Checks  []ppcCheck `json:"checks"` // one entry per statistic
 	// checks of groups of rows, with --by or --x; null without
 	Groups *ppcGroups `json:"groups"`
+	// survival curves, if some values are censored; null otherwise
+	Survival *ppcSurvival `json:"survival"`
+	// how often each value of a count occurs; null if there are at most two values
+	Frequencies *ppcCounts `json:"frequencies"`
 	// leave-one-out probability integral transform; null if not computed
 	LOOPIT *pitSummary `json:"loo_pit"`
 }
@@ -61,6 +65,41 @@ type ppcGroup struct {
 	High  *number       `json:"high"`  // greatest value of --x; null without
 	Rows  int           `json:"rows"`  // number of rows
 	Check ppcCheck      `json:"check"` // the statistic, with its replications
+	// whether it deviates by more than the largest deviation of 99 % of the replications
+	Odd bool `json:"odd"`
+}
+
+type ppcSurvival struct {
+	P      number     `json:"p"`      // p value of the largest deviation of all points together
+	Curves []ppcCurve `json:"curves"` // one entry per group, or one of all rows
+}
+
+type ppcCurve struct {
+	By     []settingJSON `json:"by"`     // group of --by
+	Low    *number       `json:"low"`    // least value of --x; null without
+	High   *number       `json:"high"`   // greatest value of --x; null without
+	Rows   int           `json:"rows"`   // number of rows
+	Events int           `json:"events"` // number of rows that are not censored
+	Points []ppcPoint    `json:"points"` // the curve at times of events
+	// whether it deviates by more than the largest deviation of 99 % of the replications
+	Odd bool `json:"odd"`
+}
+
+type ppcPoint struct {
+	Time   number   `json:"time"`    // time of an event
+	AtRisk int      `json:"at_risk"` // number of rows with no event and not censored before
+	Check  ppcCheck `json:"check"`   // the Kaplan–Meier estimate, with that of the replications
+}
+
+type ppcCounts struct {
+	P       number     `json:"p"`       // p value of the largest deviation of all classes together
+	Classes []ppcClass `json:"classes"` // one entry per value, or class of values
+}
+
+type ppcClass struct {
+	Low   *number  `json:"low"`   // least value of the class; null if unbounded
+	High  *number  `json:"high"`  // greatest value of the class; null if unbounded
+	Check ppcCheck `json:"check"` // the number of rows, with its replications
 	// whether it deviates by more than the largest deviation of 99 % of the replications
 	Odd bool `json:"odd"`
 }
@@ -118,7 +157,11 @@ compared. The last line judges the largest deviation of all groups together.
 run, or the model itself. Without the outcome among the data, only the predictions are
 shown. There is no LOO-PIT, because calibration is a question about the fit.
 
-Variables with values that cannot be replicated, such as censored ones, are left out.
+For times that are censored from above, as with cens() of ppl new or weibull_lccdf(y | …),
+Kaplan-Meier curves are compared. Each replication is censored like the data. For counts, the
+table shows how often each value occurs: a rootogram as numbers.
+
+Variables with other values that cannot be replicated are left out.
 
 DIR is the folder of a run with --out; or CSV files, with --model and --data.`,
 		Example: `  ppl ppc fit
@@ -213,7 +256,11 @@ func (o *checking) run(cmd *cobra.Command, args []string) error {
 		if v.Partial {
 			continue
 		}
-		o.writeChecks(&b, w, v)
+		if len(v.Checks) > 0 {
+			o.writeChecks(&b, w, v)
+		}
+		writeFrequencies(&b, w, v)
+		writeSurvival(&b, w, v)
 		if v.Groups != nil {
 			o.writeGroups(&b, w, v)
 		}
@@ -241,7 +288,9 @@ func (o *checking) writeVerdict(b *strings.Builder, p *assess.Predictive, findin
 	}
 	switch {
 	case !p.Prior || !assess.Plausible(findings):
-	case slices.ContainsFunc(p.Variables, func(v assess.PredictiveVariable) bool { return len(v.Checks) > 0 && !math.IsNaN(v.Checks[0].Observed) }):
+	case slices.ContainsFunc(p.Variables, func(v assess.PredictiveVariable) bool {
+		return v.Survival != nil || len(v.Checks) > 0 && !math.IsNaN(v.Checks[0].Observed)
+	}):
 		writeParagraph(b, "", "The prior is plausible: it expects data such as these, and not far wider ones. Whether the model fits them is another question: ppl ppc with the folder of a run.", width)
 	default:
 		writeParagraph(b, "", "There are no data to compare with. Judge whether such values can occur.", width)
@@ -281,11 +330,7 @@ func (o *checking) writeGroups(b *strings.Builder, w io.Writer, v assess.Predict
 			row = append(row, escaped(s.Label))
 		}
 		if g.X != "" {
-			text := strconv.FormatFloat(c.Low, 'g', 5, 64)
-			if c.Low != c.High {
-				text += " to " + strconv.FormatFloat(c.High, 'g', 5, 64)
-			}
-			row = append(row, text)
+			row = append(row, intervalText(c.Low, c.High))
 		}
 		cells = append(cells, slices.Concat(row, []string{strconv.Itoa(c.Rows)}, checkCells(c.Check)))
 	}
@@ -304,18 +349,15 @@ func (o *checking) asJSON(p *assess.Predictive, findings []diagnose.Finding) ppc
 		plausible := assess.Plausible(findings)
 		j.Plausible = &plausible
 	}
-	check := func(c criticise.Check) ppcCheck {
-		return ppcCheck{c.Name, number(c.Observed), number(c.Mean), number(c.SD), number(c.Q5), number(c.Q50), number(c.Q95), number(c.P)}
-	}
 	for _, v := range p.Variables {
 		out := ppcVariable{Name: v.Name, Observations: v.Observations, Partial: v.Partial, Checks: []ppcCheck{}}
 		for _, c := range v.Checks {
-			out.Checks = append(out.Checks, check(c))
+			out.Checks = append(out.Checks, statisticJSON(c))
 		}
 		if g := v.Groups; g != nil {
 			out.Groups = &ppcGroups{Statistic: g.Statistic, P: number(g.P), Cells: []ppcGroup{}}
 			for _, c := range g.Cells {
-				cell := ppcGroup{By: settingsJSON(c.By), Rows: c.Rows, Check: check(c.Check), Odd: math.Abs(c.Deviation) > g.Limit}
+				cell := ppcGroup{By: settingsJSON(c.By), Rows: c.Rows, Check: statisticJSON(c.Check), Odd: math.Abs(c.Deviation) > g.Limit}
 				if g.X != "" {
 					low, high := number(c.Low), number(c.High)
 					cell.Low, cell.High = &low, &high
@@ -323,6 +365,7 @@ func (o *checking) asJSON(p *assess.Predictive, findings []diagnose.Finding) ppc
 				out.Groups.Cells = append(out.Groups.Cells, cell)
 			}
 		}
+		out.Survival, out.Frequencies = survivalJSON(v.Survival), countsJSON(v.Frequencies)
 		if v.Uniform != nil {
 			out.LOOPIT = newPITSummary(v.PIT, v.Uniform)
 		}

@@ -40,7 +40,7 @@ func (w *work) predictive() *assess.Predictive {
 	w.replicated = p
 	w.find(p.Findings())
 	for _, v := range p.Variables {
-		if v.Partial {
+		if len(v.Checks) == 0 {
 			continue
 		}
 		t := Table{Kind: "checks", Title: "Predictive checks of " + v.Name, Columns: []Column{{"statistic", 0}, {"observed", -1}, {"predicted mean", -1}, {"5%", -1}, {"50%", -1}, {"95%", -1}, {"p", 3}}}
@@ -75,7 +75,7 @@ func replications(w *work) []Figure {
 	}
 	var out []Figure
 	for _, v := range p.Variables {
-		if v.Partial {
+		if len(v.Checks) == 0 {
 			continue
 		}
 		f := Figure{Kind: "predictive", Of: []string{v.Name}, X: Axis{Label: v.Name}, Y: Axis{Label: "density", Zero: true}}

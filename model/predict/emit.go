@@ -104,7 +104,7 @@ func (e *emitter) planWith(t *term, kind Kind) (reason string) {
 		e.plans[planKey{t.at, t.value}] = plan{}
 		return ""
 	}
-	dist, alone := t.distribution(kind)
+	dist, alone := t.distribution(kind, e.complete)
 	if kind.predicts() && !alone {
 		return "the term is not a density alone, so it does not say how the data arise"
 	}
@@ -173,7 +173,7 @@ func dimensions(p *place, keep int) int { return p.v.Type.Rank() - len(p.free())
 
 // lower lowers the number of dimensions of a variable's output to dims, unless it is lower already.
 func (e *emitter) lower(v *check.Var, dims int) {
-	if e.kind.predicts() {
+	if e.kind.predicts() || e.kind == Censoring {
 		e.dims[v] = v.Type.Rank()
 		return
 	}
@@ -299,6 +299,8 @@ func (e *emitter) outputs() {
 			e.names[v] = e.fresh(v.Name + meanSuffix)
 		case e.kind == LinearPredictor:
 			e.names[v] = e.fresh(v.Name + linkSuffix)
+		case e.kind == Censoring:
+			e.names[v] = e.fresh(v.Name + "_censored")
 		default:
 			if len(e.variables) > 1 {
 				name += "_" + v.Name
@@ -328,17 +330,17 @@ func (e *emitter) declarations() (out []ast.Stmt) {
 		}
 		sizes = sizes[:e.dims[v]]
 		elem := types.RealType
-		if e.kind == Terms {
+		if e.kind.counts() {
 			elem = types.IntType
 		}
 		zero := literal(0)
 		switch {
 		case len(sizes) == 0:
-		case len(sizes) == 1 && e.kind != Terms:
+		case len(sizes) == 1 && !e.kind.counts():
 			elem = types.VectorType
 			zero = call("rep_vector", zero, sizes[0])
 		default:
-			if e.kind != Terms {
+			if !e.kind.counts() {
 				zero = &ast.RealLit{Text: "0.0"}
 			}
 			for i := len(sizes) - 1; i >= 0; i -= 3 {
@@ -386,6 +388,9 @@ func (e *emitter) stmt(s ast.Stmt) []ast.Stmt {
 		}
 		var out []ast.Stmt
 		for _, t := range e.findings[s].terms {
+			if e.kind == Censoring && !t.censored {
+				continue
+			}
 			if !e.grows || e.grown[t.place.v] != nil {
 				out = append(out, e.term(&t)...)
 			}

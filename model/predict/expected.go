@@ -37,14 +37,15 @@ var inverseLinks = map[string]bool{
 }
 
 // distribution returns the name of a term's distribution. ok is true if the term is a density or,
-// for expected values, the probability of a censored observation, which has the same distribution.
-func (t *term) distribution(kind Kind) (dist string, ok bool) {
+// for expected values and complete draws, the probability of a censored observation, which has the
+// same distribution.
+func (t *term) distribution(kind Kind, complete bool) (dist string, ok bool) {
 	if dist, ok := density(t.function); ok {
 		return dist, t.whole
 	}
 	for _, s := range []string{"_lccdf", "_lcdf"} {
 		if base, ok := strings.CutSuffix(t.function, s); ok {
-			return base, kind != Replicated && !t.negative
+			return base, !t.negative && (kind != Replicated || t.censored && complete)
 		}
 	}
 	return "", false
@@ -301,7 +302,7 @@ func (e *emitter) declareExpected(v *check.Var, name string, sizes []ast.Expr) a
 func (e *emitter) expect(t *term) []ast.Stmt {
 	p := e.plans[planKey{t.at, t.variate}]
 	name, rank := e.names[t.place.v], t.place.v.Type.Rank()
-	dist, _ := t.distribution(e.kind)
+	dist, _ := t.distribution(e.kind, e.complete)
 	if q, _, ok := plain(dist, e.typeOf(t.variate), p.args); ok && !t.user {
 		dist = q
 	}

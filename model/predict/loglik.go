@@ -9,15 +9,21 @@ import (
 )
 
 // logDensity returns the statements that add a term to the log likelihood of its observations, or,
-// for [Terms], count the term.
+// for [Terms], count the term, or for [Censoring] say on which side the observations are.
 func (e *emitter) logDensity(t *term) []ast.Stmt {
-	op := "+="
+	op, one := "+=", literal(1)
+	if e.kind == Censoring {
+		op = "="
+		if strings.HasSuffix(t.function, "_lcdf") {
+			one = literal(-1)
+		}
+	}
 	if t.negative && e.kind == LogLikelihood {
 		op = "-="
 	}
 	add := func(i, value ast.Expr) []ast.Stmt {
-		if e.kind == Terms {
-			value = literal(1)
+		if e.kind.counts() {
+			value = one
 		}
 		place := indexed(variable(e.names[t.place.v]), t.place.at(nil, i, e.dims[t.place.v]))
 		return []ast.Stmt{assign(place, op, value)}

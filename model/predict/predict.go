@@ -30,6 +30,11 @@ const (
 	// The counts are the same for all draws unless parameters decide which statements run.
 	Terms
 
+	// Censoring shows which observations are known only by a bound: for a variable y, y_censored is
+	// 1 where the observation is above y, as with weibull_lccdf(y | …), -1 where it is below, and 0
+	// elsewhere. Its outputs have y's sizes.
+	Censoring
+
 	// Replicated draws the data again: for a variable y, y_rep, with y's type and sizes. Elements
 	// that no statement draws are copied from y.
 	Replicated
@@ -60,6 +65,9 @@ const (
 // isPrior reports whether the derived program is a model of the parameters alone.
 func (k Kind) isPrior() bool { return k == Prior || k == TopLevel || k == Forward }
 
+// counts reports whether the outputs are integers about each observation.
+func (k Kind) counts() bool { return k == Terms || k == Censoring }
+
 // predicts reports whether the kind computes something for each observation from its distribution.
 func (k Kind) predicts() bool { return k == Replicated || k == Expected || k == LinearPredictor }
 
@@ -72,6 +80,11 @@ type Options struct {
 	// [LinearPredictor]. NewLevels is the way to choose the other elements.
 	Grown     []Grown
 	NewLevels NewLevels
+
+	// Complete asks for draws of censored observations too, for [Replicated]. They are draws of the
+	// values that were not observed, without censoring. By default their statements are among
+	// [Derived.Left], because the model does not say when it censors.
+	Complete bool
 
 	// Ahead, if not nil, asks for draws of later rows of the outcomes, see [TimelineOf].
 	Ahead *Ahead
@@ -104,6 +117,12 @@ type Output struct {
 	Data     bool   // Variable is declared in the data block, not computed from data
 	Dims     int    // number of dimensions of Name
 
+	// Dist is the distribution of all observations; "" if there are several.
+	Dist string
+
+	// Censored says that some statements know only a bound of observations.
+	Censored bool
+
 	// Observed lists the reasons why a replicated variable is drawn given its observed values
 	// instead of independently of them: the model uses these values in an earlier computation.
 	Observed []string
@@ -133,6 +152,7 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 		analysis: analyse(tree, info, nil), kind: kind, used: namesOf(tree), comments: map[ast.Stmt]string{},
 		dims: map[*check.Var]int{}, names: map[*check.Var]string{}, ahead: o.Ahead,
 	}
+	e.complete = o.Complete || kind == Censoring
 	if !kind.isPrior() {
 		if err := e.possible(); err != nil {
 			return nil, err
@@ -178,7 +198,7 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 		if kind.isPrior() {
 			break
 		}
-		o := Output{Name: e.names[v], Variable: v.Name, Data: v.Block == ast.Data, Dims: e.dims[v], Observed: e.observed[v]}
+		o := Output{Name: e.names[v], Variable: v.Name, Data: v.Block == ast.Data, Dims: e.dims[v], Observed: e.observed[v], Censored: e.censored(v), Dist: e.distributionOf(v)}
 		d.Outputs = append(d.Outputs, o)
 	}
 	program, list := compile.CompileWith(placed(tree.Source.Name+" (derived)", text, tree.Source), compile.Options{})
@@ -188,6 +208,34 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 	}
 	d.Program = program
 	return d, nil
+}
+
+// censored reports whether a statement knows only a bound of elements of a variable.
+func (e *emitter) censored(v *check.Var) bool {
+	for _, f := range e.findings {
+		if slices.ContainsFunc(f.terms, func(t term) bool { return t.censored && t.place.v == v }) {
+			return true
+		}
+	}
+	return false
+}
+
+// distributionOf returns the distribution of all observations of a variable; "" if there are
+// several.
+func (e *emitter) distributionOf(v *check.Var) (name string) {
+	for _, s := range e.order {
+		for _, t := range e.findings[s].terms {
+			dist, _ := t.distribution(Expected, true)
+			if t.place.v != v || dist == name {
+				continue
+			}
+			if name != "" || dist == "" {
+				return ""
+			}
+			name = dist
+		}
+	}
+	return name
 }
 
 // NotForwardError says why the parameters of a model cannot be drawn one after another from their

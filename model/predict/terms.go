@@ -21,6 +21,7 @@ type analysis struct {
 	under    map[ast.Stmt][]ast.Expr     // the conditions on which a statement depends
 	assigned map[*check.Var][]assignment // for local variables and transformed parameters
 	grown    map[*check.Var]*Grown       // parameters with unknown elements
+	complete bool                        // see [Options.Complete]
 }
 
 // assignment is the assignment of an expression to a variable.
@@ -41,6 +42,7 @@ type term struct {
 	args     []ast.Expr
 	trunc    *ast.Truncation
 	whole    bool // the statement consists of this density only, so a draw can replace it
+	censored bool // the statement consists of the probability of values beyond the variate only
 
 	value    ast.Expr // for terms without a density: the addend, which is about one observation
 	negative bool     // the addend is subtracted
@@ -402,10 +404,11 @@ func (a *analysis) addend(f *finding, s *ast.TargetPlus, p part, alone bool) {
 		case isDensity && at == nil && !a.reads(call.Args[0], a.observable) && a.reads(call, a.isParameter):
 			f.loose = append(f.loose, loose{p, "its left side is a constant and no variable of the data"})
 			return
-		case at != nil && (isDensity || a.modelled[at.v]):
+		case at != nil && (isDensity || a.modelled[at.v] || a.complete && alone && beyond(p, call) != 0):
 			f.terms = append(f.terms, term{
 				at: s, place: at, function: normalised(call.Func.Name), user: a.info.Calls[call].Func != nil,
 				variate: call.Args[0], args: call.Args[1:], whole: alone && isDensity && !p.negative, negative: p.negative,
+				censored: alone && beyond(p, call) != 0,
 			})
 			return
 		}
@@ -429,6 +432,19 @@ func (a *analysis) addend(f *finding, s *ast.TargetPlus, p part, alone bool) {
 	default:
 		f.prior = true
 	}
+}
+
+// beyond returns 1 if an addend is the logarithm of the probability of values above a variate, -1
+// if it is that of values below, and 0 for other addends.
+func beyond(p part, call *ast.CallExpr) int {
+	switch {
+	case p.negative:
+	case strings.HasSuffix(call.Func.Name, "_lccdf"):
+		return 1
+	case strings.HasSuffix(call.Func.Name, "_lcdf"):
+		return -1
+	}
+	return 0
 }
 
 // censors reports whether an expression is the probability of censored data, of which only the
