@@ -128,21 +128,25 @@ func (x Index) Each(f func(pos, elem int)) {
 	if x.Size() == 0 {
 		return
 	}
-	pos := 0
+	if len(x.Dims) == 0 {
+		f(0, x.Offset)
+		return
+	}
+	pos, last := 0, len(x.Dims)-1
 	var walk func(k, base int)
 	walk = func(k, base int) {
-		if k == len(x.Dims) {
-			f(pos, base)
-			pos++
-			return
-		}
 		d := &x.Dims[k]
 		for i := range d.N {
+			at := base + i*d.Stride
 			if d.Table != nil {
-				walk(k+1, base+int(d.Table[i]))
-			} else {
-				walk(k+1, base+i*d.Stride)
+				at = base + int(d.Table[i])
 			}
+			if k < last {
+				walk(k+1, at)
+				continue
+			}
+			f(pos, at)
+			pos++
 		}
 	}
 	walk(0, x.Offset)

@@ -90,10 +90,10 @@ func (h *history) ofUnit(u *unit) *write {
 
 // write returns the write of an origin, or nil.
 func (h *history) write(o plan.Origin) *write {
-	if o.Write == nil {
+	if !o.Written() {
 		return nil
 	}
-	return h.writes[o.Write.Index]
+	return h.writes[o.Index()]
 }
 
 // origins finds the versions that a read by a unit sees, see [plan.History.Origins].
@@ -229,12 +229,12 @@ func (ns *nests) sum(n *nest, planned []*plan.Unit) {
 	// The initial value of each sum is the value that its first addition reads.
 	runs := h.ofUnit(units[0]).Runs
 	first := make([]plan.Origin, runs)
-	seen := make([]bool, runs)
+	seen, in := make([]bool, runs), h.Among(planned)
 	for e := range h.Elements() {
-		before := plan.Origin{Pos: e}
+		before := plan.Before(e)
 		h.Versions(e, func(o plan.Origin) {
-			if plan.Has(planned, o.Write.Unit) {
-				if run := o.Write.Slot[o.Pos]; !seen[run] {
+			if in.Has(o) {
+				if run := h.writes[o.Index()].Slot[o.Pos]; !seen[run] {
 					seen[run], first[run] = true, before
 				}
 			}

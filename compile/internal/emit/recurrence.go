@@ -93,7 +93,7 @@ func (vs *variables) readCarried(n *nest, h *history, acc lanes.Access, ax *axis
 	if width == 0 {
 		return vs.loadBefore(n, h, acc, typ)
 	}
-	at, ok := plan.Pattern(r.planned, from, width)
+	at, ok := h.Pattern(r.planned, from, width)
 	if !ok && !acc.IsWhole(h.c.size) { // unknown to the planner, so carried as a whole
 		return vs.arr.gather(vs.readCarried(n, h, lanes.WholeOf(h.c.shape), ax, h.c.typ), acc, typ)
 	}
@@ -114,7 +114,7 @@ func (vs *variables) readCarried(n *nest, h *history, acc lanes.Access, ax *axis
 		mixed = false
 	}
 	if mixed || always {
-		outside = vs.arr.reshape(vs.b.numeric(vs.valueOf(n, h, r.fromOutside(from), acc, ax, typ)), []int{width}, elem)
+		outside = vs.arr.reshape(vs.b.numeric(vs.valueOf(n, h, r.fromOutside(h, from), acc, ax, typ)), []int{width}, elem)
 		if !anyCarried {
 			v := vs.arr.shaped(outside, shape, typ)
 			v.param = h.c.param
@@ -147,7 +147,7 @@ func (vs *variables) readCarried(n *nest, h *history, acc lanes.Access, ax *axis
 	}
 	v := vs.arr.elementsOf(a.parts, flat, types.Real)
 	if mixed {
-		v = vs.b.emit(elem, []value{vs.maskOutside(r, from, width), outside, v}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+		v = vs.b.emit(elem, []value{vs.maskOutside(h, from, width), outside, v}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
 			return g.Select(a[0], a[1], a[2])
 		})
 	}
@@ -169,17 +169,12 @@ func (vs *variables) readStep(n *nest, h *history, acc lanes.Access, typ types.T
 	return vs.arr.gather(v, acc, typ)
 }
 
-// writes reports whether a read sees a value written by the recurrence.
-func (r *recurrence) writes(o plan.Origin) bool {
-	return o.Write != nil && plan.Has(r.planned, o.Write.Unit)
-}
-
 // fromOutside returns origins without values written by the recurrence.
-func (r *recurrence) fromOutside(from []plan.Origin) []plan.Origin {
-	from = slices.Clone(from)
+func (r *recurrence) fromOutside(h *history, from []plan.Origin) []plan.Origin {
+	from, in := slices.Clone(from), h.Among(r.planned)
 	for i, o := range from {
-		if r.writes(o) {
-			from[i] = plan.Origin{None: true}
+		if in.Has(o) {
+			from[i] = plan.Unread
 		}
 	}
 	return from
@@ -193,13 +188,14 @@ func (vs *variables) begins(n *nest, h *history, acc lanes.Access, at []plan.Fro
 	if r.dom.Parent != nil {
 		return false // each outer lane starts a new recurrence
 	}
+	in := h.Among(r.planned)
 	for p, x := range at {
 		if !x.Outside || x.Write == nil {
 			continue
 		}
 		most = max(most, min(x.Distance, r.dom.N))
 		for l := range r.dom.N {
-			if o := from[l*width+p]; !o.None && r.writes(o) != (l >= x.Distance) {
+			if o := from[l*width+p]; !o.Unread() && in.Has(o) != (l >= x.Distance) {
 				return false
 			}
 		}
@@ -213,7 +209,7 @@ func (vs *variables) begins(n *nest, h *history, acc lanes.Access, at []plan.Fro
 	if acc.Axis != nil {
 		some.Axis, some.Base = first, acc.FlatBase(nil, first, 0)
 	}
-	rest := r.fromOutside(from[:most*width])
+	rest := r.fromOutside(h, from[:most*width])
 	flat := new(value)
 	vs.at.with(vs.at.in(first), func() { *flat = vs.arr.flatten(vs.valueOf(n, h, rest, some, first, typ), first) })
 	same := func(k int, ch *chain, pos int, e element) bool {
@@ -227,7 +223,7 @@ func (vs *variables) begins(n *nest, h *history, acc lanes.Access, at []plan.Fro
 			}
 			ch := r.chain(h.writes[x.Write.Index], x.Distance)
 			for l := range min(x.Distance, r.dom.N) {
-				if from[l*width+p].None {
+				if from[l*width+p].Unread() {
 					continue
 				}
 				e := element{flat, int32(l*width + p)}
@@ -245,14 +241,16 @@ func (vs *variables) begins(n *nest, h *history, acc lanes.Access, at []plan.Fro
 
 // maskOutside returns, for every step, whether a read sees a value from outside. If the positions
 // of the read differ in that, it does so for every position.
-func (vs *variables) maskOutside(r *recurrence, from []plan.Origin, width int) value {
+func (vs *variables) maskOutside(h *history, from []plan.Origin, width int) value {
+	r := vs.at.scan
+	in := h.Among(r.planned)
 	mask := value{typ: types.Type{Kind: types.Int, Dims: 1}, shape: []int{width}, axis: r.dom, ints: make([]int64, len(from))}
 	one := value{typ: types.IntType, axis: r.dom, ints: make([]int64, r.dom.N)}
 	same := true
 	for l := range r.dom.N {
 		for p := range width {
 			o := from[l*width+p]
-			mask.ints[l*width+p] = lanes.Truth(!o.None && !r.writes(o))
+			mask.ints[l*width+p] = lanes.Truth(!o.Unread() && !in.Has(o))
 			same = same && mask.ints[l*width+p] == mask.ints[l*width]
 		}
 		one.ints[l] = mask.ints[l*width]

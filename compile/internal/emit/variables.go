@@ -189,7 +189,7 @@ func (vs *variables) loadBefore(n *nest, h *history, acc lanes.Access, typ types
 // valueOf returns the elements of acc with these origins, in the lanes of ax.
 func (vs *variables) valueOf(n *nest, h *history, from []plan.Origin, acc lanes.Access, ax *axis, typ types.Type) value {
 	shape := acc.Index.Shape()
-	if !slices.ContainsFunc(from, func(o plan.Origin) bool { return o.Write != nil }) {
+	if !slices.ContainsFunc(from, plan.Origin.Written) {
 		return vs.loadBefore(n, h, acc, typ)
 	}
 	for _, o := range from {
@@ -199,11 +199,6 @@ func (vs *variables) valueOf(n *nest, h *history, from []plan.Origin, acc lanes.
 	}
 	if v, ok := vs.inEveryLane(n, h, from, acc, ax, typ); ok {
 		return v
-	}
-	for i := range from {
-		if from[i].Write == nil {
-			from[i].Pos = int32(i)
-		}
 	}
 	v := vs.assembled(h, from, typ.Kind, func() value { return vs.arr.flatten(vs.loadBefore(n, h, acc, typ), ax) })
 	return vs.arr.unflatten(v, ax, shape, typ)
@@ -216,7 +211,7 @@ func (vs *variables) assembled(h *history, from []plan.Origin, kind types.Kind, 
 	t := make([]int32, len(from))
 	for i, o := range from {
 		switch w := h.write(o); {
-		case o.None:
+		case o.Unread():
 		case w == nil:
 			t[i] = o.Pos + a.part(nil, before)
 		case w.Slot != nil: // of a sum
@@ -254,7 +249,7 @@ func (vs *variables) inEveryLane(n *nest, h *history, from []plan.Origin, acc la
 			if up != nil {
 				lane = up[l]
 			}
-			if h.write(o) != w || o.None || w != nil && o.Pos != lane*size+at[p] {
+			if h.write(o) != w || o.Unread() || w != nil && o.Pos != lane*size+at[p] {
 				return v, false // it reads another write, or another iteration
 			}
 		}

@@ -299,10 +299,11 @@ func TestVersions(t *testing.T) {
 				if x.How != plan.Reads {
 					continue
 				}
-				for l, o := range made.Histories[x.Variable.ID].Origins(u, x.Access, u.Domain, nil) {
+				h := made.Histories[x.Variable.ID]
+				for l, o := range h.Origins(u, x.Access, u.Domain, nil) {
 					me, got := at(u, int32(l)), instance{}
-					if o.Write != nil {
-						got = at(o.Write.Unit, o.Pos)
+					if w := h.Source(o); w != nil {
+						got = at(w.Unit, o.Pos)
 					}
 					if want := d.reads[me]; len(want) != 1 || want[0] != got {
 						t.Fatalf("line %d, iteration %d, reads what %v wrote; run, %v\n%s", me.line, me.iteration, got, want, text)

@@ -24,6 +24,26 @@ func Call(fn *stdlib.Func, args []lanes.Value, memory lanes.Memory, fault func(l
 	for i, a := range args {
 		ups[i] = plan.UpTo(out.Axis, a.Axis)
 	}
+	if len(out.Shape) == 0 { // without slices of one number
+		for l := range n {
+			for i := range args {
+				switch a := &args[i]; {
+				case a.Axis == nil:
+					x[i] = a.Ints[0]
+				case ups[i] != nil:
+					x[i] = a.Ints[ups[i][l]]
+				default:
+					x[i] = a.Ints[l]
+				}
+			}
+			var err error
+			if out.Ints[l], err = fn.Int(x); err != nil {
+				out.Ints[l] = 0
+				fault(l, err)
+			}
+		}
+		return out
+	}
 	for l := range n {
 		for i, a := range args {
 			one[i] = a.Lane(ups[i], l)

@@ -4,7 +4,8 @@
 //
 //	axis.go        Axis: the iterations over which values vary, as lanes
 //	nest.go        Nest: the statements of a loop, their iterations, the elements that they use
-//	versions.go    finds the write whose value a read sees
+//	versions.go    History: the writes to a variable, and the versions of its elements
+//	origins.go     Origins: the writes whose values a read sees
 //	make.go        Make: from a nest to a Plan: dependences, strongly connected components, order
 //	sum.go         components that only add to a variable
 //	recurrence.go  components whose reads see values from a fixed number of steps before

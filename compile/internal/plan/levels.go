@@ -17,10 +17,9 @@ func Levels(n *Nest, p *Plan) []int64 {
 		return nil
 	}
 	ax := n.Root.Axis
-	among := map[*Unit]bool{}
+	tangled := slices.SortedFunc(slices.Values(p.Tangled), func(a, b *Unit) int { return a.ID - b.ID })
 	elements := 0
-	for _, u := range p.Tangled {
-		among[u] = true
+	for _, u := range tangled {
 		for _, t := range p.touches[u.ID] {
 			if t.How == Reads {
 				elements += Lanes(t.Axis) * len(t.Access.Offsets)
@@ -35,7 +34,7 @@ func Levels(n *Nest, p *Plan) []int64 {
 	var edges []edge
 	p.memory.Reserve(8, ax.N)
 	ups := map[*Axis][]int32{} // from the domains of writes to ax
-	for _, u := range p.Tangled {
+	for _, u := range tangled {
 		for _, t := range p.touches[u.ID] {
 			v := p.of(t)
 			if t.How != Reads || len(v.Writes) == 0 || v.Sum || v.Private || t.Axis == nil || !ax.Within(t.Axis) {
@@ -44,23 +43,25 @@ func Levels(n *Nest, p *Plan) []int64 {
 			up := UpTo(t.Axis, ax)
 			from := v.Origins(u, t.Access, t.Axis, t.Access.outIn(t.Axis))
 			p.memory.Reserve(8, len(from))
+			in := v.Among(tangled)
 			width := len(from) / max(1, t.Axis.N)
 			for k, o := range from {
-				if o.Write == nil || !among[o.Write.Unit] {
+				if !in.Has(o) {
 					continue
 				}
-				e := edge{from: o.Pos / int32(len(o.Write.Offsets)), to: int32(k / width)}
+				w := v.Source(o)
+				e := edge{from: o.Pos / int32(len(w.Offsets)), to: int32(k / width)}
 				if up != nil {
 					e.to = up[e.to]
 				}
-				domain := o.Write.Unit.Domain
-				w, ok := ups[domain]
+				domain := w.Unit.Domain
+				of, ok := ups[domain]
 				if !ok {
-					w = UpTo(domain, ax)
-					ups[domain] = w
+					of = UpTo(domain, ax)
+					ups[domain] = of
 				}
-				if w != nil {
-					e.from = w[e.from]
+				if of != nil {
+					e.from = of[e.from]
 				}
 				if e.from < e.to {
 					edges = append(edges, e)

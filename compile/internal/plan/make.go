@@ -40,6 +40,8 @@ type Plan struct {
 	memory  Memory
 	time    [][]int64 // by unit and lane: the position in program order
 	touches [][]Touch // by unit: the touches of the nest, and the reads of copies and sums
+	making  bool      // reads of the plan are those of the evaluation, too
+	kept    int       // origins
 }
 
 // Group is a set of units evaluated together: one unit, or units that depend on one another across
@@ -73,7 +75,9 @@ type planner struct {
 func Make(n *Nest, m Memory) *Plan {
 	p := &planner{n, &Plan{memory: m, time: make([][]int64, len(n.Units)), touches: make([][]Touch, len(n.Units))}}
 	used := m.Used()
+	p.making = true
 	p.Why = p.make()
+	p.making = false
 	if p.Taken = m.Used() - used; p.Why != "" {
 		m.Back(used)
 	}
@@ -347,8 +351,8 @@ func (p *planner) dependences(closely func(a, b *Unit) bool) [][]int {
 					if seen == nil {
 						seen = make([]bool, len(v.Writes))
 						for _, o := range v.Origins(u, t.Access, t.Axis, nil) {
-							if o.Write != nil {
-								seen[o.Write.Index] = true
+							if o.Written() {
+								seen[o.Index()] = true
 							}
 						}
 					}

@@ -240,12 +240,13 @@ func (d *drawn) execute(u *Unit, lane int) {
 }
 
 // of returns the source of an origin.
-func of(o Origin) source {
-	if o.Write == nil {
+func of(v *History, o Origin) source {
+	w := v.Source(o)
+	if w == nil {
 		return nobody
 	}
-	width := len(o.Write.Offsets)
-	return source{o.Write.Unit.ID, int(o.Pos) / width, int(o.Pos) % width}
+	width := len(w.Offsets)
+	return source{w.Unit.ID, int(o.Pos) / width, int(o.Pos) % width}
 }
 
 // unbounded implements Memory without bounds.
@@ -308,7 +309,7 @@ func (d *drawn) checkOrigins(fail func(string, ...any)) {
 			width := len(t.Access.Offsets)
 			for lane := range u.Domain.N {
 				for p, want := range d.seen[[3]int{u.ID, k, lane}] {
-					if got := of(from[lane*width+p]); got != want {
+					if got := of(v, from[lane*width+p]); got != want {
 						fail("unit %d, touch %d, lane %d, position %d sees %v, not %v", u.ID, k, lane, p, got, want)
 					}
 				}
@@ -322,7 +323,7 @@ func (d *drawn) checkOrigins(fail func(string, ...any)) {
 		for e := range v.Total() {
 			got := nobody
 			if o, ok := v.Last(int32(e)); ok {
-				got = of(o)
+				got = of(v, o)
 			}
 			if got != d.last[v.Variable][e] {
 				fail("element %d of variable %d is in the end of %v, not %v", e, v.ID, got, d.last[v.Variable][e])
@@ -364,10 +365,10 @@ func (d *drawn) checkOrder(plan *Plan, counts map[string]int, fail func(string, 
 			}
 			width := len(t.Access.Offsets)
 			for i, o := range v.Origins(u, t.Access, u.Domain, nil) {
-				if o.Write == nil {
+				if !o.Written() {
 					continue
 				}
-				lane, from := i/width, of(o)
+				lane, from := i/width, of(v, o)
 				same := group[from.unit] == group[u.ID]
 				switch {
 				case group[from.unit] > group[u.ID]:
@@ -400,7 +401,7 @@ func (d *drawn) completes(v *History, o Origin, units []*Unit) bool {
 	complete, past := true, false
 	for e := range v.Total() {
 		v.Versions(int32(e), func(x Origin) {
-			if past && slices.Contains(units, x.Write.Unit) && x.Write.Slot[x.Pos] == o.Write.Slot[o.Pos] {
+			if past && slices.Contains(units, v.Source(x).Unit) && v.Source(x).Slot[x.Pos] == v.Source(o).Slot[o.Pos] {
 				complete = false
 			}
 			past = past || x == o

@@ -15,25 +15,28 @@ type From struct {
 
 // Pattern finds the sources of the positions of a read. They must be the same in each step, except
 // steps that read from outside. ok is false if there is no such pattern.
-func Pattern(units []*Unit, from []Origin, width int) (at []From, ok bool) {
+func (v *History) Pattern(units []*Unit, from []Origin, width int) (at []From, ok bool) {
+	in := v.Among(units)
 	at = make([]From, width)
 	lanes := len(from) / width
 	for p := range width {
 		x := &at[p]
-		size, next := 0, int32(0) // of the write, and the position that the pattern has next
+		write, size, next := int32(0), 0, int32(0) // of the pattern, and the position that is next
 		for l := range lanes {
-			o := &from[l*width+p]
+			o := from[l*width+p]
 			switch {
-			case o.None:
-			case o.Write != nil && o.Write == x.Write:
+			case o.Unread():
+			case write > 0 && o.write == write:
 				if o.Pos != next {
 					return nil, false
 				}
-			case o.Write == nil || !Has(units, o.Write.Unit):
+			case !in.Has(o):
 				x.Outside = true
-			case x.Write == nil:
-				size = len(o.Write.Offsets)
-				x.Write, x.Distance, x.Pos, next = o.Write, l-int(o.Pos)/size, int(o.Pos)%size, o.Pos
+			case write == 0:
+				write, next = o.write, o.Pos
+				x.Write = v.Source(o)
+				size = len(x.Write.Offsets)
+				x.Distance, x.Pos = l-int(o.Pos)/size, int(o.Pos)%size
 			default:
 				return nil, false
 			}
@@ -63,7 +66,7 @@ func (p *planner) regular(units []*Unit) (why string) {
 			if width == 0 {
 				continue
 			}
-			if _, ok := Pattern(units, v.Origins(u, t.Access, t.Axis, t.Access.outIn(t.Axis)), width); !ok {
+			if _, ok := v.Pattern(units, v.Origins(u, t.Access, t.Axis, t.Access.outIn(t.Axis)), width); !ok {
 				return Irregular
 			}
 		}

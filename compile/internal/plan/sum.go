@@ -83,8 +83,10 @@ func (p *planner) addedTo(units []*Unit) (v *History, among map[*Write]bool) {
 // readsComplete reports whether other units read only complete sums: versions that no further
 // addition of the same run follows.
 func (p *planner) readsComplete(v *History, among map[*Write]bool, units []*Unit, runs int) bool {
+	in := make(Among, len(v.Writes)+1)
 	last := make([]int64, runs)
 	for w := range among {
+		in[w.Index+1] = true
 		width := len(w.Offsets)
 		for pos, k := range w.Slot {
 			last[k] = max(last[k], p.time[w.Unit.ID][pos/width])
@@ -99,7 +101,10 @@ func (p *planner) readsComplete(v *History, among map[*Write]bool, units []*Unit
 				continue
 			}
 			for _, o := range v.Origins(u, t.Access, t.Axis, nil) {
-				if among[o.Write] && p.time[o.Write.Unit.ID][int(o.Pos)/len(o.Write.Offsets)] != last[o.Write.Slot[o.Pos]] {
+				if !in.Has(o) {
+					continue
+				}
+				if w := v.Source(o); p.time[w.Unit.ID][int(o.Pos)/len(w.Offsets)] != last[w.Slot[o.Pos]] {
 					return false
 				}
 			}

@@ -25,6 +25,11 @@ type History struct {
 	starts        []int32
 	versions      []version
 	order         []version // the writes of all lanes in program order; pos is the lane
+
+	// For Origins: the last read, by place; the number of calls; the reads whose origins are kept.
+	reads []read
+	calls int32
+	kept  map[readKey][]keptRead
 }
 
 // Write is a write of a unit. Position p of lane l of its value goes to element Base[l]+Offsets[p]
@@ -59,14 +64,6 @@ type version struct {
 	pos   int32
 }
 
-// Origin is the source of a position of a read: position Pos of the value of a write. If Write is
-// nil, it is the value from before the nest. None marks a read that does not matter.
-type Origin struct {
-	Write *Write
-	Pos   int32
-	None  bool
-}
-
 // index builds the lookup table of versions.
 func (v *History) index() {
 	if v.Sum || v.Private {
@@ -96,6 +93,8 @@ func (v *History) index() {
 	places := int((hi-lo)/v.stride) + 1
 	v.plan.memory.Reserve(4, places+1)
 	v.starts = make([]int32, places+1)
+	v.plan.memory.Reserve(12, places)
+	v.reads = make([]read, places)
 	for _, w := range v.Writes {
 		for _, s := range w.bases() {
 			for _, o := range w.Offsets {
@@ -184,47 +183,6 @@ func (w *Write) out() []bool {
 	return w.Unit.Touches[w.First].Access.outIn(w.Unit.Domain)
 }
 
-// follower finds the versions that reads at rising times see.
-type follower struct {
-	*History
-	at []read // by place: the last read
-}
-
-// read is the number of versions before a read, and before it since the read before.
-type read struct{ before, since int32 }
-
-func (v *History) follow() follower { return follower{v, make([]read, max(0, len(v.starts)-1))} }
-
-// before finds the version of an element that a read at a time sees; ok is false if there is none.
-// The time is at least that of the read before it.
-func (f follower) before(elem int32, time int64) (seen version, ok bool) {
-	at := f.place(elem)
-	if at < 0 {
-		return version{}, false
-	}
-	list := f.versions[f.starts[at]:f.starts[at+1]]
-	last := &f.at[at]
-	old := int(last.before)
-	k := old + int(last.since) // reads in a pattern pass equally many versions each
-	if k > len(list) || k > old && list[k-1].time >= time {
-		k = old
-	}
-	for step := 1; k < len(list) && list[k].time < time; { // by steps that double, then halve
-		if j := k + step; j < len(list) && list[j].time < time {
-			k, step = j, 2*step
-		} else if step > 1 {
-			step /= 2
-		} else {
-			k++
-		}
-	}
-	*last = read{int32(k), int32(k - old)}
-	if k == 0 {
-		return version{}, false
-	}
-	return list[k-1], true
-}
-
 // Last returns the last version of an element in the nest; ok is false if no unit writes the
 // element.
 func (v *History) Last(elem int32) (o Origin, ok bool) {
@@ -242,8 +200,6 @@ func (v *History) Versions(elem int32, f func(Origin)) {
 	}
 }
 
-func (v *History) origin(x version) Origin { return Origin{Write: v.Writes[x.write], Pos: x.pos} }
-
 // Of returns the write of a unit to the variable, or nil.
 func (v *History) Of(u *Unit) *Write {
 	for _, w := range v.Writes {
@@ -252,78 +208,6 @@ func (v *History) Of(u *Unit) *Write {
 		}
 	}
 	return nil
-}
-
-// Origins finds the versions that a read by a unit sees, for each lane of ax and each position. The
-// variable must be written by some unit. skip marks lanes in which the read does not matter.
-func (v *History) Origins(u *Unit, a Access, ax *Axis, skip []bool) []Origin {
-	base, offs := v.elements(a, ax)
-	back := v.plan.used()
-	v.plan.memory.Reserve(16, len(base), len(offs))
-	defer back() // the caller keeps less memory
-	out := make([]Origin, len(base)*len(offs))
-	if v.Private {
-		v.privateOrigins(u, base, offs, ax, out)
-		return out
-	}
-	var up []int32
-	if ax != u.Domain {
-		up = ax.LanesOf(u.Domain)
-	}
-	from := v.follow()
-	for l, s := range base {
-		to := out[l*len(offs) : (l+1)*len(offs)]
-		if skip != nil && skip[l] {
-			for p := range to {
-				to[p].None = true
-			}
-			continue
-		}
-		at := l
-		if up != nil {
-			at = int(up[l])
-		}
-		t := v.plan.time[u.ID][at]
-		for p, o := range offs {
-			if x, ok := from.before(s+o, t); ok {
-				to[p] = v.origin(x)
-			}
-		}
-	}
-	return out
-}
-
-// privateOrigins is Origins for a private variable, where the order of the units determines the
-// last write.
-func (v *History) privateOrigins(u *Unit, base, offs []int32, ax *Axis, out []Origin) {
-	type place struct {
-		w *Write
-		p int32
-	}
-	size := int32(v.Size)
-	who := make([]place, size)
-	for _, w := range v.Writes {
-		if w.Unit.ID >= u.ID {
-			continue
-		}
-		first := w.Base[0]
-		for p, o := range w.Offsets {
-			who[first+o] = place{w, int32(p)}
-		}
-	}
-	home := ax.LanesOf(v.Home)
-	for l, s := range base {
-		lane := int32(l)
-		if home != nil {
-			lane = home[l]
-		}
-		for p, o := range offs {
-			x := who[s+o-lane*size]
-			if x.w != nil {
-				out[l*len(offs)+p] = Origin{Write: x.w, Pos: lane*int32(len(x.w.Offsets)) + x.p}
-			}
-		}
-	}
 }
 
 // isPrivate reports whether every lane of the variable's home has its own elements, which units

@@ -153,11 +153,15 @@ func (x *context) splitStrips(b *block, nodes []int32, ns float64) {
 			added += n.N
 		}
 	}
+	touched := make([][]span, len(s.scatters))
+	for k, c := range s.scatters {
+		touched[k] = x.touched(b.strip, s.units, x.roots[c.buf].n, into[c.buf])
+	}
 	for n := max(s.parts, minSumParts) / minSumParts * minSumParts; n >= minSumParts; n = n / 2 / minSumParts * minSumParts {
 		s.cut((s.units + n - 1) / n) // parts of equal size, because there are few
 		kept := 0
-		for _, c := range s.scatters {
-			c.touch(s, b.strip, x.roots[c.buf].n, into[c.buf])
+		for k, c := range s.scatters {
+			c.touch(s, touched[k], x.roots[c.buf].n)
 			kept += c.size
 		}
 		if float64(kept) <= maxKept*float64(added) {
@@ -205,17 +209,36 @@ func (x *context) apart(r rootID, nodes []*node) bool {
 	return !twice
 }
 
-// touch finds the elements, of an array of n, that each part touches.
-func (c *scatter) touch(s *split, strip, n int, nodes []*node) {
+// touched returns the elements, of an array of n, that nodes touch in each strip.
+func (x *context) touched(strip, strips, n int, nodes []*node) []span {
+	spans := make([]span, strips)
+	for k := range spans {
+		spans[k].lo = n
+	}
+	for _, node := range nodes {
+		next := 0 // the first position of the strip after p
+		k := -1
+		var p *span
+		node.Map.Each(func(pos, elem int) {
+			if pos == next {
+				k, next = k+1, next+strip
+				p = &spans[k]
+			}
+			p.lo, p.hi = min(p.lo, elem), max(p.hi, elem+1)
+		})
+	}
+	return spans
+}
+
+// touch finds the elements, of an array of n, that each part touches, from those of each strip.
+func (c *scatter) touch(s *split, strips []span, n int) {
 	c.spans = make([]span, s.parts)
 	for k := range c.spans {
 		c.spans[k].lo = n
 	}
-	for _, node := range nodes {
-		node.Map.Each(func(pos, elem int) {
-			p := &c.spans[pos/strip/s.each]
-			p.lo, p.hi = min(p.lo, elem), max(p.hi, elem+1)
-		})
+	for k, x := range strips {
+		p := &c.spans[k/s.each]
+		p.lo, p.hi = min(p.lo, x.lo), max(p.hi, x.hi)
 	}
 	// A part's copy is viewed from where element 0 would be.
 	end := 0
