@@ -82,6 +82,7 @@ type Effects struct {
 	Draws      int
 	Failed     int // draws at which the expected outcomes could not be computed
 	Left       []predict.Left
+	Kept       []predict.Summary // values such as a mean that are those of the fit's data
 	Observed   []string // reasons why the expected values depend on other observed values
 }
 
@@ -176,21 +177,18 @@ func EffectsOf(ctx context.Context, f *fit.Fit, o EffectOptions) (*Effects, erro
 	if o.Link {
 		kind = predict.LinearPredictor
 	}
-	if e.derived, err = m.DeriveFor(e.base, kind, predict.Options{}); err != nil {
+	changed := slices.Clone(o.Of)
+	for _, a := range o.At {
+		changed = append(changed, a.Name)
+	}
+	if e.derived, err = m.DeriveNew(fitted, e.base, kind, predict.Options{}, changed...); err != nil {
 		return nil, err
 	}
 	if err := e.chooseOutcome(); err != nil {
 		return nil, err
 	}
-	changed := slices.Clone(o.Of)
-	for _, a := range o.At {
-		changed = append(changed, a.Name)
-	}
-	if err := e.derived.Comparable(fitted, e.base, changed...); err != nil {
-		return nil, err
-	}
 	e.factors = predict.Indices(m.Program())
-	e.result = &Effects{Outcome: e.out.Variable, Left: e.derived.Left, Observed: e.out.Observed}
+	e.result = &Effects{Outcome: e.out.Variable, Left: e.derived.Left, Kept: e.derived.Kept, Observed: e.out.Observed}
 	for _, name := range slices.Concat(changed, o.By) {
 		if err := e.checkVariable(name); err != nil {
 			return nil, err

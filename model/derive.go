@@ -1,7 +1,10 @@
 package model
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,9 +21,10 @@ type Derived struct {
 	Outputs []predict.Output // its generated quantities
 	Left    []predict.Left   // statements on data from which nothing could be derived
 
-	// Summaries are values, such as a mean, that the model computes from all rows of data columns
-	// and on which Outputs depend.
-	Summaries []predict.Summary
+	// Kept lists values, such as a mean, that the model computes from all rows of data columns and
+	// that are computed from the fit's data, see [Model.DeriveNew].
+	Kept []predict.Summary
+	fit  *data.Set // the data of the fit that the program needs, by their names there
 
 	// Known maps a parameter that the derived model renames to its name in the fit; see
 	// [predict.Derived].
@@ -49,7 +53,7 @@ func (m *Model) DeriveWith(kind predict.Kind, o predict.Options) (*Derived, erro
 	}
 	derived := &Model{name: m.name, program: d.Program, texts: []sourceText{{m.name, d.Text}}}
 	return &Derived{
-		Model: derived, Outputs: d.Outputs, Left: d.Left, Summaries: d.Summaries, Known: d.Known, Scaled: d.Scaled, Unscaled: d.Unscaled,
+		Model: derived, Outputs: d.Outputs, Left: d.Left, Known: d.Known, Scaled: d.Scaled, Unscaled: d.Unscaled,
 	}, nil
 }
 
@@ -80,9 +84,15 @@ func (m *Model) notGiven(set *data.Set, kind predict.Kind) []string {
 	if err != nil {
 		return nil
 	}
+	lacks := func(name string) bool { return !slices.Contains(set.Names(), name) && !slices.Contains(out, name) }
 	for _, o := range d.Outputs {
-		if o.Data && !slices.Contains(set.Names(), o.Variable) {
+		if o.Data && lacks(o.Variable) {
 			out = append(out, o.Variable)
+		}
+		for _, name := range o.From {
+			if lacks(name) {
+				out = append(out, name)
+			}
 		}
 	}
 	return out
@@ -91,27 +101,82 @@ func (m *Model) notGiven(set *data.Set, kind predict.Kind) []string {
 // SummarisedError says that a model computes a summary from all rows of a data variable, such as a
 // mean that it subtracts. For other rows the summary differs from its value in the fit, so the
 // fit's coefficients do not apply.
-type SummarisedError struct{ Summary predict.Summary }
+type SummarisedError struct {
+	Summary predict.Summary
+	Reason  string // why the derived model cannot have its value in the fit; "": the fit's data are unknown
+}
 
 // Error implements error.
 func (e *SummarisedError) Error() string {
 	at := e.Summary.Span.Begin()
-	return fmt.Sprintf("the model computes `%s` (%s, line %d) from all rows of the data, so other values of %s give it another value than it has in the fit",
+	text := fmt.Sprintf("the model computes `%s` (%s, line %d) from all rows of the data, so other values of %s give it another value than it has in the fit",
 		e.Summary.Text, at.File, at.Line, strings.Join(e.Summary.Of, ", "))
+	if e.Reason != "" {
+		text += ", which it cannot keep: " + e.Reason
+	}
+	return text
 }
 
-// Comparable returns a [SummarisedError] if the outputs mean something else for values than for the
-// fitted data. They do if a summary is computed from variables that differ between the two data
-// sets, or that are listed in changed. If fitted is nil, all variables count as different.
-func (d *Derived) Comparable(fitted, values *data.Set, changed ...string) error {
-	for _, s := range d.Summaries {
-		for _, name := range s.Of {
-			if slices.Contains(changed, name) || !sameValues(fitted, values, name) {
-				return &SummarisedError{s}
-			}
+// DeriveNew is [Model.DeriveFor] for data with other rows than those of the fit. What the model
+// computes from all rows, such as mean(x), keeps the value that it has in the fit: the derived
+// model has the data of the fit too, see [Derived.BindContext]. changed lists further variables
+// that will change. The error is a [SummarisedError] if that cannot be done. If fitted is nil, the
+// fit's data are unknown.
+func (m *Model) DeriveNew(fitted, values *data.Set, kind predict.Kind, o predict.Options, changed ...string) (*Derived, error) {
+	if err := m.Err(); err != nil {
+		return nil, err
+	}
+	o.Unknown = m.notGiven(values, kind)
+	var differ []string
+	names := slices.Clone(values.Names())
+	if fitted != nil {
+		names = append(names, fitted.Names()...)
+	}
+	for _, name := range names {
+		if slices.Contains(changed, name) || !sameValues(fitted, values, name) {
+			differ = append(differ, name)
 		}
 	}
-	return nil
+	summaries := slices.DeleteFunc(predict.Summaries(m.program, kind, o), func(s predict.Summary) bool {
+		return !slices.ContainsFunc(s.Of, func(name string) bool { return slices.Contains(differ, name) })
+	})
+	if len(summaries) == 0 {
+		return m.DeriveWith(kind, o)
+	}
+	if fitted == nil {
+		return nil, &SummarisedError{summaries[0], ""}
+	}
+	kept, err := predict.Keep(m.program, summaries, differ)
+	if not := (*predict.NotKeptError)(nil); errors.As(err, &not) {
+		return nil, &SummarisedError{not.Summary, not.Reason}
+	}
+	if err != nil {
+		return nil, err
+	}
+	o.Fitted = slices.Collect(maps.Values(kept.Data))
+	with := &Model{name: m.name, program: kept.Program, texts: m.texts}
+	d, err := with.DeriveWith(kind, o)
+	if err != nil {
+		return nil, err
+	}
+	d.Kept, d.fit = summaries, data.Empty().Replace(fitted.Only(func(name string) bool { return kept.Data[name] != "" }), kept.Data)
+	return d, nil
+}
+
+// BindContext is [Model.BindContext]. It adds the data of the fit from which [Derived.Kept] are
+// computed.
+func (d *Derived) BindContext(ctx context.Context, values any, o BindOptions) (*Posterior, error) {
+	if err := d.Err(); err != nil {
+		return nil, err
+	}
+	if d.fit != nil {
+		set, err := readData(values, d.program.MemoryOr(o.Memory))
+		if err != nil {
+			return nil, err
+		}
+		values = set.Replace(d.fit, nil)
+	}
+	return d.Model.BindContext(ctx, values, o)
 }
 
 // ChangedSummaries lists the summaries that generated quantities combine with parameters and whose

@@ -208,6 +208,7 @@ func (o *effectOptions) run(cmd *cobra.Command, args []string) error {
 	for _, l := range e.Left {
 		notes = append(notes, fmt.Sprintf("no expected values from %s.", l))
 	}
+	notes = append(notes, keptNotes(e.Kept)...)
 	for _, reason := range e.Observed {
 		notes = append(notes, fmt.Sprintf("The expected values are those given the observed values of %s: %s.", e.Outcome, reason))
 	}

@@ -94,18 +94,15 @@ outcomes that depend on earlier ones, are drawn one after another from the model
 		case link:
 			name, what, kind = "_link", "linear predictors", predict.LinearPredictor
 		}
-		d, err := m.DeriveFor(values, kind, options)
+		fitted, _ := f.Data()
+		d, err := m.DeriveNew(fitted, values, kind, options)
 		if err != nil {
-			return noFuture(underivable(err, what))
+			return noFuture(otherMeaning(underivable(err, what)))
 		}
 		bind := o.bindOptions()
 		if r := f.Record(); r != nil {
 			bind.Seed = r.Seed
 			bind.StanCompat = r.StanCompat
-		}
-		fitted, _ := f.Data()
-		if err := d.Comparable(fitted, values); err != nil && !show {
-			return otherMeaning(err)
 		}
 		ctx, stop := interruptible(cmd.Context(), nil)
 		defer stop()
@@ -115,7 +112,7 @@ outcomes that depend on earlier ones, are drawn one after another from the model
 				return ended(ctx, cmd.ErrOrStderr(), err)
 			}
 		}
-		notes := leftNotes(d, what)
+		notes := append(leftNotes(d, what), keptNotes(d.Kept)...)
 		if o.newLevels {
 			grown, err := fit.Grown(p, f, ahead)
 			if err != nil {
@@ -123,11 +120,8 @@ outcomes that depend on earlier ones, are drawn one after another from the model
 			}
 			if len(grown) > 0 {
 				options.Grown, options.NewLevels = grown, predict.NewLevels(newLevels)
-				if d, err = m.DeriveFor(values, kind, options); err != nil {
-					return noFuture(noPopulation(err))
-				}
-				if err := d.Comparable(fitted, values); err != nil && !show {
-					return otherMeaning(err)
+				if d, err = m.DeriveNew(fitted, values, kind, options); err != nil {
+					return noFuture(otherMeaning(noPopulation(err)))
 				}
 				if p, err = d.BindContext(ctx, values, bind); err != nil {
 					return ended(ctx, cmd.ErrOrStderr(), err)
@@ -229,6 +223,20 @@ func noPopulation(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w\nWrite one statement about them, such as u ~ normal(0, tau), or compute them in generated quantities; ppl generate MODEL --fit DIR does so at the draws of a run", err)
+}
+
+// keptNotes returns a note on the values that are computed from the data of the fit.
+func keptNotes(kept []predict.Summary) []string {
+	var texts []string
+	for _, s := range kept {
+		if t := "`" + s.Text + "`"; !slices.Contains(texts, t) {
+			texts = append(texts, t)
+		}
+	}
+	if texts == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("Computed from the data of the fit, not from the new rows: %s.", strings.Join(texts, ", "))}
 }
 
 // otherMeaning adds advice to an error that says that the model summarises the columns that change,

@@ -32,6 +32,8 @@ type emitter struct {
 	grows     bool              // only parameters that have grown are drawn
 	joint     string            // a variable whose elements cannot be drawn one by one
 
+	fitted []string // data variables with values of the fit, see [Options]
+
 	ahead *Ahead
 	later map[*check.Var]*Grown // outcomes that are known only in the first rows
 

@@ -11,6 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/check"
 	"github.com/ppl-lang/ppl/lang/printer"
 	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/lang/types"
 )
 
 // Kind is the purpose of a derived program.
@@ -86,6 +87,10 @@ type Options struct {
 	// [Derived.Left], because the model does not say when it censors.
 	Complete bool
 
+	// Fitted lists data variables with values of the fit, see [Keep]. No outcome is computed from
+	// them row by row.
+	Fitted []string
+
 	// Ahead, if not nil, asks for draws of later rows of the outcomes, see [TimelineOf].
 	Ahead *Ahead
 }
@@ -96,10 +101,6 @@ type Derived struct {
 	Text    string
 	Outputs []Output
 	Left    []Left
-
-	// Summaries are values that the outputs depend on and that the model computes from all rows of
-	// data columns, for [Replicated], [Expected] and [LinearPredictor].
-	Summaries []Summary
 
 	// Known maps a renamed parameter of the program to its name in the fit. A parameter is renamed
 	// if it has grown, because it then has only the elements known from the fit.
@@ -112,10 +113,11 @@ type Derived struct {
 
 // Output is a variable among the generated quantities of a derived program.
 type Output struct {
-	Name     string // such as log_lik or y_rep
-	Variable string // the data variable that it is about
-	Data     bool   // Variable is declared in the data block, not computed from data
-	Dims     int    // number of dimensions of Name
+	Name     string   // such as log_lik or y_rep
+	Variable string   // the data variable that it is about
+	Data     bool     // Variable is declared in the data block, not computed from data
+	From     []string // the data from which Variable is computed, for kinds that predict
+	Dims     int      // number of dimensions of Name
 
 	// Dist is the distribution of all observations; "" if there are several.
 	Dist string
@@ -150,7 +152,7 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 	tree, info := p.Syntax()
 	e := &emitter{
 		analysis: analyse(tree, info, nil), kind: kind, used: namesOf(tree), comments: map[ast.Stmt]string{},
-		dims: map[*check.Var]int{}, names: map[*check.Var]string{}, ahead: o.Ahead,
+		dims: map[*check.Var]int{}, names: map[*check.Var]string{}, ahead: o.Ahead, fitted: o.Fitted,
 	}
 	e.complete = o.Complete || kind == Censoring
 	if !kind.isPrior() {
@@ -191,9 +193,6 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 	}
 	text := e.text(derived)
 	d := &Derived{Text: text, Left: e.left, Known: e.known, Scaled: e.scaled, Unscaled: e.unscaled}
-	if kind.predicts() {
-		d.Summaries = e.summaries(len(o.Grown) > 0)
-	}
 	for _, v := range e.variables {
 		if kind.isPrior() {
 			break
@@ -248,22 +247,27 @@ func (e *NotForwardError) Error() string { return "the prior cannot be drawn dir
 func (e *emitter) unknowns(names []string) error {
 	e.unknown = map[*check.Var]bool{}
 	for _, name := range names {
-		i := slices.IndexFunc(e.variables, func(v *check.Var) bool { return v.Name == name && v.Block == ast.Data })
+		i := slices.IndexFunc(e.variables, func(v *check.Var) bool {
+			return v.Name == name && v.Block == ast.Data || slices.Contains(e.sources(v), name)
+		})
 		if i < 0 {
 			return fmt.Errorf("the data have no %s, and no statement of the model draws it", name)
 		}
 		v := e.variables[i]
+		if v.Block != ast.Data {
+			v = e.dataVariable(name)
+		}
 		e.unknown[v] = true
 		if err := e.unread(v, "the data have no "+name); err != nil {
 			return err
 		}
-		is := func(u *check.Var) bool { return u == v }
+		is := func(u *check.Var) bool { return u == v || slices.Contains(e.sources(u), name) }
 		for _, f := range e.findings {
 			for _, t := range f.terms {
 				if dist, _ := density(t.function); t.place.v == v && !t.user && strings.Contains(dist, "multinomial") {
 					return fmt.Errorf("the data have no %s, of which the totals are needed to draw from %s", name, dist)
 				}
-				if e.kind == Replicated || t.place.v != v {
+				if e.kind == Replicated || !is(t.place.v) {
 					continue
 				}
 				for _, a := range t.args {
@@ -288,12 +292,65 @@ func (e *emitter) unread(v *check.Var, wrong string) error {
 			if d, ok := s.(*ast.VarDecl); ok && e.info.Defs[d] == v {
 				continue
 			}
-			if e.reads(s, func(u *check.Var) bool { return u == v }) {
+			if e.reads(s, func(u *check.Var) bool { return u == v }) && !(b.Kind == ast.TransformedData && e.onlyComputes(s, v)) {
 				return fmt.Errorf("%s, whose values the %s block needs (line %d)", wrong, b.Kind, s.Span().Begin().Line)
 			}
 		}
 	}
 	return nil
+}
+
+// dataVariable returns the data variable with a name; nil if there is none.
+func (e *emitter) dataVariable(name string) *check.Var {
+	for _, s := range e.tree.Block(ast.Data).Stmts {
+		if v := e.info.Defs[s]; v != nil && v.Name == name {
+			return v
+		}
+	}
+	return nil
+}
+
+// sources lists the data column of real numbers from which an outcome is computed, as in log(y) and
+// (y - m) / s. It is nil if the outcome is itself a data variable, or is computed from several.
+func (e *emitter) sources(v *check.Var) (out []string) {
+	if v.Block != ast.TransformedData || !e.kind.predicts() || !slices.Contains(e.variables, v) {
+		return nil
+	}
+	for _, a := range e.assigned[v] {
+		e.readsValues(a.value, func(u *check.Var) bool {
+			if isColumn(u) && u.Type.Scalar() == types.Real && !slices.Contains(out, u.Name) && !slices.Contains(e.fitted, u.Name) {
+				out = append(out, u.Name)
+			}
+			return false
+		})
+	}
+	if len(out) > 1 {
+		return nil
+	}
+	return out
+}
+
+// onlyComputes reports whether a statement reads a data variable only to compute outcomes from it.
+func (e *emitter) onlyComputes(s ast.Stmt, v *check.Var) bool {
+	ok := true
+	reads := func(n ast.Node) bool { return n != nil && e.directly(n, func(u *check.Var) bool { return u == v }) }
+	ast.Inspect(s, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.VarDecl:
+			w := e.info.Defs[n]
+			ok = ok && (n.Init == nil || !reads(n.Init) || slices.Contains(e.variables, w))
+			return false
+		case *ast.Assign:
+			for x := range ast.Targets(n.LHS) {
+				ok = ok && (!reads(n.RHS) || slices.Contains(e.variables, e.info.Uses[x]))
+			}
+			return false
+		case ast.Expr:
+			ok = ok && !reads(n)
+		}
+		return ok
+	}, nil)
+	return ok
 }
 
 // possible returns an error if the program needs something that generated quantities cannot do.

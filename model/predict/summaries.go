@@ -18,6 +18,9 @@ type Summary struct {
 	Span source.Span
 	Text string
 	Of   []string // the summarised data variables
+
+	node ast.Node
+	sum  *check.Var // the variable in which node, a statement, adds up rows; nil for expressions
 }
 
 // summarised lists functions whose value depends on all elements of the first argument.
@@ -38,11 +41,13 @@ type summariser struct {
 	rows   map[string]bool // texts of the outputs' first sizes
 	seen   map[*check.Var]bool
 	params map[*check.Func][]int // the arguments of a function that its body summarises
+	counts map[*check.Var]bool   // numbers of rows: data that are sizes of data
+	column func(*check.Var) bool // whether a variable has rows
 	found  []Summary
 }
 
 func (e *emitter) summariser() *summariser {
-	s := &summariser{emitter: e, rows: map[string]bool{}, seen: map[*check.Var]bool{}, params: map[*check.Func][]int{}}
+	s := &summariser{emitter: e, column: isColumn, rows: map[string]bool{}, seen: map[*check.Var]bool{}, params: map[*check.Func][]int{}}
 	if b := e.tree.Block(ast.Functions); b != nil {
 		e.context(b)
 	}
@@ -50,15 +55,39 @@ func (e *emitter) summariser() *summariser {
 		s.rows[firstSize(v)] = true
 	}
 	delete(s.rows, "")
+	s.counts = map[*check.Var]bool{}
+	if b := e.tree.Block(ast.Data); b != nil {
+		for _, d := range b.Stmts {
+			if v := e.info.Defs[d]; v != nil {
+				s.sizes(v, func(u *check.Var) { s.counts[u] = true })
+			}
+		}
+	}
 	return s
 }
 
-// summaries lists the summaries on which the distributions of observations depend. If priors is
-// set, it includes those on which the distributions of parameters depend.
-func (e *emitter) summaries(priors bool) []Summary {
-	s := e.summariser()
-	for _, at := range e.order {
-		terms := e.findings[at].terms
+// sizes calls f for each variable in the sizes of a declared variable.
+func (s *summariser) sizes(v *check.Var, f func(*check.Var)) {
+	d, ok := v.Decl.(*ast.VarDecl)
+	if !ok || v.Type.Rank() == 0 {
+		return
+	}
+	for _, size := range sizesOf(d.Type, v.Type) {
+		if size == nil {
+			continue
+		}
+		s.directly(size, func(u *check.Var) bool {
+			f(u)
+			return false
+		})
+	}
+}
+
+// terms finds the summaries on which the distributions of observations depend. If priors is set, it
+// also finds those on which the distributions of parameters depend.
+func (s *summariser) terms(priors bool) {
+	for _, at := range s.order {
+		terms := s.findings[at].terms
 		if priors && len(terms) == 0 {
 			s.walk(at)
 		}
@@ -73,7 +102,6 @@ func (e *emitter) summaries(priors bool) []Summary {
 			s.density(t)
 		}
 	}
-	return s.found
 }
 
 // GeneratedSummaries lists the summaries that generated quantities combine with parameters, as in a
@@ -92,6 +120,7 @@ func GeneratedSummaries(p *compile.Program) []Summary {
 		}
 	}
 	s := e.summariser()
+	s.column = nil
 	ast.Inspect(b, func(n ast.Node) bool {
 		var value ast.Expr
 		switch n := n.(type) {
@@ -111,14 +140,22 @@ func GeneratedSummaries(p *compile.Program) []Summary {
 
 // firstSize returns the text of a variable's first size; "" if the variable is a scalar.
 func firstSize(v *check.Var) string {
-	d, ok := v.Decl.(*ast.VarDecl)
-	if !ok || v.Type.Rank() == 0 {
-		return ""
-	}
-	if sizes := sizesOf(d.Type, v.Type); len(sizes) > 0 && sizes[0] != nil {
-		return printer.Line(sizes[0])
+	if first := firstSizeOf(v); first != nil {
+		return printer.Line(first)
 	}
 	return ""
+}
+
+// firstSizeOf returns a variable's first size; nil if the variable is a scalar.
+func firstSizeOf(v *check.Var) ast.Expr {
+	d, ok := v.Decl.(*ast.VarDecl)
+	if !ok || v.Type.Rank() == 0 {
+		return nil
+	}
+	if sizes := sizesOf(d.Type, v.Type); len(sizes) > 0 {
+		return sizes[0]
+	}
+	return nil
 }
 
 // walk looks for summaries in everything that a node depends on.
@@ -127,24 +164,108 @@ func (s *summariser) walk(n ast.Node) {
 		if c, ok := n.(*ast.CallExpr); ok && ofSizes[c.Func.Name] {
 			return false
 		}
-		if e, ok := n.(ast.Expr); ok && s.record(e, s.argumentsOf(e)) {
-			return false
+		if e, ok := n.(ast.Expr); ok {
+			if s.record(e, s.argumentsOf(e)) {
+				return false
+			}
+			s.countsIn(e)
 		}
 		x, ok := n.(*ast.VarExpr)
 		if !ok {
 			return true
 		}
-		v := s.info.Uses[x]
-		if v == nil || s.seen[v] {
-			return true
+		if v := s.info.Uses[x]; v != nil {
+			s.variable(v)
 		}
-		s.seen[v] = true
-		for _, a := range s.assigned[v] {
-			s.walk(a.value)
-			s.conditions(a.at)
-			if of := s.accumulated(a, v, isColumn); len(of) > 0 && !s.readsValues(a.value, s.isParameter) {
-				s.add(a.at, of)
+		return true
+	}, nil)
+}
+
+// variable looks for summaries in everything on which the value of a variable depends.
+func (s *summariser) variable(v *check.Var) {
+	if s.seen[v] {
+		return
+	}
+	s.seen[v] = true
+	for _, a := range s.assigned[v] {
+		s.walk(a.value)
+		s.conditions(a.at)
+		if of := s.accumulated(a, v, isColumn); len(of) > 0 && !s.readsValues(a.value, s.isParameter) {
+			s.add(a.at, of, v)
+		}
+		s.countAssigned(v, a.value)
+	}
+}
+
+// countAssigned adds the numbers of rows in an integer that becomes a real number.
+func (s *summariser) countAssigned(v *check.Var, value ast.Expr) {
+	if s.column != nil && v.Type.Scalar() == types.Real && s.typeOf(value).Kind == types.Int {
+		s.count(value)
+	}
+}
+
+// countsIn adds the numbers of rows with which a real number or a container is computed, as in
+// sqrt(N - 1). A parameter that is computed with one has no fixed meaning, so these are left.
+func (s *summariser) countsIn(e ast.Expr) {
+	if t := s.typeOf(e); s.column == nil || t.Kind == types.Int {
+		return
+	}
+	var parts []ast.Expr
+	switch e := e.(type) {
+	case *ast.Binary:
+		parts = []ast.Expr{e.X, e.Y}
+	case *ast.CallExpr:
+		call := s.info.Calls[e]
+		if call == nil || call.Func != nil || conditional(e.Func.Name) || !s.typeOf(e).IsScalar() {
+			return
+		}
+		parts = e.Args
+	}
+	if len(parts) == 0 || slices.ContainsFunc(parts, func(p ast.Expr) bool { return s.readsValues(p, s.isParameter) }) {
+		return
+	}
+	for _, p := range parts {
+		if t := s.typeOf(p); t.Kind == types.Int && t.Rank() == 0 {
+			s.count(p)
+		}
+	}
+}
+
+// count adds the numbers of rows in a sum or product of integers.
+func (s *summariser) count(e ast.Expr) {
+	switch e := e.(type) {
+	case *ast.Paren:
+		s.count(e.X)
+	case *ast.Unary:
+		s.count(e.X)
+	case *ast.Binary:
+		s.count(e.X)
+		s.count(e.Y)
+	case *ast.VarExpr:
+		if v := s.info.Uses[e]; v != nil && s.counts[v] {
+			s.add(e, []*check.Var{v}, nil)
+		}
+	case *ast.CallExpr:
+		if ofSizes[e.Func.Name] && e.Func.Name != "cols" && len(e.Args) == 1 {
+			if of := s.whole(e.Args[0], s.column); len(of) > 0 {
+				s.add(e, of, nil)
 			}
+		}
+	}
+}
+
+// everything looks for summaries in all statements of a block.
+func (s *summariser) everything(b *ast.Block) {
+	ast.Inspect(b, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.VarDecl:
+			if v := s.info.Defs[n]; v != nil {
+				s.variable(v)
+			}
+		case *ast.If:
+			s.walk(n.Cond)
+		case *ast.CallStmt:
+			s.walk(n.Call)
 		}
 		return true
 	}, nil)
@@ -180,7 +301,7 @@ func (s *summariser) density(t term) {
 		}
 		for _, i := range s.paramsOf(f) {
 			if of := s.whole(t.args[i], isColumn); len(of) > 0 && !s.readsValues(t.args[i], s.isParameter) {
-				s.add(t.at, of)
+				s.add(t.at, of, nil)
 			}
 		}
 	}
@@ -231,16 +352,16 @@ func (s *summariser) record(e ast.Expr, a summarisedArguments) bool {
 		of = append(of, columns...)
 	}
 	if len(of) > 0 {
-		s.add(e, of)
+		s.add(e, of, nil)
 	}
 	return len(of) > 0
 }
 
-func (s *summariser) add(at ast.Node, of []*check.Var) {
-	if slices.ContainsFunc(s.found, func(f Summary) bool { return f.Span == at.Span() }) {
+func (s *summariser) add(at ast.Node, of []*check.Var, sum *check.Var) {
+	if slices.ContainsFunc(s.found, func(f Summary) bool { return f.node == at }) {
 		return
 	}
-	found := Summary{Span: at.Span(), Text: printer.Line(at)}
+	found := Summary{Span: at.Span(), Text: printer.Line(at), node: at, sum: sum}
 	for _, v := range of {
 		if !slices.Contains(found.Of, v.Name) {
 			found.Of = append(found.Of, v.Name)
@@ -364,14 +485,55 @@ func (s *summariser) accumulated(a assignment, v *check.Var, is func(*check.Var)
 	if !ok || v.Type.Scalar() != types.Real {
 		return nil
 	}
+	adds := set.Op != "=" || s.mentions(set.RHS, v)
 	for _, l := range s.loops[set] {
 		loop, ok := l.(*ast.For)
-		if !ok || s.mentions(set.LHS, s.info.Defs[loop]) || slices.Contains(s.loops[statement(v)], l) || s.readElsewhere(loop, set, v) {
+		if !ok || slices.Contains(s.loops[statement(v)], l) || s.readElsewhere(loop, set, v) {
+			continue
+		}
+		if n := s.info.Defs[loop]; s.placedBy(set.LHS, n) || !adds && s.mentions(set.LHS, n) {
 			continue
 		}
 		out = append(out, s.rowsRead(set.RHS, loop, is)...)
+		for n := range ast.Children(set.LHS) {
+			if i, ok := n.(ast.Index); ok && adds { // sums by group, such as count[g[n]] += 1
+				out = append(out, s.rowsRead(i, loop, is)...)
+			}
+		}
 	}
 	return out
+}
+
+// placedBy reports whether a loop variable is itself an index of the place, so that each iteration
+// has its own. It is not in sum[g[n]]: iterations with the same g have a common place.
+func (s *summariser) placedBy(place ast.Expr, v *check.Var) bool {
+	found := false
+	ast.Inspect(place, func(n ast.Node) bool {
+		if i, ok := n.(*ast.IndexExpr); ok && i.X != nil {
+			for _, x := range i.Indices {
+				single, ok := x.(*ast.Single)
+				found = found || ok && s.directlyOutside(single.X, v)
+			}
+			return false
+		}
+		return !found
+	}, nil)
+	return found
+}
+
+// directlyOutside reports whether an expression reads a variable other than as an index.
+func (s *summariser) directlyOutside(e ast.Expr, v *check.Var) bool {
+	found := false
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.IndexExpr:
+			return false
+		case *ast.VarExpr:
+			found = found || v != nil && s.info.Uses[n] == v
+		}
+		return !found
+	}, nil)
+	return found
 }
 
 // statement returns the statement that declares a variable, or nil.

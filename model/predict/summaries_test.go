@@ -25,8 +25,11 @@ func TestSummaries(t *testing.T) {
 		"of elements":          {"", "vector[N] z; for (n in 1:N) z[n] = log(x[n]);", "a + b * (z - mean(z))", "mean(z) of x"},
 		"as brms writes":       {"", "matrix[N, K] Z; vector[K] m; for (k in 1:K) { m[k] = mean(X[, k]); Z[, k] = X[, k] - m[k]; }", "a + Z * B", "mean(X[, k]) of X"},
 		"columns of an array":  {"", "array[K] vector[N] Z; for (k in 1:K) Z[k] = C[k] - mean(C[k]);", "a + b * Z[1]", "mean(C[k]) of C"},
-		"QR":                   {"", "matrix[N, K] Q = qr_thin_Q(X) * sqrt(N - 1);", "a + Q * B", "qr_thin_Q(X) of X"},
-		"by hand":              {"", "real m = 0; for (n in 1:N) m += x[n] / N;", "a + b * (x - m)", "m += x[n] / N; of x"},
+		"QR":                   {"", "matrix[N, K] Q = qr_thin_Q(X) * sqrt(N - 1);", "a + Q * B", "N of N; qr_thin_Q(X) of X"},
+		"numbers of rows":      {"", "vector[N] t; for (n in 1:N) t[n] = n * 1.0 / (N - 1);", "a + b * t / sqrt(N)", "N of N; N of N"},
+		"sums by group":        {"", "vector[J] m = rep_vector(0, J); for (n in 1:N) m[g[n]] += x[n];", "a + m[g]", "m[g[n]] += x[n]; of x, g"},
+		"in other places":      {"", "vector[N] z; for (n in 1:N) z[g[n]] = x[n];", "a + z", ""},
+		"by hand":              {"", "real m = 0; for (n in 1:N) m += x[n] / N;", "a + b * (x - m)", "N of N; m += x[n] / N; of x"},
 		"largest by hand":      {"", "real m = 0; for (n in 1:N) { real v = x[n]; if (v > m) m = v; }", "a + b * (x / m)", "m = v; of x"},
 		"by a product":         {"", "real m = x' * x;", "a + b * (x / m)", "x' * x of x"},
 		"function":             {"vector f(vector v) { return v - mean(v); }", "vector[N] z = f(x);", "a + b * z", "f(x) of x"},
@@ -35,6 +38,7 @@ func TestSummaries(t *testing.T) {
 		"groups":               {"", "", "a + (u + b * (w - mean(w)))[g]", "mean(w) of w"},
 		"density of one's own": {"real d_lpdf(vector v, vector z, real b) { return normal_lpdf(v | b * z, 1); } vector d_mean(vector z, real b) { return b * (z - mean(z)); }", "", "y ~ d(x, b);", "y ~ d(x, b); of x"},
 
+		"whole numbers of rows": {"", "int h = N %/% 2;", "a + b * x[h] + rep_vector(0, N)", ""},
 		"priors only":           {"", "", "a ~ normal(mean(y), 2 * sd(y)); b ~ normal(0, 1 / sd(x)); y ~ normal(a + b * x, s);", ""},
 		"sizes":                 {"", "int G = max(g); vector[G] z = rep_vector(0, G);", "a + b * x", ""},
 		"rows of a matrix":      {"", "vector[N] z; for (n in 1:N) z[n] = mean(X[n]);", "a + b * z", ""},
@@ -56,7 +60,7 @@ func TestSummaries(t *testing.T) {
 				text = "functions { " + c.functions + " } " + text
 			}
 			var got []string
-			for _, s := range derive(t, compiled(t, text), predict.Expected).Summaries {
+			for _, s := range predict.Summaries(compiled(t, text), predict.Expected, predict.Options{}) {
 				got = append(got, s.Text+" of "+strings.Join(s.Of, ", "))
 			}
 			slices.Sort(got)
