@@ -83,7 +83,7 @@ type Effects struct {
 	Failed     int // draws at which the expected outcomes could not be computed
 	Left       []predict.Left
 	Kept       []predict.Summary // values such as a mean that are those of the fit's data
-	Observed   []string // reasons why the expected values depend on other observed values
+	Observed   []string          // reasons why the expected values depend on other observed values
 }
 
 // Setting is a variable with a value. Label is the name of its level or, without levels, the

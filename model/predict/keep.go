@@ -3,6 +3,7 @@ package predict
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/lang/ast"
@@ -35,9 +36,9 @@ func (e *NotKeptError) Error() string {
 	return fmt.Sprintf("`%s` (%s, line %d) cannot have the value that it has in the fit: %s", e.Summary.Text, at.File, at.Line, e.Reason)
 }
 
-// Summaries lists the summaries on which outputs of a kind depend; for [Replicated], [Expected] and
-// [LinearPredictor]. It includes those of the variables in o.Unknown that transformed data compute, even if the outputs
-// do not depend on them, because there are no values to compute them from.
+// Summaries lists the summaries on which outputs of a kind depend, for [Replicated], [Expected] and
+// [LinearPredictor]. Those of variables in o.Unknown are included even if the outputs do not depend
+// on them, because there are no values to compute them from.
 func Summaries(p *compile.Program, kind Kind, o Options) []Summary {
 	tree, info := p.Syntax()
 	e := &emitter{
@@ -66,8 +67,7 @@ func Summaries(p *compile.Program, kind Kind, o Options) []Summary {
 func Keep(p *compile.Program, summaries []Summary, changed []string) (*Kept, error) {
 	tree, info := p.Syntax()
 	e := &emitter{analysis: analyse(tree, info, nil), used: namesOf(tree)}
-	base := e.summariser()
-	k := newKeeper(base, summaries)
+	k := newKeeper(e.summariser(), summaries)
 	for _, s := range tree.Block(ast.Data).Stmts {
 		if v := info.Defs[s]; v != nil && slices.Contains(changed, v.Name) {
 			k.changed[v] = true
@@ -211,7 +211,7 @@ func (k *keeper) random(n ast.Node) bool {
 	found := false
 	ast.Inspect(n, func(n ast.Node) bool {
 		if c, ok := n.(*ast.CallExpr); ok {
-			found = found || len(c.Func.Name) > 4 && c.Func.Name[len(c.Func.Name)-4:] == "_rng"
+			found = found || strings.HasSuffix(c.Func.Name, "_rng")
 		}
 		return !found
 	}, nil)
