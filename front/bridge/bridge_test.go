@@ -171,9 +171,10 @@ func TestPrograms(t *testing.T) {
 	}
 	quoted := strings.ReplaceAll(path, `\`, `\\`)
 	for data, rest := range map[string]string{
-		`{"__ppl": "` + quoted + `"}`:                       "",
-		` { "__ppl" : "` + quoted + `" , "N": 1, "y": NaN}`: `{ "N": 1, "y": NaN}`,
-		`{"__ppl": "parameters { real x; }\n","N":[1,2]}`:   `{"N":[1,2]}`,
+		`{"__ppl": "` + quoted + `"}`:                                        "",
+		` { "__ppl" : "` + quoted + `" , "N": 1, "y": NaN}`:                  `{ "N": 1, "y": NaN}`,
+		`{"__ppl": "parameters { real x; }\n","N":[1,2]}`:                    `{"N":[1,2]}`,
+		`{"__ppl": {"text": "parameters { real x; }", "name": "m"}, "N": 1}`: `{ "N": 1}`,
 	} {
 		p, got, ok, err := FromData(data)
 		if !ok || err != nil || got != rest || strings.TrimSpace(p.Text) != "parameters { real x; }" {
@@ -183,7 +184,11 @@ func TestPrograms(t *testing.T) {
 	if _, rest, ok, err := FromData(`{"N": 1, "__ppl": "a"}`); ok || err != nil || rest == "" {
 		t.Errorf("data without a model: %q, %t, %v", rest, ok, err)
 	}
-	for _, data := range []string{`{"__ppl": 1}`, `{"__ppl": "a" 1}`, `{"__ppl": "nowhere.stan"}`} {
+	p, _, _, err := FromData(`{"__ppl": {"text": "#include f", "name": "m", "include": ["a", "b"]}}`)
+	if err != nil || p.Name != "m" || !slices.Equal(p.IncludePaths, []string{"a", "b"}) {
+		t.Errorf("a model as an object: %+v, %v", p, err)
+	}
+	for _, data := range []string{`{"__ppl": 1}`, `{"__ppl": {"text": 1}}`, `{"__ppl": "a" 1}`, `{"__ppl": "nowhere.stan"}`} {
 		if _, _, ok, err := FromData(data); !ok || err == nil {
 			t.Errorf("%s: %t, %v", data, ok, err)
 		}

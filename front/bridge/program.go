@@ -48,18 +48,35 @@ func NextTo(library string) (Program, error) {
 // key matches the beginning of data that contain their model.
 var key = regexp.MustCompile(`^\s*\{\s*"__ppl"\s*:`)
 
-// FromData takes the model from the data, whose first key may be __ppl: the text of a model, or the
-// name of a file that ends in .stan. It returns the data without that key; ok is false if the data
-// do not have it.
+// given is the value of __ppl in the data: the text of a model or the name of its file, or an object
+// that also has the name for messages and the folders of included files.
+type given struct {
+	Text    string   `json:"text"`
+	Name    string   `json:"name"`
+	Include []string `json:"include"`
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (g *given) UnmarshalJSON(text []byte) error {
+	if len(text) > 0 && text[0] == '"' {
+		return json.Unmarshal(text, &g.Text)
+	}
+	type object given // without this method
+	return json.Unmarshal(text, (*object)(g))
+}
+
+// FromData takes the model from the data, whose first key may be __ppl: the text of a model, the
+// name of a file that ends in .stan, or an object with text, name and include, the folders of
+// included files. It returns the data without that key; ok is false if the data do not have it.
 func FromData(text string) (p Program, rest string, ok bool, err error) {
 	at := key.FindStringIndex(text)
 	if at == nil {
 		return p, text, false, nil
 	}
 	d := json.NewDecoder(strings.NewReader(text[at[1]:]))
-	var model string
+	model := given{Name: "ppl.stan"}
 	if err := d.Decode(&model); err != nil {
-		return p, "", true, fmt.Errorf("__ppl in the data must be a text, a model or the name of its file: %w", err)
+		return p, "", true, fmt.Errorf("__ppl in the data must be a text, which is a model or the name of its file, or an object: %w", err)
 	}
 	rest = strings.TrimSpace(text[at[1]+int(d.InputOffset()):])
 	switch {
@@ -70,9 +87,9 @@ func FromData(text string) (p Program, rest string, ok bool, err error) {
 	default:
 		return p, "", true, errors.New("the data are no JSON after __ppl")
 	}
-	if strings.HasSuffix(model, ".stan") && !strings.Contains(model, "\n") {
-		p, err = ReadProgram(model)
+	if strings.HasSuffix(model.Text, ".stan") && !strings.Contains(model.Text, "\n") {
+		p, err = ReadProgram(model.Text)
 		return p, rest, true, err
 	}
-	return Program{Name: "ppl.stan", Text: model}, rest, true, nil
+	return Program{Name: model.Name, Text: model.Text, IncludePaths: model.Include}, rest, true, nil
 }

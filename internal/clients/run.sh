@@ -11,7 +11,7 @@
 # steps, all by default:
 #
 #   python   CmdStanPy's tests
-#   r        CmdStanR's tests; r=NAME… only some files, such as r=csv,model-sample
+#   r        CmdStanR's tests, with its model methods by libppl; r=NAME… only some files, such as r=csv,model-sample
 #   brms     models of brms, through cmdstanr; brms=NAME only those that begin so
 #   readers  files of every sampler, and of PPL_ENGINE, read by CmdStanPy, CmdStanR and rstan
 #   arviz    ArviZ, old and new, reads CSV and Zarr; left out without its sources
@@ -65,6 +65,7 @@ install() {
   fi
   cp "$here"/*.R "$here"/*.py "$root/clients/"
   CGO_ENABLED=0 go build -C "$top" -o "$root/usr/local/bin/ppl" ./cmd/ppl
+  "$top/front/bridge/libppl/build" "$root/clients/bridge"
   chroot "$root" /usr/local/bin/ppl cmdstan-home "$home"
   chroot "$root" chown -R tester /clients /home/tester
 }
@@ -72,7 +73,7 @@ install() {
 # Runs a command in the root as a user without rights, as the tests want.
 inside() {
   ${WRAP:-} chroot "$root" runuser -u tester -- env -i HOME=/home/tester LC_ALL=C.UTF-8 NOT_CRAN=true \
-    PATH=/usr/local/bin:/usr/bin:/bin CMDSTAN="$home" PPL_BINARY=/usr/local/bin/ppl PYTHONPATH=/clients/package:/clients/cmdstanpy:/clients/stanio:/clients/arviz \
+    PATH=/usr/local/bin:/usr/bin:/bin CMDSTAN="$home" PPL_BINARY=/usr/local/bin/ppl PPL_LIBRARY=/clients/bridge/libppl.so PYTHONPATH=/clients/package:/clients/cmdstanpy:/clients/stanio:/clients/arviz \
     R_LIBS=/clients/rlib sh -c "cd $1; $2"
 }
 
@@ -118,7 +119,7 @@ r() {
 
 cmdstanr_installed() {
   [[ -d $root/clients/rlib/cmdstanr ]] && return
-  inside /clients "mkdir -p rlib && R CMD INSTALL -l rlib cmdstanr >log/install.log 2>&1" && return
+  inside /clients "mkdir -p rlib && R CMD INSTALL -l rlib cmdstanr package/r >log/install.log 2>&1" && return
   echo "cmdstanr cannot be installed:"
   tail "$root/clients/log/install.log"
   status=1
@@ -157,7 +158,6 @@ readers() {
 # after the other.
 pages() {
   cmdstanr_installed || { echo "pages: left out, as cmdstanr is not there"; return 0; }
-  inside /clients "R CMD INSTALL -l rlib package/r >log/install-r.log 2>&1" || { status=1; tail "$root/clients/log/install-r.log"; }
   for page in r python; do
     rm -rf "$root/clients/pages"
     mkdir -p "$root/clients/pages"

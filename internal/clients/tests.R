@@ -2,6 +2,7 @@
 # SKIP, the file, the test; below it, what was wrong.
 .libPaths(c("/clients/rlib", .libPaths()))
 suppressMessages({library(testthat); library(cmdstanr)})
+ppl::ppl_cmdstanr() # its model methods, by libppl
 file <- commandArgs(TRUE)[1]
 results <- test_file(file.path("/clients/cmdstanr/tests/testthat", paste0("test-", file, ".R")),
   package = "cmdstanr", load_package = "installed", reporter = "silent", stop_on_failure = FALSE)

@@ -491,6 +491,24 @@ func TestNoParameters(t *testing.T) {
 	}
 }
 
+// TestAdviseEngine checks that the console names ppl's own choice of sampler after a chain of NUTS
+// with divergences, and only then.
+func TestAdviseEngine(t *testing.T) {
+	const funnel = "parameters { real v; vector[5] x; } model { v ~ normal(0, 3); x ~ normal(0, exp(v / 2)); }"
+	f := newFolder(t)
+	const run = "sample num_samples=500 num_warmup=500 random seed=1 output file=@o.csv"
+	if got := f.ok(funnel, run); !strings.Contains(got, "divergent transitions. With PPL_ENGINE=auto in the environment") {
+		t.Errorf("no advice:\n%s", got)
+	}
+	if got := f.ok(coin, run+" data file=@d.json"); strings.Contains(got, "PPL_ENGINE") {
+		t.Errorf("advice without trouble:\n%s", got)
+	}
+	f.env[EngineVariable] = "auto"
+	if got := f.ok(funnel, run); strings.Contains(got, "With PPL_ENGINE") {
+		t.Errorf("advice where it is followed:\n%s", got)
+	}
+}
+
 // TestOwnSamplers checks that ppl's own samplers, chosen by argument or environment variable, write
 // the columns that front ends look for.
 func TestOwnSamplers(t *testing.T) {

@@ -360,11 +360,33 @@ func (s *sampling) finish(report infer.Report) error {
 		for _, line := range lines {
 			s.say("%s", line)
 		}
+		s.adviseEngine(c)
 	}
 	if s.flag("sample.adapt.save_metric") && !s.fixed {
 		return s.saveMetrics(report)
 	}
 	return nil
+}
+
+// manyGradients is the number of gradients of a chain above which the console names another
+// sampler. Chains of 1000 + 1000 transitions with trees of depth 5 stay below it.
+const manyGradients = 64_000
+
+// adviseEngine names ppl's own choice of sampler after a chain of NUTS that was in trouble or that
+// took many gradients. Front ends have no argument for it, so their users may not know of it.
+//
+// doc/evidence/posteriordb-sampling.md has what that choice gains.
+func (s *sampling) adviseEngine(c infer.ChainReport) {
+	gradients := c.Warmup.Gradients + c.Sampling.Gradients
+	if s.substituted || s.config.Text(enginePath) != "nuts" || c.Sampling.Divergences == 0 && gradients < manyGradients {
+		return
+	}
+	trouble := ""
+	if n := c.Sampling.Divergences; n > 0 {
+		trouble = fmt.Sprintf(" and had %d divergent transitions", n)
+	}
+	s.say("%sNUTS took %d gradients%s. With %s=auto in the environment, ppl chooses sampler, metric and coordinates by itself,\n"+
+		"%swhich usually takes fewer gradients for the same precision.\n", s.prefix(c.Chain), gradients, trouble, EngineVariable, s.prefix(c.Chain))
 }
 
 // saveMetrics writes the adapted step sizes and metrics as JSON.

@@ -41,14 +41,15 @@ ppl_model <- function(file = NULL, text = NULL, name = "model", include_paths = 
       },
       log_density = function(points, data = NULL, jacobian = TRUE, propto = TRUE, count = character()) {
         densities(model, points, data, jacobian, propto, count)
-      }
+      },
+      bind = function(data = NULL, seed = 0, count = character()) bind_model(model, data, seed, count)
     )
   )
 }
 
 print.ppl_model <- function(x, ...) {
   cat(sprintf("Model %s%s\n", x$name, if (is.null(x$file)) "" else sprintf(" (%s)", x$file)))
-  cat("$check(data), $sample(data, seed), $log_density(points, data)\n")
+  cat("$check(data), $sample(data, seed), $log_density(points, data), $bind(data)\n")
   invisible(x)
 }
 
