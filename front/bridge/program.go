@@ -48,8 +48,8 @@ func NextTo(library string) (Program, error) {
 // key matches the beginning of data that contain their model.
 var key = regexp.MustCompile(`^\s*\{\s*"__ppl"\s*:`)
 
-// given is the value of __ppl in the data: the text of a model or the name of its file, or an object
-// that also has the name for messages and the folders of included files.
+// given is the value of __ppl in the data: the text of a model or the name of its file, or an
+// object that also has the name for messages and the folders of included files.
 type given struct {
 	Text    string   `json:"text"`
 	Name    string   `json:"name"`

@@ -385,7 +385,7 @@ func (s *sampling) adviseEngine(c infer.ChainReport) {
 	if n := c.Sampling.Divergences; n > 0 {
 		trouble = fmt.Sprintf(" and had %d divergent transitions", n)
 	}
-	s.say("%sNUTS took %d gradients%s. With %s=auto in the environment, ppl chooses sampler, metric and coordinates by itself,\n"+
+	s.say("%sNUTS took %d gradients%s. With %s=auto in the environment, ppl chooses sampler, metric and coordinates,\n"+
 		"%swhich usually takes fewer gradients for the same precision.\n", s.prefix(c.Chain), gradients, trouble, EngineVariable, s.prefix(c.Chain))
 }
 

@@ -6,7 +6,7 @@
 # that no saved object has.
 loaded <- new.env()
 
-# The path of libppl: by option, by environment variable, or beside the program.
+# The path of libppl: by option, by environment variable, or in the folder of the program.
 ppl_library <- function() {
   given <- getOption("ppl.library", Sys.getenv("PPL_LIBRARY"))
   if (nzchar(given)) {
@@ -17,13 +17,13 @@ ppl_library <- function() {
   }
   program <- ppl_path()
   for (name in c("libppl.so", "libppl.dylib", "ppl.dll")) {
-    beside <- file.path(dirname(normalizePath(program)), name)
-    if (file.exists(beside)) {
-      return(beside)
+    path <- file.path(dirname(normalizePath(program)), name)
+    if (file.exists(path)) {
+      return(path)
     }
   }
   fail("ppl_path_error", paste(
-    "libppl, which evaluates densities in this process, is not beside the program ppl: put it there, or name it",
+    "libppl, which evaluates densities in this process, is not in the folder of the program ppl: put it there, or name it",
     "by options(ppl.library = \"/path/of/libppl.so\") or the environment variable PPL_LIBRARY"
   ))
 }
