@@ -52,7 +52,7 @@ generated quantities { cov_matrix[2] k = identity_matrix(2); }
 	}
 }
 
-// TestInstead checks the comment that is written in place of C++: CmdStanR's model methods are served from it.
+// TestInstead checks the comment that is written in place of C++. CmdStanR's model methods need it.
 func TestInstead(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "m.hpp")
 	const text = "parameters { real x; vector[0] y; }\nmodel { x ~ normal(0, 1); // \"a\"\n}\ngenerated quantities { real z = x; }\n"
