@@ -14,6 +14,7 @@
 //	grouped.go     predictive checks of groups of rows
 //	effects.go     EffectsOf: how expected outcomes depend on variables of the data
 //	evidence.go    EvidenceOf: marginal likelihoods, by bridge sampling or parallel tempering
+//	linear.go      LinearPredictorsOf: what a projection onto smaller models needs of a fit
 //	criticism.go   findings about predictions and about the estimates of LOO
 //	prior.go       SamplePrior: draws from the prior; PriorPredictive: what it expects of the data
 //	simulator.go   NewSimulator: data sets from a model; datasets.go writes them to files

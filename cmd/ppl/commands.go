@@ -62,6 +62,7 @@ func commandTable() []commandRow {
 		{"loo", groupAfter, "Estimate predictive accuracy by leave-one-out (PSIS-LOO)", runsArg, "exit-codes", looCommand},
 		{"cv", groupAfter, "Estimate predictive accuracy by fits without parts of the data", modelOrRunArg, "", cvCommand},
 		{"compare", groupAfter, "Compare models by their predictions of the same data", runsArg, "", compareCommand},
+		{"select", groupAfter, "Find the terms of a model that are enough for prediction", runArg, "", selectCommand},
 		{"evidence", groupAfter, "Estimate marginal likelihoods and Bayes factors", runsArg, "", evidenceCommand},
 		{"sensitivity", groupAfter, "Show how much results depend on prior and likelihood", runsArg, "", sensitivityCommand},
 		{"convert", groupAfter, "Write the draws of a run in another format", runsArg, "formats", convertCommand},

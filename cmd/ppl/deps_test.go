@@ -161,8 +161,9 @@ fit/fittest:             fit model infer/draws
 fit:                     fit/arrays fit/folder fit/selfcheck model model/predict ad compile compile/data compile/ir infer infer/ahmc infer/auto infer/diagnose infer/draws infer/hmc infer/nuts infer/optimize infer/psis infer/sampler infer/tempered infer/warmup infer/zarr internal/cputime internal/files internal/goroutines lang/diag gonum
 
 assess/criticise:        infer/psis infer/diagnose internal/goroutines gonum
+assess/projection:       assess/criticise internal/goroutines
 assess/folds:            model infer infer/ahmc
-assess:                  assess/criticise fit fit/arrays model model/predict compile compile/data compile/ir infer infer/bridge infer/diagnose infer/draws infer/psis infer/sampler infer/tempered infer/zarr internal/files internal/goroutines lang/diag lang/source lang/types
+assess:                  assess/criticise assess/projection fit fit/arrays model model/predict compile compile/data compile/ir infer infer/bridge infer/diagnose infer/draws infer/psis infer/sampler infer/tempered infer/zarr internal/files internal/goroutines lang/diag lang/source lang/types
 
 study:                   assess assess/criticise fit model model/predict lang compile compile/data infer infer/diagnose infer/sampler infer/zarr internal/files internal/goroutines gonum yaml
 

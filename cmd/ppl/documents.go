@@ -35,6 +35,7 @@ var documents = []document{
 	{"data", 1, []string{"data"}, "What a file of data has, and what a model needs.", reflect.TypeFor[dataJSON]()},
 	{"diagnose", 1, []string{"diagnose"}, "What is wrong with a run; an object per run.", reflect.TypeFor[findingsJSON]()},
 	{"effects", 1, []string{"effects"}, "How the expected outcome depends on variables of the data.", reflect.TypeFor[effectsJSON]()},
+	{"select", 1, []string{"select"}, "Submodels with fewer terms, and how well they predict.", reflect.TypeFor[selectJSON]()},
 	{"evidence", 1, []string{"evidence"}, "Marginal likelihoods and Bayes factors.", reflect.TypeFor[evidenceJSON]()},
 	{"explain", 1, []string{"explain"}, "How the gradient is evaluated, and where its time goes.", reflect.TypeFor[explained]()},
 	{"logdensity", 1, []string{"logdensity"}, "Log density and gradient at given points.", reflect.TypeFor[densities]()},

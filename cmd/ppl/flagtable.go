@@ -93,6 +93,12 @@ var flagTable = []flagRow{
 	{name: "keep-draws", topic: topicData, value: "QUANTITY", text: "with MODEL: keep the draws of this quantity; may be repeated"},
 
 	// Method: flags that only some commands have.
+	{name: "formula", topic: topicMethod, common: true, value: "FORMULA", text: "the terms to select from (default: the formula in the first line of a model of ppl new)"},
+	{name: "max-terms", topic: topicMethod, common: true, value: "N", text: "search for submodels with up to this many terms (default: all)"},
+	{name: "terms", topic: topicMethod, common: true, value: "N", text: "show the coefficients of the submodel with this many terms (default: the suggested one)"},
+	{name: "validate", topic: topicMethod, common: true, text: "repeat the search without each row, so that its choices do not profit from the row"},
+	{name: "family", of: "select", topic: topicMethod, common: true, value: "FAMILY", values: oneOf("gaussian", "lognormal", "bernoulli", "binomial", "poisson"),
+		text: "the distribution of the outcome (default: that in the second line of a model of ppl new)"},
 	{name: "family", topic: topicMethod, common: true, value: "FAMILY", values: oneOf(familyWords()...),
 		text: "the distribution of the outcome"},
 	{name: "standardise", topic: topicMethod, common: true, value: "COLUMNS", values: dataNames,

@@ -32,7 +32,7 @@ var otherCommands = map[string]string{
 	"optimise": "optimize", "optimizing": "optimize", "map": "optimize", "mle": "optimize", "laplace_sample": "laplace",
 	"advi": "variational", "vb": "variational", "meanfield": "variational", "fullrank": "variational",
 	"waic": "loo", "psis": "loo", "kfold": "cv", "loo_compare": "compare", "stacking": "compare",
-	"marginaleffects": "effects", "slopes": "effects", "comparisons": "effects", "contrasts": "effects", "emmeans": "effects", "bridgesampling": "evidence", "bayesfactor": "evidence", "marginal": "evidence", "powerscale": "sensitivity", "priorsense": "sensitivity", "calibrate": "sbc", "predictive": "ppc",
+	"marginaleffects": "effects", "slopes": "effects", "comparisons": "effects", "contrasts": "effects", "emmeans": "effects", "projpred": "select", "varsel": "select", "cv_varsel": "select", "project": "select", "bridgesampling": "evidence", "bayesfactor": "evidence", "marginal": "evidence", "powerscale": "sensitivity", "priorsense": "sensitivity", "calibrate": "sbc", "predictive": "ppc",
 	"log_prob": "logdensity", "logprob": "logdensity",
 	"profile": "explain", "documentation": "docs", "diagnostics": "diagnose",
 	"resume": "run --resume", "continue": "run --resume",

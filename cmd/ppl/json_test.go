@@ -47,6 +47,7 @@ var printed = []struct{ document, command string }{
 	{"ppc", "ppc fit"},
 	{"effects", "effects fit --of x"},
 	{"effects", "effects fit --at x=mean"},
+	{"select", "select fit --formula y~x --family gaussian --validate"},
 	{"evidence", "evidence fit"},
 	{"sensitivity", "sensitivity fit"},
 	{"sensitivity", "sensitivity fit --prior all"},

@@ -11,6 +11,7 @@
 //	custom.go     distributions that a program must define: zero-inflated, hurdle
 //	predictor.go  the linear predictor, with the priors of its coefficients
 //	write.go      New: the program
+//	split.go      SplitOf: the terms of a formula with their columns; Split.Formula: smaller formulas
 //	error.go      Error: an error in a formula, with its position
 //
 // The program is complete: constants that come from the table, such as means and standard

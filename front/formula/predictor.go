@@ -3,6 +3,7 @@ package formula
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/ppl-lang/ppl/compile/data"
@@ -168,13 +169,8 @@ func (w *writer) smooth(s *smooth, suffix string) string {
 	key := "s|" + v.key
 	k := s.k - 2
 	if w.vectors[key] == "" {
-		raw, values := w.numbers(v, false, 1)
-		least, greatest := values[0], values[0]
-		for _, x := range values {
-			least, greatest = min(least, x), max(greatest, x)
-		}
-		width := parsed(digits(greatest-least, 3))
-		low := parsed(short(least))
+		raw, _ := w.numbers(v, false, 1)
+		low, width := s.interval()
 		u := w.fresh(v.name + "_u")
 		name := w.fresh("s_" + v.name)
 		w.vectors[key] = name
@@ -204,6 +200,13 @@ func (w *writer) smooth(s *smooth, suffix string) string {
 	w.prior(fmt.Sprintf("%s ~ std_normal();", z), "")
 	w.Smooths = append(w.Smooths, [2]string{sd, z})
 	return name + " * (" + sd + " * " + z + ")"
+}
+
+// interval returns the smallest value of the column and the range of its values, as the program has
+// them: rounded.
+func (s *smooth) interval() (low, width float64) {
+	least, greatest := slices.Min(s.of.values), slices.Max(s.of.values)
+	return parsed(short(least)), parsed(digits(greatest-least, 3))
 }
 
 // groupIndex returns the number of the group of each row, and the number of groups.

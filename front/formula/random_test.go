@@ -306,6 +306,7 @@ func TestRandomFormulas(t *testing.T) {
 		}
 		checkProgram(t, text, family, p, set, rows, complete, groups, offset, smooth, r)
 		checkUnits(t, text, p)
+		checkSplit(t, text, Options{Family: family, Standardise: scaled}, p, set, rows)
 	}
 	if collinear > formulas/3 {
 		t.Errorf("%d of %d formulas have collinear columns", collinear, formulas)

@@ -30,17 +30,28 @@ type table struct {
 	rows    int
 }
 
-func newTable(set *data.Set) (*table, *Error) {
-	if !set.Table() {
+// newTable reads the columns of a set. rows is the number of rows if the set need not be a table:
+// then its columns are the variables with one value per row; otherwise it is 0.
+func newTable(set *data.Set, rows int) (*table, *Error) {
+	t := &table{set: set, columns: map[string]*column{}, rows: rows}
+	var names []string
+	switch {
+	case rows > 0:
+		names = set.Names()
+	case !set.Table():
 		return nil, errorf(place{}, "give a CSV file with a header line", "%s is no table", set.File())
-	}
-	t := &table{set: set, columns: map[string]*column{}}
-	for _, c := range set.Columns() {
-		v, ok := set.Get(c.Name)
-		if ok {
-			t.rows = v.Shape[0]
-			t.columns[c.Name] = &column{name: c.Name, isInt: v.IsInt, levels: set.Levels(c.Name), values: v.Reals}
+	default:
+		for _, c := range set.Columns() {
+			names = append(names, c.Name)
 		}
+	}
+	for _, name := range names {
+		v, ok := set.Get(name)
+		if !ok || rows > 0 && (len(v.Shape) != 1 || v.Shape[0] != rows) {
+			continue
+		}
+		t.rows = v.Shape[0]
+		t.columns[name] = &column{name: name, isInt: v.IsInt, levels: set.Levels(name), values: v.Reals}
 	}
 	return t, nil
 }

@@ -60,6 +60,9 @@ func (t *terms) order() {
 	slices.SortStableFunc(t.list, func(a, b term) int { return cmp.Compare(len(a), len(b)) })
 }
 
+// defaultCurves is the number of functions of s(x), with the constant and the line.
+const defaultCurves = 10
+
 // smooth is a smooth function of a numeric variable.
 type smooth struct {
 	of *variable
@@ -450,7 +453,7 @@ func (b *builder) special(a *atom) *Error {
 	if v.factor != nil {
 		return errorf(only.at(), "add the factor as a term", "s is for numbers, and %s is a factor", v.key)
 	}
-	s := smooth{of: v, k: 10}
+	s := smooth{of: v, k: defaultCurves}
 	for _, x := range args[1:] {
 		var n *atom
 		if n = single(x.Value); x.Name != "k" || n == nil || n.Number == "" {

@@ -92,51 +92,8 @@ func New(text string, set *data.Set, o Options) (*Program, error) {
 }
 
 func write(text string, set *data.Set, o Options) (*Program, *Error) {
-	table, err := newTable(set)
+	w, blocks, err := design(text, set, o, 0)
 	if err != nil {
-		return nil, err
-	}
-	w := &writer{builder: builder{text: text, table: table}, divided: o.Standardise, names: map[string]bool{}, vectors: map[string]string{}, factors: map[string]*block{}, counts: map[*column]string{}}
-	if w.family, err = familyOf(o.Family); err != nil {
-		return nil, err
-	}
-	for _, c := range set.Columns() {
-		w.names[c.Name] = true
-	}
-	var loops []string
-	for _, name := range []string{"N", "n", "k", "i", "j"} {
-		loops = append(loops, "@"+name, w.fresh(name))
-	}
-	w.loops = strings.NewReplacer(loops...)
-	tree, err := parse(text)
-	if err != nil {
-		return nil, err
-	}
-	if err := w.read(tree); err != nil {
-		return nil, err
-	}
-	if a := w.spec.computed; a != nil {
-		w.spec.outcome.name = w.fresh(data.ColumnName(a.text()))
-		w.td("vector[@N] %s = %s;", w.spec.outcome.name, a.text())
-	}
-	if err := w.check(); err != nil {
-		return nil, err
-	}
-	y := w.spec.outcome
-	y.asInt, y.zero = w.family.kind.integers(), w.family.kind == binary
-	w.scale = w.scaleOf()
-	var blocks []*block
-	if w.family.name == "cumulative" {
-		w.spec.terms.intercept = true
-	}
-	w.Centres = w.centres(&w.spec.terms)
-	if err := w.checkDivided(); err != nil {
-		return nil, err
-	}
-	for _, t := range w.spec.terms.list {
-		blocks = append(blocks, w.block(&w.spec.terms, t))
-	}
-	if err := w.checkRank(blocks); err != nil {
 		return nil, err
 	}
 	locals, statements := w.outcome(blocks)
@@ -150,6 +107,59 @@ func write(text string, set *data.Set, o Options) (*Program, *Error) {
 	}
 	w.Text = out
 	return &w.Program, nil
+}
+
+// design reads the formula, and computes the columns of the population's terms. rows is that of
+// newTable.
+func design(text string, set *data.Set, o Options, rows int) (*writer, []*block, *Error) {
+	table, err := newTable(set, rows)
+	if err != nil {
+		return nil, nil, err
+	}
+	w := &writer{builder: builder{text: text, table: table}, divided: o.Standardise, names: map[string]bool{}, vectors: map[string]string{}, factors: map[string]*block{}, counts: map[*column]string{}}
+	if w.family, err = familyOf(o.Family); err != nil {
+		return nil, nil, err
+	}
+	for _, c := range set.Columns() {
+		w.names[c.Name] = true
+	}
+	var loops []string
+	for _, name := range []string{"N", "n", "k", "i", "j"} {
+		loops = append(loops, "@"+name, w.fresh(name))
+	}
+	w.loops = strings.NewReplacer(loops...)
+	tree, err := parse(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := w.read(tree); err != nil {
+		return nil, nil, err
+	}
+	if a := w.spec.computed; a != nil {
+		w.spec.outcome.name = w.fresh(data.ColumnName(a.text()))
+		w.td("vector[@N] %s = %s;", w.spec.outcome.name, a.text())
+	}
+	if err := w.check(); err != nil {
+		return nil, nil, err
+	}
+	y := w.spec.outcome
+	y.asInt, y.zero = w.family.kind.integers(), w.family.kind == binary
+	w.scale = w.scaleOf()
+	var blocks []*block
+	if w.family.name == "cumulative" {
+		w.spec.terms.intercept = true
+	}
+	w.Centres = w.centres(&w.spec.terms)
+	if err := w.checkDivided(); err != nil {
+		return nil, nil, err
+	}
+	for _, t := range w.spec.terms.list {
+		blocks = append(blocks, w.block(&w.spec.terms, t))
+	}
+	if err := w.checkRank(blocks); err != nil {
+		return nil, nil, err
+	}
+	return w, blocks, nil
 }
 
 // familyOf finds a family by its name.
