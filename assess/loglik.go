@@ -1,6 +1,7 @@
 package assess
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,10 @@ type LogLikOptions struct {
 	// statements on data.
 	Name string
 
+	// Quantities, if not nil, holds the log likelihoods instead of the fit: generated quantities at
+	// its draws.
+	Quantities *fit.Fit
+
 	// Derive derives the log likelihoods from the model even if the fit has a log_lik.
 	Derive bool
 
@@ -41,6 +46,7 @@ type LogLik struct {
 	Left      []predict.Left // statements on data that are not included
 
 	fit     *fit.Fit
+	holder  *fit.Fit // has the log likelihoods, unless they are derived
 	derived *model.Posterior
 	outputs []string // outputs of derived, in the order of Variables
 	columns []int    // column of each element, in the fit or among the generated quantities
@@ -48,19 +54,28 @@ type LogLik struct {
 	groups  string   // the variable by which elements are grouped; "": none
 }
 
+// logLikName is the name by which a generated quantity is known to hold log likelihoods.
+const logLikName = "log_lik"
+
 // LogLikOf finds the log likelihoods of the observations to which the model was fitted. It stops
 // early if ctx ends. An error says why there are none.
 func LogLikOf(ctx context.Context, f *fit.Fit, o LogLikOptions) (*LogLik, error) {
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	l := &LogLik{fit: f}
+	l := &LogLik{fit: f, holder: cmp.Or(o.Quantities, f)}
+	if err := l.holder.Err(); err != nil {
+		return nil, err
+	}
+	if err := sameDraws(f, l.holder); err != nil {
+		return nil, err
+	}
 	name := o.Name
-	if name == "" && !o.Derive && slices.ContainsFunc(f.Names(), func(n string) bool { return diagnose.VariableName(n) == "log_lik" }) {
-		name = "log_lik"
+	if name == "" && !o.Derive && slices.ContainsFunc(l.holder.Names(), func(n string) bool { return diagnose.VariableName(n) == logLikName }) {
+		name = logLikName
 	}
 	if name != "" {
-		for i, n := range f.Names() {
+		for i, n := range l.holder.Names() {
 			if diagnose.VariableName(n) == name {
 				l.columns, l.Names = append(l.columns, i), append(l.Names, diagnose.DisplayName(n))
 			}
@@ -79,6 +94,18 @@ func LogLikOf(ctx context.Context, f *fit.Fit, o LogLikOptions) (*LogLik, error)
 		return l, l.by(o.By)
 	}
 	return l, nil
+}
+
+// sameDraws returns an error unless quantities have a value for each draw of a fit.
+func sameDraws(f, quantities *fit.Fit) error {
+	same := f.Draws.Chains() == quantities.Draws.Chains()
+	for chain := range f.Draws.Chains() {
+		same = same && f.Draws.Len(chain) == quantities.Draws.Len(chain)
+	}
+	if !same {
+		return errors.New("the generated quantities are not those of this run: the numbers of draws differ")
+	}
+	return nil
 }
 
 // derive finds the elements of the data that the model's statements are about.
@@ -231,7 +258,7 @@ func (l *LogLik) each(ctx context.Context, f func(chain, draw int, row []float64
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			_, values := l.fit.Draws.Draw(chain, draw)
+			_, values := l.holder.Draws.Draw(chain, draw)
 			if err := collect(chain, draw, values); err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package assess
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,6 +43,10 @@ type PredictiveOptions struct {
 	// is divided into intervals. Each group and interval is compared with its replications.
 	By []string
 	X  string
+
+	// Quantities, if not nil, holds the replications: generated quantities at the draws of the fit,
+	// each named after the variable that it replicates, as y_rep is.
+	Quantities *fit.Fit
 
 	// Statistic is the statistic compared for each group, one of [criticise.Statistics]. "": the
 	// mean.
@@ -113,33 +118,53 @@ func PredictiveOf(ctx context.Context, f *fit.Fit, o PredictiveOptions) (*Predic
 	if err != nil {
 		return nil, err
 	}
+	if o.Quantities != nil {
+		if err := cmp.Or(o.Quantities.Err(), sameDraws(f, o.Quantities)); err != nil {
+			return nil, err
+		}
+		return predictiveOf(ctx, f, m, values, f.Binding(), o)
+	}
+	if derived, err := m.DeriveWith(predict.Replicated, predict.Options{Complete: true}); err != nil || len(derived.Left) > 0 {
+		if replicates(values, f) != nil {
+			o.Quantities = f
+		}
+	}
 	return predictiveOf(ctx, f, m, values, f.Binding(), o)
+}
+
+// repSuffix is the end of the name of a quantity that replicates a variable.
+const repSuffix = "_rep"
+
+// replicates lists the generated quantities of a fit that replicate data, as outputs of a derived
+// model. Each has the elements of the variable after which it is named.
+func replicates(values *data.Set, f *fit.Fit) (out []predict.Output) {
+	count := map[string]int{}
+	for _, n := range f.Names() {
+		count[diagnose.VariableName(n)]++
+	}
+	for _, name := range values.Names() {
+		v, ok := values.Get(name)
+		if n := count[name+repSuffix]; ok && n > 0 && n == v.Size() {
+			out = append(out, predict.Output{Name: name + repSuffix, Variable: name, Data: true})
+		}
+	}
+	return out
 }
 
 // predictiveOf is PredictiveOf for draws that are stored without their model and data.
 func predictiveOf(ctx context.Context, f *fit.Fit, m *model.Model, values *data.Set, b model.BindOptions, o PredictiveOptions) (*Predictive, error) {
-	options := predict.Options{Complete: true}
-	if f.FromPrior {
-		options.Unknown = m.NotGiven(values)
-	}
-	derived, err := m.DeriveWith(predict.Replicated, options)
-	if err != nil {
-		return nil, fmt.Errorf("the data cannot be replicated: %w", err)
-	}
-	q, err := derived.BindContext(ctx, values, b)
-	if err != nil {
-		return nil, err
-	}
-	r := &replication{fit: f, posterior: q, values: values, names: q.GeneratedNames()}
+	r := &replication{fit: f, values: values}
+	var left []predict.Left
+	var err error
 	if r.grouping, err = newGrouping(values, o); err != nil {
 		return nil, err
 	}
-	for _, out := range derived.Outputs {
-		if err := r.add(out); err != nil {
-			return nil, err
-		}
+	if o.Quantities != nil {
+		err = r.given(o.Quantities)
+	} else {
+		left, err = r.derive(ctx, m, b)
 	}
-	if err := r.censor(ctx, m, derived, b); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if err := r.grouping.used(r.variables); err != nil {
@@ -151,7 +176,7 @@ func predictiveOf(ctx context.Context, f *fit.Fit, m *model.Model, values *data.
 	if err := r.run(ctx, o.Seed); err != nil {
 		return nil, err
 	}
-	p := &Predictive{Left: derived.Left, Prior: f.FromPrior, Failed: r.failed, Draws: r.draws, Reason: r.reason}
+	p := &Predictive{Left: left, Prior: f.FromPrior, Failed: r.failed, Draws: r.draws, Reason: r.reason}
 	rng := rand.New(rand.NewPCG(o.Seed, 0x706974))
 	for _, v := range r.variables {
 		if p.partial(v.name) || v.event != nil && v.curves == nil {
@@ -163,14 +188,65 @@ func predictiveOf(ctx context.Context, f *fit.Fit, m *model.Model, values *data.
 	return p, nil
 }
 
+// derive finds the replications that follow from the model's statements.
+func (r *replication) derive(ctx context.Context, m *model.Model, b model.BindOptions) ([]predict.Left, error) {
+	options := predict.Options{Complete: true}
+	if r.fit.FromPrior {
+		options.Unknown = m.NotGiven(r.values)
+	}
+	derived, err := m.DeriveWith(predict.Replicated, options)
+	if err != nil {
+		return nil, fmt.Errorf("the data cannot be replicated: %w", err)
+	}
+	if r.posterior, err = derived.BindContext(ctx, r.values, b); err != nil {
+		return nil, err
+	}
+	r.names = r.posterior.GeneratedNames()
+	var computed []string
+	for _, out := range derived.Outputs {
+		if _, given := r.values.Get(out.Variable); !given && !out.Data && !slices.ContainsFunc(out.From, func(name string) bool { return slices.Contains(options.Unknown, name) }) {
+			computed = append(computed, out.Variable)
+		}
+	}
+	if computed != nil {
+		own, err := m.TransformedData(ctx, r.values, b, computed...)
+		if err != nil {
+			return nil, err
+		}
+		r.values = r.values.Replace(own, nil)
+	}
+	for _, out := range derived.Outputs {
+		if err := r.add(out); err != nil {
+			return nil, err
+		}
+	}
+	return derived.Left, r.censor(ctx, m, derived, b)
+}
+
+// given finds the replications among generated quantities.
+func (r *replication) given(quantities *fit.Fit) error {
+	r.quantities, r.names = quantities, quantities.Names()
+	all := replicates(r.values, quantities)
+	if all == nil {
+		return errors.New("no generated quantity replicates a variable of the data: one with the elements of y is named y_rep")
+	}
+	for _, out := range all {
+		if err := r.add(out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // replication is the state of a call of PredictiveOf.
 type replication struct {
-	fit       *fit.Fit
-	posterior *model.Posterior
-	values    *data.Set
-	names     []string
-	variables []*replicated
-	grouping  *grouping
+	fit        *fit.Fit
+	posterior  *model.Posterior // draws the replications; nil: they are among quantities
+	quantities *fit.Fit
+	values     *data.Set
+	names      []string
+	variables  []*replicated
+	grouping   *grouping
 
 	draws, failed int
 	reason        error
@@ -209,9 +285,6 @@ type replicated struct {
 func (r *replication) add(out predict.Output) error {
 	value, ok := r.values.Get(out.Variable)
 	if !ok && !r.fit.FromPrior {
-		if !out.Data {
-			return fmt.Errorf("the model computes %s from the data, so the data have no values to compare its replications with. Compute it in the table, and declare it among the data", out.Variable)
-		}
 		return fmt.Errorf("the data have no %s", out.Variable)
 	}
 	v := &replicated{name: out.Variable, counts: value.IsInt, dist: out.Dist}
@@ -270,7 +343,10 @@ func offset(suffix string, shape []int) (int, bool) {
 
 // likelihoods finds the elements that have a separate log likelihood.
 func (r *replication) likelihoods(ctx context.Context) {
-	l, err := LogLikOf(ctx, r.fit, LogLikOptions{Derive: true})
+	l, err := r.givenLikelihoods(ctx)
+	if l == nil {
+		l, err = LogLikOf(ctx, r.fit, LogLikOptions{Derive: true})
+	}
 	if err != nil {
 		return
 	}
@@ -291,6 +367,20 @@ func (r *replication) likelihoods(ctx context.Context) {
 		}
 	}
 	r.logLik = l
+}
+
+// givenLikelihoods returns the log likelihoods that were generated with the replications; nil if
+// there are none with an element for each of these.
+func (r *replication) givenLikelihoods(ctx context.Context) (*LogLik, error) {
+	if r.quantities == nil || len(r.variables) != 1 {
+		return nil, nil
+	}
+	l, err := LogLikOf(ctx, r.fit, LogLikOptions{Name: logLikName, Quantities: r.quantities})
+	if err != nil || len(l.Names) != len(r.variables[0].elements) {
+		return nil, nil
+	}
+	l.Names = r.variables[0].elements
+	return l, nil
 }
 
 // run replicates the data at all draws.
@@ -326,7 +416,7 @@ func (r *replication) run(ctx context.Context, seed uint64) error {
 		v.counted = newCountResults(v, draws)
 	}
 	rows := criticise.NewMatrix(chains, 0)
-	generated, err := fit.Generate(ctx, r.posterior, r.fit, fit.GenerateOptions{Seed: seed, Each: func(chain, draw int, values []float64) error {
+	generated, err := r.each(ctx, seed, func(chain, draw int, values []float64) error {
 		at := rows.Row(chain, draw)
 		for _, v := range r.variables {
 			y := make([]float64, len(v.columns))
@@ -349,7 +439,7 @@ func (r *replication) run(ctx context.Context, seed uint64) error {
 			}
 		}
 		return nil
-	}})
+	})
 	if err != nil {
 		return err
 	}
@@ -372,6 +462,26 @@ func (r *replication) run(ctx context.Context, seed uint64) error {
 		}
 		return nil
 	})
+}
+
+// each calls f with the replications at each draw, possibly from several goroutines at a time.
+func (r *replication) each(ctx context.Context, seed uint64, f func(chain, draw int, values []float64) error) (*fit.Generated, error) {
+	if r.posterior != nil {
+		return fit.Generate(ctx, r.posterior, r.fit, fit.GenerateOptions{Seed: seed, Each: f})
+	}
+	store := r.quantities.Draws
+	for chain := range store.Chains() {
+		for draw := range store.Len(chain) {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			_, values := store.Draw(chain, draw)
+			if err := f(chain, draw, values); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return &fit.Generated{}, nil
 }
 
 // keptSet reports whether the replication at a draw is kept, and the index of its data set. The

@@ -46,6 +46,10 @@ type Fit struct {
 	// FromPrior says that the parameters are draws from the prior.
 	FromPrior bool
 
+	// GeneratedFrom is the folder of the run at whose draws these quantities were generated; "" for
+	// other fits, and if the files do not record it.
+	GeneratedFrom string
+
 	posterior *model.Posterior // nil for a fit that was read, until it is needed
 	dir       string           // folder from which the fit was read
 	record    *folder.Record   // record of a fit that was read

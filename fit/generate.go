@@ -57,6 +57,10 @@ type Generated struct {
 	// Prior says that the draws are from the prior. Files record it.
 	Prior bool
 
+	// From is the folder of the run with the draws, relative to that of the files, which record it;
+	// "": unknown.
+	From string
+
 	labels []string // labels of the columns of Draws, see [Fit.Labels]
 }
 

@@ -114,7 +114,7 @@ func (g *Generated) Only(wanted func(name string) bool) (*Generated, error) {
 		all = append(all, c)
 	}
 	store, err := draws.NewStoreFrom(make([]string, len(all)), all)
-	return &Generated{Draws: store, Failed: g.Failed, Reason: g.Reason, Density: g.Density, Prior: g.Prior, labels: labels}, err
+	return &Generated{Draws: store, Failed: g.Failed, Reason: g.Reason, Density: g.Density, Prior: g.Prior, From: g.From, labels: labels}, err
 }
 
 // Join combines the draws of a fit with the quantities generated at them.
@@ -182,8 +182,11 @@ func (g *Generated) writeChain(base, m string, seed uint64, chain int) (string, 
 	id := strconv.Itoa(chain + 1)
 	path := base + "_" + id + ".csv"
 	method := draws.Setting{Name: "method", Value: "generate_quantities"}
-	if g.Prior {
-		method.Children = []draws.Setting{{Name: "generate_quantities", Group: true, Children: []draws.Setting{{Name: fittedParams, Value: fromPrior}}}}
+	if from := g.From; g.Prior || from != "" {
+		if g.Prior {
+			from = fromPrior
+		}
+		method.Children = []draws.Setting{{Name: "generate_quantities", Group: true, Children: []draws.Setting{{Name: fittedParams, Value: from}}}}
 	}
 	file, err := draws.Create(path, draws.Header{
 		Columns: g.Draws.Columns(),

@@ -203,7 +203,12 @@ func fitOf(paths []string, all []*draws.Contents) (*Fit, error) {
 	f.head = all[0].Config
 	f.rounded = draws.Digits(f.head)
 	if s, ok := find(f.head, fittedParams); ok {
-		f.FromPrior = s.Value == fromPrior
+		if f.FromPrior = s.Value == fromPrior; !f.FromPrior && s.Value != "" {
+			f.GeneratedFrom = filepath.FromSlash(s.Value)
+			if !filepath.IsAbs(f.GeneratedFrom) {
+				f.GeneratedFrom = filepath.Join(filepath.Dir(paths[0]), f.GeneratedFrom)
+			}
+		}
 	}
 	if f.sigFigs, _ = intSetting(f.head, "sig_figs"); f.sigFigs >= draws.ExactSigFigs || f.sigFigs < 1 {
 		f.sigFigs = 0

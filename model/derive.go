@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/lang/types"
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
@@ -198,4 +200,36 @@ func sameValues(a, b *data.Set, name string) bool {
 	x, ok := a.Get(name)
 	y, also := b.Get(name)
 	return ok && also && slices.Equal(x.Shape, y.Shape) && slices.Equal(x.Reals, y.Reals)
+}
+
+// TransformedData returns the values of variables of transformed data, for the given data.
+func (m *Model) TransformedData(ctx context.Context, values *data.Set, o BindOptions, variables ...string) (*data.Set, error) {
+	if err := m.Err(); err != nil {
+		return nil, err
+	}
+	program, names, err := predict.Transformed(m.program, variables)
+	if err != nil {
+		return nil, err
+	}
+	copies := &Model{name: m.name, program: program}
+	p, err := copies.BindContext(ctx, values, o)
+	if err != nil {
+		return nil, err
+	}
+	dst := make([]float64, len(p.OutputNames()))
+	if err := p.Generate(nil, rand.New(rand.NewPCG(o.Seed, 1)), dst); err != nil {
+		return nil, err
+	}
+	whole := map[string]bool{}
+	for _, v := range program.IR().GeneratedQuantityVars {
+		whole[v.Name] = v.Type.Scalar() == types.Int
+	}
+	b := data.NewBuilder()
+	for i, n := range p.GeneratedNames() {
+		name, index, _ := strings.Cut(n, ".")
+		if err := b.Add(names[name], index, dst[len(dst)-len(p.GeneratedNames())+i], whole[name]); err != nil {
+			return nil, err
+		}
+	}
+	return b.Set(), nil
 }

@@ -13,7 +13,10 @@ import (
 )
 
 // criticised has the options of the commands that judge a model by its draws.
-type criticised struct{ fitInput }
+type criticised struct {
+	fitInput
+	quantities *fit.Fit // log likelihoods and replications, if they were generated after the run
+}
 
 // flags declares --model, --data, and the flags that say how to read the data.
 func (c *criticised) flags(cmd *cobra.Command) {
@@ -40,8 +43,25 @@ func (c *criticised) read(cmd *cobra.Command, args []string) (*fit.Fit, error) {
 	if c.data != "" && fit.Record() != nil {
 		return nil, keepsData(args[0])
 	}
+	if dir := fit.GeneratedFrom; c.model == "" && dir != "" {
+		if !isFolder(dir) {
+			return nil, fmt.Errorf("%s has quantities generated from the run %s, which is not there", args[0], dir)
+		}
+		c.quantities = fit
+		if fit, err = openFit(cmd.Context(), []string{dir}, &c.memory); err != nil {
+			return nil, err
+		}
+	}
 	_, err = c.posterior(cmd, fit)
 	return fit, err
+}
+
+// run returns the run whose draws are used, given the argument of the command.
+func (c *criticised) run(arg string) string {
+	if c.quantities != nil {
+		return c.quantities.GeneratedFrom
+	}
+	return arg
 }
 
 // keepsData returns the error for --data with the folder of a run, where the flag would be ignored.

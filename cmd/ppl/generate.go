@@ -130,7 +130,10 @@ again. Use it after you added generated quantities, or for new data.
 
 --fit is a folder of ppl run --out. Without MODEL it uses the model of that run, and without
 --data the data of that run. The parameters of the model must be among the draws, with the
-same sizes.`,
+same sizes.
+
+With --out, ppl loo and ppl ppc accept the folder: they use its log_lik and y_rep, with the
+run and its data.`,
 		Example: `  ppl generate model.stan --fit results --out quantities
   ppl generate --fit results --data new.json --vars y_new`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -193,9 +196,30 @@ same sizes.`,
 		if len(p.GeneratedNames()) == 0 {
 			return errors.New("the model has no generated quantities")
 		}
+		if o.out != "" && o.data == "" {
+			g.From = fromFolder(o.out, from)
+		}
 		return o.show(cmd.OutOrStdout(), cmd.ErrOrStderr(), name, g, nil, notes)
 	}
 	return cmd
+}
+
+// fromFolder returns the folder of a run relative to another folder; "" if it is not a folder.
+func fromFolder(out, run string) string {
+	if !isFolder(run) {
+		return ""
+	}
+	base, err := filepath.Abs(out)
+	if err != nil {
+		return ""
+	}
+	if run, err = filepath.Abs(run); err != nil {
+		return ""
+	}
+	if near, err := filepath.Rel(base, run); err == nil {
+		run = near
+	}
+	return filepath.ToSlash(run)
 }
 
 // printer returns a function that shows the output of a model's print statements.

@@ -154,6 +154,7 @@ func (o *judging) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	o.Quantities = o.quantities
 	l, err := assess.LogLikOf(cmd.Context(), fit, o.LogLikOptions)
 	if err != nil {
 		return ended(cmd.Context(), cmd.ErrOrStderr(), keptOnly(err, fit))
@@ -191,7 +192,7 @@ func (o *judging) run(cmd *cobra.Command, args []string) error {
 				Advice:  "The model certainly predicts this observation badly, but the figure is rough."})
 		}
 	}
-	findings = append(findings, runProblems(fit, args[0])...)
+	findings = append(findings, runProblems(fit, o.criticised.run(args[0]))...)
 	if method := fit.Approximate(); method != "" {
 		findings = append(findings, diagnose.Finding{Code: "approximation", Severity: diagnose.Problem,
 			Summary: "The draws come from an approximation (" + method + "), whose error is not accounted for.",

@@ -195,6 +195,7 @@ func (o *checking) compare(cmd *cobra.Command, args []string) (p *assess.Predict
 		}
 		ctx, stop := interruptible(cmd.Context(), nil)
 		defer stop()
+		o.options.Quantities = o.quantities
 		p, err = assess.PredictiveOf(ctx, f, o.options)
 		return p, f, nil, ended(ctx, cmd.ErrOrStderr(), keptOnly(underivable(err, "replicated data"), f))
 	}
@@ -242,7 +243,7 @@ func (o *checking) run(cmd *cobra.Command, args []string) error {
 	}
 	findings := worded(p.Findings(), "")
 	if f != nil {
-		findings = append(findings, runProblems(f, args[0])...)
+		findings = append(findings, runProblems(f, o.criticised.run(args[0]))...)
 	}
 	if prior != nil {
 		findings = append(findings, worded(priorFindings(prior), "")...)

@@ -19,6 +19,7 @@
 //	ahead.go      rows that follow each other, and are continued
 //	prior.go      the prior: as a model, or drawn directly; priors.go: parameters without one
 //	summaries.go  values that a program computes from all rows of a column
+//	transformed.go the values of transformed data
 //	keep.go       the program in which these have the values of the fit's data
 //	toplevel.go   priors that are not conditional on other parameters
 //	truncate.go   generators of truncated distributions

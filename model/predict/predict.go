@@ -197,7 +197,7 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 		if kind.isPrior() {
 			break
 		}
-		o := Output{Name: e.names[v], Variable: v.Name, Data: v.Block == ast.Data, Dims: e.dims[v], Observed: e.observed[v], Censored: e.censored(v), Dist: e.distributionOf(v)}
+		o := Output{Name: e.names[v], Variable: v.Name, Data: v.Block == ast.Data, Dims: e.dims[v], From: e.sources(v), Observed: e.observed[v], Censored: e.censored(v), Dist: e.distributionOf(v)}
 		d.Outputs = append(d.Outputs, o)
 	}
 	program, list := compile.CompileWith(placed(tree.Source.Name+" (derived)", text, tree.Source), compile.Options{})
