@@ -31,13 +31,14 @@
 //	elements.go      checkpointing: so are the elements of arrays that steps read
 //	delays.go        delay lines: values read many steps later are carried as one array
 //	prefixsums.go    prefix-sum recognition: log_sum_exp that scans carry
+//	layout.go        data layout: matrices are stored by rows or by columns
 //	deadcarries.go   dead-code elimination of carried values
 //	rewrite.go       the list of legal rewrites; logarithms of exponentials and of their sums
 //	slices.go        index tables that are a few slices
 //	recurrences.go   invariant parts of recurrences are joined
 //	distribute.go    loop distribution (fission) of scans
 //	hoist.go         loop-invariant code motion: uniform factors leave arrays and sums
-//	reciprocals.go   several divisions by one array share a reciprocal
+//	reciprocals.go   divisions by one array, or by few numbers, share reciprocals
 //
 // The passes on the nest are in package loopnest.
 //

@@ -87,6 +87,10 @@ func Table() []Pass {
 		{Name: "logarithms", Model: "examples/normal_mixture", Kept: "derivatives are finite where exponentials underflow", Density: rewriteLogarithms,
 			Exact: "at least as exact; of sums, 2 units in the last place",
 			Doc:   "rewrites logarithms of exponentials, logistic functions and sums of exponentials, so that their gradients remain finite if an exponential underflows"},
+		{Name: "layout", Model: "everyday/factors", Gain: 2.1, Density: chooseLayouts, After: [2]string{"batch-products", "logarithms"},
+			Exact: "rounding of sums of products of matrices, which are added up in another order",
+			Moves: "every reader of a matrix that is transposed takes its elements from their new places",
+			Doc:   "data layout: stores matrices by rows or by columns, as most of their readers take them"},
 
 		{Name: "dead-carries", Model: "everyday/predators", Gain: 1.05, Graph: removeDeadCarries,
 			Doc: "dead-code elimination: removes values that loops carry but nothing reads, mostly from the gradient"},
@@ -108,7 +112,7 @@ func Table() []Pass {
 			Doc:   "loop-invariant code motion: moves constant factors out of arrays and sums, to where they multiply fewer numbers"},
 		{Name: "reciprocals", Model: "everyday/local_trend", Gain: 1.04, Graph: shareReciprocals, After: [2]string{"hoist"},
 			Exact: "1.5 instead of 0.5 units in the last place of a quotient; infinite for denominators below 5.6e-309",
-			Doc:   "replaces divisions by a common denominator by products with its reciprocal"},
+			Doc:   "replaces divisions by a common denominator, or by the scales of groups, by products with its reciprocal"},
 
 		{Name: "cse", Model: "everyday/shrunken_effects", Kept: "topic models gain 2 to 5 %; without it the passes behind it see equal nodes as different ones", Nest: loopnest.EliminateCommon,
 			Moves: "nodes are equal in all operands, maps and sizes",
