@@ -294,8 +294,13 @@ func elementwiseOps() map[OpCode]Op {
 			}},
 		OpSinh: un("sinh", routines.Sinh, func(g *Graph, x, y Ref) Ref { return g.Do(OpCosh, nil, x) }, anyReal),
 		OpCosh: un("cosh", routines.Cosh, func(g *Graph, x, y Ref) Ref { return g.Do(OpSinh, nil, x) }, anyReal),
-		OpTanh: un("tanh", routines.Tanh, // 1/cosh², since 1 - y² would cancel in the tails
-			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Square(g.Do(OpCosh, nil, x))) }, anyReal),
+		// The derivative is 1/cosh², as 4 p (1-p) with p = inv_logit(2x): both factors share an
+		// exponential. 1 - y² would cancel in the tails.
+		OpTanh: un("tanh", routines.Tanh,
+			func(g *Graph, x, y Ref) Ref {
+				d := g.Scale(2, x)
+				return g.Mul(g.Scale(4, g.Do(OpInvLogit, nil, d)), g.Do(OpInvLogit, nil, g.Neg(d)))
+			}, anyReal),
 		OpAsinh: un("asinh", routines.Asinh,
 			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Do(OpHypot, nil, x, g.Const(1))) }, anyReal),
 		OpAcosh: un("acosh", routines.Acosh,

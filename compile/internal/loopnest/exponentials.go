@@ -1,6 +1,8 @@
 package loopnest
 
 import (
+	"math"
+
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
@@ -13,6 +15,12 @@ func EliminateExponentials(p *Program) { p.Bodies((*Body).eliminateExponentials)
 // pair identifies a shared exponential: of -|a|, or of -|a-b| if b has a buffer.
 type pair struct{ a, b Value }
 
+// multiple is a value times a number or its negative.
+type multiple struct {
+	of   Value
+	size float64
+}
+
 func (b *Body) eliminateExponentials() {
 	found := false
 	for i := range b.Nodes {
@@ -24,6 +32,7 @@ func (b *Body) eliminateExponentials() {
 	var nodes []Node
 	var from []int32
 	exps, logs := map[pair]Value{}, map[Value]Value{}
+	multiples := map[multiple]pair{} // by what is multiplied: the first key
 	for i := range b.Nodes {
 		n := b.Nodes[i]
 		if k := b.shortLogSumExp(&n); k > 0 {
@@ -56,6 +65,23 @@ func (b *Body) eliminateExponentials() {
 			}
 			return e
 		}
+		distance := func(x Value) pair {
+			key := b.distance(x)
+			if m := b.maker(key.a); m != nil && m.Op == ad.OpMul && key.b.Buf == None {
+				for k, a := range m.Args {
+					if c, ok := b.number(a); ok {
+						// c·y and -c·y are at the same distance from 0.
+						by := multiple{m.Args[1-k], math.Abs(c)}
+						if first, ok := multiples[by]; ok {
+							return first
+						}
+						multiples[by] = key
+						break
+					}
+				}
+			}
+			return key
+		}
 		logarithm := func(e Value) Value {
 			l, ok := logs[e]
 			if !ok {
@@ -67,13 +93,13 @@ func (b *Body) eliminateExponentials() {
 		x := n.Args[0]
 		switch n.Op {
 		case ad.OpInvLogit:
-			emitTo(n.Dst, ops.Sigmoid, x, exponential(b.distance(x)))
+			emitTo(n.Dst, ops.Sigmoid, x, exponential(distance(x)))
 		case ad.OpLog1pExp:
-			emitTo(n.Dst, ops.MaxPlus0, x, logarithm(exponential(b.distance(x))))
+			emitTo(n.Dst, ops.MaxPlus0, x, logarithm(exponential(distance(x))))
 		case ad.OpLogInvLogit:
-			emitTo(n.Dst, ops.MinMinus0, x, logarithm(exponential(b.distance(x))))
+			emitTo(n.Dst, ops.MinMinus0, x, logarithm(exponential(distance(x))))
 		case ad.OpLog1mInvLogit:
-			emitTo(n.Dst, ad.OpNeg, emit(ops.MaxPlus0, x, logarithm(exponential(b.distance(x)))))
+			emitTo(n.Dst, ad.OpNeg, emit(ops.MaxPlus0, x, logarithm(exponential(distance(x)))))
 		case ad.OpDistance:
 			y := n.Args[1]
 			emitTo(n.Dst, ad.OpSelect, emit(ad.OpEqual, x, y), b.Constant(0), emit(ad.OpSub, x, y))
