@@ -55,12 +55,16 @@ func newSubject(w benchsuite.Workload) (*subject, error) {
 	if s.points, err = b.Points(); err != nil {
 		return nil, err
 	}
-	reference := b.Reference()
-	s.ways = []*way{
-		{f: s.fast, ns: &s.row.FastNS},
-		{f: func(x, grad []float64) { b.ByHand(x, grad) }, ns: &s.row.ByHandNS},
-		{f: func(x, grad []float64) { reference(x, grad) }, ns: &s.row.ReferenceNS},
+	add := func(f benchsuite.Gradient, ns *float64) {
+		if f == nil {
+			*ns = 0
+			return
+		}
+		s.ways = append(s.ways, &way{f: func(x, grad []float64) { f(x, grad) }, ns: ns})
 	}
+	s.ways = []*way{{f: s.fast, ns: &s.row.FastNS}}
+	add(b.ByHand, &s.row.ByHandNS)
+	add(b.Reference(), &s.row.ReferenceNS)
 	grad := make([]float64, s.row.Dim)
 	s.row.Allocs = figures.Allocations(func() { s.fast(s.points[0], grad) })
 	return s, nil
