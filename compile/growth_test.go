@@ -35,6 +35,7 @@ func TestCarriedArraysGrow(t *testing.T) {
 		{"two_arrays", 800, 2},
 		{"accumulated", 400, 2},
 		{"renewal", 300, 4},
+		{"renewal", 1000, 4}, // the versions of its array have millions of elements
 		{"convolution", 130, 4},
 		{"triangle", 260, 4},
 		{"successes", 100, 4},

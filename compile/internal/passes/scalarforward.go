@@ -17,7 +17,8 @@ import (
 //
 // The pass runs before the density is differentiated.
 func replaceElements(g *ad.Graph) *ad.Graph {
-	x := &forwarding{g: g, left: maxFollowed, known: map[ad.Ref]*origin{}, of: map[ad.Ref]*forwarded{}, uses: make([]int, len(g.Nodes))}
+	x := &forwarding{g: g, left: maxFollowed, known: map[ad.Ref]*origin{}, of: map[ad.Ref]*forwarded{}, uses: make([]int, len(g.Nodes)),
+		place: make([]int32, len(g.Nodes)), flat: slices.Repeat([]ad.Ref{ad.None}, len(g.Nodes))}
 	x.decide()
 	return rebuildTo(g.Sibling(), g, replaceElements, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if f := x.of[r]; f != nil {
@@ -39,12 +40,14 @@ type forwarding struct {
 	known map[ad.Ref]*origin
 	uses  []int
 	of    map[ad.Ref]*forwarded // by gather that no longer reads its array
+	place []int32               // by part: where the last concatenation with it has the part
+	flat  []ad.Ref              // by part: the part as a list in the new graph; None before
 }
 
 // forwarded is the replacement of an array: the parts that are read, in order.
 type forwarded struct {
 	parts []ad.Ref
-	first map[ad.Ref]int32 // by part: index of its first element among all of the parts' elements
+	first []int32 // by part of the array: index of its first element among the elements of parts
 	total int
 	whole ad.Ref // the parts put together, in the new graph; None before
 }
@@ -144,16 +147,17 @@ func (x *forwarding) forward(r ad.Ref, gathers []ad.Ref, whole bool) bool {
 		}
 	}
 	made, total := map[int32]*forwarded{}, 0
+	first := make([]int32, len(source.parts)) // each part is in one replacement
 	for p, v := range source.parts {
 		if shared[p] < 0 {
 			continue
 		}
 		f := made[root(int32(p))]
 		if f == nil {
-			f = &forwarded{first: map[ad.Ref]int32{}, whole: ad.None}
+			f = &forwarded{first: first, whole: ad.None}
 			made[root(int32(p))] = f
 		}
-		f.parts, f.first[v] = append(f.parts, v), int32(f.total)
+		f.parts, first[p] = append(f.parts, v), int32(f.total)
 		f.total += x.g.Type(v).Total()
 	}
 	for _, f := range made {
@@ -178,15 +182,18 @@ func (x *forwarding) read(w *ad.Rewriter, r ad.Ref, f *forwarded) ad.Ref {
 	if f.whole == ad.None {
 		flat := make([]ad.Ref, len(f.parts))
 		for i, p := range f.parts {
-			v := w.At(p)
-			flat[i] = g.Reshape(g.Unlane(v), []int{g.Type(v).Total()})
+			if x.flat[p] == ad.None {
+				v := w.At(p)
+				x.flat[p] = g.Reshape(g.Unlane(v), []int{g.Type(v).Total()})
+			}
+			flat[i] = x.flat[p]
 		}
 		f.whole = g.Concat(flat...)
 	}
 	o := x.known[r]
 	from := make([]int32, len(o.at))
 	for e, p := range o.part {
-		from[e] = f.first[o.parts[p]] + o.at[e]
+		from[e] = f.first[p] + o.at[e]
 	}
 	shape := t.Shape
 	if t.Lanes > 0 {
@@ -235,22 +242,37 @@ func (x *forwarding) find(r ad.Ref) *origin {
 	g := x.g
 	n := &g.Nodes[r]
 	total := n.Type.Total()
-	if x.left -= total; x.left < 0 || total == 0 {
+	if total == 0 {
+		return nil
+	}
+	var ix ad.Index
+	var source ad.Type
+	switch n.Op {
+	case ad.OpReshape, ad.OpLane, ad.OpUnlane:
+		return x.origin(n.Args[0])
+	case ad.OpGather: // a slice shares the origins of its array
+		ix, source = n.Index(), g.Type(n.Args[0])
+		if from := ix.Offset; source.Lanes == 0 && isSlice(ix) {
+			a := x.origin(n.Args[0])
+			if a == nil {
+				return nil
+			}
+			return &origin{parts: a.parts, part: a.part[from : from+total : from+total], at: a.at[from : from+total : from+total], moves: total + x.alone(n.Args[0])}
+		}
+	}
+	if x.left -= total; x.left < 0 {
 		return nil
 	}
 	o := &origin{part: make([]int32, 0, total), at: make([]int32, 0, total)}
 	switch n.Op {
-	case ad.OpReshape, ad.OpLane, ad.OpUnlane:
-		return x.origin(n.Args[0])
 	case ad.OpGather:
 		a := x.origin(n.Args[0])
 		if a == nil {
 			return nil
 		}
-		source := g.Type(n.Args[0])
 		o.parts, o.moves = a.parts, total+x.alone(n.Args[0])
 		for lane := range max(source.Lanes, 1) {
-			n.Index().Each(func(_, e int) {
+			ix.Each(func(_, e int) {
 				e += lane * source.Size()
 				o.part, o.at = append(o.part, a.part[e]), append(o.at, a.at[e])
 			})
@@ -259,21 +281,26 @@ func (x *forwarding) find(r ad.Ref) *origin {
 		if o.moves = total; n.Type.Lanes > 0 { // the numbers of a lane are not adjacent
 			o.moves *= 2
 		}
-		place := map[ad.Ref]int32{}
 		of, to := make([]*origin, len(n.Args)), make([][]int32, len(n.Args))
+		parts := 0
 		for k, a := range n.Args {
 			if of[k] = x.origin(a); of[k] == nil {
 				return nil
 			}
 			o.moves += x.alone(a)
-			for _, p := range of[k].parts {
-				at, ok := place[p]
-				if !ok {
+			parts = max(parts, len(of[k].parts))
+		}
+		o.parts = make([]ad.Ref, 0, parts+1)
+		for k := range n.Args {
+			to[k] = make([]int32, len(of[k].parts))
+			for i, p := range of[k].parts {
+				at := x.place[p] // of another concatenation, unless the part is there
+				if int(at) >= len(o.parts) || o.parts[at] != p {
 					at = int32(len(o.parts))
-					place[p] = at
+					x.place[p] = at
 					o.parts = append(o.parts, p)
 				}
-				to[k] = append(to[k], at)
+				to[k][i] = at
 			}
 		}
 		for lane := range max(n.Type.Lanes, 1) {
@@ -283,9 +310,10 @@ func (x *forwarding) find(r ad.Ref) *origin {
 					e = lane * t.Size()
 				}
 				for range t.Size() {
-					o.part, o.at = append(o.part, to[k][of[k].part[e]]), append(o.at, of[k].at[e])
+					o.part = append(o.part, to[k][of[k].part[e]])
 					e++
 				}
+				o.at = append(o.at, of[k].at[e-t.Size():e]...)
 			}
 		}
 	default:
@@ -296,6 +324,18 @@ func (x *forwarding) find(r ad.Ref) *origin {
 		}
 	}
 	return o
+}
+
+// isSlice reports whether an index selects consecutive elements, from its offset on.
+func isSlice(ix ad.Index) bool {
+	stride := 1
+	for _, d := range slices.Backward(ix.Dims) {
+		if d.N != 1 && (d.Table != nil || d.Stride != stride) || d.N == 1 && d.Table != nil {
+			return false
+		}
+		stride *= d.N
+	}
+	return true
 }
 
 // alone returns the number of elements that are moved for r and not for other readers. For a gather

@@ -95,6 +95,7 @@ func newEmitter(p *Program, nest *loopnest.Program) *emitter {
 		e.roots[i] = root{n: b.N, data: b.Data, bind: b.Binding, body: b.Body, keep: b.Kept, in: b.In, at: b.At, clears: b.Clears,
 			lo: math.MaxInt, hi: -1, lastRead: -1}
 	}
+	e.shareData()
 	return e
 }
 
