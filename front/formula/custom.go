@@ -22,6 +22,7 @@ type custom struct {
 	base   string
 	args   []arg2
 	mean   string // mean of the base distribution
+	link   string // its linear predictor
 	zero   zeros
 	isReal bool
 }
@@ -43,7 +44,7 @@ func declared(args []arg2) string {
 }
 
 // functions returns the text of a distribution's functions: its density, its random number
-// generator and its mean.
+// generator, its mean and its linear predictor.
 func (c *custom) functions(name string) string {
 	typ, density := "int", "lpmf"
 	if c.isReal {
@@ -104,5 +105,6 @@ return y;`)
 		mean += " / -expm1(" + base("0") + ")"
 	}
 	fmt.Fprintf(&b, "real %s_mean(%s, real %s) {\nreturn %s;\n}\n", name, declared(c.args), share, mean)
+	fmt.Fprintf(&b, "real %s_link(%s, real %s) {\nreturn %s;\n}\n", name, declared(c.args), share, c.link)
 	return b.String()
 }

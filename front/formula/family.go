@@ -94,34 +94,34 @@ func families() []family {
 	byName := func(name string) family {
 		return list[slices.IndexFunc(list, func(f family) bool { return f.name == name })]
 	}
-	inflated := func(name, dist, mean string, k kind, args ...arg2) {
+	inflated := func(name, dist, mean, link string, k kind, args ...arg2) {
 		f := byName(name)
 		f.name, f.about, f.kind = "zero_inflated_"+name, f.about+", with more zeros", k
 		f.params = append(slices.Clone(f.params), zi)
-		f.custom = &custom{base: f.dist, args: args, mean: mean, zero: zeroInflated, isReal: k == unitOrZero}
+		f.custom = &custom{base: f.dist, args: args, mean: mean, link: link, zero: zeroInflated, isReal: k == unitOrZero}
 		f.dist = dist
 		f.args = append(slices.Clone(f.args), "zi")
 		list = append(list, f)
 	}
-	inflated("poisson", "zero_inflated_poisson_log", "exp(eta)", countKind, arg2{"real", "eta"})
-	inflated("negbinomial", "zero_inflated_neg_binomial_2_log", "exp(eta)", countKind, arg2{"real", "eta"}, arg2{"real", "phi"})
-	inflated("binomial", "zero_inflated_binomial_logit", "trials * inv_logit(eta)", trialsKind, arg2{"int", "trials"}, arg2{"real", "eta"})
-	inflated("beta_binomial", "zero_inflated_beta_binomial", "trials * a / (a + b)", trialsKind, arg2{"int", "trials"}, arg2{"real", "a"}, arg2{"real", "b"})
-	inflated("beta", "zero_inflated_beta", "a / (a + b)", unitOrZero, arg2{"real", "a"}, arg2{"real", "b"})
-	hurdle := func(name, dist, mean string, args ...arg2) {
+	inflated("poisson", "zero_inflated_poisson_log", "exp(eta)", "eta", countKind, arg2{"real", "eta"})
+	inflated("negbinomial", "zero_inflated_neg_binomial_2_log", "exp(eta)", "eta", countKind, arg2{"real", "eta"}, arg2{"real", "phi"})
+	inflated("binomial", "zero_inflated_binomial_logit", "trials * inv_logit(eta)", "eta", trialsKind, arg2{"int", "trials"}, arg2{"real", "eta"})
+	inflated("beta_binomial", "zero_inflated_beta_binomial", "trials * a / (a + b)", "log(a / b)", trialsKind, arg2{"int", "trials"}, arg2{"real", "a"}, arg2{"real", "b"})
+	inflated("beta", "zero_inflated_beta", "a / (a + b)", "log(a / b)", unitOrZero, arg2{"real", "a"}, arg2{"real", "b"})
+	hurdle := func(name, dist, mean, link string, args ...arg2) {
 		f := byName(name)
 		k := map[kind]kind{countKind: countKind, positive: nonNegative}[f.kind]
 		f.name, f.about, f.kind = "hurdle_"+name, f.about+", where zeros have another cause", k
 		f.params = append(slices.Clone(f.params), hu)
-		f.custom = &custom{base: f.dist, args: args, mean: mean, zero: hurdleZero, isReal: k == nonNegative}
+		f.custom = &custom{base: f.dist, args: args, mean: mean, link: link, zero: hurdleZero, isReal: k == nonNegative}
 		f.dist = dist
 		f.args, f.censor = append(slices.Clone(f.args), "hu"), false
 		list = append(list, f)
 	}
-	hurdle("poisson", "hurdle_poisson_log", "exp(eta)", arg2{"real", "eta"})
-	hurdle("negbinomial", "hurdle_neg_binomial_2_log", "exp(eta)", arg2{"real", "eta"}, arg2{"real", "phi"})
-	hurdle("gamma", "hurdle_gamma", "shape / rate", arg2{"real", "shape"}, arg2{"real", "rate"})
-	hurdle("lognormal", "hurdle_lognormal", "exp(mu + square(sigma) / 2)", arg2{"real", "mu"}, arg2{"real", "sigma"})
+	hurdle("poisson", "hurdle_poisson_log", "exp(eta)", "eta", arg2{"real", "eta"})
+	hurdle("negbinomial", "hurdle_neg_binomial_2_log", "exp(eta)", "eta", arg2{"real", "eta"}, arg2{"real", "phi"})
+	hurdle("gamma", "hurdle_gamma", "shape / rate", "log(shape / rate)", arg2{"real", "shape"}, arg2{"real", "rate"})
+	hurdle("lognormal", "hurdle_lognormal", "exp(mu + square(sigma) / 2)", "mu", arg2{"real", "mu"}, arg2{"real", "sigma"})
 	return list
 }
 

@@ -174,7 +174,8 @@ func asReal(x ast.Expr) ast.Expr {
 }
 
 // stripLink replaces the formula by the linear predictor inside an argument: eta for
-// inv_logit(eta). Computing logit(inv_logit(eta)) would lose digits.
+// inv_logit(eta). Computing logit(inv_logit(eta)) would lose digits. A scale exp(eta) / tgamma(1 + 1
+// / shape) belongs to the mean exp(eta), so its linear predictor is eta, too.
 func (e *emitter) stripLink(t *term, p *plan) {
 	link, ok := ast.Unparen(p.moments.formula).(*ast.CallExpr)
 	if !ok || len(link.Args) != 1 || link.Func.Name != "log" && link.Func.Name != "logit" {
@@ -188,7 +189,13 @@ func (e *emitter) stripLink(t *term, p *plan) {
 		if q.Name != name.Name || i >= len(t.args) {
 			continue
 		}
-		c, ok := ast.Unparen(t.args[i]).(*ast.CallExpr)
+		inner := ast.Unparen(t.args[i])
+		if q, ok := inner.(*ast.Binary); ok && (q.Op == "/" || q.Op == "./") {
+			if g, ok := ast.Unparen(q.Y).(*ast.CallExpr); ok && g.Func.Name == "tgamma" {
+				inner = ast.Unparen(q.X)
+			}
+		}
+		c, ok := inner.(*ast.CallExpr)
 		if !ok || len(c.Args) != 1 || !inverseLinks[c.Func.Name] || e.info.Calls[c] == nil || e.info.Calls[c].Func != nil {
 			return
 		}
@@ -243,6 +250,10 @@ func (e *emitter) extent(x ast.Expr, k int) (size ast.Expr, ok bool) {
 			return size, true
 		}
 		return e.extent(x.Y, k)
+	case *ast.RowVectorExpr:
+		if k == 0 && len(x.Elems) > 0 && e.typeOf(x.Elems[0]).IsScalar() {
+			return literal(int64(len(x.Elems))), true
+		}
 	case *ast.CallExpr:
 		if len(x.Args) == 1 && elementwise[x.Func.Name] {
 			return e.extent(x.Args[0], k)
