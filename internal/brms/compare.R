@@ -277,8 +277,13 @@ with_marginaleffects <- function(r) {
   out["factor"] <- relative(effects_of(r, "--of", "f"), tall(marginaleffects::avg_comparisons(r$fit, variables = "f")))
   out["step"] <- relative(effects_of(r, "--of", "x", "--step", "10"),
     tall(marginaleffects::avg_comparisons(r$fit, variables = list(x = function(v) data.frame(lo = v, hi = v + 10)))))
-  out["ratio"] <- relative(effects_of(r, "--of", "f", "--compare", "ratio"),
-    tall(marginaleffects::avg_comparisons(r$fit, variables = "f", comparison = "ratioavg")))
+  # marginaleffects 0.11.2 averages the ratios of several levels, so these are from brms.
+  averages <- sapply(sort(unique(e$f)), function(level) {
+    rows <- e
+    rows$f <- level
+    rowMeans(posterior_epred(r$fit, newdata = rows))
+  })
+  out["ratio"] <- relative(effects_of(r, "--of", "f", "--compare", "ratio"), t(averages[, -1] / averages[, 1]))
   out["by"] <- relative(effects_of(r, "--of", "x", "--step", "10", "--by", "f"),
     tall(marginaleffects::avg_comparisons(r$fit, variables = list(x = function(v) data.frame(lo = v, hi = v + 10)), by = "f")))
   out["slope"] <- relative(effects_of(r, "--of", "x", "--show", "slopes"), tall(marginaleffects::avg_slopes(r$fit, variables = "x")))
