@@ -170,7 +170,7 @@ compare_model <- function(k) {
   t <- translate(text, name)
   e <- d
   e$x <- d$x - centre
-  # brms with no centring of its own: the intercept is a coefficient, as in the program of `ppl new`.
+  # brms does not centre here: the intercept is a coefficient, as in the program of `ppl new`.
   f <- brmsformula(formula, center = FALSE)
   empty <- suppressWarnings(brm(f, e, family = family, prior = t$priors, empty = TRUE))
   theirs <- paste0("theirs", k)

@@ -174,8 +174,8 @@ func asReal(x ast.Expr) ast.Expr {
 }
 
 // stripLink replaces the formula by the linear predictor inside an argument: eta for
-// inv_logit(eta). Computing logit(inv_logit(eta)) would lose digits. A scale exp(eta) / tgamma(1 + 1
-// / shape) belongs to the mean exp(eta), so its linear predictor is eta, too.
+// inv_logit(eta). Computing logit(inv_logit(eta)) would lose digits. A scale
+// exp(eta) / tgamma(1 + 1 / shape) belongs to the mean exp(eta), so its predictor is eta, too.
 func (e *emitter) stripLink(t *term, p *plan) {
 	link, ok := ast.Unparen(p.moments.formula).(*ast.CallExpr)
 	if !ok || len(link.Args) != 1 || link.Func.Name != "log" && link.Func.Name != "logit" {
