@@ -171,6 +171,18 @@ type Hamiltonian interface {
 	Velocity(z *Point) []float64
 }
 
+// Scaled is the optional interface of a [Hamiltonian] whose velocities may be the momenta times
+// constant factors. In thousands of dimensions a kernel then saves time if it does not store
+// velocities.
+type Scaled interface {
+	Hamiltonian
+
+	// VelocityScale returns the factors, one for each element; nil: all are 1. It returns ok false
+	// if velocities depend on momenta in another way. The factors are only read; they and ok are
+	// valid until the metric changes.
+	VelocityScale() (scale []float64, ok bool)
+}
+
 // Kernel is a Markov transition that leaves the target invariant: it refreshes the momentum,
 // follows a trajectory and chooses a point of it.
 //

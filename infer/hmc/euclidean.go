@@ -20,8 +20,9 @@ import (
 // Euclidean is the Hamiltonian H(q, p) = -log π(q) + ½ pᵀM⁻¹p of a constant metric M, with the
 // leapfrog step, which computes one gradient.
 //
-// The Cache of its points is the velocity M⁻¹p, which both the kinetic energy and U-turn criteria
-// need.
+// With a metric that is not diagonal, the Cache of its points is the velocity M⁻¹p, which both the
+// kinetic energy and U-turn criteria need. With a diagonal metric, the Cache is filled only if
+// Velocity is called: computing the velocity again takes less time than storing it.
 type Euclidean struct {
 	target *infer.Meter
 	dim    int
@@ -32,10 +33,13 @@ type Euclidean struct {
 	dense   blas64.General    // for Dense: M⁻¹, in the memory of inverse
 	upper   blas64.Triangular // for Dense: U with M⁻¹ = UᵀU
 	low     *whiten.LowRank
-	work    []float64 // work space for LowRank
+	work    []float64 // work space for Diagonal and LowRank
 }
 
-var _ infer.Euclidean = (*Euclidean)(nil)
+var (
+	_ infer.Euclidean = (*Euclidean)(nil)
+	_ infer.Scaled    = (*Euclidean)(nil)
+)
 
 // NewEuclidean returns the Hamiltonian of target (wrapped in a [infer.Meter] unless it is one) with
 // metric m. An m without Kind is the unit metric; an m of another kind without elements is the
@@ -103,6 +107,7 @@ func (h *Euclidean) SetMetric(m infer.Metric) error {
 		return nil
 	}
 	h.kind = m.Kind
+	h.work = make([]float64, h.dim)
 	h.inverse = make([]float64, h.dim)
 	h.scale = make([]float64, h.dim)
 	for i := range h.inverse {
@@ -145,7 +150,6 @@ func (h *Euclidean) setDense(m infer.Metric) error {
 
 // Reset implements [infer.Hamiltonian].
 func (h *Euclidean) Reset(z *infer.Point) error {
-	h.grow(z)
 	lp, err := h.target.LogDensityGrad(z.Position, z.Gradient)
 	z.LogDensity, z.Energy = lp, math.Inf(1)
 	return err
@@ -184,7 +188,6 @@ func (h *Euclidean) Momentum(rng *rand.Rand, z *infer.Point) {
 // the position, half a step of the momentum.
 func (h *Euclidean) Step(from, z *infer.Point, eps float64) error {
 	half := 0.5 * eps
-	h.grow(z)
 	q := z.Position
 	p, g := z.Momentum[:len(q)], z.Gradient[:len(q)]
 	q0 := from.Position[:len(q)]
@@ -198,7 +201,8 @@ func (h *Euclidean) Step(from, z *infer.Point, eps float64) error {
 		h.low.Velocity(p, h.work)
 		floats.AddScaledTo(q, q0, eps, h.work)
 	default:
-		vector.Leap(q, p, q0, from.Momentum, from.Gradient, h.inverse, half, eps)
+		inv, _ := h.VelocityScale()
+		vector.Leap(q, p, q0, from.Momentum, from.Gradient, inv, half, eps)
 	}
 	lp, err := h.target.LogDensityGrad(q, g)
 	z.LogDensity = lp
@@ -206,8 +210,8 @@ func (h *Euclidean) Step(from, z *infer.Point, eps float64) error {
 		z.Energy = math.Inf(1)
 		return err
 	}
-	if h.scale != nil {
-		setEnergy(z, vector.Kick(p, z.Cache[:h.dim], g, h.inverse, half))
+	if inv, ok := h.VelocityScale(); ok {
+		setEnergy(z, vector.Kick(p, g, inv, half))
 		return nil
 	}
 	floats.AddScaled(p, half, g)
@@ -215,22 +219,46 @@ func (h *Euclidean) Step(from, z *infer.Point, eps float64) error {
 	return nil
 }
 
-// complete computes velocity and energy.
+// complete computes the energy and, unless the metric is diagonal, the velocity.
 func (h *Euclidean) complete(z *infer.Point) {
-	p, v := z.Momentum, z.Cache[:h.dim]
+	p, v := z.Momentum, z.Momentum
 	switch h.kind {
 	case infer.Dense:
+		h.grow(z)
+		v = z.Cache
 		h.multiply(1, p, 0, v)
 	case infer.LowRank:
+		h.grow(z)
+		v = z.Cache
 		h.low.Velocity(p, v)
-	default:
+	case infer.Diagonal:
+		v = h.work
 		vector.Times(v, h.inverse, p)
 	}
 	setEnergy(z, floats.Dot(p, v))
 }
 
 // Velocity implements [infer.Hamiltonian].
-func (h *Euclidean) Velocity(z *infer.Point) []float64 { return z.Cache }
+func (h *Euclidean) Velocity(z *infer.Point) []float64 {
+	inv, ok := h.VelocityScale()
+	switch {
+	case !ok:
+		return z.Cache
+	case inv == nil:
+		return z.Momentum
+	}
+	h.grow(z)
+	vector.Times(z.Cache, inv, z.Momentum)
+	return z.Cache
+}
+
+// VelocityScale implements [infer.Scaled].
+func (h *Euclidean) VelocityScale() (scale []float64, ok bool) {
+	if h.kind == infer.Diagonal {
+		return h.inverse, true
+	}
+	return nil, h.kind == infer.Unit
+}
 
 // multiply sets y to alpha M⁻¹x + beta y.
 func (h *Euclidean) multiply(alpha float64, x []float64, beta float64, y []float64) {

@@ -24,9 +24,11 @@ import (
 // Sanz-Serna and Shaw 2022, "Split Hamiltonian Monte Carlo revisited"; Shahbaba, Lan, Johnson and
 // Neal 2014, "Split Hamiltonian Monte Carlo".)
 //
-// The Cache of its points has y, the gradient Lᵀ∇log π, and the version of the metric to which they
-// belong. A chain continues from y, since the position is computed from it and rounded. If the
-// metric has changed, or the point has been Reset, Momentum computes y from the position.
+// The Cache of its points has y, the gradient Lᵀ∇log π, and the versions of the metric to which
+// they belong. A chain continues from y, since the position is computed from it and rounded. If the
+// metric has changed, or the point has been Reset, Momentum computes y from the position. Leapfrog
+// steps with a diagonal metric do not store the gradient Lᵀ∇log π, since computing it again takes
+// less time.
 type Whitened struct {
 	Rotate bool // may be changed between transitions
 
@@ -41,6 +43,7 @@ type Whitened struct {
 var (
 	_ infer.Euclidean = (*Whitened)(nil)
 	_ infer.Precise   = (*Whitened)(nil)
+	_ infer.Scaled    = (*Whitened)(nil)
 )
 
 // NewWhitened returns the Hamiltonian of target (wrapped in a [infer.Meter] unless
@@ -76,33 +79,48 @@ func (h *Whitened) SetMetric(m infer.Metric) error {
 // Reset implements [infer.Hamiltonian].
 func (h *Whitened) Reset(z *infer.Point) error {
 	h.grow(z)
-	h.belongs(z, 0)
+	h.belongs(z, 0, 0)
 	lp, err := h.target.LogDensityGrad(z.Position, z.Gradient)
 	z.LogDensity, z.Energy = lp, math.Inf(1)
 	return err
 }
 
 func (h *Whitened) grow(z *infer.Point) {
-	switch n := 2*h.dim + 1; {
+	switch n := 2*h.dim + 2; {
 	case cap(z.Cache) < n:
 		z.Cache = make([]float64, n)
 	case len(z.Cache) != n:
 		z.Cache = z.Cache[:n]
-		h.belongs(z, 0)
+		h.belongs(z, 0, 0)
 	}
 }
 
-// belongs records to which version of the metric y and the gradient of a point belong; 0: they are
+// belongs records to which versions of the metric y and the gradient of a point belong; 0: they are
 // unknown.
-func (h *Whitened) belongs(z *infer.Point, version float64) { z.Cache[2*h.dim] = version }
+func (h *Whitened) belongs(z *infer.Point, y, gradient float64) {
+	z.Cache[2*h.dim], z.Cache[2*h.dim+1] = y, gradient
+}
 
-// whitened recomputes y and the gradient of a point if they belong to another metric.
+// whitened recomputes y and the gradient of a point if they belong to another metric. The gradient
+// is left out if fused steps compute it themselves.
 func (h *Whitened) whitened(z *infer.Point) {
 	h.grow(z)
-	if d := h.dim; z.Cache[2*d] != h.version {
-		h.Whiten(z.Position, z.Gradient, z.Cache[:d], z.Cache[d:2*d])
-		h.belongs(z, h.version)
+	d := h.dim
+	y, w := z.Cache[:d], z.Cache[d:2*d]
+	if z.Cache[2*d] != h.version {
+		h.Inverse(z.Position, y)
+		h.belongs(z, h.version, 0)
 	}
+	if z.Cache[2*d+1] != h.version && !h.fused() {
+		h.Pull(z.Gradient, w)
+		h.belongs(z, h.version, h.version)
+	}
+}
+
+// fused reports whether steps are leapfrog steps with a diagonal metric.
+func (h *Whitened) fused() bool {
+	_, scale := h.Diagonal()
+	return scale != nil && !h.Rotate
 }
 
 // Coordinates implements [infer.Precise].
@@ -118,8 +136,7 @@ func (h *Whitened) SetCoordinates(z *infer.Point, y []float64) error {
 	}
 	h.grow(z)
 	copy(z.Cache, y)
-	h.Pull(z.Gradient, z.Cache[h.dim:2*h.dim])
-	h.belongs(z, h.version)
+	h.belongs(z, h.version, 0)
 	return nil
 }
 
@@ -134,14 +151,19 @@ func (h *Whitened) Step(from, z *infer.Point, eps float64) error {
 	d := h.dim
 	half := 0.5 * eps
 	h.grow(z)
-	h.belongs(z, h.version)
 	y, w, r := z.Cache[:d], z.Cache[d:][:d], z.Momentum[:d]
 	y0, w0, r0 := from.Cache[:d], from.Cache[d:][:d], from.Momentum[:d]
-	mean, scale := h.Diagonal() // nil: the metric is not diagonal
-	fused := scale != nil && !h.Rotate
+	mean, scale := h.Diagonal()
+	fused := h.fused()
+	if fused {
+		h.belongs(z, h.version, 0)
+	} else {
+		h.whitened(from) // the steps before this one may have been fused
+		h.belongs(z, h.version, h.version)
+	}
 	switch {
 	case fused:
-		vector.LeapTo(z.Position, y, r, y0, r0, w0, mean, scale, half, eps)
+		vector.LeapTo(z.Position, y, r, y0, r0, from.Gradient, mean, scale, half, eps)
 	case h.Rotate:
 		if eps != h.eps {
 			h.eps = eps
@@ -160,17 +182,20 @@ func (h *Whitened) Step(from, z *infer.Point, eps float64) error {
 		return err
 	}
 	if fused {
-		setEnergy(z, vector.KickFrom(r, w, scale, z.Gradient, half))
+		setEnergy(z, vector.KickFrom(r, scale, z.Gradient, half))
 		return nil
 	}
 	h.Pull(z.Gradient, w)
 	if h.Rotate {
 		setEnergy(z, vector.KickRotated(r, w, y, half))
 	} else {
-		setEnergy(z, vector.Kick(r, nil, w, nil, half))
+		setEnergy(z, vector.Kick(r, w, nil, half))
 	}
 	return nil
 }
 
 // Velocity implements [infer.Hamiltonian].
 func (h *Whitened) Velocity(z *infer.Point) []float64 { return z.Momentum }
+
+// VelocityScale implements [infer.Scaled].
+func (h *Whitened) VelocityScale() (scale []float64, ok bool) { return nil, true }

@@ -78,7 +78,7 @@ func (k *Kernel) Refined() (finer, all int64) { return k.t.finer, k.t.ways }
 // node is a point in the pool, with the number of references to it.
 type node struct {
 	infer.Point
-	velocity []float64 // velocity at the point; may share memory with it
+	velocity []float64 // velocity at the point; may share memory with it; nil: see trajectory.scale
 	refs     int
 	place    int // index in the pool
 }
@@ -87,8 +87,8 @@ type node struct {
 type tree struct {
 	left, right *node     // its first and last point in time
 	chosen      *node     // the point chosen from the tree
-	rho         []float64 // sum of the momenta: for a single point its own momentum, otherwise sum
-	sum         []float64 // empty if the U-turn criterion does not need it
+	rho         []float64 // for a single point its momentum, otherwise sum, as package vector uses it
+	sum         []float64 // memory for the sum of momenta; empty if the U-turn criterion does not need it
 	size        int       // number of points
 }
 
@@ -117,10 +117,12 @@ type trajectory struct {
 	ways    int64
 
 	dim     int
-	plain   bool    // the sums of momenta are not needed
-	nodes   []*node // the pool; between transitions, all nodes but the first are free
-	free    []*node // nodes without references
-	current *node   // the result of the last transition; it is not free, since the caller may still use it
+	plain   bool      // sums of momenta and velocities are not needed
+	scale   []float64 // factors of velocities, see infer.Scaled
+	scaled  bool      // velocities are momenta times scale
+	nodes   []*node   // the pool; between transitions, all nodes but the first are free
+	free    []*node   // nodes without references
+	current *node     // the result of the last transition; it is not free, since the caller may still use it
 }
 
 var _ space[*tree] = (*trajectory)(nil)
@@ -136,6 +138,10 @@ func (t *trajectory) begin(rng *rand.Rand, h infer.Hamiltonian, eps, limit float
 		t.levels = append(t.levels, t.newTree())
 	}
 	t.rng, t.h, t.eps, t.limit = rng, h, eps, limit
+	t.scale, t.scaled = nil, false
+	if s, ok := h.(infer.Scaled); ok {
+		t.scale, t.scaled = s.VelocityScale()
+	}
 	t.leaves, t.steps, t.accept, t.divergent, t.err = 0, 0, 0, false, nil
 
 	start := t.current
@@ -164,7 +170,7 @@ func (t *trajectory) end(chosen *node) {
 		kept = 1
 	}
 	t.free = append(t.free[:0], t.nodes[kept:]...)
-	t.rng, t.h = nil, nil
+	t.rng, t.h, t.scale = nil, nil, nil
 }
 
 func (t *trajectory) newTree() *tree {
@@ -176,7 +182,10 @@ func (t *trajectory) newTree() *tree {
 
 // plant makes a tree that consists of the point n.
 func (t *trajectory) plant(a *tree, n *node) {
-	n.velocity = t.h.Velocity(&n.Point)
+	n.velocity = nil
+	if !t.plain && !t.scaled {
+		n.velocity = t.h.Velocity(&n.Point)
+	}
 	a.left, a.right, a.chosen = n, n, n
 	n.refs += 3
 	a.rho, a.size = n.Momentum, 1
@@ -267,7 +276,11 @@ func (t *trajectory) join(dst, other *tree, after bool) (turning bool) {
 		left, right = other, dst
 	}
 	a, b := left.end(), right.end()
-	turning = vector.Turns(&a, &b, dst.sum)
+	if t.scaled {
+		turning = vector.Turns(&a, &b, t.scale, dst.sum)
+	} else {
+		turning = vector.TurnsBetween(&a, &b, dst.sum)
+	}
 	dst.rho = dst.sum
 	t.attach(dst, other, after)
 	return turning
@@ -276,8 +289,8 @@ func (t *trajectory) join(dst, other *tree, after bool) (turning bool) {
 // end returns what the U-turn criterion needs to know about a tree.
 func (a *tree) end() vector.End {
 	return vector.End{
-		First: a.left.velocity, FirstMomentum: a.left.Momentum,
-		Last: a.right.velocity, LastMomentum: a.right.Momentum,
+		First: a.left.Momentum, FirstVelocity: a.left.velocity,
+		Last: a.right.Momentum, LastVelocity: a.right.velocity,
 		Sum: a.rho, Points: a.size,
 	}
 }

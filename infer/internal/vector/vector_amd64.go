@@ -8,22 +8,16 @@ var fast = cpu.X86.HasAVX2
 // These functions are in vector_amd64.s. n is a multiple of 4, and not 0.
 
 //go:noescape
-func leap(n int, q, p, q0, p0, g0, inv *float64, half, eps float64)
+func leap(n int, q, p, q0, p0, g0, inv *float64, step int, half, eps float64)
 
 //go:noescape
-func leapUnit(n int, q, p, q0, p0, g0 *float64, half, eps float64)
-
-//go:noescape
-func kick(n int, p, v, grad, inv *float64, half float64, s *[4]float64)
-
-//go:noescape
-func kickUnit(n int, p, grad *float64, half float64, s *[4]float64)
+func kick(n int, p, grad, inv *float64, step int, half float64, s *[4]float64)
 
 //go:noescape
 func leapTo(n int, x, q, p, q0, p0, g0, mean, scale *float64, half, eps float64)
 
 //go:noescape
-func kickFrom(n int, p, w, scale, grad *float64, half float64, s *[4]float64)
+func kickFrom(n int, p, scale, grad *float64, half float64, s *[4]float64)
 
 //go:noescape
 func rotate(n int, y, r, y0, w0, r0 *float64, half, sin, cos float64)
@@ -41,7 +35,10 @@ func times(n int, x, scale, y *float64)
 func nothing(n int, x *float64, s *[4]float64)
 
 //go:noescape
-func turn2(n int, a, b, r, s, sum *float64, p *[2][4]float64)
+func turnPair(n int, a, b, inv *float64, step int, p *[6][4]float64)
 
 //go:noescape
-func turn6(n int, a, b, r, s, c, pc, d, pd, sum *float64, p *[6][4]float64)
+func turnPairs(n int, a, d, c, b, inv *float64, step int, sum *float64, p *[6][4]float64)
+
+//go:noescape
+func turnRuns(n int, a, d, c, b, r, s, inv *float64, step int, sum *float64, p *[6][4]float64)

@@ -1,9 +1,10 @@
 #include "textflag.h"
 
-// AVX2. AX is the offset into the slices, CX their length, both in bytes.
+// AVX2. AX is the offset into the slices, CX their length, both in bytes. The offset into inv
+// advances by the argument step, which is 32 or, for four numbers used again and again, 0.
 
 // func leap: see vector.go.
-TEXT ·leap(SB), NOSPLIT, $0-72
+TEXT ·leap(SB), NOSPLIT, $0-80
 	MOVQ n+0(FP), CX
 	SHLQ $3, CX
 	MOVQ q+8(FP), DI
@@ -12,44 +13,20 @@ TEXT ·leap(SB), NOSPLIT, $0-72
 	MOVQ p0+32(FP), R9
 	MOVQ g0+40(FP), R10
 	MOVQ inv+48(FP), R11
-	VBROADCASTSD half+56(FP), Y0
-	VBROADCASTSD eps+64(FP), Y1
+	MOVQ step+56(FP), R12
+	VBROADCASTSD half+64(FP), Y0
+	VBROADCASTSD eps+72(FP), Y1
 	XORQ AX, AX
 
 loop:
 	VMULPD (R10)(AX*1), Y0, Y2
 	VADDPD (R9)(AX*1), Y2, Y2
-	VMULPD (R11)(AX*1), Y1, Y3
+	VMULPD (R11), Y1, Y3
 	VMULPD Y2, Y3, Y3
 	VADDPD (R8)(AX*1), Y3, Y3
 	VMOVUPD Y2, (SI)(AX*1)
 	VMOVUPD Y3, (DI)(AX*1)
-	ADDQ $32, AX
-	CMPQ AX, CX
-	JLT loop
-	VZEROUPPER
-	RET
-
-// func leapUnit: see vector.go.
-TEXT ·leapUnit(SB), NOSPLIT, $0-64
-	MOVQ n+0(FP), CX
-	SHLQ $3, CX
-	MOVQ q+8(FP), DI
-	MOVQ p+16(FP), SI
-	MOVQ q0+24(FP), R8
-	MOVQ p0+32(FP), R9
-	MOVQ g0+40(FP), R10
-	VBROADCASTSD half+48(FP), Y0
-	VBROADCASTSD eps+56(FP), Y1
-	XORQ AX, AX
-
-loop:
-	VMULPD (R10)(AX*1), Y0, Y2
-	VADDPD (R9)(AX*1), Y2, Y2
-	VMULPD Y2, Y1, Y3
-	VADDPD (R8)(AX*1), Y3, Y3
-	VMOVUPD Y2, (SI)(AX*1)
-	VMOVUPD Y3, (DI)(AX*1)
+	ADDQ R12, R11
 	ADDQ $32, AX
 	CMPQ AX, CX
 	JLT loop
@@ -61,46 +38,22 @@ TEXT ·kick(SB), NOSPLIT, $0-56
 	MOVQ n+0(FP), CX
 	SHLQ $3, CX
 	MOVQ p+8(FP), DI
-	MOVQ v+16(FP), SI
-	MOVQ grad+24(FP), R8
-	MOVQ inv+32(FP), R9
-	MOVQ s+48(FP), DX
+	MOVQ grad+16(FP), R8
+	MOVQ inv+24(FP), R9
+	MOVQ step+32(FP), R10
 	VBROADCASTSD half+40(FP), Y0
+	MOVQ s+48(FP), DX
 	VXORPD Y1, Y1, Y1
 	XORQ AX, AX
 
 loop:
 	VMULPD (R8)(AX*1), Y0, Y2
 	VADDPD (DI)(AX*1), Y2, Y2
-	VMULPD (R9)(AX*1), Y2, Y3
+	VMULPD (R9), Y2, Y3
 	VMOVUPD Y2, (DI)(AX*1)
-	VMOVUPD Y3, (SI)(AX*1)
 	VMULPD Y2, Y3, Y3
 	VADDPD Y3, Y1, Y1
-	ADDQ $32, AX
-	CMPQ AX, CX
-	JLT loop
-	VMOVUPD Y1, (DX)
-	VZEROUPPER
-	RET
-
-// func kickUnit: see vector.go.
-TEXT ·kickUnit(SB), NOSPLIT, $0-40
-	MOVQ n+0(FP), CX
-	SHLQ $3, CX
-	MOVQ p+8(FP), DI
-	MOVQ grad+16(FP), R8
-	MOVQ s+32(FP), DX
-	VBROADCASTSD half+24(FP), Y0
-	VXORPD Y1, Y1, Y1
-	XORQ AX, AX
-
-loop:
-	VMULPD (R8)(AX*1), Y0, Y2
-	VADDPD (DI)(AX*1), Y2, Y2
-	VMOVUPD Y2, (DI)(AX*1)
-	VMULPD Y2, Y2, Y3
-	VADDPD Y3, Y1, Y1
+	ADDQ R10, R9
 	ADDQ $32, AX
 	CMPQ AX, CX
 	JLT loop
@@ -125,11 +78,13 @@ TEXT ·leapTo(SB), NOSPLIT, $0-88
 	XORQ AX, AX
 
 loop:
-	VMULPD (R10)(AX*1), Y0, Y2
+	VMOVUPD (R12)(AX*1), Y5
+	VMULPD (R10)(AX*1), Y5, Y2
+	VMULPD Y2, Y0, Y2
 	VADDPD (R9)(AX*1), Y2, Y2
 	VMULPD Y2, Y1, Y3
 	VADDPD (R8)(AX*1), Y3, Y3
-	VMULPD (R12)(AX*1), Y3, Y4
+	VMULPD Y5, Y3, Y4
 	VADDPD (R11)(AX*1), Y4, Y4
 	VMOVUPD Y2, (SI)(AX*1)
 	VMOVUPD Y3, (DI)(AX*1)
@@ -141,15 +96,14 @@ loop:
 	RET
 
 // func kickFrom: see vector.go.
-TEXT ·kickFrom(SB), NOSPLIT, $0-56
+TEXT ·kickFrom(SB), NOSPLIT, $0-48
 	MOVQ n+0(FP), CX
 	SHLQ $3, CX
 	MOVQ p+8(FP), DI
-	MOVQ w+16(FP), SI
-	MOVQ scale+24(FP), R9
-	MOVQ grad+32(FP), R8
-	MOVQ s+48(FP), DX
-	VBROADCASTSD half+40(FP), Y0
+	MOVQ scale+16(FP), R9
+	MOVQ grad+24(FP), R8
+	VBROADCASTSD half+32(FP), Y0
+	MOVQ s+40(FP), DX
 	VXORPD Y1, Y1, Y1
 	XORQ AX, AX
 
@@ -158,7 +112,6 @@ loop:
 	VMULPD (R8)(AX*1), Y3, Y3
 	VMULPD Y3, Y0, Y2
 	VADDPD (DI)(AX*1), Y2, Y2
-	VMOVUPD Y3, (SI)(AX*1)
 	VMOVUPD Y2, (DI)(AX*1)
 	VMULPD Y2, Y2, Y3
 	VADDPD Y3, Y1, Y1
@@ -289,28 +242,31 @@ loop:
 	VZEROUPPER
 	RET
 
-// func turn2: see vector.go.
-TEXT ·turn2(SB), NOSPLIT, $0-56
+// func turnPair: see vector.go.
+TEXT ·turnPair(SB), NOSPLIT, $0-48
 	MOVQ n+0(FP), CX
 	SHLQ $3, CX
 	MOVQ a+8(FP), DI
 	MOVQ b+16(FP), SI
-	MOVQ r+24(FP), R8
-	MOVQ s+32(FP), R9
-	MOVQ sum+40(FP), BX
-	MOVQ p+48(FP), DX
+	MOVQ inv+24(FP), R8
+	MOVQ step+32(FP), R9
+	MOVQ p+40(FP), DX
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 	XORQ AX, AX
 
 loop:
-	VMOVUPD (R8)(AX*1), Y6
-	VADDPD (R9)(AX*1), Y6, Y8
-	VMULPD (DI)(AX*1), Y8, Y9
-	VADDPD Y9, Y0, Y0
-	VMULPD (SI)(AX*1), Y8, Y9
-	VADDPD Y9, Y1, Y1
-	VMOVUPD Y8, (BX)(AX*1)
+	VMOVUPD (R8), Y2
+	VMOVUPD (DI)(AX*1), Y3
+	VMOVUPD (SI)(AX*1), Y4
+	VADDPD Y4, Y3, Y5
+	VMULPD Y3, Y2, Y3
+	VMULPD Y4, Y2, Y4
+	VMULPD Y5, Y3, Y3
+	VADDPD Y3, Y0, Y0
+	VMULPD Y5, Y4, Y4
+	VADDPD Y4, Y1, Y1
+	ADDQ R9, R8
 	ADDQ $32, AX
 	CMPQ AX, CX
 	JLT loop
@@ -319,18 +275,84 @@ loop:
 	VZEROUPPER
 	RET
 
-// func turn6: see vector.go.
-TEXT ·turn6(SB), NOSPLIT, $0-88
+// PRODUCTS adds to the six sums, and stores the sum of the momenta. Y14 has inv, Y6 and Y7 the sums
+// of the two runs, Y10 to Y13 the momenta a, b, c and d.
+#define PRODUCTS \
+	VADDPD Y7, Y6, Y8; \
+	VMULPD Y10, Y14, Y15; \
+	VMULPD Y8, Y15, Y9; \
+	VADDPD Y9, Y0, Y0; \
+	VADDPD Y12, Y6, Y6; \
+	VMULPD Y6, Y15, Y9; \
+	VADDPD Y9, Y2, Y2; \
+	VMULPD Y12, Y14, Y15; \
+	VMULPD Y6, Y15, Y9; \
+	VADDPD Y9, Y3, Y3; \
+	VMULPD Y11, Y14, Y15; \
+	VMULPD Y8, Y15, Y9; \
+	VADDPD Y9, Y1, Y1; \
+	VADDPD Y7, Y13, Y7; \
+	VMULPD Y7, Y15, Y9; \
+	VADDPD Y9, Y5, Y5; \
+	VMULPD Y13, Y14, Y15; \
+	VMULPD Y7, Y15, Y9; \
+	VADDPD Y9, Y4, Y4; \
+	VMOVUPD Y8, (BX)(AX*1)
+
+// func turnPairs: see vector.go.
+TEXT ·turnPairs(SB), NOSPLIT, $0-72
 	MOVQ n+0(FP), CX
 	SHLQ $3, CX
 	MOVQ a+8(FP), DI
-	MOVQ b+16(FP), SI
-	MOVQ r+24(FP), R8
-	MOVQ s+32(FP), R9
-	MOVQ c+40(FP), R10
-	MOVQ pc+48(FP), R11
-	MOVQ d+56(FP), R12
-	MOVQ pd+64(FP), R13
+	MOVQ d+16(FP), R11
+	MOVQ c+24(FP), R10
+	MOVQ b+32(FP), SI
+	MOVQ inv+40(FP), R12
+	MOVQ step+48(FP), R13
+	MOVQ sum+56(FP), BX
+	MOVQ p+64(FP), DX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	XORQ AX, AX
+
+loop:
+	VMOVUPD (R12), Y14
+	VMOVUPD (DI)(AX*1), Y10
+	VMOVUPD (SI)(AX*1), Y11
+	VMOVUPD (R10)(AX*1), Y12
+	VMOVUPD (R11)(AX*1), Y13
+	VADDPD Y13, Y10, Y6
+	VADDPD Y11, Y12, Y7
+	PRODUCTS
+	ADDQ R13, R12
+	ADDQ $32, AX
+	CMPQ AX, CX
+	JLT loop
+	VMOVUPD Y0, 0(DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD Y5, 160(DX)
+	VZEROUPPER
+	RET
+
+// func turnRuns: see vector.go.
+TEXT ·turnRuns(SB), NOSPLIT, $0-88
+	MOVQ n+0(FP), CX
+	SHLQ $3, CX
+	MOVQ a+8(FP), DI
+	MOVQ d+16(FP), R11
+	MOVQ c+24(FP), R10
+	MOVQ b+32(FP), SI
+	MOVQ r+40(FP), R8
+	MOVQ s+48(FP), R9
+	MOVQ inv+56(FP), R12
+	MOVQ step+64(FP), R13
 	MOVQ sum+72(FP), BX
 	MOVQ p+80(FP), DX
 	VXORPD Y0, Y0, Y0
@@ -342,26 +364,15 @@ TEXT ·turn6(SB), NOSPLIT, $0-88
 	XORQ AX, AX
 
 loop:
-	VMOVUPD (R8)(AX*1), Y6
-	VMOVUPD (R9)(AX*1), Y7
+	VMOVUPD (R12), Y14
 	VMOVUPD (DI)(AX*1), Y10
 	VMOVUPD (SI)(AX*1), Y11
-	VADDPD Y7, Y6, Y8
-	VMULPD Y10, Y8, Y9
-	VADDPD Y9, Y0, Y0
-	VMULPD Y11, Y8, Y9
-	VADDPD Y9, Y1, Y1
-	VADDPD (R11)(AX*1), Y6, Y12
-	VMULPD Y10, Y12, Y9
-	VADDPD Y9, Y2, Y2
-	VMULPD (R10)(AX*1), Y12, Y9
-	VADDPD Y9, Y3, Y3
-	VADDPD (R13)(AX*1), Y7, Y12
-	VMULPD (R12)(AX*1), Y12, Y9
-	VADDPD Y9, Y4, Y4
-	VMULPD Y11, Y12, Y9
-	VADDPD Y9, Y5, Y5
-	VMOVUPD Y8, (BX)(AX*1)
+	VMOVUPD (R10)(AX*1), Y12
+	VMOVUPD (R11)(AX*1), Y13
+	VMOVUPD (R8)(AX*1), Y6
+	VMOVUPD (R9)(AX*1), Y7
+	PRODUCTS
+	ADDQ R13, R12
 	ADDQ $32, AX
 	CMPQ AX, CX
 	JLT loop

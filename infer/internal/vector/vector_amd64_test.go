@@ -37,7 +37,8 @@ func TestSameBits(t *testing.T) {
 	}
 }
 
-// TestSameTurns checks that the sign of a product close to zero is the same in machine code and Go.
+// TestSameTurns checks that the sign of a product close to zero is the same in machine code and Go,
+// and that the sums have the same bits.
 func TestSameTurns(t *testing.T) {
 	if !fast {
 		t.Skip("this processor has no AVX2")
@@ -45,30 +46,35 @@ func TestSameTurns(t *testing.T) {
 	defer func() { fast = true }()
 	rng := rand.New(rand.NewPCG(4, 1))
 	turned := 0
-	const rounds = 2000
-	for range rounds {
-		n := 16 + rng.IntN(8)
-		x := random(rng, 2, n)
-		// a·(r + s) is a sum of numbers and of their negatives in another order, so rounding
-		// determines its sign.
-		a, r := make([]float64, n), make([]float64, n)
-		for i := range a {
-			a[i], r[i] = 1, x[0][i]
-		}
+	const rounds = 3000
+	for round := range rounds {
+		n, k := 16+rng.IntN(8), 1<<(round%3)
+		r := draw(rng, n, k, round%2 == 0)
+		// Points of one trajectory with the same momentum, whose product with itself is the sum of
+		// numbers and of their negatives in another order, so rounding determines its sign.
+		r.inv = make([]float64, n)
+		p := random(rng, 1, n)[0]
 		for i := range n / 2 {
-			r[n-1-i] = -r[i]
+			p[n-1-i] = p[i]
+			r.inv[i], r.inv[n-1-i] = 1, -1
 		}
-		if n%2 == 1 {
-			r[n/2] = 0
+		rng.Shuffle(n, func(i, j int) { p[i], p[j], r.inv[i], r.inv[j] = p[j], p[i], r.inv[j], r.inv[i] })
+		for j := range r.p {
+			r.p[j] = p
 		}
-		rng.Shuffle(n, func(i, j int) { r[i], r[j] = r[j], r[i] })
-		zero := make([]float64, n)
-		left, right := End{First: a, Sum: r, Points: 1}, End{Last: a, Sum: zero, Points: 1}
-		fast = true
-		got := Turns(&left, &right, make([]float64, n))
-		fast = false
-		if want := Turns(&left, &right, make([]float64, n)); got != want {
-			t.Fatalf("%v turns: %v in machine code, %v in Go", r, got, want)
+		judge := func(machine bool) (bool, []float64) {
+			fast = machine
+			left, right := r.run(0, k), r.run(k, 2*k)
+			sum := make([]float64, n)
+			return Turns(&left, &right, r.inv, sum), sum
+		}
+		got, gotSum := judge(true)
+		want, wantSum := judge(false)
+		if got != want {
+			t.Fatalf("%v with %v turns: %v in machine code, %v in Go", p, r.inv, got, want)
+		}
+		if k > 1 && !slices.Equal(gotSum, wantSum) {
+			t.Fatalf("the sums are %v in machine code, %v in Go", gotSum, wantSum)
 		}
 		if got {
 			turned++
