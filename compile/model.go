@@ -245,6 +245,15 @@ func (m *Model) SetWorkers(n int) {
 // infer.Limited.
 func (m *Model) MemoryLimit() int64 { return m.options.Memory }
 
+// Work returns about how many numbers an evaluation of log density and gradient computes; 0 if the
+// density is interpreted. It does not depend on the machine. It implements infer.Costed.
+func (m *Model) Work() float64 {
+	if m.density == nil {
+		return 0
+	}
+	return m.density.Work()
+}
+
 // Dim returns the number of unconstrained parameters.
 func (m *Model) Dim() int { return m.dim }
 

@@ -139,6 +139,17 @@ func (r *Recentring) Clone() *Recentring {
 	return &c
 }
 
+// Work is [Model.Work] for an evaluation in these coordinates. It implements infer.Costed.
+func (r *Recentring) Work() float64 {
+	switch {
+	case r.joint.program != nil:
+		return r.joint.program.Work()
+	case r.model == nil || r.model.Work() == 0:
+		return 0
+	}
+	return r.model.Work() + r.forward.program.Work() + r.pull.program.Work()
+}
+
 // Groups lists the groups of effects.
 func (r *Recentring) Groups() []Group { return r.groups }
 

@@ -56,6 +56,14 @@ type Parallel interface {
 	SetWorkers(n int)
 }
 
+// Costed is the optional interface of a [LogDensity] that knows what a gradient costs. Samplers
+// weigh their own work against it.
+type Costed interface {
+	// Work returns about how many numbers an evaluation computes; 0 if that is not known. It must
+	// depend neither on the machine nor on time, because draws may depend on it.
+	Work() float64
+}
+
 // Wrapper is the optional interface of a [LogDensity] that wraps another one. Samplers look for
 // optional methods, such as second derivatives, in the wrapped one.
 type Wrapper interface {

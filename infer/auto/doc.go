@@ -22,6 +22,7 @@
 // Metric:
 //
 //	metric.go  the metric learnt from the draws
+//	work.go    what metrics and coordinates cost in a step
 //
 // Kernel:
 //

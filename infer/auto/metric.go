@@ -65,7 +65,7 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 	if normal && same && p.options.Metric == "" {
 		inUse, ofInUse = centred(p.metric, recent)
 	}
-	candidates := candidatesFor(p.options.Metric, d, n, normal)
+	candidates := candidatesFor(p.options.Metric, d, n, normal, p.work.perVector())
 	divergences, best := v.try(p, candidates, parts, ofInUse)
 	whole := sampleOf(recent)
 	v.fitters[2].Use(whole)
@@ -85,7 +85,7 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 		v.correct(p, whole, normal)
 	}
 	v.why += fmt.Sprintf(". Its held-out Fisher divergence per dimension is %.2g", v.divergence)
-	if c := candidates[best]; c.kind != infer.Diagonal && candidates[0].kind == infer.Diagonal {
+	if v.metric.Kind != infer.Diagonal && candidates[0].kind == infer.Diagonal {
 		v.why += fmt.Sprintf(" (diagonal: %.2g)", divergences[0])
 	}
 }
@@ -106,24 +106,28 @@ func (v *verdict) keepMetric(p *pool, why string, d int) {
 }
 
 // candidatesFor returns the candidates that can be learnt from n draws of dimension d, the simplest
-// first. If the user asked for a kind of metric, it returns only candidates of that kind.
-func candidatesFor(asked infer.MetricKind, d, n int, normal bool) []candidate {
+// first. If the user asked for a kind of metric, it returns only candidates of that kind. perVector
+// is what an eigenvector of a metric of low rank costs, see [whiten.Options].
+func candidatesFor(asked infer.MetricKind, d, n int, normal bool, perVector float64) []candidate {
 	candidates := []candidate{{infer.Diagonal, whiten.Options{}, "diagonal", false}}
 	for _, shrink := range []float64{1e-4, 3e-2} {
-		o := whiten.Options{Shrink: shrink}
+		o := whiten.Options{Shrink: shrink, Cost: perVector}
 		candidates = append(candidates, candidate{infer.LowRank, o, "a diagonal plus low rank", false})
 		if d <= maxDense && n >= 2*d {
 			candidates = append(candidates, candidate{infer.Dense, o, "dense", false})
 		}
 	}
 	if normal {
-		candidates = append(candidates, candidate{infer.LowRank, whiten.Options{Shrink: 3e-2, Refine: true}, "a diagonal plus low rank", true})
+		candidates = append(candidates, candidate{infer.LowRank, whiten.Options{Shrink: 3e-2, Refine: true, Cost: perVector}, "a diagonal plus low rank", true})
 		if d <= maxDenseNormal && n >= 2*d {
 			candidates = append(candidates, candidate{infer.Dense, whiten.Options{Shrink: minShrink}, "dense", true})
 		}
 	}
 	if asked == "" {
 		return candidates
+	}
+	for i := range candidates {
+		candidates[i].options.Cost = 0
 	}
 	candidates = slices.DeleteFunc(candidates, func(c candidate) bool { return c.kind != asked })
 	if asked == infer.Dense && len(candidates) == 0 {
@@ -177,6 +181,9 @@ func (v *verdict) learnBest(candidates []candidate, divergences []float64, best 
 		if err == nil {
 			v.divergence, v.why = divergences[best], c.name
 			if c.kind == infer.LowRank {
+				if c.options.Cost > 0 {
+					v.metric = withoutVectors(v.metric)
+				}
 				v.why = kindName(v.metric)
 			}
 			return best, true
@@ -185,6 +192,17 @@ func (v *verdict) learnBest(candidates []candidate, divergences []float64, best 
 			return 0, false
 		}
 	}
+}
+
+// withoutVectors returns a metric of low rank without eigenvectors as a diagonal one, with which
+// steps are faster; it returns others unchanged.
+func withoutVectors(m infer.Metric) infer.Metric {
+	if m.Kind != infer.LowRank || len(m.Inverse) != m.Dim {
+		return m
+	}
+	m.Kind, m.Inverse = infer.Diagonal, slices.Clone(m.Inverse)
+	floats.Mul(m.Inverse, m.Inverse)
+	return m
 }
 
 // correct replaces or widens a metric if the scores mislead. On the way to the typical set and in

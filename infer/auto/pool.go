@@ -16,6 +16,7 @@ type pool struct {
 	given   bool
 	chart   *infer.Chart // nil: the target has no group-level terms
 	learns  bool         // the coordinates of these terms are learnt
+	work    work         // in a step
 	several bool         // several modes are known, and chains begin in different ones on purpose
 	metric  infer.Metric // the current metric
 	rounds  [][]record   // records by round, then by chain
@@ -277,10 +278,12 @@ func later(rounds [][]record) []record {
 // chooseCoordinates learns the coordinates of group-level terms, and then a metric in the new
 // coordinates and one in the current coordinates. It keeps the better of the two and returns the
 // draws in its coordinates. The divergence in the new coordinates may be somewhat larger
-// (maxWorse), since they are better where there are few draws, and larger by another 0.02 if both
-// metrics are learnt from draws. The second allowance does not apply to metrics from second
+// (maxWorse), since they are better where there are few draws, and larger by another 0.02 if
+// both metrics are learnt from draws. The second allowance does not apply to metrics from second
 // derivatives: with it, good ones were given up by chance, and three of six runs of
-// radon_all_hierarchical_intercept took 36,000 gradients for warm-up instead of 13,000. If the
+// radon_all_hierarchical_intercept took 36,000 gradients for warm-up instead of 13,000. If a
+// step takes more work in the new coordinates, they must be better by maxWorse instead. In a
+// series of 2000 volatilities they were no better, and a run took three times as long. If the
 // divergence is above poorCoordinates, non-centred coordinates are also tried, since the learnt
 // ones may not suit all regions.
 func (v *verdict) chooseCoordinates(p *pool, original []record) []record {
@@ -326,6 +329,9 @@ func (v *verdict) chooseCoordinates(p *pool, original []record) []record {
 		most := p.at.maxWorse * v.divergence
 		if !v.kept {
 			most += 0.02
+		}
+		if p.work.more(v.learnt.of, now) {
+			most = v.divergence / p.at.maxWorse
 		}
 		try(v.learnt.of, most)
 	}

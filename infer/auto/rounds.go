@@ -108,7 +108,7 @@ func (w *chain) advance(n, round int, small bool) error {
 
 // rounds makes all rounds and returns the last verdict.
 func (w *chain) rounds(ctx context.Context, given bool, modes []*mode) (*verdict, error) {
-	p := &pool{course: w.course, given: given, chart: w.Chart, learns: w.learns, several: len(modes) > 1}
+	p := &pool{course: w.course, given: given, chart: w.Chart, learns: w.learns, several: len(modes) > 1, work: workOf(w.Target, w.Chart)}
 	length := float64(w.options.FirstRound)
 	split := 0 // number of times that it was examined whether chains are in different places
 	var surveys surveys

@@ -42,8 +42,15 @@ func newBasis(w *workspace, sigma blas64.Symmetric, shrink float64) (*basis, err
 	return b, nil
 }
 
-// newSpan is the basis of the estimate in the span of draws x and scores g, by their Gram matrix.
-func newSpan(w *workspace, x, g blas64.General, shrink float64) (*basis, error) {
+// span is the space that draws and their scores span, with both in an orthonormal basis of it: the
+// rows of zᵀ times the columns of columns.
+type span struct {
+	z, columns blas64.General
+	x, g       blas64.General
+}
+
+// newSpan finds the span of draws x and scores g, by their Gram matrix.
+func newSpan(w *workspace, x, g blas64.General) (*span, error) {
 	n, d := min(x.Rows, maxPoints), x.Cols
 	z := w.matrix(2*n, d)
 	for i := range n {
@@ -65,23 +72,26 @@ func newSpan(w *workspace, x, g blas64.General, shrink float64) (*basis, error) 
 	if r == 0 {
 		return nil, errDraws
 	}
-	// Draws and scores in the span: z zᵀ has these eigenvectors. zᵀ times the columns of span is
-	// orthonormal.
-	x, g = w.matrix(n, r), w.matrix(n, r)
-	span := w.matrix(2*n, r)
+	// z zᵀ has these eigenvectors.
+	s := &span{z: z, columns: w.matrix(2*n, r), x: w.matrix(n, r), g: w.matrix(n, r)}
 	for k := range r {
 		root := math.Sqrt(values[first+k])
 		for i := range 2 * n {
 			v := vectors.Data[i*vectors.Stride+first+k]
-			span.Data[i*r+k] = v / root
+			s.columns.Data[i*r+k] = v / root
 			if i < n {
-				x.Data[i*r+k] = v * root
+				s.x.Data[i*r+k] = v * root
 			} else {
-				g.Data[(i-n)*r+k] = v * root
+				s.g.Data[(i-n)*r+k] = v * root
 			}
 		}
 	}
-	sigma, err := estimate(w, x, g, shrink)
+	return s, nil
+}
+
+// basis computes the eigenvectors of the estimate in the span.
+func (s *span) basis(w *workspace, shrink float64) (*basis, error) {
+	sigma, err := estimate(w, s.x, s.g, shrink)
 	if err != nil {
 		return nil, err
 	}
@@ -89,9 +99,9 @@ func newSpan(w *workspace, x, g blas64.General, shrink float64) (*basis, error) 
 	if err != nil {
 		return nil, err
 	}
-	all := w.matrix(span.Rows, span.Cols)
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, span, b.vectors, 0, all)
-	b.vectors, b.z = all, z
+	all := w.matrix(s.columns.Rows, s.columns.Cols)
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, s.columns, b.vectors, 0, all)
+	b.vectors, b.z = all, s.z
 	return b, nil
 }
 
@@ -310,7 +320,10 @@ func (b *basis) refine(w *workspace, x, g blas64.General, scale, again []float64
 		w.release(before)
 		var err error
 		if spans(x.Rows, d) {
-			b, err = newSpan(w, x, g, o.Shrink)
+			var s *span
+			if s, err = newSpan(w, x, g); err == nil {
+				b, err = s.basis(w, o.Shrink)
+			}
 		} else {
 			var sigma blas64.Symmetric
 			if sigma, err = estimate(w, x, g, o.Shrink); err == nil {
@@ -324,13 +337,24 @@ func (b *basis) refine(w *workspace, x, g blas64.General, scale, again []float64
 	return b, nil
 }
 
-// kept returns the numbers of the eigenvalues that lowRank keeps.
+// kept returns the numbers of the eigenvalues that lowRank keeps. The n most different from 1 that
+// pass the cutoff may be kept. Of these, as many are kept as make a trajectory cheapest. Its number
+// of steps is taken to be proportional to the square root of the ratio between the largest and the
+// smallest eigenvalue that are left, and a step costs Options.Cost more for each that is kept.
 func (b *basis) kept(o Options) []int {
 	limit := math.Log(o.Cutoff)
 	low, high := 0, len(b.values)
-	for low+len(b.values)-high < o.Rank && low < high {
-		first, last := -math.Log(b.values[low]), math.Log(b.values[high-1])
-		if max(first, last) <= limit {
+	bestLow, bestHigh, least := low, high, math.Inf(1)
+	for {
+		n := low + len(b.values) - high
+		first, last := 0.0, 0.0
+		if low < high {
+			first, last = -math.Log(b.values[low]), math.Log(b.values[high-1])
+		}
+		if cost := math.Log1p(o.Cost*float64(n)) + 0.5*(max(first, 0)+max(last, 0)); cost < least || o.Cost == 0 {
+			bestLow, bestHigh, least = low, high, cost
+		}
+		if !(n < o.Rank && low < high && max(first, last) > limit) {
 			break
 		}
 		if first >= last {
@@ -339,9 +363,9 @@ func (b *basis) kept(o Options) []int {
 			high--
 		}
 	}
-	which := make([]int, 0, low+len(b.values)-high)
+	which := make([]int, 0, bestLow+len(b.values)-bestHigh)
 	for k := range b.values {
-		if k < low || k >= high {
+		if k < bestLow || k >= bestHigh {
 			which = append(which, k)
 		}
 	}

@@ -37,6 +37,11 @@ type Options struct {
 	Cutoff float64
 	Rank   int
 
+	// Cost is the work for one eigenvector in a step of a trajectory, relative to all other work in
+	// it. LowRank then keeps fewer eigenvalues, if the rest would not shorten trajectories by as
+	// much as they cost.
+	Cost float64
+
 	// Refine makes LowRank estimate its diagonal from the variation that the low-rank part does not
 	// explain. This is correct if a few common factors contribute to the variance of every
 	// coordinate.
@@ -66,7 +71,8 @@ type Fitter struct {
 	scale  []float64      // of the diagonal estimate
 	mx, mg []float64      // means of draws and scores
 	err    error          // of the sample
-	common workspace      // for the fields above
+	common workspace      // for the fields above and below
+	span   *span          // nil: not computed yet
 
 	work workspace // for one metric
 
@@ -166,7 +172,7 @@ func (f *Fitter) fit(kind infer.MetricKind, o Options, numbers func(n int) []flo
 
 func (f *Fitter) dense(o Options, numbers func(n int) []float64) ([]float64, error) {
 	if spans(f.n, f.d) && f.n < f.d {
-		b, err := newSpan(&f.work, f.x, f.g, o.Shrink)
+		b, err := f.inSpan(o.Shrink)
 		if err != nil {
 			return nil, err
 		}
@@ -184,7 +190,7 @@ func (f *Fitter) lowRank(o Options, numbers func(n int) []float64) ([]float64, e
 	var b *basis
 	var err error
 	if spans(f.n, f.d) {
-		b, err = newSpan(w, f.x, f.g, o.Shrink)
+		b, err = f.inSpan(o.Shrink)
 	} else {
 		var sigma blas64.Symmetric
 		if sigma, err = f.estimate(o.Shrink); err != nil {
@@ -209,6 +215,18 @@ func (f *Fitter) lowRank(o Options, numbers func(n int) []float64) ([]float64, e
 		}
 	}
 	return b.lowRank(scale, o, numbers), nil
+}
+
+// inSpan is the basis of the estimate in the space that draws and scores span.
+func (f *Fitter) inSpan(shrink float64) (*basis, error) {
+	if f.span == nil {
+		s, err := newSpan(&f.common, f.x, f.g)
+		if err != nil {
+			return nil, err
+		}
+		f.span = s
+	}
+	return f.span.basis(&f.work, shrink)
 }
 
 // perEstimate is about the number of matrices that an estimate and the metric made of it take.

@@ -159,3 +159,35 @@ func TestBadSamples(t *testing.T) {
 		}
 	}
 }
+
+// TestCost checks that LowRank keeps as many eigenvalues as shorten trajectories by more than they
+// cost: all that differ if they cost nothing, the extreme ones if they are cheap, and none if they
+// are expensive.
+func TestCost(t *testing.T) {
+	const d = 40
+	root := make([][]float64, d)
+	for i := range root {
+		root[i] = make([]float64, d)
+		root[i][i] = 1
+	}
+	// Pairs of coordinates with correlations: two strong ones and six weak ones.
+	for k, rho := range []float64{0.999, 0.99, 0.6, 0.6, 0.6, 0.6, 0.6, 0.6} {
+		root[2*k+1][2*k], root[2*k+1][2*k+1] = rho, math.Sqrt(1-rho*rho)
+	}
+	s := sample(t, infertest.NewNormal(make([]float64, d), root), 300, 1)
+	kept := func(cost float64) int {
+		m, err := whiten.Fit(infer.LowRank, s, whiten.Options{Shrink: 1e-9, Cutoff: 1.3, Rank: d, Cost: cost})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return (len(m.Inverse) - d) / (d + 1)
+	}
+	for _, c := range []struct {
+		cost float64
+		want int
+	}{{0, 16}, {1e-9, 16}, {0.2, 4}, {1e6, 0}} {
+		if got := kept(c.cost); got != c.want {
+			t.Errorf("with a cost of %v, %d eigenvalues are kept instead of %d", c.cost, got, c.want)
+		}
+	}
+}
