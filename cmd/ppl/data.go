@@ -83,11 +83,12 @@ type columnJSON struct {
 
 // needJSON is a variable that the file lacks.
 type needJSON struct {
-	Name     string `json:"name"`            // name in the model
-	Declared string `json:"declared"`        // declaration
-	Value    *int   `json:"value,omitempty"` // number that is counted for it
-	Of       string `json:"of,omitempty"`    // column whose levels are counted
-	Flag     string `json:"flag,omitempty"`  // flag that sets it by counting
+	Name     string `json:"name"`              // name in the model
+	Declared string `json:"declared"`          // declaration
+	Value    *int   `json:"value,omitempty"`   // number that is counted for it
+	Of       string `json:"of,omitempty"`      // column whose levels are counted
+	SizeOf   string `json:"size_of,omitempty"` // variable with another size than the rows, of which it is the size
+	Flag     string `json:"flag,omitempty"`    // flag that sets it by counting
 }
 
 // described is a file of data together with the model that it is for.
@@ -206,6 +207,10 @@ func (in *input) runs(path string) []string {
 // columns describes the columns that were read.
 func (d *described) columns(set *data.Set, m *model.Model) {
 	declared, names := declarations(m)
+	sizes := map[string]string{}
+	if m != nil {
+		sizes = firstSizes(m)
+	}
 	columns := set.Columns()
 	if columns == nil {
 		for _, name := range set.Names() {
@@ -229,7 +234,11 @@ func (d *described) columns(set *data.Set, m *model.Model) {
 			continue
 		}
 		n := int(v.Ints[0])
-		d.Needs = append(d.Needs, needJSON{Name: c.Name, Declared: declared[c.Name], Value: &n, Of: c.Of})
+		need := needJSON{Name: c.Name, Declared: declared[c.Name], Value: &n, Of: c.Of}
+		if d.Rows == nil || n != *d.Rows {
+			need.SizeOf = sized(set, c.Name, n, sizes)
+		}
+		d.Needs = append(d.Needs, need)
 		delete(declared, c.Name)
 	}
 	for _, name := range names {
@@ -237,6 +246,17 @@ func (d *described) columns(set *data.Set, m *model.Model) {
 			d.Needs = append(d.Needs, needJSON{Name: name, Declared: declared[name]})
 		}
 	}
+}
+
+// sized returns the first variable with n elements whose declared size is a variable; "" if there is
+// none.
+func sized(set *data.Set, size string, n int, sizes map[string]string) string {
+	for _, name := range set.Names() {
+		if v, ok := set.Get(name); ok && sizes[name] == size && len(v.Shape) > 0 && v.Shape[0] == n {
+			return name
+		}
+	}
+	return ""
 }
 
 // declarations returns the declarations of a model's data by name, and the names in order.
@@ -407,9 +427,13 @@ func (d *described) write(stdout, stderr io.Writer, path string) error {
 				how = "not in the data"
 			}
 			if n.Value != nil {
-				how = counted(*n.Value, "row")
-				if n.Of != "" {
+				switch {
+				case n.Of != "":
 					how = counted(*n.Value, "level") + " of " + n.Of
+				case n.SizeOf != "":
+					how = strconv.Itoa(*n.Value) + ", the size of " + n.SizeOf
+				default:
+					how = counted(*n.Value, "row")
 				}
 			}
 			needs = append(needs, []string{"  " + n.Name, escaped(n.Declared), how})

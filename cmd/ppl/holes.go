@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
@@ -22,11 +21,8 @@ var howWords = oneOf(data.Hows()...)
 // namedColumn is a column that a flag names.
 type namedColumn struct{ flag, column string }
 
-// holeWhat maps the words of --na to their meaning.
-var holeWhat = map[string]data.Holes{"error": data.HolesFault, "drop": data.HolesDrop, "keep": data.HolesKeep}
-
 // holeWords completes the words of --na.
-var holeWords = oneOf(slices.Sorted(maps.Keys(holeWhat))...)
+var holeWords = oneOf(data.HolesWords()...)
 
 // holes reads --na. of says what happens to missing values of a column. The columns that the flag
 // names are added to named. A value without a column applies to the columns that the model
@@ -41,7 +37,7 @@ func (in *input) holes(named []namedColumn) (of func(column string) data.Holes, 
 		if !isNamed {
 			column, what = "", text
 		}
-		h, ok := holeWhat[strings.TrimSpace(what)]
+		h, ok := data.ParseHoles(strings.TrimSpace(what))
 		switch column = strings.TrimSpace(column); {
 		case !ok || isNamed && column == "":
 			return nil, nil, usagef("--na must be error, drop, keep, or of one column as in age=drop, but is %q", text)

@@ -42,6 +42,28 @@ func (c *column) lacks(field string) bool {
 	return field == "" || field == "NA" || slices.Contains(c.absent, field)
 }
 
+// holesWords are the words for the treatments, by number.
+func holesWords() []string {
+	return []string{HolesFault: "error", HolesDrop: "drop", HolesKeep: "keep"}
+}
+
+// HolesWords lists the words that [ParseHoles] reads.
+func HolesWords() []string { return slices.Sorted(slices.Values(holesWords())) }
+
+// String returns "error", "drop" or "keep".
+func (h Holes) String() string {
+	if words := holesWords(); int(h) < len(words) {
+		return words[h]
+	}
+	return ""
+}
+
+// ParseHoles is the inverse of [Holes.String].
+func ParseHoles(text string) (h Holes, ok bool) {
+	i := slices.Index(holesWords(), text)
+	return Holes(max(i, 0)), i >= 0
+}
+
 // holes returns the treatment of missing values for each column. drop reports whether any of them
 // drops rows.
 func (o Options) holes(columns []column) (of []Holes, drop bool) {

@@ -73,6 +73,7 @@ type Set struct {
 	rows        int            // of a table
 	how         map[string]How // columns that were read in a declared way
 	missing     []Missing      // texts that meant that there is no value
+	holes       map[string]Holes
 	dump        bool
 	structure   bool // read from a Go struct
 }
@@ -86,17 +87,31 @@ type Reading struct {
 
 	How     map[string]How // columns that were read in a declared way
 	Missing []Missing      // texts that meant that there is no value
+
+	Holes map[string]Holes // columns whose missing values were not faults
 }
 
 // Reading returns how the set was read.
-func (s *Set) Reading() Reading { return Reading{s.levels, s.zeros, s.counts, s.how, s.missing} }
+func (s *Set) Reading() Reading {
+	r := Reading{s.levels, s.zeros, s.counts, s.how, s.missing, maps.Clone(s.holes)}
+	for _, c := range s.columns {
+		if c.Holes == HolesFault {
+			continue
+		}
+		if r.Holes == nil {
+			r.Holes = map[string]Holes{}
+		}
+		r.Holes[c.Name] = c.Holes
+	}
+	return r
+}
 
 // Read returns the set with the levels and counts of r. It leaves out the levels of a variable
 // whose integers do not fit them.
 func (s *Set) Read(r Reading) *Set {
 	out := *s
 	out.named, out.counts, out.levels = nil, r.Counts, map[string][]string{}
-	out.how, out.missing = r.How, r.Missing
+	out.how, out.missing, out.holes = r.How, r.Missing, r.Holes
 	for name, levels := range r.Levels {
 		v, ok := s.values[name]
 		if ok && v.IsInt && !slices.ContainsFunc(v.Ints, func(i int64) bool { return i < 1 || i > int64(len(levels)) }) {

@@ -107,6 +107,9 @@ type Record struct {
 	// Missing are the texts in a table that meant that there is no value.
 	Missing []string `json:"missing,omitempty"`
 
+	// Holes has the columns of a table whose missing values were not errors: drop or keep.
+	Holes map[string]string `json:"na,omitempty"`
+
 	// How the model was compiled and bound.
 
 	Legacy     bool   `json:"legacy,omitempty"`      // whether the syntax of older versions of Stan was read
@@ -317,7 +320,7 @@ func (r *Record) Pack(m *Source, values *data.Set, create func(name string) (io.
 
 // keep passes the files of [Record.Keep] to write, by their names in the folder, and records them.
 func (r *Record) keep(m *Source, values *data.Set, write func(name string, by func(io.Writer) error) (digest string, err error)) error {
-	r.Texts, r.DataFile, r.DataFileSHA256, r.Levels, r.Zeros, r.Read, r.Missing = nil, "", "", nil, nil, nil, nil
+	r.Texts, r.DataFile, r.DataFileSHA256, r.Levels, r.Zeros, r.Read, r.Missing, r.Holes = nil, "", "", nil, nil, nil, nil, nil
 	keep := func(name, base, text string) error {
 		file := textFolder + "/" + base
 		r.Texts = append(r.Texts, Text{Name: name, File: file, SHA256: files.Digest(text)})
@@ -347,6 +350,12 @@ func (r *Record) keep(m *Source, values *data.Set, write func(name string, by fu
 		}
 		for _, m := range reading.Missing {
 			r.Missing = append(r.Missing, m.String())
+		}
+		for name, h := range reading.Holes {
+			if r.Holes == nil {
+				r.Holes = map[string]string{}
+			}
+			r.Holes[name] = h.String()
 		}
 		for _, c := range reading.Counts {
 			r.Counts = append(r.Counts, c.String())
@@ -555,7 +564,20 @@ func (r *Record) reading(dir string, o data.Options) (data.Options, error) {
 	for _, text := range r.Missing {
 		o.Missing = append(o.Missing, data.ReadMissing(text))
 	}
+	if r.Holes != nil {
+		holes := r.holes()
+		o.Holes = func(column string) data.Holes { return holes[column] }
+	}
 	return o, nil
+}
+
+// holes is the inverse of the strings in [Record.Holes].
+func (r *Record) holes() map[string]data.Holes {
+	out := map[string]data.Holes{}
+	for name, text := range r.Holes {
+		out[name], _ = data.ParseHoles(text)
+	}
+	return out
 }
 
 // kept parses the copy of the data.
@@ -567,7 +589,7 @@ func (r *Record) kept(path, text string, o data.Options) (*data.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.Read(data.Reading{Levels: r.Levels, Zeros: r.Zeros, Counts: o.Counts, How: o.How, Missing: o.Missing}), nil
+	return s.Read(data.Reading{Levels: r.Levels, Zeros: r.Zeros, Counts: o.Counts, How: o.How, Missing: o.Missing, Holes: r.holes()}), nil
 }
 
 // Option returns the value of a command-line option; "" if it was not given.
