@@ -248,7 +248,7 @@ func (d *described) columns(set *data.Set, m *model.Model) {
 	}
 }
 
-// sized returns the first variable with n elements whose declared size is a variable; "" if there is
+// sized returns the first variable with n elements that is declared with that size; "" if there is
 // none.
 func sized(set *data.Set, size string, n int, sizes map[string]string) string {
 	for _, name := range set.Names() {

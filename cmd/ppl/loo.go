@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -24,6 +25,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/psis"
 	"github.com/ppl-lang/ppl/infer/sampler"
 	"github.com/ppl-lang/ppl/model"
+	"github.com/ppl-lang/ppl/model/predict"
 	"github.com/ppl-lang/ppl/study"
 )
 
@@ -157,7 +159,7 @@ func (o *judging) run(cmd *cobra.Command, args []string) error {
 	o.Quantities = o.quantities
 	l, err := assess.LogLikOf(cmd.Context(), fit, o.LogLikOptions)
 	if err != nil {
-		return ended(cmd.Context(), cmd.ErrOrStderr(), keptOnly(err, fit))
+		return ended(cmd.Context(), cmd.ErrOrStderr(), keptOnly(noLogLik(err), fit))
 	}
 	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
@@ -207,6 +209,16 @@ func (o *judging) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	return o.failOn.of(findings)
+}
+
+// noLogLik adds advice to an error that says that a model has no log likelihood of observations.
+func noLogLik(err error) error {
+	if !errors.Is(err, predict.ErrUnderivable) {
+		return err
+	}
+	return fmt.Errorf("%w\nAdd it to the generated quantities of a copy of the model, with the row's own term on the right:\n"+
+		"  vector[N] log_lik;\n  for (n in 1:N) log_lik[n] = log_sum_exp(lp[n]);\n"+
+		"Then: ppl generate COPY --fit DIR --out DIR2 and ppl loo DIR2", err)
 }
 
 // moveDraws improves the estimates of the unreliable observations by moment matching. It returns

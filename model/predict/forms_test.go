@@ -66,6 +66,27 @@ var forms = []form{
 		logLik: `vector[N] log_lik_y; vector[N] log_lik_k; for (n in 1:N) { log_lik_y[n] = log_mix(p, normal_lpdf(y[n] | 0, sigma), normal_lpdf(y[n] | mu, 1));
 		  log_lik_k[n] = log_mix(p, poisson_lpmf(k[n] | 1), poisson_lpmf(k[n] | sigma)); }`,
 		unrep: []string{"not a density", "not a density"}},
+	{name: "mixtures by row", model: `array[N] vector[2] lp; matrix[N, 2] lq; for (m in 1:N) { for (j in 1:2) lp[m, j] = log(0.5) + normal_lpdf(y[m] | a[j], 1); }
+	  for (m in 1:N) for (j in 1:2) lq[m, j] = poisson_lpmf(k[m] | j * sigma);
+	  for (n in 1:N) target += log_sum_exp(lp[n]);
+	  for (n in 1:N) target += log_sum_exp(lq[n]) - log(2);`,
+		logLik: `vector[N] log_lik_y; vector[N] log_lik_k; for (n in 1:N) { log_lik_y[n] = log_mix(0.5, normal_lpdf(y[n] | a[1], 1), normal_lpdf(y[n] | a[2], 1));
+		  log_lik_k[n] = log_mix(0.5, poisson_lpmf(k[n] | sigma), poisson_lpmf(k[n] | 2 * sigma)); }`,
+		unrep: []string{"not a density"}},
+	{name: "mixtures in transformed parameters", head: head + "transformed parameters { array[N] vector[2] lp; for (m in 1:N) for (j in 1:2) lp[m, j] = normal_lpdf(y[m] | a[j], 1); }",
+		model: "for (n in 1:N) target += log_sum_exp(lp[n]);", logLik: "vector[N] log_lik; for (n in 1:N) log_lik[n] = log_sum_exp(normal_lpdf(y[n] | a[1], 1), normal_lpdf(y[n] | a[2], 1));",
+		unrep: []string{"not a density"}},
+	{name: "states of a chain", model: `array[N] vector[2] lp; for (j in 1:2) lp[1, j] = normal_lpdf(y[1] | a[j], 1);
+	  for (m in 2:N) for (j in 1:2) lp[m, j] = log_sum_exp(lp[m - 1]) + normal_lpdf(y[m] | a[j], 1);
+	  target += log_sum_exp(lp[N]); k ~ poisson(sigma);`,
+		logLik: "vector[N] log_lik; for (n in 1:N) log_lik[n] = poisson_lpmf(k[n] | sigma);", left: []string{"several observations"},
+		yRep: "array[N] int k_rep = poisson_rng(rep_vector(sigma, N));", unrep: []string{"several observations"}},
+	{name: "hurdle", model: "for (n in 1:N) { (k[n] == 0) ~ bernoulli(p); if (k[n] > 0) k[n] ~ poisson(sigma) T[1, ]; }",
+		logLik: "vector[N] log_lik; for (n in 1:N) log_lik[n] = k[n] == 0 ? log(p) : log1m(p) + poisson_lpmf(k[n] | sigma) - poisson_lccdf(0 | sigma);",
+		unrep:  []string{"not a density"}},
+	{name: "hurdle of constants", model: "for (n in 1:N) { if (k[n] == 0) 1 ~ bernoulli(p); else { 0 ~ bernoulli(p); k[n] ~ poisson(sigma) T[1, ]; } }",
+		logLik: "vector[N] log_lik; for (n in 1:N) log_lik[n] = k[n] == 0 ? log(p) : log1m(p) + poisson_lpmf(k[n] | sigma) - poisson_lccdf(0 | sigma);",
+		unrep:  []string{"not a density", "not a density"}},
 	{name: "mixture of all", model: "target += log_mix(p, normal_lpdf(y | 0, 1), normal_lpdf(y | mu, 1)); k ~ poisson(sigma);",
 		logLik: "vector[N] log_lik; for (n in 1:N) log_lik[n] = poisson_lpmf(k[n] | sigma);", left: []string{"several observations"},
 		yRep: "array[N] int k_rep; for (n in 1:N) k_rep[n] = poisson_rng(sigma);", unrep: []string{"several observations"}},
@@ -206,6 +227,10 @@ func TestPriorPrograms(t *testing.T) {
 		{"residuals", "vector[N] e = y - mu; e ~ normal(0, sigma); a ~ std_normal(); k ~ poisson(sigma);", "a ~ std_normal();", ""},
 		{"residuals alone", "vector[N] e = y - mu; e ~ normal(0, sigma); a ~ std_normal();", "a ~ std_normal();", ""},
 		{"conditions", "for (n in 1:N) { if (k[n] > 0) { target += bernoulli_lpmf(1 | p) + poisson_lpmf(k[n] | sigma); } else { target += log1m(p); } } a ~ std_normal();", "a ~ std_normal();", ""},
+		{"parts of rows", "for (n in 1:N) target += normal_lpdf(y[n] | mu, 1) - log(sigma); for (i in 1:3) target += normal_lpdf(a[i] | 0, 1) - log(sigma);",
+			"for (i in 1:3) target += normal_lpdf(a[i] | 0, 1) - log(sigma);", ""},
+		{"in a loop over others", "for (i in 1:3) target += normal_lpdf(y[1] | a[i], 1) - log(sigma); mu ~ std_normal();",
+			"for (i in 1:3) target += -log(sigma); mu ~ std_normal();", ""},
 		{"neighbours", "target += -0.5 * dot_self(a[g[1:2]] - a[g[3:4]]); y ~ normal(mu, 1);", "", "it cannot be told whether `target += -0.5 * dot_self(a[g[1:2]] - a[g[3:4]]);`"},
 		{"nothing else", "target += log(a[g[1]]);", "", "it cannot be told"},
 	} {

@@ -39,9 +39,7 @@ func (e *emitter) priorStmt(s ast.Stmt) []ast.Stmt {
 		// Keep the addends of the sum that are about parameters alone.
 		var out []ast.Stmt
 		for _, p := range addends(s.Value, false, nil) {
-			var one finding
-			e.addend(&one, s, p, false)
-			if one.prior {
+			if one := e.part(s, p); one.prior {
 				out = append(out, p.added())
 			}
 		}
@@ -52,6 +50,15 @@ func (e *emitter) priorStmt(s ast.Stmt) []ast.Stmt {
 		}
 	}
 	return []ast.Stmt{s}
+}
+
+// part returns the finding about an addend of a statement.
+func (e *emitter) part(s *ast.TargetPlus, p part) (one finding) {
+	e.addend(&one, s, p, false)
+	if len(one.loose) == 1 && one.loose[0].reason == "" {
+		one.prior = !slices.ContainsFunc(e.findings[s].terms, func(t term) bool { return t.value == p.value })
+	}
+	return one
 }
 
 // added returns the statement that adds the part to the target.

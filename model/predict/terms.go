@@ -65,7 +65,7 @@ type finding struct {
 }
 
 // loose is an addend that does not name an observation. reason is reported if no observation is
-// found for it.
+// found for it; if it is "", the addend is then a prior.
 type loose struct {
 	part
 	reason string
@@ -84,7 +84,11 @@ func analyse(tree *ast.File, info *check.Info, grown map[*check.Var]*Grown) *ana
 			}
 		}
 	}
-	for _, s := range a.model {
+	statements := a.model
+	if b := tree.Block(ast.TransformedParameters); b != nil {
+		statements = slices.Concat(b.Stmts, statements)
+	}
+	for _, s := range statements {
 		ast.Inspect(s, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.Tilde:
@@ -232,7 +236,14 @@ func (a *analysis) tilde(s *ast.Tilde) finding {
 	}
 	p := a.placeOf(s.Variate)
 	if p == nil {
-		return finding{left: []string{a.why(s.Variate)}}
+		var f finding
+		if at := a.decides(s.Variate); at != nil && s.Trunc == nil && a.typeOf(s.Variate).IsScalar() {
+			f.terms = []term{{at: s, place: at, value: given(call.Name, s.Variate, s.Args)}}
+		} else if f.loose = []loose{{part{value: given(call.Name, s.Variate, s.Args)}, a.why(s.Variate)}}; s.Trunc != nil || a.reads(s.Variate, a.observable) {
+			return finding{left: []string{a.why(s.Variate)}}
+		}
+		a.attach(&f, s)
+		return f
 	}
 	return finding{terms: []term{{
 		at: s, place: p, function: call.Name, user: call.Func != nil, variate: s.Variate, args: s.Args, trunc: s.Trunc, whole: true,
@@ -312,7 +323,7 @@ func (a *analysis) target(s *ast.TargetPlus) finding {
 
 // attach finds the observation for addends that do not name one. It is the observation of the
 // statement's other addends, or the one whose value decides whether the statement runs.
-func (a *analysis) attach(f *finding, s *ast.TargetPlus) {
+func (a *analysis) attach(f *finding, s ast.Stmt) {
 	if len(f.loose) == 0 {
 		return
 	}
@@ -328,12 +339,26 @@ func (a *analysis) attach(f *finding, s *ast.TargetPlus) {
 		at = a.deciding(s)
 	}
 	for _, l := range f.loose {
+		if l.reason == "" && (at == nil || !a.inLoop(at, s)) {
+			f.prior = true
+			continue
+		}
 		if at == nil {
 			f.left = append(f.left, l.reason)
 			continue
 		}
 		f.terms = append(f.terms, term{at: s, place: at, value: l.value, negative: l.negative})
 	}
+}
+
+// inLoop reports whether each iteration of a loop around a statement has another place.
+func (a *analysis) inLoop(p *place, s ast.Stmt) bool {
+	return slices.ContainsFunc(a.loops[s], func(l ast.Stmt) bool {
+		n := a.info.Defs[l]
+		return n != nil && slices.ContainsFunc(p.indices, func(x index) bool {
+			return x.single && a.directly(x.a, func(u *check.Var) bool { return u == n })
+		})
+	})
 }
 
 // deciding returns the observation whose value decides whether a statement runs; nil if there are
@@ -364,6 +389,30 @@ func (a *analysis) deciding(s ast.Stmt) *place {
 		}, nil)
 		several = several || !here
 	}
+	if several {
+		return nil
+	}
+	return found
+}
+
+// decides returns the observation from which an expression without parameters is computed, as y[n]
+// == 0 is; nil if there are none or several.
+func (a *analysis) decides(e ast.Expr) *place {
+	var found *place
+	several := false
+	ast.Inspect(e, func(n ast.Node) bool {
+		x, ok := n.(ast.Expr)
+		if !ok {
+			return true
+		}
+		p := a.placeOf(x)
+		if p == nil {
+			return true
+		}
+		several = several || !a.modelled[p.v] || !p.unit() || p.of != "" || found != nil && !found.same(p)
+		found = p
+		return false
+	}, nil)
 	if several {
 		return nil
 	}
@@ -429,6 +478,8 @@ func (a *analysis) addend(f *finding, s *ast.TargetPlus, p part, alone bool) {
 		f.unclear = "it is not told which observation the term is about"
 		f.density = false
 		f.readsData = f.readsData || a.readsValues(p.value, a.observable)
+	case !alone && len(a.loops[s]) > 0:
+		f.loose = append(f.loose, loose{p, ""}) // it may be a part of a row's density
 	default:
 		f.prior = true
 	}
@@ -483,7 +534,8 @@ func (a *analysis) callsOwn(e ast.Expr) bool {
 func (a *analysis) placesIn(e ast.Expr, at ast.Stmt) (places []*place, clear bool) {
 	clear = true
 	seen := map[*check.Var]bool{}
-	add := func(variate ast.Expr, from ast.Stmt) {
+	// to maps loop variables of other loops to the indices that replace them at the statement.
+	add := func(variate ast.Expr, from ast.Stmt, to map[*check.Var]ast.Expr) {
 		p := a.placeOf(variate)
 		if p == nil || !a.modelled[p.v] {
 			return
@@ -492,7 +544,7 @@ func (a *analysis) placesIn(e ast.Expr, at ast.Stmt) (places []*place, clear boo
 		for _, loop := range a.loops[from] {
 			v := a.info.Defs[loop]
 			if v != nil && a.directly(variate, func(u *check.Var) bool { return u == v }) && !slices.Contains(a.loops[at], loop) {
-				clear = false
+				clear = clear && to[v] != nil && a.moved(p, v, to[v])
 			}
 		}
 		if p.of != "" {
@@ -502,25 +554,81 @@ func (a *analysis) placesIn(e ast.Expr, at ast.Stmt) (places []*place, clear boo
 			places = append(places, p)
 		}
 	}
-	var look func(n ast.Node, from ast.Stmt)
-	look = func(n ast.Node, from ast.Stmt) {
+	var look func(n ast.Node, from ast.Stmt, to map[*check.Var]ast.Expr)
+	look = func(n ast.Node, from ast.Stmt, to map[*check.Var]ast.Expr) {
 		ast.Inspect(n, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.CallExpr:
 				if conditional(n.Func.Name) && len(n.Args) > 0 {
-					add(n.Args[0], from)
+					add(n.Args[0], from, to)
+				}
+			case *ast.IndexExpr:
+				x, ok := n.X.(*ast.VarExpr)
+				if v := a.info.Uses[x]; ok && from == at && v != nil && !seen[v] && !a.observable(v) && a.byRow(v) {
+					seen[v] = true
+					for _, s := range a.assigned[v] {
+						look(s.value, s.at, a.row(n, s))
+					}
 				}
 			case *ast.VarExpr:
 				if v := a.info.Uses[n]; v != nil && !seen[v] && !a.observable(v) {
 					seen[v] = true
 					for _, s := range a.assigned[v] {
-						look(s.value, s.at)
+						look(s.value, s.at, to)
 					}
 				}
 			}
 			return true
 		}, nil)
 	}
-	look(e, at)
+	look(e, at, nil)
 	return places, clear
+}
+
+// byRow reports whether no element of a variable is computed from others, as the states of a chain
+// are.
+func (a *analysis) byRow(v *check.Var) bool {
+	return !slices.ContainsFunc(a.assigned[v], func(s assignment) bool {
+		return a.reads(s.value, func(u *check.Var) bool { return u == v })
+	})
+}
+
+// row maps the loop variable by which an assignment chooses an element, as in v[j] = …, to the
+// index by which an expression reads it, as in v[n].
+func (a *analysis) row(read *ast.IndexExpr, s assignment) map[*check.Var]ast.Expr {
+	set, ok := s.at.(*ast.Assign)
+	if !ok {
+		return nil
+	}
+	place, ok := set.LHS.(*ast.IndexExpr)
+	if !ok {
+		return nil
+	}
+	to, single := read.Indices[0].(*ast.Single)
+	from, also := place.Indices[0].(*ast.Single)
+	if !single || !also || a.typeOf(to.X).Rank() > 0 {
+		return nil
+	}
+	x, ok := from.X.(*ast.VarExpr)
+	if v := a.info.Uses[x]; ok && v != nil && v.Loop {
+		return map[*check.Var]ast.Expr{v: to.X}
+	}
+	return nil
+}
+
+// moved replaces a loop variable that is an index of a place. It returns false if the place uses
+// the variable in another way.
+func (a *analysis) moved(p *place, v *check.Var, to ast.Expr) bool {
+	for i, x := range p.indices {
+		for _, e := range []ast.Expr{x.a, x.b} {
+			if e == nil || !a.directly(e, func(u *check.Var) bool { return u == v }) {
+				continue
+			}
+			if y, ok := e.(*ast.VarExpr); !ok || !x.single || a.info.Uses[y] != v {
+				return false
+			}
+			p.indices[i].a = to
+		}
+	}
+	return true
 }

@@ -51,9 +51,7 @@ func (e *emitter) topStmt(s ast.Stmt) (out []ast.Stmt) {
 		}
 	case *ast.TargetPlus:
 		for _, p := range addends(s.Value, false, nil) {
-			var one finding
-			e.addend(&one, s, p, false)
-			if !one.prior && !(one.unclear != "" && f.prior) || !e.reads(p.value, e.isParameter) {
+			if one := e.part(s, p); !one.prior && !(one.unclear != "" && f.prior) || !e.reads(p.value, e.isParameter) {
 				continue
 			}
 			keep(e.topAddend(p.value), p.added())
