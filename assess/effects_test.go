@@ -211,9 +211,29 @@ func TestEffectsOfCategories(t *testing.T) {
 	}
 }
 
+// If the model centres a column, the mean stays that of the data, so that the effect of 1 more in x
+// is b and not 0.
+func TestEffectsOfCentred(t *testing.T) {
+	f := fitOf(t, `data { int N; vector[N] x; vector[N] y; } transformed data { vector[N] z = x - mean(x); } parameters { real b; } model { b ~ std_normal(); y ~ normal(b * z, 1); }`,
+		map[string]any{"N": 3, "x": []float64{1, 2, 4}, "y": []float64{1, 2, 2}})
+	e, err := assess.EffectsOf(context.Background(), f, assess.EffectOptions{Kind: assess.Comparisons, Of: []string{"x"}, Step: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := f.Draws.Column(nil, 0, 0)
+	for d, effect := range e.Rows[0].Draws[:len(b)] {
+		if math.Abs(effect-b[d]) > 1e-12*(1+math.Abs(b[d])) {
+			t.Fatalf("the effect is %v, not %v", effect, b[d])
+		}
+	}
+	if len(e.Kept) != 1 {
+		t.Errorf("kept: %v", e.Kept)
+	}
+}
+
 func TestEffectMistakes(t *testing.T) {
 	f := patientsFit(t)
-	centred := fitOf(t, `data { int N; vector[N] x; vector[N] y; } transformed data { vector[N] z = x - mean(x); } parameters { real b; } model { b ~ std_normal(); y ~ normal(b * z, 1); }`,
+	sorted := fitOf(t, `data { int N; vector[N] x; vector[N] y; } transformed data { vector[N] z = sort_asc(x); } parameters { real b; } model { b ~ std_normal(); y ~ normal(b * z, 1); }`,
 		map[string]any{"N": 3, "x": []float64{1, 2, 4}, "y": []float64{1, 2, 2}})
 	for _, c := range []struct {
 		f    *fit.Fit
@@ -227,7 +247,7 @@ func TestEffectMistakes(t *testing.T) {
 		{f, assess.EffectOptions{Kind: assess.Predictions, Of: []string{"age"}}, "many values"},
 		{f, assess.EffectOptions{Kind: assess.Predictions, Outcome: "z"}, "no outcome z"},
 		{f, assess.EffectOptions{Kind: assess.Comparisons, Of: []string{"ward"}, At: []assess.At{{Name: "ward", Values: []float64{1}}}}, "set to a value and compared"},
-		{centred, assess.EffectOptions{Kind: assess.Slopes, Of: []string{"x"}}, "the model computes `mean(x)` (m, line 1) from all rows"},
+		{sorted, assess.EffectOptions{Kind: assess.Slopes, Of: []string{"x"}}, "the model computes `sort_asc(x)` (m, line 1) from all rows"},
 	} {
 		if _, err := assess.EffectsOf(context.Background(), c.f, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, not %q", err, c.want)

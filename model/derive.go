@@ -128,6 +128,9 @@ func (m *Model) DeriveNew(fitted, values *data.Set, kind predict.Kind, o predict
 	if err := m.Err(); err != nil {
 		return nil, err
 	}
+	if values == nil {
+		values = data.Empty()
+	}
 	o.Unknown = m.notGiven(values, kind)
 	var differ []string
 	names := slices.Clone(values.Names())
