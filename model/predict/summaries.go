@@ -166,7 +166,7 @@ func (s *summariser) walk(n ast.Node) {
 		}
 		if e, ok := n.(ast.Expr); ok {
 			if s.record(e, s.argumentsOf(e)) {
-				return false
+				return s.ofRows(e) // the rows of its argument may depend on summaries too
 			}
 			s.countsIn(e)
 		}
@@ -202,6 +202,12 @@ func (s *summariser) countAssigned(v *check.Var, value ast.Expr) {
 	if s.column != nil && v.Type.Scalar() == types.Real && s.typeOf(value).Kind == types.Int {
 		s.count(value)
 	}
+}
+
+// ofRows reports whether a summary has an element for each row of its argument.
+func (s *summariser) ofRows(e ast.Expr) bool {
+	c, ok := e.(*ast.CallExpr)
+	return ok && (byRow[c.Func.Name] || s.info.Calls[c] != nil && s.info.Calls[c].Func != nil && s.typeOf(c).Rank() > 0)
 }
 
 // countsIn adds the numbers of rows with which a real number or a container is computed, as in
