@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/model"
 	"github.com/ppl-lang/ppl/model/predict"
 )
@@ -14,7 +15,7 @@ import (
 // What a model computes from all rows has the value of the fit's data in predictions of others;
 // what it computes row by row follows the new rows. The expected values are computed by hand.
 func TestKeepSummaries(t *testing.T) {
-	const data = `data { int N; int K; int J; vector[N] x; matrix[N, K] X; array[N] int g; vector[N] y; }`
+	const declared = `data { int N; int K; int J; vector[N] x; matrix[N, K] X; array[N] int g; vector[N] y; }`
 	const parameters = `parameters { real a; real b; vector[K] B; }`
 	x, X, g := []float64{1, 2, 6}, [][]float64{{1, 2}, {3, 1}, {2, 5}}, []int{1, 2, 2}
 	newX, newRows, newG := []float64{4, 0}, [][]float64{{5, 7}, {1, 0}}, []int{2, 1}
@@ -47,6 +48,7 @@ func TestKeepSummaries(t *testing.T) {
 	}
 	centred := func(x float64) float64 { return x - mean }
 	standardised := func(x float64) float64 { return (x - mean) / sd }
+	close := func(x, y float64) bool { return math.Abs(x-y) < 1e-12*(1+math.Abs(y)) }
 	centredColumns := plane(func(n, k int) float64 { return newRows[n][k] - column(k) })
 	groups := func(total []float64) []float64 { return []float64{a + b*total[1], a + b*total[0]} }
 	for name, c := range map[string]struct {
@@ -90,12 +92,16 @@ func TestKeepSummaries(t *testing.T) {
 			if c.functions != "" {
 				functions = "functions { " + c.functions + " } "
 			}
-			text := functions + data + " transformed data { " + c.transformed + " } " + parameters + " model { y ~ normal(" + c.mean + ", 1); }"
+			text := functions + declared + " transformed data { " + c.transformed + " } " + parameters + " model { y ~ normal(" + c.mean + ", 1); }"
 			m, err := model.Compile("m", text)
 			if err != nil {
 				t.Fatal(err)
 			}
 			fitted, err := model.ReadData(map[string]any{"N": 3, "K": 2, "J": 2, "x": x, "X": X, "g": g, "y": []float64{1, 2, 3}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			some, err := model.ReadData(map[string]any{"N": 2, "K": 2, "J": 2, "x": []float64{6, 1}, "X": [][]float64{X[2], X[0]}, "g": []int{2, 1}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -113,20 +119,24 @@ func TestKeepSummaries(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := d.BindContext(t.Context(), values, model.BindOptions{})
-			if err != nil {
-				t.Fatalf("%v\n%s", err, d.Text())
+			means := func(d *model.Derived, values *data.Set) []float64 {
+				t.Helper()
+				p, err := d.BindContext(t.Context(), values, model.BindOptions{})
+				if err != nil {
+					t.Fatalf("%v\n%s", err, d.Text())
+				}
+				at, err := p.Unconstrain(map[string]any{"a": a, "b": b, "B": B})
+				if err != nil {
+					t.Fatal(err)
+				}
+				dst := make([]float64, len(p.OutputNames()))
+				if err := p.Generate(at, rand.New(rand.NewPCG(1, 1)), dst); err != nil {
+					t.Fatalf("%v\n%s", err, d.Text())
+				}
+				return dst[len(dst)-len(p.GeneratedNames()):]
 			}
-			at, err := p.Unconstrain(map[string]any{"a": a, "b": b, "B": B})
-			if err != nil {
-				t.Fatal(err)
-			}
-			dst := make([]float64, len(p.OutputNames()))
-			if err := p.Generate(at, rand.New(rand.NewPCG(1, 1)), dst); err != nil {
-				t.Fatalf("%v\n%s", err, d.Text())
-			}
-			got := dst[len(dst)-len(p.GeneratedNames()):]
-			if !slices.EqualFunc(got, c.want, func(x, y float64) bool { return math.Abs(x-y) < 1e-12*(1+math.Abs(y)) }) {
+			got := means(d, values)
+			if !slices.EqualFunc(got, c.want, close) {
 				t.Errorf("%v, want %v\n%s", got, c.want, d.Text())
 			}
 			if len(d.Kept) == 0 {
@@ -140,6 +150,13 @@ func TestKeepSummaries(t *testing.T) {
 			// The data of the fit need nothing else.
 			if same, err := m.DeriveNew(fitted, fitted, predict.Expected, predict.Options{}); err != nil || same.Kept != nil {
 				t.Error(same, err)
+			} else if part, err := m.DeriveNew(fitted, some, predict.Expected, predict.Options{}); err != nil {
+				t.Error(err)
+			} else if all, few := means(same, fitted), means(part, some); !close(few[0], all[2]) || !close(few[1], all[0]) {
+				// Rows of the fit are predicted as in the fit, whichever of them are given.
+				if name != "number of rows" {
+					t.Errorf("%v, and %v for rows 3 and 1\n%s", all, few, part.Text())
+				}
 			}
 		})
 	}
