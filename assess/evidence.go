@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/fit"
@@ -15,8 +17,10 @@ import (
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/sampler"
 	"github.com/ppl-lang/ppl/infer/tempered"
+	"github.com/ppl-lang/ppl/infer/warmup"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/lang/types"
 	"github.com/ppl-lang/ppl/model"
 	"github.com/ppl-lang/ppl/model/predict"
 )
@@ -50,6 +54,9 @@ type PriorMass struct {
 	// if the prior has mass 1.
 	Known  bool
 	Reason string
+
+	// Doubtful says that the prior was sampled with problems. It may be improper.
+	Doubtful bool
 
 	// Flat lists parameters without a prior and without bounds on both sides. If there are any, the
 	// prior has no finite mass, and the evidence is known only up to an arbitrary factor.
@@ -98,11 +105,11 @@ func EvidenceOf(ctx context.Context, f *fit.Fit, seed uint64) (*Evidence, error)
 	if p.Dim() == 0 {
 		return nil, errors.New("the model has no parameters: its evidence is the density itself")
 	}
-	draws, err := chainsOf(p, f)
+	rng := rand.New(rand.NewPCG(seed, 0x65766964))
+	draws, err := chainsOf(p, m, f, rng)
 	if err != nil {
 		return nil, err
 	}
-	rng := rand.New(rand.NewPCG(seed, 0x65766964))
 	out := &Evidence{}
 	if out.Bridge, err = bridge.LogZ(ctx, draws, densityOf(p), rng); err != nil {
 		return nil, err
@@ -133,11 +140,12 @@ func densityOf(p *model.Posterior) bridge.Density {
 
 // chainsOf returns the draws of a fit on the unconstrained scale, by chain. All chains are cut to
 // the length of the shortest.
-func chainsOf(p *model.Posterior, f *fit.Fit) ([][][]float64, error) {
+func chainsOf(p *model.Posterior, m *model.Model, f *fit.Fit, rng *rand.Rand) ([][][]float64, error) {
 	points, err := fit.Unconstrained(p, f)
 	if err != nil {
 		return nil, err
 	}
+	lengthen(p, m, points, rng)
 	least := math.MaxInt
 	for chain := range f.Draws.Chains() {
 		least = min(least, f.Draws.Len(chain))
@@ -151,6 +159,40 @@ func chainsOf(p *model.Posterior, f *fit.Fit) ([][][]float64, error) {
 		return nil, errors.New("the fit has no draws")
 	}
 	return chains, nil
+}
+
+// lengthen draws the lengths of unit vectors on the unconstrained scale. Draws of a fit have only
+// their directions. The lengths are independent of all else: the unconstrained vector has a
+// standard normal factor, so that its squared length has a chi-squared distribution.
+func lengthen(p *model.Posterior, m *model.Model, points [][]float64, rng *rand.Rand) {
+	units := map[string]bool{}
+	for _, v := range m.Program().IR().Parameters {
+		units[v.Name] = v.Constraint.Kind == types.UnitVector
+	}
+	vectors := map[string][]int{} // coordinates, by the name without the last index
+	var order []string
+	for i, name := range p.UnconstrainedNames() {
+		if !units[diagnose.VariableName(name)] {
+			continue
+		}
+		of := name[:strings.LastIndexByte(name, '.')]
+		if vectors[of] == nil {
+			order = append(order, of)
+		}
+		vectors[of] = append(vectors[of], i)
+	}
+	for _, x := range points {
+		for _, of := range order {
+			square := 0.0
+			for range vectors[of] {
+				z := rng.NormFloat64()
+				square += z * z
+			}
+			for _, i := range vectors[of] {
+				x[i] *= math.Sqrt(square)
+			}
+		}
+	}
 }
 
 // temperedEvidence returns the estimate of parallel tempering. That is for the density that was
@@ -185,23 +227,31 @@ func temperedEvidence(ctx context.Context, f *fit.Fit, p *model.Posterior, at []
 	return tempered.Evidence{LogZ: z.LogZ + constant, Error: z.Error, Forward: z.Forward + constant, Backward: z.Backward + constant}, nil
 }
 
-// priorMass estimates the integral of the prior from draws of it. It does so only if the parameters
-// can be drawn one after another, since sampling the prior would take as long as the fit.
+// priorMass estimates the integral of the prior from draws of it. If the parameters cannot be drawn
+// one after another, the prior is sampled, as for parameters that a bound or a structure confines
+// and that have no statement, and for priors written as target += ….
 func priorMass(ctx context.Context, m *model.Model, values any, b model.BindOptions, seed uint64) (PriorMass, error) {
 	out := PriorMass{Flat: flat(m)}
 	if out.Flat != nil {
 		out.Reason = "parameters have no prior"
 		return out, nil
 	}
-	var not *predict.NotForwardError
-	if _, err := m.DeriveWith(predict.Forward, predict.Options{}); errors.As(err, &not) {
-		out.Reason = not.Reason
-		return out, nil
-	}
 	const chains, draws = 4, 1000
 	drawn, err := SamplePrior(ctx, m, values, b, fit.Options{Chains: chains, Draws: draws, Seed: seed})
-	if err != nil {
-		return out, err
+	switch {
+	case ctx.Err() != nil:
+		return out, ctx.Err()
+	case errors.Is(err, warmup.ErrImproper):
+		out.Doubtful, out.Reason = true, "its density stays flat over any distance"
+		return out, nil
+	case err != nil:
+		out.Reason = err.Error()
+		return out, nil
+	}
+	problem := func(f diagnose.Finding) bool { return f.Severity == diagnose.Problem }
+	if !drawn.Direct && slices.ContainsFunc(drawn.Findings(), problem) {
+		out.Doubtful, out.Reason = true, "chains that sample it do not agree"
+		return out, nil
 	}
 	derived, err := m.Derive(predict.Prior)
 	if err != nil {
@@ -211,11 +261,12 @@ func priorMass(ctx context.Context, m *model.Model, values any, b model.BindOpti
 	if err != nil {
 		return out, err
 	}
-	points, err := chainsOf(p, drawn.Fit)
+	rng := rand.New(rand.NewPCG(seed, 0x7072696f))
+	points, err := chainsOf(p, m, drawn.Fit, rng)
 	if err != nil {
 		return out, err
 	}
-	z, err := bridge.LogZ(ctx, points, densityOf(p), rand.New(rand.NewPCG(seed, 0x7072696f)))
+	z, err := bridge.LogZ(ctx, points, densityOf(p), rng)
 	switch {
 	case ctx.Err() != nil:
 		return out, err
@@ -310,12 +361,16 @@ func (e *Evidence) Findings(name string) []diagnose.Finding {
 		add("improper-prior", diagnose.Problem,
 			fmt.Sprintf("the evidence has an arbitrary factor, as the prior of %s is flat.", list(e.Prior.Flat)),
 			"Give each parameter a prior. Bayes factors depend on it.")
+	case e.Prior.Doubtful:
+		add("improper-prior", diagnose.Problem,
+			fmt.Sprintf("the evidence may have an arbitrary factor, as the prior seems to be improper: %s.", e.Prior.Reason),
+			"Give every element of each parameter a proper prior, as in x ~ normal(0, 1). ppl prior samples the prior alone.")
 	case !e.Prior.Known:
 		add("prior-mass", diagnose.Note,
-			fmt.Sprintf("the evidence is right if the prior integrates to 1, which was not examined: %s.", e.Prior.Reason), "")
+			fmt.Sprintf("the evidence is right only if the prior integrates to 1, which is not known: %s.", e.Prior.Reason), "")
 	case e.Prior.Log != 0:
 		add("prior-mass", diagnose.Note,
-			fmt.Sprintf("the prior as written integrates to about %.2g, not to 1, such as where a bound cuts off a distribution. This factor is taken out of the evidence.", math.Exp(e.Prior.Log)), "")
+			fmt.Sprintf("the prior as written integrates to about %.2g, not to 1, such as where a bound cuts off a distribution, or a bounded parameter has none. This factor is taken out of the evidence.", math.Exp(e.Prior.Log)), "")
 	}
 	return findings
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ppl-lang/ppl/assess"
 	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/sampler"
 	"github.com/ppl-lang/ppl/infer/tempered"
 	"github.com/ppl-lang/ppl/internal/short"
@@ -69,6 +70,14 @@ func TestEvidence(t *testing.T) {
 		}
 		return p
 	}
+	pairs := [][]float64{{1, 0.5}, {-1, -1.2}, {0.3, 0.8}, {2, 1.5}}
+	correlated := math.Log(integral(func(r float64) float64 {
+		p := 0.5
+		for _, v := range pairs {
+			p *= normal(v[0], 0, 1) * normal(v[1], r*v[0], math.Sqrt(1-r*r))
+		}
+		return p
+	}, -1+1e-9, 1-1e-9))
 	for _, c := range short.Every(3, []struct {
 		name, text string
 		values     map[string]any
@@ -92,11 +101,11 @@ func TestEvidence(t *testing.T) {
 					return 0
 				}
 				return 2 * normal(s, 0, 2) * likelihood(0, s)
-			}, 0, 40)), []string{"prior-mass"}},
+			}, 0, 40)), nil},
 		{"a flat prior", `data { vector[5] y; } parameters { real mu; } model { y ~ normal(mu, 1); }`,
 			map[string]any{"y": y}, math.Log(integral(func(mu float64) float64 { return likelihood(mu, 1) }, -20, 20)), []string{"improper-prior"}},
 		{"a prior of a computed quantity", `data { vector[5] y; } parameters { real mu; } transformed parameters { real half = mu / 2; } model { half ~ normal(0, 0.5); y ~ normal(mu, 1); }`,
-			map[string]any{"y": y}, math.Log(integral(func(mu float64) float64 { return normal(mu/2, 0, 0.5) * likelihood(mu, 1) }, -20, 20)), []string{"prior-mass"}},
+			map[string]any{"y": y}, math.Log(integral(func(mu float64) float64 { return normal(mu, 0, 1) * likelihood(mu, 1) }, -20, 20)), []string{"prior-mass"}},
 		{"groups", `data { vector[5] y; } parameters { real mu; vector[5] theta; } model { mu ~ normal(0, 2); theta ~ normal(mu, 1); y ~ normal(theta, 0.5); }`,
 			map[string]any{"y": y}, math.Log(integral(func(mu float64) float64 {
 				return normal(mu, 0, 2) * likelihood(mu, math.Sqrt(1+0.25))
@@ -137,6 +146,20 @@ func TestEvidence(t *testing.T) {
 			map[string]any{"y": y}, math.Log(integral(func(d float64) float64 { return normal(d, 0, math.Sqrt(0.02)) * likelihood(d, 1) }, -2, 2)), nil},
 		{"categories", `data { array[4] int y; } parameters { real a; } model { a ~ logistic(0, 1); y ~ bernoulli_logit(a); }`,
 			map[string]any{"y": []int{1, 1, 0, 1}}, math.Log(1.0 / 20), nil}, // the prior probability is uniform
+		{"a simplex and no statement", `data { array[3] int y; } parameters { simplex[3] p; } model { y ~ multinomial(p); }`,
+			map[string]any{"y": []int{4, 0, 6}}, math.Log(2.0 / (12 * 11)), []string{"prior-mass"}}, // all counts are equally probable
+		{"a correlation matrix and no statement", `data { array[4] vector[2] y; } parameters { corr_matrix[2] R; } model { y ~ multi_normal([0, 0]', R); }`,
+			map[string]any{"y": pairs}, correlated, []string{"prior-mass"}},
+		{"its Cholesky factor and no statement", `data { array[4] vector[2] y; } parameters { cholesky_factor_corr[2] L; } model { y ~ multi_normal_cholesky([0, 0]', L); }`,
+			map[string]any{"y": pairs}, correlated, []string{"prior-mass"}},
+		{"a unit vector and no statement", `data { vector[5] y; } parameters { unit_vector[2] u; } model { y ~ normal(u[1], 1); }`,
+			map[string]any{"y": y}, math.Log(integral(func(t float64) float64 { return likelihood(math.Cos(t), 1) / (2 * math.Pi) }, 0, 2*math.Pi)), []string{"prior-mass"}},
+		{"target += without constants", `data { vector[5] y; } parameters { real mu; } model { target += -mu^2 / 8; y ~ normal(mu, 1); }`,
+			map[string]any{"y": y}, math.Log(integral(func(mu float64) float64 { return normal(mu, 0, 2) * likelihood(mu, 1) }, -30, 30)), []string{"prior-mass"}},
+		{"target += a density", `data { vector[5] y; } parameters { real mu; } model { target += normal_lpdf(mu | 0, 2) + normal_lpdf(y | mu, 1); }`,
+			map[string]any{"y": y}, math.Log(integral(func(mu float64) float64 { return normal(mu, 0, 2) * likelihood(mu, 1) }, -30, 30)), nil},
+		{"a prior of each element", `data { vector[5] y; } parameters { vector[2] u; } model { u[1] ~ normal(0, 1); u[2] ~ normal(0, 2); y ~ normal(u[1] + u[2], 1); }`,
+			map[string]any{"y": y}, math.Log(integral(func(d float64) float64 { return normal(d, 0, math.Sqrt(5)) * likelihood(d, 1) }, -30, 30)), nil},
 	}) {
 		e := evidenceOf(t, c.text, c.values, fit.Options{Seed: 3, Chains: 4, Draws: 500})
 		if !(math.Abs(e.Log-c.want) <= 4*e.Error) || !(e.Error < 0.05) {
@@ -148,6 +171,27 @@ func TestEvidence(t *testing.T) {
 		}
 		if !slices.Equal(codes, c.codes) {
 			t.Errorf("%s: findings %v, want %v", c.name, codes, c.codes)
+		}
+	}
+}
+
+// TestEvidenceImproper has priors that do not determine the evidence. A problem says so, although
+// each parameter is in some statement.
+func TestEvidenceImproper(t *testing.T) {
+	y := map[string]any{"y": []float64{0.3, -1.2, 2.1, 0.8, 1.4}}
+	for name, text := range map[string]string{
+		"an element without prior": `data { vector[5] y; } parameters { vector[2] u; } model { u[1] ~ normal(0, 1); y ~ normal(u[1] + u[2], 1); }`,
+		"1/s":                      `data { vector[5] y; } parameters { real<lower=0> s; } model { target += -log(s); y ~ normal(0, s); }`,
+		"a difference":             `data { vector[5] y; } parameters { vector[2] u; } model { u[1] - u[2] ~ normal(0, 1); y ~ normal(u[1] + u[2], 1); }`,
+	} {
+		var problems []string
+		for _, f := range evidenceOf(t, text, y, fit.Options{Seed: 3, Chains: 4, Draws: 500}).Findings("m") {
+			if f.Severity == diagnose.Problem {
+				problems = append(problems, f.Code)
+			}
+		}
+		if !slices.Contains(problems, "improper-prior") {
+			t.Errorf("%s: problems %v, want improper-prior", name, problems)
 		}
 	}
 }
