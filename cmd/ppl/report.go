@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -121,7 +123,11 @@ func (o *reporting) run(cmd *cobra.Command, args []string) error {
 	if isFolder(args[0]) {
 		dir = args[0]
 	}
-	r, err := report.New(ctx, fit, o.options(dir))
+	options := o.options(dir)
+	if fit.Approximate() == "" {
+		options.Again = runAgain(fit.Record())
+	}
+	r, err := report.New(ctx, fit, options)
 	if err != nil {
 		return ended(ctx, cmd.ErrOrStderr(), err)
 	}
@@ -163,6 +169,24 @@ func (o *reporting) run(cmd *cobra.Command, args []string) error {
 func (o *reporting) options(folder string) report.Options {
 	return report.Options{Title: o.title, Chosen: chosenBy(o.rows.vars), Size: int(o.size), Quick: o.quick, Seed: o.seed,
 		Words: func(settings []string) []string { return wordsFor(settings, folder) }}
+}
+
+// runAgain returns the command that makes a run again; "" without a record of its options.
+func runAgain(record *folder.Record) string {
+	if record == nil || len(record.Options) == 0 {
+		return ""
+	}
+	words := []string{"ppl", "run", record.Model}
+	for _, name := range slices.Sorted(maps.Keys(record.Options)) {
+		for _, v := range record.Options[name] {
+			if v == "true" || v == "false" || v == "" {
+				words = append(words, "--"+name+"="+v)
+			} else {
+				words = append(words, "--"+name, v)
+			}
+		}
+	}
+	return shellWords(words)
 }
 
 // chosenBy returns a function that reports whether --vars selects a quantity; nil if --vars is not

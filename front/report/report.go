@@ -45,6 +45,8 @@ type Options struct {
 	Quick bool
 
 	Seed uint64 // seed of the replicated data
+
+	Again string // command that makes the run again; "": not known
 }
 
 // DefaultSize is [Options.Size] if it is 0.
@@ -57,6 +59,8 @@ type Report struct {
 	Made     time.Time `json:"made"`     // when it was made
 	Run      Run       `json:"run"`      // how the run was made
 	Findings []Finding `json:"findings"` // problems and remarks
+
+	Fitted *Fitted `json:"fitted,omitempty"` // what was fitted to which data; null if it is not known
 
 	// Choose is a command that makes plots of the quantities that you append to it; "" if there is
 	// none.
@@ -122,7 +126,7 @@ type Summary struct {
 
 // Table is a small table of texts and numbers.
 type Table struct {
-	Kind    string   `json:"kind"`           // chains, checks or loo
+	Kind    string   `json:"kind"`           // chains, checks, loo or data
 	Title   string   `json:"title"`          // title
 	Columns []Column `json:"columns"`        // columns of the table
 	Rows    [][]any  `json:"rows"`           // cells: texts and numbers
@@ -249,6 +253,7 @@ func newWork(ctx context.Context, fit *fit.Fit, o Options) *work {
 			*c.to = append(*c.to, Number(c.v))
 		}
 	}
+	r.Fitted = fitted(w)
 	w.find(fit.Findings())
 	if o.Words != nil {
 		r.Choose = strings.Join(o.Words([]string{"vars"}), " ")

@@ -29,6 +29,7 @@ class Page {
     $("main").replaceChildren(
       (this.nav = h("nav", { "aria-label": "Parts of the report" })),
       section("findings", "Findings", place("findings")),
+      (this.modelSection = section("model", "Model and data", place("model"))),
       section("summary", "Summary", this.table.element),
       quantity,
       (this.pairsSection = section("pairs", "Pairs", place("pairs"))),
@@ -64,6 +65,7 @@ class Page {
     for (const q of report.quantities) this.quantities.set(q.name, this.decode(q));
     this.head();
     this.findings();
+    this.fitted();
     this.table.update(report);
     if (!this.chosen || !report.summary.name.includes(this.chosen)) this.chosen = this.first();
     this.choose(this.chosen, false);
@@ -152,6 +154,20 @@ class Page {
         f.plot && !(f.quantities || []).length ? h("button", { type: "button", onclick: () => this.look(f) }, `See ${this.kinds.get(f.plot).title.toLowerCase()}`) : null) : null));
     this.place.findings.replaceChildren(list.length ? h("ul", { class: "findings" }, list)
       : h("p", { class: "well" }, this.report.run.running ? "No problems so far." : "No problems found: the chains agree, and there are enough effective draws for means and intervals. They cannot show a mode that no chain reached."));
+  }
+
+  // fitted shows the model, the data, and the command that makes the run again.
+  fitted() {
+    const f = this.report.fitted;
+    this.modelSection.hidden = !f;
+    if (!f || this.fittedText === f.text) return;
+    this.fittedText = f.text;
+    const lines = f.text.trimEnd().split("\n").length;
+    this.place.model.replaceChildren(
+      ...f.question.split("\n").filter(Boolean).map((q) => h("p", {}, q)),
+      ...(f.data && f.data.rows.length ? [smallTable(f.data)] : []),
+      ...(f.command ? [h("p", {}, "To make the run again:"), h("pre", { tabindex: "0" }, h("code", {}, f.command))] : []),
+      h("details", lines > 150 ? {} : { open: "" }, h("summary", {}, `The model, ${plural(lines, "line", "lines")}`), h("pre", { tabindex: "0" }, h("code", {}, f.text))));
   }
 
   // look goes to what shows a finding.

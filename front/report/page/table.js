@@ -150,7 +150,7 @@ function smallTable(t) {
     h("figcaption", {}, h("h3", {}, t.title)),
     h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": t.title },
       h("table", {},
-        h("thead", {}, h("tr", {}, t.columns.map((c, k) => h("th", { scope: "col", class: k || t.kind === "chains" ? "number" : null }, c.name)))),
-        h("tbody", {}, t.rows.map((r, i) => h("tr", {}, r.map((v, k) => (k ? h("td", { class: "number" }, cell(v, t.columns[k], i)) : h("th", { scope: "row", class: t.kind === "chains" ? "number" : null }, cell(v, t.columns[k], i))))))))),
+        h("thead", {}, h("tr", {}, t.columns.map((c, k) => h("th", { scope: "col", class: (k || t.kind === "chains") && c.name !== "levels" ? "number" : null }, c.name)))),
+        h("tbody", {}, t.rows.map((r, i) => h("tr", {}, r.map((v, k) => (k ? h("td", { class: t.columns[k].name === "levels" ? null : "number" }, cell(v, t.columns[k], i)) : h("th", { scope: "row", class: t.kind === "chains" ? "number" : null }, cell(v, t.columns[k], i))))))))),
     t.note ? h("p", { class: "remark" }, t.note) : null);
 }

@@ -1,0 +1,93 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Fitted says what was fitted to which data.
+type Fitted struct {
+	Question string `json:"question"`          // the comment at the beginning of the model
+	Command  string `json:"command,omitempty"` // command that makes the run again; "" if it is not known
+	Text     string `json:"text"`              // the model
+	Data     *Table `json:"data,omitempty"`    // the data, a row per variable; null if they are not known
+}
+
+// fitted describes the model and the data; nil if the model is not known.
+func fitted(w *work) *Fitted {
+	m, err := w.fit.Model()
+	if err != nil {
+		return nil
+	}
+	out := &Fitted{Text: m.Text(), Command: w.o.Again}
+	var question []string
+	for line := range strings.SplitSeq(out.Text, "\n") {
+		text, ok := strings.CutPrefix(strings.TrimSpace(line), "//")
+		if !ok {
+			break
+		}
+		question = append(question, strings.TrimSpace(text))
+	}
+	out.Question = strings.Join(question, "\n")
+	values, err := w.fit.Data()
+	if err != nil || values == nil {
+		return out
+	}
+	t := &Table{Kind: "data", Title: "Data", Rows: [][]any{}, Columns: []Column{{"", 0}, {"values", 0}, {"smallest", -1}, {"mean", -1}, {"largest", -1}, {"missing", 0}, {"levels", 0}}}
+	for _, name := range values.Names() {
+		v, ok := values.Get(name)
+		if !ok {
+			continue
+		}
+		size := "1"
+		if len(v.Shape) > 0 {
+			size = strings.ReplaceAll(strings.Trim(fmt.Sprint(v.Shape), "[]"), " ", " × ")
+		}
+		n, holes, mean, least, largest := 0, 0, 0.0, math.Inf(1), math.Inf(-1)
+		for _, x := range v.Reals {
+			if math.IsNaN(x) {
+				holes++
+				continue
+			}
+			n++
+			mean += (x - mean) / float64(n)
+			least, largest = min(least, x), max(largest, x)
+		}
+		levels, first := values.Factor(name)
+		row := []any{name, size, "", "", "", "", ""} // as the columns
+		switch {
+		case levels != nil:
+			row[6] = levelsText(levels, first)
+		case n > 0:
+			row[2], row[3], row[4] = Number(least), Number(mean), Number(largest)
+		}
+		if holes > 0 {
+			row[5] = holes
+		}
+		t.Rows, t.Decimals = append(t.Rows, row), append(t.Decimals, -1)
+	}
+	const missing = 5
+	if !slices.ContainsFunc(t.Rows, func(r []any) bool { return r[missing] != "" }) {
+		t.Columns = slices.Delete(t.Columns, missing, missing+1)
+		for i := range t.Rows {
+			t.Rows[i] = slices.Delete(t.Rows[i], missing, missing+1)
+		}
+	}
+	out.Data = t
+	return out
+}
+
+// levelsText lists the first levels of a factor with their numbers.
+func levelsText(levels []string, first int) string {
+	const shown = 6
+	var words []string
+	for i, l := range levels[:min(shown, len(levels))] {
+		words = append(words, fmt.Sprintf("%d %s", first+i, l))
+	}
+	if len(levels) > shown {
+		words = append(words, fmt.Sprintf("… (%d)", len(levels)))
+	}
+	return strings.Join(words, ", ")
+}
