@@ -217,7 +217,7 @@ func (o *comparing) run(cmd *cobra.Command, args []string) error {
 	var all []predictions
 	var troubled []diagnose.Finding
 	for _, arg := range args {
-		p := predictions{name: filepath.Base(filepath.Clean(arg))}
+		p := predictions{name: shownName(args, arg)}
 		if strings.EqualFold(filepath.Ext(arg), ".json") {
 			j, err := readPredictions(arg)
 			if err != nil {

@@ -116,6 +116,10 @@ func (o *weighing) run(cmd *cobra.Command, args []string) error {
 	defer stop()
 	var all []weighed
 	findings := []diagnose.Finding{}
+	paths := make([]string, len(runs))
+	for i, run := range runs {
+		paths[i] = run[0]
+	}
 	for _, run := range runs {
 		fit, err := o.read(cmd, run)
 		if err != nil {
@@ -125,7 +129,7 @@ func (o *weighing) run(cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return ended(ctx, cmd.ErrOrStderr(), fmt.Errorf("%s: %w", run[0], err))
 		}
-		w := weighed{name: shownName(runs, run[0]), evidence: e}
+		w := weighed{name: shownName(paths, run[0]), evidence: e}
 		// A model without statements on data does not say which data it is about. It is compared
 		// all the same.
 		if w.observed, err = observedIn(fit, &assess.LogLik{}); err != nil {
@@ -172,11 +176,11 @@ func (o *weighing) run(cmd *cobra.Command, args []string) error {
 	return err
 }
 
-// shownName returns the last part of the path of a run, or the whole path if another run has the
+// shownName returns the last part of one of the paths, or the whole path if another path has the
 // same last part.
-func shownName(runs [][]string, path string) string {
+func shownName(paths []string, path string) string {
 	name := filepath.Base(filepath.Clean(path))
-	if n := len(slices.DeleteFunc(slices.Clone(runs), func(r []string) bool { return filepath.Base(filepath.Clean(r[0])) != name })); n > 1 {
+	if n := len(slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return filepath.Base(filepath.Clean(p)) != name })); n > 1 {
 		return filepath.Clean(path)
 	}
 	return name

@@ -11,9 +11,9 @@
 The package starts the program ppl, which its wheel brings along; there is no compiler and no
 other requirement. numpy, pandas, polars, xarray and arviz are used where they are installed.
 
-    _model.py      Model: checked text, sample, bind
-    _fit.py        Fit: draws, summary, findings, predictions, loo, report
-    _tables.py     Summary, Finding, Loo: what a fit is asked for
+    _model.py      Model: checked text, sample, optimize, bind
+    _fit.py        Fit: draws, summary, findings, predictions, effects, checks, loo, report; compare
+    _tables.py     Summary, Finding, Loo, Table, Optimum: what fits and models are asked for
     _posterior.py  Posterior: log density and gradient in this process, by libppl
     _engine.py     starting the program, and ending it with this process
     _carried.py    the files that wheels carry, compressed
@@ -25,11 +25,11 @@ other requirement. numpy, pandas, polars, xarray and arviz are used where they a
 
 from ._engine import version
 from ._errors import DataError, Error, LibraryError, Message, ModelError, Place, RunError, UsageError
-from ._fit import Draws, Fit, Report, load
+from ._fit import Draws, Fit, Report, compare, load
 from ._model import Model
 from ._posterior import Posterior
 from ._progress import Progress
-from ._tables import Estimate, Finding, Loo, Summary
+from ._tables import Estimate, Finding, Loo, Optimum, Summary, Table
 
 
 def __getattr__(name: str) -> str:
@@ -51,13 +51,16 @@ __all__ = [
     "Message",
     "Model",
     "ModelError",
+    "Optimum",
     "Place",
     "Posterior",
     "Progress",
     "Report",
     "RunError",
     "Summary",
+    "Table",
     "UsageError",
+    "compare",
     "load",
     "version",
 ]

@@ -12,9 +12,9 @@ from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence, Union
 
 from . import _data
 from ._engine import Result, run
-from ._errors import DataError, Message, RunError
+from ._errors import DataError, Message, RunError, UsageError
 from ._store import Group
-from ._tables import Finding, Loo, Summary, findings_html
+from ._tables import Finding, Loo, Summary, Table, checks_table, comparison_table, effects_table, findings_html
 
 StrPath = Union[str, "os.PathLike[str]"]
 
@@ -224,6 +224,44 @@ class Fit:
         shutil.rmtree(store.path / "csv")
         return Draws(store, store.path / "fit.zarr", "posterior")
 
+    def ppc(self, **options: Any) -> Table:
+        """Statistics of the data, with those of data drawn from the model, a row for each.
+
+        p is the share of draws whose statistic is at least the observed one. Options are those
+        of `ppl ppc`, such as by="hospital".
+        """
+        from ._model import options_of
+
+        return checks_table(_run(["ppc", str(self.folder), "--json", "-q", *options_of(options)]).json())
+
+    def effects(
+        self,
+        of: Union[None, str, Iterable[str]] = None,
+        *,
+        by: Union[None, str, Iterable[str]] = None,
+        at: Optional[Mapping[str, Any]] = None,
+        data: _data.Data = None,
+        count: Union[str, Iterable[str]] = (),
+        **options: Any,
+    ) -> Table:
+        """How the expected outcome depends on variables of the data, averaged over rows.
+
+        of are variables, by makes groups of rows, and at sets variables for all rows: a value, or a
+        list of several. data are other rows than those of the fit. Other options are those of
+        `ppl effects`: show="slopes", compare="ratio", pairs="pairwise", step=10, rank=True.
+        """
+        from ._model import options_of
+
+        def listed(v: Union[None, str, Iterable[str]]) -> Optional[str]:
+            return v if v is None or isinstance(v, str) else ",".join(v)
+
+        where, stdin = _data.arguments(data, count)
+        given = options_of({"of": listed(of), "by": listed(by), **options})
+        for name, value in (at or {}).items():
+            values = value if isinstance(value, (list, tuple)) else [value]
+            given.append(f"--at={name}={','.join(map(str, values))}")
+        return effects_table(_run(["effects", str(self.folder), "--json", "-q", *where, *given], stdin).json())
+
     def report(self, path: Optional[StrPath] = None, **options: Any) -> Report:
         """The report with plots: shown in notebooks, or written to an HTML file.
 
@@ -288,6 +326,20 @@ class Fit:
         left = len(self._document["summary"]) - len(rows)
         more = f"<p>… and {left} more: fit.summary()</p>" if left else ""
         return findings_html(self.findings) + rows._repr_html_() + more
+
+
+def compare(*fits: Fit, **named: Fit) -> Table:
+    """Compares models by their predictions of the same data (PSIS-LOO), the best first.
+
+    `compare(pooled=a, grouped=b)` names them; without names they are numbered from 1.
+    """
+    models = {**{str(i + 1): f for i, f in enumerate(fits)}, **named}
+    if len(models) < 2:
+        raise UsageError("compare needs two fits or more", 2, [])
+    if len({str(f.folder) for f in models.values()}) < len(models):
+        raise UsageError("compare has the same fit twice", 2, [])
+    result = _run(["compare", *(str(f.folder) for f in models.values()), "--json", "-q"]).json()
+    return comparison_table(result, {str(f.folder): name for name, f in models.items()})
 
 
 def load(folder: StrPath) -> Fit:

@@ -17,6 +17,7 @@ from ._engine import Result, run
 from ._errors import DataError, Message, ModelError, Place, RunError, UsageError
 from ._fit import Fit, Folder
 from ._posterior import Posterior
+from ._tables import Optimum
 
 StrPath = Union[str, "os.PathLike[str]"]
 
@@ -182,6 +183,24 @@ class Model:
             folder.remove()
             _fail(result, document["findings"] if document else [])
         return Fit(folder, document)
+
+    def optimize(
+        self, data: _data.Data = None, *, seed: Optional[int] = None, count: Union[str, Iterable[str]] = (), **options: Any
+    ) -> Optimum:
+        """The mode of the posterior, without the Jacobians of constrained parameters.
+
+        It is the maximum likelihood estimate where priors are flat. Options are those of
+        `ppl optimize`, such as jacobian=True.
+        """
+        where, stdin = _data.arguments(data, count)
+        with self._file() as file:
+            result = run(["optimize", *self._arguments(), *where, "--json", "-q", *options_of({"seed": seed, **options}), file], stdin)
+            if result.code == 1:
+                self._explain(file, where, stdin)
+        document = result.json()
+        if result.code != 0 or document is None:
+            _fail(result, [])
+        return Optimum(document)
 
     def bind(self, data: _data.Data = None, *, seed: int = 1, count: Union[str, Iterable[str]] = ()) -> Posterior:
         """The posterior given data, whose log density and gradient this process evaluates.

@@ -1,9 +1,10 @@
-"""What a fit is asked for: findings, summaries, estimates of predictive accuracy."""
+"""What fits and models are asked for: findings, summaries, checks, effects, comparisons, modes."""
 
 from __future__ import annotations
 
 import html
 import math
+import os
 from dataclasses import dataclass
 from typing import Any, Iterator, Mapping, Sequence
 
@@ -72,6 +73,181 @@ def display_name(name: str) -> str:
     return ".".join(parts[:end]) + (f"[{indices}]" if indices else "")
 
 
+def plain(columns: Sequence[str], rows: Sequence[Sequence[Any]], names: int = 1) -> str:
+    """A table as text; the first columns have names, the others numbers."""
+    cells = [list(columns)] + [[shown(v) for v in r] for r in rows]
+    widths = [max(len(r[i]) for r in cells) for i in range(len(columns))]
+    return "\n".join("  ".join(v.ljust(w) if i < names else v.rjust(w) for i, (v, w) in enumerate(zip(r, widths))).rstrip() for r in cells)
+
+
+class Table(Sequence[Mapping[str, Any]]):
+    """Rows with the same columns, and the findings about them."""
+
+    def __init__(self, rows: Sequence[Mapping[str, Any]], findings: Sequence[Finding] = (), notes: Sequence[str] = ()) -> None:
+        self._rows = list(rows)
+        self.findings = list(findings)
+        self.notes = list(notes)
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self._rows[0]) if self._rows else []
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        return iter(self._rows)
+
+    def __getitem__(self, i: Any) -> Any:
+        return self._rows[i]
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame with a row for each."""
+        import pandas  # type: ignore[import]
+
+        return pandas.DataFrame(self._rows, columns=self.columns)
+
+    def _cells(self) -> list[list[Any]]:
+        return [[r[c] for c in self.columns] for r in self._rows]
+
+    def __repr__(self) -> str:
+        names = sum(isinstance(v, str) for v in self._rows[0].values()) if self._rows else 0
+        return "\n".join([plain(self.columns, self._cells(), names), *self.notes, *map(str, self.findings)])
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<p>{html.escape(n)}</p>" for n in self.notes)
+        return html_table(self.columns, self._cells()) + notes + (findings_html(self.findings) if self.findings else "")
+
+
+def findings_of(document: Mapping[str, Any]) -> list[Finding]:
+    """The findings of the program's JSON."""
+    return [Finding.of(f) for f in document.get("findings", ())]
+
+
+def checks_table(document: Mapping[str, Any]) -> Table:
+    """The result of `ppl ppc --json`: a row for each statistic of a variable, and of a group of it."""
+    rows: list[dict[str, Any]] = []
+    grouped = any(v.get("groups") for v in document["variables"])
+
+    def add(variable: str, group: str, check: Mapping[str, Any]) -> None:
+        named = {"variable": variable, **({"group": group} if grouped else {}), "statistic": check["statistic"]}
+        rows.append({**named, **{k: number(v) for k, v in check.items() if k != "statistic" and v is not None}})
+
+    for variable in document["variables"]:
+        for check in variable["checks"]:
+            add(variable["name"], "", check)
+        groups = variable.get("groups") or []
+        for group in groups if isinstance(groups, list) else [groups]:
+            for cell in group["cells"]:
+                parts = [f"{b['name']}={b['value']}" for b in cell["by"]]
+                if cell["low"] is not None:
+                    parts.append(f"{shown(number(cell['low']))} to {shown(number(cell['high']))}")
+                add(variable["name"], " ".join(parts), cell["check"])
+    return Table(rows, findings_of(document))
+
+
+def effects_table(document: Mapping[str, Any]) -> Table:
+    """The result of `ppl effects --json`: a row for each effect, or for each level with its ranks."""
+    rows: list[dict[str, Any]] = []
+    quantiles = [f"q{shown(float(p))}" for p in document["percentiles"]]
+    for kind in ("effects", "ranks"):
+        for e in document[kind]:
+            row = {"term": e["term"]}
+            for key in ("from", "to", "level"):
+                if key in e:
+                    row[key] = e[key]
+            for pair in [*e["by"], *e["at"]]:
+                row[pair["name"]] = str(pair["value"])
+            if e["category"]:
+                row["category"] = e["category"]
+            row["mean"] = number(e["mean"])
+            if kind == "ranks":
+                row.update({f"rank {i + 1}": number(p) for i, p in enumerate(e["probabilities"])})
+            else:
+                row["sd"] = number(e["sd"])
+                row.update(zip(quantiles, map(number, e["quantiles"])))
+                if e.get("positive") is not None:
+                    row["positive"] = number(e["positive"])
+            rows.append(row)
+    return Table(rows, findings_of(document), [str(n) for n in document.get("notes", ())])
+
+
+def comparison_table(document: Mapping[str, Any], folders: Mapping[str, str]) -> Table:
+    """The result of `ppl compare --json`, the best model first; folders has the names by folder."""
+    rows = []
+    # The program names a model by the last part of its path, or by the path if others end the same.
+    names = {m["model"]: next(n for f, n in folders.items() if m["model"] in (f, os.path.basename(f))) for m in document["models"]}
+    for m in document["models"]:
+        rows.append(
+            {
+                "model": names[m["model"]],
+                "elpd": number(m["elpd"]["estimate"]), "elpd_se": number(m["elpd"]["se"]),
+                "elpd_diff": number(m["elpd_diff"]["estimate"]), "diff_se": number(m["elpd_diff"]["se"]),
+                "p_worse": number(m["p_worse"]), "weight": number(m["stacking_weight"]), "verdict": m["verdict"],
+            }
+        )  # fmt: skip
+    findings = []
+    for f in findings_of(document):
+        summary = f.summary
+        for shown_as, name in names.items():
+            summary = summary.replace(shown_as, name)
+        findings.append(Finding(f.code, f.severity, summary, f.advice, f.quantities, f.settings))
+    return Table(rows, findings)
+
+
+class Optimum(Mapping[str, Any]):
+    """The mode that `Model.optimize` has found: values by the names of variables.
+
+    They are numbers, or arrays of numpy (nested lists without it). It can start a run:
+    `model.sample(data, init=model.optimize(data))`.
+    """
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self.lp = number(document["lp"])  # the log density there
+        self.converged = bool(document["converged"])
+        self.reason = str(document["reason"])
+        self.document = document
+        elements: dict[str, list[tuple[tuple[int, ...], float]]] = {}
+        for e in document["estimates"]:
+            parts = display_name(e["name"]).rstrip("]").split("[")
+            index = tuple(int(i) - 1 for i in parts[1].split(",")) if len(parts) > 1 else ()
+            elements.setdefault(parts[0], []).append((index, number(e["value"])))
+        self._values = {name: array_of(found) for name, found in elements.items()}
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"ppl.Optimum({', '.join(self)}: lp {self.lp:.6g}, {self.reason})"
+
+
+def array_of(elements: Sequence[tuple[tuple[int, ...], float]]) -> Any:
+    """The array with these elements, the last of which has the largest indices; a number without indices."""
+    last = elements[-1][0]
+    if not last:
+        return elements[0][1]
+    try:
+        import numpy
+    except ImportError:
+        values = dict(elements)
+
+        def nested(at: tuple[int, ...]) -> Any:
+            return values[at] if len(at) == len(last) else [nested((*at, i)) for i in range(last[len(at)] + 1)]
+
+        return nested(())
+    array = numpy.empty([n + 1 for n in last])
+    for index, value in elements:
+        array[index] = value
+    return array
+
+
 class Summary(Sequence[Mapping[str, Any]]):
     """A table with a row for each quantity: mean, sd, quantiles, R-hat, effective sample size.
 
@@ -117,15 +293,12 @@ class Summary(Sequence[Mapping[str, Any]]):
 
     def to_pandas(self) -> Any:
         """A pandas.DataFrame with all figures, by the names of quantities."""
-        import pandas  # type: ignore[import]
+        import pandas
 
         return pandas.DataFrame(self._rows).set_index("name")
 
     def __repr__(self) -> str:
-        columns = self.columns
-        cells = [columns] + [[shown(r[c]) for c in columns] for r in self._rows]
-        widths = [max(len(r[i]) for r in cells) for i in range(len(columns))]
-        return "\n".join("  ".join(v.ljust(w) if i == 0 else v.rjust(w) for i, (v, w) in enumerate(zip(r, widths))).rstrip() for r in cells)
+        return plain(self.columns, [[r[c] for c in self.columns] for r in self._rows])
 
     def _repr_html_(self) -> str:
         columns = self.columns
