@@ -14,6 +14,7 @@
 //	chain.go     one chain of a run, whose draws are passed in parts
 //	gather.go    the run with all chains: its report, during the run and at its end
 //	data.go      the contents of a data file; as JSON
+//	columns.go   the draws of a run, for programs
 //	generate.go  simulated data for trying a model
 //	folder.go    model, data and settings as a ZIP file
 //

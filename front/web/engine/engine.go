@@ -50,6 +50,8 @@ func handlers() map[string]handler {
 		"sofar":     asked((*Engine).sofar),
 		"report":    asked((*Engine).report),
 		"quantity":  asked((*Engine).quantity),
+		"columns":   asked((*Engine).columns),
+		"column":    (*Engine).column,
 		"page":      (*Engine).page,
 		"folder":    (*Engine).folder,
 	}

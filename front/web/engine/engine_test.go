@@ -4,8 +4,10 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -201,6 +203,23 @@ func TestRun(t *testing.T) {
 	}
 	var q struct{ Name string }
 	do(t, together, "quantity", rowRequest{0}, &q, nil)
+	var columns columnsAnswer
+	do(t, together, "columns", struct{}{}, &columns, nil)
+	for i, row := range rows {
+		body, err := together.Do(t.Context(), "column", fmt.Appendf(nil, `{"row": %d}`, i), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum, n := 0.0, len(body)/8
+		for ; len(body) > 0; body = body[8:] {
+			sum += math.Float64frombits(binary.LittleEndian.Uint64(body))
+		}
+		if want := columns.Draws[0] + columns.Draws[1]; n != want || math.Abs(sum/float64(n)-row.Mean) > 1e-9*row.SD {
+			t.Errorf("%s: %d draws with the mean %g; the summary has %g of %d", row.Name, n, sum/float64(n), row.Mean, want)
+		}
+	}
+	refused(t, together, "column", rowRequest{-1})
+	refused(t, together, "column", rowRequest{len(rows)})
 	if q.Name != rows[0].Name {
 		t.Errorf("quantity %+v", q)
 	}
@@ -306,7 +325,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%+v: the line is %d", f, c.line)
 		}
 	}
-	for _, kind := range []string{"sofar", "report", "quantity", "page", "add", "nonsense"} {
+	for _, kind := range []string{"sofar", "report", "quantity", "columns", "column", "page", "add", "nonsense"} {
 		if _, err := New().Do(context.Background(), kind, nil, nil); err == nil {
 			t.Errorf("%s without a run", kind)
 		}
