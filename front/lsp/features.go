@@ -18,7 +18,7 @@ var completionKinds = map[service.CompletionKind]int{
 }
 
 func (s *server) completion(_ context.Context, p *PlaceParams) (any, error) {
-	at, err := s.workspace.at(p.TextDocument.URI, p.Position)
+	at, err := s.workspace.near(p.TextDocument.URI, p.Position)
 	if err != nil {
 		return nil, err
 	}

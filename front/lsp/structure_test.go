@@ -76,6 +76,28 @@ func TestBurst(t *testing.T) {
 	}
 }
 
+// TestCompletionDoesNotWait: completion is answered while the analysis of the version is under way.
+func TestCompletionDoesNotWait(t *testing.T) {
+	library := &gated{Library: stdlib.Language(), gate: make(chan struct{})}
+	c := startWith(t, "", library)
+	c.begin(t.TempDir())
+	uri := "untitled:a"
+	c.open(uri, "parameters { real alpha; }\nmodel { target += ; }")
+	c.diagnostics(uri, func(l []Diagnostic) bool { return len(l) == 1 })
+	c.change(uri, 2, nil, "parameters { real alpha; }\nmodel { target += version_2(al; }")
+	if got := c.ask("textDocument/completion", at(uri, 1, 30)); !strings.Contains(got, `"alpha"`) {
+		t.Errorf("the completions are %.300s", got)
+	}
+	library.mu.Lock()
+	seen := len(library.names)
+	library.mu.Unlock()
+	close(library.gate)
+	if seen > 1 {
+		t.Errorf("the analysis has ended, with %d names", seen)
+	}
+	c.end()
+}
+
 // TestStructure: calls, symbols of the workspace, selections, links, formatting while typing.
 func TestStructure(t *testing.T) {
 	dir := t.TempDir()

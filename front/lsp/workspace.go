@@ -26,6 +26,7 @@ type workspace struct {
 
 	mu        sync.Mutex
 	documents map[string]*document // open documents, by URI
+	analysed  map[string]*program  // by the URI of an open document: the newest program that it was a part of
 	published map[string]published // by the URI of a program
 	checked   map[string]checked   // by URI: diagnostics of checks with data
 	checks    int                  // number of checks with data
@@ -65,7 +66,7 @@ type program struct {
 }
 
 func newWorkspace(s *server) *workspace {
-	return &workspace{server: s, documents: map[string]*document{}, published: map[string]published{}, checked: map[string]checked{}, waiting: map[string]bool{}, outlines: map[string]outlined{}}
+	return &workspace{server: s, documents: map[string]*document{}, analysed: map[string]*program{}, published: map[string]published{}, checked: map[string]checked{}, waiting: map[string]bool{}, outlines: map[string]outlined{}}
 }
 
 // put sets the text of a document.
@@ -90,7 +91,15 @@ func (w *workspace) renew(changed *document) {
 		if d == changed || changed == nil || d.uses(changed.path) {
 			d.analysis = sync.OnceValue(func() *program { return w.analyse(d) })
 		}
-		d.host = sync.OnceValue(func() *program { return w.findHost(d) })
+		d.host = sync.OnceValue(func() *program {
+			host := w.findHost(d)
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if host != nil && w.documents[d.uri] != nil {
+				w.analysed[d.uri] = host
+			}
+			return host
+		})
 	}
 }
 
@@ -310,6 +319,24 @@ func (w *workspace) at(uri string, p Position) (docPosition, error) {
 	return docPosition{host, d.file, offsetOf(d.file, p)}, nil
 }
 
+// near finds the position p in a document for completion. If the analysis of the document's version
+// is not ready, it takes that of an earlier version where that declares the same.
+func (w *workspace) near(uri string, p Position) (docPosition, error) {
+	d, err := w.get(uri)
+	if err != nil {
+		return docPosition{}, err
+	}
+	w.mu.Lock()
+	last := w.analysed[uri]
+	w.mu.Unlock()
+	if last != nil && last.uri == uri && last.File != d.file {
+		if later, ok := last.Later(d.file); ok {
+			return docPosition{&program{Snapshot: later, uri: last.uri, path: last.path}, d.file, offsetOf(d.file, p)}, nil
+		}
+	}
+	return w.at(uri, p)
+}
+
 // location converts a span to the protocol's form.
 func (w *workspace) location(span source.Span) Location {
 	return Location{w.uri(span.File), rangeOf(span)}
@@ -373,6 +400,7 @@ func (s *server) didClose(_ context.Context, p *DocumentParams) (any, error) {
 	w.mu.Lock()
 	d := w.documents[p.TextDocument.URI]
 	delete(w.documents, p.TextDocument.URI)
+	delete(w.analysed, p.TextDocument.URI)
 	w.renew(d)
 	w.mu.Unlock()
 	if d != nil {

@@ -5,6 +5,7 @@
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 //
 //	snapshot.go    Snapshot: one version of a program with its included files, analysed
+//	later.go       completion in a newer text, before it is analysed
 //	place.go       from a position in the text to the nodes and tokens around it
 //	scope.go       the variables that are visible at a position
 //	symbol.go      Symbol: what a name refers to; definitions, references

@@ -49,6 +49,7 @@ type Snapshot struct {
 	options Options
 	whole   *source.File // the text of the whole program
 	files   []*source.File
+	earlier *earlier // of a snapshot that Later returned
 
 	mu     sync.Mutex
 	tokens map[*source.File][]grammar.Token
@@ -158,6 +159,9 @@ func (s *Snapshot) Files() []*source.File { return s.files }
 
 // at converts an offset in one of the files to an offset in the whole program.
 func (s *Snapshot) at(f *source.File, offset int) (int, bool) {
+	if s.earlier != nil && f == s.File {
+		f, offset = s.earlier.file, s.earlier.offset(max(0, min(offset, len(f.Text))))
+	}
 	return s.whole.Placed(f, max(0, min(offset, len(f.Text))))
 }
 

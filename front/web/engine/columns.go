@@ -26,7 +26,8 @@ func (e *Engine) columns(*call, *struct{}) (*columnsAnswer, error) {
 	return a, nil
 }
 
-// column returns the draws of one quantity, a row of the summary, chain after chain, as little-endian
+// column returns the draws of one quantity, a row of the summary, chain after chain, as
+// little-endian float64.
 // float64.
 func (e *Engine) column(_ context.Context, body []byte, _ Emit) ([]byte, error) {
 	var r rowRequest
