@@ -5,7 +5,7 @@ import "./wasm_exec.js";
 // serve returns the function that takes messages, as wrap makes it from one that takes their data.
 export function serve(post, wrap) {
   const waiting = [];
-  globalThis.pplEmit = (id, event, body) => {
+  globalThis.pplTell = (id, event, body) => {
     if (event === "ready") for (const m of waiting.splice(0)) globalThis.pplAsk(m.id, m.kind, m.body);
     post({ id, event, body }, [body.buffer]);
   };

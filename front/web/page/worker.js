@@ -5,7 +5,7 @@ importScripts("wasm_exec.js");
 
 const waiting = [];
 
-self.pplEmit = (id, event, body) => {
+self.pplTell = (id, event, body) => {
   if (event === "ready") {
     for (const m of waiting.splice(0)) self.pplAsk(m.id, m.kind, m.body);
   }

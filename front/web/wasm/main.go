@@ -2,7 +2,7 @@
 
 // Command wasm runs package engine in a web worker of the playground's page. The worker's script,
 // web/page/worker.js, calls pplAsk(id, kind, bytes). The program answers with any number of calls
-// pplEmit(id, event, bytes); the last event of a request is "answer" or "failure".
+// pplTell(id, event, bytes); the last event of a request is "answer" or "failure".
 package main
 
 import (
@@ -24,11 +24,11 @@ func main() {
 	// Collect garbage rarely: memory is plentiful, and no other thread can collect in the
 	// background.
 	debug.SetGCPercent(400)
-	emit := js.Global().Get("pplEmit")
+	tell := js.Global().Get("pplTell")
 	send := func(id int, event string, body []byte) {
 		bytes := js.Global().Get("Uint8Array").New(len(body))
 		js.CopyBytesToJS(bytes, body)
-		emit.Invoke(id, event, bytes)
+		tell.Invoke(id, event, bytes)
 	}
 	requests := make(chan request, 1024)
 	js.Global().Set("pplAsk", js.FuncOf(func(_ js.Value, args []js.Value) any {
