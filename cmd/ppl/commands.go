@@ -77,6 +77,7 @@ func commandTable() []commandRow {
 		{"explain", groupTools, "Show how the gradient is evaluated and where its time goes", modelArg, "data", explainCommand},
 		{"report-bug", groupTools, "Write a report of a wrong log density", modelOrRunArg, "", reportBugCommand},
 		{"serve", groupTools, "Check and run untrusted models over HTTP", noArgs, "", serveCommand},
+		{"mcp", groupTools, "Let an agent check models, fit them and judge the fits", noArgs, "", mcpCommand},
 		{"cmdstan-home", groupTools, "Make a folder that looks like CmdStan to front ends", folderArg, "", cmdstanHomeCommand},
 		{"build", groupTools, "Make an executable like one that CmdStan makes", modelArg, "", buildCommand},
 		{"completion", groupTools, "Print a script that completes commands in your shell", nil, "", nil}, // made by package cobra

@@ -163,7 +163,7 @@ func (o *conversion) run(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 && study.IsFolder(args[0]) {
 		return o.study(cmd, args[0])
 	}
-	runs, err := runsOf(args)
+	runs, err := runsOf(cmd.Context(), args)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func (c *criticised) flags(cmd *cobra.Command) {
 
 // read reads one run, with the model and the data that belong to it.
 func (c *criticised) read(cmd *cobra.Command, args []string) (*fit.Fit, error) {
-	runs, err := runsOf(args)
+	runs, err := runsOf(cmd.Context(), args)
 	if err != nil {
 		return nil, err
 	}

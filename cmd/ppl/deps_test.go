@@ -36,8 +36,8 @@ const module = "github.com/ppl-lang/ppl"
 // functions as a Universe. model/predict derives programs and draws nothing. In compile, only the
 // executor, for matrix products, and the passes, for a factorisation, use gonum. Only
 // front/report/plotfile depends on fonts and images, and only internal/cmd/site on a renderer of
-// Markdown. front/serve knows no models; the processes that cmd/ppl starts for it do. The engine of
-// the playground has no plots as files and no server.
+// Markdown. front/serve and front/mcp know no models; the processes that cmd/ppl starts for them
+// do. The engine of the playground has no plots as files and no server.
 const areas = `
 lang:       lang participle
 ad:         ad gonum
@@ -59,10 +59,11 @@ front/docs:
 front/formula: front/formula fit model lang compile/data participle
 front/httpd: front/httpd sync
 front/serve: front/httpd front/serve sys
+front/mcp:  front/mcp mcp
 front/cmdstan: front/cmdstan fit model infer ad lang stdlib compile internal/planted internal/files internal/clients/rules pflag
 front/bridge: front/bridge fit model lang ad compile infer internal/planted
 .:          . model fit infer lang compile/data
-cmd/ppl:    cmd/ppl doc/reference/json front study assess fit model infer lang stdlib ad compile internal/buildinfo internal/cputime internal/files internal/planted cobra pflag term sys toml
+cmd/ppl:    cmd/ppl doc/reference/json front study assess fit model infer lang stdlib ad compile internal/buildinfo internal/cputime internal/files internal/planted cobra pflag term sys toml mcp
 examples:   . examples study assess fit model lang ad stdlib compile infer gonum plot
 internal:   internal study assess fit model lang ad stdlib compile infer gonum
 internal/cmd/site: goldmark
@@ -178,6 +179,7 @@ front/formula:           compile/data lang/diag lang/format lang/source particip
 front/lsp:               lang lang/source lang/diag lang/ast lang/service compile/data jrpc2
 front/httpd:             sync
 front/serve:             front/httpd sys
+front/mcp:               mcp
 front/bridge:            fit/selfcheck model ad internal/planted compile compile/data lang/source
 front/bridge/libppl:     front/bridge
 front/cmdstan/stan:
@@ -213,6 +215,7 @@ var modules = map[string]string{
 	"cobra":       "github.com/spf13/cobra",
 	"pflag":       "github.com/spf13/pflag",
 	"term":        "golang.org/x/term",
+	"mcp":         "github.com/modelcontextprotocol/go-sdk",
 	"jrpc2":       "github.com/creachadair/jrpc2",
 	"sys":         "golang.org/x/sys",
 	"sync":        "golang.org/x/sync",

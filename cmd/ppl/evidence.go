@@ -108,7 +108,7 @@ type weighed struct {
 }
 
 func (o *weighing) run(cmd *cobra.Command, args []string) error {
-	runs, err := runsOf(args)
+	runs, err := runsOf(cmd.Context(), args)
 	if err != nil {
 		return err
 	}

@@ -32,11 +32,11 @@ func isFolder(path string) bool {
 }
 
 // runsOf splits arguments into runs: each folder is a run, and all files are the chains of one run.
-func runsOf(args []string) ([][]string, error) {
+func runsOf(ctx context.Context, args []string) ([][]string, error) {
 	var out [][]string
 	var files []string
 	for _, a := range args {
-		if isFolder(a) {
+		if isFolder(a) || heldIn(ctx).fit(a) != nil {
 			out = append(out, []string{a})
 			continue
 		}
@@ -71,6 +71,12 @@ func drawFiles(dir string) []string {
 func openFit(ctx context.Context, paths []string, memory *byteSize) (*fit.Fit, error) {
 	if err := limitMemory(memory); err != nil {
 		return nil, err
+	}
+	if h := heldIn(ctx); h != nil {
+		if f := h.fit(paths[0]); f != nil && len(paths) == 1 {
+			return f, nil
+		}
+		return nil, usagef("there is no fit %s", strings.Join(paths, " "))
 	}
 	return files.Until(ctx, func() (*fit.Fit, error) { return readRun(paths, fit.ReadOptions{Memory: int64(*memory)}) })
 }

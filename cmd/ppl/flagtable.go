@@ -265,6 +265,7 @@ var flagTable = []flagRow{
 	{name: "json", of: "report", topic: topicShown, common: true, text: "print the data of the report as JSON, and write no file"},
 	{name: "json", topic: topicShown, common: true, passing: true, text: "print the result as JSON"},
 	{name: "quiet", short: "q", topic: topicShown, common: true, passing: true, text: "report no progress, notes or warnings on stderr"},
+	{name: "verbose", of: "mcp", short: "v", topic: topicShown, text: "print a line for each call on standard error"},
 	{name: "verbose", short: "v", topic: topicShown, common: true, passing: true, text: "print all findings and notes in full, with reasons and remedies"},
 
 	// Many fits, and clusters.
@@ -281,7 +282,7 @@ var flagTable = []flagRow{
 	{name: "image", topic: topicJobs, value: "IMAGE", by: originUser, text: "with --manifest: container image with the command ppl"},
 	{name: "mount", topic: topicJobs, value: "FOLDER", text: "with --manifest: path of the folder of --out in the container"},
 	{name: "volume", topic: topicJobs, value: "CLAIM", text: "with --manifest: the volume to mount there: a persistent volume claim, an EFS file system, or SERVER:/PATH of NFS"},
-	{name: "queue", of: "serve", topic: topicServer, common: true, value: "N", text: "requests that may wait; further ones are refused"},
+	{name: "queue", of: "serve mcp", topic: topicServer, common: true, value: "N", text: "requests that may wait; further ones are refused"},
 	{name: "queue", topic: topicJobs, value: "QUEUE", text: "with --manifest aws-batch: the job queue"},
 	{name: "task-memory", topic: topicJobs, value: "MIB", text: "with --manifest: memory of a task in MiB"},
 	{name: "of", topic: topicFits, common: true, value: "N", text: "number of tasks"},
@@ -294,6 +295,9 @@ var flagTable = []flagRow{
 	{name: "processes", topic: topicServer, common: true, value: "N", text: "requests to process at the same time"},
 	{name: "short-processes", topic: topicServer, value: "N", text: "requests to check models to process at the same time, in addition to the others"},
 	{name: "max-bodies", topic: topicServer, value: "BYTES", text: "memory for requests at a time (default: four times --max-bytes)"},
+	{name: "folder", of: "mcp", topic: topicServer, common: true, value: "FOLDER", values: folders, path: true, by: originCommand,
+		text: "folder whose files may be models and data; without it, no file is read"},
+	{name: "max-fits", of: "mcp", topic: topicServer, value: "SIZE", text: "memory for the fits that are kept; beyond it, the oldest are dropped"},
 	{name: "require-sandbox", topic: topicServer, common: true, text: "do not start if the system cannot confine the processes"},
 	{name: "drain", topic: topicServer, value: "TIME", text: "keep taking requests for this long after SIGTERM, while /healthz answers 503"},
 	{name: "grace", topic: topicServer, value: "TIME", text: "give running requests this long when the server ends"},

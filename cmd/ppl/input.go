@@ -123,6 +123,14 @@ func (in *input) read(ctx context.Context, model string) error {
 	if strings.EqualFold(filepath.Ext(model), ".json") {
 		return usagef("%s is a file of data; give the model first, and the data after --data", model)
 	}
+	if text, ok, err := heldIn(ctx).text(model); ok {
+		if err != nil {
+			return err
+		}
+		in.source = source.NewFile(model, text)
+		in.readData(ctx)
+		return nil
+	}
 	if model == "-" {
 		if in.stdinAs != "" {
 			return usagef("the model cannot be standard input: it is %s already", in.stdinAs)
@@ -176,6 +184,9 @@ func (in *input) reading() data.Options {
 
 // readText reads a file of data, or standard input for "-".
 func (in *input) readText(ctx context.Context, path, option string) (string, error) {
+	if text, ok, err := heldIn(ctx).text(path); ok {
+		return text, err
+	}
 	if path != "-" {
 		text, err := files.Until(ctx, func() (string, error) { return data.ReadText(path, in.reading()) })
 		e, ok := errors.AsType[*data.Error](err)
@@ -341,7 +352,9 @@ func (in *input) compiled(ctx context.Context, text string, stderr io.Writer) (m
 		}
 	} else {
 		o := in.compile
-		o.IncludePaths = append([]string{modelFolder(text)}, o.IncludePaths...)
+		if heldIn(ctx) == nil {
+			o.IncludePaths = append([]string{modelFolder(text)}, o.IncludePaths...)
+		}
 		m, err = model.CompileContext(ctx, in.source.Name, in.source.Text, o)
 	}
 	if err != nil {

@@ -26,6 +26,7 @@
 //	number.go        numbers in JSON
 //	helps.go         suggestions for wrong command lines
 //	serve_work.go    the work of the processes of serve
+//	mcp_tools.go     the tools of mcp; mcp_work.go: the work of its processes; held.go: fits and texts in memory
 //	cmdstan.go       the programs that front ends of CmdStan call
 //	ending.go        how commands end early: Ctrl-C, --time-limit
 //	escape.go        text of models and data on terminals

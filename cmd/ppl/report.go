@@ -93,7 +93,7 @@ func (o *reporting) run(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 && study.IsFolder(args[0]) {
 		return o.reportStudy(cmd.OutOrStdout(), args[0])
 	}
-	runs, err := runsOf(args)
+	runs, err := runsOf(cmd.Context(), args)
 	if err != nil {
 		return err
 	}

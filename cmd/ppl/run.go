@@ -131,6 +131,9 @@ With --out, the run is kept in a folder: ppl summary, diagnose, report, loo and 
 		if err := o.check(); err != nil {
 			return err
 		}
+		if err := heldIn(cmd.Context()).allow(o.chains, o.warmup, o.draws); err != nil {
+			return err
+		}
 		adapted, assumed, err := o.adapted(cmd.Context())
 		if err != nil {
 			return err
@@ -374,7 +377,7 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 		}
 	}
 	s := newSession(o.runOptions, l, f, interrupted, err)
-	s.timeUp = timeUp(ctx)
+	s.timeUp, s.kept = timeUp(ctx), heldIn(limited).take(f)
 	if o.out != o.final && (complete || s.timeUp != nil && s.draws > 0) && len(s.failures()) == 0 {
 		if s.err = o.becomeFinal(f); s.err == nil && watched != nil {
 			watched.out = o.out

@@ -49,6 +49,8 @@ type runJSON struct {
 	} `json:"efficiency"`
 	Diagnostics []chainJSON  `json:"diagnostics"` // one entry per chain
 	Divergent   []divergence `json:"divergent"`   // divergent transitions
+
+	Fit string `json:"fit,omitempty"` // name under which ppl mcp keeps the fit
 }
 
 // chainJSON has figures about the sampler of a chain.
@@ -143,7 +145,7 @@ func summaryRow(name string, r diagnose.Row, p diagnose.Precision) summaryJSON {
 }
 
 func (s *session) asJSON(failures []error) *runJSON {
-	j := &runJSON{Summary: []summaryJSON{}, Sampler: s.options.samplerFlags.name, Chains: s.options.chains, Divergences: s.divergences, Warnings: []string{}}
+	j := &runJSON{Summary: []summaryJSON{}, Sampler: s.options.samplerFlags.name, Chains: s.options.chains, Divergences: s.divergences, Warnings: []string{}, Fit: s.kept}
 	if r := s.fit.Record(); j.Sampler == "" && r != nil {
 		j.Sampler = r.Option("sampler")
 	}

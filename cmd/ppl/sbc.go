@@ -91,6 +91,9 @@ func (o *calibrating) run(cmd *cobra.Command, model string) error {
 			return usagef("--%s must be at least 1, but is %d", c.name, c.value)
 		}
 	}
+	if err := heldIn(cmd.Context()).allow(o.simulations, o.warmup, o.ranks*o.thin); err != nil {
+		return err
+	}
 	o.input.quiet = o.studyOptions.quiet
 	l, err := o.load(cmd.Context(), model, stderr)
 	if err != nil {

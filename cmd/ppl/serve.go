@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,19 +26,87 @@ const tokenVariable = "PPL_TOKEN"
 
 // serveOptions has the options of the command serve.
 type serveOptions struct {
+	workerOptions
 	web       httpd.Options
-	limits    serve.Limits
-	processes int
-	short     int
-	queue     int
 	bodies    int64
-	sandbox   bool // a sandbox is required
 	tokenFile string
 	quiet     bool
 }
 
+// workerOptions has the options of the processes that work on models.
+type workerOptions struct {
+	limits    serve.Limits
+	processes int
+	short     int
+	queue     int
+	sandbox   bool // a sandbox is required
+}
+
+// flags declares the options. without names limits that have no flag.
+func (o *workerOptions) flags(f declaring, without ...string) {
+	f.Int(&o.processes, "processes", runtime.GOMAXPROCS(0))
+	f.Int(&o.short, "short-processes", max(1, runtime.GOMAXPROCS(0)/2))
+	f.Int(&o.queue, "queue", 64)
+	f.Bool(&o.sandbox, "require-sandbox", false)
+	for _, row := range serve.Table {
+		if !slices.Contains(without, row.Name) {
+			f.limit(row, &o.limits)
+		}
+	}
+}
+
+// server makes a server, and tries out which walls its processes have.
+func (o *workerOptions) server(ctx context.Context, kinds []string, bodies int64, log *slog.Logger) (*serve.Server, serve.Walls, error) {
+	if err := serve.Harden(); err != nil {
+		return nil, serve.Walls{}, fmt.Errorf("cannot protect the server's memory from other processes: %w", err)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return nil, serve.Walls{}, err
+	}
+	if runtime.GOOS == "linux" {
+		program = "/proc/self/exe" // this very program, even if its file has been replaced
+	}
+	server, err := serve.New(serve.Options{
+		Command: func(ctx context.Context) *exec.Cmd {
+			cmd := exec.CommandContext(ctx, program, workName)
+			cmd.Args[0] = os.Args[0]
+			cmd.Env = []string{} // the environment may have tokens and keys of other programs
+			return cmd
+		},
+		Kinds:          kinds,
+		Short:          shortKinds,
+		Limits:         o.limits,
+		Processes:      o.processes,
+		ShortProcesses: o.short,
+		Queue:          o.queue,
+		Bodies:         bodies,
+		Log:            log,
+	})
+	if err != nil {
+		return nil, serve.Walls{}, usage(err)
+	}
+	walls, err := server.Probe(ctx)
+	if err == nil && o.sandbox && !walls.Confined() {
+		err = errors.New("this system cannot confine the processes of models, as --require-sandbox asks: that needs Linux with seccomp, on amd64 or arm64. doc/how-to/serve.md describes the risk without it")
+	}
+	return server, walls, err
+}
+
+// announce reports how the processes are confined.
+func (o *workerOptions) announce(stderr io.Writer, walls serve.Walls) {
+	if walls.Confined() {
+		printMessage(stderr, "Processes of models are confined by %v.", walls)
+	} else {
+		printMessage(stderr, "This system does not confine the processes of models: an attacker who takes one over can do what this user can. --require-sandbox refuses to start in that case.")
+	}
+	if !serve.MemoryEnforced {
+		printMessage(stderr, "This system does not enforce --max-memory.")
+	}
+}
+
 func serveCommand() *cobra.Command {
-	o := serveOptions{limits: serve.DefaultLimits()}
+	o := serveOptions{workerOptions: workerOptions{limits: serve.DefaultLimits()}}
 	cmd := &cobra.Command{
 		Use: "serve",
 		Long: `Answers requests over HTTP: POST /v1/check, /v1/run, /v1/logdensity and
@@ -65,14 +134,8 @@ Ctrl-C or SIGTERM ends the server; running requests have the time --grace to end
 	f.String(&o.web.Address, "listen", "127.0.0.1:8417")
 	f.Bool(&o.web.Remote, "remote", false)
 	f.String(&o.tokenFile, "token-file", "")
-	f.Int(&o.processes, "processes", runtime.GOMAXPROCS(0))
-	f.Int(&o.short, "short-processes", max(1, runtime.GOMAXPROCS(0)/2))
-	f.Int(&o.queue, "queue", 64)
 	f.Int64(&o.bodies, "max-bodies", 0)
-	f.Bool(&o.sandbox, "require-sandbox", false)
-	for _, row := range serve.Table {
-		f.limit(row, &o.limits)
-	}
+	o.workerOptions.flags(f)
 	f.Duration(&o.web.Drain, "drain", 0)
 	f.Duration(&o.web.Grace, "grace", 10*time.Second)
 	f.Bool(&o.quiet, "quiet", false)
@@ -101,16 +164,6 @@ func (o *serveOptions) serve(ctx context.Context, stderr io.Writer) error {
 		return err
 	}
 	o.web.Token = token
-	if err := serve.Harden(); err != nil {
-		return fmt.Errorf("cannot protect the server's memory from other processes: %w", err)
-	}
-	program, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	if runtime.GOOS == "linux" {
-		program = "/proc/self/exe" // this very program, even if its file has been replaced
-	}
 	if o.bodies == 0 {
 		o.bodies = serve.DefaultBodies(o.limits)
 	}
@@ -123,33 +176,12 @@ func (o *serveOptions) serve(ctx context.Context, stderr io.Writer) error {
 	if o.quiet {
 		level = slog.LevelError
 	}
-	server, err := serve.New(serve.Options{
-		Command: func(ctx context.Context) *exec.Cmd {
-			cmd := exec.CommandContext(ctx, program, workName)
-			cmd.Args[0] = os.Args[0]
-			cmd.Env = []string{} // the environment may have tokens and keys of other programs
-			return cmd
-		},
-		Kinds:          workKinds(),
-		Short:          shortKinds,
-		Limits:         o.limits,
-		Processes:      o.processes,
-		ShortProcesses: o.short,
-		Queue:          o.queue,
-		Bodies:         o.bodies,
-		Log:            slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})),
-	})
-	if err != nil {
-		return usage(err)
-	}
 	ctx, stop := interruptible(ctx, nil)
 	defer stop()
-	walls, err := server.Probe(ctx)
+	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
+	server, walls, err := o.server(ctx, workKinds(), o.bodies, log)
 	if err != nil {
 		return err
-	}
-	if o.sandbox && !walls.Confined() {
-		return errors.New("this system cannot confine the processes of models, as --require-sandbox asks: that needs Linux with seccomp, on amd64 or arm64. doc/how-to/serve.md describes the risk without it")
 	}
 	w, err := httpd.Listen(o.web)
 	if err != nil {
@@ -157,14 +189,7 @@ func (o *serveOptions) serve(ctx context.Context, stderr io.Writer) error {
 	}
 	server.Mount(w)
 	printMessage(stderr, "Listening on %s", w.URL())
-	if walls.Confined() {
-		printMessage(stderr, "Processes of models are confined by %v.", walls)
-	} else {
-		printMessage(stderr, "This system does not confine the processes of models: an attacker who takes one over can do what this user can. --require-sandbox refuses to start in that case.")
-	}
-	if !serve.MemoryEnforced {
-		printMessage(stderr, "This system does not enforce --max-memory.")
-	}
+	o.announce(stderr, walls)
 	if token == "" {
 		printMessage(stderr, "The token is %s", w.Token())
 	}

@@ -130,7 +130,7 @@ func TestServeDoc(t *testing.T) {
 	_, density := s.answer(t, "/v1/logdensity", "", `{"model": "parameters { real x; } model { x ~ normal(0, 1); }", "points": [[0]]}`)
 	check("serve-logdensity", density)
 	blocks := regexp.MustCompile("(?s)```(sh|http)\n(.*?)```\n```(json|events)( [0-9]+)?\n(.*?)```").FindAllStringSubmatch(string(text), -1)
-	if len(blocks) != 7 {
+	if len(blocks) != 8 {
 		t.Errorf("%d examples", len(blocks))
 	}
 	for _, b := range blocks {

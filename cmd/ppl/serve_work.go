@@ -25,6 +25,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/sampler"
 	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/service"
 	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/model"
 )
@@ -40,7 +41,7 @@ func workCommand() *cobra.Command {
 		Hidden: true,
 		Args:   arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if code := serve.Work(cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr(), workTable); code != 0 {
+			if code := serve.Work(cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr(), workTable()); code != 0 {
 				return exitCode(code)
 			}
 			return nil
@@ -48,13 +49,16 @@ func workCommand() *cobra.Command {
 	}
 }
 
-// workTable lists the kinds of work by the last part of their paths. The table of documents says
-// what they return.
-var workTable = map[string]serve.Handler{
-	"check":      versioned(checkWork),
-	"run":        versioned(runWork),
-	"logdensity": versioned(densityWork),
-	"summary":    versioned(summaryWork),
+// workTable lists the kinds of work by the last part of their paths, and that of ppl mcp. The table
+// of documents says what they return.
+func workTable() map[string]serve.Handler {
+	return map[string]serve.Handler{
+		commandKind:  commandWork,
+		"check":      versioned(checkWork),
+		"run":        versioned(runWork),
+		"logdensity": versioned(densityWork),
+		"summary":    versioned(summaryWork),
+	}
 }
 
 // versioned makes a handler write its answer as a document, which has a version.
@@ -73,8 +77,10 @@ var shortKinds = []string{"check"}
 
 func workKinds() []string {
 	var kinds []string
-	for k := range workTable {
-		kinds = append(kinds, k)
+	for k := range workTable() {
+		if k != commandKind {
+			kinds = append(kinds, k)
+		}
 	}
 	slices.Sort(kinds)
 	return kinds
@@ -254,14 +260,17 @@ func (r *modelRequest) load(ctx context.Context, c *serve.Call, in *input) (*loa
 type checked struct {
 	OK       bool          `json:"ok"`       // whether there are no errors; there may be warnings
 	Messages []jsonMessage `json:"messages"` // errors and warnings, by place
+	// the model after the changes that messages describe exactly; check it again
+	Fixed string `json:"fixed,omitempty"`
 }
 
 func checkWork(_ context.Context, c *serve.Call) (any, error) {
 	var r struct {
-		Model  string           `json:"model"`
-		Name   string           `json:"name"`
-		Legacy bool             `json:"legacy"`
-		Limits map[string]int64 `json:"limits"`
+		Model    string           `json:"model"`
+		Name     string           `json:"name"`
+		Legacy   bool             `json:"legacy"`
+		Pedantic bool             `json:"pedantic"`
+		Limits   map[string]int64 `json:"limits"`
 	}
 	if err := decode(c, &r); err != nil {
 		return nil, err
@@ -272,8 +281,17 @@ func checkWork(_ context.Context, c *serve.Call) (any, error) {
 	if err := c.Lower(r.Limits); err != nil {
 		return nil, err
 	}
-	list := compile.Check(source.NewFile(r.Name, r.Model), compile.Options{Legacy: r.Legacy})
-	return checked{OK: !list.HasErrors(), Messages: messages(list[:min(len(list), maxMessages)])}, nil
+	file := source.NewFile(r.Name, r.Model)
+	list := compile.Check(file, compile.Options{Legacy: r.Legacy, Pedantic: r.Pedantic})
+	out := checked{OK: !list.HasErrors(), Messages: messages(list[:min(len(list), maxMessages)])}
+	var edits []diag.Edit
+	for _, d := range list {
+		edits = append(edits, d.Edits...)
+	}
+	if len(edits) > 0 {
+		out.Fixed = service.Apply(file, edits)
+	}
+	return out, nil
 }
 
 // densityAnswer is what logdensity --json prints, with the messages of the model.

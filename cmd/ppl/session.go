@@ -24,6 +24,7 @@ type session struct {
 	interrupted bool
 	timeUp      *timeLimitError // the cause, if --time-limit ended the run
 	err         error           // error of fit.Sample
+	kept        string          // name under which the fit is kept in memory
 
 	warmup, sampling       time.Duration // wall-clock
 	gradWarmup, gradSample int64

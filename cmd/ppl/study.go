@@ -68,7 +68,7 @@ func (o *studyOptions) run(ctx context.Context, stderr io.Writer, p *study.Plan,
 	if os.Getenv("GOGC") == "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
-	options := study.RunOptions{Engine: engine, Folder: o.out, Text: text, Each: each, Retry: o.retry}
+	options := study.RunOptions{Engine: engine, Folder: o.out, Text: text, Each: each, Retry: o.retry, InMemory: heldIn(ctx) != nil}
 	if !o.quiet {
 		t := &studyProgress{w: stderr, json: o.progress == "json"}
 		options.Progress, options.Note = t.tell, t.note

@@ -61,7 +61,7 @@ func eachFit(cmd *cobra.Command, args []string, o *rowOptions, memory *byteSize,
 	if err := o.check(); err != nil {
 		return err
 	}
-	runs, err := runsOf(args)
+	runs, err := runsOf(cmd.Context(), args)
 	if err != nil {
 		return err
 	}

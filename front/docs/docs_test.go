@@ -13,7 +13,7 @@ func TestPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"index.html", "how-to/workflow.html", "style.css", "words.js"} {
+	for _, name := range []string{"index.html", "how-to/workflow.html", "style.css", "words.js", "spec.md"} {
 		if len(files[name]) == 0 {
 			t.Errorf("there is no %s", name)
 		}
