@@ -85,6 +85,15 @@ func (f *dataFlag) String() string {
 
 func (f *dataFlag) Type() string { return "string" }
 
+// files lists the files, in the order of the flags.
+func (f *dataFlag) files() []string {
+	all := []string{f.in.data}
+	for _, t := range f.in.others {
+		all = append(all, t.File)
+	}
+	return all
+}
+
 func (f *dataFlag) Set(text string) error {
 	if f.in.data == "" {
 		f.in.data = text

@@ -33,6 +33,8 @@ func newRecord(compiled string, in *input, flags *pflag.FlagSet) *folder.Record 
 		switch v := f.Value.(type) {
 		case *samplerFlag:
 			values = []string{v.text}
+		case *dataFlag:
+			values = v.files()
 		case pflag.SliceValue:
 			values = v.GetSlice()
 		}
