@@ -183,9 +183,9 @@ standard errors, does not separate two models. Estimates with a Pareto k that is
 or of other observations, are not comparable. Models of other data are refused, and so are
 probabilities compared with densities.
 
-DIR is the folder of a run, for which ppl computes leave-one-out cross-validation (ppl loo),
-or a file with the result of ppl loo --json or ppl cv --json. All must be about the same
-observations.`,
+DIR is the folder of a run, for which ppl computes leave-one-out cross-validation (ppl loo);
+the folder of ppl generate --out with a log_lik; or a file with the result of ppl loo --json
+or ppl cv --json. All must be about the same observations.`,
 		Example: `  ppl compare pooled partial separate
   ppl cv m1.stan -d d.json --json > m1.json
   ppl cv m2.stan -d d.json --json > m2.json
@@ -238,15 +238,15 @@ func (o *comparing) run(cmd *cobra.Command, args []string) error {
 			if err != nil {
 				return err
 			}
-			l, err := assess.LogLikOf(ctx, fit, o.LogLikOptions)
+			l, err := o.logLik(ctx, fit, o.LogLikOptions)
 			if err != nil {
-				return fmt.Errorf("%s: %w", arg, keptOnly(err, fit))
+				return fmt.Errorf("%s: %w", arg, err)
 			}
 			r, err := l.LOO(ctx, memory)
 			if err != nil {
 				return ended(ctx, cmd.ErrOrStderr(), fmt.Errorf("%s: %w", arg, err))
 			}
-			troubled = append(troubled, runProblems(fit, arg)...)
+			troubled = append(troubled, runProblems(fit, o.criticised.run(arg))...)
 			p.method, p.names, p.elpd, p.bad = "loo", l.Names, r.ELPD, len(r.Bad())
 			if p.observed, err = observedIn(fit, l); err != nil {
 				return fmt.Errorf("%s: %w", arg, err)

@@ -15,7 +15,7 @@ import (
 // criticised has the options of the commands that judge a model by its draws.
 type criticised struct {
 	fitInput
-	quantities *fit.Fit // log likelihoods and replications, if they were generated after the run
+	quantities *fit.Fit // log likelihoods and replications of the run read last, if they were generated after it
 }
 
 // flags declares --model, --data, and the flags that say how to read the data.
@@ -40,6 +40,7 @@ func (c *criticised) read(cmd *cobra.Command, args []string) (*fit.Fit, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.quantities = nil
 	if c.data != "" && fit.Record() != nil {
 		return nil, keepsData(args[0])
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -156,10 +157,9 @@ func (o *judging) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	o.Quantities = o.quantities
-	l, err := assess.LogLikOf(cmd.Context(), fit, o.LogLikOptions)
+	l, err := o.logLik(cmd.Context(), fit, o.LogLikOptions)
 	if err != nil {
-		return ended(cmd.Context(), cmd.ErrOrStderr(), keptOnly(noLogLik(err), fit))
+		return ended(cmd.Context(), cmd.ErrOrStderr(), err)
 	}
 	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
@@ -211,14 +211,28 @@ func (o *judging) run(cmd *cobra.Command, args []string) error {
 	return o.failOn.of(findings)
 }
 
-// noLogLik adds advice to an error that says that a model has no log likelihood of observations.
+// logLik returns the log likelihoods of a run that was read, or of what was generated from it.
+func (c *criticised) logLik(ctx context.Context, f *fit.Fit, o assess.LogLikOptions) (*assess.LogLik, error) {
+	o.Quantities = c.quantities
+	l, err := assess.LogLikOf(ctx, f, o)
+	return l, keptOnly(noLogLik(err), f)
+}
+
+// noLogLik adds the lines to write to an error that says that a model has no log likelihood of
+// observations.
 func noLogLik(err error) error {
-	if !errors.Is(err, predict.ErrUnderivable) {
+	e, ok := errors.AsType[*predict.UnderivableError](err)
+	if !ok {
 		return err
 	}
-	return fmt.Errorf("%w\nAdd it to the generated quantities of a copy of the model, with the row's own term on the right:\n"+
-		"  vector[N] log_lik;\n  for (n in 1:N) log_lik[n] = log_sum_exp(lp[n]);\n"+
-		"Then: ppl generate COPY --fit DIR --out DIR2 and ppl loo DIR2", err)
+	size, index, term, what := cmp.Or(e.Size, "N"), cmp.Or(e.Index, "n"), e.Term, ""
+	if term == "" {
+		term = "…"
+		what = fmt.Sprintf(" For … write the log density of %s[%s] given the parameters.", cmp.Or(e.Outcome, "observation y"), index)
+	}
+	return fmt.Errorf("%w\nAdd it to the generated quantities of a copy of the model.%s\n"+
+		"  vector[%s] log_lik;\n  for (%s in 1:%s) log_lik[%s] = %s;\n"+
+		"Then: ppl generate COPY --fit DIR --out DIR2 and ppl loo DIR2", err, what, size, index, size, index, term)
 }
 
 // moveDraws improves the estimates of the unreliable observations by moment matching. It returns

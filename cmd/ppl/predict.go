@@ -282,8 +282,8 @@ func (o *quantityOptions) fitWithData(cmd *cobra.Command, args []string, file st
 // underivable adds advice to an error that says that something cannot be derived from a model's
 // statements: draws of data, or their expected values.
 func underivable(err error, what string) error {
-	switch {
-	case !errors.Is(err, predict.ErrUnderivable):
+	switch _, is := errors.AsType[*predict.UnderivableError](err); {
+	case !is:
 		return err
 	case what != "replicated data":
 		return fmt.Errorf("%w\nCompute them in generated quantities, such as y_mean[n] = (1 - p) * lambda; ppl generate MODEL --fit DIR does so at the draws of a run", err)

@@ -1,7 +1,6 @@
 package predict
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -143,9 +142,6 @@ func (l Left) String() string {
 	return fmt.Sprintf("`%s` (%s, line %d): %s", l.Text, at.File, at.Line, l.Reason)
 }
 
-// ErrUnderivable says that no statement defines the distribution of data.
-var ErrUnderivable = errors.New("nothing can be derived")
-
 // Derive derives a program. The error says why nothing can be derived: no statement is about data,
 // or the model block uses something that generated quantities do not have, such as target().
 func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
@@ -172,7 +168,7 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 	}
 	if len(e.variables) == 0 && !kind.isPrior() {
 		if len(e.left) > 0 {
-			return nil, fmt.Errorf("%w: %s", ErrUnderivable, e.left[0])
+			return nil, e.underivable()
 		}
 		return nil, fmt.Errorf("the model has no statement on data, such as y ~ normal(mu, sigma) with y among the data")
 	}
