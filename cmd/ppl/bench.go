@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -19,14 +20,23 @@ import (
 
 // timings is what bench prints; a stable format.
 type timings struct {
-	// nanoseconds per gradient in the fastest batch
-	MinNS number `json:"min_ns"`
-	// nanoseconds per gradient in the median batch
-	MedianNS number `json:"median_ns"`
+	// what times of gradients are: "processor", the time of all threads, or "wall", elapsed time
+	Clock string `json:"clock"`
+	batchTimes
+	// the same with one processor, in batches that alternate with the others; with --parallel
+	OneProcessor *batchTimes `json:"one_processor,omitempty"`
 	// milliseconds to bind the model to its data
 	BindMS             number `json:"bind_ms"`
 	AllocsPerGradient  number `json:"allocs_per_gradient"` // allocations per gradient
 	evaluationsInTotal int
+}
+
+// batchTimes summarises the batches of one number of processors.
+type batchTimes struct {
+	// nanoseconds per gradient in the fastest batch
+	MinNS number `json:"min_ns"`
+	// nanoseconds per gradient in the median batch
+	MedianNS number `json:"median_ns"`
 }
 
 const (
@@ -34,6 +44,8 @@ const (
 	batchCount = 15
 
 	benchPoints = 6
+
+	clockProcessor, clockWall = "processor", "wall" // see timings
 
 	// Limits on the search for points: the number of attempts, and the time.
 	searchAttempts = 500
@@ -50,7 +62,11 @@ func benchCommand() *cobra.Command {
 cycling over the points, and prints the time per evaluation in the fastest batch
 and in the median one, the time to bind the model to its data, and the number of
 allocations per evaluation. Where the system reports it, the time of an evaluation is
-processor time, so that other work does not count. With --parallel it is wall-clock time.
+processor time, so that other work does not count.
+
+With --parallel N, N above 1, it is wall-clock time. Batches with one processor alternate
+with those of N, on the same clock, and the last line has the ratio. Compare these two
+only: times with and without --parallel are on different clocks.
 
 The points are read from a file as for logdensity, or are %d random points of
 the unconstrained space, uniform in (-2, 2), where the log density is finite.`, batchCount, batchTime, benchPoints),
@@ -60,13 +76,7 @@ the unconstrained space, uniform in (-2, 2), where the log density is finite.`, 
 			if err != nil {
 				return err
 			}
-			l.posterior.SetWorkers(parallel)
-			now := cputime.Process // the time of all threads, since long ops run on several
-			if parallel > 1 {      // work of several threads
-				began := time.Now()
-				now = func() time.Duration { return time.Since(began) }
-			}
-			t, err := measure(cmd.Context(), l.posterior, xs, now)
+			t, err := measure(cmd.Context(), l.posterior, xs, parallel)
 			if err != nil {
 				return err
 			}
@@ -74,8 +84,7 @@ the unconstrained space, uniform in (-2, 2), where the log density is finite.`, 
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), t)
 			}
-			printMessage(cmd.OutOrStdout(), "gradient: %s fastest batch, %s median batch (%d evaluations)\nallocations per gradient: %.3g\nbind: %.3g ms",
-				nanoseconds(float64(t.MinNS)), nanoseconds(float64(t.MedianNS)), t.evaluationsInTotal, float64(t.AllocsPerGradient), float64(t.BindMS))
+			t.print(cmd.OutOrStdout(), parallel)
 			return nil
 		},
 	}
@@ -128,58 +137,97 @@ func randomPoints(p *model.Posterior, seed uint64, n int, stop func() error) ([]
 	return nil, err
 }
 
-// measure measures the time per gradient by the clock now, unless ctx ends first.
-func measure(ctx context.Context, p *model.Posterior, xs [][]float64, now func() time.Duration) (timings, error) {
+// print prints the times of evaluations by that many processors.
+func (t *timings) print(w io.Writer, processors int) {
+	clock := map[string]string{clockProcessor: "processor time", clockWall: "wall-clock time"}[t.Clock]
+	printMessage(w, "gradient: %s fastest batch, %s median batch (%s, %d evaluations)\nallocations per gradient: %.3g\nbind: %.3g ms",
+		nanoseconds(float64(t.MinNS)), nanoseconds(float64(t.MedianNS)), clock, t.evaluationsInTotal, float64(t.AllocsPerGradient), float64(t.BindMS))
+	if one := t.OneProcessor; one != nil {
+		printMessage(w, "with one processor: %s fastest batch, %s median batch (%s)\nspeed-up by %d processors: %.3g fastest batch, %.3g median batch",
+			nanoseconds(float64(one.MinNS)), nanoseconds(float64(one.MedianNS)), clock,
+			processors, float64(one.MinNS/t.MinNS), float64(one.MedianNS/t.MedianNS))
+	}
+}
+
+// course is the batches of one number of processors.
+type course struct {
+	processors int
+	size       int       // evaluations in a batch
+	per        []float64 // nanoseconds per evaluation, by batch
+}
+
+func (c *course) summary() batchTimes {
+	slices.Sort(c.per)
+	return batchTimes{MinNS: number(c.per[0]), MedianNS: number(c.per[len(c.per)/2])}
+}
+
+// measure measures the time per gradient, unless ctx ends first. With several processors it also
+// measures that of one by the same clock, in batches that alternate with the others.
+func measure(ctx context.Context, p *model.Posterior, xs [][]float64, processors int) (timings, error) {
+	t := timings{Clock: clockProcessor}
+	now := cputime.Process // the time of all threads: the garbage collector's too
+	courses := []*course{{processors: processors, size: 1}}
+	if processors > 1 {
+		began := time.Now()
+		t.Clock, now = clockWall, func() time.Duration { return time.Since(began) }
+		courses = append(courses, &course{processors: 1, size: 1})
+	}
 	grad := make([]float64, p.Dim())
 	next := 0
-	batch := func(n int) time.Duration {
+	batch := func(c *course) (time.Duration, error) {
+		p.SetWorkers(c.processors)
 		start := now()
-		for range n {
+		for range c.size {
 			p.LogDensityGrad(xs[next], grad) // errors count as evaluations too
 			if next++; next == len(xs) {
 				next = 0
 			}
 		}
-		return now() - start
-	}
-	// Find a batch size that certainly takes longer than batchTime.
-	n := 1
-	for {
-		d := batch(n)
+		d := now() - start
 		if ctx.Err() != nil {
-			return timings{}, context.Cause(ctx)
+			return 0, context.Cause(ctx)
 		}
-		if d >= batchTime {
-			break
+		return d, nil
+	}
+	// Find batch sizes that certainly take longer than batchTime.
+	for _, c := range courses {
+		for {
+			d, err := batch(c)
+			if err != nil {
+				return t, err
+			}
+			if d >= batchTime {
+				break
+			}
+			grow := 1.3 * float64(batchTime) / max(float64(d), 1)
+			c.size = int(math.Ceil(float64(c.size) * min(max(grow, 1.1), 100)))
 		}
-		grow := 1.3 * float64(batchTime) / max(float64(d), 1)
-		n = int(math.Ceil(float64(n) * min(max(grow, 1.1), 100)))
 	}
 	runtime.GC()
 	var before, after runtime.MemStats
-	per := make([]float64, 0, batchCount)
-	total := 0
 	runtime.ReadMemStats(&before)
-	for len(per) < batchCount {
-		d := batch(n)
-		if ctx.Err() != nil {
-			return timings{}, context.Cause(ctx)
+	for slices.ContainsFunc(courses, func(c *course) bool { return len(c.per) < batchCount }) {
+		for _, c := range courses {
+			d, err := batch(c)
+			if err != nil {
+				return t, err
+			}
+			t.evaluationsInTotal += c.size
+			if d < batchTime {
+				c.size += c.size/4 + 1 // the machine was faster this time: leave the batch out
+				continue
+			}
+			c.per = append(c.per, float64(d)/float64(c.size))
 		}
-		total += n
-		if d < batchTime {
-			n = n + n/4 + 1 // the machine was faster this time: leave the batch out
-			continue
-		}
-		per = append(per, float64(d)/float64(n))
 	}
 	runtime.ReadMemStats(&after)
-	slices.Sort(per)
-	return timings{
-		MinNS:              number(per[0]),
-		MedianNS:           number(per[len(per)/2]),
-		AllocsPerGradient:  number(float64((after.Mallocs - before.Mallocs) / uint64(total))),
-		evaluationsInTotal: total,
-	}, nil
+	t.AllocsPerGradient = number(float64((after.Mallocs - before.Mallocs) / uint64(t.evaluationsInTotal)))
+	t.batchTimes = courses[0].summary()
+	if processors > 1 {
+		one := courses[1].summary()
+		t.OneProcessor = &one
+	}
+	return t, nil
 }
 
 // nanoseconds shows a duration with three significant digits.

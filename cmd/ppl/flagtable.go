@@ -189,7 +189,7 @@ var flagTable = []flagRow{
 	{name: "seed", topic: topicSampler, common: true, value: "N", text: "seed of the random numbers"},
 	{name: "parallel", of: "run", topic: topicSampler, common: true, passing: true, value: "N",
 		text: "processors to use, for chains and, if there are fewer chains, for evaluations of a large model (default: all)"},
-	{name: "parallel", of: "bench", topic: topicMethod, common: true, value: "N", text: "processors that share a long evaluation"},
+	{name: "parallel", of: "bench", topic: topicMethod, common: true, value: "N", text: "processors that share a long evaluation; above 1, evaluations by one processor are timed too"},
 	{name: "parallel", of: "generate predict prior simulate", topic: topicLimits, value: "N", text: "draws to process at the same time (default: one per processor)"},
 	{name: "parallel", topic: topicFits, common: true, value: "N", text: "fits at the same time (default: one per processor; 1 in a task of slurm)"},
 

@@ -59,6 +59,7 @@ var printed = []struct{ document, command string }{
 	{"logdensity", "logdensity {model} -d {data} --points points.json"},
 	{"metric", "metric {model} -d {data} --points points.json"},
 	{"bench", "bench {model} -d {data} --points points.json"},
+	{"bench", "bench {model} -d {data} --points points.json --parallel 2"},
 	{"explain", "explain {model} -d {data} --points points.json"},
 }
 
