@@ -18,9 +18,10 @@
 //	figure.go      Figure, Layer, Axis: a plot as data
 //	kinds.go       Kinds: the table of plots
 //	quantity.go    the plots of a quantity and of a pair: trace, ranks, density, …
-//	variable.go    the intervals of a variable
+//	variable.go    the intervals of variables
 //	run.go         the plots of the run: energy, the surface of a tuned sampler
 //	predictive.go  plots that run the model again: replicated data, Pareto k
+//	datakinds.go   checks of kinds of data: groups, counts, censored times
 //	density.go     densities and histograms
 //	number.go      numbers in JSON
 //	study.go       Study: the results of many fits

@@ -28,13 +28,14 @@ type Mark string
 
 // The marks, with the fields of a layer that they use.
 const (
-	Line   Mark = "line"   // X, Y
-	Step   Mark = "step"   // heights Y of adjacent bars, the first from From to From+Step
-	Points Mark = "points" // X, Y
-	Band   Mark = "band"   // X, Low, High
-	Range  Mark = "range"  // horizontal, from Low to High at Y
-	Cells  Mark = "cells"  // X and Y are the columns and rows of a grid, Z its values, row after row
-	Rule   Mark = "rule"   // a line across, at X or at Y
+	Line    Mark = "line"    // X, Y
+	Step    Mark = "step"    // heights Y of adjacent bars, the first from From to From+Step
+	Points  Mark = "points"  // X, Y
+	Band    Mark = "band"    // X, Low, High
+	Range   Mark = "range"   // horizontal, from Low to High at Y
+	Whisker Mark = "whisker" // vertical, from Low to High at X
+	Cells   Mark = "cells"   // X and Y are the columns and rows of a grid, Z its values, row after row
+	Rule    Mark = "rule"    // a line across, at X or at Y
 )
 
 // Role is the meaning of a layer, which decides its colour.

@@ -30,7 +30,15 @@ func (w *work) predictive() *assess.Predictive {
 		return w.replicated
 	}
 	w.tried = true
-	p, err := assess.PredictiveOf(w.ctx, w.fit, assess.PredictiveOptions{Seed: w.o.Seed})
+	var p *assess.Predictive
+	var err error
+	for _, by := range append(groupColumns(w), nil) {
+		p, err = assess.PredictiveOf(w.ctx, w.fit, assess.PredictiveOptions{Seed: w.o.Seed, By: by})
+		// An error with a column may mean that it is not about the rows of the outcome.
+		if w.ctx.Err() != nil || err == nil && !onlyCensoring(p) {
+			break
+		}
+	}
 	if err != nil {
 		if w.ctx.Err() == nil {
 			w.note("There are no predictive checks: %v", err)
@@ -45,8 +53,15 @@ func (w *work) predictive() *assess.Predictive {
 		}
 		t := Table{Kind: "checks", Title: "Predictive checks of " + v.Name, Columns: []Column{{"statistic", 0}, {"observed", -1}, {"predicted mean", -1}, {"5%", -1}, {"50%", -1}, {"95%", -1}, {"p", 3}}}
 		for _, c := range v.Checks {
+			name := c.Name
+			if yesNo(&v) { // the mean says everything
+				if name != "mean" {
+					continue
+				}
+				name = "share of 1"
+			}
 			t.Decimals = append(t.Decimals, decimals(c.SD))
-			t.Rows = append(t.Rows, []any{c.Name, Number(c.Observed), Number(c.Mean), Number(c.Q5), Number(c.Q50), Number(c.Q95), Number(c.P)})
+			t.Rows = append(t.Rows, []any{name, Number(c.Observed), Number(c.Mean), Number(c.Q5), Number(c.Q50), Number(c.Q95), Number(c.P)})
 		}
 		t.Note = "p is the share of replicated data sets with a larger value; equal ones count half."
 		w.report.Tables = append(w.report.Tables, t)
@@ -75,8 +90,8 @@ func replications(w *work) []Figure {
 	}
 	var out []Figure
 	for _, v := range p.Variables {
-		if len(v.Checks) == 0 {
-			continue
+		if len(v.Checks) == 0 || v.Frequencies != nil || yesNo(&v) && v.Groups != nil {
+			continue // kinds of data with their own figures
 		}
 		f := Figure{Kind: "predictive", Of: []string{v.Name}, X: Axis{Label: v.Name}, Y: Axis{Label: "density", Zero: true}}
 		samples := append([][]float64{v.Observed}, v.Replicated...)

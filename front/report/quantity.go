@@ -272,7 +272,7 @@ func essGrowth(w *work, c *columns) Figure {
 }
 
 // pairs draws the pair of quantities that the page shows first: those in which divergences
-// concentrate, or else the worst two, if possible of different variables.
+// concentrate, or else the two that are most correlated.
 func pairs(w *work) []Figure {
 	r := w.report
 	if len(r.Quantities) < 2 {
@@ -291,15 +291,65 @@ func pairs(w *work) []Figure {
 			}
 		}
 	}
-	for _, q := range r.Quantities {
-		if row := w.rows[q.Row]; row.SD > 0 && (len(names) == 0 || variableOf(q.Name) != variableOf(names[0])) {
-			add(q.Name)
+	if len(names) == 0 {
+		for _, name := range w.correlated() {
+			add(name)
 		}
 	}
 	for _, q := range r.Quantities {
 		add(q.Name)
 	}
 	return []Figure{w.pair(names[0], names[1])}
+}
+
+// The limits of the search for correlated quantities.
+const (
+	maxCorrelated = 60     // quantities that are compared with each other
+	sameQuantity  = 0.9999 // correlation above which one quantity is a function of the other
+)
+
+// correlated returns the two most correlated quantities of a report, among the first; nil if there
+// are no two. Constants and auxiliary variables do not count.
+func (w *work) correlated() []string {
+	r := w.report
+	var names []string
+	var scores [][]float64 // draws, with mean 0 and norm 1
+	for _, q := range r.Quantities {
+		if len(names) == maxCorrelated || len(q.Draws) < 2 || r.Summary.Aside != nil && r.Summary.Aside[q.Row] {
+			continue
+		}
+		z := make([]float64, len(q.Draws))
+		mean, norm := 0.0, 0.0
+		for i, v := range q.Draws {
+			z[i] = float64(v)
+			mean += z[i] / float64(len(z))
+		}
+		for i := range z {
+			z[i] -= mean
+			norm = math.Hypot(norm, z[i])
+		}
+		if !(norm > 0) || math.IsInf(norm, 0) {
+			continue
+		}
+		for i := range z {
+			z[i] /= norm
+		}
+		names, scores = append(names, q.Name), append(scores, z)
+	}
+	var best []string
+	largest := -1.0
+	for i := range names {
+		for j := range i {
+			c := 0.0
+			for k := range scores[i] {
+				c += scores[i][k] * scores[j][k]
+			}
+			if c = math.Abs(c); c > largest && c < sameQuantity {
+				largest, best = c, []string{names[j], names[i]}
+			}
+		}
+	}
+	return best
 }
 
 // Pair returns the plot of the draws of two quantities of a report.

@@ -111,17 +111,21 @@ type Finding struct {
 
 // Summary is the table of quantities by column.
 type Summary struct {
-	Name     []string `json:"name"`            // name of each quantity
-	Label    []string `json:"label,omitempty"` // levels that the indices mean, if the data have them
-	Mean     []Number `json:"mean"`            // means
-	MCSEMean []Number `json:"mcse_mean"`       // Monte Carlo standard errors of the means
-	SD       []Number `json:"sd"`              // standard deviations
-	Q5       []Number `json:"q5"`              // 5 % quantiles
-	Q50      []Number `json:"q50"`             // medians
-	Q95      []Number `json:"q95"`             // 95 % quantiles
-	ESSBulk  []Number `json:"ess_bulk"`        // bulk effective sample sizes
-	ESSTail  []Number `json:"ess_tail"`        // tail effective sample sizes
-	Rhat     []Number `json:"rhat"`            // rank-normalised split R-hats
+	Name  []string `json:"name"`            // name of each quantity
+	Label []string `json:"label,omitempty"` // levels that the indices mean, if the data have them
+
+	// Aside says which quantities are shown after the others: constants, and auxiliary variables.
+	Aside []bool `json:"aside,omitempty"`
+
+	Mean     []Number `json:"mean"`      // means
+	MCSEMean []Number `json:"mcse_mean"` // Monte Carlo standard errors of the means
+	SD       []Number `json:"sd"`        // standard deviations
+	Q5       []Number `json:"q5"`        // 5 % quantiles
+	Q50      []Number `json:"q50"`       // medians
+	Q95      []Number `json:"q95"`       // 95 % quantiles
+	ESSBulk  []Number `json:"ess_bulk"`  // bulk effective sample sizes
+	ESSTail  []Number `json:"ess_tail"`  // tail effective sample sizes
+	Rhat     []Number `json:"rhat"`      // rank-normalised split R-hats
 }
 
 // Table is a small table of texts and numbers.
@@ -253,6 +257,7 @@ func newWork(ctx context.Context, fit *fit.Fit, o Options) *work {
 			*c.to = append(*c.to, Number(c.v))
 		}
 	}
+	s.Aside = aside(w.names, w.rows)
 	r.Fitted = fitted(w)
 	w.find(fit.Findings())
 	if o.Words != nil {
@@ -463,7 +468,7 @@ func (w *work) order() (list []int, must int) {
 	}
 	varies := make([]int, 0, len(w.names))
 	for i, r := range w.rows {
-		if r.SD > 0 {
+		if r.SD > 0 && (w.report.Summary.Aside == nil || !w.report.Summary.Aside[i]) {
 			varies = append(varies, i)
 		}
 	}

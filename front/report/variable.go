@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ppl-lang/ppl/infer/diagnose"
@@ -12,7 +14,8 @@ import (
 const (
 	maxVariables = 40
 	listed       = 40 // maximum number of elements shown by name
-	maxRibbon    = 2000
+	maxWhiskers  = 2000
+	ownScale     = 40 // maximum range of a plot of scalars, in widths of its narrowest interval
 )
 
 // variableOf returns the name of the variable that contains a quantity.
@@ -21,13 +24,45 @@ func variableOf(name string) string {
 	return base
 }
 
-// intervals shows each variable with several elements; scalars share a plot.
+// auxiliary reports whether a variable only serves to make others, by the usual names of standard
+// normal variables behind group-level terms: z_…, …_raw and …_tilde.
+func auxiliary(variable string) bool {
+	return strings.HasPrefix(variable, "z_") || strings.HasSuffix(variable, "_raw") || strings.HasSuffix(variable, "_tilde")
+}
+
+// aside reports which quantities are shown after the others: constants and auxiliary variables. It
+// is nil if all or none are.
+func aside(names []string, rows []diagnose.Row) []bool {
+	out := make([]bool, len(names))
+	n := 0
+	for i, name := range names {
+		if out[i] = rows[i].SD == 0 || auxiliary(variableOf(name)); out[i] {
+			n++
+		}
+	}
+	if n == 0 || n == len(names) {
+		return nil
+	}
+	return out
+}
+
+// panel is a set of quantities with one plot of intervals.
+type panel struct {
+	title   string
+	members []int
+}
+
+// intervals shows each variable with several elements, and groups column by column. Scalars of a
+// similar scale share a plot. Constants are left out, and auxiliary variables are last.
 func intervals(w *work) []Figure {
 	var order []string
 	members := map[string][]int{}
 	for i, name := range w.names {
+		if w.rows[i].SD == 0 {
+			continue
+		}
 		v := variableOf(name)
-		if v == name {
+		if v == name && !auxiliary(name) {
 			v = ""
 		}
 		if members[v] == nil {
@@ -35,20 +70,31 @@ func intervals(w *work) []Figure {
 		}
 		members[v] = append(members[v], i)
 	}
-	var out []Figure
+	slices.SortStableFunc(order, func(a, b string) int {
+		rank := map[bool]int{true: 1}
+		return rank[auxiliary(a)] - rank[auxiliary(b)]
+	})
+	var panels []panel
 	for _, v := range order {
+		if v == "" {
+			panels = append(panels, w.scalars(members[v])...)
+		} else {
+			panels = append(panels, w.columnsOf(v, members[v])...)
+		}
+	}
+	var out []Figure
+	for _, p := range panels {
 		if len(out) == maxVariables {
-			w.note("Intervals are shown of %d of %d variables.", maxVariables, len(order))
+			w.note("Intervals are shown in %d of %d plots.", maxVariables, len(panels))
 			break
 		}
-		f := w.list(members[v])
-		if len(members[v]) > listed {
-			f = w.ribbon(v, members[v])
+		var f Figure
+		if len(p.members) > listed && !w.labelled(p.members) {
+			f = w.whiskers(p)
+		} else {
+			f = w.list(p)
 		}
-		f.Kind, f.Of = "intervals", []string{v}
-		if v == "" {
-			f.Of = []string{"scalars"}
-		}
+		f.Kind, f.Of = "intervals", []string{p.title}
 		if !f.Empty() {
 			out = append(out, f)
 		}
@@ -56,24 +102,129 @@ func intervals(w *work) []Figure {
 	return out
 }
 
-// list shows elements by name, with the first on top.
-func (w *work) list(members []int) Figure {
+// scalars divides scalars into plots in which every interval is wide enough to be read.
+func (w *work) scalars(members []int) []panel {
+	type group struct {
+		panel
+		low, high, narrowest float64
+	}
+	var groups []*group
+	for _, i := range members {
+		low, high := w.rows[i].Q5, w.rows[i].Q95
+		var to *group
+		for _, g := range groups {
+			if max(g.high, high)-min(g.low, low) <= ownScale*min(g.narrowest, high-low) {
+				to = g
+				break
+			}
+		}
+		if to == nil {
+			to = &group{low: low, high: high, narrowest: high - low}
+			groups = append(groups, to)
+		}
+		to.members = append(to.members, i)
+		to.low, to.high, to.narrowest = min(to.low, low), max(to.high, high), min(to.narrowest, high-low)
+	}
+	out := make([]panel, len(groups))
+	for k, g := range groups {
+		out[k] = g.panel
+		out[k].title = "scalars"
+		if len(g.members) == 1 {
+			out[k].title = w.names[g.members[0]]
+		}
+	}
+	return out
+}
+
+// columnsOf divides a matrix of group-level terms into its columns: the terms of the same kind. The
+// rows are the index that has levels or, in a matrix with many elements, the longer one.
+func (w *work) columnsOf(name string, members []int) []panel {
+	whole := []panel{{name, members}}
+	indices := make([][]string, len(members))
+	length := [2]int{}
+	for k, i := range members {
+		indices[k] = strings.Split(strings.TrimSuffix(strings.TrimPrefix(w.names[i], name+"["), "]"), ",")
+		if len(indices[k]) != 2 {
+			return whole
+		}
+		for d, text := range indices[k] {
+			if n, err := strconv.Atoi(text); err == nil {
+				length[d] = max(length[d], n)
+			}
+		}
+	}
+	row := -1
+	if m, err := w.fit.Model(); err == nil {
+		if by := w.fit.IndexFactors(m.Program().IR())[name]; len(by) == 2 && (by[0].Name == "") != (by[1].Name == "") {
+			row = 0
+			if by[0].Name == "" {
+				row = 1
+			}
+		}
+	}
+	switch {
+	case row >= 0 || len(members) <= listed:
+	case length[0] >= length[1]:
+		row = 0
+	default:
+		row = 1
+	}
+	if row < 0 || length[1-row] < 2 {
+		return whole
+	}
+	var out []panel
+	at := map[string]int{}
+	for k, i := range members {
+		column := indices[k][1-row]
+		if _, ok := at[column]; !ok {
+			at[column] = len(out)
+			title := name + "[," + column + "]"
+			if row == 1 {
+				title = name + "[" + column + ",]"
+			}
+			out = append(out, panel{title: title})
+		}
+		p := &out[at[column]]
+		p.members = append(p.members, i)
+	}
+	return out
+}
+
+// labelled reports whether all quantities have names of levels.
+func (w *work) labelled(members []int) bool {
+	labels := w.report.Summary.Label
+	return labels != nil && !slices.ContainsFunc(members, func(i int) bool { return labels[i] == "" })
+}
+
+// list shows elements by name: levels sorted by their medians, the largest on top; other elements
+// in the order of their indices, the first on top.
+func (w *work) list(p panel) Figure {
 	f := Figure{X: Axis{Label: "value"}, Y: Axis{}}
 	outer := Layer{Mark: Range, Role: First, Label: "90 %"}
 	inner := Layer{Mark: Range, Role: Inner, Label: "50 %"}
 	median := Layer{Mark: Points, Role: Inner, Label: "median"}
+	members, named := p.members, w.labelled(p.members)
+	f.Alt = fmt.Sprintf("Intervals of %s.", w.names[members[0]])
+	if n := len(members); n > 1 {
+		f.Alt = fmt.Sprintf("Intervals of %s to %s.", w.names[members[0]], w.names[members[n-1]])
+	}
+	if named {
+		members = slices.Clone(members)
+		slices.SortStableFunc(members, func(a, b int) int { return cmp.Compare(w.rows[b].Q50, w.rows[a].Q50) })
+		f.Alt = fmt.Sprintf("Intervals of %s by level, sorted: the largest median is that of %s, the smallest that of %s.", p.title, w.report.Summary.Label[members[0]], w.report.Summary.Label[members[len(members)-1]])
+		if all := len(members); all > listed {
+			members = slices.Concat(members[:listed/2], members[all-listed/2:])
+			f.Note = fmt.Sprintf("%d of %d levels are shown: the %d with the largest and the %d with the smallest medians.", listed, all, listed/2, listed/2)
+		}
+	}
 	n := len(members)
 	f.Y.Names = make([]string, n)
-	named := w.report.Summary.Label
-	if named != nil && slices.ContainsFunc(members, func(i int) bool { return named[i] == "" }) {
-		named = nil // use numbers for all elements if some have no names
-	}
 	var draws []float64
 	for k, i := range members {
 		at := float64(n - 1 - k)
 		f.Y.Names[n-1-k] = w.names[i]
-		if named != nil {
-			f.Y.Names[n-1-k] = named[i]
+		if named {
+			f.Y.Names[n-1-k] = w.report.Summary.Label[i]
 		}
 		r := w.rows[i]
 		draws = draws[:0]
@@ -87,32 +238,26 @@ func (w *work) list(members []int) Figure {
 		median.X, median.Y = append(median.X, r.Q50), append(median.Y, at)
 	}
 	f.Layers = []Layer{outer, inner, median}
-	f.Alt = fmt.Sprintf("Intervals of %s.", w.names[members[0]])
-	if n > 1 {
-		f.Alt = fmt.Sprintf("Intervals of %s to %s.", w.names[members[0]], w.names[members[n-1]])
-	}
 	return f
 }
 
-// ribbon shows many elements by their index.
-func (w *work) ribbon(name string, members []int) Figure {
-	f := Figure{X: Axis{Label: "element of " + name}, Y: Axis{Label: name}}
-	if name == "" {
-		f.X.Label, f.Y.Label = "scalar", "value"
-	}
-	outer := Layer{Mark: Band, Role: First, Label: "90 %"}
-	median := Layer{Mark: Line, Role: First, Label: "median"}
-	step := (len(members) + maxRibbon - 1) / maxRibbon
-	for k := 0; k < len(members); k += step {
-		r := w.rows[members[k]]
+// whiskers shows many elements without levels by their index. Nothing joins them, since they may be
+// unrelated.
+func (w *work) whiskers(p panel) Figure {
+	f := Figure{X: Axis{Label: "element of " + p.title}, Y: Axis{Label: p.title}}
+	outer := Layer{Mark: Whisker, Role: First, Label: "90 %"}
+	median := Layer{Mark: Points, Role: First, Label: "median"}
+	step := (len(p.members) + maxWhiskers - 1) / maxWhiskers
+	for k := 0; k < len(p.members); k += step {
+		r := w.rows[p.members[k]]
 		x := float64(k + 1)
 		outer.X, outer.Low, outer.High = append(outer.X, x), append(outer.Low, r.Q5), append(outer.High, r.Q95)
 		median.X, median.Y = append(median.X, x), append(median.Y, r.Q50)
 	}
 	f.Layers = []Layer{outer, median}
-	f.Alt = fmt.Sprintf("Median and 90 %% interval of the %d elements of %s.", len(members), name)
+	f.Alt = fmt.Sprintf("Median and 90 %% interval of the %d elements of %s.", len(p.members), p.title)
 	if step > 1 {
-		f.Note = fmt.Sprintf("Every %s of %d elements is shown.", ordinal(step), len(members))
+		f.Note = fmt.Sprintf("Every %s of %d elements is shown.", ordinal(step), len(p.members))
 	}
 	return f
 }

@@ -37,7 +37,7 @@ function extents(layers, axis) {
       if (l.mark === "step") take([l.from || 0, (l.from || 0) + l.step * l.y.length]);
     } else {
       take(l.y);
-      if (l.mark === "band") { take(l.low); take(l.high); }
+      if (l.mark === "band" || l.mark === "whisker") { take(l.low); take(l.high); }
     }
   }
   if (axis.zero && !axis.log) { low = Math.min(low, 0); high = Math.max(high, 0); }
@@ -113,8 +113,11 @@ function drawFigure(fig, look, width, height) {
     const room = Math.floor((left - 10) / 6.7);
     axes.append(s("text", { x: left - 6, y: at + 4, "text-anchor": "end" }, t.text.length > room ? t.text.slice(0, room - 1) + "…" : t.text));
   }
-  for (const t of ticks(x, (right - left) / 75)) {
-    const at = x(t.v);
+  let end = 0; // of the last text, so that names do not overlap
+  for (const t of fig.x.names ? fig.x.names.map((text, v) => ({ v, text })) : ticks(x, (right - left) / 75)) {
+    const at = x(t.v), half = 3.35 * t.text.length;
+    if (fig.x.names && at - half < end) continue;
+    end = at + half + 6;
     axes.append(s("line", { x1: at, x2: at, y1: bottom, y2: bottom + 4, class: "tick" }));
     axes.append(s("text", { x: Math.min(at, width - 3 * t.text.length), y: bottom + 17, "text-anchor": "middle" }, t.text));
   }
@@ -173,6 +176,8 @@ function marks(l, x, y, box) {
     case "range":
       return l.y.map((v, i) => drawable(l.low[i]) && drawable(l.high[i]) &&
         s("line", { x1: px(x(l.low[i])), x2: px(x(l.high[i])), y1: px(y(v)), y2: px(y(v)), class: `span ${cls}` })).filter(Boolean);
+    case "whisker":
+      return [s("path", { d: l.x.map((v, i) => (drawable(l.low[i]) && drawable(l.high[i]) ? `M${px(x(v))} ${px(y(l.low[i]))}V${px(y(l.high[i]))}` : "")).join(""), class: `whisker ${cls}` })];
     case "rule":
       return l.y ? [s("line", { x1: box.left, x2: box.right, y1: px(y(l.y[0])), y2: px(y(l.y[0])), class: `rule ${cls}` })]
         : [s("line", { x1: px(x(l.x[0])), x2: px(x(l.x[0])), y1: box.top, y2: box.bottom, class: `rule ${cls}` })];
@@ -247,6 +252,7 @@ function swatch(l) {
   switch (l.mark) {
     case "band": svg.append(s("rect", { x: 1, y: 1, width: 20, height: 10, class: `area ${cls}` })); break;
     case "range": svg.append(s("line", { x1: 1, x2: 21, y1: 6, y2: 6, class: `span ${cls}` })); break;
+    case "whisker": svg.append(s("line", { x1: 11, x2: 11, y1: 1, y2: 11, class: `whisker ${cls}` })); break;
     case "rule": svg.append(s("line", { x1: 1, x2: 21, y1: 6, y2: 6, class: `rule ${cls}` })); break;
     case "cells": viridisStops.forEach((_, i) => svg.append(s("rect", { x: 1 + 4 * i, y: 1, width: 4.2, height: 10, fill: viridis(i / 4) }))); break;
     case "points":

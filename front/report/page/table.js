@@ -48,6 +48,7 @@ class SummaryTable {
     const t = report.summary;
     this.names = t.name;
     this.labels = t.label || [];
+    this.aside = t.aside || [];
     this.lower = t.name.map((n, i) => `${n} ${this.labels[i] || ""}`.toLowerCase());
     this.columns = {};
     for (const c of this.shown) this.columns[c.key] = (t[c.key] || []).map(numeric);
@@ -67,7 +68,8 @@ class SummaryTable {
       if (words.every((w) => this.lower[i].includes(w)) && (!this.onlyBad || this.doubtful(i))) rows.push(i);
     }
     const { key, direction } = this.sort;
-    if (key) {
+    if (!key) rows.sort((a, b) => Boolean(this.aside[a]) - Boolean(this.aside[b]) || a - b);
+    else {
       const column = this.columns[key], sign = direction === "ascending" ? 1 : -1;
       rows.sort((a, b) => {
         const x = column[a], y = column[b];

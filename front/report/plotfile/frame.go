@@ -137,7 +137,7 @@ func (f *frame) measure(l *report.Layer) {
 		both(&f.x, l.Low)
 		both(&f.x, l.High)
 		both(&f.y, l.Y)
-	case report.Band:
+	case report.Band, report.Whisker:
 		both(&f.x, l.X)
 		both(&f.y, l.Low)
 		both(&f.y, l.High)
@@ -165,6 +165,8 @@ func (f *frame) sample(l *report.Layer, at point) {
 	switch l.Mark {
 	case report.Points:
 		f.glyph(l, point{at.x + 8, at.y})
+	case report.Whisker:
+		f.line([]point{{at.x + 8, at.y - 4}, {at.x + 8, at.y + 4}}, strokes(l, c))
 	case report.Band:
 		f.area([]point{{at.x, at.y - 4}, {at.x + 16, at.y - 4}, {at.x + 16, at.y + 4}, {at.x, at.y + 4}}, faint(c, 0.25))
 	default:

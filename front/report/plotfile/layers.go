@@ -52,6 +52,12 @@ func (f *frame) layer(l *report.Layer) {
 				f.line([]point{f.place(l.Low[i], y), f.place(l.High[i], y)}, strokes(l, c))
 			}
 		}
+	case report.Whisker:
+		for i, x := range l.X {
+			if drawable(x, l.Low[i]) && drawable(x, l.High[i]) {
+				f.line([]point{f.place(x, l.Low[i]), f.place(x, l.High[i])}, strokes(l, c))
+			}
+		}
 	case report.Rule:
 		if l.Y != nil {
 			f.line([]point{{f.x.from, f.y.at(l.Y[0])}, {f.x.to, f.y.at(l.Y[0])}}, strokes(l, c))
