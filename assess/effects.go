@@ -181,7 +181,7 @@ func EffectsOf(ctx context.Context, f *fit.Fit, o EffectOptions) (*Effects, erro
 	for _, a := range o.At {
 		changed = append(changed, a.Name)
 	}
-	if e.derived, err = m.DeriveNew(fitted, e.base, kind, predict.Options{}, changed...); err != nil {
+	if e.derived, err = m.DeriveNew(ctx, fitted, e.base, kind, predict.Options{}, f.Binding(), changed...); err != nil {
 		return nil, err
 	}
 	if err := e.chooseOutcome(); err != nil {

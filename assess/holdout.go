@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/compile/data"
-	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/model"
@@ -55,8 +54,8 @@ func NewHoldout(ctx context.Context, m *model.Model, values any, o model.BindOpt
 		return nil, fmt.Errorf("%s is one observation, which cannot be left out", out.Variable)
 	}
 	h := &Holdout{Variable: out.Variable, model: m, derived: derived, values: set, options: o}
-	if h.Rows, err = alike(m, out.Variable); err != nil {
-		return nil, err
+	if h.Rows = m.RowsOf(out.Variable); h.Rows == nil {
+		return nil, fmt.Errorf("the number of rows of %s must be declared as a variable of the data, as in array[N] real %s, so that observations can be left out", out.Variable, out.Variable)
 	}
 	if h.size, h.N, err = m.Program().Rows(set, h.Rows); err != nil {
 		return nil, err
@@ -116,32 +115,6 @@ func (h *Holdout) apart(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// alike lists the data variables whose first size is declared by the same variable as that of name.
-func alike(m *model.Model, name string) ([]string, error) {
-	size := ""
-	all := m.Program().IR().Data
-	for _, v := range all {
-		if v.Name == name && len(v.Sizes) > 0 {
-			if ref, ok := v.Sizes[0].(*ir.VarRef); ok {
-				size = ref.Var.Name
-			}
-		}
-	}
-	if size == "" {
-		return nil, fmt.Errorf("the number of rows of %s must be declared as a variable of the data, as in array[N] real %s, so that observations can be left out", name, name)
-	}
-	var names []string
-	for _, v := range all {
-		if len(v.Sizes) == 0 {
-			continue
-		}
-		if ref, ok := v.Sizes[0].(*ir.VarRef); ok && ref.Var.Name == size {
-			names = append(names, v.Name)
-		}
-	}
-	return names, nil
 }
 
 // Groups groups the rows by the value of a data variable with one number per row. It returns the

@@ -28,6 +28,10 @@ type Derived struct {
 	Kept []predict.Summary
 	fit  *data.Set // the data of the fit that the program needs, by their names there
 
+	// Earlier is the variable whose distribution in a row depends on earlier rows of the data, as
+	// in a time series; "" if there is none or it is unknown. [Model.DeriveNew] sets it.
+	Earlier string
+
 	// Known maps a parameter that the derived model renames to its name in the fit; see
 	// [predict.Derived].
 	Known map[string]string
@@ -122,9 +126,10 @@ func (e *SummarisedError) Error() string {
 // DeriveNew is [Model.DeriveFor] for data with other rows than those of the fit. What the model
 // computes from all rows, such as mean(x), keeps the value that it has in the fit: the derived
 // model has the data of the fit too, see [Derived.BindContext]. changed lists further variables
-// that will change. The error is a [SummarisedError] if that cannot be done. If fitted is nil, the
-// fit's data are unknown.
-func (m *Model) DeriveNew(fitted, values *data.Set, kind predict.Kind, o predict.Options, changed ...string) (*Derived, error) {
+// that will change. The error is a [SummarisedError] or a [TogetherError] if that cannot be done.
+// If fitted is nil, the fit's data are unknown. bind has the options of the fit, with which some of
+// its rows are evaluated to check the derived model.
+func (m *Model) DeriveNew(ctx context.Context, fitted, values *data.Set, kind predict.Kind, o predict.Options, bind BindOptions, changed ...string) (*Derived, error) {
 	if err := m.Err(); err != nil {
 		return nil, err
 	}
@@ -146,7 +151,14 @@ func (m *Model) DeriveNew(fitted, values *data.Set, kind predict.Kind, o predict
 		return !slices.ContainsFunc(s.Of, func(name string) bool { return slices.Contains(differ, name) })
 	})
 	if len(summaries) == 0 {
-		return m.DeriveWith(kind, o)
+		d, err := m.DeriveWith(kind, o)
+		if err != nil || fitted == nil || o.Ahead != nil {
+			return d, err
+		}
+		if d.Earlier, err = m.rowwise(ctx, m, fitted, nil, o, differ, bind); err != nil {
+			return nil, err
+		}
+		return d, nil
 	}
 	if fitted == nil {
 		return nil, &SummarisedError{summaries[0], ""}
@@ -165,6 +177,11 @@ func (m *Model) DeriveNew(fitted, values *data.Set, kind predict.Kind, o predict
 		return nil, err
 	}
 	d.Kept, d.fit = summaries, data.Empty().Replace(fitted.Only(func(name string) bool { return kept.Data[name] != "" }), kept.Data)
+	if o.Ahead == nil {
+		if d.Earlier, err = m.rowwise(ctx, with, fitted, d.fit, o, differ, bind); err != nil {
+			return nil, err
+		}
+	}
 	return d, nil
 }
 

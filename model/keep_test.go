@@ -82,6 +82,19 @@ func TestKeepSummaries(t *testing.T) {
 		"function with a loop": {"vector f(vector v) { real m = 0; for (n in 1:size(v)) m += v[n]; return v - m / size(v); }", "", "a + b * f(x)", line(centred)},
 		"function of a number": {"real f(vector v) { real m = 0; for (n in 1:size(v)) { m += v[n]; } return m; }", "", "a + b * (x - f(x) / 3)", line(centred)},
 
+		"reassigned":         {"", "vector[N] z = x; z = z - mean(z); z /= sd(z);", "a + b * z", line(standardised)},
+		"reassigned columns": {"", "matrix[N, K] Z = X; for (k in 1:K) Z[, k] -= mean(Z[, k]);", "a + Z * B", centredColumns},
+		"reassigned if":      {"", "vector[N] z = x; if (K > 1) { real m = mean(z); z = z - m; z = z / sd(z); } else z = -z;", "a + b * z", line(standardised)},
+		"means in loops":     {"", "vector[N] z; for (j in 1:J) { real s = 0; for (n in 1:N) if (g[n] == j) s += x[n]; for (n in 1:N) if (g[n] == j) z[n] = x[n] - s; }", "a + b * z", []float64{a - 4*b, a - b}},
+		"a number twice":     {"", "real m = mean(x); vector[N] z = x - m; m = sd(z); z /= m;", "a + b * z", line(standardised)},
+
+		// No form says that these summarise.
+		"counts in loops": {"", "vector[N] z; for (j in 1:J) { real s = 0; int c = 0; for (n in 1:N) if (g[n] == j) { s += x[n]; c += 1; } for (n in 1:N) if (g[n] == j) z[n] = x[n] - s / c; }", "a + b * z", nil},
+		"while":           {"", "real m = 0; int i = 1; while (i <= N) { m += x[i]; i += 1; }", "a + b * (x - m)", nil},
+		"for each":        {"", "real m = 0; for (v in x) m += v;", "a + b * (x - m)", nil},
+		"last row":        {"", "vector[N] z = x - x[N];", "a + b * z", nil},
+		"count":           {"", "int c = 0; for (n in 1:N) if (x[n] > 1) c += 1;", "a + b * c * x", nil},
+
 		"order":        {"", "vector[N] z = sort_asc(x);", "a + b * z", nil},
 		"of a row":     {"", "vector[N] z; for (n in 1:N) z[n] = mean(abs(x - x[n]));", "a + b * z", nil},
 		"random":       {"", "real m = 0; real u = normal_rng(0, 1); for (n in 1:N) m += x[n];", "a + u + b * (x - m)", nil},
@@ -109,10 +122,11 @@ func TestKeepSummaries(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d, err := m.DeriveNew(fitted, values, predict.Expected, predict.Options{})
+			d, err := m.DeriveNew(t.Context(), fitted, values, predict.Expected, predict.Options{}, model.BindOptions{})
 			if c.want == nil {
-				if refused := (*model.SummarisedError)(nil); !errors.As(err, &refused) || refused.Reason == "" {
-					t.Errorf("not refused: %v", err)
+				refused, together := (*model.SummarisedError)(nil), (*model.TogetherError)(nil)
+				if !errors.As(err, &together) && (!errors.As(err, &refused) || refused.Reason == "") {
+					t.Errorf("not refused: %v %v\n%s", err, d.Kept, d.Text())
 				}
 				return
 			}
@@ -144,19 +158,66 @@ func TestKeepSummaries(t *testing.T) {
 			}
 
 			// Without the data of the fit, nothing can be kept.
-			if _, err := m.DeriveNew(nil, values, predict.Expected, predict.Options{}); !errors.As(err, new(*model.SummarisedError)) {
+			if _, err := m.DeriveNew(t.Context(), nil, values, predict.Expected, predict.Options{}, model.BindOptions{}); !errors.As(err, new(*model.SummarisedError)) {
 				t.Error(err)
 			}
 			// The data of the fit need nothing else.
-			if same, err := m.DeriveNew(fitted, fitted, predict.Expected, predict.Options{}); err != nil || same.Kept != nil {
+			if same, err := m.DeriveNew(t.Context(), fitted, fitted, predict.Expected, predict.Options{}, model.BindOptions{}); err != nil || same.Kept != nil {
 				t.Error(same, err)
-			} else if part, err := m.DeriveNew(fitted, some, predict.Expected, predict.Options{}); err != nil {
+			} else if part, err := m.DeriveNew(t.Context(), fitted, some, predict.Expected, predict.Options{}, model.BindOptions{}); err != nil {
 				t.Error(err)
 			} else if all, few := means(same, fitted), means(part, some); !close(few[0], all[2]) || !close(few[1], all[0]) {
 				// Rows of the fit are predicted as in the fit, whichever of them are given.
 				if name != "number of rows" {
 					t.Errorf("%v, and %v for rows 3 and 1\n%s", all, few, part.Text())
 				}
+			}
+		})
+	}
+}
+
+// What a row has from earlier rows is reported. Other columns may change even if a column that
+// stays is summarised in a form that is not recognised.
+func TestRowsOfSeries(t *testing.T) {
+	for name, c := range map[string]struct {
+		transformed, earlier string
+		x, v                 []float64 // new values
+		refused              bool
+	}{
+		"rows apart":         {"vector[N] z = x;", "", []float64{6, 1}, []float64{0, 1}, false},
+		"first row":          {"vector[N] z = x - x[1];", "y", []float64{6, 1}, []float64{0, 1}, false},
+		"row before":         {"vector[N] z = x; for (n in 2:N) z[n] = x[n - 1];", "y", []float64{6, 1}, []float64{0, 1}, false},
+		"another column":     {"real m = 0; for (u in x) m += u; vector[N] z = x - m;", "", []float64{1, 2, 6, 7}, []float64{4, 4, 4, 4}, false},
+		"the summed column":  {"real m = 0; for (u in x) m += u; vector[N] z = x - m;", "", []float64{1, 2, 6, 8}, []float64{0, 1, 3, 1}, true},
+		"one row":            {"real m = 0; for (u in x) m += u; vector[N] z = x - m;", "", []float64{1}, []float64{0}, true},
+		"no rows":            {"vector[N] z = x;", "", []float64{}, []float64{}, false},
+		"bound of parameter": {"vector[N] z = x;", "", []float64{1}, []float64{0}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, err := model.Compile("m", "data { int N; vector[N] x; vector[N] v; vector[N] y; } transformed data { "+c.transformed+
+				" } parameters { real a; real<upper=min(y)> b; } model { y ~ normal(a + b * z + v, 1); }")
+			if err != nil {
+				t.Fatal(err)
+			}
+			fitted, err := model.ReadData(map[string]any{"N": 4, "x": []float64{1, 2, 6, 7}, "v": []float64{0, 1, 3, 1}, "y": []float64{1, 2, 3, 1}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			y := []float64{1, 2, 3, 1}[:len(c.x)]
+			values, err := model.ReadData(map[string]any{"N": len(c.x), "x": c.x, "v": c.v, "y": y})
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := m.DeriveNew(t.Context(), fitted, values, predict.Expected, predict.Options{}, model.BindOptions{})
+			switch {
+			case c.refused:
+				if !errors.As(err, new(*model.TogetherError)) {
+					t.Errorf("not refused: %v", err)
+				}
+			case err != nil:
+				t.Error(err)
+			case d.Earlier != c.earlier:
+				t.Errorf("depends on earlier rows: %q, want %q", d.Earlier, c.earlier)
 			}
 		})
 	}

@@ -95,10 +95,6 @@ outcomes that depend on earlier ones, are drawn one after another from the model
 			name, what, kind = "_link", "linear predictors", predict.LinearPredictor
 		}
 		fitted, _ := f.Data()
-		d, err := m.DeriveNew(fitted, values, kind, options)
-		if err != nil {
-			return noFuture(otherMeaning(underivable(err, what)))
-		}
 		bind := o.bindOptions()
 		if r := f.Record(); r != nil {
 			bind.Seed = r.Seed
@@ -106,6 +102,10 @@ outcomes that depend on earlier ones, are drawn one after another from the model
 		}
 		ctx, stop := interruptible(cmd.Context(), nil)
 		defer stop()
+		d, err := m.DeriveNew(ctx, fitted, values, kind, options, bind)
+		if err != nil {
+			return noFuture(otherMeaning(underivable(err, what)))
+		}
 		var p *model.Posterior
 		if !show || o.newLevels {
 			if p, err = d.BindContext(ctx, values, bind); err != nil {
@@ -113,6 +113,9 @@ outcomes that depend on earlier ones, are drawn one after another from the model
 			}
 		}
 		notes := append(leftNotes(d, what), keptNotes(d.Kept)...)
+		if d.Earlier != "" {
+			notes = append(notes, fmt.Sprintf("The distribution of %s in a row depends on earlier rows of the data, as in a time series. The new rows count as a whole series, from its first row. If they follow others, give these too.", d.Earlier))
+		}
 		if o.newLevels {
 			grown, err := fit.Grown(p, f, ahead)
 			if err != nil {
@@ -120,7 +123,7 @@ outcomes that depend on earlier ones, are drawn one after another from the model
 			}
 			if len(grown) > 0 {
 				options.Grown, options.NewLevels = grown, predict.NewLevels(newLevels)
-				if d, err = m.DeriveNew(fitted, values, kind, options); err != nil {
+				if d, err = m.DeriveNew(ctx, fitted, values, kind, options, bind); err != nil {
 					return noFuture(otherMeaning(noPopulation(err)))
 				}
 				if p, err = d.BindContext(ctx, values, bind); err != nil {
@@ -242,7 +245,7 @@ func keptNotes(kept []predict.Summary) []string {
 // otherMeaning adds advice to an error that says that the model summarises the columns that change,
 // so that new data would change their meaning.
 func otherMeaning(err error) error {
-	if summarised := (*model.SummarisedError)(nil); !errors.As(err, &summarised) {
+	if summarised, together := (*model.SummarisedError)(nil), (*model.TogetherError)(nil); !errors.As(err, &summarised) && !errors.As(err, &together) {
 		return err
 	}
 	return fmt.Errorf("%w\nDeclare its value among the data, such as `real mean_x;`, or transform the column before the model reads it. Then run the model again", err)

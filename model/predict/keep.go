@@ -234,6 +234,14 @@ func (k *keeper) stmts(list []ast.Stmt) (out []ast.Stmt) {
 				out = append(out, &ast.For{Var: x.Var, From: x.From, To: x.To, Body: &ast.BlockStmt{Stmts: k.stmts([]ast.Stmt{x.Body})}})
 				continue
 			}
+		case *ast.If:
+			if !k.differs(x.Cond) {
+				out = append(out, k.branches(x))
+				continue
+			}
+		case *ast.Assign: // x = x - mean(x) needs the fit's x before it changes
+			out = append(out, k.new(s).(ast.Stmt), k.old(s).(ast.Stmt))
+			continue
 		case *ast.Return:
 			out = append(out, k.new(s).(ast.Stmt))
 			continue
@@ -241,6 +249,15 @@ func (k *keeper) stmts(list []ast.Stmt) (out []ast.Stmt) {
 			continue
 		}
 		out = append(out, k.old(s).(ast.Stmt), k.new(s).(ast.Stmt))
+	}
+	return out
+}
+
+// branches returns a condition that is the same for both versions of the data.
+func (k *keeper) branches(x *ast.If) *ast.If {
+	out := &ast.If{Cond: k.new(x.Cond).(ast.Expr), Then: &ast.BlockStmt{Stmts: k.stmts([]ast.Stmt{x.Then})}}
+	if x.Else != nil {
+		out.Else = &ast.BlockStmt{Stmts: k.stmts([]ast.Stmt{x.Else})}
 	}
 	return out
 }
