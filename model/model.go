@@ -249,10 +249,15 @@ type JSON []byte
 // levels of a column. As, if not nil, are data that were read before, for instance by fit.Fit.Data:
 // a CSV file is read in the same way, with the same numbers for the levels of a factor and the same
 // counts.
+//
+// Columns declares how the columns of a table are read. Uses, if not nil, reports whether a column
+// is used: only such columns are subject to a treatment of missing values that names no column.
 type DataFile struct {
-	Path   string
-	Counts []string
-	As     *data.Set
+	Path    string
+	Counts  []string
+	As      *data.Set
+	Columns data.Declarations
+	Uses    func(column string) bool
 }
 
 // BindOptions are options of [Model.BindContext]. The zero value is the default.
@@ -381,7 +386,7 @@ func readData(values any, memory int64) (*data.Set, error) {
 			return nil, err
 		}
 		o.Counts, o.As = data.ReadCounts(v.Counts), v.As
-		return data.Parse(v.Path, text, o)
+		return v.Columns.Parse(o, v.Uses, func(o data.Options) (*data.Set, error) { return data.Parse(v.Path, text, o) })
 	}
 	if instead := meant(values); instead != "" {
 		return nil, &data.Error{Message: fmt.Sprintf("data of type %T: %s", values, instead)}

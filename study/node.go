@@ -2,6 +2,7 @@ package study
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -39,14 +40,17 @@ func (d *document) errorf(n *yaml.Node, fix, format string, args ...any) error {
 	return &compile.Error{List: diag.List{{Span: source.Span{File: d.file, Start: start, End: min(end, len(d.file.Text))}, Summary: fmt.Sprintf(format, args...), Fix: fix}}}
 }
 
-// at adds the position of a node to an error.
+// at adds the position of a node to an error, and keeps its remedy.
 func (d *document) at(n *yaml.Node, err error) error {
 	if err == nil {
 		return nil
 	}
-	text, rest, _ := strings.Cut(err.Error(), "\n")
-	_ = rest
-	return d.errorf(n, "", "%s", text)
+	fix := ""
+	if e := (*data.Error)(nil); errors.As(err, &e) {
+		fix = e.Fix
+	}
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return d.errorf(n, fix, "%s", text)
 }
 
 func resolved(n *yaml.Node) *yaml.Node {

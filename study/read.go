@@ -311,7 +311,7 @@ func (r *reader) grid(n *yaml.Node) error {
 // source reads a source of data.
 func (r *reader) source(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode {
-		return r.files(n, []string{n.Value}, nil, nil)
+		return r.files(n, &sourceFields{files: []string{n.Value}}, nil)
 	}
 	var s sourceFields
 	num := r.number
@@ -320,6 +320,9 @@ func (r *reader) source(n *yaml.Node) error {
 		"table":    r.text(&s.table, "table"),
 		"by":       r.texts(&s.by, "a column"),
 		"count":    r.texts(&s.counts, "a variable that counts"),
+		"na":       r.texts(&s.columns.NA, "a treatment of missing values"),
+		"missing":  r.texts(&s.columns.Missing, "a text that means no value"),
+		"read":     r.texts(&s.columns.Read, "a way to read columns"),
 		"with":     func(n *yaml.Node) error { s.with = n; return nil },
 		"values":   func(n *yaml.Node) error { s.values = n; return nil },
 		"name":     r.text(&s.name, "name"),
@@ -344,16 +347,21 @@ func (r *reader) source(n *yaml.Node) error {
 	if kinds != 1 && !(kinds == 0 && s.data != nil && s.by != nil) {
 		return r.errorf(n, "give one of files, table, values, simulate and folds", "a source of data must say where they come from")
 	}
+	if err := s.columns.Check(); err != nil {
+		return r.at(n, err)
+	}
 	common, err := r.set(s.with)
 	if err != nil {
 		return err
 	}
 	switch {
 	case s.files != nil:
-		return r.files(n, s.files, s.counts, common)
+		return r.files(n, &s, common)
 	case s.table != "":
 		t, err := await(r.ctx, func() (*Table, error) {
-			return ReadTable(r.path(s.table), TableOptions{Name: s.table, By: s.by, Counts: countsOf(s.counts), With: common})
+			return ReadTable(r.path(s.table), TableOptions{
+				Name: s.table, By: s.by, Counts: data.ReadCounts(s.counts), Columns: s.columns, Uses: r.uses, With: common,
+			})
 		})
 		if err != nil {
 			return r.at(n, err)
@@ -382,16 +390,13 @@ type sourceFields struct {
 	table, name, simulate      string
 	time, first                string
 	sets, folds, seed          int
+	columns                    data.Declarations
 	with, values, params, data *yaml.Node
 }
 
-func countsOf(list []string) []data.Count {
-	var out []data.Count
-	for _, c := range list {
-		name, of, _ := strings.Cut(c, "=")
-		out = append(out, data.Count{Name: strings.TrimSpace(name), Of: strings.TrimSpace(of)})
-	}
-	return out
+// uses reports whether a model declares a variable among its data.
+func (r *reader) uses(name string) bool {
+	return slices.ContainsFunc(r.models, func(m *Model) bool { return m.compiled.Program().Declares(name) })
 }
 
 // set reads values, given in a file or in the plan.
@@ -407,9 +412,9 @@ func (r *reader) set(n *yaml.Node) (*data.Set, error) {
 }
 
 // files expands the names of files.
-func (r *reader) files(n *yaml.Node, patterns, counts []string, with *data.Set) error {
+func (r *reader) files(n *yaml.Node, s *sourceFields, with *data.Set) error {
 	var paths []string
-	for _, pattern := range patterns {
+	for _, pattern := range s.files {
 		if _, err := os.Stat(r.path(pattern)); err == nil || !strings.ContainsAny(pattern, "*?[") {
 			paths = append(paths, pattern) // a missing file makes its fit fail
 			continue
@@ -434,7 +439,7 @@ func (r *reader) files(n *yaml.Node, patterns, counts []string, with *data.Set) 
 			paths = append(paths, filepath.ToSlash(name))
 		}
 	}
-	r.plan.Parts = append(r.plan.Parts, Part{r.models, &Files{Dir: r.options.Dir, Paths: paths, Counts: counts, With: with}})
+	r.plan.Parts = append(r.plan.Parts, Part{r.models, &Files{Dir: r.options.Dir, Paths: paths, Counts: s.counts, Columns: s.columns, Uses: r.uses, With: with}})
 	return nil
 }
 

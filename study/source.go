@@ -20,6 +20,9 @@ type Files struct {
 	Paths  []string
 	Counts []string  // counted columns of tables, see [model.DataFile]
 	With   *data.Set // values for all data sets, which those of a file override; nil: none
+
+	Columns data.Declarations        // how columns of tables are read
+	Uses    func(column string) bool // whether a column is used; nil: all are
 }
 
 func (f *Files) Len() int { return len(f.Paths) }
@@ -29,23 +32,31 @@ func (f *Files) Sets(ctx context.Context) iter.Seq[DataSet] {
 	return func(yield func(DataSet) bool) {
 		for _, path := range f.Paths {
 			set := DataSet{Name: filepath.ToSlash(path)}
-			set.Values, set.Err = readAgain(ctx, model.DataFile{Path: f.path(path), Counts: f.Counts})
-			if set.Err == nil && f.With != nil {
-				for _, name := range set.Values.Names() {
-					if e := set.Values.Fault(name); e != nil {
-						if set.Faults == nil {
-							set.Faults = map[string]error{}
-						}
-						set.Faults[name] = e
-					}
-				}
-				set.Values = f.With.Replace(set.Values, nil)
+			set.Values, set.Err = readAgain(ctx, model.DataFile{Path: f.path(path), Counts: f.Counts, Columns: f.Columns, Uses: f.Uses})
+			if set.Err == nil {
+				set.add(f.With)
 			}
 			if ctx.Err() != nil || !yield(set) {
 				return
 			}
 		}
 	}
+}
+
+// add adds values to those of a data set, which override them; nil: none.
+func (d *DataSet) add(with *data.Set) {
+	if with == nil {
+		return
+	}
+	for _, name := range d.Values.Names() {
+		if e := d.Values.Fault(name); e != nil {
+			if d.Faults == nil {
+				d.Faults = map[string]error{}
+			}
+			d.Faults[name] = e
+		}
+	}
+	d.Values = with.Replace(d.Values, nil)
 }
 
 func (f *Files) path(name string) string {

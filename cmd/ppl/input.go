@@ -414,22 +414,25 @@ func (in *input) parse(name, text string) (set *data.Set, err error) {
 		}
 		o.Counts = append(o.Counts, data.Count{Name: strings.TrimSpace(name), Of: strings.TrimSpace(of)})
 	}
-	var named []namedColumn
-	if o.Holes, named, err = in.holes(named); err == nil {
-		named, err = in.columns(&o, named)
-	}
-	if err != nil {
-		return nil, err
-	}
 	o.ByKey = in.byKey
 	first := data.Text{File: name, Text: text}
-	if set, err = data.ParseJoined(first, in.others, o); err == nil && in.readAgain(set, &o) {
-		set, err = data.ParseJoined(first, in.others, o)
+	set, err = in.declarations().Parse(o, in.uses, func(o data.Options) (*data.Set, error) {
+		return data.ParseJoined(first, in.others, o)
+	})
+	return set, wrongDeclaration(err)
+}
+
+// declarations returns how --na, --missing and --read declare columns.
+func (in *input) declarations() data.Declarations {
+	return data.Declarations{NA: in.na, Missing: in.missing, Read: in.how}
+}
+
+// wrongDeclaration words an error in --na, --missing or --read.
+func wrongDeclaration(err error) error {
+	if e, ok := errors.AsType[*data.DeclarationError](err); ok {
+		return usagef("--%s", e.Message)
 	}
-	if err == nil {
-		err = checkColumns(set, name, named, o)
-	}
-	return set, err
+	return err
 }
 
 // limits checks the limits for the model. Environment variables may set them too.

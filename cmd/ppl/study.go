@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/internal/files"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
@@ -116,6 +117,7 @@ type studying struct {
 	data      []string
 	grid      []string
 	counts    []string
+	columns   data.Declarations
 	repeat    int
 	seed      uint64
 	keepDraws []string
@@ -164,6 +166,7 @@ PLAN is a file in YAML or JSON:
       - table: visits.csv                    # a data set per group of rows
         by: [clinic]
         count: [N]                  # the variable N is the number of rows
+        na: [drop]                  # as --na, --missing and --read of ppl run
       - simulate: true              # data from the prior, and their parameters
         data: sizes.json
         sets: 200
@@ -199,6 +202,9 @@ doc/how-to/scale.md has more.`,
 	f.Strings(&o.data, "data", nil)
 	f.Strings(&o.grid, "grid", nil)
 	f.Strings(&o.counts, "count", nil)
+	f.Strings(&o.columns.NA, "na", nil)
+	f.Strings(&o.columns.Missing, "missing", nil)
+	f.Strings(&o.columns.Read, "read", nil)
 	f.Strings(&o.keepDraws, "keep-draws", nil)
 	f.Int(&o.repeat, "repeat", 1)
 	f.Uint64(&o.seed, "seed", 1)
@@ -295,7 +301,7 @@ func (o *studying) plan(cmd *cobra.Command, args []string) (name, text, dir stri
 		if len(args) > 1 {
 			return "", "", "", usagef("%s is a plan; give no other arguments", args[slices.IndexFunc(args, isPlan)])
 		}
-		for _, only := range []string{"data", "grid", "count", "keep-draws", "repeat"} {
+		for _, only := range []string{"data", "grid", "count", "na", "missing", "read", "keep-draws", "repeat"} {
 			if flags.Changed(only) {
 				return "", "", "", usagef("--%s goes with models; write it into the plan %s", only, args[0])
 			}
@@ -314,8 +320,10 @@ func (o *studying) plan(cmd *cobra.Command, args []string) (name, text, dir stri
 	}
 	if o.data != nil {
 		source := object{"files": o.data}
-		if o.counts != nil {
-			source["count"] = o.counts
+		for name, list := range map[string][]string{"count": o.counts, "na": o.columns.NA, "missing": o.columns.Missing, "read": o.columns.Read} {
+			if list != nil {
+				source[name] = list
+			}
 		}
 		p["data"] = []object{source}
 	}

@@ -53,6 +53,8 @@ type Options struct {
 	// means no bound.
 	Memory int64
 
+	groups *Groups // confines faults to groups of rows; nil: a fault makes its column faulty
+
 	uncounted bool // leave out the counts, as the table is to be joined first
 }
 

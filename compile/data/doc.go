@@ -8,7 +8,9 @@
 //	read.go   ReadText, and Parse: data in any of the formats, gzip
 //	decimal.go decimals of up to 19 digits, exactly rounded
 //	table.go  ParseTable: CSV; columns.go: its columns, missing values; rows.go: its rows;
-//	          join.go: several tables as one; how.go: columns read in a declared way; dates.go: dates and times
+//	          join.go: several tables as one; groups.go: groups of rows;
+//	          how.go: columns read in a declared way; dates.go: dates and times
+//	declarations.go Declarations: what users write about missing values and ways to read columns
 //	dump.go   ParseDump: R's dump format
 //	write.go  Set.WriteJSON
 //	golang.go FromGo: maps and structs of Go values

@@ -126,15 +126,19 @@ func (c *column) convert(value func(text string) (x float64, fault, fix string))
 	c.integers, c.numbers, c.truths = true, true, false
 	for row, f := range c.declared.fields {
 		if f.missing { // the missing value is NaN
-			c.integers = false
+			c.integers = c.integers && c.rows != nil && c.holes == HolesFault
 			continue
 		}
 		x, fault, fix := value(f.text)
 		if fault != "" {
-			c.fault = &Error{Line: f.line, Column: f.at, Path: fmt.Sprintf("%s[%d]", c.name, row+1),
+			e := &Error{Line: f.line, Column: f.at, Path: fmt.Sprintf("%s[%d]", c.name, row+1),
 				Message: fmt.Sprintf("%s is %s in row %d, %s", c.name, clip(f.text), row+1, fault), Fix: fix,
 				Settings: []string{"missing=" + quotedWord(f.text)}}
-			c.faultLength = len(f.text)
+			if c.rows != nil {
+				c.rows[row] = rowFault{f.line, f.at, e}
+				continue
+			}
+			c.fault, c.faultLength = e, len(f.text)
 			return
 		}
 		whole := x == math.Trunc(x) && math.Abs(x) < 1<<53

@@ -58,6 +58,7 @@ type plainRows struct {
 	comma byte
 
 	line   int
+	width  int // the number of fields of the first row
 	fields []string
 	at     []int // columns of the fields, from 1
 }
@@ -87,7 +88,6 @@ func (r *plainRows) Read() ([]string, error) {
 
 // split splits a row.
 func (r *plainRows) split(row string) ([]string, error) {
-	first := len(r.fields)
 	r.fields, r.at = r.fields[:0], r.at[:0]
 	for pos := 0; ; {
 		for pos < len(row) && row[pos] <= ' ' && row[pos] != r.comma {
@@ -104,7 +104,10 @@ func (r *plainRows) split(row string) ([]string, error) {
 		}
 		pos += end + 1
 	}
-	if first > 0 && len(r.fields) != first {
+	if r.width == 0 {
+		r.width = len(r.fields)
+	}
+	if len(r.fields) != r.width {
 		return r.fields, &csv.ParseError{StartLine: r.line, Line: r.line, Column: 1, Err: csv.ErrFieldCount}
 	}
 	return r.fields, nil

@@ -81,6 +81,9 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 		}
 		used[name] = i
 		columns[i] = column{name: name, integers: true, numbers: true, truths: true, reals: []float64{}}
+		if o.groups != nil {
+			columns[i].rows = map[int]rowFault{}
+		}
 		columns[i].declared, columns[i].absent, columns[i].semicolons = o.howDeclared(name), o.missingWords(name), semicolons
 		if o.As != nil {
 			columns[i].given, columns[i].open = o.As.levels[name], o.NewLevels
@@ -93,6 +96,11 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 	for i := range columns {
 		columns[i].header, columns[i].holes = strings.Clone(strings.TrimSpace(header[i])), holes[i]
 	}
+	if o.groups != nil {
+		if err := o.groups.find(file, columns); err != nil {
+			return nil, err
+		}
+	}
 	s := &Set{file: file, values: map[string]Value{}, table: true, missing: o.allMissing()}
 	more := sync.OnceValue(func() int { return strings.Count(text, "\n") })
 	for {
@@ -100,16 +108,33 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
+		var broken *Error
 		if err != nil {
-			return nil, tableError(file, err, len(fields), len(columns))
+			if broken = tableError(file, err, len(fields), len(columns)); o.groups == nil {
+				return nil, broken
+			}
 		}
-		if drop && dropped(holes, columns, fields) {
+		if broken == nil && drop && dropped(holes, columns, fields) {
 			for i, f := range fields {
 				if columns[i].lacks(f) {
 					columns[i].missing++
 				}
 			}
 			s.dropped++
+			continue
+		}
+		if o.groups != nil {
+			if err := memory.take(groupSize); err != nil {
+				return nil, err
+			}
+			o.groups.add(fields, columns, len(columns[0].reals), broken)
+		}
+		if broken != nil {
+			for i := range columns {
+				if err := columns[i].skip(memory, broken.Line, 1, more); err != nil {
+					return nil, err
+				}
+			}
 			continue
 		}
 		for i, f := range fields {
@@ -147,6 +172,9 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 			return nil, err
 		}
 		s.add(c.name, v)
+		if len(c.rows) > 0 {
+			o.groups.faults[c.name] = c.rows
+		}
 		if c.levels != nil {
 			s.addLevels(c.name, c.levels)
 		}
@@ -170,7 +198,7 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 }
 
 // tableError returns the error of a row that has another number of fields than there are columns.
-func tableError(file string, err error, fields, columns int) error {
+func tableError(file string, err error, fields, columns int) *Error {
 	e := &Error{File: file, Message: err.Error()}
 	var p *csv.ParseError
 	if !errors.As(err, &p) {
@@ -244,7 +272,8 @@ type column struct {
 	semicolons                bool      // whether they separate the columns
 	hole                      *Error    // the error of the first missing value
 	holeLength                int
-	missing                   int // fields without a value
+	missing                   int              // fields without a value
+	rows                      map[int]rowFault // faults by row, from 0; nil: a fault makes the column faulty
 
 	// The error of the first non-integer, for a variable declared int.
 	notInteger                    *Error
@@ -258,12 +287,14 @@ func (c *column) add(memory *allowance, field string, line, at int, more func() 
 	if missing {
 		c.missing++
 	}
+	if missing && c.rows != nil && c.holes == HolesFault {
+		if err := c.confine(memory, row-1, rowFault{line: line, at: at}); err != nil {
+			return err
+		}
+		return c.skip(memory, line, at, more)
+	}
 	if missing && c.hole == nil {
-		c.holeLength = len(field)
-		c.hole = &Error{Line: line, Column: at, Path: fmt.Sprintf("%s[%d]", c.name, row),
-			Message:  fmt.Sprintf("%s has no value in row %d, and the language has no missing values", c.name, row),
-			Fix:      "drop the row, or pass the observed values and their indices as separate data",
-			Settings: []string{"na=drop"}}
+		c.holeLength, c.hole = len(field), missingValue(c.name, row, line, at)
 	}
 	switch {
 	case missing && c.holes == HolesKeep:
@@ -285,22 +316,28 @@ func (c *column) add(memory *allowance, field string, line, at int, more func() 
 	x, isInteger, isNumber := tableValue(field)
 	isTruth := false
 	if c.fault == nil && isNumber && math.IsInf(x, 0) && strings.ContainsAny(field, "0123456789") {
-		c.faultLength = len(field)
-		c.fault = &Error{Line: line, Column: at, Path: fmt.Sprintf("%s[%d]", c.name, row),
+		fault := &Error{Line: line, Column: at, Path: fmt.Sprintf("%s[%d]", c.name, row),
 			Message: fmt.Sprintf("%s is %s in row %d, which is too large for a 64-bit floating-point number", c.name, clip(field), row),
 			Fix:     "write Inf if an infinite value is meant"}
+		if c.rows != nil {
+			if err := c.confine(memory, row-1, rowFault{line, at, fault}); err != nil {
+				return err
+			}
+		} else {
+			c.fault, c.faultLength = fault, len(field)
+		}
 	}
 	if !isNumber {
 		x, isTruth = truth[field]
 	}
-	if !isInteger && c.integers {
+	if !isInteger && c.notInteger == nil && (isNumber || c.rows == nil) {
 		c.firstReal = row - 1
 		c.notIntegerLength = len(written)
 		c.notInteger = &Error{Line: line, Column: at, Path: fmt.Sprintf("%s[%d]", c.name, row),
 			Message: fmt.Sprintf("%s must be an integer, but is %s in row %d", c.name, clip(written), row),
 			Fix:     "write integers between -9007199254740991 and 9007199254740991, without a fraction; or declare " + c.name + " as real"}
 	}
-	if !isInteger {
+	if !isInteger && (isNumber || c.rows == nil) {
 		c.notIntegers++
 	}
 	if isNumber {
@@ -357,6 +394,10 @@ func levels(memory *allowance, r rowReader, columns []column, holes []Holes) err
 			continue
 		}
 		isText := c.declared != nil || c.given != nil
+		if c.rows != nil && !isText && c.count > len(c.reals)/2 {
+			c.numbers, c.integers, some = true, c.notIntegers == 0, true // its texts are faults of their rows
+			continue
+		}
 		if fix := rewritten(c.text); !isText && fix != "" {
 			c.fault = &Error{Line: c.textLine, Column: c.textAt, Path: fmt.Sprintf("%s[%d]", c.name, c.textRow),
 				Message: fmt.Sprintf("%s is %s in row %d, which is no number", c.name, clip(c.text), c.textRow), Fix: fix, Settings: []string{"read=" + c.name + "=number"}}
@@ -380,15 +421,24 @@ func levels(memory *allowance, r rowReader, columns []column, holes []Holes) err
 	}
 	for row := 0; ; row++ {
 		fields, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
 		if err != nil {
-			break // the end of the rows, which were read before without error
+			continue // a row that was broken when it was read before, too
 		}
 		if dropped(holes, columns, fields) {
 			row--
 			continue
 		}
 		for i, f := range fields {
-			if codes[i] == nil {
+			if c := &columns[i]; c.rows != nil && c.numbers && c.text != "" && c.fault == nil {
+				line, at := r.FieldPos(i)
+				if err := c.confineText(memory, strings.TrimSpace(f), row, line, at); err != nil {
+					return err
+				}
+			}
+			if _, faulty := columns[i].rows[row]; codes[i] == nil || faulty {
 				continue
 			}
 			f = columns[i].level(strings.TrimSpace(f))
@@ -430,6 +480,9 @@ func levels(memory *allowance, r rowReader, columns []column, holes []Holes) err
 			}
 		}
 		for row, code := range c.reals {
+			if math.IsNaN(code) { // the value of this row alone is missing
+				continue
+			}
 			c.reals[row] = order[int(code)]
 		}
 		c.integers = true
@@ -462,7 +515,9 @@ func (c *column) value(memory *allowance) (Value, error) {
 		}
 		v.IsInt, v.Ints = true, make([]int64, len(c.reals))
 		for i, x := range c.reals {
-			v.Ints[i] = int64(x)
+			if !math.IsNaN(x) { // the value of this row alone is missing
+				v.Ints[i] = int64(x)
+			}
 		}
 		return v, nil
 	}
