@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,14 +25,15 @@ import (
 // reporting is a run of the command report.
 type reporting struct {
 	fitInput
-	rows  rowOptions // only --vars is used
-	out   string
-	plots string
-	title string
-	size  byteSize
-	quick bool
-	json  bool
-	embed bool
+	rows    rowOptions // only --vars is used
+	out     string
+	plots   string
+	figures []string
+	title   string
+	size    byteSize
+	quick   bool
+	json    bool
+	embed   bool
 }
 
 func reportCommand() *cobra.Command {
@@ -49,8 +51,11 @@ to get predictions. The report is report.html in that folder unless --out says o
 The summary has all quantities. There are plots of the quantities that findings name or
 --vars chooses, and of the worst others, as many as --size allows.
 
---plots also writes plots as PNG, SVG and PDF files: those of the run, and of the quantities
-that --vars chooses, by default the worst ten.
+--plots also writes plots as PNG, SVG and PDF files, with their numbers as CSV: those of the
+run, and of the quantities that --vars chooses, by default the worst ten.
+
+--figure writes single plots instead, and no page: NAME is a kind, such as survival, or a kind
+and what it shows, such as density:tau. They go to the folder of --plots, or to this one.
 
 For the folder of a study, the report shows R-hat, effective sample sizes and failures over
 its fits, in an HTML file and in the terminal. For simulated data it also shows coverage and
@@ -60,6 +65,7 @@ ranks.
 report in a document or notebook.`,
 		Example: `  ppl report fit
   ppl report fit --vars beta,theta[1:5] --out report.html --plots plots
+  ppl report fit --figure intervals --figure pairs:mu,tau
   ppl report output_1.csv output_2.csv --model m.stan --data d.json
   ppl report study`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
@@ -67,6 +73,7 @@ report in a document or notebook.`,
 	f := declare(cmd)
 	f.String(&o.out, "out", "")
 	f.String(&o.plots, "plots", "")
+	f.Strings(&o.figures, "figure", nil)
 	f.String(&o.rows.vars, "vars", "")
 	f.String(&o.title, "title", "")
 	f.Value(&o.size, "size")
@@ -84,6 +91,9 @@ func (o *reporting) run(cmd *cobra.Command, args []string) error {
 	if _, err := selectors(o.rows.vars); err != nil {
 		return err
 	}
+	if o.figures != nil && (o.out != "" || o.json || o.embed) {
+		return usagef("--figure writes plots only; it cannot be given with --out, --json or --embed")
+	}
 	if o.json && (o.out != "" || o.plots != "") {
 		return usagef("--json prints the report; it cannot be given with --out or --plots")
 	}
@@ -91,6 +101,9 @@ func (o *reporting) run(cmd *cobra.Command, args []string) error {
 		return usagef("--embed prints the report; it cannot be given with --out, --plots or --json")
 	}
 	if len(args) == 1 && study.IsFolder(args[0]) {
+		if o.figures != nil {
+			return usagef("--figure is for the plots of a run, but %s is the folder of a study", args[0])
+		}
 		return o.reportStudy(cmd.OutOrStdout(), args[0])
 	}
 	runs, err := runsOf(cmd.Context(), args)
@@ -134,6 +147,9 @@ func (o *reporting) run(cmd *cobra.Command, args []string) error {
 	if o.json {
 		return writeJSON(cmd.OutOrStdout(), r)
 	}
+	if o.figures != nil {
+		return o.drawFigures(ctx, cmd, r)
+	}
 	if o.embed {
 		return r.WriteEmbedded(cmd.OutOrStdout())
 	}
@@ -167,7 +183,7 @@ func (o *reporting) run(cmd *cobra.Command, args []string) error {
 
 // options returns the options of the report.
 func (o *reporting) options(folder string) report.Options {
-	return report.Options{Title: o.title, Chosen: chosenBy(o.rows.vars), Size: int(o.size), Quick: o.quick, Seed: o.seed,
+	return report.Options{Title: o.title, Chosen: chosenBy(o.vars()), Size: int(o.size), Quick: o.quick, Seed: o.seed,
 		Words: func(settings []string) []string { return wordsFor(settings, folder) }}
 }
 
@@ -221,7 +237,97 @@ func (o *reporting) drawPlots(ctx context.Context, r *report.Report) ([]string, 
 	if err := files.MakeFolder(o.plots); err != nil {
 		return nil, err
 	}
-	return plotfile.Write(ctx, r, o.plots, names)
+	return plotfile.Write(ctx, r, o.plots, plotfile.Figures(r, names))
+}
+
+// drawFigures writes the figures of --figure.
+func (o *reporting) drawFigures(ctx context.Context, cmd *cobra.Command, r *report.Report) error {
+	var figures []report.Figure
+	for _, name := range o.figures {
+		found := figuresNamed(r, name)
+		if len(found) == 0 {
+			return usagef("there is no figure %s; there are %s", name, strings.Join(figureNames(r), ", "))
+		}
+		figures = append(figures, found...)
+	}
+	dir := o.plots
+	if dir == "" {
+		dir = "."
+	}
+	if err := files.MakeFolder(dir); err != nil {
+		return fmt.Errorf("--plots: %w", err)
+	}
+	written, err := plotfile.Write(ctx, r, dir, figures)
+	if err != nil {
+		return ended(ctx, cmd.ErrOrStderr(), err)
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "Plots: %s\n", filesText(written))
+	return nil
+}
+
+// figuresNamed returns the figures that a name selects: KIND or KIND:OF, where OF is what the
+// figure is about, such as a quantity. A kind of plots of quantities needs OF.
+func figuresNamed(r *report.Report, name string) (out []report.Figure) {
+	kind, of, narrow := strings.Cut(name, ":")
+	all := slices.Clone(r.Figures)
+	if narrow {
+		for _, q := range r.Quantities {
+			all = append(all, q.Figures...)
+		}
+		if pair := quantitiesIn(of); kind == "pairs" && len(pair) == 2 && hasPlots(r, pair[0]) && hasPlots(r, pair[1]) {
+			return []report.Figure{r.Pair(pair[0], pair[1])}
+		}
+	}
+	for _, f := range all {
+		if f.Kind == kind && !f.Empty() && (!narrow || slices.Contains(f.Of, of)) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func hasPlots(r *report.Report, name string) bool {
+	return slices.ContainsFunc(r.Quantities, func(q report.Quantity) bool { return q.Name == name })
+}
+
+// quantitiesIn returns the quantities of a list.
+func quantitiesIn(list string) (out []string) {
+	items, err := selectors(list)
+	if err != nil {
+		return nil
+	}
+	for _, s := range items {
+		out = append(out, s.text)
+	}
+	return out
+}
+
+// figureNames lists what --figure can name.
+func figureNames(r *report.Report) (out []string) {
+	for _, f := range r.Figures {
+		if !f.Empty() && !slices.Contains(out, f.Kind) {
+			out = append(out, f.Kind)
+		}
+	}
+	for _, k := range r.Kinds {
+		if k.Scope == report.OfQuantity {
+			out = append(out, k.Name+":QUANTITY")
+		}
+	}
+	return out
+}
+
+// vars returns the quantities to draw: those of --vars and of --figure.
+func (o *reporting) vars() string {
+	list := o.rows.vars
+	for _, name := range o.figures {
+		if kind, of, ok := strings.Cut(name, ":"); ok && !slices.ContainsFunc(report.Kinds(), func(k report.Kind) bool {
+			return k.Name == kind && k.Scope != report.OfQuantity && k.Scope != report.OfPair
+		}) {
+			list = strings.TrimPrefix(list+","+of, ",")
+		}
+	}
+	return list
 }
 
 // writeReport writes the page. It replaces an existing file only if that is a report.

@@ -127,3 +127,38 @@ generated quantities { int above = mu > 4; vector[30] far; for (i in 1:30) far[i
 		t.Error("a name is read as HTML")
 	}
 }
+
+// TestReportFigure writes single plots by name, and lists the names that exist.
+func TestReportFigure(t *testing.T) {
+	dir := t.TempDir()
+	model := filepath.Join(dir, "m.stan")
+	if err := os.WriteFile(model, []byte(`parameters { real mu; vector[3] theta; } model { mu ~ normal(0, 1); theta ~ normal(mu, 1); }`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs strings.Builder
+	fit := filepath.Join(dir, "fit")
+	if code := execute([]string{"run", model, "--seed", "1", "--draws", "100", "--chains", "2", "-q", "--out", fit}, &out, &errs); code != 0 {
+		t.Fatal(errs.String())
+	}
+	plots := filepath.Join(dir, "plots")
+	if code := execute([]string{"report", fit, "--figure", "intervals:theta", "--figure", "density:theta[2]", "--figure", "pairs:mu,theta[3]", "--plots", plots}, &out, &errs); code != 0 {
+		t.Fatal(errs.String())
+	}
+	found, err := filepath.Glob(filepath.Join(plots, "*.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range found {
+		found[i] = filepath.Base(found[i])
+	}
+	if want := []string{"density_theta_2.csv", "intervals_theta.csv", "pairs_mu_theta_3.csv"}; !slices.Equal(found, want) {
+		t.Errorf("%q, want %q", found, want)
+	}
+	if _, err := os.Stat(filepath.Join(fit, "report.html")); err == nil {
+		t.Error("a page is written, too")
+	}
+	errs.Reset()
+	if code := execute([]string{"report", fit, "--figure", "survival"}, &out, &errs); code != 2 || !strings.Contains(errs.String(), "density:QUANTITY") || !strings.Contains(errs.String(), "intervals") {
+		t.Errorf("exit code %d: %s", code, errs.String())
+	}
+}

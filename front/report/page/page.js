@@ -31,10 +31,10 @@ class Page {
       section("findings", "Findings", place("findings")),
       (this.modelSection = section("model", "Model and data", place("model"))),
       section("summary", "Summary", this.table.element),
-      quantity,
-      (this.pairsSection = section("pairs", "Pairs", place("pairs"))),
       (this.intervalsSection = section("intervals", "Intervals", place("intervals", { class: "figures" }))),
       (this.dataSection = section("data-section", "Data and predictions", place("dataTables", { class: "tables" }), place("data", { class: "figures" }))),
+      quantity,
+      (this.pairsSection = section("pairs", "Pairs", place("pairs"))),
       (this.samplerSection = section("sampler", "Sampler", place("tables", { class: "tables" }), place("sampler", { class: "figures" }))),
       (this.notesSection = section("notes", "What is left out", place("notes"))));
     document.addEventListener("keydown", (e) => this.keys(e));

@@ -1,8 +1,10 @@
-// Package plotfile draws the figures of a report as PNG, SVG and PDF files.
+// Package plotfile draws the figures of a report as PNG, SVG and PDF files, and writes their
+// numbers as CSV files.
 //
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 //
-//	plotfile.go                Write: which files, and their names
+//	plotfile.go                Figures, Write: which files, and their names
+//	table.go                   the numbers of a figure as CSV
 //	frame.go                   the axes, their ticks, title and legend
 //	layers.go                  each kind of mark
 //	scale.go                   ranges of axes, round ticks
@@ -27,10 +29,10 @@ import (
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
-// Write draws figures into an existing folder, each as NAME.png, NAME.svg and NAME.pdf:
-// those of the run, those of the named quantities, and the pairs of the first three. It returns the
-// paths.
-func Write(ctx context.Context, r *report.Report, dir string, names []string) ([]string, error) {
+// Figures returns the figures of a report that are drawn by default: those of the named quantities,
+// the pairs of the first three, and those of the run. Names of quantities without plots are
+// ignored.
+func Figures(r *report.Report, names []string) []report.Figure {
 	var figures []report.Figure
 	var first []string
 	for _, q := range r.Quantities {
@@ -51,14 +53,17 @@ func Write(ctx context.Context, r *report.Report, dir string, names []string) ([
 			figures = append(figures, f)
 		}
 	}
+	return slices.DeleteFunc(figures, func(f report.Figure) bool { return f.Empty() })
+}
+
+// Write draws figures of a report into an existing folder, each as NAME.png, NAME.svg and NAME.pdf,
+// with its numbers as NAME.csv. It returns the paths.
+func Write(ctx context.Context, r *report.Report, dir string, figures []report.Figure) ([]string, error) {
 	var files []string
 	used := map[string]bool{}
 	for _, f := range figures {
 		if err := ctx.Err(); err != nil {
 			return files, err
-		}
-		if f.Empty() {
-			continue
 		}
 		name := fileName(f)
 		// Some systems take names that differ only in case for the same file.
@@ -75,6 +80,11 @@ func Write(ctx context.Context, r *report.Report, dir string, names []string) ([
 			}
 			files = append(files, path)
 		}
+		path := filepath.Join(dir, name+".csv")
+		if err := saveTable(path, r, f); err != nil {
+			return files, err
+		}
+		files = append(files, path)
 	}
 	return files, nil
 }

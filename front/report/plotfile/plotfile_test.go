@@ -44,7 +44,7 @@ func TestWrite(t *testing.T) {
 			surface, list,
 		},
 	}
-	files, err := plotfile.Write(context.Background(), r, dir, []string{"a/b[1]", "a b 1"})
+	files, err := plotfile.Write(context.Background(), r, dir, plotfile.Figures(r, []string{"a/b[1]", "a b 1"}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestWrite(t *testing.T) {
 			t.Errorf("object %d: %q %v", i+1, line, err)
 		}
 	}
-	if len(files) != 18 {
+	if len(files) != 24 {
 		t.Errorf("%d files: %v", len(files), files)
 	}
 }
@@ -108,7 +108,7 @@ func TestSmallTraces(t *testing.T) {
 		r.Kept.Counts = []int{len(q.draws)}
 		r.Quantities = []report.Quantity{{Name: q.name, Draws: q.draws, Figures: []report.Figure{{Kind: "trace", Of: []string{q.name},
 			Layers: []report.Layer{{Mark: report.Line, Role: report.OfChain, Chain: 1, From: 1, Step: 1, YOf: q.name}}}}}}
-		if _, err := plotfile.Write(context.Background(), r, dir, []string{q.name}); err != nil {
+		if _, err := plotfile.Write(context.Background(), r, dir, plotfile.Figures(r, []string{q.name})); err != nil {
 			t.Fatal(err)
 		}
 		page, err := os.ReadFile(filepath.Join(dir, "trace_"+q.name+".svg"))
@@ -122,7 +122,7 @@ func TestSmallTraces(t *testing.T) {
 	for _, name := range names {
 		both.Quantities = append(both.Quantities, report.Quantity{Name: name, Figures: []report.Figure{{Kind: "density", Of: []string{name}, Layers: []report.Layer{line}}}})
 	}
-	files, err := plotfile.Write(context.Background(), &both, t.TempDir(), names)
+	files, err := plotfile.Write(context.Background(), &both, t.TempDir(), plotfile.Figures(&both, names))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestSmallTraces(t *testing.T) {
 		}
 		seen[strings.ToLower(f)] = true
 	}
-	if len(files) != 9 { // two densities and a pair, in three formats
+	if len(files) != 12 { // two densities and a pair, in three formats and as a table
 		t.Errorf("%d files: %v", len(files), files)
 	}
 }
@@ -145,7 +145,7 @@ func TestLegend(t *testing.T) {
 	for i := range 30 {
 		f.Layers = append(f.Layers, report.Layer{Mark: report.Line, Role: report.OfChain, Chain: i + 1, Label: fmt.Sprintf("chain %d", i+1), X: report.Values{0, 1}, Y: report.Values{0, 1}})
 	}
-	if _, err := plotfile.Write(context.Background(), &report.Report{Figures: []report.Figure{f}}, dir, nil); err != nil {
+	if _, err := plotfile.Write(context.Background(), &report.Report{}, dir, []report.Figure{f}); err != nil {
 		t.Fatal(err)
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "energy.svg"))
@@ -155,5 +155,34 @@ func TestLegend(t *testing.T) {
 	shown := strings.Count(string(page), ">chain ")
 	if want := fmt.Sprintf("… and %d more<", 30-shown); shown < 5 || !strings.Contains(string(page), want) {
 		t.Errorf("%d lines, but no %q", shown, want)
+	}
+}
+
+// TestTables: the CSV file of a figure has the coordinates of each mark, and the names of
+// positions.
+func TestTables(t *testing.T) {
+	f := report.Figure{Kind: "groups", Y: report.Axis{Names: []string{"a,b", "c"}}, Layers: []report.Layer{
+		{Mark: report.Range, Role: report.First, Label: "90 %", Y: report.Values{0, 1}, Low: report.Values{1, math.NaN()}, High: report.Values{2, 3}},
+		{Mark: report.Step, Role: report.Second, From: 1, Step: 2, Y: report.Values{7}},
+		{Mark: report.Cells, Role: report.Surface, X: report.Values{5}, Y: report.Values{0, 1}, Z: report.Values{8, 9}},
+		{Mark: report.Line, Role: report.Observed},
+	}}
+	dir := t.TempDir()
+	if _, err := plotfile.Write(context.Background(), &report.Report{}, dir, []report.Figure{f}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(filepath.Join(dir, "groups.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `layer,label,mark,name,x,y,low,high,value
+1,90 %,range,"a,b",,0,1,2,
+1,90 %,range,c,,1,,3,
+2,,step,,2,7,1,3,
+3,,cells,"a,b",5,0,,,8
+3,,cells,c,5,1,,,9
+`
+	if string(got) != want {
+		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }

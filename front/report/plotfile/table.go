@@ -1,0 +1,82 @@
+package plotfile
+
+import (
+	"encoding/csv"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/ppl-lang/ppl/front/report"
+	"github.com/ppl-lang/ppl/internal/files"
+)
+
+// columns are the columns of the table of a figure. A cell is empty if its layer has no such
+// number.
+var columns = []string{"layer", "label", "mark", "name", "x", "y", "low", "high", "value"}
+
+// saveTable writes the numbers of a figure, a row for each point, interval, bar or cell.
+func saveTable(path string, r *report.Report, f report.Figure) error {
+	return files.SaveBy(path, func(w io.Writer) error {
+		out := csv.NewWriter(w)
+		out.Write(columns)
+		for i, l := range r.Resolve(f) {
+			for _, row := range rowsOf(f, &l) {
+				out.Write(append([]string{strconv.Itoa(i + 1), l.Label, string(l.Mark)}, row...))
+			}
+		}
+		out.Flush()
+		return out.Error()
+	})
+}
+
+// rowsOf returns the rows of a layer, from the column of names on.
+func rowsOf(f report.Figure, l *report.Layer) (rows [][]string) {
+	n := max(len(l.X), len(l.Y), len(l.Low), len(l.Z))
+	for i := range n {
+		x, y := at(l.X, i), at(l.Y, i)
+		low, high := at(l.Low, i), at(l.High, i)
+		switch l.Mark {
+		case report.Step: // bars: their edges
+			low = l.From + float64(i)*l.Step
+			high = low + l.Step
+			x = (low + high) / 2
+		case report.Cells:
+			x, y = l.X[i%len(l.X)], l.Y[i/len(l.X)]
+		}
+		name := ""
+		switch {
+		case i < len(l.Names):
+			name = l.Names[i]
+		case f.Y.Names != nil:
+			name = named(f.Y.Names, y)
+		case f.X.Names != nil:
+			name = named(f.X.Names, x)
+		}
+		row := []string{name}
+		for _, v := range []float64{x, y, low, high, at(l.Z, i)} {
+			text := ""
+			if !math.IsNaN(v) {
+				text = strconv.FormatFloat(v, 'g', -1, 64)
+			}
+			row = append(row, text)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// at returns an element, or NaN if there is none.
+func at(values report.Values, i int) float64 {
+	if i < len(values) {
+		return values[i]
+	}
+	return math.NaN()
+}
+
+// named returns the name of a position on an axis.
+func named(names []string, position float64) string {
+	if i := int(position); float64(i) == position && i >= 0 && i < len(names) {
+		return names[i]
+	}
+	return ""
+}
