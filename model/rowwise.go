@@ -155,10 +155,10 @@ func generatedAt(p *Posterior, x []float64) []float64 {
 }
 
 // first returns the first row of the fit whose distribution is another one if later rows change; -1
-// if there is none. It changes half of the rows, and the last alone: rows in order of their groups
-// share no group with the other half.
+// if there is none. It changes all rows but the first, half of them, and the last alone: rows in
+// order of their groups share no group with the other half.
 func (c *rowCheck) first() int {
-	for _, n := range []int{c.n / 2, c.n - 1} {
+	for _, n := range slices.Compact([]int{1, c.n / 2, c.n - 1}) {
 		if slices.Contains(c.differ, c.size) {
 			if row, ok := c.compare(c.fitted.ChooseRows(c.rows, c.size, upTo(0, n)), 0, n); ok && row >= 0 {
 				return row
@@ -180,7 +180,7 @@ func (c *rowCheck) later() bool {
 	if !slices.Contains(c.differ, c.size) {
 		return false // these rows change with the data that are given
 	}
-	for _, n := range []int{c.n / 2, 1} {
+	for _, n := range slices.Compact([]int{1, c.n / 2, c.n - 1}) {
 		if row, ok := c.compare(c.fitted.ChooseRows(c.rows, c.size, upTo(n, c.n)), n, c.n); ok && row >= 0 {
 			return true
 		}

@@ -365,8 +365,8 @@ func (k *keeper) oldName(v *check.Var) string {
 		k.needed[v] = true
 	case k.ofRow(v):
 		k.fail("it depends on the row")
-	case v.Loop || v.Block == ast.Data:
-		return v.Name
+	case v.Loop || v.Block == ast.Data || k.inFunction && !isLocal(v):
+		return v.Name // an argument that does not change
 	case v.Block == ast.TransformedData || k.inFunction:
 		k.needsCopies = true
 	default:
@@ -381,6 +381,11 @@ func (k *keeper) oldName(v *check.Var) string {
 		k.names[v] = k.fresh(v.Name + "_fit")
 	}
 	return k.names[v]
+}
+
+func isLocal(v *check.Var) bool {
+	_, ok := v.Decl.(*ast.VarDecl)
+	return ok
 }
 
 // old returns the fit's version of a node.
