@@ -26,7 +26,6 @@ var exempt = map[string]string{
 	"front/web/engine.go RemoveAll":          "a folder for the time being",
 	"front/lsp/commands.go RemoveAll":        "the same",
 	"front/docs/docs.go RemoveAll":           "the same",
-	"fit/archive.go ":                        "an archive that is read or written, in a folder for the time being",
 	"front/cmdstan/home/home.go Link":        "programs of Windows, which are copies of this one",
 	"front/cmdstan/home/home.go Remove":      "the same",
 }

@@ -106,6 +106,10 @@
 //	model/predict.analysis.placeOf              which data a variate is
 //	model/predict.emitter.countAsValue          which uses of a number are sizes or positions
 //	model/predict.emitter.extent                sizes of vectors, from declarations
+//	model/predict.summariser.count              numbers of rows in sums of integers
+//	model/predict.keeper.stmts                  statements for the fit's data and for new data
+//	model/predict.keeper.old                    the fit's version of a node
+//	model/predict.keeper.new                    the version for new data
 //	compile/internal/contest.mutator.inside        where a program can be mutated
 //	compile/internal/contest.mutator.exprs         which expressions can be mutated
 package ast
