@@ -137,16 +137,7 @@ func (m *Model) DeriveNew(ctx context.Context, fitted, values *data.Set, kind pr
 		values = data.Empty()
 	}
 	o.Unknown = m.notGiven(values, kind)
-	var differ []string
-	names := slices.Clone(values.Names())
-	if fitted != nil {
-		names = append(names, fitted.Names()...)
-	}
-	for _, name := range names {
-		if slices.Contains(changed, name) || !sameValues(fitted, values, name) {
-			differ = append(differ, name)
-		}
-	}
+	differ := differing(fitted, values, changed)
 	summaries := slices.DeleteFunc(predict.Summaries(m.program, kind, o), func(s predict.Summary) bool {
 		return !slices.ContainsFunc(s.Of, func(name string) bool { return slices.Contains(differ, name) })
 	})
@@ -163,7 +154,7 @@ func (m *Model) DeriveNew(ctx context.Context, fitted, values *data.Set, kind pr
 	if fitted == nil {
 		return nil, &SummarisedError{summaries[0], ""}
 	}
-	kept, err := predict.Keep(m.program, summaries, differ)
+	kept, err := predict.Keep(m.program, summaries, differ, false)
 	if not := (*predict.NotKeptError)(nil); errors.As(err, &not) {
 		return nil, &SummarisedError{not.Summary, not.Reason}
 	}
@@ -201,15 +192,56 @@ func (d *Derived) BindContext(ctx context.Context, values any, o BindOptions) (*
 	return d.Model.BindContext(ctx, values, o)
 }
 
-// ChangedSummaries lists the summaries that generated quantities combine with parameters and whose
-// data differ from those of the fit. If fitted is nil, all data count as different.
-func (m *Model) ChangedSummaries(fitted, values *data.Set) []predict.Summary {
-	if m.Err() != nil {
-		return nil
+// differing lists the variables with other values than in the fit, and those in changed.
+func differing(fitted, values *data.Set, changed []string) (list []string) {
+	names := slices.Clone(values.Names())
+	if fitted != nil {
+		names = append(names, fitted.Names()...)
 	}
-	return slices.DeleteFunc(predict.GeneratedSummaries(m.program), func(s predict.Summary) bool {
-		return !slices.ContainsFunc(s.Of, func(name string) bool { return !sameValues(fitted, values, name) })
-	})
+	for _, name := range names {
+		if slices.Contains(changed, name) || !sameValues(fitted, values, name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// GenerateNew returns the model for computing its generated quantities from data with other rows
+// than those of the fit. What both they and the distribution of the data compute from all rows,
+// such as the mean that centres a predictor, keeps the value that it has in the fit, see
+// [Derived.BindContext]: coefficients belong to it. changed lists the other summaries that
+// generated quantities combine with parameters; they are those of the new rows. If fitted is nil,
+// the fit's data are unknown.
+func (m *Model) GenerateNew(fitted, values *data.Set) (d *Derived, changed []predict.Summary, err error) {
+	d = &Derived{Model: m}
+	if m.Err() != nil {
+		return d, nil, m.Err()
+	}
+	differ := differing(fitted, values, nil)
+	var kept []predict.Summary
+	ofModel := predict.Summaries(m.program, predict.Replicated, predict.Options{})
+	for _, s := range predict.GeneratedSummaries(m.program) {
+		switch {
+		case !slices.ContainsFunc(s.Of, func(name string) bool { return slices.Contains(differ, name) }):
+		case fitted != nil && slices.ContainsFunc(ofModel, func(o predict.Summary) bool { return o.Span == s.Span }):
+			kept = append(kept, s)
+		default:
+			changed = append(changed, s)
+		}
+	}
+	if len(kept) == 0 {
+		return d, changed, nil
+	}
+	with, err := predict.Keep(m.program, kept, differ, true)
+	if errors.As(err, new(*predict.NotKeptError)) {
+		return d, append(kept, changed...), nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	d.Model = &Model{name: m.name, program: with.Program, texts: m.texts}
+	d.Kept, d.fit = kept, data.Empty().Replace(fitted.Only(func(name string) bool { return with.Data[name] != "" }), with.Data)
+	return d, changed, nil
 }
 
 // sameValues reports whether a variable has the same values in two data sets.

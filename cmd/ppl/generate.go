@@ -251,10 +251,15 @@ func (o *quantityOptions) boundTo(ctx context.Context, model *model.Model, fit *
 	if err != nil {
 		return nil, nil, err
 	}
+	fitted := values
 	if o.data != "" {
-		fitted, _ := fit.Data()
-		notes = changedNotes(model.ChangedSummaries(fitted, values))
+		fitted, _ = fit.Data()
 	}
+	derived, changed, err := model.GenerateNew(fitted, values)
+	if err != nil {
+		return nil, nil, err
+	}
+	notes = append(keptNotes(derived.Kept), changedNotes(changed)...)
 	bind := o.bindOptions()
 	bind.AllowImpossible = true // observed values may be placeholders in new data
 	if r := fit.Record(); r != nil {
@@ -263,7 +268,7 @@ func (o *quantityOptions) boundTo(ctx context.Context, model *model.Model, fit *
 			bind.StanCompat = r.StanCompat
 		}
 	}
-	p, err = model.BindContext(ctx, values, bind)
+	p, err = derived.BindContext(ctx, values, bind)
 	return p, notes, err
 }
 

@@ -62,12 +62,13 @@ func Summaries(p *compile.Program, kind Kind, o Options) []Summary {
 }
 
 // Keep writes the program in which summaries are those of the fit's data. changed lists the data
-// variables that have other values than in the fit. The error is a [NotKeptError], or says that the
-// program is invalid.
-func Keep(p *compile.Program, summaries []Summary, changed []string) (*Kept, error) {
+// variables that have other values than in the fit. The program has no generated quantities, unless
+// generated is set. The error is a [NotKeptError], or says that the program is invalid.
+func Keep(p *compile.Program, summaries []Summary, changed []string, generated bool) (*Kept, error) {
 	tree, info := p.Syntax()
 	e := &emitter{analysis: analyse(tree, info, nil), used: namesOf(tree)}
 	k := newKeeper(e.summariser(), summaries)
+	k.generated = generated
 	for _, s := range tree.Block(ast.Data).Stmts {
 		if v := info.Defs[s]; v != nil && slices.Contains(changed, v.Name) {
 			k.changed[v] = true
@@ -113,6 +114,7 @@ type keeper struct {
 	names   map[*check.Var]string  // names of the fit's versions
 	needed  map[*check.Var]bool    // changed variables whose fit's version is used
 
+	generated   bool // the program has generated quantities
 	copies      bool // statements on transformed data are written twice
 	needsCopies bool
 	inFunction  bool
@@ -152,7 +154,7 @@ func (k *keeper) program(copies bool) *ast.File {
 	f := &ast.File{}
 	var data, functions *ast.Block
 	for _, b := range k.tree.Blocks {
-		if b.Kind == ast.GeneratedQuantities {
+		if b.Kind == ast.GeneratedQuantities && !k.generated {
 			continue
 		}
 		own := &ast.Block{Kind: b.Kind}
