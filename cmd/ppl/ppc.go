@@ -14,7 +14,10 @@ import (
 	"github.com/ppl-lang/ppl/assess/criticise"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/front/report"
+	"github.com/ppl-lang/ppl/front/report/plotfile"
 	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/internal/files"
 	"github.com/ppl-lang/ppl/model"
 )
 
@@ -23,6 +26,7 @@ type checking struct {
 	criticised
 	options assess.PredictiveOptions
 	prior   bool
+	plots   string
 	json    bool
 }
 
@@ -161,11 +165,15 @@ For times that are censored from above, as with cens() of ppl new or weibull_lcc
 Kaplan-Meier curves are compared. Each replication is censored like the data. For counts, the
 table shows how often each value occurs: a rootogram as numbers.
 
+--plots draws the checks: the data with their replications, the groups of --by, survival curves
+with a panel for each group, and rootograms. Their numbers are in CSV files with the same names.
+
 Variables with other values that cannot be replicated are left out.
 
 DIR is the folder of a run with --out; or CSV files, with --model and --data.`,
 		Example: `  ppl ppc fit
   ppl ppc fit --by hospital --x age
+  ppl ppc fit --by hospital --plots plots
   ppl ppc --prior model.stan --data data.json
   ppl ppc --prior fit`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
@@ -175,6 +183,7 @@ DIR is the folder of a run with --out; or CSV files, with --model and --data.`,
 	f.String(&o.options.X, "x", "")
 	f.String(&o.options.Statistic, "statistic", "mean")
 	f.Bool(&o.prior, "prior", false)
+	f.String(&o.plots, "plots", "")
 	o.criticised.flags(cmd)
 	f.Uint64(&o.seed, "seed", 1)
 	f.Bool(&o.quiet, "quiet", false)
@@ -248,6 +257,10 @@ func (o *checking) run(cmd *cobra.Command, args []string) error {
 	if prior != nil {
 		findings = append(findings, worded(priorFindings(prior), "")...)
 	}
+	plots, err := o.draw(cmd, p)
+	if err != nil {
+		return err
+	}
 	if o.json {
 		return writeJSON(cmd.OutOrStdout(), o.asJSON(p, findings))
 	}
@@ -277,8 +290,23 @@ func (o *checking) run(cmd *cobra.Command, args []string) error {
 		b.WriteString("\n")
 	}
 	o.writeVerdict(&b, p, findings, lineWidth(w))
+	if len(plots) > 0 {
+		fmt.Fprintf(&b, "Plots: %s\n", filesText(plots))
+	}
 	_, err = io.WriteString(w, b.String())
 	return err
+}
+
+// draw writes the plots of the checks, if --plots asks for them.
+func (o *checking) draw(cmd *cobra.Command, p *assess.Predictive) ([]string, error) {
+	if o.plots == "" {
+		return nil, nil
+	}
+	if err := files.MakeFolder(o.plots); err != nil {
+		return nil, fmt.Errorf("--plots: %w", err)
+	}
+	r := report.PredictiveReport(p)
+	return plotfile.Write(cmd.Context(), r, o.plots, plotfile.Figures(r, nil))
 }
 
 // writeVerdict prints findings. If the draws are from the prior, their verdict is whether it is

@@ -12,8 +12,11 @@ import (
 
 // This file draws the checks of kinds of data: groups, counts and censored times.
 
-// maxCurves is the maximum number of groups whose survival is shown.
-const maxCurves = 8
+// The limits of plots of groups.
+const (
+	maxCurves = 8  // groups whose survival is shown
+	maxPanels = 40 // groups with a plot against a column
+)
 
 // maxTried is the maximum number of columns that are tried for groups.
 const maxTried = 3
@@ -92,16 +95,36 @@ func groupName(by []assess.Setting) string {
 	return strings.Join(words, ", ")
 }
 
-// groups compares the groups of the data with those of the replications.
-func groups(w *work) []Figure {
+// checks returns figures of the predictive checks of the run; nil if there are none.
+func (w *work) checks(draw func(*assess.Predictive) []Figure) []Figure {
 	p := w.predictive()
 	if p == nil {
 		return nil
 	}
+	return draw(p)
+}
+
+// PredictiveReport returns a report that has only the figures of predictive checks, to be drawn.
+func PredictiveReport(p *assess.Predictive) *Report {
+	r := &Report{Kinds: Kinds()}
+	for _, k := range r.Kinds {
+		if k.checks != nil {
+			r.Figures = append(r.Figures, k.checks(p)...)
+		}
+	}
+	return r
+}
+
+// groups compares the groups of the data with those of the replications.
+func groups(p *assess.Predictive) []Figure {
 	var out []Figure
 	for _, v := range p.Variables {
 		g := v.Groups
 		if g == nil || len(g.Cells) < 2 || slices.Contains(g.By, v.Name) {
+			continue
+		}
+		if g.X != "" {
+			out = append(out, against(&v)...)
 			continue
 		}
 		f := Figure{Kind: "groups", Of: []string{v.Name, "by " + strings.Join(g.By, ", ")}, X: Axis{Label: g.Statistic + " of " + v.Name}}
@@ -134,12 +157,34 @@ func groups(w *work) []Figure {
 	return out
 }
 
-// rootogram compares the frequencies of counts with those of the replications.
-func rootogram(w *work) []Figure {
-	p := w.predictive()
-	if p == nil {
-		return nil
+// against compares rows with about the same value of a column, a figure for each group.
+func against(v *assess.PredictiveVariable) (out []Figure) {
+	g := v.Groups
+	for _, c := range g.Cells {
+		of := []string{v.Name, "against " + g.X}
+		if len(c.By) > 0 {
+			of = append(of, groupName(c.By))
+		}
+		if len(out) == 0 || !slices.Equal(out[len(out)-1].Of, of) {
+			if len(out) == maxPanels {
+				out[0].Note = fmt.Sprintf("There are more groups; the first %d have plots.", maxPanels)
+				return out
+			}
+			f := Figure{Kind: "groups", Of: of, X: Axis{Label: g.X}, Y: Axis{Label: g.Statistic + " of " + v.Name}}
+			f.Layers = []Layer{{Mark: Whisker, Role: First, Label: "90 % of replications"}, {Mark: Points, Role: Observed, Label: "data"}}
+			f.Alt = fmt.Sprintf("The %s in intervals of %s, with replications.", f.Y.Label, g.X)
+			out = append(out, f)
+		}
+		interval, data := &out[len(out)-1].Layers[0], &out[len(out)-1].Layers[1]
+		x := (c.Low + c.High) / 2
+		interval.X, interval.Low, interval.High = append(interval.X, x), append(interval.Low, c.Check.Q5), append(interval.High, c.Check.Q95)
+		data.X, data.Y = append(data.X, x), append(data.Y, c.Check.Observed)
 	}
+	return out
+}
+
+// rootogram compares the frequencies of counts with those of the replications.
+func rootogram(p *assess.Predictive) []Figure {
 	var out []Figure
 	for _, v := range p.Variables {
 		c := v.Frequencies
@@ -165,20 +210,16 @@ func rootogram(w *work) []Figure {
 }
 
 // survival compares survival curves with those of the replications, a figure for each group.
-func survival(w *work) []Figure {
-	p := w.predictive()
-	if p == nil {
-		return nil
-	}
+func survival(p *assess.Predictive) []Figure {
 	var out []Figure
 	for _, v := range p.Variables {
 		if v.Survival == nil {
 			continue
 		}
-		curves := slices.Clone(v.Survival.Curves)
+		curves, note := slices.Clone(v.Survival.Curves), ""
 		if len(curves) > maxCurves {
 			slices.SortStableFunc(curves, func(a, b assess.SurvivalCurve) int { return cmp.Compare(math.Abs(b.Deviation), math.Abs(a.Deviation)) })
-			w.note("Survival of %s is shown of %d of %d groups: those that deviate most.", v.Name, maxCurves, len(curves))
+			note = fmt.Sprintf("%d of %d groups are shown: those that deviate most.", maxCurves, len(curves))
 			curves = curves[:maxCurves]
 		}
 		last := 0.0
@@ -188,9 +229,12 @@ func survival(w *work) []Figure {
 			}
 		}
 		for _, c := range curves {
-			f := Figure{Kind: "survival", Of: []string{v.Name}, X: Axis{Label: "time", Zero: true}, Y: Axis{Label: "share without event", Range: []Number{0, 1}}}
+			f := Figure{Kind: "survival", Of: []string{v.Name}, X: Axis{Label: "time", Zero: true}, Y: Axis{Label: "share without event", Range: []Number{0, 1}}, Note: note}
 			if len(c.By) > 0 {
 				f.Of = append(f.Of, groupName(c.By))
+			}
+			if x := v.Survival.X; x != "" {
+				f.Of = append(f.Of, fmt.Sprintf("%s from %.4g to %.4g", x, c.Low, c.High))
 			}
 			band := Layer{Mark: Band, Role: First, Label: "90 % of replications"}
 			data := Layer{Mark: Line, Role: Observed, Label: "data"}

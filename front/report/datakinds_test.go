@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ppl-lang/ppl/assess"
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/front/report"
 	"github.com/ppl-lang/ppl/model"
@@ -176,5 +177,41 @@ func TestPairs(t *testing.T) {
 	slices.Sort(pair)
 	if pair[0] != "a" && pair[1] != "same" || !slices.Contains(pair, "c") {
 		t.Errorf("the pair is %q", pair)
+	}
+}
+
+// TestPredictiveReport: checks against a column have a panel for each group.
+func TestPredictiveReport(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("y,x,ward\n")
+	for i := range 80 {
+		fmt.Fprintf(&b, "%d,%d,%s\n", i%7, i, []string{"north", "south"}[i%2])
+	}
+	f := sampled(t, `data { int<lower=0> N; int<lower=1> J; vector[N] y; vector[N] x; array[N] int<lower=1, upper=J> ward; }
+parameters { vector[J] a; } model { a ~ normal(0, 10); y ~ normal(a[ward], 1); }`, b.String())
+	for _, c := range []struct {
+		o    assess.PredictiveOptions
+		want string
+	}{
+		{assess.PredictiveOptions{By: []string{"ward"}}, "y by ward"},
+		{assess.PredictiveOptions{X: "x"}, "y against x"},
+		{assess.PredictiveOptions{X: "x", By: []string{"ward"}}, "y against x north; y against x south"},
+		{assess.PredictiveOptions{}, ""},
+	} {
+		p, err := assess.PredictiveOf(context.Background(), f, c.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var of []string
+		for _, f := range figuresOf(report.PredictiveReport(p), "groups") {
+			of = append(of, strings.Join(f.Of, " "))
+			n := len(p.Variables[0].Groups.Cells)
+			if got := len(f.Layers[1].X); f.Empty() || got != n && got*2 != n {
+				t.Errorf("%q: %d of %d groups", f.Of, got, n)
+			}
+		}
+		if got := strings.Join(of, "; "); got != c.want {
+			t.Errorf("plots of %q, want %q", got, c.want)
+		}
 	}
 }

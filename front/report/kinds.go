@@ -1,5 +1,7 @@
 package report
 
+import "github.com/ppl-lang/ppl/assess"
+
 // Scope says what a plot is about.
 type Scope string
 
@@ -24,9 +26,11 @@ type Kind struct {
 	// Findings are the codes of the findings that the plot shows.
 	Findings []string `json:"findings,omitempty"`
 
-	// quantity draws the plot of one quantity. For plots of the run, run returns all of them.
+	// quantity draws the plot of one quantity. For plots of the run, run returns all of them, and
+	// checks those of predictive checks.
 	quantity func(*work, *columns) Figure
 	run      func(*work) []Figure
+	checks   func(*assess.Predictive) []Figure
 }
 
 // Kinds lists all plots in the order of a report: first the plots of the posterior, then those that
@@ -57,19 +61,19 @@ func Kinds() []Kind {
 		{Name: "surface", Title: "What the tuner has learnt", Scope: OfRun, run: surface,
 			Findings: []string{"acceptance"},
 			Shows:    "The objective of AHMC for each step size and maximum number of steps, as estimated in warm-up: lighter is better. Dots are settings that were tried. The ring is the setting used for sampling. A ring at the border means that the box of settings is too small."},
-		{Name: "predictive", Title: "Data and replications", Scope: OfData, run: replications,
+		{Name: "predictive", Title: "Data and replications", Scope: OfData, checks: replications,
 			Findings: []string{"predictive"},
 			Shows:    "The distribution of the data, and of data sets replicated from the model's statements at some of the draws. Where the data differ, the model lacks something: another tail, a second hump, more zeros."},
-		{Name: "groups", Title: "Data by group", Scope: OfData, run: groups,
+		{Name: "groups", Title: "Data by group", Scope: OfData, checks: groups,
 			Findings: []string{"predictive-groups"},
 			Shows:    "The mean of the data in each group, for outcomes of 0 and 1 the share of 1, and the middle 90 % of the same in replications. About one group in ten lies outside. Many outside, or one far outside, mean that the model does not describe how groups differ."},
-		{Name: "rootogram", Title: "Frequencies", Scope: OfData, run: rootogram,
+		{Name: "rootogram", Title: "Frequencies", Scope: OfData, checks: rootogram,
 			Findings: []string{"predictive-counts"},
 			Shows:    "How often each value of a count occurs in the data, and the middle 90 % of its frequency in replications. On the scale of square roots, deviations of frequent and of rare values can be compared. A point above its interval at 0 means that there are more zeros than the model expects."},
-		{Name: "survival", Title: "Survival", Scope: OfData, run: survival,
+		{Name: "survival", Title: "Survival", Scope: OfData, checks: survival,
 			Findings: []string{"predictive-survival"},
 			Shows:    "The Kaplan-Meier estimate of the data, and the middle 90 % of the estimates of replications that are censored like the data. Where the curve leaves the band, events come earlier or later than the model expects."},
-		{Name: "loo-pit", Title: "Calibration of predictions", Scope: OfData, run: calibration,
+		{Name: "loo-pit", Title: "Calibration of predictions", Scope: OfData, checks: calibration,
 			Findings: []string{"loo-pit"},
 			Shows:    "The place of each observation in its prediction from the others (LOO-PIT). The curve is the difference between the distribution function of these places and that of uniform numbers. For 95 % of right models it stays within the band. A slope through the middle means that predictions are too narrow or too wide; a bow, that they are too high or too low."},
 		{Name: "pareto-k", Title: "Influence of observations", Scope: OfData, run: paretoK,

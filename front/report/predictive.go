@@ -83,11 +83,7 @@ func decimals(sd float64) int {
 }
 
 // replications compares the data with replicated data.
-func replications(w *work) []Figure {
-	p := w.predictive()
-	if p == nil {
-		return nil
-	}
+func replications(p *assess.Predictive) []Figure {
 	var out []Figure
 	for _, v := range p.Variables {
 		if len(v.Checks) == 0 || v.Frequencies != nil || yesNo(&v) && v.Groups != nil {
@@ -127,11 +123,7 @@ func replications(w *work) []Figure {
 }
 
 // calibration shows the leave-one-out probability integral transform (LOO-PIT).
-func calibration(w *work) []Figure {
-	p := w.predictive()
-	if p == nil {
-		return nil
-	}
+func calibration(p *assess.Predictive) []Figure {
 	var out []Figure
 	for _, v := range p.Variables {
 		u := v.Uniform

@@ -204,7 +204,10 @@ type work struct {
 func New(ctx context.Context, fit *fit.Fit, o Options) (*Report, error) {
 	w := newWork(ctx, fit, o)
 	for _, k := range Kinds() {
-		if k.run != nil && k.Scope != OfPair {
+		switch {
+		case k.checks != nil:
+			w.report.Figures = append(w.report.Figures, w.checks(k.checks)...)
+		case k.run != nil && k.Scope != OfPair:
 			w.report.Figures = append(w.report.Figures, k.run(w)...)
 		}
 		if err := ctx.Err(); err != nil {
