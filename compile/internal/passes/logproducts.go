@@ -26,10 +26,11 @@ import (
 // in a row are w.
 //
 // The greatest of the terms is not always the product of the greatest elements. If an element of s
-// underflows in any step, the scan runs again as it was written. A state that cannot be reached,
-// all of whose terms are -Inf, is no such case: its sum is exactly 0, because smallTerm is added to
-// the exponential of every finite number. Its value is -Inf and its derivatives are 0, as those of
-// log_sum_exp are. A scan that is known to underflow stays as it is (see underflows).
+// underflows in any step, the scan runs again as it was written. If a term is +Inf, s underflows
+// too (see scaledExp). A state that cannot be reached, all of whose terms are -Inf, is no such
+// case: its sum is exactly 0, because smallTerm is added to the exponential of every finite number.
+// Its value is -Inf and its derivatives are 0, as those of log_sum_exp are. A scan that is known to
+// underflow stays as it is (see underflows).
 //
 // Derivatives treat m and c as constant, since y does not depend on them.
 func recogniseLogProducts(g *ad.Graph) *ad.Graph {

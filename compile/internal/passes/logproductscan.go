@@ -11,7 +11,8 @@ import (
 // This file: the scan that pass log-products builds.
 
 // results adds a scan with products to a graph. It returns the used results of the old scan. If
-// scaled, the products are of exponentials, and the last result is not 0 if a sum underflows.
+// scaled, the products are of exponentials, and the last result is not 0 if a sum underflows or a
+// term is +Inf.
 func (x *logProducts) results(g *ad.Graph, args []ad.Ref, used []bool, scaled bool) []ad.Ref {
 	s, b := x.s, x.b
 	m := &logProductScan{logProducts: x, g: g, to: g.Sibling(), args: args, scaled: scaled, lost: ad.None, moved: originTable{}}
@@ -320,8 +321,8 @@ func (m *logProductScan) evaluate() {
 				m.lost = to.Add(m.lost, lost)
 			}
 			s = to.Do(ad.OpMax, nil, s, to.Const(minLogProduct))
-			y = to.Add(to.Add(to.Log(s), m.capture(most)), top)
-			y = to.SelectFinite(none, to.Const(math.Inf(-1)), y)
+			y = to.SelectFinite(none, to.Const(math.Inf(-1)), to.Log(s))
+			y = to.Add(to.Add(y, m.capture(most)), top) // NaN if an impossible transition leaves a state with +Inf
 		} else {
 			y = to.LogSumExp(to.Add(to.Gather(vector, cols), m.capture(matrix)))
 		}
@@ -335,9 +336,12 @@ func (m *logProductScan) evaluate() {
 	}
 }
 
-// scaledExp returns exp(x - most), plus smallTerm where x is not -Inf.
+// scaledExp returns exp(x - most), plus smallTerm where x is not -Inf. If most is +Inf, all terms
+// are smallTerm or 0, so that sums underflow: fmax returns the number if the difference is NaN. So
+// terms and their derivatives are finite.
 func scaledExp(g *ad.Graph, x, most ad.Ref) ad.Ref {
-	return g.Add(g.Exp(g.Sub(x, most)), g.Scale(smallTerm, g.Less(g.Const(math.Inf(-1)), x)))
+	difference := g.Do(ad.OpMax, nil, g.Sub(x, most), g.Const(-math.MaxFloat64))
+	return g.Add(g.Exp(difference), g.Scale(smallTerm, g.Less(g.Const(math.Inf(-1)), x)))
 }
 
 // finite reports whether the body has nothing but the products, their sums with other terms, and
