@@ -215,3 +215,20 @@ parameters { vector[J] a; } model { a ~ normal(0, 10); y ~ normal(a[ward], 1); }
 		}
 	}
 }
+
+// TestNoEmptyColumns: the table of the data has a column of levels only if there are levels.
+func TestNoEmptyColumns(t *testing.T) {
+	text := `data { int<lower=0> N; vector[N] y; } parameters { real a; } model { a ~ normal(0, 1); y ~ normal(a, 1); }`
+	for want, f := range map[string]*fit.Fit{
+		" values smallest mean largest":        sampled(t, text, "y\n1\n2\n"),
+		" values smallest mean largest levels": sampled(t, strings.Replace(text, "vector[N] y;", "vector[N] y; int<lower=1> J; array[N] int<lower=1, upper=J> ward;", 1), "y,ward\n1,a\n2,b\n"),
+	} {
+		var names []string
+		for _, c := range made(t, f, report.Options{Quick: true}).Fitted.Data.Columns {
+			names = append(names, c.Name)
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("columns %q, want %q", got, want)
+		}
+	}
+}

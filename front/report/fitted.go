@@ -68,11 +68,12 @@ func fitted(w *work) *Fitted {
 		}
 		t.Rows, t.Decimals = append(t.Rows, row), append(t.Decimals, -1)
 	}
-	const missing = 5
-	if !slices.ContainsFunc(t.Rows, func(r []any) bool { return r[missing] != "" }) {
-		t.Columns = slices.Delete(t.Columns, missing, missing+1)
-		for i := range t.Rows {
-			t.Rows[i] = slices.Delete(t.Rows[i], missing, missing+1)
+	for _, column := range []int{6, 5} { // levels, missing: only if some variable has them
+		if !slices.ContainsFunc(t.Rows, func(r []any) bool { return r[column] != "" }) {
+			t.Columns = slices.Delete(t.Columns, column, column+1)
+			for i := range t.Rows {
+				t.Rows[i] = slices.Delete(t.Rows[i], column, column+1)
+			}
 		}
 	}
 	out.Data = t

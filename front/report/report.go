@@ -225,6 +225,10 @@ func New(ctx context.Context, fit *fit.Fit, o Options) (*Report, error) {
 	for i := range w.report.Findings {
 		w.report.Findings[i].Plot = kindOf(w.report.Findings[i].Code)
 	}
+	slices.SortStableFunc(w.report.Findings, func(a, b Finding) int { // problems first
+		rank := map[bool]int{true: 1}
+		return rank[a.Severity != diagnose.Problem] - rank[b.Severity != diagnose.Problem]
+	})
 	return w.report, ctx.Err()
 }
 

@@ -24,10 +24,10 @@ func variableOf(name string) string {
 	return base
 }
 
-// auxiliary reports whether a variable only serves to make others, by the usual names of standard
-// normal variables behind group-level terms: z_…, …_raw and …_tilde.
+// auxiliary reports whether a variable only serves to make others, by the usual names: z_…, …_raw
+// and …_tilde of standard normal variables behind group-level terms, and log_lik.
 func auxiliary(variable string) bool {
-	return strings.HasPrefix(variable, "z_") || strings.HasSuffix(variable, "_raw") || strings.HasSuffix(variable, "_tilde")
+	return variable == "log_lik" || strings.HasPrefix(variable, "z_") || strings.HasSuffix(variable, "_raw") || strings.HasSuffix(variable, "_tilde")
 }
 
 // aside reports which quantities are shown after the others: constants and auxiliary variables. It
