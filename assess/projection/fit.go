@@ -31,7 +31,6 @@ type fitter struct {
 
 	weights, z, eta, best []float64
 	mean                  []float64
-	offset                bool
 }
 
 func (p *Problem) fitter(d *design) *fitter {

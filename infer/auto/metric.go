@@ -69,8 +69,7 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 	divergences, best := v.try(p, candidates, parts, ofInUse)
 	whole := sampleOf(recent)
 	v.fitters[2].Use(whole)
-	best, ok := v.learnBest(candidates, divergences, best)
-	if !ok { // chains move away without end, so no metric can be computed
+	if !v.learnBest(candidates, divergences, best) { // chains move away without end, so no metric can be computed
 		v.keepMetric(p, "the one in use. The draws do not determine one", d)
 		return
 	}
@@ -167,8 +166,8 @@ func (v *verdict) try(p *pool, candidates []candidate, parts [2]whiten.Sample, o
 }
 
 // learnBest learns the best candidate from all draws or, if that fails, the simplest one. It
-// returns the index; ok is false if neither can be learnt.
-func (v *verdict) learnBest(candidates []candidate, divergences []float64, best int) (which int, ok bool) {
+// reports whether one could be learnt.
+func (v *verdict) learnBest(candidates []candidate, divergences []float64, best int) bool {
 	for ; ; best = 0 {
 		c := candidates[best]
 		var err error
@@ -186,10 +185,10 @@ func (v *verdict) learnBest(candidates []candidate, divergences []float64, best 
 				}
 				v.why = kindName(v.metric)
 			}
-			return best, true
+			return true
 		}
 		if best == 0 {
-			return 0, false
+			return false
 		}
 	}
 }
