@@ -93,7 +93,9 @@ const buildVariable = "PPL_BUILD_PLAYGROUND"
 //	           likelihoods, reasons and remedies of all codes
 //	7,404,465  forward algorithms as products of matrices, findings in short, tables that are
 //	           read as declared or matched with others, more explanations
-const maxWasm = 7_500_000
+//	7,506,232  predictions of new rows with the fit's summaries, curves of censored times,
+//	           frequencies of counts, log likelihoods of mixtures, storage of matrices
+const maxWasm = 7_600_000
 
 // TestBuild checks that the engine is small enough to download, contains no packages that a page
 // cannot use, and includes the licences of its parts.
