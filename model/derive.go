@@ -32,6 +32,10 @@ type Derived struct {
 	// in a time series; "" if there is none or it is unknown. [Model.DeriveNew] sets it.
 	Earlier string
 
+	// Together says that rows depend on other rows of the data in a way that is not kept, although
+	// no summary is known to change. [Model.GenerateNew] sets it; [Model.DeriveNew] fails.
+	Together *TogetherError
+
 	// Known maps a parameter that the derived model renames to its name in the fit; see
 	// [predict.Derived].
 	Known map[string]string
@@ -211,11 +215,15 @@ func differing(fitted, values *data.Set, changed []string) (list []string) {
 // such as the mean that centres a predictor, keeps the value that it has in the fit, see
 // [Derived.BindContext]: coefficients belong to it. changed lists the other summaries that
 // generated quantities combine with parameters; they are those of the new rows. If fitted is nil,
-// the fit's data are unknown.
-func (m *Model) GenerateNew(fitted, values *data.Set) (d *Derived, changed []predict.Summary, err error) {
+// the fit's data are unknown. bind has the options of the fit, with which some of its rows are
+// evaluated, as in [Model.DeriveNew].
+func (m *Model) GenerateNew(ctx context.Context, fitted, values *data.Set, bind BindOptions) (d *Derived, changed []predict.Summary, err error) {
 	d = &Derived{Model: m}
 	if m.Err() != nil {
 		return d, nil, m.Err()
+	}
+	if values == nil {
+		values = data.Empty()
 	}
 	differ := differing(fitted, values, nil)
 	var kept []predict.Summary
@@ -230,7 +238,7 @@ func (m *Model) GenerateNew(fitted, values *data.Set) (d *Derived, changed []pre
 		}
 	}
 	if len(kept) == 0 {
-		return d, changed, nil
+		return d, changed, m.checkRows(ctx, d, fitted, predict.Options{}, differ, changed, bind)
 	}
 	with, err := predict.Keep(m.program, kept, differ, true)
 	if errors.As(err, new(*predict.NotKeptError)) {
@@ -241,7 +249,20 @@ func (m *Model) GenerateNew(fitted, values *data.Set) (d *Derived, changed []pre
 	}
 	d.Model = &Model{name: m.name, program: with.Program, texts: m.texts}
 	d.Kept, d.fit = kept, data.Empty().Replace(fitted.Only(func(name string) bool { return with.Data[name] != "" }), with.Data)
-	return d, changed, nil
+	o := predict.Options{Fitted: slices.Collect(maps.Values(with.Data))}
+	return d, changed, m.checkRows(ctx, d, fitted, o, differ, changed, bind)
+}
+
+// checkRows sets d.Together, unless nothing differs or it is known that something changes.
+func (m *Model) checkRows(ctx context.Context, d *Derived, fitted *data.Set, o predict.Options, differ []string, changed []predict.Summary, bind BindOptions) error {
+	if fitted == nil || len(differ) == 0 || len(changed) > 0 {
+		return nil
+	}
+	var err error
+	if d.Earlier, err = m.rowwise(ctx, d.Model, fitted, d.fit, o, differ, bind); errors.As(err, &d.Together) {
+		return nil
+	}
+	return err
 }
 
 // sameValues reports whether a variable has the same values in two data sets.

@@ -255,11 +255,6 @@ func (o *quantityOptions) boundTo(ctx context.Context, model *model.Model, fit *
 	if o.data != "" {
 		fitted, _ = fit.Data()
 	}
-	derived, changed, err := model.GenerateNew(fitted, values)
-	if err != nil {
-		return nil, nil, err
-	}
-	notes = append(keptNotes(derived.Kept), changedNotes(changed)...)
 	bind := o.bindOptions()
 	bind.AllowImpossible = true // observed values may be placeholders in new data
 	if r := fit.Record(); r != nil {
@@ -267,6 +262,15 @@ func (o *quantityOptions) boundTo(ctx context.Context, model *model.Model, fit *
 		if bind.StanCompat == "" {
 			bind.StanCompat = r.StanCompat
 		}
+	}
+	derived, changed, err := model.GenerateNew(ctx, fitted, values, bind)
+	if err != nil {
+		return nil, nil, err
+	}
+	notes = append(keptNotes(derived.Kept), changedNotes(changed)...)
+	if t := derived.Together; t != nil {
+		notes = append(notes, fmt.Sprintf("The distribution of %s[%d] depends on other rows of the data, and in --data they are others than in the fit. If generated quantities use what is computed from several rows, such as a mean that centres a predictor, the results are wrong: declare its value among the data and run the model again.",
+			t.Variable, t.Row))
 	}
 	p, err = derived.BindContext(ctx, values, bind)
 	return p, notes, err
