@@ -38,6 +38,9 @@ func boundWith(t testing.TB, text string, values map[string]any, o BindOptions) 
 	if err != nil {
 		t.Fatal(err)
 	}
+	if w := m.Work(); !(w >= 0) || math.IsInf(w, 1) {
+		t.Errorf("the work of an evaluation is %v", w)
+	}
 	return m
 }
 

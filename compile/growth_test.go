@@ -210,3 +210,13 @@ func benchmarkData(t *testing.T, name string, n int) string {
 	}
 	return string(raw)
 }
+
+// TestWorkOfStatements checks that statements without a value have work, too.
+func TestWorkOfStatements(t *testing.T) {
+	for _, statement := range []string{`print("x");`, `print("x ", x, 1);`, `if (x > 1e300) reject("x");`, `if (x > 1e300) reject("x ", x);`, `profile("a") { x ~ normal(0, 1); }`, ""} {
+		m := boundText(t, "parameters { real x; } model { x ~ normal(0, 1); "+statement+" }", map[string]any{})
+		if w := m.Work(); !(w > 0) {
+			t.Errorf("%s: work %v", statement, w)
+		}
+	}
+}

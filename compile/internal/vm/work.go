@@ -34,7 +34,10 @@ func (p *Program) workOf(bs []block) (w float64) {
 // these elements count.
 func (p *Program) opWork(b *block) float64 {
 	total := func(t ad.Type) float64 { return float64(t.Total()) }
-	last := total(b.types[len(b.types)-1])
+	last := 0.0 // the last operand; ops such as print may have none
+	if n := len(b.types); n > 0 {
+		last = total(b.types[n-1])
+	}
 	switch op := b.node.Op; {
 	case op == ad.OpTake, (op == ad.OpReplace || op == ad.OpAddAt) && p.inPlace(b):
 		return last
