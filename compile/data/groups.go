@@ -51,7 +51,7 @@ func ParseGroups(file, text string, by []string, o Options) (*Groups, error) {
 		return nil, err
 	}
 	if !s.table {
-		return nil, &Error{File: file, Message: "only a table (CSV) has rows that can be divided into groups, and this file is none", Fix: "give the file as a data set of its own"}
+		return nil, &Error{File: file, Message: "only a table (CSV) has rows that can be divided into groups, and this file is not one", Fix: "give the file as a data set of its own"}
 	}
 	if len(g.groups) == 0 {
 		return nil, &Error{File: file, Message: "the table has no rows below its header", Fix: "write a line for each row"}

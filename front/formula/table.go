@@ -2,6 +2,7 @@ package formula
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -74,6 +75,9 @@ func (t *table) column(name string, at place) (*column, *Error) {
 		var names []string
 		for _, c := range t.set.Columns() {
 			names = append(names, c.Name)
+		}
+		if names == nil { // the data are no table
+			names = slices.Sorted(maps.Keys(t.columns))
 		}
 		fix := "the columns are " + listed(names)
 		if near := diag.Nearest(name, slices.Values(names)); near != "" {

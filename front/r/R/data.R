@@ -111,18 +111,28 @@ columns_of <- function(table, needs = character()) {
   columns[names(columns) %in% names(needs) | !vapply(columns, anyNA, NA)]
 }
 
+# What count names: "N" the rows of a table, "J=school" the levels of its column school.
+counts_in <- function(table, count) {
+  counts <- list()
+  for (part in strsplit(count, "=", fixed = TRUE)) {
+    counts[[part[1]]] <- if (length(part) == 1) nrow(table) else levels_of(table, part[2])
+  }
+  counts
+}
+
+# Columns of numbers as JSON; a column of one row is a column.
+columns_json <- function(columns, counts, needs) {
+  data_json(c(lapply(columns, function(v) if (is.null(dim(v))) array(v) else v), counts), needs)
+}
+
 # The columns of a data frame as data. count names what it counts: "N" the rows, "J=school" the
 # levels of the column school. With factors they are an R dump, which has their levels: predictions
 # for other tables then find the level of a name.
 table_data <- function(table, needs = character(), count = character()) {
   columns <- columns_of(table, needs)
-  counts <- list()
-  for (part in strsplit(count, "=", fixed = TRUE)) {
-    counts[[part[1]]] <- if (length(part) == 1) nrow(table) else levels_of(table, part[2])
-  }
+  counts <- counts_in(table, count)
   if (!any(vapply(columns, is.factor, NA))) {
-    # A column of one row is a column.
-    return(data_json(c(lapply(columns, function(v) if (is.null(dim(v))) array(v) else v), counts), needs))
+    return(columns_json(columns, counts, needs))
   }
   lines <- vapply(names(columns), function(name) {
     x <- columns[[name]]

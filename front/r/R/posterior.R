@@ -176,11 +176,7 @@ bind_model <- function(model, data, seed, count) {
     read_text(data)
   } else if (is.data.frame(data)) {
     columns <- lapply(columns_of(data, model$needs), function(v) if (is.factor(v)) as.integer(v) else v)
-    counts <- list()
-    for (part in strsplit(count, "=", fixed = TRUE)) {
-      counts[[part[1]]] <- if (length(part) == 1) nrow(data) else levels_of(data, part[2])
-    }
-    data_json(c(lapply(columns, function(v) if (is.null(dim(v))) array(v) else v), counts), model$needs)
+    columns_json(columns, counts_in(data, count), model$needs)
   } else {
     data_json(data, model$needs)
   }
