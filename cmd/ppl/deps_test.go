@@ -180,7 +180,7 @@ front/lsp:               lang lang/source lang/diag lang/ast lang/service compil
 front/httpd:             sync
 front/serve:             front/httpd sys
 front/mcp:               mcp
-front/bridge:            fit/selfcheck model ad internal/planted compile compile/data lang/source
+front/bridge:            fit/selfcheck model lang ad internal/planted compile compile/data lang/source
 front/bridge/libppl:     front/bridge
 front/cmdstan/stan:
 front/cmdstan/grammar:   infer/sampler infer/draws
@@ -202,6 +202,7 @@ internal/clients/rules:
 internal/cmd/site: goldmark
 internal/cmd/examplegen: compile/data
 internal/cmd/stanc3suite: lang stdlib
+internal/cmd/stanrelease: lang stdlib
 `
 
 // modules maps the short names of third-party modules in the policy to their paths. All tests may
