@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/model"
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
@@ -145,4 +146,11 @@ func (c *Curve) flat() bool {
 		}
 	}
 	return true
+}
+
+// ColumnTerm returns the data variable that multiplies a column or a row of a matrix of group-level
+// terms, "intercept" if nothing does, and "" if it is not known. index is the index that is fixed,
+// 0 or 1, and value its value.
+func ColumnTerm(m *model.Model, variable string, index, value int) string {
+	return predict.ColumnTerms(m.Program())[predict.Column{Variable: variable, Index: index, Value: value}]
 }
