@@ -14,6 +14,7 @@
 // Map of the package:
 //
 //	compile.go      Compile: text to a typed program
+//	discrete.go     programs with discrete parameters, which are summed out when data are known
 //	model.go        Bind, Model: log density, outputs
 //	initial.go      from initial values to the unconstrained point where a chain starts
 //	pipeline.go     the stages from a graph to an executable program; programs made on first use
@@ -49,6 +50,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ppl-lang/ppl/compile/internal/bind"
+	"github.com/ppl-lang/ppl/compile/internal/marginal"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang"
 	"github.com/ppl-lang/ppl/lang/ast"
@@ -61,9 +63,11 @@ import (
 // Program is a checked program. It is immutable, and you may bind it any number of times, also
 // concurrently.
 type Program struct {
-	ir   *ir.Program
+	ir   *ir.Program // of a program with discrete parameters: without a model, these are generated quantities
 	tree *ast.File
 	info *check.Info
+
+	discrete *marginal.Split // nil: the program has no discrete parameters
 
 	memory atomic.Int64 // DefaultMemory, once it is known
 }
@@ -176,8 +180,15 @@ func CompileWith(f *source.File, o Options) (*Program, diag.List) {
 		return nil, list
 	}
 	list = oneLegacy(list)
-	p := ir.Lower(tree, info, stdlib.Language())
-	return &Program{ir: p, tree: tree, info: info}, list
+	p := &Program{tree: tree, info: info}
+	if marginal.Is(tree, info) {
+		if err := p.prepare(); err != nil {
+			return nil, append(list, err...)
+		}
+		return p, list
+	}
+	p.ir = ir.Lower(tree, info, stdlib.Language())
+	return p, list
 }
 
 // oneLegacy keeps only the first warning about legacy syntax, since the caller asked for that

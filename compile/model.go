@@ -12,6 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/compile/internal/bind"
 	"github.com/ppl-lang/ppl/compile/internal/interp"
+	"github.com/ppl-lang/ppl/compile/internal/marginal"
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 	"github.com/ppl-lang/ppl/compile/internal/vm"
 	"github.com/ppl-lang/ppl/compile/ir"
@@ -44,15 +45,16 @@ type BindOptions struct {
 // Program or Rejection panic. The methods of one Model are not safe for concurrent use, except
 // Clone.
 type Model struct {
-	program *ir.Program
-	bound   *bind.Bound
-	made    *made        // shared by clones
-	early   []PassEffect // effects of the passes before differentiation, for Explain
-	density *vm.Program  // nil: interpreted
-	options interp.Options
-	without []string
-	asked   BindOptions    // the options given to Bind
-	fault   *planted.Fault // set by tests
+	program  *ir.Program
+	bound    *bind.Bound
+	discrete *marginal.Result // nil: the program has no discrete parameters
+	made     *made            // shared by clones
+	early    []PassEffect     // effects of the passes before differentiation, for Explain
+	density  *vm.Program      // nil: interpreted
+	options  interp.Options
+	without  []string
+	asked    BindOptions    // the options given to Bind
+	fault    *planted.Fault // set by tests
 
 	impossible *Error // see Impossible
 
@@ -115,7 +117,13 @@ func (p *Program) bind(ctx context.Context, d *data.Set, o BindOptions, fault *p
 	}
 	prints := newPrinter(o.Print, o.MaxPrint)
 	options := bind.Options{Seed: o.Seed, Propto: !o.NoPropto, Jacobian: !o.NoJacobian, Print: prints.function(), Transforms: edition, Budget: budget}
-	bound, err = bind.Bind(p.ir, d, options)
+	program, discrete := p.ir, (*marginal.Result)(nil)
+	if p.discrete != nil {
+		program, discrete, err = p.summed(d, options)
+	}
+	if err == nil {
+		bound, err = bind.Bind(program, d, options)
+	}
 	if err != nil {
 		if all := dataErrors(p.ir, d, options); all != nil {
 			return nil, all
@@ -124,7 +132,7 @@ func (p *Program) bind(ctx context.Context, d *data.Set, o BindOptions, fault *p
 	}
 	m = &Model{
 		asked: asked, fault: fault,
-		program: p.ir, bound: bound, made: &made{}, without: o.Without, prints: prints, env: &ad.Env{Print: prints.function()}, curvature: &curvature{},
+		program: program, bound: bound, discrete: discrete, made: &made{}, without: o.Without, prints: prints, env: &ad.Env{Print: prints.function()}, curvature: &curvature{},
 		options: interp.Options{Propto: !o.NoPropto, Jacobian: !o.NoJacobian, Transforms: edition, Memory: o.Memory, Statements: o.Statements},
 	}
 	for _, par := range bound.Params {

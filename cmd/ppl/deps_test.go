@@ -53,7 +53,7 @@ assess:     assess fit model lang stdlib compile infer internal/files internal/g
 study:      study assess fit model lang compile infer internal/files internal/goroutines gonum yaml
 front:      front study assess fit model lang stdlib compile infer examples internal/files internal/clients/rules
 front/report: front/report assess fit model infer internal/files image
-front/web:  front/web front/report assess fit model infer lang stdlib compile/data examples internal/files internal/lean
+front/web:  front/web front/report assess fit model infer lang stdlib compile/data examples internal/files
 front/lsp:  front/lsp lang stdlib compile/data jrpc2
 front/docs:
 front/formula: front/formula fit model lang compile/data participle
@@ -74,7 +74,6 @@ internal/cputime:
 internal/planted:
 internal/short:
 internal/goroutines:
-internal/lean:
 `
 
 // packages is the finer table. For each package it lists which other packages of its area the code,
@@ -125,11 +124,12 @@ compile/internal/cmd/routines: compile/internal/native
 compile/internal/plan:
 compile/internal/static: compile/ir stdlib lang/types
 compile/internal/lanes:  compile/internal/plan compile/ir ad
+compile/internal/marginal: compile/ir compile/internal/interp ad stdlib lang
 compile/internal/known:   compile/ir compile/internal/plan compile/internal/static compile/internal/lanes compile/internal/interp ad stdlib lang/diag lang/types
 compile/internal/inspect: compile/ir compile/internal/plan compile/internal/static compile/internal/lanes compile/internal/known compile/internal/interp ad stdlib lang/source lang/diag lang/types
 compile/internal/emit:   compile/ir compile/internal/inspect compile/internal/known compile/internal/plan compile/internal/static compile/internal/lanes compile/internal/interp stdlib/transform ad stdlib lang/source lang/diag lang/types
 compile/internal/bind:   compile/data compile/ir compile/internal/emit compile/internal/interp stdlib/transform ad lang/source lang/diag
-compile:                 compile/data compile/ir stdlib/transform compile/internal/bind compile/internal/interp compile/internal/static compile/internal/loopnest compile/internal/passes compile/internal/vm ad stdlib lang internal/cputime internal/planted
+compile:                 compile/data compile/ir stdlib/transform compile/internal/bind compile/internal/marginal compile/internal/interp compile/internal/static compile/internal/loopnest compile/internal/passes compile/internal/vm ad stdlib lang internal/cputime internal/planted
 
 infer:                   infer/internal/vector internal/goroutines
 infer/internal/quick:
@@ -171,7 +171,7 @@ study:                   assess assess/criticise fit model model/predict lang co
 
 front/report:            assess assess/criticise fit model infer infer/diagnose infer/psis infer/sampler
 front/report/plotfile:   front/report internal/files image
-front/web:               front/report model examples internal/files internal/lean
+front/web:               front/report model examples internal/files
 front/web/engine:        front/report assess fit model model/predict compile/data infer infer/sampler lang/source lang/ast lang/types lang/diag lang/service lang/check stdlib
 front/web/wasm:          front/web/engine
 front/web/build:         front/web
@@ -181,7 +181,7 @@ front/lsp:               lang lang/source lang/diag lang/ast lang/service compil
 front/httpd:             sync
 front/serve:             front/httpd sys
 front/mcp:               mcp
-front/bridge:            fit/selfcheck model lang ad internal/planted compile compile/data lang/source
+front/bridge:            fit/selfcheck model ad internal/planted compile compile/data lang/source
 front/bridge/libppl:     front/bridge
 front/cmdstan/stan:
 front/cmdstan/grammar:   infer/sampler infer/draws
@@ -198,13 +198,11 @@ internal/cputime:
 internal/planted:
 internal/short:
 internal/goroutines:
-internal/lean:
 examples:                *
 internal/clients/rules:
 internal/cmd/site: goldmark
 internal/cmd/examplegen: compile/data
 internal/cmd/stanc3suite: lang stdlib
-internal/cmd/stanrelease: lang stdlib
 `
 
 // modules maps the short names of third-party modules in the policy to their paths. All tests may

@@ -28,8 +28,20 @@ type explained struct {
 	// groups of effects that the sampler auto can centre
 	Effects []explainedSite `json:"effects"`
 	Passes  []explainedPass `json:"passes"` // passes of the compiler, in order
+	// how integer parameters are summed out, in the order of the sums
+	Discrete []explainedSum `json:"discrete"`
 	// text of the program; empty if the log density is interpreted
 	Program string `json:"program"`
+}
+
+// explainedSum is how elements of an integer parameter are summed out.
+type explainedSum struct {
+	Variable string `json:"variable"` // name of the parameter
+	Elements int    `json:"elements"` // elements of it that are summed out in this way
+	Around   int    `json:"around"`   // other elements that each of these sums depends on
+	Terms    int    `json:"terms"`    // terms of the largest of these sums, over all values of the others
+	Total    int    `json:"total"`    // terms of all of these sums
+	Chain    bool   `json:"chain"`    // whether a sum needs the one before
 }
 
 type explainedLine struct {
@@ -116,6 +128,10 @@ A loop is fast if it is laned, that is if all its iterations are evaluated at on
 lanes. It is scanned if an iteration needs the one before. It is unrolled, which is slow, if
 neither is possible; ppl shows the reason.
 
+Integer parameters are summed out of the density one after another. Elements with similar
+statements are summed out by one loop; the table shows these loops in order, with the number
+of terms.
+
 The times are measured at the first point of a file as for logdensity, or at a
 random point.`,
 		Args: arguments("MODEL"),
@@ -140,6 +156,9 @@ random point.`,
 				sites = effects.Groups()
 			}
 			x := explanation(e, sites)
+			for _, d := range l.posterior.Compiled().Discrete() {
+				x.Discrete = append(x.Discrete, explainedSum(d))
+			}
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), x)
 			}
@@ -168,7 +187,7 @@ func explanation(e *compile.Explanation, sites []compile.Group) *explained {
 	x := &explained{
 		NS: number(e.NS), MemoryBytes: e.Memory, Program: e.Text,
 		Loops:   explainedLoops{e.Loops.Laned, e.Loops.Scanned, e.Loops.Carried, e.Loops.Iterated, e.Loops.Unrolled, e.Loops.Ifs, notNil(e.Loops.Notes), explainedPlans(e)},
-		Effects: []explainedSite{}, Lines: []explainedLine{}, Blocks: []explainedPart{}, Passes: []explainedPass{},
+		Effects: []explainedSite{}, Lines: []explainedLine{}, Blocks: []explainedPart{}, Passes: []explainedPass{}, Discrete: []explainedSum{},
 	}
 	for _, s := range sites {
 		line := 0
@@ -247,6 +266,20 @@ func (x *explained) show(w io.Writer) error {
 			break
 		}
 		printMessage(w, "  %s", strings.ReplaceAll(p.text, "\n", "\n  "))
+	}
+
+	if len(x.Discrete) > 0 {
+		fmt.Fprintf(w, "\nHow integer parameters are summed out, in this order\n\n")
+		fmt.Fprint(tab, "terms\telements\tterms each\tgiven\t \n")
+		for _, d := range x.Discrete {
+			how := ""
+			if d.Chain {
+				how = ", one after another"
+			}
+			fmt.Fprintf(tab, "%d\t%d\t%d\t%d\t"+textMark+"  %s%s\n", d.Total, d.Elements, d.Terms, d.Around, d.Variable, how)
+		}
+		flush()
+		printMessage(w, "  given: the number of other elements that a sum depends on; its terms are counted for all their values")
 	}
 
 	if len(x.Effects) > 0 {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -16,10 +17,11 @@ import (
 )
 
 // fmtOptions has the options of fmt.
-type fmtOptions struct{ write, check, diff, upgrade bool }
+type fmtOptions struct{ write, check, diff, upgrade, toStan bool }
 
 func fmtCommand() *cobra.Command {
 	var o fmtOptions
+	var in input
 	cmd := &cobra.Command{
 		Use: "fmt [MODEL…]",
 		Long: `Formats models in one canonical form: two blanks of indentation, blanks around operators,
@@ -32,11 +34,24 @@ file is not in the canonical form, or cannot be parsed.
 
 --upgrade rewrites the syntax of older versions of Stan: arrays real x[N], assignments by
 <-, comments by #, increment_log_prob, functions whose names end in _log, and functions that
-were removed.`,
+were removed.
+
+--to-stan with --data prints a model that has integer parameters as Stan runs it for these
+data: the integer parameters are summed out of the density, and drawn in generated
+quantities. Other models are printed in canonical form.`,
 		Example: "  ppl fmt -w *.stan\n  ppl fmt --upgrade old.stan > new.stan\n  ppl fmt --check models/*.stan",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.write && (o.check || o.diff) {
 				return usagef("-w cannot be combined with --check or --diff")
+			}
+			if o.toStan {
+				if o.write || o.check || o.diff || o.upgrade || len(args) != 1 {
+					return usagef("--to-stan prints one model, and cannot be combined with -w, --check, --diff or --upgrade")
+				}
+				return in.toStan(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
+			}
+			if in.data != "" {
+				return usagef("--data is for --to-stan")
 			}
 			if len(args) == 0 {
 				args = []string{"-"}
@@ -68,7 +83,23 @@ were removed.`,
 	f.Bool(&o.check, "check", false)
 	f.Bool(&o.diff, "diff", false)
 	f.Bool(&o.upgrade, "upgrade", false)
+	f.Bool(&o.toStan, "to-stan", false)
+	f.Value(&dataFlag{&in}, "data")
 	return cmd
+}
+
+// toStan prints a model with its discrete parameters summed out.
+func (in *input) toStan(ctx context.Context, name string, stdout, stderr io.Writer) error {
+	l, err := in.load(ctx, name, stderr)
+	if err != nil {
+		return err
+	}
+	text := l.posterior.Compiled().Summed()
+	if text == "" {
+		text, _ = format.Source(in.source) // it has no errors
+	}
+	_, err = io.WriteString(stdout, text)
+	return err
 }
 
 // file formats one file. same means that the text already had the canonical form. ok is false if

@@ -20,7 +20,24 @@ import (
 // Some library functions are defined by Stan source (types.Written). A call of such a function
 // becomes a call of a function made from the source, which is checked with universe.
 func Lower(f *ast.File, info *check.Info, universe check.Universe) *Program {
+	return lowerWith(f, info, universe, nil)
+}
+
+// Nodes maps the nodes of a syntax tree to the typed program.
+type Nodes struct {
+	Exprs map[ast.Expr]Expr     // by expression, before promotion
+	Vars  map[*check.Var][]*Var // the leaves of each variable
+}
+
+// LowerNodes is [Lower]. It also returns what became of each node.
+func LowerNodes(f *ast.File, info *check.Info, universe check.Universe) (*Program, *Nodes) {
+	nodes := &Nodes{Exprs: map[ast.Expr]Expr{}}
+	return lowerWith(f, info, universe, nodes), nodes
+}
+
+func lowerWith(f *ast.File, info *check.Info, universe check.Universe, nodes *Nodes) *Program {
 	l := &lowerer{
+		nodes:    nodes,
 		info:     info,
 		universe: universe,
 		prog:     &Program{Source: f.Source},
@@ -46,11 +63,15 @@ func Lower(f *ast.File, info *check.Info, universe check.Universe) *Program {
 			}
 		}
 	}
+	if nodes != nil {
+		nodes.Vars = l.vars
+	}
 	return l.prog
 }
 
 // lowerer is the state of one Lower.
 type lowerer struct {
+	nodes    *Nodes // nil: nobody asks for them
 	info     *check.Info
 	universe check.Universe
 	prog     *Program
@@ -291,6 +312,14 @@ func (l *lowerer) exprs(es []ast.Expr) []Expr {
 
 // expr lowers an expression without promoting it. The caller promotes it to the type it needs.
 func (l *lowerer) expr(e ast.Expr) Expr {
+	out := l.plainExpr(e)
+	if l.nodes != nil {
+		l.nodes.Exprs[e] = out
+	}
+	return out
+}
+
+func (l *lowerer) plainExpr(e ast.Expr) Expr {
 	tl := l.info.Types[e]
 	ty := Typed{e.Span(), tl.Type, Level(tl.Level)}
 	switch e := e.(type) {

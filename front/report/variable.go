@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ppl-lang/ppl/assess"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
@@ -50,7 +49,6 @@ func aside(names []string, rows []diagnose.Row) []bool {
 // panel is a set of quantities with one plot of intervals.
 type panel struct {
 	title   string
-	of      string // what the quantities are about; "": not known
 	members []int
 }
 
@@ -97,9 +95,6 @@ func intervals(w *work) []Figure {
 			f = w.list(p)
 		}
 		f.Kind, f.Of = "intervals", []string{p.title}
-		if p.of != "" {
-			f.Of = append(f.Of, p.of)
-		}
 		if !f.Empty() {
 			out = append(out, f)
 		}
@@ -144,7 +139,7 @@ func (w *work) scalars(members []int) []panel {
 // columnsOf divides a matrix of group-level terms into its columns: the terms of the same kind. The
 // rows are the index that has levels or, in a matrix with many elements, the longer one.
 func (w *work) columnsOf(name string, members []int) []panel {
-	whole := []panel{{title: name, members: members}}
+	whole := []panel{{name, members}}
 	indices := make([][]string, len(members))
 	length := [2]int{}
 	for k, i := range members {
@@ -158,15 +153,13 @@ func (w *work) columnsOf(name string, members []int) []panel {
 			}
 		}
 	}
-	row, group := -1, ""
-	m, err := w.fit.Model()
-	if err == nil {
+	row := -1
+	if m, err := w.fit.Model(); err == nil {
 		if by := w.fit.IndexFactors(m.Program().IR())[name]; len(by) == 2 && (by[0].Name == "") != (by[1].Name == "") {
 			row = 0
 			if by[0].Name == "" {
 				row = 1
 			}
-			group = " by " + by[row].Name
 		}
 	}
 	switch {
@@ -189,13 +182,7 @@ func (w *work) columnsOf(name string, members []int) []panel {
 			if row == 1 {
 				title = name + "[" + column + ",]"
 			}
-			next := panel{title: title}
-			if n, wrong := strconv.Atoi(column); wrong == nil && err == nil {
-				if term := assess.ColumnTerm(m, name, 1-row, n); term != "" {
-					next.of = term + group
-				}
-			}
-			out = append(out, next)
+			out = append(out, panel{title: title})
 		}
 		p := &out[at[column]]
 		p.members = append(p.members, i)

@@ -128,7 +128,6 @@ func (w *chain) restart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.nearMeans(x, rng)
 	_, err = w.startFrom(ctx, x, false)
 	return err
 }

@@ -499,7 +499,11 @@ func (w *chain) climbTo(ctx context.Context, parts []any) error {
 		if err != nil {
 			return err
 		}
-		w.nearMeans(x, rng)
+		if w.learns {
+			for _, j := range w.Chart.Recentring().Elements() {
+				x[j] = nearMeans * (2*rng.Float64() - 1)
+			}
+		}
 		p, err := w.startFrom(ctx, x, false)
 		if err := unlessZero(err); err != nil {
 			return err
@@ -693,7 +697,11 @@ func (w *chain) climbFromRandom(ctx context.Context, known []*mode, out *finding
 	if err != nil {
 		return false, unlessZero(err)
 	}
-	w.nearMeans(x, rng)
+	if w.learns {
+		for _, j := range w.Chart.Recentring().Elements() {
+			x[j] = nearMeans * (2*rng.Float64() - 1)
+		}
+	}
 	in := -1
 	room := make([]float64, len(x))
 	ends := func(m *mode, x []float64, lp float64) bool { return !m.outer && m.has(x, lp, room) }

@@ -67,7 +67,7 @@
 // Lowering to the typed program:
 //
 //	compile/ir.lowerer.stmt                     statements
-//	compile/ir.lowerer.expr                     expressions
+//	compile/ir.lowerer.plainExpr                expressions
 //	compile/ir.lowerer.places                   leaves of places that are assigned to
 //	compile/ir.lowerer.acts                     what may not be evaluated twice
 //	compile/ir.repeatable                       what may be evaluated twice
@@ -110,6 +110,20 @@
 //	model/predict.keeper.stmts                  statements for the fit's data and for new data
 //	model/predict.keeper.old                    the fit's version of a node
 //	model/predict.keeper.new                    the version for new data
+//	compile/internal/marginal.spread            what is computed from discrete parameters
+//	compile/internal/marginal.splitter.stmt     statements about containers as loops
+//	compile/internal/marginal.splitter.size     the number of elements of a container
+//	compile/internal/marginal.splitter.at       an element of a container
+//	compile/internal/marginal.collector.involved   factors: statements
+//	compile/internal/marginal.collector.apart   loops whose iterations are separate factors
+//	compile/internal/marginal.program.check     what a factor cannot do
+//	compile/internal/marginal.program.withoutTargets   statements that compute a factor
+//	compile/internal/marginal.program.without   transformed parameters with and without discrete ones
+//	compile/internal/marginal.adds              statements with an effect
+//	compile/internal/marginal.tracer.exec       the elements that a factor reads: statements
+//	compile/internal/marginal.tracer.visit      the elements that a factor reads: expressions
+//	compile/internal/marginal.editor.node       the code of a factor for given values
+//	compile/internal/marginal.shallow           copies of trees
 //	compile/internal/contest.mutator.inside        where a program can be mutated
 //	compile/internal/contest.mutator.exprs         which expressions can be mutated
 package ast

@@ -2,6 +2,7 @@ package check
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/diag"
@@ -21,12 +22,8 @@ func (c *checker) varDecl(d *ast.VarDecl, global bool) {
 		Name: d.Name.Name, Type: t, Level: c.declLevel(t), Block: c.block, Global: global,
 		Constraint: kind, Ident: d.Name, Decl: d,
 	}
-	if !seen && global && (c.block == ast.Parameters || c.block == ast.TransformedParameters) && holdsInt(t) {
-		why, fix := "The sampler moves by gradients, so that whatever it moves must be real.", "declare it real, or sum it out of the density if it is discrete"
-		if c.block == ast.TransformedParameters {
-			why, fix = "", "compute integers in transformed data or generated quantities, or in braces within this block"
-		}
-		c.report(diag.Errorf(diag.IntParameter, d.Type.Span(), "%s cannot be integers", c.block), why, fix)
+	if !seen && global && holdsInt(t) {
+		c.integers(d, t)
 	}
 	if !seen {
 		c.bounds(d.Type, t)
@@ -41,6 +38,51 @@ func (c *checker) varDecl(d *ast.VarDecl, global bool) {
 	}
 	o := c.wanting(v.Type.Equal(types.IntType), d.Init)
 	c.assignable(d.Init, o.Type, v.Type, "cannot be the initial value of "+quote(v.Name), note(&v.Ident, "declared as "+v.Type.String()))
+}
+
+// integers checks the declaration of integers at the top level of a block. Parameters may be
+// integers if they have bounds: they are summed out of the density.
+func (c *checker) integers(d *ast.VarDecl, t types.Type) {
+	switch {
+	case c.block == ast.TransformedParameters:
+		c.report(diag.Errorf(diag.IntParameter, d.Type.Span(), "%s cannot be integers", c.block), "", "compute integers in transformed data or generated quantities, or in braces within this block")
+	case c.block != ast.Parameters:
+	case t.Kind != types.Int:
+		c.report(diag.Errorf(diag.IntParameter, d.Type.Span(), "a parameter that is a tuple cannot have integers"), "", "declare the integers as a separate parameter")
+	case !hasBound(d.Type, "lower") || !hasBound(d.Type, "upper"):
+		missing := "a lower and an upper bound"
+		if hasBound(d.Type, "lower") {
+			missing = "an upper bound"
+		} else if hasBound(d.Type, "upper") {
+			missing = "a lower bound"
+		}
+		c.report(diag.Errorf(diag.IntParameter, d.Type.Span(), "an integer parameter needs %s", missing),
+			"It is summed out of the density, over the values between its bounds.",
+			"give it bounds that data decide, as in int<lower=1, upper=K>, or declare it real")
+	}
+}
+
+func hasBound(t *ast.TypeExpr, kind string) bool {
+	return slices.ContainsFunc(t.Bounds, func(b ast.Bound) bool { return b.Kind == kind })
+}
+
+// Discrete reports whether a variable is a discrete parameter: an integer of the parameters block.
+func (v *Var) Discrete() bool {
+	return v != nil && v.Block == ast.Parameters && v.Type.Kind == types.Int
+}
+
+// withoutDiscrete reports a size or bound that a discrete parameter decides.
+func (c *checker) withoutDiscrete(e ast.Expr, what string) {
+	if c.block == ast.GeneratedQuantities {
+		return // there it is drawn
+	}
+	for v := range variablesIn(e) {
+		if u := c.info.Uses[v]; u.Discrete() {
+			c.report(diag.Errorf(diag.DiscreteUse, v.Span(), "the discrete parameter `%s` cannot decide %s", v.Name, what),
+				"It is summed out: it has no single value while the density is evaluated.", "let data decide it, and use `"+v.Name+"` in conditions", note(&u.Ident, "it is declared here"))
+			return
+		}
+	}
 }
 
 // declLevel returns the level of a variable of type t that is declared in the current block.
@@ -100,6 +142,9 @@ func (c *checker) sizeExprs(t *ast.TypeExpr) {
 func (c *checker) size(e ast.Expr, what string) {
 	if e != nil {
 		c.intExpr(e, what)
+		if !c.sizes { // sizes of block variables cannot depend on any parameter
+			c.withoutDiscrete(e, what)
+		}
 	}
 }
 
@@ -156,6 +201,7 @@ func (c *checker) bounds(t *ast.TypeExpr, vt types.Type) {
 	defer c.noValues(t)
 	for _, b := range t.Bounds {
 		o := c.expr(b.Value)
+		c.withoutDiscrete(b.Value, "a bound")
 		if o.Type.Kind == types.Invalid || vt.Kind == types.Invalid {
 			continue
 		}

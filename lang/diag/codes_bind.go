@@ -392,6 +392,20 @@ const (
 	// The limit stops an endless loop. If the model needs more, the help of the message names
 	// the flag that raises the limit; in Go, set BindOptions.Statements.
 	TooManyStatements Code = "E0620"
+
+	// DiscreteParameter: the data give a discrete parameter no value, or an impossible size.
+	//
+	// An integer parameter is summed over the values between its bounds. With these data there are
+	// none, or its size is negative. Check the data that decide its bounds and its size.
+	DiscreteParameter Code = "E0621"
+
+	// DiscreteWidth: the sum over the discrete parameters is too large.
+	//
+	// Integer parameters are summed out one after another. A step needs a table with an entry for
+	// each combination of values of the elements that statements connect with it. The message lists
+	// them. Write each statement about as few elements as possible, for instance in a loop over
+	// them; give the parameters closer bounds; or let data decide some of them.
+	DiscreteWidth Code = "E0622"
 )
 
 // Understood but not supported. Reported by compile.

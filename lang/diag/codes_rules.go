@@ -69,10 +69,11 @@ const (
 	//	}
 	SizeNotData Code = "E0403"
 
-	// IntParameter: parameters and transformed parameters cannot be integers.
+	// IntParameter: an integer parameter has no bounds, or a transformed parameter is an integer.
 	//
-	// The sampler needs derivatives. Sum the discrete quantity out of the density, or declare
-	// the parameter real.
+	// An integer parameter is summed out of the density: the bounds say which values the sum goes
+	// over. Give it both bounds, or declare it real. An integer among transformed parameters can be
+	// computed in generated quantities, or in braces.
 	//
 	// Example:
 	//
@@ -83,7 +84,7 @@ const (
 	// Fixed:
 	//
 	//	parameters {
-	//	  real k;
+	//	  int<lower=0, upper=1> k;
 	//	}
 	IntParameter Code = "E0404"
 
@@ -253,6 +254,27 @@ const (
 	//	  (x, y) = (1, 2);
 	//	}
 	StoredTwice Code = "E0412"
+
+	// DiscreteUse: a discrete parameter is used where it cannot be summed out.
+	//
+	// An integer parameter has no value while the density is evaluated: the density is a sum over
+	// its values. So it cannot decide a size or a bound, be the index of another integer parameter,
+	// or be printed. In generated quantities it is drawn, and may be used like data.
+	//
+	// Example:
+	//
+	//	parameters {
+	//	  int<lower=1, upper=3> k;
+	//	  real<upper=k> x;
+	//	}
+	//
+	// Fixed:
+	//
+	//	parameters {
+	//	  int<lower=1, upper=3> k;
+	//	  real<upper=3> x;
+	//	}
+	DiscreteUse Code = "E0413"
 )
 
 // User functions. Reported by lang/check.

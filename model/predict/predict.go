@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -90,10 +91,6 @@ type Options struct {
 	// them row by row.
 	Fitted []string
 
-	// Partial asks [Forward] to leave out parameters without a prior, and those whose priors depend
-	// on them, instead of failing; see [Derived.Undrawn].
-	Partial bool
-
 	// Ahead, if not nil, asks for draws of later rows of the outcomes, see [TimelineOf].
 	Ahead *Ahead
 }
@@ -104,9 +101,6 @@ type Derived struct {
 	Text    string
 	Outputs []Output
 	Left    []Left
-
-	// Undrawn lists the reasons why parameters are left out, with [Options.Partial].
-	Undrawn []string
 
 	// Known maps a renamed parameter of the program to its name in the fit. A parameter is renamed
 	// if it has grown, because it then has only the elements known from the fit.
@@ -152,6 +146,9 @@ func (l Left) String() string {
 // Derive derives a program. The error says why nothing can be derived: no statement is about data,
 // or the model block uses something that generated quantities do not have, such as target().
 func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
+	if p.Discrete() && !kind.isPrior() {
+		return nil, ErrDiscrete
+	}
 	tree, info := p.Syntax()
 	e := &emitter{
 		analysis: analyse(tree, info, nil), kind: kind, used: namesOf(tree), comments: map[ast.Stmt]string{},
@@ -180,14 +177,13 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 		return nil, fmt.Errorf("the model has no statement on data, such as y ~ normal(mu, sigma) with y among the data")
 	}
 	var derived *ast.File
-	var undrawn []string
 	var err error
 	switch kind {
 	case Prior, TopLevel:
 		derived = e.priorProgram()
 	case Forward:
 		var reason string
-		if derived, undrawn, reason = e.forwardProgram(o.Partial); reason != "" {
+		if derived, reason = e.forwardProgram(); reason != "" {
 			return nil, &NotForwardError{reason}
 		}
 	default:
@@ -196,7 +192,7 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 		}
 	}
 	text := e.text(derived)
-	d := &Derived{Text: text, Left: e.left, Undrawn: undrawn, Known: e.known, Scaled: e.scaled, Unscaled: e.unscaled}
+	d := &Derived{Text: text, Left: e.left, Known: e.known, Scaled: e.scaled, Unscaled: e.unscaled}
 	for _, v := range e.variables {
 		if kind.isPrior() {
 			break
@@ -212,6 +208,10 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 	d.Program = program
 	return d, nil
 }
+
+// ErrDiscrete says that nothing is derived from a model with discrete parameters: the distribution
+// of an observation given the other parameters is a sum over them, not one of its statements.
+var ErrDiscrete = errors.New("the model has discrete parameters, so that no single statement has the distribution of an observation; compute log_lik or y_rep in generated quantities, where the discrete parameters are drawn")
 
 // censored reports whether a statement knows only a bound of elements of a variable.
 func (e *emitter) censored(v *check.Var) bool {

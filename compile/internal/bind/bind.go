@@ -114,6 +114,12 @@ func Bind(prog *ir.Program, set *data.Set, o Options) (*Bound, error) {
 	return out, nil
 }
 
+// Read reads the data and runs the transformed data of a program, silently.
+func Read(prog *ir.Program, set *data.Set, o Options) (*interp.Known, error) {
+	o.Print = nil
+	return readData(prog, set, o)
+}
+
 // readData reads the variables of the data block from set, runs the transformed data, and returns
 // the values of both.
 func readData(prog *ir.Program, set *data.Set, o Options) (*interp.Known, error) {

@@ -1,0 +1,88 @@
+package compile
+
+import (
+	"errors"
+
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/compile/internal/bind"
+	"github.com/ppl-lang/ppl/compile/internal/marginal"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/diag"
+	layout "github.com/ppl-lang/ppl/lang/printer"
+	"github.com/ppl-lang/ppl/stdlib"
+)
+
+// DiscreteSum describes how elements of a discrete parameter are summed out.
+type DiscreteSum = marginal.Step
+
+// Discrete reports whether the program has discrete parameters: integers in its parameters block.
+func (p *Program) Discrete() bool { return p.discrete != nil }
+
+// prepare makes the parts of a program with discrete parameters that do not depend on data.
+func (p *Program) prepare() diag.List {
+	split, err := marginal.Prepare(p.tree, p.info, stdlib.Language())
+	if err != nil {
+		return listOf(err)
+	}
+	p.discrete = split
+	tree := split.Interface()
+	info, list := check.Check(tree, stdlib.Language())
+	if list.HasErrors() {
+		return list.Errors()
+	}
+	p.ir = ir.Lower(tree, info, stdlib.Language())
+	return nil
+}
+
+// summed returns the program without discrete parameters for known data.
+func (p *Program) summed(d *data.Set, o bind.Options) (*ir.Program, *marginal.Result, error) {
+	r, err := p.rewritten(d, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, list := check.Check(r.Tree, stdlib.Language())
+	if list.HasErrors() {
+		return nil, nil, &Error{List: list.Errors()}
+	}
+	return ir.Lower(r.Tree, info, stdlib.Language()), r, nil
+}
+
+func (p *Program) rewritten(d *data.Set, o bind.Options) (*marginal.Result, error) {
+	known, err := bind.Read(p.discrete.IR(), d, o)
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.discrete.Rewrite(known, o.Budget)
+	if list := listOf(err); list != nil {
+		return nil, &Error{List: list}
+	}
+	return r, err
+}
+
+// Summed returns the text of the model with its discrete parameters summed out: an ordinary Stan
+// program with the same posterior for the same data. Its generated quantities draw them.
+func (m *Model) Summed() string {
+	if m.discrete == nil {
+		return ""
+	}
+	return layout.String(m.discrete.Tree) + "\n"
+}
+
+// listOf returns the diagnostics of an error of package marginal.
+func listOf(err error) diag.List {
+	var e *marginal.Error
+	if errors.As(err, &e) {
+		return e.List
+	}
+	return nil
+}
+
+// Discrete describes how the discrete parameters are summed out, in the order of the sums; nil if
+// there are none.
+func (m *Model) Discrete() []DiscreteSum {
+	if m.discrete == nil {
+		return nil
+	}
+	return m.discrete.Steps
+}

@@ -1,0 +1,249 @@
+package compile_test
+
+import (
+	"testing"
+
+	"github.com/ppl-lang/ppl/internal/short"
+)
+
+// between returns the same bounds for discrete parameters.
+func between(lo, hi int64, names ...string) map[string][2]int64 {
+	out := map[string][2]int64{}
+	for _, n := range names {
+		out[n] = [2]int64{lo, hi}
+	}
+	return out
+}
+
+var discreteCases = []discreteCase{
+	{name: "mixture", bounds: between(1, 3, "z"), data: `{"N":3,"K":3,"y":[0.3,-1,2.5]}`, text: `
+data { int N; int K; vector[N] y; }
+parameters { simplex[K] w; vector[K] mu; real<lower=0> s; array[N] int<lower=1, upper=K> z; }
+model { mu ~ normal(0, 3); z ~ categorical(w); for (n in 1:N) y[n] ~ normal(mu[z[n]], s); }`},
+	{name: "vectorised mixture", bounds: between(1, 2, "z"), data: `{"N":3,"K":2,"y":[0.3,-1,2.5],"x":[1,2,3]}`, text: `
+data { int N; int K; vector[N] y; vector[N] x; }
+parameters { simplex[K] w; vector[K] mu; vector<lower=0>[K] s; real b; array[N] int<lower=1, upper=K> z; }
+model { target += categorical_lpmf(z | w); y ~ normal(mu[z] + b * x, s[z]); }`},
+	{name: "hmm", bounds: between(1, 2, "z"), data: `{"T":5,"K":2,"y":[0.3,-1,2.5,1,0]}`, text: `
+data { int T; int K; vector[T] y; }
+parameters { array[K] simplex[K] G; vector[K] mu; simplex[K] start; array[T] int<lower=1, upper=K> z; }
+model { z[1] ~ categorical(start); for (t in 2:T) z[t] ~ categorical(G[z[t-1]]); y ~ normal(mu[z], 1); }`},
+	{name: "hmm of one", bounds: between(1, 2, "z"), data: `{"T":1,"K":2,"y":[0.3]}`, text: `
+data { int T; int K; vector[T] y; }
+parameters { array[K] simplex[K] G; vector[K] mu; simplex[K] start; array[T] int<lower=1, upper=K> z; }
+model { z[1] ~ categorical(start); for (t in 2:T) z[t] ~ categorical(G[z[t-1]]); y ~ normal(mu[z], 1); }`},
+	{name: "hmm of two", bounds: between(1, 2, "z"), data: `{"T":2,"K":2,"y":[0.3,1]}`, text: `
+data { int T; int K; vector[T] y; }
+parameters { array[K] simplex[K] G; vector[K] mu; simplex[K] start; array[T] int<lower=1, upper=K> z; }
+model { z[1] ~ categorical(start); for (t in 2:T) z[t] ~ categorical(G[z[t-1]]); y ~ normal(mu[z], 1); }`},
+	{name: "no elements", bounds: between(1, 2, "z"), data: `{"T":0,"K":2,"y":[]}`, text: `
+data { int T; int K; vector[T] y; }
+parameters { array[K] simplex[K] G; vector[K] mu; array[T] int<lower=1, upper=K> z; }
+model { for (t in 2:T) z[t] ~ categorical(G[z[t-1]]); y ~ normal(mu[z], 1); mu ~ normal(0, 1); }`},
+	{name: "lag 2", bounds: between(1, 2, "z"), data: `{"T":6,"y":[0.3,-1,2.5,1,0,2]}`, text: `
+data { int T; vector[T] y; }
+parameters { array[2, 2] simplex[2] G; vector[2] mu; array[T] int<lower=1, upper=2> z; }
+model { for (t in 3:T) z[t] ~ categorical(G[z[t-2], z[t-1]]); y ~ normal(mu[z], 1); }`},
+	{name: "covariates in the transitions", bounds: between(0, 1, "z"), data: `{"T":5,"y":[0.3,-1,2.5,1,0],"x":[1,0,2,-1,1]}`, text: `
+data { int T; vector[T] y; vector[T] x; }
+parameters { vector[2] a; real b; vector[2] mu; array[T] int<lower=0, upper=1> z; }
+model {
+  z[1] ~ bernoulli(0.3);
+  for (t in 2:T) z[t] ~ bernoulli_logit(a[z[t - 1] + 1] + b * x[t]);
+  for (t in 1:T) { real m = mu[1] + z[t] * mu[2]; y[t] ~ student_t(4, m, 1.5); }
+}`},
+	{name: "hmm of groups", bounds: between(1, 2, "z"), data: `{"N":7,"y":[0.3,-1,2.5,1,0,2,1],"g":[1,1,1,2,3,3,3]}`, text: `
+data { int N; vector[N] y; array[N] int g; }
+parameters { array[2] simplex[2] G; vector[2] mu; array[3] simplex[2] start; array[N] int<lower=1, upper=2> z; }
+model {
+  for (n in 1:N)
+    if (n > 1 && g[n] == g[n - 1]) z[n] ~ categorical(G[z[n - 1]]); else z[n] ~ categorical(start[g[n]]);
+  for (n in 1:N) y[n] ~ normal(mu[z[n]], 1);
+}`},
+	{name: "hmm of columns", bounds: between(1, 2, "z"), data: `{"T":4,"J":2,"y":[[0.3,-1],[1,0],[1,3],[2,0]]}`, text: `
+data { int T; int J; array[T] vector[J] y; }
+parameters { array[2] simplex[2] G; vector[2] mu; array[T, J] int<lower=1, upper=2> z; }
+model {
+  for (j in 1:J) for (t in 2:T) z[t, j] ~ categorical(G[z[t - 1, j]]);
+  for (t in 1:T) for (j in 1:J) y[t, j] ~ normal(mu[z[t][j]], 1);
+}`},
+	{name: "crossed hmms", bounds: between(1, 2, "u", "v"), data: `{"T":4,"y":[0.3,-1,2.5,1]}`, text: `
+data { int T; vector[T] y; }
+parameters { array[2] simplex[2] G; array[2] simplex[2] H; vector[2] a; vector[2] b; array[T] int<lower=1, upper=2> u; array[T] int<lower=1, upper=2> v; }
+model {
+  for (t in 2:T) { u[t] ~ categorical(G[u[t-1]]); v[t] ~ categorical(H[v[t-1]]); }
+  for (t in 1:T) y[t] ~ normal(a[u[t]] + b[v[t]], 1);
+}`},
+	{name: "mixtures within an hmm", bounds: between(1, 2, "z", "c"), data: `{"T":4,"y":[0.3,-1,2.5,1]}`, text: `
+data { int T; vector[T] y; }
+parameters { array[2] simplex[2] G; array[2] simplex[2] W; array[2] vector[2] mu; array[T] int<lower=1, upper=2> z; array[T] int<lower=1, upper=2> c; }
+model {
+  for (t in 2:T) z[t] ~ categorical(G[z[t-1]]);
+  for (t in 1:T) { c[t] ~ categorical(W[z[t]]); y[t] ~ normal(mu[z[t], c[t]], 1); }
+}`},
+	{name: "hidden tree", bounds: between(1, 2, "z"), data: `{"N":8,"parent":[0,1,1,2,2,3,3,3],"y":[0.3,-1,2.5,1,0,2,1,-2]}`, text: `
+data { int N; array[N] int parent; vector[N] y; }
+parameters { array[2] simplex[2] G; simplex[2] root; vector[2] mu; array[N] int<lower=1, upper=2> z; }
+model {
+  z[1] ~ categorical(root);
+  for (n in 2:N) z[n] ~ categorical(G[z[parent[n]]]);
+  for (n in 1:N) if (n > 3) y[n] ~ normal(mu[z[n]], 1);
+}`},
+	{name: "n-mixture", bounds: between(0, 4, "N"), data: `{"R":3,"J":2,"y":[[1,2],[0,0],[3,1]],"x":[0.1,-0.5,1]}`, text: `
+data { int R; int J; array[R, J] int y; vector[R] x; }
+parameters { real a; real b; real<lower=0, upper=1> p; array[R] int<lower=0, upper=4> N; }
+model {
+  N ~ poisson_log(a + b * x);
+  for (r in 1:R) y[r] ~ binomial(N[r], p);
+}`},
+	{name: "n-mixture with bounds from data", perElement: map[string][][2]int64{"N": {{2, 4}, {0, 3}, {3, 7}}}, data: `{"R":3,"J":2,"y":[[1,2],[0,0],[3,1]],"x":[0.1,-0.5,1],"lo":[2,0,3],"hi":[4,3,7]}`, text: `
+data { int R; int J; array[R, J] int y; vector[R] x; array[R] int lo; array[R] int hi; }
+parameters { real a; real b; real<lower=0, upper=1> p; array[R] int<lower=lo, upper=hi> N; }
+model {
+  for (r in 1:R) { N[r] ~ poisson_log(a + b * x[r]); for (j in 1:J) y[r, j] ~ binomial(N[r], p); }
+}`},
+	{name: "misclassified outcomes", bounds: between(0, 1, "z"), data: `{"N":4,"y":[1,0,1,1],"x":[0.5,1,-1,2]}`, text: `
+data { int N; array[N] int<lower=0, upper=1> y; vector[N] x; }
+parameters { real a; real b; real<lower=0, upper=1> sens; real<lower=0, upper=1> spec; array[N] int<lower=0, upper=1> z; }
+model {
+  z ~ bernoulli_logit(a + b * x);
+  for (n in 1:N) { if (z[n] == 1) y[n] ~ bernoulli(sens); else y[n] ~ bernoulli(1 - spec); }
+}`},
+	{name: "missing covariates", bounds: between(0, 1, "xm"), data: `{"N":5,"M":2,"y":[1,0.5,2,-1,0],"x":[1,0,0,0,1],"at":[3,4]}`, text: `
+data { int N; int M; vector[N] y; array[N] int x; array[M] int at; }
+transformed data { array[N] int which = rep_array(0, N); for (m in 1:M) which[at[m]] = m; }
+parameters { real a; real b; real<lower=0, upper=1> p; array[M] int<lower=0, upper=1> xm; }
+model {
+  xm ~ bernoulli(p);
+  for (n in 1:N) {
+    int xn = which[n] > 0 ? xm[which[n]] : x[n];
+    if (which[n] == 0) x[n] ~ bernoulli(p);
+    y[n] ~ normal(a + b * xn, 1);
+  }
+}`},
+	{name: "change point", bounds: between(1, 6, "s"), data: `{"T":6,"y":[1,2,1,5,6,4]}`, text: `
+data { int T; array[T] int y; }
+parameters { real<lower=0> e; real<lower=0> l; int<lower=1, upper=T> s; }
+model {
+  e ~ exponential(1); l ~ exponential(1);
+  for (t in 1:T) y[t] ~ poisson(t < s ? e : l);
+}`},
+	{name: "change point by ranges", bounds: between(2, 6, "s"), data: `{"T":6,"y":[1,2,1,5,6,4]}`, text: `
+data { int T; array[T] int y; }
+parameters { real<lower=0> e; real<lower=0> l; int<lower=2, upper=T> s; }
+model {
+  for (t in 1:(s - 1)) y[t] ~ poisson(e);
+  for (t in s:T) y[t] ~ poisson(l);
+}`},
+	{name: "change points of groups", bounds: between(1, 4, "s"), data: `{"T":4,"G":3,"y":[[1,2,1],[5,6,4],[0,1,9],[3,3,8]]}`, text: `
+data { int T; int G; array[T, G] int y; }
+parameters { vector<lower=0>[G] e; real<lower=0> l; array[G] int<lower=1, upper=T> s; }
+model { for (g in 1:G) for (t in 1:T) y[t, g] ~ poisson(t < s[g] ? e[g] : l); }`},
+	{name: "dawid-skene", bounds: between(1, 3, "z"), data: `{"I":4,"J":3,"K":3,"N":7,"ii":[1,1,1,2,2,4,4],"jj":[1,2,3,1,3,2,2],"y":[1,1,2,3,3,1,2]}`, text: `
+data { int I; int J; int K; int N; array[N] int ii; array[N] int jj; array[N] int y; }
+parameters { simplex[K] p; array[J, K] simplex[K] th; array[I] int<lower=1, upper=K> z; }
+model { z ~ categorical(p); for (n in 1:N) y[n] ~ categorical(th[jj[n], z[ii[n]]]); }`},
+	{name: "noisy-or", bounds: between(0, 1, "d"), data: `{"F":3,"D":4,"y":[1,0,1]}`, text: `
+data { int F; int D; array[F] int y; }
+parameters { vector<lower=0, upper=1>[D] prior; matrix<lower=0, upper=1>[F, D] q; real<lower=0, upper=1> leak; array[D] int<lower=0, upper=1> d; }
+model {
+  d ~ bernoulli(prior);
+  for (f in 1:F) {
+    real off = 1 - leak;
+    for (k in 1:D) if (d[k] == 1) off *= q[f, k];
+    y[f] ~ bernoulli(1 - off);
+  }
+}`},
+	{name: "occupancy", bounds: between(0, 1, "z"), data: `{"R":4,"J":3,"y":[[1,0,1],[0,0,0],[0,0,0],[0,1,0]],"x":[0.5,1,-1,2]}`, text: `
+data { int R; int J; array[R, J] int y; vector[R] x; }
+parameters { real a; real b; real<lower=0, upper=1> p; array[R] int<lower=0, upper=1> z; }
+model {
+  for (r in 1:R) z[r] ~ bernoulli_logit(a + b * x[r]);
+  for (r in 1:R) for (j in 1:J) y[r, j] ~ bernoulli(z[r] * p);
+}`},
+	{name: "capture and recapture", bounds: between(0, 1, "z"), data: `{"I":2,"T":4,"y":[[1,0,1,0],[0,1,0,0]],"first":[1,2]}`, text: `
+data { int I; int T; array[I, T] int y; array[I] int first; }
+parameters { vector<lower=0, upper=1>[T] phi; real<lower=0, upper=1> p; array[I, T] int<lower=0, upper=1> z; }
+model {
+  for (i in 1:I) {
+    for (t in 1:first[i]) z[i, t] ~ bernoulli(1);
+    for (t in (first[i] + 1):T) {
+      z[i, t] ~ bernoulli(phi[t - 1] * z[i, t - 1]);
+      y[i, t] ~ bernoulli(p * z[i, t]);
+    }
+  }
+}`},
+	{name: "grid", bounds: between(0, 1, "z"), data: `{"R":3,"C":3,"y":[[0.3,-1,2.5],[1,0,2],[1,-2,1]]}`, text: `
+data { int R; int C; array[R, C] real y; }
+parameters { real beta; vector[2] mu; array[R, C] int<lower=0, upper=1> z; }
+model {
+  for (r in 1:R) for (c in 1:C) {
+    if (r > 1) target += beta * (z[r, c] == z[r - 1, c]);
+    if (c > 1) target += beta * (z[r, c] == z[r, c - 1]);
+    y[r, c] ~ normal(mu[z[r, c] + 1], 1);
+  }
+  beta ~ normal(0, 1);
+}`},
+	{name: "several sizes", bounds: map[string][2]int64{"a": {2, 4}, "b": {-1, 1}, "c": {5, 6}}, data: `{"y":[0.5,1,2]}`, text: `
+data { array[3] real y; }
+parameters { real m; vector[4] mu; int<lower=2, upper=4> a; array[2] int<lower=-1, upper=1> b; int<lower=5, upper=6> c; }
+model {
+  y[1] ~ normal(mu[a] + b[1], 1);
+  y[2] ~ normal(m * b[2] + c, 2);
+  target += 0.1 * a * b[1] - 0.3 * c;
+  m ~ normal(0, 1); mu ~ normal(0, 1);
+}`},
+	{name: "unused", bounds: map[string][2]int64{"a": {1, 3}, "b": {0, 1}}, data: `{"y":1}`, text: `
+data { real y; }
+parameters { real m; int<lower=1, upper=3> a; int<lower=0, upper=1> b; }
+model { y ~ normal(m + b, 1); m ~ normal(0, 1); }`},
+	{name: "sums and ranges", bounds: between(0, 1, "z"), data: `{"N":5,"y":[1,0,2]}`, text: `
+data { int N; array[3] int y; }
+parameters { real<lower=0> l; vector[N] b; array[N] int<lower=0, upper=1> z; }
+model {
+  y[1] ~ poisson(l + sum(z[1:3]));
+  y[2] ~ poisson(l + sum(z));
+  target += dot_product(b, to_vector(z));
+  b ~ normal(0, 1);
+  l ~ exponential(1);
+}`},
+	{name: "accumulated locals", bounds: between(1, 2, "z"), data: `{"N":3,"y":0.7}`, text: `
+data { int N; real y; }
+parameters { vector[2] mu; array[N] int<lower=1, upper=2> z; }
+model {
+  real acc = 0;
+  for (n in 1:N) acc += n * mu[z[n]];
+  y ~ normal(acc, 1);
+  mu ~ normal(0, 1);
+}`},
+	{name: "functions", bounds: between(1, 3, "z"), data: `{"N":3,"y":[1,2,3]}`, text: `
+functions { real mix_lpdf(real y, int k, vector mu) { return normal_lpdf(y | mu[k], k); } real f(int k, real m) { return k > 2 ? m : -m; } }
+data { int N; array[N] real y; }
+parameters { vector[3] mu; real m; array[N] int<lower=1, upper=3> z; }
+model { for (n in 1:N) { y[n] ~ mix(z[n], mu); target += f(z[n], m); } m ~ normal(0, 1); }`},
+	{name: "truncated", bounds: between(1, 2, "z"), data: `{"N":3,"y":[1,2,3]}`, text: `
+data { int N; array[N] real y; }
+parameters { vector[2] mu; simplex[2] w; array[N] int<lower=1, upper=2> z; }
+model { for (n in 1:N) { z[n] ~ categorical(w); y[n] ~ normal(mu[z[n]], 1) T[0, 5]; } }`},
+	{name: "ordered", bounds: between(1, 3, "z"), data: `{"N":3,"y":[1,2,3],"x":[1,0,-1]}`, text: `
+data { int N; array[N] int y; vector[N] x; }
+parameters { ordered[2] c; real b; vector[3] g; array[N] int<lower=1, upper=3> z; }
+model { z ~ ordered_logistic(b * x, c); for (n in 1:N) y[n] ~ poisson_log(g[z[n]]); }`},
+	{name: "model locals", bounds: between(1, 2, "z"), data: `{"N":3,"y":[1,2,3],"x":[1,0,-1]}`, text: `
+data { int N; array[N] real y; vector[N] x; }
+parameters { real a; vector[2] b; simplex[2] w; array[N] int<lower=1, upper=2> z; }
+transformed parameters { vector[N] eta = a + x * b[1]; }
+model {
+  vector[2] lw = log(w);
+  vector[N] twice = 2 * eta;
+  for (n in 1:N) { real m; m = twice[n]; m += b[z[n]]; target += lw[z[n]]; y[n] ~ normal(m, 1); x[n] ~ normal(a, 1); }
+}`},
+}
+
+// TestDiscrete compares the density and the draws of programs with discrete parameters with an
+// enumeration of their values, in which they are data.
+func TestDiscrete(t *testing.T) {
+	for _, c := range discreteCases {
+		t.Run(c.name, func(t *testing.T) { c.check(t, short.Of(2000, 300)) })
+	}
+}

@@ -1,0 +1,61 @@
+// Package marginal sums discrete parameters out of a program. It rewrites a program whose
+// parameters block has integers as an ordinary program without them, once its data are known.
+//
+// The written program goes through the usual pipeline, so all speed comes from what binding
+// recognises anyway: independent elements become lanes, chains become scans. No structure has its
+// own code here. A mixture, a hidden Markov model, a tree, a grid and a noisy-or network differ
+// only in the steps that the elimination finds.
+//
+//	program.go  the discrete parameters, their elements and values; what is computed from them
+//	split.go    statements about containers as loops over elements
+//	leaves.go   the statements that depend on a discrete parameter, each with the code it needs
+//	trace.go    runs these statements with data only, to find the elements that each factor reads
+//	order.go    the order of elimination
+//	group.go    isomorphic steps of the elimination
+//	emit.go     a loop for each group of steps: sums for the density, draws for each draw
+//	rewrite.go  Prepare and Rewrite: the whole way
+//	build.go    constructors of syntax trees
+//
+// # Factors
+//
+// A factor is an instance of a statement of the model block: at given values of the loops around
+// it. It reads some elements of discrete parameters. Which ones is found by running the statement
+// with the data alone: conditions and indices that data decide are evaluated, and where a discrete
+// parameter decides, all ways are followed. A statement that cannot be divided, such as a loop
+// whose end a discrete parameter decides, is one factor with all elements that it may read. Local
+// variables and transformed parameters that depend on discrete parameters are computed within the
+// factors that read them; transformed parameters move to generated quantities.
+//
+// # Dropped terms
+//
+// A statement with ~ about a discrete parameter keeps all its terms: a term that is constant for
+// the sampler may differ between the values that are summed over. Other statements follow Stan's
+// rule.
+//
+// # Order
+//
+// An element is eliminated whose neighbours need the fewest new edges (min-fill); ties go to the
+// first. So a chain is eliminated from its beginning, a tree from its leaves, and a grid by rows.
+// The sum over an element with its factors is a message: a function of its neighbours.
+//
+// # Groups
+//
+// Two steps are isomorphic if they add up instances of the same statements and messages of the
+// same number of elements, at the same positions of their cliques. A group of isomorphic steps is
+// one loop. Numbers that differ by step, such as indices, are multiples of the loop variable if
+// possible, otherwise elements of an index array. Messages are numbered along the way they are
+// used, so that a step of a chain reads the message before its own. If steps use different numbers
+// of factors of a kind, such as the ratings of an item, an inner loop adds them up. Where two
+// groups need each other, as in two crossed chains, the steps are grouped by level.
+//
+// # Values of probability zero
+//
+// The program never asks for the derivative of 0 · x by x for an integer 0, since it writes
+// z * x as (z == 0 ? 0 : z * x). A binomial count above its number of trials has probability 0 if
+// either is discrete and unknown, instead of being an error.
+//
+// # A parameter that no statement reads
+//
+// It is uniform, as a real parameter without a prior is. The sum over it is the number of its
+// values, and its draws are uniform.
+package marginal

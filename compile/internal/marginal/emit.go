@@ -1,0 +1,571 @@
+package marginal
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// writer writes the program without discrete parameters.
+type writer struct {
+	builder
+	p      *program
+	steps  []*step
+	groups []*group
+	arrays map[string]string // names of index arrays, by content
+	stem   string            // of these names
+	tables []ast.Stmt        // their declarations, for transformed data
+}
+
+// counter is a loop variable that numbers rows, or factors of a list.
+type counter struct {
+	name   string
+	values []int64 // of the rows, in order
+}
+
+// of returns an expression for a number that differs by row: a constant, a multiple of the counter
+// plus a constant, or an element of an index array.
+func (w *writer) of(c counter, ns []int64) ast.Expr {
+	if len(ns) == 0 {
+		return w.int(0)
+	}
+	if !slices.ContainsFunc(ns, func(n int64) bool { return n != ns[0] }) {
+		return w.int(ns[0])
+	}
+	dx := c.values[1] - c.values[0]
+	if slope := ns[1] - ns[0]; dx != 0 && slope%dx == 0 && slope != 0 {
+		slope /= dx
+		start := ns[0] - slope*c.values[0]
+		fits := true
+		for i, n := range ns {
+			fits = fits && n == slope*c.values[i]+start
+		}
+		if fits && slope == 1 {
+			return w.plus(w.name(c.name), start)
+		} else if fits && slope > 1 {
+			return w.plus(w.op("*", w.int(slope), w.name(c.name)), start)
+		} else if fits && slope == -1 {
+			return w.op("-", w.int(start), w.name(c.name))
+		}
+	}
+	lo, hi := slices.Min(c.values), slices.Max(c.values)
+	table := make([]int64, hi-lo+1)
+	for i := range table {
+		table[i] = ns[0]
+	}
+	for i, n := range ns {
+		table[c.values[i]-lo] = n
+	}
+	return w.at(w.table(table), w.plus(w.name(c.name), 1-lo))
+}
+
+// table returns the name of an index array.
+func (w *writer) table(ns []int64) ast.Expr {
+	key := fmt.Sprint(ns)
+	name, ok := w.arrays[key]
+	if !ok {
+		name = fmt.Sprintf("%s%d", w.stem, len(w.tables)+1)
+		w.arrays[key] = name
+		w.tables = append(w.tables, w.declare([]ast.Expr{w.int(int64(len(ns)))}, "int", nil, name, w.ints(ns)))
+	}
+	return w.name(name)
+}
+
+// messages are the names of the arrays of messages, by rank.
+type messages struct {
+	name  map[int]string
+	first map[int]int64 // the number of the first message
+}
+
+// declareMessages declares the arrays of messages.
+func (w *writer) declareMessages() (messages, []ast.Stmt) {
+	m := messages{name: map[int]string{}, first: map[int]int64{}}
+	last := map[int]int64{}
+	width := map[int][]int64{}
+	for _, s := range w.steps {
+		r := len(s.around)
+		if r == 0 {
+			continue
+		}
+		n := int64(s.message)
+		if _, ok := m.first[r]; !ok {
+			m.first[r], last[r], width[r] = n, n, make([]int64, r)
+		}
+		m.first[r], last[r] = min(m.first[r], n), max(last[r], n)
+		for k, e := range s.around {
+			width[r][k] = max(width[r][k], w.p.elements[e].size())
+		}
+	}
+	var out []ast.Stmt
+	for r := 1; r < 64; r++ {
+		if _, ok := m.first[r]; !ok {
+			continue
+		}
+		m.name[r] = w.p.names.fresh("message")
+		dims := []ast.Expr{w.int(last[r] - m.first[r] + 1)}
+		for _, n := range width[r] {
+			dims = append(dims, w.int(n))
+		}
+		out = append(out, w.declare(dims, "real", nil, m.name[r], nil))
+	}
+	return m, out
+}
+
+// looped returns loops over the rows of a group. reverse goes from the last row to the first.
+func (w *writer) looped(g *group, reverse bool, body func(c counter) []ast.Stmt) ast.Stmt {
+	mark := w.p.names.mark()
+	defer w.p.names.release(mark)
+	n := len(g.rows)
+	c := counter{name: w.p.names.fresh("q"), values: make([]int64, n)}
+	segments := append(slices.Clone(g.segments), n)
+	contiguous := true
+	for s := 1; s < len(segments); s++ {
+		for k := segments[s-1] + 1; k < segments[s]; k++ {
+			contiguous = contiguous && g.rows[k].number == g.rows[k-1].number+1
+		}
+	}
+	for k := range c.values {
+		c.values[k] = int64(k + 1)
+		if contiguous {
+			c.values[k] = g.rows[k].number
+		}
+	}
+	if n == 1 {
+		return w.block(body(c)...)
+	}
+	var from, to []int64
+	for s := 1; s < len(segments); s++ {
+		from, to = append(from, c.values[segments[s-1]]), append(to, c.values[segments[s]-1])
+	}
+	loop := func(from, to ast.Expr) ast.Stmt {
+		if !reverse {
+			return w.loop(c.name, from, to, body(c)...)
+		}
+		back := w.p.names.fresh("back")
+		at := w.declare(nil, "int", nil, c.name, w.op("-", w.op("+", clone(from, nil), clone(to, nil)), w.name(back)))
+		return w.loop(back, from, to, append([]ast.Stmt{at}, body(c)...)...)
+	}
+	if len(from) == 1 {
+		return loop(w.int(from[0]), w.int(to[0]))
+	}
+	s := counter{name: w.p.names.fresh("s")}
+	for k := range from {
+		s.values = append(s.values, int64(k+1))
+	}
+	inner := loop(w.of(s, from), w.of(s, to))
+	if !reverse {
+		return w.loop(s.name, w.int(1), w.int(int64(len(from))), inner)
+	}
+	back := w.p.names.fresh("back")
+	at := w.declare(nil, "int", nil, s.name, w.op("-", w.int(int64(len(from)+1)), w.name(back)))
+	return w.loop(back, w.int(1), w.int(int64(len(from))), at, inner)
+}
+
+// column collects a number of each row.
+func column(g *group, f func(r *row) int64) []int64 {
+	out := make([]int64, len(g.rows))
+	for i := range g.rows {
+		out[i] = f(&g.rows[i])
+	}
+	return out
+}
+
+// clique has expressions for the elements of the rows' cliques.
+type clique struct {
+	values []ast.Expr // the value of each element
+	lo, hi []ast.Expr
+}
+
+// bounds returns a clique without values.
+func (w *writer) bounds(g *group, c counter) clique {
+	var q clique
+	for k := range g.unknowns {
+		q.lo = append(q.lo, w.of(c, column(g, func(r *row) int64 { return w.p.elements[r.clique[k]].lo })))
+		q.hi = append(q.hi, w.of(c, column(g, func(r *row) int64 { return w.p.elements[r.clique[k]].hi })))
+	}
+	q.values = make([]ast.Expr, len(g.unknowns))
+	return q
+}
+
+// from1 returns the position, from 1, of a value among those of its element.
+func (w *writer) from1(value, lo ast.Expr) ast.Expr {
+	if n, ok := lo.(*ast.IntLit); ok {
+		return w.plus(clone(value, nil), 1-n.Value)
+	}
+	return w.plus(w.op("-", clone(value, nil), clone(lo, nil)), 1)
+}
+
+// terms returns statements that store in vector lp the sums of a step's factors for each value of
+// its element. The other values of the clique are given.
+func (w *writer) terms(g *group, c counter, q clique, m messages, lp string) []ast.Stmt {
+	v := w.p.names.fresh("v")
+	q.values[0] = w.name(v)
+	var before []ast.Stmt
+	var terms []ast.Expr
+	for k, kd := range g.kinds {
+		if kd.many {
+			f := w.p.names.fresh("f")
+			j := counter{name: w.p.names.fresh("j")}
+			var all []factor
+			from, to := make([]int64, len(g.rows)), make([]int64, len(g.rows))
+			for i, r := range g.rows {
+				from[i] = int64(len(all) + 1)
+				all = append(all, r.factors[k]...)
+				to[i] = int64(len(all))
+			}
+			for i := range all {
+				j.values = append(j.values, int64(i+1))
+			}
+			inner, value := w.value(kd, j, all, q, m)
+			inner = append(inner, w.assign(w.name(f), "+=", value))
+			before = append(before, w.declare(nil, "real", nil, f, w.int(0)), w.loop(j.name, w.of(c, from), w.of(c, to), inner...))
+			terms = append(terms, w.name(f))
+			continue
+		}
+		var all []factor
+		for _, r := range g.rows {
+			all = append(all, r.factors[k][0])
+		}
+		inner, value := w.value(kd, c, all, q, m)
+		before = append(before, inner...)
+		terms = append(terms, value)
+	}
+	body := append(before, w.assign(w.at(w.name(lp), w.from1(w.name(v), q.lo[0])), "=", w.sum(terms)))
+	return []ast.Stmt{
+		w.declare(nil, "vector", []ast.Expr{w.from1(q.hi[0], q.lo[0])}, lp, nil),
+		w.loop(v, clone(q.lo[0], nil), clone(q.hi[0], nil), body...),
+	}
+}
+
+// value returns the value of a factor, and the statements that compute it.
+func (w *writer) value(k *kind, c counter, all []factor, q clique, m messages) ([]ast.Stmt, ast.Expr) {
+	number := func(f func(factor) int64) ast.Expr {
+		ns := make([]int64, len(all))
+		for i := range all {
+			ns[i] = f(all[i])
+		}
+		return w.of(c, ns)
+	}
+	if k.pattern == nil {
+		is := []ast.Expr{number(func(f factor) int64 { return int64(w.steps[f.step].message) - m.first[k.rank] + 1 })}
+		for _, a := range k.axes {
+			is = append(is, w.from1(q.values[a], q.lo[a]))
+		}
+		return nil, w.at(w.name(m.name[k.rank]), is...)
+	}
+	pat := k.pattern
+	e := &editor{w: w, p: w.p, leaf: pat.leaf, reads: pat.reads, loops: map[*check.Var]ast.Expr{}}
+	for i, l := range pat.loops {
+		e.loops[w.p.info.Defs[l]] = number(func(f factor) int64 { return pat.instances[f.instance].loops[i] })
+	}
+	for _, a := range k.axes {
+		e.axes = append(e.axes, q.values[a])
+	}
+	if len(pat.instances) > 0 {
+		for i := range pat.instances[0].shifts {
+			e.shifts = append(e.shifts, number(func(f factor) int64 { return pat.instances[f.instance].shifts[i] }))
+		}
+	}
+	if len(pat.leaf.code) == 1 {
+		switch s := pat.leaf.code[0].(type) {
+		case *ast.Tilde:
+			if s.Trunc == nil {
+				return nil, e.tilde(s)
+			}
+		case *ast.TargetPlus:
+			return nil, e.scalar(s.Value)
+		}
+	}
+	e.sum = w.p.names.fresh("f")
+	body := make([]ast.Stmt, 0, len(pat.leaf.code))
+	for _, s := range pat.leaf.code {
+		body = append(body, e.node(s).(ast.Stmt))
+	}
+	return []ast.Stmt{w.declare(nil, "real", nil, e.sum, w.int(0)), w.block(body...)}, w.name(e.sum)
+}
+
+// density returns the statements of the elimination. With target they add the logarithm of the sum
+// to the target, otherwise they only compute the messages.
+func (w *writer) density(target bool) ([]ast.Stmt, messages) {
+	m, out := w.declareMessages()
+	for _, g := range w.groups {
+		rank := len(g.unknowns) - 1
+		if rank == 0 && !target {
+			continue
+		}
+		out = append(out, w.looped(g, false, func(c counter) []ast.Stmt {
+			q := w.bounds(g, c)
+			names := make([]string, rank+1)
+			for k := 1; k <= rank; k++ {
+				names[k] = w.p.names.fresh("a")
+				q.values[k] = w.name(names[k])
+			}
+			if rank == 0 && len(g.kinds) == 0 { // no statement reads it
+				return []ast.Stmt{w.target(w.call("log", w.from1(q.hi[0], q.lo[0])))}
+			}
+			lp := w.p.names.fresh("lp")
+			body := w.terms(g, c, q, m, lp)
+			sum := w.call("log_sum_exp", w.name(lp))
+			if rank == 0 {
+				return append(body, w.target(sum))
+			}
+			is := []ast.Expr{w.of(c, column(g, func(r *row) int64 { return r.number - m.first[rank] + 1 }))}
+			for k := 1; k <= rank; k++ {
+				is = append(is, w.from1(q.values[k], q.lo[k]))
+			}
+			body = append(body, w.assign(w.at(w.name(m.name[rank]), is...), "=", sum))
+			for k := rank; k >= 1; k-- {
+				body = []ast.Stmt{w.loop(names[k], clone(q.lo[k], nil), clone(q.hi[k], nil), body...)}
+			}
+			return body
+		}))
+	}
+	return out, m
+}
+
+// draws returns statements that draw the discrete parameters, in the order opposite to that of the
+// elimination: each given those that are drawn before it.
+func (w *writer) draws() []ast.Stmt {
+	out, m := w.density(false)
+	for _, g := range slices.Backward(w.groups) {
+		out = append(out, w.looped(g, true, func(c counter) []ast.Stmt {
+			q := w.bounds(g, c)
+			for k := 1; k < len(g.unknowns); k++ {
+				q.values[k] = w.element(g, c, k)
+			}
+			lp := w.p.names.fresh("lp")
+			body := w.terms(g, c, q, m, lp)
+			draw := w.call("categorical_rng", w.call("softmax", w.name(lp)))
+			var value ast.Expr
+			if n, ok := q.lo[0].(*ast.IntLit); ok {
+				value = w.plus(draw, n.Value-1)
+			} else {
+				value = w.op("+", w.plus(clone(q.lo[0], nil), -1), draw)
+			}
+			return append(body, w.assign(w.element(g, c, 0), "=", value))
+		}))
+	}
+	return out
+}
+
+// element returns the variable of a discrete parameter at the element of the clique.
+func (w *writer) element(g *group, c counter, k int) ast.Expr {
+	u := g.unknowns[k]
+	var is []ast.Expr
+	for d := range u.shape {
+		is = append(is, w.of(c, column(g, func(r *row) int64 { return u.index(r.clique[k] - u.first)[d] })))
+	}
+	return w.at(w.name(u.name), is...)
+}
+
+// editor copies the code of a leaf with other expressions for its loop variables and for what it
+// reads of discrete parameters.
+type editor struct {
+	w      *writer
+	p      *program
+	leaf   *leaf
+	reads  []read
+	loops  map[*check.Var]ast.Expr
+	axes   []ast.Expr // values of the elements of the pattern
+	shifts []ast.Expr
+	sum    string // the variable that target += adds to
+}
+
+func (e *editor) expr(x ast.Expr) ast.Expr { return e.node(x).(ast.Expr) }
+
+func (e *editor) exprs(xs []ast.Expr) []ast.Expr {
+	var out []ast.Expr
+	for _, x := range xs {
+		out = append(out, e.expr(x))
+	}
+	return out
+}
+
+// scalar returns a value for target +=, the sum of a container.
+func (e *editor) scalar(x ast.Expr) ast.Expr {
+	if e.p.info.Types[x].Type.IsScalar() {
+		return e.expr(x)
+	}
+	return e.w.call("sum", e.expr(x))
+}
+
+func (e *editor) node(n ast.Node) ast.Node {
+	b := builder{n.Span()}
+	switch n := n.(type) {
+	case *ast.VarExpr, *ast.IndexExpr:
+		if k := slices.IndexFunc(e.leaf.occs, func(o *occ) bool { return ast.Node(o.node) == n }); k >= 0 {
+			return e.occurrence(e.leaf.occs[k], &e.reads[k])
+		}
+		if v, ok := n.(*ast.VarExpr); ok {
+			if to, ok := e.loops[e.p.info.Uses[v]]; ok {
+				return clone(to, nil)
+			}
+		}
+	case *ast.Tilde:
+		if n.Trunc != nil {
+			return e.truncated(n)
+		}
+		return b.assign(b.name(e.sum), "+=", e.tilde(n))
+	case *ast.TargetPlus:
+		return b.assign(b.name(e.sum), "+=", e.scalar(n.Value))
+	case *ast.CallExpr:
+		if c := e.p.info.Calls[n]; c != nil && c.Func == nil && (strings.HasSuffix(n.Func.Name, "_lpmf") || strings.HasSuffix(n.Func.Name, "_lupmf")) {
+			return e.mass(b, c.Name, n.Args)
+		}
+		if stem, ok := strings.CutSuffix(n.Func.Name, "_lupdf"); ok {
+			return b.density(stem+"_lpdf", e.expr(n.Args[0]), e.exprs(n.Args[1:])...)
+		} else if stem, ok := strings.CutSuffix(n.Func.Name, "_lupmf"); ok {
+			return b.density(stem+"_lpmf", e.expr(n.Args[0]), e.exprs(n.Args[1:])...)
+		}
+	case *ast.Binary:
+		// 0 · x is 0, even where the derivative by x is infinite: an individual that is dead is not
+		// seen, whatever the probability to see it.
+		if n.Op == "*" {
+			x, y := n.X, n.Y
+			if e.p.info.Types[y].Type.Equal(types.IntType) {
+				x, y = y, x
+			}
+			if e.p.info.Types[x].Type.Equal(types.IntType) && e.p.info.Types[y].Type.Equal(types.RealType) && e.p.involved(x) && !e.p.involved(y) {
+				return &ast.Paren{Base: b.base(), X: &ast.Cond{Base: b.base(), Cond: b.op("==", e.expr(x), b.int(0)), Then: b.int(0), Else: b.op("*", e.expr(n.X), e.expr(n.Y))}}
+			}
+		}
+	}
+	return shallow(ast.Map(n, e.node))
+}
+
+// tilde returns the log density of a distribution statement, with all its terms.
+func (e *editor) tilde(s *ast.Tilde) ast.Expr {
+	b := builder{s.Span()}
+	args := append([]ast.Expr{s.Variate}, s.Args...)
+	c := e.p.info.Calls[s]
+	return e.mass(b, c.Name, args)
+}
+
+// mass returns a log density or log mass.
+func (e *editor) mass(b builder, name string, args []ast.Expr) ast.Expr {
+	out := b.density(name, e.expr(args[0]), e.exprs(args[1:])...)
+	scalar := func(k int) bool { return e.p.info.Types[args[k]].Type.IsScalar() }
+	switch name {
+	case "categorical_lpmf":
+		// The vector is a simplex by its declaration: there is nothing to check.
+		if scalar(0) && e.simplex(args[1]) {
+			return b.call("log", b.at(e.expr(args[1]), e.expr(args[0])))
+		}
+	case "binomial_lpmf", "binomial_logit_lpmf", "beta_binomial_lpmf":
+		// A number of trials below the count has probability 0. As data it would be an error.
+		if scalar(0) && scalar(1) && (e.p.involved(args[0]) || e.p.involved(args[1])) {
+			outside := b.op("||", b.op("<", e.expr(args[0]), b.int(0)), b.op(">", e.expr(args[0]), e.expr(args[1])))
+			return &ast.Paren{Base: b.base(), X: &ast.Cond{Base: b.base(), Cond: outside, Then: b.call("negative_infinity"), Else: out}}
+		}
+	}
+	return out
+}
+
+// simplex reports whether an expression is a parameter declared as a simplex, or an element of an
+// array of them.
+func (e *editor) simplex(x ast.Expr) bool {
+	x = ast.Unparen(x)
+	n := 0
+	if i, ok := x.(*ast.IndexExpr); ok {
+		for _, ix := range i.Indices {
+			s, ok := ix.(*ast.Single)
+			if !ok || !e.p.info.Types[s.X].Type.IsScalar() {
+				return false
+			}
+		}
+		x, n = ast.Unparen(i.X), len(i.Indices)
+	}
+	v, ok := x.(*ast.VarExpr)
+	if !ok {
+		return false
+	}
+	u := e.p.info.Uses[v]
+	return u != nil && u.Block == ast.Parameters && u.Constraint == types.Simplex && u.Type.Dims == n
+}
+
+// occurrence returns what replaces a place that reads discrete parameters.
+func (e *editor) occurrence(o *occ, r *read) ast.Expr {
+	b := builder{o.node.Span()}
+	if r.absent {
+		return e.nothing(o)
+	}
+	at := 0
+	var rest []ast.Index
+	var build func(d int) ast.Expr
+	build = func(d int) ast.Expr {
+		if d == len(r.dims) {
+			at++
+			return clone(e.axes[r.axes[at-1]], nil)
+		}
+		if r.dims[d].kind == one {
+			return build(d + 1)
+		}
+		var es []ast.Expr
+		for range r.dims[d].n {
+			es = append(es, build(d+1))
+		}
+		return b.array(es...)
+	}
+	x := build(0)
+	indexed := false
+	for d, dim := range r.dims {
+		switch dim.kind {
+		case listed:
+			rest = append(rest, &ast.All{Base: b.base()})
+		case varying:
+			i := e.expr(o.indices[d].(*ast.Single).X)
+			if n, ok := e.shifts[dim.shift].(*ast.IntLit); !ok {
+				i = b.op("-", i, clone(e.shifts[dim.shift], nil))
+			} else {
+				i = b.plus(i, -n.Value)
+			}
+			rest = append(rest, b.single(i))
+			indexed = true
+		}
+	}
+	if indexed {
+		return &ast.IndexExpr{Base: b.base(), X: x, Indices: rest}
+	}
+	return x
+}
+
+// nothing returns a value for a place that is never reached.
+func (e *editor) nothing(o *occ) ast.Expr {
+	b := builder{o.node.Span()}
+	x := b.int(1)
+	t := e.p.info.Types[o.node].Type
+	for range t.Dims {
+		x = b.array(x)
+	}
+	return x
+}
+
+// truncated returns the statements of a truncated distribution of real numbers.
+func (e *editor) truncated(s *ast.Tilde) ast.Stmt {
+	b := builder{s.Span()}
+	name := strings.TrimSuffix(e.p.info.Calls[s].Name, "_lpdf")
+	y := func() ast.Expr { return e.expr(s.Variate) }
+	var outside ast.Expr
+	var norm ast.Expr
+	cdf := func(suffix string, bound ast.Expr) ast.Expr {
+		return b.density(name+suffix, e.expr(bound), e.exprs(s.Args)...)
+	}
+	lower, upper := s.Trunc.Lower, s.Trunc.Upper
+	switch {
+	case lower != nil && upper != nil:
+		outside = b.op("||", b.op("<", y(), e.expr(lower)), b.op(">", y(), e.expr(upper)))
+		norm = b.call("log_diff_exp", cdf("_lcdf", upper), cdf("_lcdf", lower))
+	case lower != nil:
+		outside, norm = b.op("<", y(), e.expr(lower)), cdf("_lccdf", lower)
+	case upper != nil:
+		outside, norm = b.op(">", y(), e.expr(upper)), cdf("_lcdf", upper)
+	default:
+		return b.assign(b.name(e.sum), "+=", e.tilde(s))
+	}
+	return &ast.If{Base: b.base(), Cond: outside, Then: b.assign(b.name(e.sum), "+=", b.call("negative_infinity")),
+		Else: b.assign(b.name(e.sum), "+=", b.op("-", e.tilde(s), norm))}
+}

@@ -1,0 +1,262 @@
+package marginal
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// kind is a way in which steps use a factor: a pattern or a message, with the position in the
+// step's clique of each element that it reads.
+type kind struct {
+	key     string
+	pattern *pattern // nil: messages
+	rank    int      // of messages: the number of elements that one is a function of
+	axes    []int    // positions in the clique: first the eliminated element, then those around it
+	many    bool     // some step has several such factors
+}
+
+// group is a set of isomorphic steps, which one loop computes.
+type group struct {
+	id       int
+	unknowns []*unknown // of the clique
+	kinds    []*kind
+	rows     []row // in an order in which no row needs a later one
+	segments []int // where segments of rows begin: chains, or levels of a tree
+	chained  bool  // rows need earlier rows of the group
+}
+
+// row is a step of a group.
+type row struct {
+	step    int
+	number  int64
+	clique  []int      // elements
+	factors [][]factor // by kind
+}
+
+// grouped sorts the steps into groups, in an order in which no group needs a later one. A group
+// that another one both needs and is needed by is divided by levels.
+func (p *program) grouped(steps []*step, patterns []*pattern) []*group {
+	number := numbers(steps)
+	consumer := consumers(steps)
+	level := make([]int, len(steps)) // of the longest chain of messages
+	for i := range steps {
+		if c := consumer[i]; c >= 0 {
+			level[c] = max(level[c], level[i]+1)
+		}
+	}
+	patternID := map[*pattern]int{}
+	for i, pat := range patterns {
+		patternID[pat] = i
+	}
+	kinds := map[string]*kind{}
+	type use struct {
+		k *kind
+		f factor
+	}
+	uses := make([][]use, len(steps))
+	for i, s := range steps {
+		clique := append([]int{s.element}, s.around...)
+		count := map[*kind]int{}
+		for _, f := range s.factors {
+			k := &kind{pattern: f.pattern}
+			var scope []int
+			if f.pattern != nil {
+				scope = f.pattern.instances[f.instance].elements
+				k.key = fmt.Sprintf("p%06d", patternID[f.pattern])
+			} else {
+				scope = steps[f.step].around
+				k.rank = len(scope)
+				k.key = fmt.Sprintf("q%d", k.rank)
+			}
+			for _, e := range scope {
+				at := slices.Index(clique, e)
+				k.axes = append(k.axes, at)
+				k.key += fmt.Sprintf(",%d", at)
+			}
+			if known := kinds[k.key]; known != nil {
+				k = known
+			} else {
+				kinds[k.key] = k
+			}
+			if count[k]++; count[k] > 1 {
+				k.many = true
+			}
+			uses[i] = append(uses[i], use{k, f})
+		}
+	}
+	signature := make([]string, len(steps))
+	for i, s := range steps {
+		var keys []string
+		for _, u := range uses[i] {
+			keys = append(keys, u.k.key)
+		}
+		sort.Strings(keys)
+		keys = slices.Compact(keys)
+		var b strings.Builder
+		for _, e := range append([]int{s.element}, s.around...) {
+			fmt.Fprintf(&b, "%d.", p.elements[e].of.id)
+		}
+		signature[i] = b.String() + strings.Join(keys, ";")
+	}
+	order, ok := topological(signature, consumer)
+	if !ok {
+		for i := range signature {
+			signature[i] = fmt.Sprintf("%09d;%s", level[i], signature[i])
+		}
+		order, _ = topological(signature, consumer)
+	}
+	members := map[string][]int{}
+	for i := range steps {
+		members[signature[i]] = append(members[signature[i]], i)
+	}
+	var out []*group
+	for id, sig := range order {
+		g := &group{id: id}
+		in := members[sig]
+		s := steps[in[0]]
+		for _, e := range append([]int{s.element}, s.around...) {
+			g.unknowns = append(g.unknowns, p.elements[e].of)
+		}
+		for _, u := range uses[in[0]] {
+			if !slices.Contains(g.kinds, u.k) {
+				g.kinds = append(g.kinds, u.k)
+			}
+		}
+		slices.SortFunc(g.kinds, func(a, b *kind) int { return strings.Compare(a.key, b.key) })
+		in, g.segments, g.chained = arranged(in, consumer, signature, number)
+		for _, i := range in {
+			r := row{step: i, number: int64(number[i]), clique: append([]int{steps[i].element}, steps[i].around...), factors: make([][]factor, len(g.kinds))}
+			for _, u := range uses[i] {
+				k := slices.Index(g.kinds, u.k)
+				r.factors[k] = append(r.factors[k], u.f)
+			}
+			g.rows = append(g.rows, r)
+		}
+		out = append(out, g)
+	}
+	for i, s := range steps {
+		s.message = number[i]
+	}
+	return out
+}
+
+// consumers returns, for each step, the step that uses its message; -1 if it has none.
+func consumers(steps []*step) []int {
+	at := map[int]int{}
+	for i, s := range steps {
+		at[s.element] = i
+	}
+	out := make([]int, len(steps))
+	for i, s := range steps {
+		out[i] = -1
+		if len(s.around) > 0 {
+			out[i] = at[s.around[0]]
+		}
+	}
+	return out
+}
+
+// numbers numbers the steps from 1, such that a step whose message another one uses is mostly the
+// one before it.
+func numbers(steps []*step) []int {
+	consumer := consumers(steps)
+	out := make([]int, len(steps))
+	n := 0
+	for i := range steps {
+		for k := i; k >= 0 && out[k] == 0; k = consumer[k] {
+			n++
+			out[k] = n
+		}
+	}
+	return out
+}
+
+// topological sorts signatures such that messages go forward, also within one; ok is false if
+// messages go round among several.
+func topological(signature []string, consumer []int) (order []string, ok bool) {
+	needs := map[string]map[string]bool{}
+	count := map[string]int{}
+	var all []string
+	for i, s := range signature {
+		if _, seen := count[s]; !seen {
+			count[s] = 0
+			all = append(all, s)
+		}
+		if c := consumer[i]; c >= 0 && signature[c] != s {
+			if needs[s] == nil {
+				needs[s] = map[string]bool{}
+			}
+			needs[s][signature[c]] = true
+		}
+	}
+	for _, to := range needs {
+		for t := range to {
+			count[t]++
+		}
+	}
+	var ready []string
+	for _, s := range all {
+		if count[s] == 0 {
+			ready = append(ready, s)
+		}
+	}
+	for len(ready) > 0 {
+		s := ready[0]
+		ready = ready[1:]
+		order = append(order, s)
+		for _, t := range all { // in a fixed order
+			if needs[s][t] {
+				if count[t]--; count[t] == 0 {
+					ready = append(ready, t)
+				}
+			}
+		}
+	}
+	return order, len(order) == len(all)
+}
+
+// arranged orders the steps of a group by need. If every step needs at most one other of the group,
+// the segments are chains, otherwise levels.
+func arranged(in []int, consumer []int, signature []string, number []int) (rows, segments []int, chained bool) {
+	slices.SortFunc(in, func(a, b int) int { return number[a] - number[b] })
+	member := map[int]bool{}
+	for _, i := range in {
+		member[i] = true
+	}
+	sources := map[int]int{}
+	depth := map[int]int{}
+	most := 0
+	byElimination := slices.Clone(in)
+	slices.Sort(byElimination)
+	for _, i := range byElimination {
+		if c := consumer[i]; c >= 0 && member[c] {
+			sources[c]++
+			most = max(most, sources[c])
+			depth[c] = max(depth[c], depth[i]+1)
+		}
+	}
+	switch {
+	case most == 0:
+		return in, []int{0}, false
+	case most == 1:
+		for _, i := range in {
+			if sources[i] > 0 {
+				continue
+			}
+			segments = append(segments, len(rows))
+			for k := i; k >= 0 && member[k]; k = consumer[k] {
+				rows = append(rows, k)
+			}
+		}
+		return rows, segments, true
+	}
+	slices.SortStableFunc(in, func(a, b int) int { return depth[a] - depth[b] })
+	for k, i := range in {
+		if k == 0 || depth[i] != depth[in[k-1]] {
+			segments = append(segments, k)
+		}
+	}
+	return in, segments, true
+}

@@ -1,0 +1,230 @@
+package marginal
+
+import (
+	"container/heap"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// factor is a function of some elements: an instance of a pattern, or the message of a step.
+type factor struct {
+	pattern  *pattern // nil: a message
+	instance int
+	step     int // of a message: the step that made it
+}
+
+// step is the elimination of one element: the factors that read it are added up and summed over its
+// values, which gives a message, a function of the other elements that they read.
+type step struct {
+	element int
+	around  []int // the other elements, in the order in which they are eliminated
+	factors []factor
+	message int // its position among the messages of its rank; from 0
+}
+
+const (
+	manyNeighbours = 100
+
+	maxTable = 4_000_000   // values of the elements of a step
+	maxCost  = 400_000_000 // values of all steps
+)
+
+// eliminate chooses an order, and returns the steps in it. The next element is one whose neighbours
+// need the fewest new edges (min-fill); ties go to fewer neighbours' values, then to the first.
+func (p *program) eliminate(patterns []*pattern) ([]*step, error) {
+	n := len(p.elements)
+	factorsOf := make([][]factor, n) // by element that reads it
+	scopes := map[factor][]int{}
+	neighbours := make([]map[int]bool, n)
+	link := func(scope []int) {
+		for _, a := range scope {
+			for _, b := range scope {
+				if a != b {
+					if neighbours[a] == nil {
+						neighbours[a] = map[int]bool{}
+					}
+					neighbours[a][b] = true
+				}
+			}
+		}
+	}
+	for _, pat := range patterns {
+		for i := range pat.instances {
+			scope := pat.instances[i].elements
+			if w := p.volume(scope); w > maxTable {
+				return nil, p.wide(pat.leaf.stmt().Span(), "this statement", scope, w)
+			}
+			f := factor{pattern: pat, instance: i}
+			if len(scope) > 1 {
+				scopes[f] = scope
+			}
+			for _, e := range scope {
+				factorsOf[e] = append(factorsOf[e], f)
+			}
+			link(scope)
+		}
+	}
+	q := &queue{cost: make([]cost, n), at: make([]int, n)}
+	for e := range n {
+		q.cost[e] = p.costOf(e, neighbours)
+		q.at[e] = e
+		q.list = append(q.list, e)
+	}
+	heap.Init(q)
+	position := make([]int, n)
+	gone := make([]bool, n)
+	var steps []*step
+	total := 0.0
+	for q.Len() > 0 {
+		e := heap.Pop(q).(int)
+		gone[e], position[e] = true, len(steps)
+		var around []int
+		for o := range neighbours[e] {
+			around = append(around, o)
+		}
+		slices.Sort(around)
+		clique := append([]int{e}, around...)
+		w := p.volume(clique)
+		if w > maxTable {
+			at := p.elements[e].of.decl.Name.Span()
+			return nil, p.wide(at, "the sum over "+p.name(e), clique, w)
+		}
+		if total += w; total > maxCost {
+			return nil, p.errorf(diag.DiscreteWidth, p.elements[e].of.decl.Name.Span(), "the sums over the discrete parameters have more than %d terms", "", "give them closer bounds, or fewer elements", int(maxCost))
+		}
+		steps = append(steps, &step{element: e, around: around})
+		touched := map[int]bool{}
+		for _, a := range around {
+			delete(neighbours[a], e)
+			touched[a] = true
+			for _, b := range around {
+				if a != b && !neighbours[a][b] {
+					neighbours[a][b] = true
+					// Elements next to both have one missing edge fewer.
+					for c := range neighbours[a] {
+						touched[c] = true
+					}
+				}
+			}
+		}
+		for a := range touched {
+			if !gone[a] {
+				if c := p.costOf(a, neighbours); c != q.cost[a] {
+					q.cost[a] = c
+					heap.Fix(q, q.at[a])
+				}
+			}
+		}
+		neighbours[e] = nil
+	}
+	// Assign the factors to the first of their elements that is eliminated, and so messages.
+	done := map[factor]bool{}
+	for i, s := range steps {
+		slices.SortFunc(s.around, func(a, b int) int { return position[a] - position[b] })
+		for _, f := range factorsOf[s.element] {
+			if !done[f] {
+				s.factors = append(s.factors, f)
+				if len(scopes[f]) > 0 {
+					done[f] = true
+				}
+			}
+		}
+		factorsOf[s.element] = nil
+		if len(s.around) > 0 {
+			to := s.around[0]
+			m := factor{step: i}
+			factorsOf[to] = append(factorsOf[to], m)
+		}
+	}
+	return steps, nil
+}
+
+// volume returns the number of combinations of values of elements.
+func (p *program) volume(es []int) float64 {
+	w := 1.0
+	for _, e := range es {
+		w *= float64(p.elements[e].size())
+	}
+	return w
+}
+
+// wide returns the error about elements with too many combinations of values.
+func (p *program) wide(at source.Span, what string, es []int, w float64) error {
+	const most = 12
+	var list []string
+	for _, e := range es[:min(len(es), most)] {
+		list = append(list, p.name(e))
+	}
+	if len(es) > most {
+		list = append(list, fmt.Sprintf("and %d more", len(es)-most))
+	}
+	return p.errorf(diag.DiscreteWidth, at, "%s needs a table of %.3g values: %s are summed over together", fmt.Sprintf("A table may have %d values.", maxTable),
+		"write each statement about as few elements as possible, for instance in a loop over them; give the parameters closer bounds; or let data decide some of them", what, w, strings.Join(list, ", "))
+}
+
+type cost struct {
+	fill  int
+	width float64
+}
+
+func (p *program) costOf(e int, neighbours []map[int]bool) cost {
+	c := cost{width: 1}
+	var list []int
+	for o := range neighbours[e] {
+		list = append(list, o)
+		c.width *= float64(p.elements[o].size())
+	}
+	if len(list) > manyNeighbours { // an upper bound is enough: it is eliminated late
+		c.fill = len(list) * (len(list) - 1) / 2
+		return c
+	}
+	for i, a := range list {
+		for _, b := range list[:i] {
+			if !neighbours[a][b] {
+				c.fill++
+			}
+		}
+	}
+	return c
+}
+
+// queue is a heap of elements by cost, then by number.
+type queue struct {
+	list []int
+	at   []int // positions in list
+	cost []cost
+}
+
+func (q *queue) Len() int { return len(q.list) }
+
+func (q *queue) Less(i, j int) bool {
+	a, b := q.list[i], q.list[j]
+	x, y := q.cost[a], q.cost[b]
+	switch {
+	case x.fill != y.fill:
+		return x.fill < y.fill
+	case x.width != y.width && (x.width > 1e4 || y.width > 1e4):
+		return x.width < y.width
+	}
+	return a < b
+}
+
+func (q *queue) Swap(i, j int) {
+	q.list[i], q.list[j] = q.list[j], q.list[i]
+	q.at[q.list[i]], q.at[q.list[j]] = i, j
+}
+
+func (q *queue) Push(x any) {
+	q.at[x.(int)] = len(q.list)
+	q.list = append(q.list, x.(int))
+}
+
+func (q *queue) Pop() any {
+	e := q.list[len(q.list)-1]
+	q.list = q.list[:len(q.list)-1]
+	return e
+}

@@ -1,0 +1,359 @@
+package marginal
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/interp"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// Error holds diagnostics about a program with discrete parameters.
+type Error struct{ List diag.List }
+
+// Error returns the first message.
+func (e *Error) Error() string {
+	if len(e.List) == 0 {
+		return "the discrete parameters cannot be summed out"
+	}
+	return e.List[0].Summary
+}
+
+// unknown is a declared discrete parameter.
+type unknown struct {
+	id    int
+	name  string
+	v     *check.Var
+	decl  *ast.VarDecl
+	shape []int
+	first int // the number of its first element
+}
+
+// element is one number of a discrete parameter.
+type element struct {
+	of     *unknown
+	lo, hi int64
+}
+
+func (e element) size() int64 { return e.hi - e.lo + 1 }
+
+// program is a program being rewritten.
+type program struct {
+	tree   *ast.File
+	info   *check.Info
+	ir     *ir.Program
+	nodes  *ir.Nodes
+	known  *interp.Known
+	budget *ad.Budget
+	names  *names
+
+	unknowns []*unknown
+	byVar    map[*check.Var]*unknown
+	elements []element
+	taint    map[*check.Var]bool // discrete parameters, and the variables computed from them
+	derived  []ast.Stmt          // the statements of transformed parameters
+	found    diag.List
+	copies   map[ast.Node]*check.Var // what copied loops of the tree declare
+}
+
+// def returns the variable that a node declares.
+func (p *program) def(n ast.Node) *check.Var {
+	if v := p.copies[n]; v != nil {
+		return v
+	}
+	return p.info.Defs[n]
+}
+
+// Is reports whether a program has discrete parameters.
+func Is(f *ast.File, info *check.Info) bool {
+	for range Declared(f, info) {
+		return true
+	}
+	return false
+}
+
+// Declared yields the declarations of discrete parameters.
+func Declared(f *ast.File, info *check.Info) func(func(*ast.VarDecl) bool) {
+	return func(yield func(*ast.VarDecl) bool) {
+		b := f.Block(ast.Parameters)
+		if b == nil {
+			return
+		}
+		for _, s := range b.Stmts {
+			if d, ok := s.(*ast.VarDecl); ok && discrete(info, d) && !yield(d) {
+				return
+			}
+		}
+	}
+}
+
+func discrete(info *check.Info, d *ast.VarDecl) bool {
+	v := info.Defs[d]
+	return v != nil && v.Type.Kind == types.Int
+}
+
+func (p *program) errorf(code diag.Code, at source.Span, summary, detail, fix string, args ...any) error {
+	d := diag.Errorf(code, at, summary, args...)
+	d.Detail = detail
+	d.Fix = fix
+	return &Error{diag.List{d}}
+}
+
+// refuse notes an error; the analysis goes on.
+func (p *program) refuse(code diag.Code, at source.Span, summary, detail, fix string) {
+	d := diag.Errorf(code, at, "%s", summary)
+	d.Detail, d.Fix = detail, fix
+	p.found = append(p.found, d)
+}
+
+func (p *program) involved(n ast.Node) bool { return mentions(p.info, p.taint, n) }
+
+// tainted returns the discrete parameters and the variables that are computed from them.
+func tainted(f *ast.File, info *check.Info) map[*check.Var]bool {
+	set := map[*check.Var]bool{}
+	for d := range Declared(f, info) {
+		set[info.Defs[d]] = true
+	}
+	for changed := true; changed; {
+		changed = false
+		mark := func(v *check.Var) {
+			if v != nil && !set[v] {
+				set[v], changed = true, true
+			}
+		}
+		for _, b := range f.Blocks {
+			if b.Kind != ast.TransformedParameters && b.Kind != ast.Model {
+				continue
+			}
+			for _, s := range b.Stmts {
+				spread(info, set, s, false, mark)
+			}
+		}
+	}
+	return set
+}
+
+// spread marks what a statement computes from variables of the set; under means that such a
+// variable decides whether the statement runs.
+func spread(info *check.Info, set map[*check.Var]bool, s ast.Stmt, under bool, mark func(*check.Var)) {
+	switch s := s.(type) {
+	case *ast.VarDecl:
+		if s.Init != nil && mentions(info, set, s.Init) {
+			mark(info.Defs[s])
+		}
+	case *ast.Assign:
+		if under || mentions(info, set, s.RHS) || indexed(info, set, s.LHS) {
+			for v := range ast.Targets(s.LHS) {
+				mark(info.Uses[v])
+			}
+		}
+	case *ast.For:
+		over := mentions(info, set, s.From) || mentions(info, set, s.To)
+		if over {
+			mark(info.Defs[s])
+		}
+		spread(info, set, s.Body, under || over, mark)
+	case *ast.ForEach:
+		over := mentions(info, set, s.Over)
+		if over {
+			mark(info.Defs[s])
+		}
+		spread(info, set, s.Body, under || over, mark)
+	case *ast.While:
+		spread(info, set, s.Body, under || mentions(info, set, s.Cond), mark)
+	case *ast.If:
+		over := under || mentions(info, set, s.Cond)
+		spread(info, set, s.Then, over, mark)
+		if s.Else != nil {
+			spread(info, set, s.Else, over, mark)
+		}
+	case *ast.BlockStmt:
+		for _, t := range s.Stmts {
+			spread(info, set, t, under, mark)
+		}
+	case *ast.Profile:
+		spread(info, set, s.Body, under, mark)
+	}
+}
+
+// indexed reports whether an index of the left side of an assignment mentions a variable of the
+// set.
+func indexed(info *check.Info, set map[*check.Var]bool, lhs ast.Expr) bool {
+	found := false
+	ast.Inspect(lhs, func(n ast.Node) bool {
+		if i, ok := n.(ast.Index); ok && mentions(info, set, i) {
+			found = true
+		}
+		return !found
+	}, nil)
+	return found
+}
+
+// unknownsOf evaluates the sizes and bounds of the discrete parameters.
+func (p *program) unknownsOf() error {
+	t := &tracer{p: p, set: map[*ir.Var]bool{}}
+	t.eval = interp.NewEvaluator(p.ir, p.ir.NumVars, interp.Options{}, p.budget)
+	p.known.Each(func(v *ir.Var, shape []int, ints []int64, reals []float64) {
+		t.eval.Set(v, interp.Number{Shape: shape, Ints: ints, Reals: reals})
+		t.set[v] = true
+	})
+	p.byVar = map[*check.Var]*unknown{}
+	for d := range Declared(p.tree, p.info) {
+		u := &unknown{id: len(p.unknowns), name: d.Name.Name, v: p.info.Defs[d], decl: d, first: len(p.elements)}
+		n := 1
+		for _, e := range d.Type.ArrayDims {
+			size, ok, err := t.int(e)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				return p.errorf(diag.DiscreteParameter, e.Span(), "the size of a discrete parameter must be known before the run", "", "let data decide it")
+			}
+			if size < 0 {
+				return p.errorf(diag.DiscreteParameter, e.Span(), "the size of `%s` is negative: %d", "", "", u.name, size)
+			}
+			u.shape = append(u.shape, int(size))
+			if n *= int(size); n > maxInstances {
+				return p.errorf(diag.DiscreteWidth, d.Name.Span(), "`%s` has more than %d elements", "", "", u.name, maxInstances)
+			}
+		}
+		var lo, hi []int64
+		for _, b := range d.Type.Bounds {
+			x, ok := t.known(b.Value)
+			if !ok {
+				return p.errorf(diag.DiscreteParameter, b.Span(), "the bounds of a discrete parameter must be known before the run", "", "let data decide them")
+			}
+			v, err := t.eval.Value(x)
+			if err != nil {
+				return t.failed(err)
+			}
+			ints := slices.Clone(v.Ints)
+			if len(v.Shape) > 0 && !slices.Equal(v.Shape, u.shape) {
+				return p.errorf(diag.DiscreteParameter, b.Span(), "the bound has another shape than `%s`", "", "", u.name)
+			}
+			if len(v.Shape) == 0 {
+				ints = slices.Repeat(ints, n)
+			} else {
+				ints = rowMajor(ints, v.Shape)
+			}
+			if b.Kind == "lower" {
+				lo = ints
+			} else {
+				hi = ints
+			}
+		}
+		for i := range n {
+			e := element{of: u, lo: lo[i], hi: hi[i]}
+			if e.size() < 1 {
+				return p.errorf(diag.DiscreteParameter, d.Name.Span(), "`%s` has no value: its lower bound is %d and its upper bound is %d", "", "check the data that decide the bounds",
+					p.nameOf(u, i), e.lo, e.hi)
+			}
+			if e.size() > maxTable {
+				return p.errorf(diag.DiscreteWidth, d.Name.Span(), "`%s` has %d values, which are too many to sum over", "", "give it closer bounds",
+					p.nameOf(u, i), e.size())
+			}
+			p.elements = append(p.elements, e)
+		}
+		p.unknowns = append(p.unknowns, u)
+		p.byVar[u.v] = u
+	}
+	return nil
+}
+
+// rowMajor returns the numbers of an array of ints in the order of its elements, last index
+// fastest. It is the order in which interp keeps them.
+func rowMajor(ints []int64, _ []int) []int64 { return ints }
+
+// index returns the indices of element i of an unknown, from 1.
+func (u *unknown) index(i int) []int64 {
+	out := make([]int64, len(u.shape))
+	for d := len(u.shape) - 1; d >= 0; d-- {
+		out[d] = int64(i%u.shape[d]) + 1
+		i /= u.shape[d]
+	}
+	return out
+}
+
+// nameOf returns the name of element i, as in z[3].
+func (p *program) nameOf(u *unknown, i int) string {
+	if len(u.shape) == 0 {
+		return u.name
+	}
+	s := u.name + "["
+	for d, k := range u.index(i) {
+		if d > 0 {
+			s += ", "
+		}
+		s += fmt.Sprint(k)
+	}
+	return s + "]"
+}
+
+// name returns the name of an element by its number.
+func (p *program) name(e int) string {
+	u := p.elements[e].of
+	return p.nameOf(u, e-u.first)
+}
+
+// names makes names that a program does not have.
+type names struct {
+	used map[string]bool
+	made []string // in order
+}
+
+func namesOf(f *ast.File) *names {
+	n := &names{used: map[string]bool{}}
+	ast.Inspect(f, func(m ast.Node) bool {
+		switch m := m.(type) {
+		case *ast.Ident:
+			n.used[m.Name] = true
+		case *ast.VarExpr:
+			n.used[m.Name] = true
+		}
+		return true
+	}, nil)
+	return n
+}
+
+// fresh returns a new name that begins with stem.
+func (n *names) fresh(stem string) string {
+	name := stem
+	for i := 1; n.used[name]; i++ {
+		name = fmt.Sprintf("%s_%d", stem, i)
+	}
+	n.used[name] = true
+	n.made = append(n.made, name)
+	return name
+}
+
+// stem returns the beginning of names that the program does not have.
+func (n *names) stem(s string) string {
+	for {
+		taken := false
+		for name := range n.used {
+			taken = taken || strings.HasPrefix(name, s)
+		}
+		if !taken {
+			return s
+		}
+		s += "_"
+	}
+}
+
+// mark returns a state of the names for release.
+func (n *names) mark() int { return len(n.made) }
+
+// release allows names made since a mark again: their scope has ended.
+func (n *names) release(mark int) {
+	for _, name := range n.made[mark:] {
+		delete(n.used, name)
+	}
+	n.made = n.made[:mark]
+}

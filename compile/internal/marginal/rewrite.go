@@ -1,0 +1,324 @@
+package marginal
+
+import (
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/interp"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// Split is a program whose statements about containers of discrete parameters are loops. It does
+// not depend on data.
+type Split struct {
+	tree  *ast.File
+	info  *check.Info
+	ir    *ir.Program
+	nodes *ir.Nodes
+	names *names
+	taint map[*check.Var]bool
+}
+
+// IR returns the typed program, whose parameters include the discrete ones.
+func (s *Split) IR() *ir.Program { return s.ir }
+
+// Prepare splits a checked program with discrete parameters.
+func Prepare(f *ast.File, info *check.Info, u check.Universe) (*Split, error) {
+	s := &splitter{info: info, taint: tainted(f, info), names: namesOf(f), sizes: map[*check.Var][]ast.Expr{}}
+	for d := range Declared(f, info) {
+		if n := d.Type.ArrayDims; len(n) > 0 {
+			s.sizes[info.Defs[d]] = n
+		}
+	}
+	tree := clone(s.file(f), nil)
+	again, list := check.Check(tree, u)
+	if list.HasErrors() {
+		return nil, &Error{list.Errors()}
+	}
+	out := &Split{tree: tree, info: again, names: s.names, taint: tainted(tree, again)}
+	out.ir, out.nodes = ir.LowerNodes(tree, again, u)
+	return out, nil
+}
+
+// Interface returns the program that others see before data are known: the discrete parameters, and
+// what is computed from them, are generated quantities.
+func (s *Split) Interface() *ast.File {
+	p := &program{tree: s.tree, info: s.info, taint: s.taint, names: s.names}
+	return p.written(nil, nil, nil, true)
+}
+
+// Result is a program without discrete parameters.
+type Result struct {
+	Tree  *ast.File
+	Steps []Step // for reports
+}
+
+// Step describes the elimination of the elements of a group.
+type Step struct {
+	Variable string
+	Elements int  // the number of elements that are summed out in this way
+	Around   int  // the number of other elements that each sum depends on
+	Terms    int  // the number of terms of the largest of these sums, over all values of the others
+	Total    int  // the number of terms of all of them
+	Chain    bool // a sum needs the one before
+}
+
+// Rewrite sums the discrete parameters out, for known data.
+func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget) (*Result, error) {
+	p := &program{
+		tree: s.tree, info: s.info, ir: s.ir, nodes: s.nodes, known: known, budget: budget, taint: s.taint,
+		copies: map[ast.Node]*check.Var{},
+		names:  &names{used: map[string]bool{}},
+	}
+	for n := range s.names.used {
+		p.names.used[n] = true
+	}
+	if err := p.unknownsOf(); err != nil {
+		return nil, err
+	}
+	if b := p.tree.Block(ast.TransformedParameters); b != nil {
+		p.derived = b.Stmts
+	}
+	leaves, kept := p.collect()
+	for _, l := range leaves {
+		p.check(l)
+	}
+	if len(p.found) > 0 {
+		return nil, &Error{p.found}
+	}
+	patterns, err := p.trace(leaves)
+	if err != nil {
+		return nil, err
+	}
+	constants, patterns := apart(patterns)
+	steps, err := p.eliminate(patterns)
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{p: p, steps: steps, arrays: map[string]string{}, stem: p.names.stem("index")}
+	for d := range Declared(p.tree, p.info) {
+		w.pos = d.Name.Span()
+		break
+	}
+	w.groups = p.grouped(steps, patterns)
+	if len(w.groups) > maxGroups {
+		return nil, p.errorf(diag.DiscreteWidth, w.pos, "the discrete parameters depend on one another without any regularity: %d sums of different form", "", "give similar elements similar statements", len(w.groups))
+	}
+	density, _ := w.density(true)
+	model := slices.Concat(kept, w.plain(constants), density)
+	draws := slices.Concat(p.locals(kept), w.draws())
+	return &Result{Tree: p.written(w.tables, model, draws, false), Steps: w.report()}, nil
+}
+
+// maxGroups bounds the length of the written program.
+const maxGroups = 2000
+
+// check refuses what a leaf cannot do.
+func (p *program) check(l *leaf) {
+	for _, s := range l.code {
+		ast.Inspect(s, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CallStmt:
+				p.refuse(diag.DiscreteUse, n.Span(), "this call gets a discrete parameter, and may add to the target", "A sum over the parameter needs the term of each value.",
+					"make it a function with a result, and write target += …")
+			case *ast.Target:
+				p.refuse(diag.DiscreteUse, n.Span(), "target() has no value together with a discrete parameter", "", "leave it out")
+			case *ast.Print, *ast.Reject:
+				p.refuse(diag.DiscreteUse, n.Span(), "a statement about discrete parameters cannot print or reject", "It runs for every value of the parameter, not for one.", "print or check in generated quantities")
+			case *ast.Tilde:
+				if c := p.info.Calls[n]; n.Trunc != nil && (c == nil || len(c.Match.Params) == 0 || c.Match.Params[0].Kind == types.Int || c.Func != nil) {
+					p.refuse(diag.DiscreteUse, n.Trunc.Span(), "a truncated distribution of integers cannot involve a discrete parameter", "", "write the normalised mass with target +=")
+				}
+			}
+			return true
+		}, nil)
+	}
+}
+
+// apart separates the factors that read no element.
+func apart(all []*pattern) (constants, factors []*pattern) {
+	for _, p := range all {
+		if len(p.instances[0].elements) == 0 {
+			constants = append(constants, p)
+		} else {
+			factors = append(factors, p)
+		}
+	}
+	return constants, factors
+}
+
+// plain returns the statements of factors that read no element.
+func (w *writer) plain(constants []*pattern) []ast.Stmt {
+	var out []ast.Stmt
+	for _, pat := range constants {
+		g := &group{segments: []int{0}}
+		var all []factor
+		for i := range pat.instances {
+			g.rows = append(g.rows, row{number: int64(i + 1)})
+			all = append(all, factor{pattern: pat, instance: i})
+		}
+		out = append(out, w.looped(g, false, func(c counter) []ast.Stmt {
+			before, value := w.value(&kind{pattern: pat}, c, all, clique{}, messages{})
+			return append(before, w.target(value))
+		}))
+	}
+	return out
+}
+
+// locals returns what generated quantities need of the model block: the variables that it computes.
+func (p *program) locals(kept []ast.Stmt) []ast.Stmt {
+	var out []ast.Stmt
+	for _, s := range kept {
+		if s = p.withoutTargets(s); s != nil {
+			out = append(out, clone(s, nil))
+		}
+	}
+	return out
+}
+
+// written returns the program with these additions. With outside it has no model.
+func (p *program) written(tables, model, draws []ast.Stmt, outside bool) *ast.File {
+	out := *p.tree
+	out.Blocks = nil
+	have := map[ast.BlockKind]*ast.Block{}
+	for _, b := range p.tree.Blocks {
+		have[b.Kind] = b
+	}
+	var declared, moved []ast.Stmt
+	for k := ast.Functions; k <= ast.GeneratedQuantities; k++ {
+		b := &ast.Block{Kind: k}
+		if old := have[k]; old != nil {
+			b = clone(old, nil)
+		}
+		old := have[k]
+		switch k {
+		case ast.TransformedData:
+			for _, t := range tables {
+				b.Stmts = append(b.Stmts, t)
+			}
+		case ast.Parameters:
+			b.Stmts = nil
+			for _, s := range old.Stmts {
+				if d, ok := s.(*ast.VarDecl); ok && discrete(p.info, d) {
+					declared = append(declared, clone(s, nil))
+					continue
+				}
+				b.Stmts = append(b.Stmts, clone(s, nil))
+			}
+		case ast.TransformedParameters:
+			if old == nil {
+				break
+			}
+			b.Stmts = nil
+			for _, s := range old.Stmts {
+				if k := p.without(s, true); k != nil {
+					b.Stmts = append(b.Stmts, clone(k, nil))
+				}
+				if m := p.without(s, false); m != nil && p.touches(s) {
+					moved = append(moved, clone(m, nil))
+				}
+			}
+		case ast.Model:
+			b.Stmts = model
+			if outside {
+				b.Stmts = nil
+			}
+		case ast.GeneratedQuantities:
+			var stmts []ast.Stmt
+			stmts = append(stmts, declared...)
+			if len(draws) > 0 {
+				stmts = append(stmts, builder{draws[0].Span()}.block(draws...))
+			}
+			b.Stmts = slices.Concat(stmts, moved, b.Stmts)
+		}
+		if len(b.Stmts) > 0 || k == ast.Model {
+			out.Blocks = append(out.Blocks, b)
+		}
+	}
+	return &out
+}
+
+// touches reports whether a statement declares or assigns a variable that depends on discrete
+// parameters.
+func (p *program) touches(s ast.Stmt) bool { return p.defines(s, p.taint) }
+
+// without returns a statement of transformed parameters without what assigns variables that depend
+// on discrete parameters, or without what assigns others; nil if nothing is left.
+func (p *program) without(s ast.Stmt, dependent bool) ast.Stmt {
+	both := func(a ast.Stmt) ast.Stmt {
+		if a == nil {
+			return nil
+		}
+		return p.without(a, dependent)
+	}
+	switch s := s.(type) {
+	case *ast.VarDecl:
+		v := p.info.Defs[s]
+		if p.taint[v] == dependent && (v.Global || dependent) {
+			return nil
+		}
+	case *ast.Assign:
+		for t := range ast.Targets(s.LHS) {
+			v := p.info.Uses[t]
+			if p.taint[v] == dependent && (v.Global || dependent) {
+				return nil
+			}
+		}
+	case *ast.BlockStmt:
+		c := *s
+		c.Stmts = nil
+		for _, t := range s.Stmts {
+			if t = p.without(t, dependent); t != nil {
+				c.Stmts = append(c.Stmts, t)
+			}
+		}
+		if len(c.Stmts) == 0 {
+			return nil
+		}
+		return &c
+	case *ast.For:
+		c := *s
+		if c.Body = both(s.Body); c.Body == nil || dependent && (p.involved(s.From) || p.involved(s.To)) {
+			return nil
+		}
+		return &c
+	case *ast.If:
+		c := *s
+		c.Then, c.Else = both(s.Then), both(s.Else)
+		if c.Then == nil && c.Else == nil || dependent && p.involved(s.Cond) {
+			return nil
+		}
+		if c.Then == nil {
+			c.Then = builder{s.Span()}.block()
+		}
+		return &c
+	case *ast.ForEach, *ast.While, *ast.Profile:
+		if p.touches(s) == dependent {
+			return nil
+		}
+	default:
+		if dependent && p.involved(s) {
+			return nil
+		}
+	}
+	return s
+}
+
+// report describes the groups.
+func (w *writer) report() []Step {
+	var out []Step
+	for _, g := range w.groups {
+		s := Step{Variable: g.unknowns[0].name, Elements: len(g.rows), Around: len(g.unknowns) - 1, Chain: g.chained}
+		for _, r := range g.rows {
+			n := int(w.p.volume(r.clique))
+			s.Terms = max(s.Terms, n)
+			s.Total += n
+		}
+		out = append(out, s)
+	}
+	return out
+}

@@ -1,0 +1,578 @@
+package marginal
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ppl-lang/ppl/compile/internal/interp"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// instance is one factor: a leaf at values of its loops.
+type instance struct {
+	loops    []int64 // values of the loop variables, outermost first
+	elements []int   // the elements that it reads, each once, in order of first use
+	shifts   []int64 // for each index that varies within the instance: the number before its first value
+}
+
+// pattern is a leaf with one way of reading elements. All instances of a pattern have the same
+// code.
+type pattern struct {
+	leaf      *leaf
+	loops     []*ast.For
+	reads     []read // by occurrence of the leaf
+	instances []instance
+}
+
+// read says how an occurrence reads the elements of an instance.
+type read struct {
+	absent bool // the place is never reached
+	dims   []dimension
+	axes   []int // positions in instance.elements, the last dimension fastest
+}
+
+// dimension is what an occurrence selects of one dimension of a variable.
+type dimension struct {
+	kind  dimKind
+	n     int // number of indices; 1 for one
+	shift int // for varying: position in instance.shifts
+}
+
+type dimKind uint8
+
+const (
+	one     dimKind = iota // the same index throughout the instance
+	listed                 // a known list of indices, all of which are read
+	varying                // the index expression stays; the indices from shift+1 to shift+n may be read
+)
+
+// tracer runs leaves with known integers to find which elements each instance reads.
+type tracer struct {
+	p        *program
+	eval     *interp.Evaluator
+	set      map[*ir.Var]bool
+	patterns map[string]*pattern
+	order    []*pattern
+	found    map[*occ]*selected // of the current instance
+	steps    int
+}
+
+// selected is what an occurrence reads in an instance, as far as it has run.
+type selected struct {
+	dims []span
+}
+
+type span struct {
+	kind   dimKind
+	list   []int64 // one: its only element
+	lo, hi int64   // varying
+}
+
+// maxInstances bounds the number of factors.
+const maxInstances = 20_000_000
+
+func (p *program) trace(leaves []*leaf) ([]*pattern, error) {
+	t := &tracer{p: p, set: map[*ir.Var]bool{}, patterns: map[string]*pattern{}}
+	t.eval = interp.NewEvaluator(p.ir, p.ir.NumVars, interp.Options{}, p.budget)
+	p.known.Each(func(v *ir.Var, shape []int, ints []int64, reals []float64) {
+		t.eval.Set(v, interp.Number{Shape: shape, Ints: ints, Reals: reals})
+		t.set[v] = true
+	})
+	for _, l := range leaves {
+		if err := t.path(l, 0, nil, nil); err != nil {
+			return nil, err
+		}
+	}
+	return t.order, nil
+}
+
+// path runs the loops around a leaf.
+func (t *tracer) path(l *leaf, at int, loops []*ast.For, values []int64) error {
+	if at == len(l.path) {
+		return t.instance(l, loops, values)
+	}
+	switch s := l.path[at].(type) {
+	case *ast.If:
+		c, err := t.truth(s.Cond)
+		if err != nil {
+			return err
+		}
+		if c != l.then[at] {
+			return nil
+		}
+		return t.path(l, at+1, loops, values)
+	case *ast.For:
+		from, ok, err := t.int(s.From)
+		if err != nil {
+			return err
+		}
+		to, ok2, err := t.int(s.To)
+		if err != nil {
+			return err
+		}
+		if !ok || !ok2 {
+			return t.p.errorf(diag.DiscreteUse, s.Span(), "the end of this loop is not known before the run", "The loop has statements about a discrete parameter; they must be known when the model is bound to data.", "let data decide the bounds of the loop")
+		}
+		v := t.variable(s)
+		t.set[v] = true
+		defer delete(t.set, v)
+		for i := from; i <= to; i++ {
+			t.eval.SetInt(v, i)
+			if err := t.path(l, at+1, append(loops, s), append(values, i)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// variable returns the variable of the typed program that a node declares.
+func (t *tracer) variable(n ast.Node) *ir.Var {
+	vs := t.p.nodes.Vars[t.p.def(n)]
+	if len(vs) != 1 {
+		return nil
+	}
+	return vs[0]
+}
+
+// known reports whether an expression has a known value now.
+func (t *tracer) known(e ast.Expr) (*interp.Expression, bool) {
+	x := t.p.nodes.Exprs[e]
+	if x == nil || x.Type().Composite() {
+		return nil, false
+	}
+	r := t.eval.Resolve(x)
+	for _, v := range r.Vars {
+		if !t.set[v] {
+			return nil, false
+		}
+	}
+	return r, true
+}
+
+// int evaluates an integer expression if it is known.
+func (t *tracer) int(e ast.Expr) (int64, bool, error) {
+	x, ok := t.known(e)
+	if !ok || !x.IsInt() {
+		return 0, false, nil
+	}
+	n, err := t.eval.Int(x)
+	return n, true, t.failed(err)
+}
+
+// ints evaluates an array of integers if it is known.
+func (t *tracer) ints(e ast.Expr) ([]int64, bool, error) {
+	x, ok := t.known(e)
+	if !ok {
+		return nil, false, nil
+	}
+	n, err := t.eval.Value(x)
+	return slices.Clone(n.Ints), true, t.failed(err)
+}
+
+// truth evaluates a condition that data decide.
+func (t *tracer) truth(e ast.Expr) (bool, error) {
+	x, ok := t.known(e)
+	if !ok {
+		return false, t.p.errorf(diag.DiscreteUse, e.Span(), "this condition is not known before the run", "", "let data decide it")
+	}
+	n, err := t.eval.Value(x)
+	if err != nil {
+		return false, t.failed(err)
+	}
+	if n.Ints != nil {
+		return n.Ints[0] != 0, nil
+	}
+	return n.Reals[0] != 0, nil
+}
+
+func (t *tracer) failed(err error) error {
+	var e *interp.Error
+	if errors.As(err, &e) {
+		return &Error{diag.List{e.Diagnostic}}
+	}
+	return err
+}
+
+// instance runs the code of a leaf and adds its factor.
+func (t *tracer) instance(l *leaf, loops []*ast.For, values []int64) error {
+	if t.steps++; t.steps > maxInstances {
+		return t.p.errorf(diag.DiscreteWidth, l.stmt().Span(), "there are more than %d factors of discrete parameters", "", "", maxInstances)
+	}
+	t.found = map[*occ]*selected{}
+	local := map[*ir.Var]bool{}
+	for _, s := range l.code {
+		if err := t.exec(s, l, local); err != nil {
+			return err
+		}
+	}
+	for v := range local {
+		delete(t.set, v)
+	}
+	in := instance{loops: slices.Clone(values)}
+	var key strings.Builder
+	fmt.Fprint(&key, l.id)
+	reads := make([]read, len(l.occs))
+	position := map[int]int{}
+	for k, o := range l.occs {
+		sel := t.found[o]
+		r := &reads[k]
+		if sel == nil {
+			r.absent = true
+			key.WriteString(";-")
+			continue
+		}
+		elements := []int{0}
+		for d, s := range sel.dims {
+			dim := dimension{kind: s.kind, n: len(s.list), shift: -1}
+			list := s.list
+			if s.kind == varying {
+				list = nil
+				for i := s.lo; i <= s.hi; i++ {
+					list = append(list, i)
+				}
+				dim.n, dim.shift = len(list), len(in.shifts)
+				in.shifts = append(in.shifts, s.lo-1)
+			}
+			var next []int
+			for _, e := range elements {
+				for _, i := range list {
+					if i < 1 || i > int64(o.of.shape[d]) {
+						return t.p.errorf(diag.IndexRange, o.node.Span(), "index %d of `%s` is not between 1 and %d", "", "", i, o.of.name, o.of.shape[d])
+					}
+					next = append(next, e*o.of.shape[d]+int(i-1))
+				}
+			}
+			elements = next
+			r.dims = append(r.dims, dim)
+			fmt.Fprintf(&key, ";%d,%d", s.kind, dim.n)
+		}
+		for _, e := range elements {
+			e += o.of.first
+			at, ok := position[e]
+			if !ok {
+				at = len(in.elements)
+				position[e] = at
+				in.elements = append(in.elements, e)
+			}
+			r.axes = append(r.axes, at)
+			fmt.Fprintf(&key, ":%d", at)
+		}
+	}
+	for _, e := range in.elements { // of which variable each is, and whether its bounds are
+		fmt.Fprintf(&key, "/%d", t.p.elements[e].of.id)
+	}
+	k := key.String()
+	pat := t.patterns[k]
+	if pat == nil {
+		pat = &pattern{leaf: l, loops: slices.Clone(loops), reads: reads}
+		t.patterns[k] = pat
+		t.order = append(t.order, pat)
+	}
+	pat.instances = append(pat.instances, in)
+	return nil
+}
+
+// forget marks variables that statements assign as unknown.
+func (t *tracer) forget(s ast.Stmt) {
+	ast.Inspect(s, func(n ast.Node) bool {
+		if a, ok := n.(*ast.Assign); ok {
+			for v := range ast.Targets(a.LHS) {
+				for _, x := range t.p.nodes.Vars[t.p.info.Uses[v]] {
+					delete(t.set, x)
+				}
+			}
+		}
+		return true
+	}, nil)
+}
+
+// store sets a local variable to the value of an expression if it is known.
+func (t *tracer) store(v *ir.Var, e ast.Expr, local map[*ir.Var]bool) error {
+	if v == nil {
+		return nil
+	}
+	delete(t.set, v)
+	if e == nil {
+		return nil
+	}
+	x, ok := t.known(e)
+	if !ok {
+		return nil
+	}
+	n, err := t.eval.Value(x)
+	if err != nil {
+		return t.failed(err)
+	}
+	n = interp.Number{Shape: slices.Clone(n.Shape), Ints: slices.Clone(n.Ints), Reals: slices.Clone(n.Reals)}
+	if n.Ints != nil && v.Type.Kind != types.Int {
+		for _, i := range n.Ints {
+			n.Reals = append(n.Reals, float64(i))
+		}
+		n.Ints = nil
+	}
+	t.eval.Set(v, n)
+	t.set[v], local[v] = true, true
+	return nil
+}
+
+// exec runs a statement as far as it is known, and notes what it reads.
+func (t *tracer) exec(s ast.Stmt, l *leaf, local map[*ir.Var]bool) error {
+	switch s := s.(type) {
+	case *ast.VarDecl:
+		if err := t.visit(s.Type, l); err != nil {
+			return err
+		}
+		if s.Init != nil {
+			if err := t.visit(s.Init, l); err != nil {
+				return err
+			}
+		}
+		return t.store(t.variable(s), s.Init, local)
+	case *ast.Assign:
+		if err := t.visit(s.RHS, l); err != nil {
+			return err
+		}
+		if err := t.visit(s.LHS, l); err != nil {
+			return err
+		}
+		if v, ok := s.LHS.(*ast.VarExpr); ok && s.Op == "=" {
+			if vs := t.p.nodes.Vars[t.p.info.Uses[v]]; len(vs) == 1 {
+				return t.store(vs[0], s.RHS, local)
+			}
+		}
+		t.forget(s)
+	case *ast.BlockStmt:
+		for _, b := range s.Stmts {
+			if err := t.exec(b, l, local); err != nil {
+				return err
+			}
+		}
+	case *ast.If:
+		if _, ok := t.known(s.Cond); ok {
+			c, err := t.truth(s.Cond)
+			if err != nil {
+				return err
+			}
+			if c {
+				return t.exec(s.Then, l, local)
+			} else if s.Else != nil {
+				return t.exec(s.Else, l, local)
+			}
+			return nil
+		}
+		if err := t.visit(s.Cond, l); err != nil {
+			return err
+		}
+		for _, b := range []ast.Stmt{s.Then, s.Else} {
+			if b != nil {
+				if err := t.exec(b, l, local); err != nil {
+					return err
+				}
+				t.forget(b)
+			}
+		}
+	case *ast.For:
+		v := t.variable(s)
+		from, ok, err := t.int(s.From)
+		if err != nil {
+			return err
+		}
+		to, ok2, err := t.int(s.To)
+		if err != nil {
+			return err
+		}
+		if ok && ok2 && !jumps(s.Body) {
+			for i := from; i <= to; i++ {
+				if t.steps++; t.steps > maxInstances {
+					return t.p.errorf(diag.DiscreteWidth, s.Span(), "there are more than %d factors of discrete parameters", "", "", maxInstances)
+				}
+				t.eval.SetInt(v, i)
+				t.set[v] = true
+				if err := t.exec(s.Body, l, local); err != nil {
+					return err
+				}
+			}
+			delete(t.set, v)
+			return nil
+		}
+		delete(t.set, v)
+		for _, e := range []ast.Expr{s.From, s.To} {
+			if err := t.visit(e, l); err != nil {
+				return err
+			}
+		}
+		t.forget(s)
+		err = t.exec(s.Body, l, local)
+		t.forget(s)
+		return err
+	case *ast.ForEach, *ast.While:
+		t.forget(s)
+		for c := range ast.Children(s) {
+			if b, ok := c.(ast.Stmt); ok {
+				if err := t.exec(b, l, local); err != nil {
+					return err
+				}
+			} else if err := t.visit(c, l); err != nil {
+				return err
+			}
+		}
+		t.forget(s)
+	default:
+		return t.visit(s, l)
+	}
+	return nil
+}
+
+// visit notes what an expression reads.
+func (t *tracer) visit(n ast.Node, l *leaf) error {
+	switch e := n.(type) {
+	case *ast.Cond:
+		if _, ok := t.known(e.Cond); ok {
+			c, err := t.truth(e.Cond)
+			if err != nil {
+				return err
+			}
+			if c {
+				return t.visit(e.Then, l)
+			}
+			return t.visit(e.Else, l)
+		}
+	case *ast.Binary:
+		if e.Op == "&&" || e.Op == "||" {
+			if _, ok := t.known(e.X); ok {
+				c, err := t.truth(e.X)
+				if err != nil || c == (e.Op == "||") {
+					return err
+				}
+				return t.visit(e.Y, l)
+			}
+		}
+	case *ast.IndexExpr:
+		if u := t.p.unknownOf(e.X); u != nil {
+			return t.read(l, e)
+		}
+	case *ast.VarExpr:
+		if u := t.p.unknownOf(e); u != nil {
+			return t.read(l, e)
+		}
+	}
+	for c := range ast.Children(n) {
+		if err := t.visit(c, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read notes the elements that an occurrence reads.
+func (t *tracer) read(l *leaf, n ast.Expr) error {
+	k := slices.IndexFunc(l.occs, func(o *occ) bool { return o.node == n })
+	o := l.occs[k]
+	sel := &selected{}
+	for d, size := range o.of.shape {
+		s := span{kind: listed}
+		all := func() {
+			for i := 1; i <= size; i++ {
+				s.list = append(s.list, int64(i))
+			}
+		}
+		if d >= len(o.indices) {
+			all()
+			sel.dims = append(sel.dims, s)
+			continue
+		}
+		switch ix := o.indices[d].(type) {
+		case *ast.Single:
+			if t.p.info.Types[ix.X].Type.IsScalar() {
+				i, ok, err := t.int(ix.X)
+				if err != nil {
+					return err
+				}
+				s = span{kind: one, list: []int64{i}}
+				if !ok {
+					s = span{kind: varying, lo: 1, hi: int64(size)}
+				}
+			} else {
+				list, ok, err := t.ints(ix.X)
+				if err != nil {
+					return err
+				}
+				if s.list = list; !ok {
+					s = span{kind: varying, lo: 1, hi: int64(size)}
+				}
+			}
+		case *ast.Range:
+			from, to, ok := int64(1), int64(size), true
+			for _, end := range []struct {
+				e  ast.Expr
+				to *int64
+			}{{ix.From, &from}, {ix.To, &to}} {
+				if end.e != nil {
+					v, known, err := t.int(end.e)
+					if err != nil {
+						return err
+					}
+					*end.to, ok = v, ok && known
+				}
+			}
+			if !ok {
+				return t.p.errorf(diag.DiscreteUse, ix.Span(), "this range is not known before the run", "", "let data decide its ends")
+			}
+			for i := from; i <= to; i++ {
+				s.list = append(s.list, i)
+			}
+		default:
+			all()
+		}
+		sel.dims = append(sel.dims, s)
+	}
+	before := t.found[o]
+	t.found[o] = sel
+	if before == nil {
+		return nil
+	}
+	for d := range sel.dims {
+		a, b := before.dims[d], &sel.dims[d]
+		switch {
+		case a.kind == b.kind && slices.Equal(a.list, b.list) && a.kind != varying:
+		case a.kind == listed || b.kind == listed:
+			return t.p.errorf(diag.DiscreteUse, o.node.Span(), "this reads different parts of `%s` in one statement", "", "write a loop over the elements", o.of.name)
+		default:
+			lo, hi := a.ends()
+			lo2, hi2 := b.ends()
+			*b = span{kind: varying, lo: min(lo, lo2), hi: max(hi, hi2)}
+		}
+	}
+	return nil
+}
+
+func (s span) ends() (lo, hi int64) {
+	if s.kind == one {
+		return s.list[0], s.list[0]
+	}
+	return s.lo, s.hi
+}
+
+// decided reports whether data alone decide an expression, as far as its variables show.
+func (p *program) decided(e ast.Expr) bool {
+	ok := true
+	ast.Inspect(e, func(n ast.Node) bool {
+		if v, is := n.(*ast.VarExpr); is {
+			ok = ok && p.certain(p.info.Uses[v])
+		}
+		return ok
+	}, nil)
+	return ok
+}
+
+// certain reports whether a variable is data, transformed data, or the variable of a loop.
+func (p *program) certain(v *check.Var) bool {
+	return v == nil || v.Block == ast.Data || v.Block == ast.TransformedData || v.Loop
+}
