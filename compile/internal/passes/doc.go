@@ -29,6 +29,7 @@
 //	prefixes.go      concatenations that begin like others reuse these
 //	checkpoint.go    checkpointing: results of while loops are kept for derivatives
 //	elements.go      checkpointing: so are the elements of arrays that steps read
+//	skew.go          loop skewing: tables are filled in wavefronts, in lanes
 //	delays.go        delay lines: values read many steps later are carried as one array
 //	prefixsums.go    prefix-sum recognition: log_sum_exp that scans carry
 //	layout.go        data layout: matrices are stored by rows or by columns
