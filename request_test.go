@@ -10,7 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/auto"
 	"github.com/ppl-lang/ppl/infer/nuts"
-	"github.com/ppl-lang/ppl/internal/short"
+	"github.com/ppl-lang/ppl/internal/race"
 )
 
 // groups is a small model: eight groups with partial pooling.
@@ -99,7 +99,7 @@ func TestAllocations(t *testing.T) {
 		{"bind and sample by auto", 10000, func() { seed++; request(t, m, auto.Sampler{}, seed) }},
 		{"bind and sample by nuts", 4000, func() { seed++; request(t, m, nuts.Sampler{}, seed) }},
 	} {
-		if short.Race { // it made 23 of 1007
+		if race.Enabled { // it made 23 of 1007
 			c.most *= 1.05
 		}
 		if n := testing.AllocsPerRun(5, c.run); n > c.most {

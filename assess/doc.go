@@ -13,6 +13,7 @@
 //	predictive.go  PredictiveOf: data and replications; SensitivityOf: prior and likelihood
 //	grouped.go     predictive checks of groups of rows
 //	effects.go     EffectsOf: how expected outcomes depend on variables of the data
+//	curves.go      CurvesOf: expected outcomes at values of every variable
 //	evidence.go    EvidenceOf: marginal likelihoods, by bridge sampling or parallel tempering
 //	linear.go      LinearPredictorsOf: what a projection onto smaller models needs of a fit
 //	criticism.go   findings about predictions and about the estimates of LOO

@@ -232,16 +232,24 @@ func (e *effecting) columns() []string {
 	return out
 }
 
+// countRows counts the rows of the outcome.
+func (e *effecting) countRows() error {
+	q, err := e.bind(e.base)
+	if err != nil {
+		return err
+	}
+	for _, n := range q.GeneratedNames() {
+		if row, _, ok := e.place(n); ok {
+			e.rows = max(e.rows, row+1)
+		}
+	}
+	return nil
+}
+
 func (e *effecting) checkVariable(name string) error {
 	if e.rows == 0 {
-		q, err := e.bind(e.base)
-		if err != nil {
+		if err := e.countRows(); err != nil {
 			return err
-		}
-		for _, n := range q.GeneratedNames() {
-			if row, _, ok := e.place(n); ok {
-				e.rows = max(e.rows, row+1)
-			}
 		}
 	}
 	v, ok := e.base.Get(name)

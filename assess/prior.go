@@ -3,8 +3,13 @@ package assess
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 
+	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/fit/arrays"
+	"github.com/ppl-lang/ppl/lang/types"
 	"github.com/ppl-lang/ppl/model"
 	"github.com/ppl-lang/ppl/model/predict"
 )
@@ -18,6 +23,9 @@ type Prior struct {
 	// prior was sampled by Options.Sampler, and Reason says why.
 	Direct bool
 	Reason string
+
+	// Undrawn has the reasons why [DirectPrior] left parameters out.
+	Undrawn []string
 }
 
 // SamplePrior draws the parameters of a model from their prior. It ignores the statements about
@@ -29,34 +37,10 @@ func SamplePrior(ctx context.Context, m *model.Model, values any, b model.BindOp
 		return nil, err
 	}
 	unknown := predict.Options{Unknown: m.NotGiven(set)}
-	forward, err := m.DeriveWith(predict.Forward, unknown)
+	prior, err := drawPrior(ctx, m, set, b, o, unknown)
 	var not *predict.NotForwardError
-	switch {
-	case errors.As(err, &not):
-	case err != nil:
-		return nil, err
-	default:
-		p, err := forward.BindContext(ctx, set, b)
-		if err != nil {
-			return nil, err
-		}
-		count := func(v, standard int) int {
-			switch {
-			case v < 0:
-				return 0
-			case v == 0:
-				return standard
-			}
-			return v
-		}
-		chains, n := count(o.Chains, 4), count(o.Draws, 1000)
-		thin := max(o.Thin, 1)
-		f, err := fit.Simulate(ctx, p, chains, (n+thin-1)/thin, o.Seed, o.Parallel)
-		if err != nil {
-			return nil, err
-		}
-		f.FromPrior = true
-		return &Prior{Fit: f, Direct: true}, nil
+	if !errors.As(err, &not) {
+		return prior, err
 	}
 	derived, err := m.DeriveWith(predict.Prior, unknown)
 	if err != nil {
@@ -72,6 +56,113 @@ func SamplePrior(ctx context.Context, m *model.Model, values any, b model.BindOp
 	}
 	f.FromPrior = true
 	return &Prior{Fit: f, Reason: not.Reason}, err
+}
+
+// DirectPrior draws parameters from their priors, one after another, and never samples. It leaves
+// out parameters without a prior, and those whose priors depend on them. If the parameters cannot
+// be drawn one after another, the error is a [predict.NotForwardError].
+func DirectPrior(ctx context.Context, m *model.Model, values any, b model.BindOptions, o fit.Options) (*Prior, error) {
+	set, err := model.ReadData(values)
+	if err != nil {
+		return nil, err
+	}
+	return drawPrior(ctx, m, set, b, o, predict.Options{Unknown: m.NotGiven(set), Partial: true})
+}
+
+// PopulationPrior has draws from the priors of the population parameters of a fit: those that are
+// not group-level terms.
+type PopulationPrior struct {
+	Quantities []PriorQuantity
+	Reason     string   // why nothing can be drawn; "": something was
+	Undrawn    []string // reasons why parameters were left out
+	Large      []string // variables with too many elements
+}
+
+// PriorQuantity is an element of a population parameter.
+type PriorQuantity struct {
+	Index        int // among the quantities of the fit
+	Draws        []float64
+	Lower, Upper bool // whether the parameter has this bound
+}
+
+// PopulationPriorOf draws from the priors of the population parameters of a fit. It leaves out
+// variables of which skip is true, those with an element for each of more than maxLevels levels of
+// a factor, and those with more than maxElements elements.
+func PopulationPriorOf(ctx context.Context, f *fit.Fit, draws, maxLevels, maxElements int, seed uint64, skip func(variable string) bool) (*PopulationPrior, error) {
+	m, err := f.Model()
+	if err != nil {
+		return nil, err
+	}
+	values, err := f.Data()
+	if err != nil {
+		return nil, err
+	}
+	prior, err := DirectPrior(ctx, m, values, f.Binding(), fit.Options{Chains: 1, Draws: draws, Seed: seed})
+	if not := new(predict.NotForwardError); errors.As(err, &not) {
+		return &PopulationPrior{Reason: not.Reason}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := &PopulationPrior{Undrawn: prior.Undrawn}
+	drawn := map[string]int{}
+	for i, name := range prior.Draws.Names() {
+		drawn[name] = i
+	}
+	elements := map[string][]int{} // of the fit, by variable
+	for i, name := range f.Draws.Names() {
+		base, _, _ := strings.Cut(name, ".")
+		elements[base] = append(elements[base], i)
+	}
+	p := m.Program().IR()
+	factors := f.IndexFactors(p)
+	for _, v := range p.Parameters {
+		grouped := slices.ContainsFunc(factors[v.Name], func(by arrays.Factor) bool { return len(by.Levels) > maxLevels })
+		if grouped || skip(v.Name) {
+			continue
+		}
+		if n := len(elements[v.Name]); n > maxElements {
+			out.Large = append(out.Large, v.Name)
+			continue
+		}
+		bounded := v.Constraint.Kind == types.LowerUpper
+		for _, i := range elements[v.Name] {
+			if k, ok := drawn[f.Draws.Names()[i]]; ok {
+				out.Quantities = append(out.Quantities, PriorQuantity{Index: i, Draws: prior.Draws.Column(nil, 0, k),
+					Lower: bounded && v.Constraint.Lower != nil, Upper: bounded && v.Constraint.Upper != nil})
+			}
+		}
+	}
+	return out, nil
+}
+
+// drawPrior draws parameters from their priors, one after another.
+func drawPrior(ctx context.Context, m *model.Model, set *data.Set, b model.BindOptions, o fit.Options, how predict.Options) (*Prior, error) {
+	forward, err := m.DeriveWith(predict.Forward, how)
+	if err != nil {
+		return nil, err
+	}
+	p, err := forward.BindContext(ctx, set, b)
+	if err != nil {
+		return nil, err
+	}
+	count := func(v, standard int) int {
+		switch {
+		case v < 0:
+			return 0
+		case v == 0:
+			return standard
+		}
+		return v
+	}
+	chains, n := count(o.Chains, 4), count(o.Draws, 1000)
+	thin := max(o.Thin, 1)
+	f, err := fit.Simulate(ctx, p, chains, (n+thin-1)/thin, o.Seed, o.Parallel)
+	if err != nil {
+		return nil, err
+	}
+	f.FromPrior = true
+	return &Prior{Fit: f, Direct: true, Undrawn: forward.Undrawn}, nil
 }
 
 // PriorPredictive draws data from the prior and compares them with the data, see [PredictiveOf].

@@ -2,7 +2,9 @@ package assess_test
 
 import (
 	"context"
+	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -153,4 +155,41 @@ func flatMean(x []float64) float64 {
 		sum += v
 	}
 	return sum / float64(len(x))
+}
+
+// TestDirectPrior: parameters without a prior are left out, with those whose priors depend on them.
+// The others are drawn as in a model that has only them. Where leaving out a parameter would change
+// the prior of another, nothing is drawn.
+func TestDirectPrior(t *testing.T) {
+	const others = "real<lower=0> tau; vector[2] theta;"
+	draw := func(parameters, statements string) (*assess.Prior, error) {
+		m, err := model.Compile("m", "data { real y; } parameters { "+parameters+" } model { "+statements+" y ~ normal(theta[1], tau); }")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return assess.DirectPrior(context.Background(), m, map[string]any{"y": 1.0}, model.BindOptions{}, fit.Options{Seed: 3, Chains: 1, Draws: 50})
+	}
+	const statements = "tau ~ exponential(1); theta ~ normal(0, tau);"
+	want, err := draw(others, statements)
+	if err != nil || want.Undrawn != nil {
+		t.Fatal(err, want)
+	}
+	got, err := draw("real flat; real on_flat; real further; "+others, statements+" on_flat ~ normal(flat, 1); further ~ normal(on_flat, 1);")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got.Draws.Names(), want.Draws.Names()) || !slices.Equal(got.Undrawn, []string{"flat has no prior"}) {
+		t.Errorf("%q, %q", got.Draws.Names(), got.Undrawn)
+	}
+	for i := range want.Draws.Names() {
+		if !slices.Equal(got.Draws.Column(nil, 0, i), want.Draws.Column(nil, 0, i)) {
+			t.Errorf("%s has other draws", want.Draws.Names()[i])
+		}
+	}
+	for _, c := range [][2]string{{others + " real<upper=tau> flat;", statements}, {others, ""}} {
+		var not *predict.NotForwardError
+		if _, err := draw(c[0], c[1]); !errors.As(err, &not) {
+			t.Errorf("%s %s: %v", c[0], c[1], err)
+		}
+	}
 }

@@ -107,6 +107,34 @@ func schoolsByIntegration() (mean, sd [2]float64) {
 	return mean, sd
 }
 
+// TestManyTermsStart checks that chains with many group-level terms do not begin where their scale
+// is near 0. There the density is flat, and a way back takes thousands of transitions.
+func TestManyTermsStart(t *testing.T) {
+	const text = `data { int J; array[J] int y; } parameters { real mu; real<lower=0> tau; vector[J] z; }
+		model { mu ~ normal(0, 2); tau ~ normal(0, 1); z ~ normal(0, 1); y ~ poisson_log(mu + tau * z); }`
+	for _, groups := range []int{31, 300, 1000} {
+		rng := infer.Stream(6, 1, "terms", 0)
+		y := make([]int, groups)
+		for j := range y {
+			y[j] = int(math.Exp(2 + 0.7*rng.NormFloat64()))
+		}
+		p := bind(t, text, map[string]any{"J": groups, "y": y})
+		session, err := infer.NewSession(p, infer.Config{Sampler: auto.Sampler{}, Seed: 2, Chains: 12, Warmup: 16, Draws: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for d, err := range session.Draws(context.Background()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			// The posterior of tau is near 0.7, with a standard deviation of at most 0.15.
+			if tau := math.Exp(d.Position[1]); tau < 0.1 {
+				t.Errorf("%d groups: chain %d has tau = %.2g after 17 transitions", groups, d.Chain, tau)
+			}
+		}
+	}
+}
+
 // TestRecentredResume checks that a run in other coordinates that was interrupted continues with
 // exactly the same draws, and that another sampler can use what its warm-up has found.
 func TestRecentredResume(t *testing.T) {

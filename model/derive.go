@@ -40,6 +40,9 @@ type Derived struct {
 	// [predict.Derived].
 	Known map[string]string
 
+	// Undrawn has the reasons why parameters are left out, see [predict.Derived].
+	Undrawn []string
+
 	// Scaled lists the statements about parameters that a model of the kind predict.TopLevel keeps,
 	// Unscaled those that it leaves out.
 	Scaled, Unscaled []string
@@ -63,7 +66,7 @@ func (m *Model) DeriveWith(kind predict.Kind, o predict.Options) (*Derived, erro
 	}
 	derived := &Model{name: m.name, program: d.Program, texts: []sourceText{{m.name, d.Text}}}
 	return &Derived{
-		Model: derived, Outputs: d.Outputs, Left: d.Left, Known: d.Known, Scaled: d.Scaled, Unscaled: d.Unscaled,
+		Model: derived, Outputs: d.Outputs, Left: d.Left, Known: d.Known, Scaled: d.Scaled, Unscaled: d.Unscaled, Undrawn: d.Undrawn,
 	}, nil
 }
 

@@ -211,7 +211,7 @@ var realsOf = map[string]func(field, z) ad.Ref{
 // Functions that are linear in all their complex arguments together, and products of two arguments.
 // They apply the function of reals to the real and imaginary parts.
 const (
-	linears = "add subtract append_row append_col to_vector to_row_vector to_matrix to_array_1d to_array_2d " +
+	linears = "add subtract append_row append_col to_vector to_row_vector to_matrix to_vector_array to_row_vector_array to_array_1d to_array_2d " +
 		"diagonal diag_matrix reverse sum cumulative_sum trace row col block head tail segment sub_row sub_col add_diag " +
 		"transpose rep_vector rep_row_vector rep_matrix"
 	bilinears = "multiply elt_multiply rows_dot_product columns_dot_product diag_pre_multiply diag_post_multiply"

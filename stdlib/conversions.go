@@ -63,5 +63,10 @@ func conversions() []Func {
 	fs = append(fs, fixedEach("to_matrix", sameDoc, tMat, list(tVec, tRow, tMat), nil, func(b *Builder, a []Arg) ad.Ref {
 		return b.asMatrix(a[0])
 	})...)
-	return append(fs, fixedEach("to_matrix", sameDoc, tMat, list(tRow.Array(1), tInt.Array(2), tReal.Array(2)), nil, self)...)
+	fs = append(fs, fixedEach("to_matrix", sameDoc, tMat, list(tRow.Array(1), tInt.Array(2), tReal.Array(2)), nil, self)...)
+	transposed := func(b *Builder, a []Arg) ad.Ref { return b.G.Transpose(a[0].Ref) }
+	return append(fs,
+		fixed("to_matrix", "The matrix with these vectors as columns.", tMat, list(tVec.Array(1)), transposed),
+		fixed("to_vector_array", "The columns of the matrix.", tVec.Array(1), list(tMat), transposed),
+		fixed("to_row_vector_array", "The rows of the matrix.", tRow.Array(1), list(tMat), self))
 }

@@ -42,6 +42,7 @@
 //	normal.go        on the line            skewed.go   on the line, skewed
 //	positive.go      on the half-line       bounded.go  on an interval
 //	counts.go        counts                 compounds.go counts of random probability
+//	poissonbinomial.go successes in trials of different probabilities
 //	wiener.go        first passage times    passage.go  the same, parameters varying between trials
 //	random.go        generators
 //	categorical.go   positions in a vector  ordered.go  ordered outcomes

@@ -17,6 +17,11 @@ func (b *Builder) linear(x, alpha, beta Arg) Arg {
 	b.checkLinear(x, alpha, beta)
 	var p ad.Ref
 	switch s := b.shape(x); {
+	case x.Type.Kind == types.Vector:
+		if b.size(beta) != 1 {
+			b.Fail("x is one column, but beta has size %d", b.size(beta))
+		}
+		p = g.MatVec(b.asMatrix(x), beta.Ref)
 	case x.Type.Kind == types.RowVector:
 		if s[0] != b.size(beta) {
 			b.Fail("x has size %d, but beta has size %d", s[0], b.size(beta))
@@ -32,6 +37,15 @@ func (b *Builder) linear(x, alpha, beta Arg) Arg {
 		b.Fail("alpha has size %d, but x has %d rows", as[0], g.Type(p).Shape[0])
 	}
 	return Arg{Type: tVec, Ref: g.Add(p, alpha.Ref), Param: x.Param || alpha.Param || beta.Param}
+}
+
+// single checks the arguments alpha, beta and those after it if there is a single outcome.
+func (b *Builder) single(a []Arg) {
+	for i := range a {
+		if i != 1 && len(b.shape(a[i])) > 0 && b.size(a[i]) != 1 {
+			b.Fail("there is one outcome, but an argument has size %d", b.size(a[i]))
+		}
+	}
 }
 
 // checkLinear adds the checks of the parts of a linear predictor.
@@ -62,10 +76,14 @@ func glm(name string, d *Dist, at int) []Func {
 	}
 	for _, y := range y {
 		for _, n := range before {
-			for _, x := range list(tRow, tMat) {
+			xs := list(tRow, tMat)
+			if !d.Discrete { // a vector is a matrix of one column
+				xs = list(tRow, tMat, tVec)
+			}
+			for _, x := range xs {
 				for _, alpha := range list(tReal, tVec) {
 					for _, rest := range after {
-						if x.Equal(tRow) && y.IsScalar() {
+						if x.Equal(tRow) && y.IsScalar() && d.Discrete {
 							continue // Stan has no form with a single row and a single outcome
 						}
 						if x.Equal(tRow) && len(n) > 0 && n[0].IsScalar() {
@@ -98,6 +116,9 @@ func glm(name string, d *Dist, at int) []Func {
 		}
 		// with replaces the parts of the predictor by the predictor.
 		with := func(b *Builder, a []Arg) []Arg {
+			if ts[0].IsScalar() && ts[at].Equal(tRow) {
+				b.single(a[at+1:])
+			}
 			args := append([]Arg{}, a[:at]...)
 			args = append(args, b.linear(a[at], a[at+1], a[at+2]))
 			return append(args, a[at+3:]...)

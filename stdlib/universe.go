@@ -65,7 +65,7 @@ func families() []family {
 	}
 	return append(fs,
 		family{"distributions of real numbers", slices.Concat(real, passages())},
-		family{"distributions of counts", slices.Concat(counts, hypergeometrics())},
+		family{"distributions of counts", slices.Concat(counts, hypergeometrics(), poissonBinomials())},
 		family{"distributions of categories", slices.Concat(categoricals(), ordereds())},
 		family{"distributions of simplexes, and of counts given one", simplexes()},
 		family{"distributions of vectors", multivariates()},

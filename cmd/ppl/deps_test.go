@@ -53,7 +53,7 @@ assess:     assess fit model lang stdlib compile infer internal/files internal/g
 study:      study assess fit model lang compile infer internal/files internal/goroutines gonum yaml
 front:      front study assess fit model lang stdlib compile infer examples internal/files internal/clients/rules
 front/report: front/report assess fit model infer internal/files image
-front/web:  front/web front/report assess fit model infer lang stdlib compile/data examples internal/files
+front/web:  front/web front/report assess fit model infer lang stdlib compile/data examples internal/files internal/lean
 front/lsp:  front/lsp lang stdlib compile/data jrpc2
 front/docs:
 front/formula: front/formula fit model lang compile/data participle
@@ -74,6 +74,7 @@ internal/cputime:
 internal/planted:
 internal/short:
 internal/goroutines:
+internal/lean:
 `
 
 // packages is the finer table. For each package it lists which other packages of its area the code,
@@ -171,7 +172,7 @@ study:                   assess assess/criticise fit model model/predict lang co
 
 front/report:            assess assess/criticise fit model infer infer/diagnose infer/psis infer/sampler
 front/report/plotfile:   front/report internal/files image
-front/web:               front/report model examples internal/files
+front/web:               front/report model examples internal/files internal/lean
 front/web/engine:        front/report assess fit model model/predict compile/data infer infer/sampler lang/source lang/ast lang/types lang/diag lang/service lang/check stdlib
 front/web/wasm:          front/web/engine
 front/web/build:         front/web
@@ -181,7 +182,7 @@ front/lsp:               lang lang/source lang/diag lang/ast lang/service compil
 front/httpd:             sync
 front/serve:             front/httpd sys
 front/mcp:               mcp
-front/bridge:            fit/selfcheck model ad internal/planted compile compile/data lang/source
+front/bridge:            fit/selfcheck model lang ad internal/planted compile compile/data lang/source
 front/bridge/libppl:     front/bridge
 front/cmdstan/stan:
 front/cmdstan/grammar:   infer/sampler infer/draws
@@ -198,11 +199,13 @@ internal/cputime:
 internal/planted:
 internal/short:
 internal/goroutines:
+internal/lean:
 examples:                *
 internal/clients/rules:
 internal/cmd/site: goldmark
 internal/cmd/examplegen: compile/data
 internal/cmd/stanc3suite: lang stdlib
+internal/cmd/stanrelease: lang stdlib
 `
 
 // modules maps the short names of third-party modules in the policy to their paths. All tests may

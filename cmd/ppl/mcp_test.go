@@ -27,6 +27,7 @@ type agent struct {
 	schemas  map[string]*jsonschema.Schema
 	progress chan float64
 	changes  chan struct{} // the list of resources has changed
+	sent     *bytes.Buffer // the messages of both sides
 }
 
 // startAgent starts ppl mcp as a process, and connects to it.
@@ -35,7 +36,7 @@ func startAgent(t *testing.T, args ...string) *agent {
 	if runtime.GOOS == "js" {
 		t.Skip("no processes")
 	}
-	a := &agent{t: t, schemas: readSchemas(t), progress: make(chan float64, 10000), changes: make(chan struct{}, 100)}
+	a := &agent{t: t, schemas: readSchemas(t), progress: make(chan float64, 10000), changes: make(chan struct{}, 100), sent: &bytes.Buffer{}}
 	cmd := exec.Command(os.Args[0], append([]string{"mcp"}, args...)...)
 	cmd.Args[0] = "ppl" // see TestMain
 	log := &bytes.Buffer{}
@@ -45,7 +46,7 @@ func startAgent(t *testing.T, args ...string) *agent {
 		ResourceListChangedHandler:  func(context.Context, *mcp.ResourceListChangedRequest) { a.changes <- struct{}{} },
 	})
 	var err error
-	if a.ClientSession, err = client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil); err != nil {
+	if a.ClientSession, err = client.Connect(t.Context(), &mcp.LoggingTransport{Transport: &mcp.CommandTransport{Command: cmd}, Writer: a.sent}, nil); err != nil {
 		t.Fatal(err, log)
 	}
 	t.Cleanup(func() {
@@ -136,6 +137,25 @@ func agentTable(rows int) string {
 		fmt.Fprintf(&b, "%g,%.3f\n", x, 1+2*x+math.Sin(float64(7*i)))
 	}
 	return b.String()
+}
+
+// TestListedWithoutNull checks that lists have no member whose value is null: clients in TypeScript
+// refuse a list with one, which Go cannot tell from a missing member.
+func TestListedWithoutNull(t *testing.T) {
+	a := startAgent(t)
+	tools, err := a.ListTools(t.Context(), nil)
+	if err != nil || len(tools.Tools) != len(mcpTools) {
+		t.Fatal(err)
+	}
+	if _, err := a.ListResources(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.ListResourceTemplates(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if i := bytes.Index(a.sent.Bytes(), []byte(":null")); i >= 0 {
+		t.Errorf("a message has null: …%s", a.sent.Bytes()[max(0, i-100):i+5])
+	}
 }
 
 // TestAgent makes a whole analysis as an agent does: a wrong model is checked and repaired, two

@@ -169,7 +169,7 @@ func (o *reporting) run(cmd *cobra.Command, args []string) error {
 	if o.plots == "" {
 		return nil
 	}
-	files, err := o.drawPlots(ctx, r)
+	files, err := o.drawPlots(ctx, cmd.ErrOrStderr(), r)
 	if err != nil {
 		return ended(ctx, cmd.ErrOrStderr(), fmt.Errorf("--plots: %w", err))
 	}
@@ -179,6 +179,19 @@ func (o *reporting) run(cmd *cobra.Command, args []string) error {
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "Plots: %s\n", filesText(files))
 	return nil
+}
+
+// withoutFont notes that plots have characters for which no font is installed.
+func withoutFont(w io.Writer, r *report.Report, figures []report.Figure) {
+	missing := []rune(plotfile.Missing(r, figures))
+	if len(missing) == 0 {
+		return
+	}
+	shown := string(missing[:min(len(missing), 10)])
+	if len(missing) > 10 {
+		shown += "…"
+	}
+	fmt.Fprintf(w, "note: no installed font has the characters %s: PNG and PDF files have question marks in their place\n  help: use the SVG files, or install a font that has them, such as Noto Sans CJK\n", shown)
 }
 
 // options returns the options of the report.
@@ -226,7 +239,7 @@ func chosenBy(vars string) func(name string) bool {
 // choose any.
 const drawnByDefault = 10
 
-func (o *reporting) drawPlots(ctx context.Context, r *report.Report) ([]string, error) {
+func (o *reporting) drawPlots(ctx context.Context, stderr io.Writer, r *report.Report) ([]string, error) {
 	chosen := chosenBy(o.rows.vars)
 	var names []string
 	for _, q := range r.Quantities {
@@ -237,7 +250,9 @@ func (o *reporting) drawPlots(ctx context.Context, r *report.Report) ([]string, 
 	if err := files.MakeFolder(o.plots); err != nil {
 		return nil, err
 	}
-	return plotfile.Write(ctx, r, o.plots, plotfile.Figures(r, names))
+	figures := plotfile.Figures(r, names)
+	withoutFont(stderr, r, figures)
+	return plotfile.Write(ctx, r, o.plots, figures)
 }
 
 // drawFigures writes the figures of --figure.
@@ -257,6 +272,7 @@ func (o *reporting) drawFigures(ctx context.Context, cmd *cobra.Command, r *repo
 	if err := files.MakeFolder(dir); err != nil {
 		return fmt.Errorf("--plots: %w", err)
 	}
+	withoutFont(cmd.ErrOrStderr(), r, figures)
 	written, err := plotfile.Write(ctx, r, dir, figures)
 	if err != nil {
 		return ended(ctx, cmd.ErrOrStderr(), err)

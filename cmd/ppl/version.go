@@ -9,21 +9,22 @@ import (
 
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/internal/buildinfo"
+	"github.com/ppl-lang/ppl/lang"
 )
 
 func versionCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "version",
-		Long: `Prints the version of this program, its system and Go version, the commit if it is known, and
-the processor's instructions that models use. The environment variable PPL_PROCESSOR chooses
+		Long: `Prints the version of this program, its system and Go version, the commit if it is known, the
+version of Stan whose language it reads, and the processor's instructions that models use. The environment variable PPL_PROCESSOR chooses
 others: AVX-512, AVX2, NEON, or none. Results agree to the last bit, except products of
 matrices and numbers at the ends of the range. The folder of a run records them in run.json.`,
 		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := buildinfo.Read()
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), versionJSON{b.Version, b.Commit, b.Changed, b.Time, runtime.GOOS, runtime.GOARCH, runtime.Version(), compile.CPULevel()})
+				return writeJSON(cmd.OutOrStdout(), versionJSON{b.Version, b.Commit, b.Changed, b.Time, runtime.GOOS, runtime.GOARCH, runtime.Version(), lang.StanVersion, compile.CPULevel()})
 			}
 			var out strings.Builder
 			fmt.Fprintf(&out, "ppl %s %s/%s %s\n", b.Version, runtime.GOOS, runtime.GOARCH, runtime.Version())
@@ -35,6 +36,7 @@ matrices and numbers at the ends of the range. The folder of a run records them 
 				commit += ", with changes"
 			}
 			fmt.Fprintf(&out, "commit: %s\n", commit)
+			fmt.Fprintf(&out, "language: Stan %s\n", lang.StanVersion)
 			fmt.Fprintf(&out, "processor: %s\n", compile.CPULevel())
 			_, err := fmt.Fprint(cmd.OutOrStdout(), out.String())
 			return err
@@ -53,5 +55,6 @@ type versionJSON struct {
 	OS        string `json:"os"`        // operating system
 	Arch      string `json:"arch"`      // architecture
 	Go        string `json:"go"`        // version of Go that built it
+	Stan      string `json:"stan"`      // version of Stan whose language it reads
 	Processor string `json:"processor"` // instructions used for models
 }

@@ -143,6 +143,25 @@ func TestUnzipOnce(t *testing.T) {
 	}
 }
 
+// TestUnzipParts unpacks files of several parts, whose last bytes have the length of the last part.
+func TestUnzipParts(t *testing.T) {
+	for _, parts := range [][]string{{""}, {"a"}, {"abc", ""}, {"", "abc"}, {strings.Repeat("1,", 50_000), "2"}, {"1", strings.Repeat("2,", 50_000)}} {
+		var b bytes.Buffer
+		for _, part := range parts {
+			z := gzip.NewWriter(&b)
+			z.Write([]byte(part))
+			z.Close()
+		}
+		want := strings.Join(parts, "")
+		if got, err := unzip(b.String(), int64(len(want))); err != nil || got != want {
+			t.Errorf("%d bytes unpack to %d (%v)", len(want), len(got), err)
+		}
+		if _, err := unzip(b.String(), int64(len(want))-1); err == nil && want != "" {
+			t.Errorf("%d bytes exceed the limit", len(want))
+		}
+	}
+}
+
 // TestTableFaults checks the errors about fields that are not 64-bit numbers and about headers that
 // are not names.
 func TestTableFaults(t *testing.T) {

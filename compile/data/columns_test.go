@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -132,5 +133,111 @@ func TestPlainRows(t *testing.T) {
 	s, err := ParseTable("d.tsv", "x\ty\tz\n1\t\t3\n", Options{})
 	if err != nil || s.Fault("y") == nil || s.Fault("z") != nil {
 		t.Errorf("an empty field between tabs: %v, %v", s, err)
+	}
+}
+
+// TestColumnKinds compares columns of mixed fields with their definition, applied to what
+// encoding/csv reads. The sizes lie on both sides of those at which memory grows, and at which a
+// column has too many texts to count them in the first pass.
+func TestColumnKinds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	pools := [][]string{
+		{"1", "-2", "30", "0"},
+		{"1", "2.50", "-0.25", "1e3", "NaN", "12345678901234567890"},
+		{"TRUE", "false"},
+		{"a", "bb", "c c ", "true", "a"},
+		{"a", "7", "b", "c"},
+		{"a", "b", "NA"},
+		{"x"},
+		{"1", "TRUE", "b"},
+	}
+	for round := range 400 {
+		n := []int{0, 1, 2, 3, 15, 16, 17, 40}[rng.IntN(8)]
+		distinct := 0
+		if round%40 == 0 {
+			n, distinct = maxWords+round/40-2, maxWords-1+rng.IntN(3)
+		}
+		var b strings.Builder
+		b.WriteString("p,q,r,s,t,u,v,w\n")
+		for i := range n {
+			for k, pool := range pools {
+				field := pool[rng.IntN(len(pool))]
+				if k == 6 && distinct > 0 {
+					field = fmt.Sprintf("w%d", i%distinct)
+				}
+				if k > 0 {
+					b.WriteString(",")
+				}
+				b.WriteString(field)
+			}
+			b.WriteString("\n")
+		}
+		rows, err := csv.NewReader(strings.NewReader(b.String())).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := ParseTable("d.csv", b.String(), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, name := range rows[0] {
+			checkKind(t, s, name, rows[1:], k)
+		}
+	}
+}
+
+// checkKind compares a column of a table with its fields.
+func checkKind(t *testing.T, s *Set, name string, rows [][]string, k int) {
+	t.Helper()
+	integers, numbers, truths, missing, count := true, true, true, false, 0
+	reals, levels := []float64{}, []string{}
+	for _, row := range rows {
+		field := strings.TrimSpace(row[k])
+		x, err := strconv.ParseFloat(field, 64)
+		_, notInteger := strconv.ParseInt(field, 10, 54)
+		_, isTruth := truth[field]
+		if err == nil {
+			count++
+		} else if isTruth {
+			x = truth[field]
+		}
+		integers, numbers, truths = integers && notInteger == nil, numbers && err == nil, truths && isTruth
+		missing = missing || field == "NA"
+		reals, levels = append(reals, x), append(levels, field)
+	}
+	factor := !integers && !numbers && !truths
+	faulty := missing || factor && count > len(rows)/2
+	if fault := s.Fault(name); (fault != nil) != faulty {
+		t.Fatalf("%s: the fault is %v, wanted %v, of %v", name, fault, faulty, levels)
+	}
+	if faulty {
+		return
+	}
+	fields := slices.Clone(levels)
+	slices.Sort(levels)
+	levels = slices.Compact(levels)
+	if !factor {
+		levels = nil
+	}
+	if got := s.Levels(name); !slices.Equal(got, levels) {
+		t.Fatalf("%s has the levels %q, wanted %q", name, got, levels)
+	}
+	v, _ := s.Get(name)
+	if v.IsInt != (integers || factor || !numbers && truths) {
+		t.Fatalf("%s: integers %v, of %q", name, v.IsInt, fields)
+	}
+	for i, want := range reals {
+		if factor {
+			want = float64(slices.Index(levels, fields[i]) + 1)
+		}
+		got := 0.0
+		if v.IsInt {
+			got = float64(v.Ints[i])
+		} else {
+			got = v.Reals[i]
+		}
+		if math.Float64bits(got) != math.Float64bits(want) && !(math.IsNaN(got) && math.IsNaN(want)) {
+			t.Fatalf("%s: row %d is %v, wanted %v", name, i+1, got, want)
+		}
 	}
 }

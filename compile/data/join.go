@@ -65,7 +65,7 @@ func ParseJoined(first Text, others []Text, o Options) (*Set, error) {
 func parseOne(t Text, o Options) (*Set, error) {
 	s, err := Parse(t.File, t.Text, o)
 	if err == nil && !s.table {
-		return nil, &Error{File: t.File, Message: "only tables (CSV) can be matched with each other, and this file is none", Fix: "write all data in one file"}
+		return nil, &Error{File: t.File, Message: "only tables (CSV) can be matched with each other, and this is another kind of file", Fix: "write all data in one file"}
 	}
 	return s, err
 }

@@ -99,7 +99,7 @@ func TestJoinFaults(t *testing.T) {
 		{"b.csv", "g\na\n", "g,z\na,1\na,2\n", `rows 1 and 2 both have g "a"`},
 		{"b.csv", "g\n1.5\n", "g,z\n1.5,1\n", "real numbers"},
 		{"b.csv", "g,x\na,1\n,2\n", "g,z\na,1\n", "has no value in row 2"},
-		{"b.json", "g\na\n", `{"z": 1}`, "this file is none"},
+		{"b.json", "g\na\n", `{"z": 1}`, "this is another kind of file"},
 	} {
 		_, err := data.ParseJoined(data.Text{File: "a.csv", Text: c.first}, []data.Text{{File: c.file, Text: c.second}}, data.Options{})
 		if err == nil || !strings.Contains(err.Error(), c.want) {

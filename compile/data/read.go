@@ -2,6 +2,7 @@ package data
 
 import (
 	"compress/gzip"
+	"encoding/binary"
 	"errors"
 	"io"
 	"io/fs"
@@ -176,13 +177,16 @@ func firstLine(s string) string {
 
 // unzip unpacks text. It fails if the result is longer than the limit.
 func unzip(text string, limit int64) (string, error) {
-	length, err := inflate(io.Discard, text, limit)
-	if err != nil {
-		return "", err
+	length := unzipped(text)
+	if length > limit { // make sure before memory is allocated
+		var err error
+		if length, err = inflate(io.Discard, text, limit); err != nil {
+			return "", err
+		}
 	}
 	var b strings.Builder
 	b.Grow(int(length)) // so that the memory need not grow in steps
-	_, err = inflate(&b, text, limit)
+	_, err := inflate(&b, text, limit)
 	return b.String(), err
 }
 
@@ -200,4 +204,15 @@ func inflate(out io.Writer, text string, limit int64) (length int64, err error) 
 		return 0, &source.TooLongError{Limit: limit}
 	}
 	return length, in.Close()
+}
+
+// unzipped returns the length that text claims to have when it is unpacked, or the largest possible
+// one if that is less. A text of several parts, or of 4 GiB, is longer than it claims.
+func unzipped(text string) int64 {
+	const trailer, maxRatio = 4, 1032 // of deflate
+	if len(text) < trailer {
+		return 0
+	}
+	claimed := binary.LittleEndian.Uint32([]byte(text[len(text)-trailer:]))
+	return min(int64(claimed), maxRatio*int64(len(text)))
 }

@@ -85,6 +85,7 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 			columns[i].rows = map[int]rowFault{}
 		}
 		columns[i].declared, columns[i].absent, columns[i].semicolons = o.howDeclared(name), o.missingWords(name), semicolons
+		columns[i].plain = columns[i].declared == nil && len(columns[i].absent) == 0
 		if o.As != nil {
 			columns[i].given, columns[i].open = o.As.levels[name], o.NewLevels
 			if zeros := o.As.zeros[name]; zeros != nil {
@@ -138,6 +139,9 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 			continue
 		}
 		for i, f := range fields {
+			if columns[i].addQuickly(f) {
+				continue
+			}
 			line, at := r.FieldPos(i)
 			if err := columns[i].add(memory, strings.TrimSpace(f), line, at, more); err != nil {
 				return nil, err
@@ -145,7 +149,7 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 		}
 	}
 	convertColumns(columns)
-	again, _ := rowsOf(file, text)
+	again := func() rowReader { r, _ := rowsOf(file, text); return r }
 	if err := levels(memory, again, columns, holes); err != nil {
 		return nil, err
 	}
@@ -270,15 +274,76 @@ type column struct {
 	declared                  *declared // how it was declared to be read; nil: its texts decide
 	absent                    []string  // texts that mean that there is no value
 	semicolons                bool      // whether they separate the columns
+	plain                     bool      // its texts decide how it is read, and none is declared as missing
 	hole                      *Error    // the error of the first missing value
 	holeLength                int
-	missing                   int              // fields without a value
-	rows                      map[int]rowFault // faults by row, from 0; nil: a fault makes the column faulty
+	missing                   int                // fields without a value
+	words                     map[string]float64 // while all fields are texts: their codes, which reals has; see addWord
+	rows                      map[int]rowFault   // faults by row, from 0; nil: a fault makes the column faulty
 
 	// The error of the first non-integer, for a variable declared int.
 	notInteger                    *Error
 	notIntegerLength, notIntegers int
 }
+
+// addQuickly adds a field if it is a short number or a text that occurred before, and if there is
+// memory for it. It reports whether it did; otherwise add has to.
+func (c *column) addQuickly(field string) bool {
+	if !c.plain || len(c.reals) == cap(c.reals) {
+		return false
+	}
+	if c.words != nil {
+		code, ok := c.words[field]
+		if ok {
+			c.notIntegers++
+			c.reals = append(c.reals, code)
+		}
+		return ok
+	}
+	x, isInteger, ok := shortValue(field)
+	if !ok || !isInteger && c.notInteger == nil {
+		return false
+	}
+	if !isInteger {
+		c.integers = false
+		c.notIntegers++
+	}
+	c.truths = false
+	c.count++
+	c.reals = append(c.reals, x)
+	return true
+}
+
+// maxWords is the maximum number of texts of a column that get codes while it is read.
+const maxWords = 1 << 10
+
+// addWord returns the code of a text in a column that has had texts only, so that its levels need
+// no second pass over the rows. If it may not be a factor, or has too many texts, it gives up the
+// codes.
+func (c *column) addWord(memory *allowance, field string, isWord bool) (code float64, err error) {
+	if c.words == nil {
+		c.words = map[string]float64{}
+	}
+	if !isWord || len(c.words) == maxWords {
+		for word := range c.words {
+			memory.give(wordSize(word))
+		}
+		c.words, c.plain = nil, false
+		return 0, nil
+	}
+	code, known := c.words[field]
+	if !known {
+		if err := memory.take(wordSize(field)); err != nil {
+			return 0, err
+		}
+		code = float64(len(c.words))
+		c.words[strings.Clone(field)] = code
+	}
+	return code, nil
+}
+
+// wordSize is the memory in bytes that the text of a level takes.
+func wordSize(word string) int64 { return levelSize + int64(len(word)) }
 
 // add adds a field, which starts at a line and column. more guesses the number of further fields.
 func (c *column) add(memory *allowance, field string, line, at int, more func() int) (err error) {
@@ -346,6 +411,11 @@ func (c *column) add(memory *allowance, field string, line, at int, more func() 
 		c.text, c.textRow, c.textLine, c.textAt = strings.Clone(field), row, line, at
 	}
 	c.integers, c.numbers, c.truths = c.integers && isInteger, c.numbers && isNumber, c.truths && isTruth
+	if isWord := !isNumber && !missing; c.words != nil || row == 1 && isWord && !isTruth && c.plain && c.rows == nil && c.given == nil {
+		if x, err = c.addWord(memory, field, isWord); err != nil {
+			return err
+		}
+	}
 	c.reals = append(c.reals, x)
 	return nil
 }
@@ -379,9 +449,9 @@ func (c *column) factor() bool {
 	return c.fault == nil && (c.given != nil || !c.integers && !c.numbers && !c.truths)
 }
 
-// levels finds the levels of the columns that are factors. It reads the rows once more, since few
-// tables have factors, and keeps the strings of these columns only.
-func levels(memory *allowance, r rowReader, columns []column, holes []Holes) error {
+// levels finds the levels of the columns that are factors. If the codes of one are not known, it
+// reads the rows once more.
+func levels(memory *allowance, again func() rowReader, columns []column, holes []Holes) error {
 	codes := make([]map[string]float64, len(columns))
 	some := false
 	for i := range columns {
@@ -411,51 +481,13 @@ func levels(memory *allowance, r rowReader, columns []column, holes []Holes) err
 				Settings: []string{"missing=" + quotedWord(c.text), "read=" + c.name + "=levels"}}
 			continue
 		}
-		codes[i], some = map[string]float64{}, true
-	}
-	if !some {
-		return nil
-	}
-	if _, err := r.Read(); err != nil {
-		return err
-	}
-	for row := 0; ; row++ {
-		fields, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			break
+		if codes[i] = c.words; codes[i] == nil {
+			codes[i], some = map[string]float64{}, true
 		}
-		if err != nil {
-			continue // a row that was broken when it was read before, too
-		}
-		if dropped(holes, columns, fields) {
-			row--
-			continue
-		}
-		for i, f := range fields {
-			if c := &columns[i]; c.rows != nil && c.numbers && c.text != "" && c.fault == nil {
-				line, at := r.FieldPos(i)
-				if err := c.confineText(memory, strings.TrimSpace(f), row, line, at); err != nil {
-					return err
-				}
-			}
-			if _, faulty := columns[i].rows[row]; codes[i] == nil || faulty {
-				continue
-			}
-			f = columns[i].level(strings.TrimSpace(f))
-			code, ok := codes[i][f]
-			if !ok {
-				if given := columns[i].given; given != nil && !columns[i].open && !slices.Contains(given, f) {
-					line, _ := r.FieldPos(i)
-					columns[i].fault, codes[i] = unknownLevel(columns[i].name, f, row+1, line, given), nil
-					continue
-				}
-				if err := memory.take(levelSize + int64(len(f))); err != nil {
-					return err
-				}
-				code = float64(len(codes[i]))
-				codes[i][strings.Clone(f)] = code
-			}
-			columns[i].reals[row] = code
+	}
+	if some {
+		if err := code(memory, again(), columns, holes, codes); err != nil {
+			return err
 		}
 	}
 	for i, m := range codes {
@@ -486,6 +518,54 @@ func levels(memory *allowance, r rowReader, columns []column, holes []Holes) err
 			c.reals[row] = order[int(code)]
 		}
 		c.integers = true
+	}
+	return nil
+}
+
+// code reads the rows and replaces the texts of columns by codes, which it adds to codes where a
+// column has them and not its words.
+func code(memory *allowance, r rowReader, columns []column, holes []Holes, codes []map[string]float64) error {
+	if _, err := r.Read(); err != nil {
+		return err
+	}
+	for row := 0; ; row++ {
+		fields, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			continue // a row that was broken when it was read before, too
+		}
+		if dropped(holes, columns, fields) {
+			row--
+			continue
+		}
+		for i, f := range fields {
+			if c := &columns[i]; c.rows != nil && c.numbers && c.text != "" && c.fault == nil {
+				line, at := r.FieldPos(i)
+				if err := c.confineText(memory, strings.TrimSpace(f), row, line, at); err != nil {
+					return err
+				}
+			}
+			if _, faulty := columns[i].rows[row]; codes[i] == nil || columns[i].words != nil || faulty {
+				continue
+			}
+			f = columns[i].level(strings.TrimSpace(f))
+			code, ok := codes[i][f]
+			if !ok {
+				if given := columns[i].given; given != nil && !columns[i].open && !slices.Contains(given, f) {
+					line, _ := r.FieldPos(i)
+					columns[i].fault, codes[i] = unknownLevel(columns[i].name, f, row+1, line, given), nil
+					continue
+				}
+				if err := memory.take(wordSize(f)); err != nil {
+					return err
+				}
+				code = float64(len(codes[i]))
+				codes[i][strings.Clone(f)] = code
+			}
+			columns[i].reals[row] = code
+		}
 	}
 	return nil
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/fit/selfcheck"
+	"github.com/ppl-lang/ppl/lang"
 	"github.com/ppl-lang/ppl/model"
 )
 
@@ -124,7 +125,7 @@ func (m *message) Unwrap() error { return m.err }
 // info returns the text of bs_model_info, in the layout that clients parse.
 func info() string {
 	return "BridgeStan version: " + Version + "\n" +
-		"Stan version: 2.39.0\n" +
+		"Stan version: " + lang.StanVersion + ".0\n" +
 		"Stan C++ Defines:\n" +
 		"\tSTAN_THREADS=true\n\tSTAN_MPI=false\n\tSTAN_OPENCL=false\n\tSTAN_NO_RANGE_CHECKS=false\n\tBRIDGESTAN_AD_HESSIAN=true\n" +
 		"Stan Compiler Details:\n" +

@@ -66,11 +66,15 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options)
 		Capabilities: &sdk.ServerCapabilities{},
 	})
 	for _, t := range o.Tools {
-		s.AddTool(&sdk.Tool{
-			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.Input, OutputSchema: t.Output,
+		tool := &sdk.Tool{
+			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.Input,
 			// Tools compute; none of them changes anything outside this server.
 			Annotations: &sdk.ToolAnnotations{Title: t.Title, ReadOnlyHint: true, OpenWorldHint: new(false)},
-		}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		}
+		if t.Output != nil { // an interface with an empty message would be written as null
+			tool.OutputSchema = t.Output
+		}
+		s.AddTool(tool, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			return o.call(ctx, s, r)
 		})
 	}

@@ -71,7 +71,7 @@ func TestGroups(t *testing.T) {
 			t.Errorf("levels from below: %q", f.Y.Names)
 		}
 	}
-	if got := strings.Join(titles, "; "); got != "L; scalars; r_ward[,1]; r_ward[,2]; z_ward[1,]; z_ward[2,]" {
+	if got := strings.Join(titles, "; "); got != "L; scalars; r_ward[,1] intercept by ward; r_ward[,2]; z_ward[1,]; z_ward[2,]" {
 		t.Errorf("intervals of %s", got)
 	}
 	for i, name := range r.Summary.Name {

@@ -44,7 +44,7 @@ func densities(samples [][]float64) (g gridded, outside int, ok bool) {
 	}
 	g.from, g.step = low, (high-low)/(densityPoints-1)
 	for _, s := range samples {
-		g.y = append(g.y, smooth(finite(s), low, high))
+		g.y = append(g.y, smooth(finite(s), low, high, false, false))
 	}
 	return g, outside, true
 }
@@ -56,8 +56,10 @@ func limits(sorted []float64) (low, high float64) {
 	return max(sorted[0], a-(b-a)), min(sorted[n-1], b+(b-a))
 }
 
-// smooth returns the density of a sample at densityPoints values from low to high.
-func smooth(sample []float64, low, high float64) []float64 {
+// smooth returns the density of a sample at densityPoints values from low to high. If an end is a
+// bound of the values, the part of the kernel beyond it is reflected, since otherwise the density
+// would fall there.
+func smooth(sample []float64, low, high float64, lower, upper bool) []float64 {
 	out := make([]float64, densityPoints)
 	if len(sample) < 2 {
 		return nil
@@ -91,6 +93,12 @@ func smooth(sample []float64, low, high float64) []float64 {
 		for j := max(0, centre-reach); j <= min(fineBins, centre+reach); j++ {
 			if counts[j] != 0 {
 				out[k] += counts[j] * kernel[max(j-centre, centre-j)]
+				if d := centre + j; lower && d <= reach {
+					out[k] += counts[j] * kernel[d]
+				}
+				if d := 2*fineBins - centre - j; upper && d <= reach {
+					out[k] += counts[j] * kernel[d]
+				}
 			}
 		}
 	}

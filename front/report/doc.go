@@ -19,6 +19,8 @@
 //	kinds.go       Kinds: the table of plots
 //	quantity.go    the plots of a quantity and of a pair: trace, ranks, density, …
 //	variable.go    the intervals of variables
+//	prior.go       priors with posteriors
+//	effects.go     expected outcomes at values of variables of the data
 //	run.go         the plots of the run: energy, the surface of a tuned sampler
 //	predictive.go  plots that run the model again: replicated data, Pareto k
 //	datakinds.go   checks of kinds of data: groups, counts, censored times

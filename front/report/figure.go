@@ -44,7 +44,9 @@ type Role string
 // The roles.
 const (
 	OfChain    Role = "chain"      // by Layer.Chain
+	OfCategory Role = "category"   // by Layer.Category
 	Observed   Role = "observed"   // data
+	Data       Role = "data"       // rows of the data, faint
 	Replicated Role = "replicated" // data drawn by the model
 	Divergent  Role = "divergent"  // divergent transitions
 	Bad        Role = "bad"        // beyond a limit
@@ -58,17 +60,21 @@ const (
 
 // Layer is a set of marks. Where X is nil, its values are From, From+Step, …
 type Layer struct {
-	Mark  Mark    `json:"mark"`            // how the layer is drawn
-	Role  Role    `json:"role"`            // role, which decides the colour
-	Chain int     `json:"chain,omitempty"` // position of the chain in the run, from 1
-	Label string  `json:"label,omitempty"` // text in the legend
-	From  float64 `json:"from,omitempty"`  // first x, if there is no x
-	Step  float64 `json:"step,omitempty"`  // distance of x, if there is no x
-	X     Values  `json:"x,omitempty"`     // horizontal coordinates
-	Y     Values  `json:"y,omitempty"`     // vertical coordinates
-	Low   Values  `json:"low,omitempty"`   // lower ends
-	High  Values  `json:"high,omitempty"`  // upper ends
-	Z     Values  `json:"z,omitempty"`     // values shown by colour
+	Mark  Mark   `json:"mark"`            // how the layer is drawn
+	Role  Role   `json:"role"`            // role, which decides the colour
+	Chain int    `json:"chain,omitempty"` // position of the chain in the run, from 1
+	Label string `json:"label,omitempty"` // text in the legend
+
+	// Category is a category of the outcome, from 1.
+	Category int `json:"category,omitempty"`
+
+	From float64 `json:"from,omitempty"` // first x, if there is no x
+	Step float64 `json:"step,omitempty"` // distance of x, if there is no x
+	X    Values  `json:"x,omitempty"`    // horizontal coordinates
+	Y    Values  `json:"y,omitempty"`    // vertical coordinates
+	Low  Values  `json:"low,omitempty"`  // lower ends
+	High Values  `json:"high,omitempty"` // upper ends
+	Z    Values  `json:"z,omitempty"`    // values shown by colour
 
 	// XOf is the name of the quantity whose draws are x. The draws are those of the chain, of all
 	// chains if it is 0, or of divergent transitions if that is the role. The name replaces the

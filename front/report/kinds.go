@@ -9,7 +9,7 @@ type Scope string
 const (
 	OfQuantity Scope = "quantity" // an element of a variable
 	OfPair     Scope = "pair"     // two of them
-	OfVariable Scope = "variable" // all elements of a variable
+	OfVariable Scope = "variable" // a variable of the model or of the data
 	OfRun      Scope = "run"      // the sampler
 	OfData     Scope = "data"     // data and their predictions by the model
 )
@@ -55,6 +55,10 @@ func Kinds() []Kind {
 			Shows:    "The draws of two quantities; crosses are divergent transitions. Where crosses crowd, often in a narrow place, the sampler cannot enter. Reparametrise a banana or a funnel; rescale a thin diagonal."},
 		{Name: "intervals", Title: "Intervals", Scope: OfVariable, run: intervals,
 			Shows: "The elements of a variable: median, the middle 50 % (thick) and 90 % (thin). Levels are sorted by their medians, and each column of a matrix of group-level terms has its own plot. Many elements without levels are shown along their index, with the middle 90 %."},
+		{Name: "prior", Title: "Prior and posterior", Scope: OfVariable, run: priors,
+			Shows: "The distribution of a parameter before and after the data. A posterior that is much narrower than the prior comes from the data. One that looks like the prior says that the data have little information about the parameter. One at an end of the prior says that prior and data disagree."},
+		{Name: "effects", Title: "Expected outcome", Scope: OfVariable, run: effects,
+			Shows: "The expected outcome at values of a variable, averaged over the rows of the data, with all other variables as observed: the mean and the middle 90 % of the posterior. The points are the data; for outcomes of 0 and 1, the share of 1 in tenths of the rows."},
 		{Name: "energy", Title: "Energy", Scope: OfRun, run: energy,
 			Findings: []string{"ebfmi"},
 			Shows:    "The energies of the draws, each chain around its mean, and their changes from one draw to the next. The changes should be about as wide as the energies. If they are much narrower (E-BFMI below 0.3), the sampler moves through the tails in small steps and explores them badly."},

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ppl-lang/ppl/assess"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
@@ -49,6 +50,7 @@ func aside(names []string, rows []diagnose.Row) []bool {
 // panel is a set of quantities with one plot of intervals.
 type panel struct {
 	title   string
+	of      string // what the quantities are about; "": not known
 	members []int
 }
 
@@ -95,6 +97,9 @@ func intervals(w *work) []Figure {
 			f = w.list(p)
 		}
 		f.Kind, f.Of = "intervals", []string{p.title}
+		if p.of != "" {
+			f.Of = append(f.Of, p.of)
+		}
 		if !f.Empty() {
 			out = append(out, f)
 		}
@@ -139,7 +144,7 @@ func (w *work) scalars(members []int) []panel {
 // columnsOf divides a matrix of group-level terms into its columns: the terms of the same kind. The
 // rows are the index that has levels or, in a matrix with many elements, the longer one.
 func (w *work) columnsOf(name string, members []int) []panel {
-	whole := []panel{{name, members}}
+	whole := []panel{{title: name, members: members}}
 	indices := make([][]string, len(members))
 	length := [2]int{}
 	for k, i := range members {
@@ -153,13 +158,15 @@ func (w *work) columnsOf(name string, members []int) []panel {
 			}
 		}
 	}
-	row := -1
-	if m, err := w.fit.Model(); err == nil {
+	row, group := -1, ""
+	m, err := w.fit.Model()
+	if err == nil {
 		if by := w.fit.IndexFactors(m.Program().IR())[name]; len(by) == 2 && (by[0].Name == "") != (by[1].Name == "") {
 			row = 0
 			if by[0].Name == "" {
 				row = 1
 			}
+			group = " by " + by[row].Name
 		}
 	}
 	switch {
@@ -182,7 +189,13 @@ func (w *work) columnsOf(name string, members []int) []panel {
 			if row == 1 {
 				title = name + "[" + column + ",]"
 			}
-			out = append(out, panel{title: title})
+			next := panel{title: title}
+			if n, wrong := strconv.Atoi(column); wrong == nil && err == nil {
+				if term := assess.ColumnTerm(m, name, 1-row, n); term != "" {
+					next.of = term + group
+				}
+			}
+			out = append(out, next)
 		}
 		p := &out[at[column]]
 		p.members = append(p.members, i)

@@ -6,11 +6,12 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"github.com/ppl-lang/ppl/internal/race"
 	"golang.org/x/sys/unix"
 )
 
 // MemoryEnforced reports whether the system enforces the memory limit.
-const MemoryEnforced = !raceDetector
+const MemoryEnforced = !race.Enabled
 
 // setLimits makes the system enforce limits on this process. A second call can only lower them.
 func setLimits(l Limits) error {

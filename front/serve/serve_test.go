@@ -217,10 +217,8 @@ func (s *tested) post(ctx context.Context, kind, accept, body string) (status in
 // quiet waits until no process is running.
 func (s *tested) quiet(t *testing.T) {
 	t.Helper()
-	for began := time.Now(); s.long.working() > 0; time.Sleep(time.Millisecond) {
-		if time.Since(began) > 10*time.Second {
-			t.Fatal("a process still works")
-		}
+	for s.long.working() > 0 {
+		time.Sleep(time.Millisecond)
 	}
 }
 
@@ -322,10 +320,8 @@ func TestDo(t *testing.T) {
 func TestTime(t *testing.T) {
 	for _, kind := range []string{"loop", "sleep"} {
 		s := testServer(t, func(o *Options) { o.Limits.Seconds = 1 })
-		began := time.Now()
-		status, answer, _ := s.post(t.Context(), kind, "", `{}`)
-		if took := time.Since(began); status != 504 || !strings.Contains(answer, `"limit":"seconds"`) || took > 5*time.Second {
-			t.Errorf("%s: status %d after %v, %s", kind, status, took, answer)
+		if status, answer, _ := s.post(t.Context(), kind, "", `{}`); status != 504 || !strings.Contains(answer, `"limit":"seconds"`) {
+			t.Errorf("%s: status %d, %s", kind, status, answer)
 		}
 	}
 	s := testServer(t, func(o *Options) { o.Limits.Seconds = 1 })
@@ -398,19 +394,13 @@ func TestOrphan(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if err := (&job{Kind: "loop", Limits: DefaultLimits(), body: []byte("{}")}).write(stdin); err != nil {
+	limits := DefaultLimits()
+	limits.Seconds = 3600 // far beyond the time limit of the tests
+	if err := (&job{Kind: "loop", Limits: limits, body: []byte("{}")}).write(stdin); err != nil {
 		t.Fatal(err)
 	}
-	stdin.Close() // as the system does when the server dies
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	select {
-	case <-ended:
-	case <-time.After(10 * time.Second):
-		t.Error("it goes on")
-		_ = cmd.Process.Kill()
-		<-ended
-	}
+	stdin.Close()  // as the system does when the server dies
+	_ = cmd.Wait() // returns only if the process ends
 }
 
 func TestMetrics(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ppl-lang/ppl/internal/lean"
 	"github.com/ppl-lang/ppl/model"
 
 	durable "github.com/ppl-lang/ppl/internal/files"
@@ -126,7 +127,8 @@ func (s sources) build(ctx context.Context) (map[string][]byte, error) {
 		}
 	}
 	program := filepath.Join(temporary, "ppl.wasm")
-	if _, err := run("build", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", program, module+"/front/web/wasm"); err != nil {
+	args := append([]string{"build", "-buildvcs=false", "-ldflags=-s -w -buildid="}, lean.Inlining()...)
+	if _, err := run(append(args, "-o", program, module+"/front/web/wasm")...); err != nil {
 		return nil, err
 	}
 	wasm, err := os.ReadFile(program)

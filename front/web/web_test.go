@@ -95,7 +95,8 @@ const buildVariable = "PPL_BUILD_PLAYGROUND"
 //	           read as declared or matched with others, more explanations
 //	7,506,232  predictions of new rows with the fit's summaries, curves of censored times,
 //	           frequencies of counts, log likelihoods of mixtures, storage of matrices
-const maxWasm = 7_600_000
+//	6,566,702  what runs once for a model is compiled without inlining
+const maxWasm = 6_700_000
 
 // TestBuild checks that the engine is small enough to download, contains no packages that a page
 // cannot use, and includes the licences of its parts.

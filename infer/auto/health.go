@@ -128,6 +128,7 @@ func (w *chain) restart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	w.nearMeans(x, rng)
 	_, err = w.startFrom(ctx, x, false)
 	return err
 }

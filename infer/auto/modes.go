@@ -499,11 +499,7 @@ func (w *chain) climbTo(ctx context.Context, parts []any) error {
 		if err != nil {
 			return err
 		}
-		if w.learns {
-			for _, j := range w.Chart.Recentring().Elements() {
-				x[j] = nearMeans * (2*rng.Float64() - 1)
-			}
-		}
+		w.nearMeans(x, rng)
 		p, err := w.startFrom(ctx, x, false)
 		if err := unlessZero(err); err != nil {
 			return err
@@ -697,11 +693,7 @@ func (w *chain) climbFromRandom(ctx context.Context, known []*mode, out *finding
 	if err != nil {
 		return false, unlessZero(err)
 	}
-	if w.learns {
-		for _, j := range w.Chart.Recentring().Elements() {
-			x[j] = nearMeans * (2*rng.Float64() - 1)
-		}
-	}
+	w.nearMeans(x, rng)
 	in := -1
 	room := make([]float64, len(x))
 	ends := func(m *mode, x []float64, lp float64) bool { return !m.outer && m.has(x, lp, room) }

@@ -27,6 +27,7 @@ const (
 	// number of its standard deviations.
 	farthest  = 8
 	nearMeans = 0.6 // maximum of group-level terms at the start of a climb, in units of their scale
+	fewTerms  = 30  // number of group-level terms from which they begin nearer to their means
 	tries     = 2   // number of points from which to climb until one climb ends where a normal distribution fits
 )
 
@@ -39,13 +40,8 @@ func (w *chain) start(ctx context.Context, given bool) (p pairs, err error) {
 	first := slices.Clone(w.Point.Position)
 	from := slices.Clone(first)
 	for i := range tries {
-		if w.learns && w.RandomStart {
-			// Do not start from widely spread terms. Their spread is noise, and a climb removes it
-			// fastest by moving the scale near 0: a plateau without a way back. Nor start with all
-			// terms at their means, which may be a saddle, for instance of loadings times factors.
-			for _, j := range w.Chart.Recentring().Elements() {
-				from[j] = nearMeans * (2*w.Rng.Float64() - 1)
-			}
+		if w.RandomStart {
+			w.nearMeans(from, w.Rng)
 		}
 		p, err = w.startFrom(ctx, from, given)
 		// the density is zero at that point
@@ -60,6 +56,22 @@ func (w *chain) start(ctx context.Context, given bool) (p pairs, err error) {
 		}
 	}
 	return pairs{}, w.move(first)
+}
+
+// nearMeans moves the group-level terms of x near their means, if the chain learns their
+// coordinates. Widely spread terms are noise, and a climb removes it fastest by moving the scale
+// near 0: a plateau without a way back. The gain of that is the sum of the squares of the terms, so
+// the more terms there are, the nearer to their means they begin. They do not begin at their means,
+// which may be a saddle, for instance of loadings times factors.
+func (w *chain) nearMeans(x []float64, rng *rand.Rand) {
+	if !w.learns {
+		return
+	}
+	terms := w.Chart.Recentring().Elements()
+	most := nearMeans * math.Sqrt(min(1, fewTerms/float64(len(terms))))
+	for _, j := range terms {
+		x[j] = most * (2*rng.Float64() - 1)
+	}
 }
 
 // startFrom is start from a given point.

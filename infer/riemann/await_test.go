@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/hmc"
@@ -54,10 +53,8 @@ func TestInterruptedWithin(t *testing.T) {
 		g := &stuck{inversion: c.inversion, begun: make(chan struct{}), end: make(chan struct{})}
 		g.left.Store(c.left)
 		ctx, cancel := context.WithCancel(context.Background())
-		var asked time.Time
 		go func() {
 			<-g.begun
-			asked = time.Now()
 			cancel()
 		}()
 		eye := make([]float64, d*d)
@@ -74,9 +71,9 @@ func TestInterruptedWithin(t *testing.T) {
 				draws++
 			}
 		}
-		// The run checks every 20 ms; the rest allows for other work on the machine.
-		if took := time.Since(asked); draws > 0 || asked.IsZero() || took > 5*time.Second {
-			t.Errorf("%s: %d draws, %v after the run was cancelled", c.name, draws, took)
+		// The work goes on until g.end is closed: a run that waits for it never comes here.
+		if draws > 0 || ctx.Err() == nil {
+			t.Errorf("%s: %d draws", c.name, draws)
 		}
 		close(g.end)
 	}

@@ -91,6 +91,10 @@ type Options struct {
 	// them row by row.
 	Fitted []string
 
+	// Partial asks [Forward] to leave out parameters without a prior, and those whose priors depend
+	// on them, instead of failing; see [Derived.Undrawn].
+	Partial bool
+
 	// Ahead, if not nil, asks for draws of later rows of the outcomes, see [TimelineOf].
 	Ahead *Ahead
 }
@@ -101,6 +105,9 @@ type Derived struct {
 	Text    string
 	Outputs []Output
 	Left    []Left
+
+	// Undrawn lists the reasons why parameters are left out, with [Options.Partial].
+	Undrawn []string
 
 	// Known maps a renamed parameter of the program to its name in the fit. A parameter is renamed
 	// if it has grown, because it then has only the elements known from the fit.
@@ -177,13 +184,14 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 		return nil, fmt.Errorf("the model has no statement on data, such as y ~ normal(mu, sigma) with y among the data")
 	}
 	var derived *ast.File
+	var undrawn []string
 	var err error
 	switch kind {
 	case Prior, TopLevel:
 		derived = e.priorProgram()
 	case Forward:
 		var reason string
-		if derived, reason = e.forwardProgram(); reason != "" {
+		if derived, undrawn, reason = e.forwardProgram(o.Partial); reason != "" {
 			return nil, &NotForwardError{reason}
 		}
 	default:
@@ -192,7 +200,7 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 		}
 	}
 	text := e.text(derived)
-	d := &Derived{Text: text, Left: e.left, Known: e.known, Scaled: e.scaled, Unscaled: e.unscaled}
+	d := &Derived{Text: text, Left: e.left, Undrawn: undrawn, Known: e.known, Scaled: e.scaled, Unscaled: e.unscaled}
 	for _, v := range e.variables {
 		if kind.isPrior() {
 			break

@@ -72,11 +72,13 @@ func (p part) added() ast.Stmt {
 
 // forwardProgram returns a program without parameters. Its generated quantities are the model's
 // parameters, each drawn from its prior after the parameters on which that prior depends. If this
-// is impossible, it returns the reason; the prior must then be sampled like any density.
-func (e *emitter) forwardProgram() (f *ast.File, reason string) {
+// is impossible, it returns the reason; the prior must then be sampled like any density. If partial
+// is set, parameters without a prior are left out, with those that depend on them; undrawn has the
+// reasons.
+func (e *emitter) forwardProgram(partial bool) (f *ast.File, undrawn []string, reason string) {
 	block := e.tree.Block(ast.Parameters)
 	if block == nil || len(block.Stmts) == 0 {
-		return nil, "the model has no parameters"
+		return nil, nil, "the model has no parameters"
 	}
 	var params []*check.Var
 	for _, s := range block.Stmts {
@@ -92,27 +94,35 @@ func (e *emitter) forwardProgram() (f *ast.File, reason string) {
 		case isTilde && f.prior && len(f.left) == 0:
 			v := e.wholeParameter(d.Variate)
 			if v == nil {
-				return nil, fmt.Sprintf("the left side of `%s` is not a whole parameter", printer.Line(d))
+				return nil, nil, fmt.Sprintf("the left side of `%s` is not a whole parameter", printer.Line(d))
 			}
 			if priors[v] != nil {
-				return nil, fmt.Sprintf("%s has two priors", v.Name)
+				return nil, nil, fmt.Sprintf("%s has two priors", v.Name)
 			}
 			priors[v] = d
 		case f.prior || e.adds(s):
-			return nil, fmt.Sprintf("`%s` is not of the form parameter ~ distribution(…)", brief(s))
+			return nil, nil, fmt.Sprintf("`%s` is not of the form parameter ~ distribution(…)", brief(s))
 		}
 	}
 	var order []*check.Var
 	state := map[*check.Var]int{}
-	var visit func(v *check.Var) string
-	visit = func(v *check.Var) string {
+	reasons := map[*check.Var]string{}
+	var visit func(v *check.Var) (why string)
+	visit = func(v *check.Var) (why string) {
 		switch state[v] {
 		case 1:
 			return fmt.Sprintf("the prior of %s depends on itself", v.Name)
 		case 2:
 			return ""
+		case 3:
+			return reasons[v]
 		}
 		state[v] = 1
+		defer func() {
+			if why != "" { // parameters that depend on it have the same reason
+				state[v], reasons[v] = 3, why
+			}
+		}()
 		t := priors[v]
 		if t == nil {
 			if reason := e.uniform(v); reason != "" {
@@ -155,15 +165,25 @@ func (e *emitter) forwardProgram() (f *ast.File, reason string) {
 		return ""
 	}
 	for _, v := range params {
-		if reason := visit(v); reason != "" {
-			return nil, reason
+		reason := visit(v)
+		if reason != "" && !(partial && e.independent(v)) {
+			return nil, nil, reason
 		}
+		if reason != "" && !slices.Contains(undrawn, reason) {
+			undrawn = append(undrawn, reason)
+		}
+	}
+	if len(order) == 0 {
+		return nil, nil, strings.Join(undrawn, ", ")
 	}
 	e.now = rename{}
 	e.observed = map[*check.Var][]string{}
 	e.plans = map[planKey]plan{}
 	var quantities []ast.Stmt
 	for _, v := range params {
+		if !slices.Contains(order, v) {
+			continue
+		}
 		quantities = append(quantities, declare(typeExpr(v.Type, sizesOf(v.Decl.(*ast.VarDecl).Type, v.Type)), v.Name, nil))
 		e.names[v] = v.Name
 	}
@@ -174,12 +194,12 @@ func (e *emitter) forwardProgram() (f *ast.File, reason string) {
 		}
 		drawn, reason := e.drawParameter(v, priors[v])
 		if reason != "" {
-			return nil, reason
+			return nil, nil, reason
 		}
 		quantities = append(quantities, drawn...)
 	}
 	last := &ast.Block{Kind: ast.GeneratedQuantities, Stmts: quantities}
-	return e.file(last, ast.Functions, ast.Data, ast.TransformedData), ""
+	return e.file(last, ast.Functions, ast.Data, ast.TransformedData), undrawn, ""
 }
 
 // brief returns the beginning of a statement, to quote in messages.
@@ -238,6 +258,17 @@ func (e *emitter) uniform(v *check.Var) (reason string) {
 		}
 	}
 	return ""
+}
+
+// independent reports whether the bounds of a parameter are the same for all values of the others.
+// If they are not, leaving out the parameter would change the prior of others.
+func (e *emitter) independent(v *check.Var) bool {
+	for _, b := range boundsOf(v) {
+		if e.reads(b, e.isParameter) {
+			return false
+		}
+	}
+	return true
 }
 
 // drawUniform draws a parameter between its bounds.

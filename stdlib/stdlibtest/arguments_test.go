@@ -225,7 +225,7 @@ func anySize(f *stdlib.Func, ts []types.Type, i int) bool {
 	for _, u := range ts {
 		sizes += bit(!u.IsScalar())
 	}
-	return sizes == 1 && ts[i].Kind != types.Matrix ||
+	return sizes == 1 && ts[i].Kind != types.Matrix || f.Name == "normal_id_glm_lpdf" && i == 1 && ts[0].IsScalar() ||
 		strings.HasPrefix(f.Name, "ordered_") || i == 0 && (strings.HasPrefix(f.Name, "hmm_") || strings.HasPrefix(f.Name, "gaussian_dlm_")) ||
 		slices.ContainsFunc(ts, func(u types.Type) bool { return u.Kind == types.RowVector && u.Dims == 0 })
 }
@@ -233,7 +233,7 @@ func anySize(f *stdlib.Func, ts []types.Type, i int) bool {
 // ofTests reports whether the domain of argument i is only the range from which tests draw it: for
 // sizes of matrices, degrees of freedom, and populations.
 func ofTests(f *stdlib.Func, i int) bool {
-	return f.Name == "hypergeometric_lpmf" || f.Name == "hypergeometric_rng" ||
+	return f.Name == "hypergeometric_lpmf" || f.Name == "poisson_binomial_lpmf" && i == 0 || f.Name == "hypergeometric_rng" ||
 		strings.Contains(f.Name, "wishart_") && !f.In[i].Structured() || strings.HasPrefix(f.Name, "lkj_") && f.Random && i == 0 ||
 		// In these, as in Stan, any L is the factor of L Lᵀ.
 		strings.HasPrefix(f.Name, "multi_") && strings.HasSuffix(f.Name, "_cholesky_rng") && f.In[i].Structured()

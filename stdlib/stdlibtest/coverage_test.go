@@ -27,6 +27,9 @@ var exactFunctions = words(`abs add ceil choose divide elt_divide elt_multiply f
 var noStan = map[string]string{
 	"eigenvectors_sym": "up to signs", "svd_U": "up to signs", "svd_V": "up to signs",
 	"wishart_cholesky_lpdf": "not in Stan 2.32",
+	"poisson_binomial_lpmf": "not in Stan 2.32", "poisson_binomial_cdf": "not in Stan 2.32",
+	"poisson_binomial_lcdf": "not in Stan 2.32", "poisson_binomial_lccdf": "not in Stan 2.32",
+	"to_vector_array": "not in Stan 2.32", "to_row_vector_array": "not in Stan 2.32",
 }
 
 // notYet lists functions that should have values of real Stan but do not have them yet.
@@ -155,7 +158,7 @@ var lacks = func() map[string]string {
 	add("information", `beta_neg_binomial yule_simon wiener`, "no closed form; its sums and integrals have heavy tails or are series")
 	add("information", `dirichlet inv_wishart_cholesky inv_wishart lkj_corr_cholesky lkj_corr wishart_cholesky wishart lkj_cov`,
 		"not derived: of a constrained variate, on the scale of its transform, so that metrics leave these statements out and say so")
-	add("information", `dirichlet_multinomial gaussian_dlm_obs multi_gp_cholesky multi_gp multi_student_t_cholesky multi_student_t ordered_logistic_glm`,
+	add("information", `poisson_binomial dirichlet_multinomial gaussian_dlm_obs multi_gp_cholesky multi_gp multi_student_t_cholesky multi_student_t ordered_logistic_glm`,
 		"not derived: metrics leave these statements out and say so")
 	return out
 }()

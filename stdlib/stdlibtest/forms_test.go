@@ -186,6 +186,15 @@ func arguments(rng *rand.Rand, f *stdlib.Func, ts []types.Type) []Value {
 	if base, ok := transformed(f); ok && len(vs) > 1 && vs[len(vs)-1].Type.Kind == types.Int {
 		sized(rng, base, vs)
 	}
+	if strings.Contains(f.Name, "_id_glm_") {
+		for i, t := range ts {
+			// If x is a vector, it is a matrix of one column; if it is a row vector, there is
+			// one outcome.
+			if i == 3 && ts[1].Equal(tVec) || (i == 2 || i == 4) && t.Equal(tVec) && ts[0].IsScalar() && ts[1].Equal(tRow) {
+				vs[i].Shape, vs[i].Data = []int{1}, vs[i].Data[:1]
+			}
+		}
+	}
 	if f.Name == "to_matrix" && len(vs) > 1 {
 		if len(vs[0].Data) > 4 {
 			vs[2].Data[0] = 8

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ppl-lang/ppl/internal/short"
 	"github.com/ppl-lang/ppl/lang/types"
+	"github.com/ppl-lang/ppl/stdlib"
 )
 
 // TestMatrixGenerators compares a linear form of random vectors, or a quadratic form of random
@@ -295,4 +296,50 @@ func TestDecompositions(t *testing.T) {
 		scaled[i] *= values[i%vectorSize]
 	}
 	same("eigenvectors", times(scaled, transposed(vectors, vectorSize, vectorSize), vectorSize, vectorSize, vectorSize), spd.Data)
+}
+
+// TestColumns checks conversions between matrices and arrays of their columns or rows, and that a
+// vector of one covariate is a matrix of one column.
+func TestColumns(t *testing.T) {
+	m := Value{Type: tMat, Shape: []int{2, 3}, Data: []float64{1, 2, 3, 4, 5, 6}}
+	columns := Value{Type: tVec.Array(1), Shape: []int{3, 2}, Data: []float64{1, 4, 2, 5, 3, 6}}
+	call := func(name string, args ...Value) []float64 {
+		ts := make([]types.Type, len(args))
+		for i, a := range args {
+			ts[i] = a.Type
+		}
+		o, _, fail := types.Resolve(stdlib.Universe().Lookup(name), ts)
+		if fail != nil {
+			t.Fatalf("%s: %v", name, fail)
+		}
+		v, err := Eval(o.(*stdlib.Func), false, args)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		return v
+	}
+	for _, c := range []struct {
+		name string
+		arg  Value
+		want []float64
+	}{{"to_matrix", columns, m.Data}, {"to_vector_array", m, columns.Data}, {"to_row_vector_array", m, m.Data}} {
+		if got := call(c.name, c.arg); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+	vec := func(x ...float64) Value { return Value{Type: tVec, Shape: []int{len(x)}, Data: x} }
+	x, beta, sigma := []float64{0.5, -1, 2}, vec(0.7), Scalar(tReal, 1.5)
+	for _, y := range []Value{vec(1, 2, 3), Scalar(tReal, 2)} {
+		for _, alpha := range []Value{vec(0.1, 0.2, 0.3), Scalar(tReal, 0.1)} {
+			want := call("normal_id_glm_lpdf", y, Value{Type: tMat, Shape: []int{3, 1}, Data: x}, alpha, beta, sigma)
+			if got := call("normal_id_glm_lpdf", y, vec(x...), alpha, beta, sigma); !slices.Equal(got, want) {
+				t.Errorf("normal_id_glm_lpdf: %v, want %v", got, want)
+			}
+		}
+	}
+	row := Value{Type: tRow, Shape: []int{3}, Data: x}
+	one := call("normal_id_glm_lpdf", Scalar(tReal, 2), row, Scalar(tReal, 0.1), vec(1, 2, 3), sigma)
+	if want := call("normal_lpdf", Scalar(tReal, 2), Scalar(tReal, 0.1+0.5-2+6), sigma); !near(one[0], want[0], 1e-14) {
+		t.Errorf("normal_id_glm_lpdf of one outcome: %v, want %v", one, want)
+	}
 }

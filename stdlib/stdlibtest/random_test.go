@@ -500,6 +500,8 @@ func TestVectorGenerators(t *testing.T) {
 		draw("dirichlet_multinomial_rng", 3, vec(1.5, 0.5, 2), whole(20)), bound)
 	checkMass(t, find("hypergeometric_lpmf"), []Value{whole(10), whole(12), whole(15)},
 		draw("hypergeometric_rng", 1, whole(10), whole(12), whole(15)), bound)
+	chances := vec(0.1, 0, 0.5, 0.9, 1, 0.3)
+	checkMass(t, find("poisson_binomial_lpmf"), []Value{chances}, draw("poisson_binomial_rng", 1, chances), bound)
 	cuts := vec(-1, 0.5, 2)
 	checkMass(t, find("ordered_logistic_lpmf"), []Value{real(0.3), cuts}, draw("ordered_logistic_rng", 1, real(0.3), cuts), bound)
 	checkMass(t, find("ordered_probit_lpmf"), []Value{real(0.3), cuts}, draw("ordered_probit_rng", 1, real(0.3), cuts), bound)

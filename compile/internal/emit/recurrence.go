@@ -299,7 +299,7 @@ func (sn *scans) recurrence(n *nest, planned []*plan.Unit, run func(u *unit)) {
 	})
 	// The body of the scan, with the next values of the registers.
 	body := r.lvl.g
-	loop := &ad.Recurrence{Body: body, Steps: ax.N, Streams: r.lvl.streams, Captures: r.lvl.captures}
+	loop := &ad.Recurrence{Body: body, Steps: ax.N}
 	for _, ch := range r.order {
 		val := sn.arr.reshape(sn.b.numeric(ch.w.val), []int{ch.size}, ch.w.val.typ)
 		next := body.Broadcast(sn.b.use(val, r.lvl, nil), []int{ch.size})
@@ -308,6 +308,7 @@ func (sn *scans) recurrence(n *nest, planned []*plan.Unit, run func(u *unit)) {
 			next = reg
 		}
 	}
+	loop.Streams, loop.Captures = r.lvl.streams, r.lvl.captures // a next value may have come in from outside
 	for _, ch := range r.order {
 		for k := range ch.reg {
 			loop.Start = append(loop.Start, sn.beforeScan(ch, k))

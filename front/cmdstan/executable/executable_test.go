@@ -256,7 +256,7 @@ func TestSample(t *testing.T) {
 	if len(c.rows) != 100+150 {
 		t.Errorf("%d rows", len(c.rows))
 	}
-	for i, want := range []string{"# stan_version_major = 2", "# stan_version_minor = 39", "# stan_version_patch = 0", "# model = coin_model"} {
+	for i, want := range []string{"# stan_version_major = 2", "# stan_version_minor = 40", "# stan_version_patch = 0", "# model = coin_model"} {
 		if c.head[i] != want {
 			t.Errorf("line %d is %q", i+1, c.head[i])
 		}
@@ -264,7 +264,7 @@ func TestSample(t *testing.T) {
 	if !regexp.MustCompile(`^# start_datetime = \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$`).MatchString(c.head[4]) {
 		t.Errorf("the date is %q", c.head[4])
 	}
-	if last := strings.Join(c.head[len(c.head)-2:], "|"); last != "# stanc_version = stanc3 v2.39.0|# stancflags = " {
+	if last := strings.Join(c.head[len(c.head)-2:], "|"); last != "# stanc_version = stanc3 v2.40.0|# stancflags = " {
 		t.Errorf("the head ends in %q", last)
 	}
 	adapted := `(?m)^[-0-9].*\n# Adaptation terminated\n# Step size = [0-9.]+\n# Diagonal elements of inverse mass matrix:\n# [0-9.]+\n[-0-9]`
@@ -641,7 +641,7 @@ func TestEndless(t *testing.T) {
 
 func TestInfo(t *testing.T) {
 	f := newFolder(t)
-	const want = "stan_version_major = 2\nstan_version_minor = 39\nstan_version_patch = 0\n" +
+	const want = "stan_version_major = 2\nstan_version_minor = 40\nstan_version_patch = 0\n" +
 		"STAN_THREADS=false\nSTAN_MPI=false\nSTAN_OPENCL=false\nSTAN_NO_RANGE_CHECKS=false\nSTAN_CPP_OPTIMS=false\n"
 	if got := f.ok(coin, "info"); got != want {
 		t.Errorf("info:\n%s", got)

@@ -107,7 +107,7 @@ func TestMake(t *testing.T) {
 	if code := d.make(context.Background(), []string{"STANCFLAGS+=--warn-pedantic", "print-STANCFLAGS", "print-STAN_THREADS", "print-CXX", "print-CMDSTAN_VERSION", "build"}); code != 0 {
 		t.Fatalf("exit code %d, %s", code, wrong.String())
 	}
-	if want := "STANCFLAGS = --O1 --warn-pedantic\nSTAN_THREADS = true\nCXX =\nCMDSTAN_VERSION = 2.39.0\n--- CmdStan v2.39.0 built ---\n"; out.String() != want {
+	if want := "STANCFLAGS = --O1 --warn-pedantic\nSTAN_THREADS = true\nCXX =\nCMDSTAN_VERSION = 2.40.0\n--- CmdStan v2.40.0 built ---\n"; out.String() != want {
 		t.Errorf("%q", out.String())
 	}
 }

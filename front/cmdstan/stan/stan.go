@@ -9,7 +9,7 @@ import "fmt"
 // The version of Stan whose file formats and arguments ppl implements.
 const (
 	Major = 2
-	Minor = 39
+	Minor = 40
 	Patch = 0
 )
 

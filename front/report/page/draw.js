@@ -134,6 +134,7 @@ function drawFigure(fig, look, width, height) {
 
 // classOf is what decides the colour of a layer.
 function classOf(l) {
+  if (l.role === "category") return `category c${(l.category - 1) % chainColours}`;
   return l.role === "chain" ? `chain c${(l.chain - 1) % chainColours} n${l.chain}` : l.role;
 }
 

@@ -32,6 +32,8 @@ class Page {
       (this.modelSection = section("model", "Model and data", place("model"))),
       section("summary", "Summary", this.table.element),
       (this.intervalsSection = section("intervals", "Intervals", place("intervals", { class: "figures" }))),
+      (this.effectsSection = section("effects", "Expected outcomes", place("effects", { class: "figures" }))),
+      (this.priorSection = section("priors", "Priors and posteriors", place("priors", { class: "figures" }))),
       (this.dataSection = section("data-section", "Data and predictions", place("dataTables", { class: "tables" }), place("data", { class: "figures" }))),
       quantity,
       (this.pairsSection = section("pairs", "Pairs", place("pairs"))),
@@ -70,6 +72,8 @@ class Page {
     if (!this.chosen || !report.summary.name.includes(this.chosen)) this.chosen = this.first();
     this.choose(this.chosen, false);
     this.figures("intervals", report.figures.filter((f) => f.kind === "intervals"), this.intervalsSection);
+    this.figures("effects", report.figures.filter((f) => f.kind === "effects"), this.effectsSection);
+    this.figures("priors", report.figures.filter((f) => f.kind === "prior"), this.priorSection);
     this.showPairs();
     this.figures("sampler", report.figures.filter((f) => this.kinds.get(f.kind).scope === "run"));
     this.fillKeeping("tables", report.tables.filter((t) => t.kind === "chains").map(smallTable));

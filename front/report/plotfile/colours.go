@@ -21,6 +21,10 @@ func colour(l *report.Layer) color.NRGBA {
 	switch l.Role {
 	case report.OfChain:
 		return chains[(l.Chain-1)%len(chains)]
+	case report.OfCategory:
+		return chains[(l.Category-1)%len(chains)]
+	case report.Data:
+		return color.NRGBA{0x7b, 0x87, 0x94, 0xa0}
 	case report.First, report.Inner:
 		return chains[0]
 	case report.Second:

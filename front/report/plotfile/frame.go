@@ -49,9 +49,7 @@ func begin(c canvas, title string, f report.Figure, layers []report.Layer) *fram
 	for _, e := range out.legend {
 		legend = max(legend, 22+textWidth(e.text, tickSize))
 	}
-	if legend = min(legend, legendWidth); legend > 0 {
-		right -= legend + margin
-	}
+	legend = min(legend, legendWidth)
 	top, bottom := margin+titleSize+10.0, height-margin-labelSize-tickSize-tickLength-10
 	if title == "" {
 		top = margin
@@ -72,6 +70,13 @@ func begin(c canvas, title string, f report.Figure, layers []report.Layer) *fram
 	}
 	out.x.from, out.x.to = left, right
 	out.y.from, out.y.to = bottom, top
+	const pitch = tickSize + 5
+	// The legend is in a corner where nothing is drawn or, if there is none, to the right.
+	from, inside := out.corner(layers, legend+2*margin, pitch*float64(len(out.legend))+margin)
+	if legend > 0 && !inside {
+		right -= legend + margin
+		out.x.to, from = right, point{right + margin, top + tickSize/2}
+	}
 
 	if title != "" {
 		c.write(label{text: fitted(title, titleSize, width-margin-left), at: point{left, margin + titleSize}, size: titleSize, colour: ink})
@@ -104,10 +109,9 @@ func begin(c canvas, title string, f report.Figure, layers []report.Layer) *fram
 	if f.Y.Label != "" {
 		c.write(label{text: fitted(f.Y.Label, labelSize, bottom-top), at: point{margin + labelSize - 1, (top + bottom) / 2}, size: labelSize, anchor: middle, upward: true, colour: ink})
 	}
-	const pitch = tickSize + 5
 	rows := int((bottom-top-tickSize/2)/pitch) + 1
 	for i, e := range out.legend {
-		at := point{right + margin, top + float64(i)*pitch + tickSize/2}
+		at := point{from.x, from.y + float64(i)*pitch}
 		if more := len(out.legend) - i; i == rows-1 && more > 1 {
 			c.write(label{text: fmt.Sprintf("… and %d more", more), at: point{at.x, at.y + tickSize*0.35}, size: tickSize, colour: ink})
 			break

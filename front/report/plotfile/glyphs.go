@@ -2,10 +2,8 @@ package plotfile
 
 import (
 	"math"
-	"sync"
 
 	"golang.org/x/image/font"
-	"golang.org/x/image/font/gofont/goregular"
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
 )
@@ -25,51 +23,47 @@ type part struct {
 	to     point
 }
 
-// typeface is the Go font, which has Latin, Greek and Cyrillic letters in 150 kB. It is read when
-// it is first needed.
-var typeface = sync.OnceValue(func() *sfnt.Font {
-	f, err := sfnt.Parse(goregular.TTF)
-	if err != nil {
-		panic(err) // cannot happen: the font is part of the program
-	}
-	return f
-})
-
 // unit is the size at which glyphs are read: one em has this many units.
 const unit = 1000
 
-// glyphsOf returns the glyphs of a text, the distance from each to the next, and the width of the
-// text, in points.
-func glyphsOf(text string, size float64) (glyphs []sfnt.GlyphIndex, advances []float64, width float64) {
-	f := typeface()
+// glyph is a glyph of a font, with the distance to the next.
+type glyph struct {
+	font    *sfnt.Font
+	index   sfnt.GlyphIndex
+	advance float64
+}
+
+// glyphsOf returns the glyphs of a text and its width in points. A character that no font has is
+// replaced by a question mark.
+func glyphsOf(text string, size float64) (glyphs []glyph, width float64) {
 	var buffer sfnt.Buffer
 	for _, r := range text {
-		g, err := f.GlyphIndex(&buffer, r)
-		if err != nil {
-			g = 0 // the box that represents a missing glyph
+		f := installed().of(r)
+		if f == nil {
+			f, r = installed().first, '?'
 		}
-		advance := 0.0
-		if a, err := f.GlyphAdvance(&buffer, g, fixed.I(unit), font.HintingNone); err == nil {
-			advance = float64(a) / 64 * size / unit
+		g := glyph{font: f}
+		g.index, _ = f.GlyphIndex(&buffer, r)
+		if a, err := f.GlyphAdvance(&buffer, g.index, fixed.I(unit), font.HintingNone); err == nil {
+			g.advance = float64(a) / 64 * size / unit
 		}
-		glyphs, advances = append(glyphs, g), append(advances, advance)
-		width += advance
+		glyphs = append(glyphs, g)
+		width += g.advance
 	}
-	return glyphs, advances, width
+	return glyphs, width
 }
 
 // textWidth is the width of a text in points.
 func textWidth(text string, size float64) float64 {
-	_, _, width := glyphsOf(text, size)
+	_, width := glyphsOf(text, size)
 	return width
 }
 
 // outline returns the outline of a label.
 func outline(l label) (out path) {
-	f := typeface()
 	var buffer sfnt.Buffer
 	scale := l.size / unit
-	glyphs, advances, width := glyphsOf(l.text, l.size)
+	glyphs, width := glyphsOf(l.text, l.size)
 	x := -width * float64(l.anchor) / 2
 	place := func(p fixed.Point26_6, x float64) point {
 		at := point{x + float64(p.X)/64*scale, float64(p.Y) / 64 * scale}
@@ -78,10 +72,10 @@ func outline(l label) (out path) {
 		}
 		return point{l.at.x + at.x, l.at.y + at.y}
 	}
-	for i, g := range glyphs {
-		segments, err := f.LoadGlyph(&buffer, g, fixed.I(unit), nil)
+	for _, g := range glyphs {
+		segments, err := g.font.LoadGlyph(&buffer, g.index, fixed.I(unit), nil)
 		if err != nil {
-			continue // a coloured glyph, which this font lacks
+			continue // a glyph of colours
 		}
 		var last point
 		for _, s := range segments {
@@ -104,7 +98,7 @@ func outline(l label) (out path) {
 			c.parts = append(c.parts, next)
 			last = next.to
 		}
-		x += advances[i]
+		x += g.advance
 	}
 	return out
 }

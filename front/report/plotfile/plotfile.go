@@ -6,12 +6,14 @@
 //	plotfile.go                Figures, Write: which files, and their names
 //	table.go                   the numbers of a figure as CSV
 //	frame.go                   the axes, their ticks, title and legend
+//	legend.go                  a free corner for the legend
 //	layers.go                  each kind of mark
 //	scale.go                   ranges of axes, round ticks
 //	colours.go                 colours by role and chain, as in the HTML report
 //	canvas.go                  canvas: what a format of files can draw; the table of formats
 //	svg.go, raster.go, pdf.go  the formats
 //	glyphs.go                  outlines and widths of texts
+//	fonts.go                   a font for each character, of the program or the system
 //
 // gonum/plot was replaced: with its twelve fonts and its code, the stripped program had 34.8 MB in
 // place of 28.9.
@@ -110,7 +112,7 @@ func fileName(f report.Figure) string {
 
 func saved(path string, page canvas) error { return files.SaveBy(path, page.encode) }
 
-// render draws a figure with its title and, to the right, its legend.
+// render draws a figure with its title and its legend.
 func render(page canvas, r *report.Report, f report.Figure) {
 	layers := r.Resolve(f)
 	onCells := slices.ContainsFunc(layers, func(l report.Layer) bool { return l.Mark == report.Cells })

@@ -20,7 +20,7 @@ func Stan(path string) (Library, error) {
 	lib := Library{}
 	sc := bufio.NewScanner(file)
 	for sc.Scan() {
-		if f, ok := parseSignature(sc.Text()); ok {
+		if f, ok := Signature(sc.Text()); ok {
 			lib[f.Name] = append(lib[f.Name], f)
 		}
 	}
@@ -42,8 +42,8 @@ var operators = map[string]string{
 	"==": "logical_eq", "!=": "logical_neq", "<": "logical_lt", "<=": "logical_lte", ">": "logical_gt", ">=": "logical_gte",
 }
 
-// parseSignature parses a line "name(types) => type".
-func parseSignature(line string) (f types.Fixed, ok bool) {
+// Signature parses a line "name(types) => type".
+func Signature(line string) (f types.Fixed, ok bool) {
 	name, rest, _ := strings.Cut(line, "(")
 	t, ok := parseType("(" + rest)
 	if !ok || t.Kind != types.Function {

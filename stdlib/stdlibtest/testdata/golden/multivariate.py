@@ -18,6 +18,7 @@ diagonal, for k with it.
 2**-53 of its size, and that of a symmetric matrix by as much of the root of its diagonal elements: what no
 algorithm on doubles can be held to. What raises an error is left out, and counted."""
 import concurrent.futures
+import itertools
 import math
 import os
 import random
@@ -237,6 +238,17 @@ def categorical_glm(y, x, alpha, beta):
 
 
 def ordered_glm(y, x, beta, c): return sum((ordered_logistic(k, dot(r, beta), c) for k, r in zip(y, x)), mpf(0))
+
+
+def successes(counts):
+    """The Poisson-binomial distribution, summed over all outcomes of the trials."""
+    def f(y, p):
+        total = mpf(0)
+        for outcome in itertools.product((0, 1), repeat=len(p)):
+            if counts(sum(outcome), y):
+                total += mpmath.fprod(v if o else 1 - v for v, o in zip(p, outcome))
+        return log(total)
+    return f
 
 
 def hmm(omega, gamma, rho):
@@ -470,6 +482,11 @@ def cov_lkj(d):
     return [("s", a), ("v", [v + d.z() for v in sd]), ("v", [d.size() for _ in sd]), ("r", d.size(8 if d.extreme else 1))]
 
 
+def chances(d):
+    p = [1 / (1 + math.exp(-d.logit())) for _ in range(d.n)]
+    return [("i", d.rng.randint(0, d.n)), ("v", p)]
+
+
 rows = {
     "multi_normal_lpdf": (normals("s"), lambda y, mu, s: normal(y, mu, cholesky(s))),
     "multi_normal_cholesky_lpdf": (normals("l"), normal),
@@ -501,6 +518,9 @@ rows = {
     "categorical_logit_glm_lpmf": (choices, categorical_glm),
     "ordered_logistic_glm_lpmf": (ranks, ordered_glm),
     "hmm_marginal": (chains, hmm),
+    "poisson_binomial_lpmf": (chances, successes(lambda n, y: n == y)),
+    "poisson_binomial_lcdf": (chances, successes(lambda n, y: n <= y)),
+    "poisson_binomial_lccdf": (chances, successes(lambda n, y: n > y)),
     "gaussian_dlm_obs_lpdf": (states(False), dlm),
     "gaussian_dlm_obs_lpdf ": (states(True), dlm_diagonal),
 }

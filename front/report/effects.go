@@ -1,0 +1,158 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/ppl-lang/ppl/assess"
+)
+
+// The limits of plots of effects.
+const (
+	maxShownRows = 1000 // rows of the data that are shown with a curve
+	bins         = 10   // groups of rows for which the share of 1 is shown
+)
+
+// effects shows the expected outcome at values of each variable on which it depends.
+func effects(w *work) []Figure {
+	if !w.judged() {
+		return nil
+	}
+	curves, left, err := assess.CurvesOf(w.ctx, w.fit, assess.CurveOptions{})
+	if err != nil {
+		if w.ctx.Err() == nil {
+			w.note("No effects are shown: %v", err)
+		}
+		return nil
+	}
+	if len(left) > 0 {
+		w.note("Effects of some variables are not shown: %s.", strings.Join(left, "; "))
+	}
+	var out []Figure
+	for i := range curves {
+		if f := w.effect(&curves[i]); !f.Empty() {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// effect shows a curve. A number has a line with a band, a factor an interval for each level.
+func (w *work) effect(c *assess.Curve) Figure {
+	f := Figure{Kind: "effects", Of: []string{c.Name}, X: Axis{Label: c.Name}, Y: Axis{Label: "expected " + c.Outcome}}
+	outcome, x := w.dataOf(c.Outcome), w.dataOf(c.Name)
+	binary := len(outcome) > 0 && !slices.ContainsFunc(outcome, func(y float64) bool { return y != 0 && y != 1 })
+	categories := max(1, c.Categories)
+	switch {
+	case c.Categories > 0:
+		f.Y.Label, f.Y.Range = "probability of each "+c.Outcome, []Number{0, 1}
+	case binary:
+		f.Y.Label = "probability of " + c.Outcome + " = 1"
+	}
+	if c.Factor {
+		for k := 0; k < len(c.Points); k += categories {
+			f.X.Names = append(f.X.Names, c.Value(k).Label)
+		}
+	}
+	for k := range categories {
+		interval := Layer{Mark: Band, Role: First, Label: "90 %"}
+		mean := Layer{Mark: Line, Role: First, Label: "mean"}
+		if c.Factor {
+			interval.Mark, mean.Mark = Whisker, Points
+		}
+		if c.Categories > 0 {
+			for _, l := range []*Layer{&interval, &mean} {
+				l.Role, l.Category = OfCategory, k+1
+			}
+			interval.Label, mean.Label = "", fmt.Sprintf("%s %s", c.Outcome, w.category(c.Outcome, k))
+		}
+		for i := k; i < len(c.Points); i += categories {
+			s := c.Points[i].Summary(0, 0.05, 0.95)
+			at := c.Value(i).Value
+			if c.Factor { // several categories lie next to each other
+				at = float64(i/categories) + 0.5*(float64(k)-float64(categories-1)/2)/float64(categories)
+			}
+			interval.X, interval.Low, interval.High = append(interval.X, at), append(interval.Low, s.Quantiles[0]), append(interval.High, s.Quantiles[1])
+			mean.X, mean.Y = append(mean.X, at), append(mean.Y, s.Mean)
+		}
+		f.Layers = append(f.Layers, interval, mean)
+	}
+	if !c.Factor && c.Categories == 0 && !c.Censored && len(x) == len(outcome) && len(x) > 0 {
+		l := Layer{Mark: Points, Role: Data, Label: "data"}
+		if binary {
+			l = sharesAlong(x, outcome)
+		} else if l.X, l.Y = x, outcome; len(x) > maxShownRows {
+			l.X, l.Y = every(x, maxShownRows), every(outcome, maxShownRows)
+			f.Note = fmt.Sprintf("%d of %d rows are shown.", len(l.X), len(x))
+		}
+		f.Layers = append([]Layer{l}, f.Layers...)
+	}
+	for _, reason := range c.Observed {
+		f.Note = strings.TrimSpace(f.Note + fmt.Sprintf(" The expected values are those given the observed values of %s: %s.", c.Outcome, reason))
+	}
+	first, last := c.Points[0].Summary(0), c.Points[len(c.Points)-categories].Summary(0)
+	f.Alt = fmt.Sprintf("The %s at %d values of %s, with the middle 90 %% of the posterior; from %.3g at %s to %.3g at %s.", f.Y.Label, len(c.Points)/categories, c.Name,
+		first.Mean, c.Value(0).Label, last.Mean, c.Value(len(c.Points)-categories).Label)
+	return f
+}
+
+// dataOf returns the values of a data variable; nil if there are none.
+func (w *work) dataOf(name string) Values {
+	values, err := w.fit.Data()
+	if err != nil || values == nil {
+		return nil
+	}
+	v, _ := values.Get(name)
+	return v.Reals
+}
+
+// category returns the name of a category of an outcome, counted from 0.
+func (w *work) category(outcome string, k int) string {
+	if values, err := w.fit.Data(); err == nil && values != nil {
+		if levels, _ := values.Factor(outcome); k < len(levels) {
+			return levels[k]
+		}
+	}
+	return fmt.Sprint(k + 1)
+}
+
+// sharesAlong returns the share of 1 in groups of rows with about the same x.
+func sharesAlong(x, y []float64) Layer {
+	l := Layer{Mark: Points, Role: Observed, Label: "share of 1 in the data"}
+	order := make([]int, len(x))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case x[a] < x[b]:
+			return -1
+		case x[a] > x[b]:
+			return 1
+		}
+		return 0
+	})
+	size := max(1, int(math.Ceil(float64(len(x))/bins)))
+	for from := 0; from < len(order); from += size {
+		group := order[from:min(from+size, len(order))]
+		mx, my := 0.0, 0.0
+		for _, i := range group {
+			mx += x[i]
+			my += y[i]
+		}
+		n := float64(len(group))
+		l.X, l.Y = append(l.X, mx/n), append(l.Y, my/n)
+	}
+	return l
+}
+
+// every returns at most n of the values, at equal distances.
+func every(values []float64, n int) (out []float64) {
+	step := (len(values) + n - 1) / n
+	for i := 0; i < len(values); i += step {
+		out = append(out, values[i])
+	}
+	return out
+}

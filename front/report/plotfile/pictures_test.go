@@ -1,0 +1,171 @@
+package plotfile_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/front/report"
+	"github.com/ppl-lang/ppl/front/report/plotfile"
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/ahmc"
+	"github.com/ppl-lang/ppl/internal/short"
+	"github.com/ppl-lang/ppl/model"
+)
+
+var update = flag.Bool("update", false, "write testdata/pictures.txt")
+
+// pictured are models whose reports have, together, a plot of every kind.
+var pictured = []struct {
+	name, text, table string
+	counts            []string
+	sampler           infer.Sampler
+}{
+	{"ward", `data { int<lower=0> N; int<lower=1> J; array[N] int<lower=0, upper=1> died; vector[N] days; array[N] int<lower=1, upper=J> ward; }
+transformed data { vector[N] days_c = days - 4.5; }
+parameters { real intercept; real b_days; vector<lower=0>[2] sd_ward; cholesky_factor_corr[2] L_ward; matrix[2, J] z_ward; }
+transformed parameters { matrix[J, 2] r_ward = (diag_pre_multiply(sd_ward, L_ward) * z_ward)'; }
+model { intercept ~ normal(0, 1.5); b_days ~ normal(0, 1); sd_ward ~ normal(0, 1); L_ward ~ lkj_corr_cholesky(2); to_vector(z_ward) ~ std_normal();
+  died ~ bernoulli_logit(intercept + b_days * days_c + r_ward[ward, 1] + r_ward[ward, 2] .* days_c); }`,
+		"died,days,ward\n" + rowsBy(60, func(i int) string {
+			return fmt.Sprintf("%d,%d,%s", i*7%11%2, i%10, []string{"north", "south", "west", "east", "centre", "hill"}[i%6])
+		}), []string{"N", "J=ward"}, nil},
+	{"counts", `data { int<lower=0> N; array[N] int<lower=0> y; } parameters { real<lower=0> l; } model { l ~ exponential(1); y ~ poisson(l); }`,
+		"y\n" + rowsBy(60, func(i int) string { return fmt.Sprint(i % 5 % 3) }), []string{"N"}, nil},
+	{"times", `data { int<lower=0> N; vector<lower=0>[N] y; array[N] int<lower=0, upper=1> status; } parameters { real<lower=0> l; }
+model { l ~ exponential(1); for (n in 1:N) { if (status[n] == 1) target += exponential_lpdf(y[n] | l); else target += exponential_lccdf(y[n] | l); } }`,
+		"y,status\n" + rowsBy(40, func(i int) string { return fmt.Sprintf("%d.5,%d", i%9+1, map[bool]int{true: 1}[i%3 > 0]) }), []string{"N"}, nil},
+	{"line", `data { int<lower=0> N; vector[N] y; vector[N] x; } parameters { real a; real b; real<lower=0> s; } model { a ~ normal(0, 5); b ~ normal(0, 5); s ~ exponential(1); y ~ normal(a + b * x, s); }`,
+		"y,x\n" + rowsBy(40, func(i int) string { return fmt.Sprintf("%d.25,%d.5", i*7%13, i%10) }), []string{"N"}, ahmc.Sampler{}},
+}
+
+func rowsBy(n int, row func(i int) string) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(row(i) + "\n")
+	}
+	return b.String()
+}
+
+var (
+	number  = regexp.MustCompile(`[-−]?[0-9][0-9.,]*(e[-+]?[0-9]+)?`)
+	element = regexp.MustCompile(`<(text|polyline|polygon|circle)([^>]*)>([^<]*)`)
+	paint   = regexp.MustCompile(`(stroke|fill)="(#[0-9a-f]{6})"`)
+)
+
+// structure describes an SVG file: its texts in order, and the kinds of elements with their
+// colours. Numbers, which depend on draws, are replaced by #.
+func structure(svg string) string {
+	var texts, shapes []string
+	ticks := false
+	for _, m := range element.FindAllStringSubmatch(svg, -1) {
+		if m[1] == "text" {
+			text := number.ReplaceAllString(m[3], "#")
+			if text == "#" { // ticks: their number depends on draws, too
+				if !ticks {
+					texts = append(texts, "#")
+				}
+				ticks = true
+				continue
+			}
+			ticks = false
+			texts = append(texts, text)
+			continue
+		}
+		shape := m[1]
+		if m[1] == "polygon" && strings.Contains(svg, "expected reward") || strings.Contains(m[2], `stroke-width="0.3"`) {
+			shape += " of a scale of colours"
+		} else {
+			for _, c := range paint.FindAllStringSubmatch(m[2], -1) {
+				shape += " " + c[1] + " " + c[2]
+			}
+		}
+		if !slices.Contains(shapes, shape) {
+			shapes = append(shapes, shape)
+		}
+	}
+	slices.Sort(texts[1:]) // the order of sorted levels depends on draws
+	slices.Sort(shapes)
+	return "  " + strings.Join(texts, " | ") + "\n    " + strings.Join(shapes, "; ") + "\n"
+}
+
+// TestPictures compares the figures of reports with stored ones: their texts, and what is drawn in
+// which colour. Every kind of plot is among them.
+func TestPictures(t *testing.T) {
+	short.Skip(t, "four fits and 70 figures take 4 s; TestWrite draws every mark")
+	var got strings.Builder
+	seen := map[string]bool{}
+	for _, m := range pictured {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "table.csv")
+		if err := os.WriteFile(path, []byte(m.table), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		compiled, err := model.Compile(m.name, m.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := compiled.Bind(model.DataFile{Path: path, Counts: m.counts})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := fit.Sample(context.Background(), p, fit.Options{Seed: 1, Chains: 2, Draws: 150, Warmup: 300, Sampler: m.sampler})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := report.New(context.Background(), f, report.Options{Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		figures := plotfile.Figures(r, r.Summary.Name[:1])
+		if _, err := plotfile.Write(context.Background(), r, dir, figures); err != nil {
+			t.Fatal(err)
+		}
+		files, err := filepath.Glob(filepath.Join(dir, "*.svg"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := filepath.Base(file)
+			if strings.HasPrefix(name, "pairs") || name == "pareto-k.svg" && m.name == "ward" {
+				continue // which quantities and observations they name depends on draws
+			}
+			fmt.Fprintf(&got, "%s %s\n%s", m.name, name, structure(string(text)))
+		}
+		for _, f := range figures {
+			seen[f.Kind] = true
+		}
+	}
+	for _, k := range report.Kinds() {
+		if !seen[k.Name] {
+			t.Errorf("no picture is of the kind %s", k.Name)
+		}
+	}
+	const stored = "testdata/pictures.txt"
+	if *update {
+		if err := os.WriteFile(stored, []byte(got.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := strings.Split(string(want), "\n"), strings.Split(got.String(), "\n")
+	for i := range max(len(a), len(b)) {
+		if i >= len(a) || i >= len(b) || a[i] != b[i] {
+			t.Fatalf("line %d of %s differs; after a look at the figures, write it anew with -update\ngot  %s\nwant %s", i+1, stored, b[min(i, len(b)-1)], a[min(i, len(a)-1)])
+		}
+	}
+}
