@@ -16,10 +16,13 @@ func versionCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "version",
-		Long: `Prints the version of this program, its system and Go version, the commit if it is known, the
-version of Stan whose language it reads, and the processor's instructions that models use. The environment variable PPL_PROCESSOR chooses
-others: AVX-512, AVX2, NEON, or none. Results agree to the last bit, except products of
-matrices and numbers at the ends of the range. The folder of a run records them in run.json.`,
+		Long: `Prints the version of this program, its system and Go version, the commit, the
+version of Stan whose language it reads, and the processor's instructions that
+models use. The commit is known to programs that Go built in a clone or
+installed by version. The environment variable PPL_PROCESSOR chooses other
+instructions: AVX-512, AVX2, NEON, or none. Results agree to the last bit, except
+products of matrices and numbers at the ends of the range. The folder of a run
+records them in run.json.`,
 		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := buildinfo.Read()
@@ -28,9 +31,12 @@ matrices and numbers at the ends of the range. The folder of a run records them 
 			}
 			var out strings.Builder
 			fmt.Fprintf(&out, "ppl %s %s/%s %s\n", b.Version, runtime.GOOS, runtime.GOARCH, runtime.Version())
-			commit := "not known"
-			if b.Commit != "" {
+			commit := "not known; `go build -buildvcs=true` in a clone records it"
+			switch {
+			case b.Commit != "":
 				commit = b.Commit + " of " + b.Time
+			case b.Version != "devel":
+				commit = "the one with the tag " + b.Version
 			}
 			if b.Changed {
 				commit += ", with changes"
