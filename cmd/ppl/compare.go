@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -208,67 +209,12 @@ or ppl cv --json. All must be about the same observations.`,
 }
 
 func (o *comparing) run(cmd *cobra.Command, args []string) error {
-	memory, err := o.bytes()
-	if err != nil {
-		return err
-	}
 	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
-	var all []predictions
-	var troubled []diagnose.Finding
-	for _, arg := range args {
-		p := predictions{name: shownName(args, arg)}
-		if strings.EqualFold(filepath.Ext(arg), ".json") {
-			j, err := readPredictions(arg)
-			if err != nil {
-				return err
-			}
-			p.name, p.method, p.names = strings.TrimSuffix(p.name, filepath.Ext(p.name)), j.Method, j.Pointwise.Name
-			if j.Folds > 0 { // a model fitted to less data predicts worse
-				p.method = fmt.Sprintf("%s of %s", j.Method, count(j.Folds, "fold", "folds"))
-			}
-			for i, v := range j.Pointwise.ELPD {
-				p.elpd = append(p.elpd, float64(v))
-				if i < len(j.Pointwise.ParetoK) && !(float64(j.Pointwise.ParetoK[i]) <= float64(j.Limit)) {
-					p.bad++
-				}
-			}
-		} else {
-			fit, err := o.read(cmd, []string{arg})
-			if err != nil {
-				return err
-			}
-			l, err := o.logLik(ctx, fit, o.LogLikOptions)
-			if err != nil {
-				return fmt.Errorf("%s: %w", arg, err)
-			}
-			r, err := l.LOO(ctx, memory)
-			if err != nil {
-				return ended(ctx, cmd.ErrOrStderr(), fmt.Errorf("%s: %w", arg, err))
-			}
-			troubled = append(troubled, runProblems(fit, o.criticised.run(arg))...)
-			p.method, p.names, p.elpd, p.bad = "loo", l.Names, r.ELPD, len(r.Bad())
-			if p.observed, err = observedIn(fit, l); err != nil {
-				return fmt.Errorf("%s: %w", arg, err)
-			}
-		}
-		all = append(all, p)
-	}
-	var pointwise [][]float64
-	for _, p := range all {
-		pointwise = append(pointwise, p.elpd)
-	}
-	c, err := criticise.Compare(pointwise)
+	all, c, findings, err := o.compared(ctx, cmd, args)
 	if err != nil {
-		for i, p := range all {
-			err = fmt.Errorf("%w\nmodel %d is %s", err, i+1, p.name)
-		}
 		return err
 	}
-	if err := refused(all); err != nil {
-		return err
-	}
-	findings := append(comparisonFindings(all, c), troubled...)
 	if o.json {
 		j := comparisonJSON{Method: all[0].method, Observations: len(all[0].elpd), Findings: findings}
 		for i, m := range c {
@@ -291,6 +237,68 @@ func (o *comparing) run(cmd *cobra.Command, args []string) error {
 	writeBriefly(&b, findings, inBrief{details: sameVerbose, verbose: o.verbose, width: lineWidth(cmd.OutOrStdout())})
 	_, err = io.WriteString(cmd.OutOrStdout(), b.String())
 	return err
+}
+
+// compared compares the predictions of folders and files, and returns what users should know about
+// the comparison.
+func (o *comparing) compared(ctx context.Context, cmd *cobra.Command, args []string) (all []predictions, c []criticise.Compared, findings []diagnose.Finding, err error) {
+	memory, err := o.bytes()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	var troubled []diagnose.Finding
+	for _, arg := range args {
+		p := predictions{name: shownName(args, arg)}
+		if strings.EqualFold(filepath.Ext(arg), ".json") {
+			j, err := readPredictions(arg)
+			if err != nil {
+				return nil, nil, nil, err
+			}
+			p.name, p.method, p.names = strings.TrimSuffix(p.name, filepath.Ext(p.name)), j.Method, j.Pointwise.Name
+			if j.Folds > 0 { // a model fitted to less data predicts worse
+				p.method = fmt.Sprintf("%s of %s", j.Method, count(j.Folds, "fold", "folds"))
+			}
+			for i, v := range j.Pointwise.ELPD {
+				p.elpd = append(p.elpd, float64(v))
+				if i < len(j.Pointwise.ParetoK) && !(float64(j.Pointwise.ParetoK[i]) <= float64(j.Limit)) {
+					p.bad++
+				}
+			}
+		} else {
+			fit, err := o.read(cmd, []string{arg})
+			if err != nil {
+				return nil, nil, nil, err
+			}
+			l, err := o.logLik(ctx, fit, o.LogLikOptions)
+			if err != nil {
+				return nil, nil, nil, fmt.Errorf("%s: %w", arg, err)
+			}
+			r, err := l.LOO(ctx, memory)
+			if err != nil {
+				return nil, nil, nil, ended(ctx, cmd.ErrOrStderr(), fmt.Errorf("%s: %w", arg, err))
+			}
+			troubled = append(troubled, runProblems(fit, o.criticised.run(arg))...)
+			p.method, p.names, p.elpd, p.bad = "loo", l.Names, r.ELPD, len(r.Bad())
+			if p.observed, err = observedIn(fit, l); err != nil {
+				return nil, nil, nil, fmt.Errorf("%s: %w", arg, err)
+			}
+		}
+		all = append(all, p)
+	}
+	var pointwise [][]float64
+	for _, p := range all {
+		pointwise = append(pointwise, p.elpd)
+	}
+	if c, err = criticise.Compare(pointwise); err != nil {
+		for i, p := range all {
+			err = fmt.Errorf("%w\nmodel %d is %s", err, i+1, p.name)
+		}
+		return nil, nil, nil, err
+	}
+	if err := refused(all); err != nil {
+		return nil, nil, nil, err
+	}
+	return all, c, append(comparisonFindings(all, c), troubled...), nil
 }
 
 // comparisonFindings returns findings about the comparison that users should know.

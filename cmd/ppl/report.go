@@ -39,7 +39,7 @@ type reporting struct {
 func reportCommand() *cobra.Command {
 	var o reporting
 	cmd := &cobra.Command{
-		Use: "report DIR | FILE.csv…",
+		Use: "report DIR… | FILE.csv…",
 		Long: `Writes one HTML file that shows a run: findings and what to do, the summary, traces, ranks,
 densities, pairs with divergences, intervals, energy, the tuner's settings and, if the model
 is known, its predictions next to the data. The file needs no network and no other file.
@@ -54,6 +54,10 @@ The summary has all quantities. There are plots of the quantities that findings 
 --plots also writes plots as PNG, SVG and PDF files, with their numbers as CSV: those of the
 run, and of the quantities that --vars chooses, by default the worst ten.
 
+For several folders, one page compares what the runs predict, as ppl compare does, shows
+their parameters next to each other, and has the report of each. It goes to comparison.html
+unless --out says otherwise.
+
 --figure writes single plots instead, and no page: NAME is a kind, such as survival, or a kind
 and what it shows, such as density:tau. They go to the folder of --plots, or to this one.
 
@@ -66,6 +70,7 @@ report in a document or notebook.`,
 		Example: `  ppl report fit
   ppl report fit --vars beta,theta[1:5] --out report.html --plots plots
   ppl report fit --figure intervals --figure pairs:mu,tau
+  ppl report pooled partial --out comparison.html
   ppl report output_1.csv output_2.csv --model m.stan --data d.json
   ppl report study`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
@@ -114,7 +119,7 @@ func (o *reporting) run(cmd *cobra.Command, args []string) error {
 	case len(runs) == 0:
 		return usagef("DIR is missing: the folder of a run, or CSV files")
 	case len(runs) > 1:
-		return usagef("unexpected argument %q: one folder, or the CSV files of one run", args[1])
+		return o.reportCompared(cmd, args)
 	}
 	fit, err := openFit(cmd.Context(), runs[0], &o.memory)
 	if err != nil {

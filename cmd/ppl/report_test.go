@@ -162,3 +162,42 @@ func TestReportFigure(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, errs.String())
 	}
 }
+
+// TestReportCompared writes one page about two runs: with the comparison of their predictions, or
+// with the reason why there is none. Flags for one run are refused.
+func TestReportCompared(t *testing.T) {
+	dir := t.TempDir()
+	run := func(args ...string) (int, string) {
+		var out, errs strings.Builder
+		code := execute(args, &out, &errs)
+		return code, out.String() + errs.String()
+	}
+	path := func(name string) string { return filepath.Join(dir, name) }
+	for name, text := range map[string]string{
+		"d.json": `{"y": [1, 2, 4, 3]}`, "other.json": `{"y": [1, 2, 4, 3.5]}`,
+		"a.stan": "data { array[4] real y; } parameters { real mu; } model { mu ~ normal(0, 5); y ~ normal(mu, 1); }",
+		"b.stan": "data { array[4] real y; } parameters { real mu; real<lower=0> s; } model { mu ~ normal(0, 5); s ~ exponential(1); y ~ normal(mu, s); }",
+	} {
+		if err := os.WriteFile(path(name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, fit := range [][3]string{{"a", "a.stan", "d.json"}, {"b", "b.stan", "d.json"}, {"c", "b.stan", "other.json"}} {
+		if code, text := run("run", path(fit[1]), "--data", path(fit[2]), "--seed", "1", "--draws", "100", "-q", "--out", path(fit[0])); code != 0 {
+			t.Fatal(text)
+		}
+	}
+	for second, want := range map[string]string{"b": "Which predicts best", "c": "the values of y differ"} {
+		page := path("ab.html")
+		if code, text := run("report", path("a"), path(second), "--out", page); code != 0 || text != "Report: "+page+"\n" {
+			t.Fatal(code, text)
+		}
+		text, err := os.ReadFile(page)
+		if err != nil || !strings.Contains(string(text), want) || !strings.Contains(string(text), "Parameters of the fits") {
+			t.Errorf("with %s: %v, no %q", second, err, want)
+		}
+	}
+	if code, text := run("report", path("a"), path("b"), "--json"); code != 2 || !strings.Contains(text, "are for one run") {
+		t.Errorf("exit code %d: %s", code, text)
+	}
+}

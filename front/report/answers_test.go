@@ -95,3 +95,29 @@ parameters { real b; ordered[2] c; } model { b ~ std_normal(); c ~ std_normal();
 		t.Errorf("the probabilities have the sum %v", total)
 	}
 }
+
+// TestCompare: the table of several fits has the parameters of each, without levels of groups and
+// constants. The page has all reports.
+func TestCompare(t *testing.T) {
+	table := "y,ward\n" + strings.Repeat("0,a\n1,b\n1,c\n", 10)
+	small := made(t, sampled(t, `data { int<lower=0> N; array[N] int<lower=0, upper=1> y; } parameters { real a; } model { a ~ std_normal(); y ~ bernoulli_logit(a); }`, table), report.Options{})
+	large := made(t, sampled(t, hierarchy, table), report.Options{})
+	c := report.Compare([]string{"small", "large", "again"}, []*report.Report{small, large, large}, nil, nil, "they have other data")
+	if c.Title != "small, large and again" || len(c.Tables) != 1 || !slices.Equal(c.Notes, []string{"Their predictions are not compared: they have other data"}) {
+		t.Errorf("%s, %d tables, %q", c.Title, len(c.Tables), c.Notes)
+	}
+	var names []string
+	for _, row := range c.Tables[0].Rows {
+		names = append(names, fmt.Sprint(row[0]))
+		if len(row) != 4 || row[2] != row[3] || row[0] != "a" && row[1] != "" || row[0] == "a" && !strings.Contains(fmt.Sprint(row[1]), " … ") {
+			t.Errorf("%q", row)
+		}
+	}
+	if !slices.Equal(names, []string{"a", "L[2,1]", "L[2,2]", "s"}) {
+		t.Errorf("%q", names)
+	}
+	var page strings.Builder
+	if err := c.WriteHTML(&page); err != nil || strings.Count(page.String(), `"divergent":[`) != 3 || !report.IsPage([]byte(page.String())) {
+		t.Errorf("%v, %d reports", err, strings.Count(page.String(), `"divergent":[`))
+	}
+}

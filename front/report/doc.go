@@ -26,6 +26,7 @@
 //	datakinds.go   checks of kinds of data: groups, counts, censored times
 //	density.go     densities and histograms
 //	number.go      numbers in JSON
+//	compared.go    Compared: the reports of several fits on one page
 //	study.go       Study: the results of many fits
 //	html.go        WriteHTML, the page that shows a run live
 //	page/          the page: HTML, its style, and the script that draws

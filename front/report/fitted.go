@@ -28,7 +28,12 @@ func fitted(w *work) *Fitted {
 		if !ok {
 			break
 		}
-		question = append(question, strings.TrimSpace(text))
+		text = strings.TrimSpace(text)
+		if n := len(question); n > 1 && question[n-1] != "" && text != "" && !strings.ContainsAny(question[n-1][len(question[n-1])-1:], ".:;?!") {
+			question[n-1] += " " + text // a sentence that goes on
+			continue
+		}
+		question = append(question, text)
 	}
 	out.Question = strings.Join(question, "\n")
 	values, err := w.fit.Data()

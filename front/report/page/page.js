@@ -369,6 +369,27 @@ class Page {
     this.redraw(this.place.pairs);
   }
 
+  // ---- Several fits ----
+
+  // compare shows how fits compare, and below it the report of one of them.
+  compare(all) {
+    const buttons = h("div", { class: "chains", role: "group", "aria-label": "Fits; press one to see its report" });
+    const choose = (k) => {
+      [...buttons.children].forEach((b, i) => b.setAttribute("aria-pressed", i === k ? "true" : "false"));
+      this.fittedText = null;
+      this.pair = null;
+      this.show(all.reports[k]);
+      document.title = `${all.title} – ppl report`;
+    };
+    buttons.append(...all.names.map((name, k) => h("button", { type: "button", "aria-pressed": "false", onclick: () => choose(k) }, name)));
+    $("head").before(h("section", { id: "comparison", "aria-labelledby": "comparison-title" }, h("h2", { id: "comparison-title" }, `Comparison of ${all.title}`),
+      h("div", { class: "tables" }, ...all.tables.map(smallTable)),
+      all.findings.length ? h("ul", { class: "findings" }, all.findings.map(findingOf)) : null,
+      ...all.notes.map((n) => h("p", { class: "remark" }, n)),
+      h("h2", {}, "The report of"), buttons));
+    choose(0);
+  }
+
   // ---- What is chosen, in the address ----
 
   remember() {
@@ -397,6 +418,13 @@ class Page {
     if (this.pair) this.showPairs();
     if (this.report.summary.name.includes(p.get("q"))) this.choose(p.get("q"), false);
   }
+}
+
+// findingOf shows a finding without the plots that show it.
+function findingOf(f) {
+  return h("li", { class: `finding ${f.severity}` },
+    h("p", { class: "what" }, h("span", { class: "mark" }, f.severity === "problem" ? "▲ Problem" : "● Note"), h("strong", {}, f.summary)),
+    h("p", { class: "advice" }, spelled(f.advice)));
 }
 
 // spelled keeps options in a text, such as --delta, from being broken.
