@@ -76,6 +76,10 @@ parameters { real a; real b; vector[J] r; } model { a ~ std_normal(); b ~ std_no
 			t.Errorf("%+v", f)
 		}
 	}
+	if a := binary.Answers; len(a) != 2 || !strings.HasPrefix(a[0], "The probability of y = 1 is 0.") || !strings.Contains(a[0], " at x 0.5 and 0.") ||
+		!strings.Contains(a[1], "by ward is 0.") || !strings.Contains(a[1], " for north, ") || !strings.HasSuffix(a[1], ") for west.") {
+		t.Errorf("answers %q", a)
+	}
 	ordered := made(t, sampled(t, `data { int<lower=0> N; array[N] int<lower=1, upper=3> y; vector[N] x; }
 parameters { real b; ordered[2] c; } model { b ~ std_normal(); c ~ std_normal(); y ~ ordered_logistic(b * x, c); }`, "y,x\n"+rows), report.Options{})
 	figures = figuresOf(ordered, "effects")
@@ -112,6 +116,9 @@ func TestCompare(t *testing.T) {
 		if len(row) != 4 || row[2] != row[3] || row[0] != "a" && row[1] != "" || row[0] == "a" && !strings.Contains(fmt.Sprint(row[1]), " … ") {
 			t.Errorf("%q", row)
 		}
+	}
+	if a := small.Answers; len(a) != 1 || !strings.HasPrefix(a[0], "a is 0.") {
+		t.Errorf("answers %q", a)
 	}
 	if !slices.Equal(names, []string{"a", "L[2,1]", "L[2,2]", "s"}) {
 		t.Errorf("%q", names)

@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"slices"
-	"strconv"
 
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/model"
@@ -43,16 +41,16 @@ func Compare(names []string, reports []*Report, predictions *Table, found []diag
 		f.Settings = nil
 		c.Findings = append(c.Findings, Finding{Finding: f})
 	}
-	if t := answers(names, reports); len(t.Rows) > 0 {
+	if t := parametersOf(names, reports); len(t.Rows) > 0 {
 		c.Tables = append(c.Tables, t)
 	}
 	return c
 }
 
-// answers returns the table of the quantities that are no group-level terms: the mean and the middle
-// 90 % of each fit.
-func answers(names []string, reports []*Report) Table {
-	t := Table{Kind: "answers", Title: "Parameters of the fits: mean, and the middle 90 %", Columns: []Column{{"", 0}}, Rows: [][]any{}}
+// parametersOf returns the table of the quantities that are no group-level terms: the mean and the
+// middle 90 % of each fit.
+func parametersOf(names []string, reports []*Report) Table {
+	t := Table{Kind: "parameters", Title: "Parameters of the fits: mean, and the middle 90 %", Columns: []Column{{"", 0}}, Rows: [][]any{}}
 	for _, name := range names {
 		t.Columns = append(t.Columns, Column{name, 0})
 	}
@@ -69,8 +67,7 @@ func answers(names []string, reports []*Report) Table {
 				cells[name] = slices.Repeat([]any{""}, len(reports))
 			}
 			mean, low, high := float64(s.Mean[i]), float64(s.Q5[i]), float64(s.Q95[i])
-			d := decimals(float64(s.SD[i]) * 10)
-			cells[name][k] = fmt.Sprintf("%s (%s … %s)", short(mean, d), short(low, d), short(high, d))
+			cells[name][k] = interval(mean, low, high, float64(s.SD[i]))
 		}
 	}
 	for _, name := range order[:min(len(order), maxAnswers)] {
@@ -80,14 +77,6 @@ func answers(names []string, reports []*Report) Table {
 		t.Note = fmt.Sprintf("%d of %d quantities are shown.", maxAnswers, len(order))
 	}
 	return t
-}
-
-// short formats a number with so many decimals; -1: three significant digits.
-func short(v float64, decimals int) string {
-	if decimals < 0 || math.IsNaN(v) || math.IsInf(v, 0) {
-		return strconv.FormatFloat(v, 'g', 3, 64)
-	}
-	return strconv.FormatFloat(v, 'f', decimals, 64)
 }
 
 // WriteHTML writes one self-contained page: the comparison, and below it the report of the fit that

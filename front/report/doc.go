@@ -14,6 +14,7 @@
 // # Map
 //
 //	report.go      Report, New: the contents of a report, and limits on its size
+//	answers.go     what was found, in sentences
 //	fitted.go      Fitted: the model, the data and the command
 //	figure.go      Figure, Layer, Axis: a plot as data
 //	kinds.go       Kinds: the table of plots

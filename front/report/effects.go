@@ -32,8 +32,13 @@ func effects(w *work) []Figure {
 	}
 	var out []Figure
 	for i := range curves {
-		if f := w.effect(&curves[i]); !f.Empty() {
-			out = append(out, f)
+		f := w.effect(&curves[i])
+		if f.Empty() {
+			continue
+		}
+		out = append(out, f)
+		if answer := answerOf(&curves[i], f.Y.Label); answer != "" {
+			w.report.Answers = append(w.report.Answers, answer)
 		}
 	}
 	return out

@@ -60,6 +60,10 @@ type Report struct {
 	Run      Run       `json:"run"`      // how the run was made
 	Findings []Finding `json:"findings"` // problems and remarks
 
+	// Answers say in sentences what was found, with the middle 90 %: about expected outcomes or, if
+	// there are none, parameters.
+	Answers []string `json:"answers"`
+
 	Fitted *Fitted `json:"fitted,omitempty"` // what was fitted to which data; null if it is not known
 
 	// Choose is a command that makes plots of the quantities that you append to it; "" if there is
@@ -222,6 +226,7 @@ func New(ctx context.Context, fit *fit.Fit, o Options) (*Report, error) {
 			w.report.Figures = append(w.report.Figures, k.run(w)...)
 		}
 	}
+	w.answers()
 	for i := range w.report.Findings {
 		w.report.Findings[i].Plot = kindOf(w.report.Findings[i].Code)
 	}
@@ -239,7 +244,7 @@ func newWork(ctx context.Context, fit *fit.Fit, o Options) *work {
 	}
 	w := &work{ctx: ctx, fit: fit, o: o, rows: fit.Summary()}
 	r := &Report{Title: o.Title, Program: "ppl " + model.Version(), Made: time.Now().UTC().Truncate(time.Second),
-		Tables: []Table{}, Kinds: Kinds(), Figures: []Figure{}, Quantities: []Quantity{}, Divergent: []Transition{}, Notes: []string{}}
+		Answers: []string{}, Tables: []Table{}, Kinds: Kinds(), Figures: []Figure{}, Quantities: []Quantity{}, Divergent: []Transition{}, Notes: []string{}}
 	w.report = r
 	if record := fit.Record(); record != nil && r.Title == "" {
 		r.Title = record.Name

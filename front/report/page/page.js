@@ -120,15 +120,17 @@ class Page {
     ].filter(([, v]) => v);
     const state = r.running ? "The chains are running" : r.interrupted ? "The run was interrupted" : "";
     if (!this.headParts) { // made once, so that what has the focus keeps it
-      const parts = { over: h("p", { class: "over" }), title: h("h1", {}), verdict: h("p", {}), facts: h("dl", { class: "facts" }), buttons: h("div", { class: "buttons" }) };
+      const parts = { over: h("p", { class: "over" }), title: h("h1", {}), verdict: h("p", {}), question: h("p", { class: "question" }), answers: h("ul", { class: "answers" }), facts: h("dl", { class: "facts" }), buttons: h("div", { class: "buttons" }) };
       this.themeButton = h("button", { type: "button", class: "quiet", onclick: () => this.theme(true) });
       parts.buttons.append(this.themeButton);
-      this.place.head.replaceChildren(h("div", { class: "title" }, h("div", {}, parts.over, parts.title), parts.buttons), parts.verdict, parts.facts);
+      this.place.head.replaceChildren(h("div", { class: "title" }, h("div", {}, parts.over, parts.title), parts.buttons), parts.question, parts.verdict, parts.answers, parts.facts);
       this.headParts = parts;
     }
     const parts = this.headParts;
     parts.over.textContent = r.running ? "ppl, live" : "ppl report";
     parts.title.textContent = report.title;
+    parts.question.textContent = report.fitted ? report.fitted.question.split("\n")[0] : "";
+    parts.answers.replaceChildren(...report.answers.map((a) => h("li", {}, a)), ...(report.answers.length ? [h("li", { class: "soft" }, "In brackets: the middle 90 % of the posterior.")] : []));
     parts.verdict.className = `verdict ${problems ? "is-problem" : "is-well"}`;
     parts.verdict.replaceChildren(h("span", { class: "sign", "aria-hidden": "true" }, problems ? "▲" : "✓"), ` ${verdict}`, h("span", { class: "state" }, state ? ` · ${state}` : ""));
     parts.facts.replaceChildren(...facts.map(([k, v]) => h("div", {}, h("dt", {}, k), h("dd", {}, v))));
