@@ -41,7 +41,7 @@ model {
 		{name: "overflowing transition", terms: "for (k in 1:K) acc[k] = g[t - 1, k] + exp(A[k, j] + jump[k, j]) + e[t, j];", jump: overflows},
 		{name: "data, and a state that is gone", terms: "for (k in 1:K) acc[k] = g[t - 1, k] + A[k, j] + jump[k, j] + e[t, k];", e: infinite, gone: true},
 	} {
-		for _, size := range [][2]int{{4, 9}, {5, 2}, {5, 9}, {6, 9}, {17, 4}} {
+		for _, size := range [][2]int{{3, 9}, {4, 9}, {5, 2}, {5, 9}, {6, 9}, {17, 4}} {
 			k, n := size[0], size[1]
 			for _, at := range []int{0, n / 2, n - 1} {
 				rng := rand.New(rand.NewPCG(uint64(k), uint64(at)))
