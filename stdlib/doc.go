@@ -51,6 +51,7 @@
 //	multivariate.go  normal and Student t vectors, Gaussian processes
 //	markov.go        hidden Markov chains, linear state space models
 //	glm.go           generalised linear models
+//	pharmacometrics.go schedules of doses and compartment models, under Torsten's names
 //
 // # Adding a function
 //

@@ -1,6 +1,7 @@
 package stdlib
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ppl-lang/ppl/lang/types"
@@ -106,5 +107,5 @@ func higherOrder() []types.Overload {
 	fixed("integrate_1d", integrand, append(limits[:len(limits):len(limits)], data(tReal)...), tReal)
 	fixed("map_rect", system, append(args(tVec, trajectory), data(reals.Array(1), ints.Array(1))...), tVec)
 
-	return append(out, laplace()...)
+	return slices.Concat(out, laplace(), pharmacometrics())
 }

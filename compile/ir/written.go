@@ -144,7 +144,15 @@ func (l *lowerer) make(w types.Written, t textCall) *Function {
 	for i, v := range t.args {
 		replace = append(replace, "$"+strconv.Itoa(i+1), v.Type().String())
 	}
-	text := strings.NewReplacer(replace...).Replace(w.Text)
+	text := w.Text
+	if w.Make != nil {
+		var of []types.Type
+		for _, v := range t.args {
+			of = append(of, v.Type())
+		}
+		text = w.Make(of)
+	}
+	text = strings.NewReplacer(replace...).Replace(text)
 	for _, f := range t.passed {
 		fmt.Fprintf(&key, "%p ", f)
 	}

@@ -203,8 +203,11 @@ func (l Laplace) String() string {
 type Written struct {
 	Overload
 	Name, Text string
-	Doc        string // what it computes
-	Lead       int    // number of arguments that the Stan source passes to the function; -1: all
+	// Make returns the Stan source for a call with arguments of these types, without functions. If
+	// it is nil, all calls have Text.
+	Make func(args []Type) string
+	Doc  string // what it computes
+	Lead int    // number of arguments that the Stan source passes to the function; -1: all
 
 	// Tolerance is the relative error at which a solver ends, unless an argument named rtol, atol,
 	// relative, absolute or tolerance sets another one. It is 0 for functions that are exact up to

@@ -1,0 +1,81 @@
+// Two compartments with absorption from a depot. p: CL, Q, V2, V3, ka.
+
+// The rate constants of the two exponentials, the larger one first; how far the first is above
+// the rate at which the peripheral compartment empties and how far the second is below; and the distance
+// of the two. No difference of nearly equal numbers is formed.
+vector modes(array[] real p) {
+  real k10 = p[1] / p[3];
+  real k12 = p[2] / p[3];
+  real k21 = p[2] / p[4];
+  real d = k10 + k12 - k21;
+  real s = sqrt(square(d) + 4 * k12 * k21);
+  real a = (k10 + k12 + k21 + s) / 2;
+  real big = (abs(d) + s) / 2;
+  real small = k12 * k21 / big;
+  return [a, k10 * k21 / a, d >= 0 ? big : small, d >= 0 ? small : big, s]';
+}
+
+vector advance(vector y, vector r, array[] int into, real t, array[] real p) {
+  real k12 = p[2] / p[3];
+  real k21 = p[2] / p[4];
+  real ka = p[5];
+  vector[5] z = modes(p);
+  real a = z[1];
+  real b = z[2];
+  real u = z[3] / z[5];
+  real v = z[4] / z[5];
+  real both = differ2(a, b, t);
+  real fast = exp(-a * t);
+  real slow = exp(-b * t);
+  real depot = exp(-ka * t) * y[1];
+  real centre = (u * fast + v * slow) * y[2] + k21 * both * y[3]
+                + ka * (u * differ2(ka, a, t) + v * differ2(ka, b, t)) * y[1];
+  real outer = k12 * both * y[2] + (v * fast + u * slow) * y[3] + ka * k12 * differ3(b, a, ka, t) * y[1];
+  if (into[1]) {
+    depot += r[1] * differ2(ka, 0, t);
+    centre += r[1] * ka * (u * differ3(0, ka, a, t) + v * differ3(0, ka, b, t));
+    outer += r[1] * ka * k12 * from_zero(ka, a, b, t);
+  }
+  if (into[2] || into[3]) {
+    real a0 = differ2(a, 0, t);
+    real b0 = differ2(b, 0, t);
+    real across = sorted3(0, b, a, t);
+    centre += r[2] * (u * a0 + v * b0) + r[3] * k21 * across;
+    outer += r[2] * k12 * across + r[3] * (v * a0 + u * b0);
+  }
+  return [depot, centre, outer]';
+}
+
+vector settle(vector w, real t, array[] real p) {
+  real k12 = p[2] / p[3];
+  real k21 = p[2] / p[4];
+  real ka = p[5];
+  vector[5] z = modes(p);
+  real a = z[1];
+  real b = z[2];
+  real u = z[3] / z[5];
+  real v = z[4] / z[5];
+  real both = differ2(a, b, t);
+  real fast = -expm1(-a * t);
+  real slow = -expm1(-b * t);
+  real depot = w[1] == 0 ? 0 : w[1] / -expm1(-ka * t);
+  real centre = w[2] + ka * (u * differ2(ka, a, t) + v * differ2(ka, b, t)) * depot;
+  real outer = w[3] + ka * k12 * differ3(b, a, ka, t) * depot;
+  return [depot, ((v * fast + u * slow) * centre + k21 * both * outer) / (fast * slow),
+          (k12 * both * centre + (u * fast + v * slow) * outer) / (fast * slow)]';
+}
+
+vector constant(vector r, array[] real p) {
+  real centre = (r[1] + r[2] + r[3]) * p[3] / p[1];
+  return [r[1] == 0 ? 0 : r[1] / p[5], centre, centre * p[4] / p[3] + (r[3] == 0 ? 0 : r[3] * p[4] / p[2])]';
+}
+
+void check_parameters(array[,] real theta) {
+  for (i in 1:size(theta)) {
+    if (size(theta[i]) != 5)
+      reject("the parameters of a two-compartment model are CL, Q, V2, V3 and ka, but there are ", size(theta[i]), " numbers");
+    if (!(theta[i, 1] > 0 && theta[i, 2] >= 0 && theta[i, 3] > 0 && theta[i, 4] > 0 && theta[i, 5] >= 0))
+      reject("CL, V2 and V3 must be positive, and Q and ka must not be negative, but they are ", theta[i, 1], ", ", theta[i, 3], ", ",
+             theta[i, 4], ", ", theta[i, 2], " and ", theta[i, 5]);
+  }
+}
