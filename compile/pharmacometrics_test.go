@@ -6,6 +6,8 @@ import (
 	_ "embed"
 	"encoding/json"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/ppl-lang/ppl/compile/data"
@@ -93,17 +95,7 @@ func (c *eventCase) params() []float64 {
 // TestEvents compares solutions of schedules and their derivatives with 40 digits: in closed form
 // and by the matrix exponential, with parameters and with data.
 func TestEvents(t *testing.T) {
-	programs := map[string]*Program{}
-	program := func(text string) *Program {
-		if programs[text] == nil {
-			prog, list := Compile(source.NewFile("test.model", text))
-			if prog == nil {
-				t.Fatalf("%s\n%v", text, list[0])
-			}
-			programs[text] = prog
-		}
-		return programs[text]
-	}
+	program := eventPrograms(t)
 	lines := bufio.NewScanner(bytes.NewReader(eventCases))
 	lines.Buffer(nil, 1<<20)
 	for k := 0; lines.Scan(); k++ {
@@ -175,6 +167,319 @@ func TestEvents(t *testing.T) {
 			}
 			if !(math.Abs(lp-wantValue) <= tol*large*float64(len(c.Y))) || !(math.Abs(slope-wantSlope) <= 10*tol*size) {
 				t.Errorf("schedule %d, form %d: %.17g with slope %.17g, want %.17g with slope %.17g", k, form, lp, slope, wantValue, wantSlope)
+			}
+		}
+	}
+}
+
+// eventPrograms returns a function that compiles each text once.
+func eventPrograms(t *testing.T) func(text string) *Program {
+	programs := map[string]*Program{}
+	return func(text string) *Program {
+		if programs[text] == nil {
+			prog, list := Compile(source.NewFile("test.model", text))
+			if prog == nil {
+				t.Fatalf("%s\n%v", text, list[0])
+			}
+			programs[text] = prog
+		}
+		return programs[text]
+	}
+}
+
+// plainSystem is a system of differential equations in Go.
+type plainSystem func(y, p, slope []float64)
+
+func linearElimination(y, p, slope []float64) {
+	slope[0] = -p[2] * y[0]
+	slope[1] = p[2]*y[0] - p[0]/p[1]*y[1]
+}
+
+func saturableElimination(y, p, slope []float64) {
+	slope[0] = -p[2] * y[0]
+	slope[1] = p[2]*y[0] - p[0]*y[1]/(p[1]+y[1])
+}
+
+// pass integrates from begin to end with a constant inflow, by the classical method of order 4.
+func (f plainSystem) pass(y, p, inflow []float64, span float64) {
+	n := int(math.Ceil(span / 0.02))
+	h := span / float64(n)
+	at := func(y []float64) []float64 {
+		slope := make([]float64, len(y))
+		f(y, p, slope)
+		for i := range slope {
+			slope[i] += inflow[i]
+		}
+		return slope
+	}
+	moved := func(k []float64, h float64) []float64 {
+		z := make([]float64, len(y))
+		for i := range z {
+			z[i] = y[i] + h*k[i]
+		}
+		return z
+	}
+	for range n {
+		a := at(y)
+		b := at(moved(a, h/2))
+		c := at(moved(b, h/2))
+		d := at(moved(c, h))
+		for i := range y {
+			y[i] += h / 6 * (a[i] + 2*b[i] + 2*c[i] + d[i])
+		}
+	}
+}
+
+// input is a dose in progress: a bolus has stop = start, an infusion a rate.
+type input struct {
+	start, stop, amount, rate float64
+	cmt                       int
+}
+
+// between integrates from begin to end with the inputs that happen then: boluses in (begin, end].
+func (f plainSystem) between(y, p []float64, inputs []input, begin, end float64) {
+	for now := begin; now < end; {
+		next := end
+		inflow := make([]float64, len(y))
+		for _, in := range inputs {
+			for _, t := range []float64{in.start, in.stop} {
+				if t > now && t < next {
+					next = t
+				}
+			}
+			if in.rate > 0 && in.start <= now && in.stop > now {
+				inflow[in.cmt] += in.rate
+			}
+		}
+		f.pass(y, p, inflow, next-now)
+		now = next
+		for _, in := range inputs {
+			if in.rate == 0 && in.start == now {
+				y[in.cmt] += in.amount
+			}
+		}
+	}
+}
+
+// solve goes from record to record. Steady states are those after many doses.
+func (f plainSystem) solve(c *eventCase) [][]float64 {
+	row := func(table [][]float64, i int) []float64 {
+		if len(table) == 1 {
+			return table[0]
+		}
+		return table[i]
+	}
+	y := make([]float64, 2)
+	var inputs []input
+	var out [][]float64
+	for i, t := range c.Time {
+		p := row(c.Theta, i)
+		evid, cmt := c.Evid[i], c.Cmt[i]-1
+		switch {
+		case evid >= 3:
+			y, inputs = make([]float64, 2), nil
+		case i > 0:
+			f.between(y, p, inputs, c.Time[i-1], t)
+		}
+		if evid == 1 || evid == 4 {
+			amount, lag := row(c.Biovar, i)[cmt]*c.Amt[i], row(c.Tlag, i)[cmt]
+			if c.SS[i] == 1 {
+				y, inputs = make([]float64, 2), nil
+			}
+			dose := func(k float64) input {
+				in := input{start: t + lag + k*c.II[i], amount: amount, rate: c.Rate[i], cmt: cmt}
+				in.stop = in.start
+				if in.rate > 0 {
+					in.stop += amount / in.rate
+				}
+				return in
+			}
+			constant := c.SS[i] > 0 && c.Rate[i] > 0 && c.II[i] == 0
+			if c.SS[i] > 0 {
+				z := make([]float64, 2)
+				const many = 80
+				if constant {
+					f.between(z, p, []input{{start: t - 1000, stop: t, rate: c.Rate[i], cmt: cmt}}, t-1000, t)
+				} else {
+					var before []input
+					for k := -many; k < 0; k++ {
+						before = append(before, dose(float64(k)))
+					}
+					f.between(z, p, before, before[0].start-1, t)
+					for _, in := range before {
+						if in.rate > 0 && in.stop > t {
+							inputs = append(inputs, in)
+						}
+					}
+				}
+				y[0], y[1] = y[0]+z[0], y[1]+z[1]
+			}
+			if !constant {
+				for k := range c.Addl[i] + 1 {
+					in := dose(float64(k))
+					if in.rate == 0 && in.start == t {
+						y[cmt] += in.amount
+					} else {
+						inputs = append(inputs, in)
+					}
+				}
+			}
+		}
+		out = append(out, slices.Clone(y))
+	}
+	return out
+}
+
+// randomEvents makes a schedule; k is its number.
+func randomEvents(rng *rand.Rand, k int) *eventCase {
+	pick := func(x ...float64) float64 { return x[rng.IntN(len(x))] }
+	c := &eventCase{Model: "one"}
+	n := []int{1, 2, 2 + rng.IntN(12)}[min(k, 2)]
+	t := 0.0
+	for i := range n {
+		evid := int(pick(0, 0, 0, 1, 1, 1, 2, 3, 4))
+		if i == 0 {
+			evid = 1
+		}
+		if evid >= 3 && rng.IntN(2) == 0 {
+			t = 0
+		} else if i > 0 {
+			t += pick(0, 0.5, 1, 2.25, 6)
+		}
+		var amt, rate, ii float64
+		addl, ss := 0, 0
+		if evid == 1 || evid == 4 {
+			ss = int(pick(0, 0, 1, 2))
+			rate = pick(0, 0, 3, 12.5)
+			amt = pick(10, 40)
+			if ss > 0 || rng.IntN(2) == 0 {
+				ii = pick(8, 12)
+				addl = rng.IntN(3)
+			}
+			if ss > 0 && rate > 0 && rng.IntN(3) == 0 {
+				amt, ii, addl = 0, 0, 0
+			}
+		}
+		c.Time, c.Amt, c.Rate, c.II = append(c.Time, t), append(c.Amt, amt), append(c.Rate, rate), append(c.II, ii)
+		c.Evid, c.Cmt, c.Addl, c.SS = append(c.Evid, evid), append(c.Cmt, 1+rng.IntN(2)), append(c.Addl, addl), append(c.SS, ss)
+	}
+	table := func(of ...float64) [][]float64 {
+		rows := make([][]float64, []int{1, n}[rng.IntN(2)])
+		for i := range rows {
+			for _, x := range of {
+				rows[i] = append(rows[i], x*(0.8+0.4*rng.Float64()))
+			}
+		}
+		return rows
+	}
+	c.Theta = table(30, 40, 0.8)
+	c.Biovar = table(0.8, 0.7)
+	c.Tlag = table(0, 0)
+	if rng.IntN(2) == 0 {
+		c.Tlag = table(0.7, 1.3)
+	}
+	c.Y = make([][]float64, n)
+	for i := range c.Y {
+		c.Y[i] = make([]float64, 2)
+	}
+	for range c.params() {
+		c.Along = append(c.Along, rng.NormFloat64())
+	}
+	return c
+}
+
+// moved returns the case with its parameters moved along the direction.
+func (c *eventCase) moved(h float64) *eventCase {
+	d, at := *c, 0
+	move := func(table [][]float64) [][]float64 {
+		var out [][]float64
+		for _, r := range table {
+			r = slices.Clone(r)
+			for j := range r {
+				r[j] += h * c.Along[at]
+				at++
+			}
+			out = append(out, r)
+		}
+		return out
+	}
+	d.Theta, d.Biovar, d.Tlag = move(c.Theta), move(c.Biovar), move(c.Tlag)
+	return &d
+}
+
+// TestRandomEvents compares 200 schedules with an integrator of fixed steps that shares no code:
+// closed forms, and for some of them solvers of differential equations, with derivatives.
+func TestRandomEvents(t *testing.T) {
+	program := eventPrograms(t)
+	const functions = `functions {
+  vector linear(real t, vector y, array[] real p, array[] real x_r, array[] int x_i) { return [-p[3] * y[1], p[3] * y[1] - p[1] / p[2] * y[2]]'; }
+  vector saturable(real t, vector y, array[] real p, array[] real x_r, array[] int x_i) { return [-p[3] * y[1], p[3] * y[1] - p[1] * y[2] / (p[2] + y[2])]'; }
+}
+`
+	const further = events + ", theta, biovar, tlag, rep_array(0.0, 1, 0), rep_array(0, 1, 0), 1e-9, 1e-9, 100000, 1e-9, 1e-9, 100)"
+	rng := rand.New(rand.NewPCG(45, 1))
+	for k := range 200 {
+		c := randomEvents(rng, k)
+		if testing.Short() && k > 12 {
+			break
+		}
+		type form struct {
+			call string
+			with plainSystem
+		}
+		forms := []form{{eventCalls["one"][0], linearElimination}}
+		switch {
+		case testing.Short() && k%4 != 0:
+		case k%40 == 0:
+			forms = append(forms, form{"pmx_solve_bdf(saturable, 2, " + further, saturableElimination},
+				form{"pmx_solve_group_rk45(linear, 2, {n}, " + further, linearElimination})
+		case k%10 == 0:
+			forms = append(forms, form{"pmx_solve_rk45(saturable, 2, " + further, saturableElimination})
+		}
+		for _, form := range forms {
+			want := form.with.solve(c)
+			m, err := program(functions+"data {"+eventData+"}\nparameters {"+eventParams+"}\ntransformed parameters { matrix[states, n] x = "+form.call+
+				"; }\nmodel { target += sum(weight .* x); }").Bind(c.set(t), BindOptions{})
+			if err != nil {
+				t.Fatalf("schedule %d: %v", k, err)
+			}
+			x := c.params()
+			out := make([]float64, len(m.ConstrainedNames()))
+			if err := m.Constrain(x, out); err != nil {
+				t.Fatalf("schedule %d, %s: %v", k, form.call, err)
+			}
+			out = out[len(x):]
+			for j, r := range want {
+				for i, w := range r {
+					if got := out[i+2*j]; !(math.Abs(got-w) <= 1e-7*(1+math.Abs(w))) {
+						t.Errorf("schedule %d, %s: state %d at record %d is %.12g, want %.12g", k, form.call, i+1, j+1, got, w)
+					}
+				}
+			}
+			grad := make([]float64, len(x))
+			if _, err := m.LogDensityGrad(x, grad); err != nil {
+				t.Fatalf("schedule %d, %s: %v", k, form.call, err)
+			}
+			// Without lag times, moving them would move doses to both sides of their records.
+			slope, lags := 0.0, 2*len(c.Tlag)
+			for i, g := range grad {
+				if c.Tlag[0][0] == 0 && i >= len(x)-lags {
+					c.Along[i] = 0
+				}
+				slope += g * c.Along[i]
+			}
+			const h = 1e-4
+			up, down := form.with.solve(c.moved(h)), form.with.solve(c.moved(-h))
+			numeric, size := 0.0, 1.0
+			for j := range up {
+				for i := range up[j] {
+					d := math.Cos(float64(3*i+j)) * (up[j][i] - down[j][i]) / (2 * h)
+					numeric += d
+					size += math.Abs(d)
+				}
+			}
+			if !(math.Abs(slope-numeric) <= 1e-5*size) {
+				t.Errorf("schedule %d, %s: slope %.10g, want %.10g", k, form.call, slope, numeric)
 			}
 		}
 	}

@@ -44,6 +44,7 @@ func Examples(name string) []Example {
 const exampleFunctions = `vector decay(real t, vector y, real rate) { return -rate * y; }
 vector balance(real t, vector y, vector yp, real rate) { return yp + rate * y; }
 array[] real decline(real t, array[] real y, array[] real rate, data array[] real x_r, data array[] int x_i) { return {-rate[1] * y[1]}; }
+vector eliminated(real t, vector y, array[] real theta, array[] real x_r, array[] int x_i) { return -theta[1] * y; }
 vector difference(vector y, real x) { return square(y) - x; }
 vector differences(vector y, vector x, data array[] real x_r, data array[] int x_i) { return square(y) - x; }
 real bell(real x, real xc) { return exp(-square(x)); }
@@ -187,6 +188,20 @@ pmx_solve_onecpt({0, 2}, {6, 0}, {0, 0}, {2, 0}, {1, 0}, {2, 2}, {0, 0}, {1, 0},
 pmx_solve_onecpt({0, 2}, {6, 0}, {0, 0}, {0, 0}, {1, 0}, {2, 2}, {0, 0}, {0, 0}, {1, 4, 0}, {1, 0.5}, {0, 1}) = [[0, 0], [0, 3 * exp(-0.25)]]
 pmx_solve_twocpt({0, 2}, {6, 0}, {0, 0}, {0, 0}, {1, 0}, {2, 2}, {0, 0}, {0, 0}, {1, 0, 4, 9, 0}) = [[0, 0], [6, 6 * exp(-0.5)], [0, 0]]
 pmx_solve_linode({0, 2}, {6, 0}, {3, 0}, {0, 0}, {1, 0}, {1, 1}, {0, 0}, {0, 0}, [[-0.5]]) = [[0, 6 * (1 - exp(-1))]]
+pmx_solve_rk45(eliminated, 1, {0, 2}, {6, 0}, {0, 0}, {0, 0}, {1, 0}, {1, 1}, {0, 0}, {0, 0}, {0.5}) = [[6, 6 * exp(-1)]]
+pmx_solve_adams(eliminated, 1, {0, 2}, {6, 0}, {0, 0}, {0, 0}, {1, 0}, {1, 1}, {0, 0}, {0, 0}, {0.5}, {0.5}) = [[3, 3 * exp(-1)]]
+pmx_solve_bdf(eliminated, 1, {0, 2}, {6, 0}, {0, 0}, {2, 0}, {1, 0}, {1, 1}, {0, 0}, {1, 0}, {0.5}, {1}, {0}, 1e-8, 1e-8, 1000) = [[6 / (1 - exp(-1)), 6 / expm1(1)]]
+pmx_solve_group_rk45(eliminated, 1, {2, 1}, {0, 2, 0}, {6, 0, 4}, {0, 0, 0}, {0, 0, 0}, {1, 0, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}, {0.5}) = [[6, 6 * exp(-1), 4]]
+pmx_solve_group_adams(eliminated, 1, {2, 1}, {0, 2, 0}, {6, 0, 4}, {0, 0, 0}, {0, 0, 0}, {1, 0, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}, {0.5}) = [[6, 6 * exp(-1), 4]]
+pmx_solve_group_bdf(eliminated, 1, {2, 1}, {0, 2, 0}, {6, 0, 4}, {0, 0, 0}, {0, 0, 0}, {1, 0, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}, {{0.5}, {2}}) = [[6, 6 * exp(-1), 4]]
+pmx_integrate_ode_rk45(eliminated, {2}, 0, {1}, {0.5}, {0}, {0})[1] = {2 * exp(-0.5)}
+pmx_integrate_ode_adams(eliminated, {2}, 0, {1}, {0.5}, {0}, {0})[1] = {2 * exp(-0.5)}
+pmx_integrate_ode_bdf(eliminated, {2}, 0, {1}, {0.5}, {0}, {0}, 1e-8, 1e-8, 1000)[1] = {2 * exp(-0.5)}
+pmx_integrate_ode_group_rk45(eliminated, {{2}, {3}}, 0, {1, 1}, {1, 2}, {{0.5}, {1}}, {{0}, {0}}, {{0}, {0}}) = [[2 * exp(-0.5)], [3 * exp(-2)]]
+pmx_integrate_ode_group_adams(eliminated, {{2}, {3}}, 0, {1, 1}, {1, 2}, {{0.5}, {1}}, {{0}, {0}}, {{0}, {0}}) = [[2 * exp(-0.5)], [3 * exp(-2)]]
+pmx_integrate_ode_group_bdf(eliminated, {{2}, {3}}, 0, {1, 1}, {1, 2}, {{0.5}, {1}}, {{0}, {0}}, {{0}, {0}}) = [[2 * exp(-0.5)], [3 * exp(-2)]]
+pmx_ln_interpolate(2.5, {1, 2, 4}, {0, 10, 30}) = 15
+linear_interpolation({0, 2.5, 5}, {1, 2, 4}, {0, 10, 30}) = {0, 15, 30}
 
 generate_laplace_options(2).1 = [0, 0]'
 laplace_marginal(seen, (0.5,), 1, prior, (3,)) = normal_lpdf(0.5 | 0, 2)

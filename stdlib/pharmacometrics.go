@@ -190,38 +190,192 @@ func source(files ...string) string {
 	return b.String()
 }
 
-// linearText returns the source for a linear model with this many compartments, whose parameters
-// for a record have the given type.
-func linearText(model, states, param, table string, files ...string) func(string, []string) string {
-	return func(_ string, args []string) string {
-		text := source(append([]string{"events"}, append(files, model)...)...) +
-			strings.NewReplacer("array[] $model", table, "$model", param).Replace(source("linear"))
-		return text + `
+// model is what a schedule needs to know about a model.
+type model struct {
+	states   string // the number of states, "states" if it is an argument
+	files    string
+	declared string // the parameters of one record, as they are declared
+	tables   string // those of all records
+	more     string // parameters that are the same for all records, as they are declared
+}
+
+// names returns the names in a list of declarations, each with a comma before it.
+func names(declarations string) string {
+	var b strings.Builder
+	for d := range strings.SplitSeq(declarations, ", ") {
+		if d != "" {
+			b.WriteString(", " + d[strings.LastIndex(d, " ")+1:])
+		}
+	}
+	return b.String()
+}
+
+// source returns the model and the schedule for it.
+func (m model) source() string {
+	var rows strings.Builder
+	for t := range strings.SplitSeq(m.tables, ", ") {
+		name := t[strings.LastIndex(t, " ")+1:]
+		rows.WriteString(", " + name + "[row_of(size(" + name + "), q, s, n)]")
+	}
+	more := m.more
+	if more != "" {
+		more = ", " + more
+	}
+	declared := ", " + m.declared + more
+	text := source("events") + source(strings.Fields(m.files)...) + source("schedule")
+	return strings.NewReplacer("$declared", declared, "$passed", names(m.declared+more), "$rows", rows.String()+names(m.more),
+		"$tables", ", "+m.tables+more).Replace(text)
+}
+
+// solve returns the entry point for these arguments; further are those of run after the lag times.
+func (m model) solve(args []string, further string) string {
+	check := ""
+	if m.states != "states" {
+		check = "  check_parameters(table(theta));\n  int states = " + m.states + ";"
+	}
+	return `
 matrix solve(` + strings.Join(args, ", ") + `) {
-  int states = ` + states + `;
-  check_parameters(table(theta));
-  return run(time, amt, rate, ii, evid, cmt, addl, ss, states, table(theta), ` +
-			has(args, "biovar", "table(biovar)", "rep_array(1.0, 1, states)") + ", " +
-			has(args, "tlag", "table(tlag)", "rep_array(0.0, 1, states)") + `);
+` + check + `
+  return run(` + has(args, "len", "len", "{size(time)}") + `, time, amt, rate, ii, evid, cmt, addl, ss, states, ` +
+		has(args, "biovar", "table(biovar)", "rep_array(1.0, 1, states)") + ", " +
+		has(args, "tlag", "table(tlag)", "rep_array(0.0, 1, states)") + ", table(theta)" + further + `);
+}`
+}
+
+// linearModel returns the source for a linear model. param is the type of its parameters for one
+// record, table that for all.
+func linearModel(file, states, param, table string) func(string, []string) string {
+	m := model{states: states, declared: param + " p", tables: table + " theta"}
+	if param == "matrix" {
+		m.files = file + " linear"
+	} else {
+		m.files = "differences " + file + " linear"
+	}
+	return func(_ string, args []string) string { return m.source() + m.solve(args, "") }
+}
+
+// systemArgs are the arguments of a right-hand side after the time and the state.
+const systemArgs = "array[] real of, array[] real x_r, array[] int x_i"
+
+// solver returns the source of the solver that a name ends with, for a right-hand side with these
+// further arguments, and the name of its function.
+func solver(name, params string) (text, integrate string) {
+	file, integrate := "dop853", "integrate"
+	if strings.HasSuffix(name, "_bdf") {
+		file, integrate = "seulex", "integrate_stiff"
+	}
+	text = `
+vector f(real t, vector y, ` + systemArgs + `) { reject(""); }
+matrix jacobian_rhs_1(real t, vector y, ` + params + `) { reject(""); }
+vector detach(vector x) { reject(""); }
+matrix detach(matrix x) { reject(""); }
+real detach(real x) { reject(""); }`
+	return text + strings.NewReplacer("$params", ", "+params, "$args", names(params)).Replace(source("adaptive", file)), integrate
+}
+
+// generalModel returns the source for a system of differential equations with events.
+func generalModel(name string, args []string) string {
+	const inflow = "vector r, " + systemArgs
+	text, integrate := solver(name, inflow)
+	m := model{states: "states", files: "general", declared: systemArgs, tables: "array[,] real theta, array[,] real xr, array[,] int xi",
+		more: "real ode_rtol, real ode_atol, int ode_most, real as_rtol, real as_atol, int as_most"}
+	text += `
+vector rhs(real t, vector y, ` + inflow + `) { return f(t, y, of, x_r, x_i) + r; }` + strings.ReplaceAll(m.source(), "$integrate", integrate)
+	return text + m.solve(args, ", "+has(args, "x_r", "x_r", "rep_array(0.0, 1, 0)")+", "+has(args, "x_i", "x_i", "rep_array(0, 1, 0)")+", "+
+		has(args, "rtol", "rtol, atol, most", "1e-6, 1e-6, 1000000")+", "+has(args, "as_rtol", "as_rtol, as_atol, as_most", "1e-6, 1e-6, 100"))
+}
+
+// integrator returns the source of a solution without events.
+func integrator(name string, args []string) string {
+	text, integrate := solver(name, systemArgs)
+	text += `
+vector rhs(real t, vector y, ` + systemArgs + `) { return f(t, y, of, x_r, x_i); }`
+	tolerances := has(args, "rtol", "rtol, atol, most", "1e-8, 1e-8, 100000")
+	if strings.HasSuffix(name, "_rk45") {
+		tolerances = has(args, "rtol", "rtol, atol, most", "1e-6, 1e-6, 100000")
+	}
+	if !strings.Contains(name, "_group_") {
+		return text + `
+array[,] real solve(` + strings.Join(args, ", ") + `) {
+  array[size(ts), num_elements(y0)] real out;
+  array[size(ts)] vector[num_elements(y0)] ys = ` + integrate + `(to_vector(y0), t0, ts, ` + tolerances + `, theta, x_r, x_i);
+  for (i in 1:size(ts)) out[i] = to_array_1d(ys[i]);
+  return out;
 }`
 	}
+	return text + `
+matrix solve(` + strings.Join(args, ", ") + `) {
+  int subjects = size(len);
+  if (subjects == 0 || size(y0) != subjects || size(theta) != subjects || size(x_r) != subjects || size(x_i) != subjects)
+    reject("len, y0, theta, x_r and x_i must have one element for each subject, but they have ", subjects, ", ", size(y0), ", ",
+           size(theta), ", ", size(x_r), " and ", size(x_i));
+  if (sum(len) != size(ts))
+    reject("the numbers of times of the subjects must add up to ", size(ts), ", but they add up to ", sum(len));
+  matrix[size(ts), size(y0[1])] out;
+  int before = 0;
+  for (s in 1:subjects) {
+    array[len[s]] vector[size(y0[1])] ys = ` + integrate + `(to_vector(y0[s]), t0, ts[before + 1:before + len[s]], ` + tolerances +
+		`, theta[s], x_r[s], x_i[s]);
+    for (i in 1:len[s]) out[before + i] = ys[i]';
+    before += len[s];
+  }
+  return out;
+}`
 }
 
 const eventsDoc = " The records of events have times, doses amt, infusion rates, intervals ii, and evid, cmt, addl and ss as in NONMEM. " +
 	"Parameters, bioavailabilities (1 if they are not given) and lag times (0) are for all records or one row for each: those of a record hold since the record before it. " +
 	"Column i of the result is the state at record i, after it."
 
+const interpolateDoc = "The value at xout of the line through the points (x, y), where x increases: linear between neighbours, and that of the nearest end outside."
+
 func pmxFunctions() []pmx {
-	real1, real2 := "array[] real", "array[,] real"
+	const lists = "array[] real"
+	const tables = "array[,] real"
+	reals, ints := tReal.Array(1), tInt.Array(1)
+	rhs := &types.FuncType{Result: tVec, Params: []types.Param{{Type: tReal}, {Type: tVec}, {Type: reals},
+		{Type: reals, DataOnly: true}, {Type: ints, DataOnly: true}}}
+	doses := []string{"1r|2r biovar", "1r|2r tlag"}
+	further := append(doses, "2r *x_r", "2i *x_i")
+	control := []string{"r *rtol, r *atol, i *most", "r *as_rtol, r *as_atol, i *as_most"}
+	const systemDoc = "The state of dy/dt = f(t, y, theta, x_r, x_i), plus infusions, with as many states as the second argument says. " +
+		"Steady states are solved for, with derivatives by the implicit function theorem. " +
+		"The control arguments are the tolerances and most steps of the differential equation (1e-6, 1e-6, 1000000), and of the search for steady states (1e-6, 1e-6, 100)."
 	return []pmx{
-		{names: "pmx_solve_onecpt", first: eventArgs + ", 1r|2r theta", more: []string{"1r|2r biovar", "1r|2r tlag"}, result: tMat,
+		{names: "pmx_solve_onecpt", first: eventArgs + ", 1r|2r theta", more: doses, result: tMat,
 			doc:  "The amounts in a depot and a central compartment with first-order absorption, in closed form. theta: CL, V2, ka." + eventsDoc,
-			text: linearText("onecpt", "2", real1, real2, "differences")},
-		{names: "pmx_solve_twocpt", first: eventArgs + ", 1r|2r theta", more: []string{"1r|2r biovar", "1r|2r tlag"}, result: tMat,
+			text: linearModel("onecpt", "2", lists, tables)},
+		{names: "pmx_solve_twocpt", first: eventArgs + ", 1r|2r theta", more: doses, result: tMat,
 			doc:  "The amounts in a depot, a central and a peripheral compartment with first-order absorption, in closed form. theta: CL, Q, V2, V3, ka." + eventsDoc,
-			text: linearText("twocpt", "3", real1, real2, "differences")},
-		{names: "pmx_solve_linode", first: eventArgs + ", m|1m theta", more: []string{"1r|2r biovar", "1r|2r tlag"}, result: tMat,
+			text: linearModel("twocpt", "3", lists, tables)},
+		{names: "pmx_solve_linode", first: eventArgs + ", m|1m theta", more: doses, result: tMat,
 			doc:  "The state of the linear system dy/dt = K y with the matrix theta = K, by the matrix exponential." + eventsDoc,
-			text: linearText("linode", "rows(table(theta)[1])", "matrix", "array[] matrix")},
+			text: linearModel("linode", "rows(table(theta)[1])", "matrix", "array[] matrix")},
+		{names: "pmx_solve_rk45 pmx_solve_adams pmx_solve_bdf", function: rhs, first: "i states, " + eventArgs + ", 1r|2r theta", more: further, end: control,
+			result: tMat, doc: systemDoc + eventsDoc, text: generalModel, lead: 5, accuracy: 1e-6},
+		{names: "pmx_solve_group_rk45 pmx_solve_group_adams pmx_solve_group_bdf", function: rhs, first: "i states, 1i len, " + eventArgs + ", 1r|2r theta", more: further, end: control,
+			result: tMat, doc: systemDoc + " The records are those of several subjects, len[s] of each in order, and parameters may have one row for each subject." + eventsDoc,
+			text: generalModel, lead: 5, accuracy: 1e-6},
+		{names: "pmx_integrate_ode_rk45 pmx_integrate_ode_adams pmx_integrate_ode_bdf", function: rhs,
+			first: "1r|v y0, r t0, 1r ts, 1r theta, 1r *x_r, 1i *x_i", end: control[:1], result: reals.Array(1),
+			doc:  "The solution of dy/dt = f(t, y, theta, x_r, x_i) at the times ts, from y0 at t0, one row for each time: see ode_rk45, ode_adams and ode_bdf. The control arguments are the tolerances and most steps, which are 1e-6 (rk45) or 1e-8, and 100000.",
+			text: integrator, lead: 5, accuracy: 1e-6},
+		{names: "pmx_integrate_ode_group_rk45 pmx_integrate_ode_group_adams pmx_integrate_ode_group_bdf", function: rhs,
+			first: "2r y0, r t0, 1i len, 1r ts, 2r theta, 2r *x_r, 2i *x_i", end: control[:1], result: tMat,
+			doc:  "The solutions of dy/dt = f(t, y, theta[s], x_r[s], x_i[s]) for several subjects s, from y0[s] at t0, at the next len[s] of the times ts, one row for each time. The control arguments are the tolerances and most steps, which are 1e-6 (rk45) or 1e-8, and 100000.",
+			text: integrator, lead: 5, accuracy: 1e-6},
+		{names: "pmx_ln_interpolate linear_interpolation", first: "r xout, 1r x, 1r y", result: tReal,
+			doc: interpolateDoc, text: func(_ string, args []string) string {
+				return source("interpolate") + "\nreal solve(" + strings.Join(args, ", ") + ") { return interpolated(xout, x, y); }"
+			}},
+		{names: "pmx_ln_interpolate linear_interpolation", first: "1r xout, 1r x, 1r y", result: reals,
+			doc: interpolateDoc, text: func(_ string, args []string) string {
+				return source("interpolate") + `
+array[] real solve(` + strings.Join(args, ", ") + `) {
+  array[size(xout)] real out;
+  for (k in 1:size(xout)) out[k] = interpolated(xout[k], x, y);
+  return out;
+}`
+			}},
 	}
 }

@@ -9,33 +9,48 @@ array[,] real table(array[,] real x) { return x; }
 array[] matrix table(matrix x) { return rep_array(x, 1); }
 array[] matrix table(array[] matrix x) { return x; }
 
-// The row of a table for a record. A table with one row is for all records.
-int row_of(int rows, int i) { return rows == 1 ? 1 : i; }
+// The row of a table for record i, of a subject. A table has one row for all records, one for each
+// subject, or one for each of all records.
+int row_of(int rows, int i, int subject, int all) { return rows == all ? i : rows == 1 ? 1 : subject; }
 
 int is_dose(int evid) { return evid == 1 || evid == 4; }
 
 // Whether a record is a constant infusion at steady state, which ends with the record.
 int is_constant(int ss, real rate, real ii) { return ss > 0 && rate > 0 && ii == 0; }
 
-void check_events(array[] real time, array[] real amt, array[] real rate, array[] real ii, array[] int evid,
-                  array[] int cmt, array[] int addl, array[] int ss, int states, int rows, array[,] real biovar,
-                  array[,] real tlag) {
-  int n = size(time);
-  if (n == 0)
-    reject("there must be at least one record of events, but there is none");
-  if (size(amt) != n || size(rate) != n || size(ii) != n || size(evid) != n || size(cmt) != n || size(addl) != n || size(ss) != n)
-    reject("time, amt, rate, ii, evid, cmt, addl and ss must have one element for each record, but they have ", n, ", ",
-           size(amt), ", ", size(rate), ", ", size(ii), ", ", size(evid), ", ", size(cmt), ", ", size(addl), " and ", size(ss));
-  if ((rows != 1 && rows != n) || (size(biovar) != 1 && size(biovar) != n) || (size(tlag) != 1 && size(tlag) != n))
-    reject("parameters, bioavailabilities and lag times must be one for all records or one for each of the ", n,
-           ", but there are ", rows, ", ", size(biovar), " and ", size(tlag));
+void check_sizes(array[] int len, int n, int rows, array[,] real biovar, array[,] real tlag, int states) {
+  int subjects = size(len);
+  if (n == 0 || subjects == 0 || min(len) < 1)
+    reject("there must be at least one record of events for each subject");
+  if (sum(len) != n)
+    reject("the numbers of records of the subjects must add up to ", n, ", but they add up to ", sum(len));
+  for (k in {rows, size(biovar), size(tlag)})
+    if (k != 1 && k != n && k != subjects)
+      reject("parameters, bioavailabilities and lag times must be one row for all, one for each of the ", subjects,
+             " subjects or one for each of the ", n, " records, but there are ", rows, ", ", size(biovar), " and ", size(tlag));
   if (size(biovar[1]) != states || size(tlag[1]) != states)
     reject("there must be one bioavailability and one lag time for each of the ", states, " compartments, but there are ",
            size(biovar[1]), " and ", size(tlag[1]));
+}
+
+void check_events(array[] int len, array[] real time, array[] real amt, array[] real rate, array[] real ii, array[] int evid,
+                  array[] int cmt, array[] int addl, array[] int ss, int states, array[,] real biovar, array[,] real tlag) {
+  int n = size(time);
+  int last = 0;
+  int first = 0;
+  int subject = 0;
+  if (size(amt) != n || size(rate) != n || size(ii) != n || size(evid) != n || size(cmt) != n || size(addl) != n || size(ss) != n)
+    reject("time, amt, rate, ii, evid, cmt, addl and ss must have one element for each record, but they have ", n, ", ",
+           size(amt), ", ", size(rate), ", ", size(ii), ", ", size(evid), ", ", size(cmt), ", ", size(addl), " and ", size(ss));
   for (i in 1:n) {
+    if (i > last) {
+      subject += 1;
+      first = last + 1;
+      last += len[subject];
+    }
     if (evid[i] < 0 || evid[i] > 4)
       reject("evid must be 0 (observation), 1 (dose), 2 (other), 3 (reset) or 4 (reset and dose), but it is ", evid[i], " in record ", i);
-    if (i > 1 && evid[i] < 3 && !(time[i] >= time[i - 1]))
+    if (i > first && evid[i] < 3 && !(time[i] >= time[i - 1]))
       reject("times must not decrease, except at resets (evid 3 or 4), but record ", i, " is at ", time[i], " after ", time[i - 1]);
     if (is_dose(evid[i])) {
       if (cmt[i] < 1 || cmt[i] > states)
@@ -44,28 +59,27 @@ void check_events(array[] real time, array[] real amt, array[] real rate, array[
         reject("addl must not be negative, and additional doses need an interval ii above 0, but addl is ", addl[i], " and ii is ",
                ii[i], " in record ", i);
       if (!(rate[i] >= 0))
-        reject("rate must not be negative, but it is ", rate[i], " in record ", i, "; rates and durations that a model sets are passed as rate");
+        reject("rate must not be negative, but it is ", rate[i], " in record ", i, "; pass rates that the model sets as they are");
       if (!(amt[i] >= 0))
         reject("amt must not be negative, but it is ", amt[i], " in record ", i);
       if (ss[i] < 0 || ss[i] > 2)
         reject("ss must be 0, 1 or 2, but it is ", ss[i], " in record ", i);
-      if (!(biovar[row_of(size(biovar), i), cmt[i]] >= 0 && tlag[row_of(size(tlag), i), cmt[i]] >= 0))
-        reject("bioavailabilities and lag times must not be negative, but they are ", biovar[row_of(size(biovar), i), cmt[i]], " and ",
-               tlag[row_of(size(tlag), i), cmt[i]], " in record ", i);
-      if (ss[i] > 0) {
-        if (is_constant(ss[i], rate[i], ii[i])) {
-          if (amt[i] > 0 || addl[i] > 0)
-            reject("a constant infusion at steady state (ss above 0, ii 0) has amt 0 and addl 0, but they are ", amt[i], " and ",
-                   addl[i], " in record ", i);
-        } else {
-          if (!(ii[i] > 0))
-            reject("a dose at steady state needs an interval ii above 0, but it is ", ii[i], " in record ", i);
-          if (!(tlag[row_of(size(tlag), i), cmt[i]] <= ii[i]))
-            reject("the lag time of a dose at steady state must not exceed its interval ", ii[i], ", but it is ",
-                   tlag[row_of(size(tlag), i), cmt[i]], " in record ", i);
-        }
-      } else if (rate[i] > 0 && !(amt[i] > 0))
-        reject("an infusion needs an amount amt above 0, unless it is at steady state, but amt is ", amt[i], " in record ", i);
+      real part = biovar[row_of(size(biovar), i, subject, n), cmt[i]];
+      real lag = tlag[row_of(size(tlag), i, subject, n), cmt[i]];
+      if (!(part >= 0 && lag >= 0))
+        reject("bioavailabilities and lag times must not be negative, but they are ", part, " and ", lag, " in record ", i);
+      if (is_constant(ss[i], rate[i], ii[i])) {
+        if (amt[i] > 0 || addl[i] > 0)
+          reject("a constant infusion at steady state (ss above 0, ii 0) has amt 0 and addl 0, but they are ", amt[i], " and ",
+                 addl[i], " in record ", i);
+      } else if (ss[i] > 0) {
+        if (!(ii[i] > 0))
+          reject("a dose at steady state needs an interval ii above 0, but it is ", ii[i], " in record ", i);
+        if (!(lag <= ii[i]))
+          reject("the lag time of a dose at steady state must not exceed its interval ", ii[i], ", but it is ", lag, " in record ", i);
+      }
+      if (rate[i] > 0 && ii[i] >= 0 && !is_constant(ss[i], rate[i], ii[i]) && !(amt[i] > 0))
+        reject("an infusion needs an amount amt above 0, unless it is constant at steady state, but amt is ", amt[i], " in record ", i);
     }
   }
 }
@@ -91,20 +105,20 @@ int running(array[] real amt, array[] real rate, array[] real ii, array[] int ev
 // 0, that of an infusion before the record. Moves at equal times take place in this order, which is
 // NONMEM's: additional doses come first, then records as they are in the data. A dose comes
 // just before its record.
-array[,] int moves(array[] real amt, array[] real rate, array[] real ii, array[] int evid, array[] int addl, array[] int ss) {
-  int n = size(evid);
-  int m = n;
-  for (i in 1:n)
+array[,] int moves(int first, int last, array[] real amt, array[] real rate, array[] real ii, array[] int evid, array[] int addl,
+                   array[] int ss) {
+  int m = last - first + 1;
+  for (i in first:last)
     m += doses(rate, ii, evid, addl, ss, i) * (rate[i] > 0 ? 2 : 1) + 2 * running(amt, rate, ii, evid, ss, i);
   array[m, 4] int out;
   int at = 0;
   int segment = 0;
-  array[n] int of;
-  for (i in 1:n) {
+  array[last] int of;
+  for (i in first:last) {
     segment += evid[i] >= 3 || (is_dose(evid[i]) && ss[i] == 1);
     of[i] = segment;
   }
-  for (i in 1:n) {
+  for (i in first:last) {
     for (k in 1:running(amt, rate, ii, evid, ss, i)) {
       out[at + 1] = {2, i, -k, of[i]};
       out[at + 2] = {3, i, -k, of[i]};
@@ -121,7 +135,7 @@ array[,] int moves(array[] real amt, array[] real rate, array[] real ii, array[]
       }
     }
   }
-  for (i in 1:n) {
+  for (i in first:last) {
     if (doses(rate, ii, evid, addl, ss, i) > 0) {
       at += 1;
       out[at] = {rate[i] > 0 ? 2 : 1, i, 0, of[i]};
@@ -134,18 +148,19 @@ array[,] int moves(array[] real amt, array[] real rate, array[] real ii, array[]
 
 // The times of the moves.
 array[] real times_of(array[,] int move, array[] real time, array[] real amt, array[] real rate, array[] real ii,
-                      array[] int cmt, array[,] real biovar, array[,] real tlag) {
+                      array[] int cmt, array[,] real biovar, array[,] real tlag, int subject) {
   int m = size(move);
+  int n = size(time);
   array[m] real at;
   for (e in 1:m) {
     int i = move[e, 2];
     at[e] = time[i];
     if (move[e, 1] > 0) {
-      real start = tlag[row_of(size(tlag), i), cmt[i]];
+      real start = tlag[row_of(size(tlag), i, subject, n), cmt[i]];
       if (move[e, 3] != 0)
         start += move[e, 3] * ii[i];
       if (move[e, 1] == 3)
-        start += biovar[row_of(size(biovar), i), cmt[i]] * amt[i] / rate[i];
+        start += biovar[row_of(size(biovar), i, subject, n), cmt[i]] * amt[i] / rate[i];
       if (move[e, 3] < 0)
         start = move[e, 1] == 2 ? 0 : fmax(0, start);
       at[e] += start;

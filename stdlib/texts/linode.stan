@@ -1,6 +1,6 @@
 // A linear system with the matrix p.
 
-vector advance(vector y, vector r, array[] int into, real t, matrix p) {
+vector advance(vector y, vector r, array[] int into, real from, real t, matrix p) {
   int n = num_elements(y);
   if (max(into) == 0)
     return matrix_exp(t * p) * y;
@@ -17,7 +17,7 @@ vector settle(vector w, real t, matrix p) {
   return (identity_matrix(n) - matrix_exp(t * p)) \ w;
 }
 
-vector constant(vector r, matrix p) { return -(p \ r); }
+vector constant(vector r, array[] int into, real at, matrix p) { return -(p \ r); }
 
 void check_parameters(array[] matrix theta) {
   for (i in 1:size(theta)) {

@@ -1,6 +1,6 @@
 // One compartment with absorption from a depot. p: CL, V2, ka.
 
-vector advance(vector y, vector r, array[] int into, real t, array[] real p) {
+vector advance(vector y, vector r, array[] int into, real from, real t, array[] real p) {
   real k = p[1] / p[2];
   real ka = p[3];
   real depot = exp(-ka * t) * y[1];
@@ -21,7 +21,7 @@ vector settle(vector w, real t, array[] real p) {
   return [depot, (w[2] + ka * differ2(ka, k, t) * depot) / -expm1(-k * t)]';
 }
 
-vector constant(vector r, array[] real p) {
+vector constant(vector r, array[] int into, real at, array[] real p) {
   return [r[1] == 0 ? 0 : r[1] / p[3], (r[1] + r[2]) * p[2] / p[1]]';
 }
 

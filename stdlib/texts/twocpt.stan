@@ -15,7 +15,7 @@ vector modes(array[] real p) {
   return [a, k10 * k21 / a, d >= 0 ? big : small, d >= 0 ? small : big, s]';
 }
 
-vector advance(vector y, vector r, array[] int into, real t, array[] real p) {
+vector advance(vector y, vector r, array[] int into, real from, real t, array[] real p) {
   real k12 = p[2] / p[3];
   real k21 = p[2] / p[4];
   real ka = p[5];
@@ -65,7 +65,7 @@ vector settle(vector w, real t, array[] real p) {
           (k12 * both * centre + (u * fast + v * slow) * outer) / (fast * slow)]';
 }
 
-vector constant(vector r, array[] real p) {
+vector constant(vector r, array[] int into, real at, array[] real p) {
   real centre = (r[1] + r[2] + r[3]) * p[3] / p[1];
   return [r[1] == 0 ? 0 : r[1] / p[5], centre, centre * p[4] / p[3] + (r[3] == 0 ? 0 : r[3] * p[4] / p[2])]';
 }
