@@ -37,7 +37,7 @@ func (v *verdict) judgeChains(parts []any, onlyExclude bool) {
 		slices.Sort(levels)
 		n := len(levels)
 		logMass[i] = levels[n/2] + logVolume(r.draws)
-		diverging[i] = float64(r.divergent) / float64(n)
+		diverging[i] = float64(r.divergent) / float64(r.transitions)
 		best = max(best, logMass[i])
 		width = max(width, levels[n*3/4]-levels[n/4])
 	}

@@ -16,7 +16,7 @@ func TestLastChainStays(t *testing.T) {
 				if chain == (round/3)%chains {
 					level = 1e6
 				}
-				r := record{draws: [][]float64{{-1}, {0}, {1}, {0}}, logDensity: []float64{level, level, level, level}}
+				r := record{transitions: 4, draws: [][]float64{{-1}, {0}, {1}, {0}}, logDensity: []float64{level, level, level, level}}
 				now, parts = append(now, r), append(parts, r)
 			}
 			v.rounds = append(v.rounds, now)

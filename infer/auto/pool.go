@@ -119,6 +119,7 @@ func (p *pool) judge(parts []any, last bool) *verdict {
 	if !p.options.NoPool {
 		v.judgeChains(parts, len(v.rounds) == 1 || last || p.several)
 	}
+	forget(v.rounds)
 	own := v.present(parts, later(v.rounds))
 	if len(own) == 0 { // those that were not dropped have ended
 		v.err = errNoChains
@@ -189,7 +190,7 @@ func (v *verdict) countSteps(now []record) {
 		v.stepSize += math.Log(r.stepSize)
 		finer, ways = finer+r.finer, ways+r.ways
 		v.divergences += r.divergent
-		total += len(r.draws)
+		total += r.transitions
 	}
 	v.stepSize = math.Exp(v.stepSize / float64(max(1, kept)))
 	v.divergent = float64(v.divergences) / float64(total)
@@ -231,22 +232,40 @@ func (v *verdict) settled(p *pool, draws int) bool {
 		v.rhat < 1+p.at.settledRhat+4/float64(draws) && v.delta == before.delta
 }
 
-// later returns the later half of all transitions, by chain.
-func later(rounds [][]record) []record {
+// laterHalf returns where the later half of all recorded draws begins: the first round whose draws
+// are used, the number of its draws to skip, and the number of draws of each chain.
+func laterHalf(rounds [][]record) (first, skip, n int) {
 	total := 0
 	for _, r := range rounds {
 		total += len(r[0].draws)
 	}
 	keep := (total + 1) / 2
 	chains := len(rounds[len(rounds)-1])
-	first := len(rounds) // the first round whose draws are used
-	n := 0
+	first = len(rounds)
 	for first > 0 && n < keep && len(rounds[first-1]) == chains { // stop at a round before which a chain has ended
 		first--
 		n += len(rounds[first][0].draws)
 	}
-	skip := max(0, n-keep) // number of draws of that round to skip
-	n -= skip
+	skip = max(0, n-keep)
+	return first, skip, n - skip
+}
+
+// forget releases the memory of draws that are not used any more: the later half of more rounds
+// does not begin earlier.
+func forget(rounds [][]record) {
+	first, _, _ := laterHalf(rounds)
+	for _, round := range rounds[:first] {
+		for _, r := range round {
+			clear(r.draws)
+			clear(r.scores)
+		}
+	}
+}
+
+// later returns the later half of all recorded draws, by chain.
+func later(rounds [][]record) []record {
+	first, skip, n := laterHalf(rounds)
+	chains := len(rounds[len(rounds)-1])
 	out := make([]record, chains)
 	for i := range out {
 		both := make([][]float64, 2*n)

@@ -34,6 +34,7 @@ type record struct {
 	// Log densities. In a round's own record, they are in the target's coordinates; in pooled
 	// rounds, in the coordinates in use at the verdict, see levelsInUse.
 	logDensity  []float64
+	transitions int // of the round; in many dimensions, more than draws
 	divergent   int
 	finer, ways int64 // number of paths between leaves of NUTS made of smaller steps, and of all paths
 	stepSize    float64
@@ -56,7 +57,7 @@ func (r *record) row(d int) (draw, score []float64) {
 	return draw, score
 }
 
-func (r *record) take(c *infer.Chart, z *infer.Point, info infer.Info) {
+func (r *record) take(c *infer.Chart, z *infer.Point) {
 	draw, score := r.row(len(z.Position))
 	lp := z.LogDensity
 	if c == nil {
@@ -67,15 +68,22 @@ func (r *record) take(c *infer.Chart, z *infer.Point, info infer.Info) {
 		lp -= jacobian
 	}
 	r.logDensity = append(r.logDensity, lp)
-	if info.Divergent {
-		r.divergent++
-	}
 }
 
-// advance makes the n transitions of a round, adapts the step size, and records the draws. In the
-// first rounds, trees are small and steps are not refined. small requests small trees in later
-// rounds too, for metrics that the scores alone determine.
-func (w *chain) advance(n, round int, small bool) error {
+// maxRecorded is the maximum amount of numbers in the draws and scores that all chains record in a
+// round, 96 MiB. The judgement takes up to eight times that.
+const maxRecorded = 12 << 20
+
+// minRecorded is the minimum number of draws of a round that a chain records.
+const minRecorded = 12
+
+// recorded returns the number of the last draws of a round that each of the chains records.
+func recorded(d, chains int) int { return max(minRecorded, maxRecorded/(2*d*max(1, chains))) }
+
+// advance makes the n transitions of a round, adapts the step size, and records the last draws, at
+// most keep. In the first rounds, trees are small and steps are not refined. small requests small
+// trees in later rounds too, for metrics that the scores alone determine.
+func (w *chain) advance(n, keep, round int, small bool) error {
 	maxDepth := w.options.MaxDepth
 	if round <= firstRounds {
 		maxDepth = firstMaxDepth + 2*(round-1)
@@ -84,19 +92,26 @@ func (w *chain) advance(n, round int, small bool) error {
 	if small {
 		maxDepth = firstMaxDepth
 	}
-	w.record = record{logDensity: make([]float64, 0, n)}
-	w.record.expect(n, len(w.Point.Position))
+	keep = min(keep, n)
+	w.record = record{transitions: n, logDensity: make([]float64, 0, keep)}
+	w.record.expect(keep, len(w.Point.Position))
 	w.kernel.nuts.MaxDepth = min(maxDepth, w.options.MaxDepth)
 	avg := warmup.NewDualAveraging(w.averaging(w.delta), w.StepSize)
 	finer, ways := w.kernel.nuts.Refined()
-	for range n {
+	for t := range n {
 		info, err := w.Advance()
 		if err != nil {
 			return err
 		}
 		w.StepSize = avg.Update(info.AcceptStat)
-		w.record.take(w.Chart, w.Point, info)
+		if info.Divergent {
+			w.record.divergent++
+		}
+		if t >= n-keep {
+			w.record.take(w.Chart, w.Point)
+		}
 	}
+	w.record.room = nil
 	w.StepSize = avg.Final()
 	w.record.stepSize = w.StepSize
 	w.record.finer, w.record.ways = w.kernel.nuts.Refined()
@@ -112,9 +127,10 @@ func (w *chain) rounds(ctx context.Context, given bool, modes []*mode) (*verdict
 	length := float64(w.options.FirstRound)
 	split := 0 // number of times that it was examined whether chains are in different places
 	var surveys surveys
+	chains := 1 // the first round is short
 	ofRounds := w.length - min(w.options.ofRace(), w.length/3)
 	for round := 1; ; round++ {
-		if err := w.advance(min(int(length), ofRounds-w.made), round, surveys.wanted); err != nil {
+		if err := w.advance(min(int(length), ofRounds-w.made), recorded(w.Target.Dim(), chains), round, surveys.wanted); err != nil {
 			return nil, err
 		}
 		last := w.made >= ofRounds
@@ -128,6 +144,7 @@ func (w *chain) rounds(ctx context.Context, given bool, modes []*mode) (*verdict
 			return nil, v.err
 		}
 		p.adopt(v)
+		chains = v.chains
 		if err := w.follow(ctx, v, given); err != nil {
 			return nil, err
 		}

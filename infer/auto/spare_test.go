@@ -117,7 +117,7 @@ func TestLevelsInUse(t *testing.T) {
 			t.Fatal(err)
 		}
 		z[k].LogDensity = lp
-		r.take(made[k], z[k], infer.Info{})
+		r.take(made[k], z[k])
 	}
 	levelsInUse(c, []record{r})
 	u, x, g := make([]float64, f.D), make([]float64, f.D), make([]float64, f.D)
