@@ -1,6 +1,8 @@
 package compile_test
 
 import (
+	"encoding/json"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/ppl-lang/ppl/internal/short"
@@ -216,6 +218,30 @@ model {
   y ~ normal(acc, 1);
   mu ~ normal(0, 1);
 }`},
+	{name: "transformed parameters by element", bounds: between(0, 1, "z"), data: `{"N":6,"y":[1,2,3,1,0,2],"x":[1,0,-1,2,1,0]}`, text: `
+data { int N; array[N] real y; vector[N] x; }
+parameters { real a; vector[2] b; real<lower=0> s; array[N] int<lower=0, upper=1> z; }
+transformed parameters {
+  vector[N] eta;
+  vector[N] twice;
+  for (n in 1:N) { eta[n] = a + b[z[n] + 1] * x[n]; }
+  twice = 2 * eta;
+}
+model { z ~ bernoulli(0.3); y ~ normal(twice, s); a ~ normal(0, 1); }`},
+	{name: "locals by element", bounds: between(1, 2, "z"), data: `{"N":5,"y":[1,2,3,1,0]}`, text: `
+data { int N; array[N] real y; }
+parameters { vector[2] mu; simplex[2] w; array[N] int<lower=1, upper=2> z; }
+model {
+  vector[N] m = mu[z];
+  array[N, 2] real d;
+  for (k in 1:2) for (n in 1:N) d[n, k] = m[n] - k;
+  z ~ categorical(w);
+  for (n in 1:N) { y[n] ~ normal(d[n, 1], 1); target += -square(d[n][2]); }
+}`},
+	{name: "bounds of a matrix", perElement: map[string][][2]int64{"z": {{0, 1}, {1, 2}, {2, 2}, {0, 2}, {1, 1}, {-1, 2}}}, data: `{"lo":[[0,2,1],[1,0,-1]],"hi":[[1,2,1],[2,2,2]],"y":[[1,2,0],[0.5,1,0]]}`, text: `
+data { array[2, 3] int lo; array[2, 3] int hi; array[2, 3] real y; }
+parameters { real m; array[2, 3] int<lower=lo, upper=hi> z; }
+model { for (i in 1:2) for (j in 1:3) y[i, j] ~ normal(m * z[i, j], 1 + i); for (i in 1:2) target += 0.2 * z[i, 1] * z[i, 2] - 0.1 * z[i, 3] * z[i, 2]; m ~ normal(0, 1); }`},
 	{name: "functions", bounds: between(1, 3, "z"), data: `{"N":3,"y":[1,2,3]}`, text: `
 functions { real mix_lpdf(real y, int k, vector mu) { return normal_lpdf(y | mu[k], k); } real f(int k, real m) { return k > 2 ? m : -m; } }
 data { int N; array[N] real y; }
@@ -245,5 +271,73 @@ model {
 func TestDiscrete(t *testing.T) {
 	for _, c := range discreteCases {
 		t.Run(c.name, func(t *testing.T) { c.check(t, short.Of(2000, 300)) })
+	}
+}
+
+// TestDiscreteRandom compares random factor graphs with an enumeration: elements of several values
+// in factors of one, two and three, at positions from data that may repeat.
+func TestDiscreteRandom(t *testing.T) {
+	for seed := range uint64(short.Of(40, 8)) {
+		rng := rand.New(rand.NewPCG(seed, 44))
+		n := 1 + rng.IntN(7)
+		if seed < 3 {
+			n = int(seed)
+		}
+		positions := func() []int {
+			out := make([]int, rng.IntN(7))
+			if n == 0 {
+				out = nil
+			}
+			for i := range out {
+				out[i] = 1 + rng.IntN(n)
+			}
+			return out
+		}
+		pairs := func() [][2]int {
+			out := [][2]int{}
+			for _, a := range positions() {
+				b := 1 + rng.IntN(n)
+				if rng.IntN(2) == 0 { // chains and trees more often
+					b = max(1, a-1)
+				}
+				out = append(out, [2]int{a, b})
+			}
+			return out
+		}
+		triples := [][3]int{}
+		for _, a := range positions() {
+			if len(triples) < 2 {
+				triples = append(triples, [3]int{a, 1 + rng.IntN(n), 1 + rng.IntN(n)})
+			}
+		}
+		one, two := positions(), pairs()
+		if one == nil {
+			one = []int{}
+		}
+		lo, hi := make([]int, n), make([]int, n)
+		var bounds [][2]int64
+		for i := range n {
+			lo[i] = 1 + rng.IntN(2)
+			hi[i] = lo[i] + rng.IntN(2)
+			bounds = append(bounds, [2]int64{int64(lo[i]), int64(hi[i])})
+		}
+		values := map[string]any{"N": n, "A": len(one), "B": len(two), "C": len(triples), "a": one, "b": two, "c": triples, "lo": lo, "hi": hi}
+		text, err := json.Marshal(values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		discreteCase{name: "random", data: string(text), perElement: map[string][][2]int64{"z": bounds}, text: `
+data { int N; int A; int B; int C; array[A] int a; array[B, 2] int b; array[C, 3] int c; array[N] int lo; array[N] int hi; }
+parameters { vector[3] u; matrix[3, 3] v; real w; array[N] int<lower=lo, upper=hi> z; }
+model {
+  for (i in 1:A) target += u[z[a[i]]] * (1 + 0.1 * i);
+  for (i in 1:B) if (i % 2 == 0) target += v[z[b[i, 1]], z[b[i, 2]]]; else { int p = z[b[i, 1]]; if (p == z[b[i, 2]]) target += w; }
+  for (i in 1:C) target += w * z[c[i, 1]] * z[c[i, 2]] - 0.1 * z[c[i, 3]];
+  u ~ normal(0, 1);
+  w ~ normal(0, 1);
+}`}.check(t, 300)
+		if t.Failed() {
+			t.Fatalf("seed %d, data %s", seed, text)
+		}
 	}
 }

@@ -114,6 +114,7 @@
 //	compile/internal/marginal.splitter.stmt     statements about containers as loops
 //	compile/internal/marginal.splitter.size     the number of elements of a container
 //	compile/internal/marginal.splitter.at       an element of a container
+//	compile/internal/marginal.inliner.find      definitions of containers
 //	compile/internal/marginal.collector.involved   factors: statements
 //	compile/internal/marginal.collector.apart   loops whose iterations are separate factors
 //	compile/internal/marginal.program.check     what a factor cannot do

@@ -8,6 +8,7 @@
 //
 //	program.go  the discrete parameters, their elements and values; what is computed from them
 //	split.go    statements about containers as loops over elements
+//	inline.go   elements of containers that are computed from discrete parameters, by definition
 //	leaves.go   the statements that depend on a discrete parameter, each with the code it needs
 //	trace.go    runs these statements with data only, to find the elements that each factor reads
 //	order.go    the order of elimination

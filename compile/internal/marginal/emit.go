@@ -15,7 +15,7 @@ type writer struct {
 	builder
 	p      *program
 	steps  []*step
-	groups []*group
+	blocks []block
 	arrays map[string]string // names of index arrays, by content
 	stem   string            // of these names
 	tables []ast.Stmt        // their declarations, for transformed data
@@ -115,14 +115,29 @@ func (w *writer) declareMessages() (messages, []ast.Stmt) {
 	return m, out
 }
 
-// looped returns loops over the rows of a group. reverse goes from the last row to the first.
-func (w *writer) looped(g *group, reverse bool, body func(c counter) []ast.Stmt) ast.Stmt {
+// looped returns loops over the rows of a block. reverse goes from the last row to the first.
+func (w *writer) looped(gs block, reverse bool, row func(g *group, c counter) []ast.Stmt) ast.Stmt {
 	mark := w.p.names.mark()
 	defer w.p.names.release(mark)
+	g := gs[0]
+	body := func(c counter) (out []ast.Stmt) {
+		if len(gs) == 1 {
+			return row(g, c)
+		}
+		for k := range gs {
+			if reverse {
+				k = len(gs) - 1 - k
+			}
+			mark := w.p.names.mark()
+			out = append(out, w.block(row(gs[k], c)...))
+			w.p.names.release(mark)
+		}
+		return out
+	}
 	n := len(g.rows)
 	c := counter{name: w.p.names.fresh("q"), values: make([]int64, n)}
 	segments := append(slices.Clone(g.segments), n)
-	contiguous := true
+	contiguous := len(gs) == 1
 	for s := 1; s < len(segments); s++ {
 		for k := segments[s-1] + 1; k < segments[s]; k++ {
 			contiguous = contiguous && g.rows[k].number == g.rows[k-1].number+1
@@ -292,12 +307,15 @@ func (w *writer) value(k *kind, c counter, all []factor, q clique, m messages) (
 // to the target, otherwise they only compute the messages.
 func (w *writer) density(target bool) ([]ast.Stmt, messages) {
 	m, out := w.declareMessages()
-	for _, g := range w.groups {
-		rank := len(g.unknowns) - 1
-		if rank == 0 && !target {
+	for _, gs := range w.blocks {
+		if !target && !slices.ContainsFunc(gs, func(g *group) bool { return len(g.unknowns) > 1 }) {
 			continue
 		}
-		out = append(out, w.looped(g, false, func(c counter) []ast.Stmt {
+		out = append(out, w.looped(gs, false, func(g *group, c counter) []ast.Stmt {
+			rank := len(g.unknowns) - 1
+			if rank == 0 && !target {
+				return nil
+			}
 			q := w.bounds(g, c)
 			names := make([]string, rank+1)
 			for k := 1; k <= rank; k++ {
@@ -331,8 +349,8 @@ func (w *writer) density(target bool) ([]ast.Stmt, messages) {
 // elimination: each given those that are drawn before it.
 func (w *writer) draws() []ast.Stmt {
 	out, m := w.density(false)
-	for _, g := range slices.Backward(w.groups) {
-		out = append(out, w.looped(g, true, func(c counter) []ast.Stmt {
+	for _, gs := range slices.Backward(w.blocks) {
+		out = append(out, w.looped(gs, true, func(g *group, c counter) []ast.Stmt {
 			q := w.bounds(g, c)
 			for k := 1; k < len(g.unknowns); k++ {
 				q.values[k] = w.element(g, c, k)

@@ -35,17 +35,16 @@ type row struct {
 	factors [][]factor // by kind
 }
 
-// grouped sorts the steps into groups, in an order in which no group needs a later one. A group
-// that another one both needs and is needed by is divided by levels.
-func (p *program) grouped(steps []*step, patterns []*pattern) []*group {
+// block is a loop over rows of one or several groups with the same number of rows: each iteration
+// computes a row of each group, in order.
+type block []*group
+
+// grouped sorts the steps into groups, in an order in which no group needs a later one. If groups
+// need one another, the steps are taken in the order of elimination, and a sequence of steps that
+// repeats is one loop.
+func (p *program) grouped(steps []*step, patterns []*pattern) []block {
 	number := numbers(steps)
 	consumer := consumers(steps)
-	level := make([]int, len(steps)) // of the longest chain of messages
-	for i := range steps {
-		if c := consumer[i]; c >= 0 {
-			level[c] = max(level[c], level[i]+1)
-		}
-	}
 	patternID := map[*pattern]int{}
 	for i, pat := range patterns {
 		patternID[pat] = i
@@ -100,21 +99,13 @@ func (p *program) grouped(steps []*step, patterns []*pattern) []*group {
 		}
 		signature[i] = b.String() + strings.Join(keys, ";")
 	}
-	order, ok := topological(signature, consumer)
-	if !ok {
-		for i := range signature {
-			signature[i] = fmt.Sprintf("%09d;%s", level[i], signature[i])
-		}
-		order, _ = topological(signature, consumer)
+	for i, s := range steps {
+		s.message = number[i]
 	}
-	members := map[string][]int{}
-	for i := range steps {
-		members[signature[i]] = append(members[signature[i]], i)
-	}
-	var out []*group
-	for id, sig := range order {
-		g := &group{id: id}
-		in := members[sig]
+	id := 0
+	grouping := func(in []int, segments []int, chained bool) *group {
+		g := &group{id: id, segments: segments, chained: chained}
+		id++
 		s := steps[in[0]]
 		for _, e := range append([]int{s.element}, s.around...) {
 			g.unknowns = append(g.unknowns, p.elements[e].of)
@@ -125,7 +116,6 @@ func (p *program) grouped(steps []*step, patterns []*pattern) []*group {
 			}
 		}
 		slices.SortFunc(g.kinds, func(a, b *kind) int { return strings.Compare(a.key, b.key) })
-		in, g.segments, g.chained = arranged(in, consumer, signature, number)
 		for _, i := range in {
 			r := row{step: i, number: int64(number[i]), clique: append([]int{steps[i].element}, steps[i].around...), factors: make([][]factor, len(g.kinds))}
 			for _, u := range uses[i] {
@@ -134,12 +124,53 @@ func (p *program) grouped(steps []*step, patterns []*pattern) []*group {
 			}
 			g.rows = append(g.rows, r)
 		}
-		out = append(out, g)
+		return g
 	}
-	for i, s := range steps {
-		s.message = number[i]
+	var out []block
+	order, ok := topological(signature, consumer)
+	if !ok {
+		for from := 0; from < len(steps); {
+			length, times := period(signature[from:])
+			var b block
+			for k := range length {
+				var in []int
+				for r := range times {
+					in = append(in, from+r*length+k)
+				}
+				b = append(b, grouping(in, []int{0}, true))
+			}
+			out = append(out, b)
+			from += length * times
+		}
+		return out
+	}
+	members := map[string][]int{}
+	for i := range steps {
+		members[signature[i]] = append(members[signature[i]], i)
+	}
+	for _, sig := range order {
+		out = append(out, block{grouping(arranged(members[sig], consumer, number))})
 	}
 	return out
+}
+
+// maxPeriod bounds the length of a sequence of steps that one loop repeats.
+const maxPeriod = 200
+
+// period returns the length of the sequence of steps at the beginning that covers the most steps by
+// repetition, and the number of repetitions.
+func period(signature []string) (length, times int) {
+	length, times = 1, 1
+	for n := 1; n <= min(maxPeriod, len(signature)/2); n++ {
+		same := 0
+		for n+same < len(signature) && signature[n+same] == signature[same] {
+			same++
+		}
+		if k := 1 + same/n; k > 1 && k*n > length*times {
+			length, times = n, k
+		}
+	}
+	return length, times
 }
 
 // consumers returns, for each step, the step that uses its message; -1 if it has none.
@@ -219,7 +250,7 @@ func topological(signature []string, consumer []int) (order []string, ok bool) {
 
 // arranged orders the steps of a group by need. If every step needs at most one other of the group,
 // the segments are chains, otherwise levels.
-func arranged(in []int, consumer []int, signature []string, number []int) (rows, segments []int, chained bool) {
+func arranged(in []int, consumer []int, number []int) (rows, segments []int, chained bool) {
 	slices.SortFunc(in, func(a, b int) int { return number[a] - number[b] })
 	member := map[int]bool{}
 	for _, i := range in {

@@ -33,9 +33,66 @@ const (
 	maxCost  = 400_000_000 // values of all steps
 )
 
-// eliminate chooses an order, and returns the steps in it. The next element is one whose neighbours
-// need the fewest new edges (min-fill); ties go to fewer neighbours' values, then to the first.
-func (p *program) eliminate(patterns []*pattern) ([]*step, error) {
+// irregular is the number of groups from which other orders are tried, and tolerated is the
+// factor by which they may have more terms. Every group is a loop of the written program.
+const (
+	irregular = 20
+	tolerated = 2
+)
+
+// plan chooses an order of elimination and returns its steps in blocks. That is min-fill unless it
+// is irregular, as in a grid, and elements in the order of their indices need fewer groups.
+func (p *program) plan(patterns []*pattern) ([]*step, []block, error) {
+	steps, total, err := p.eliminate(patterns, nil, maxCost)
+	if err != nil {
+		return nil, nil, err
+	}
+	blocks := p.grouped(steps, patterns)
+	if groups(blocks) < irregular {
+		return steps, blocks, nil
+	}
+	for _, last := range []bool{false, true} {
+		list := make([]int, len(p.elements))
+		key := make([][]int64, len(p.elements))
+		for e := range list {
+			list[e] = e
+			u := p.elements[e].of
+			key[e] = u.index(e - u.first)
+			if last {
+				slices.Reverse(key[e])
+			}
+		}
+		slices.SortStableFunc(list, func(a, b int) int { return slices.Compare(key[a], key[b]) })
+		rank := make([]int, len(list))
+		for i, e := range list {
+			rank[e] = i
+		}
+		other, _, err := p.eliminate(patterns, rank, tolerated*total)
+		if err != nil {
+			continue
+		}
+		if now := p.grouped(other, patterns); groups(now) < groups(blocks) {
+			steps, blocks = other, now
+		}
+	}
+	for i, n := range numbers(steps) {
+		steps[i].message = n
+	}
+	return steps, blocks, nil
+}
+
+// groups returns the number of groups of blocks.
+func groups(bs []block) (n int) {
+	for _, b := range bs {
+		n += len(b)
+	}
+	return n
+}
+
+// eliminate chooses an order, and returns the steps in it with the number of their terms. The next
+// element is the one of lowest rank or, without ranks, one whose neighbours need the fewest new
+// edges (min-fill); ties go to the first. More terms than limit are an error.
+func (p *program) eliminate(patterns []*pattern, rank []int, limit float64) ([]*step, float64, error) {
 	n := len(p.elements)
 	factorsOf := make([][]factor, n) // by element that reads it
 	scopes := map[factor][]int{}
@@ -56,7 +113,7 @@ func (p *program) eliminate(patterns []*pattern) ([]*step, error) {
 		for i := range pat.instances {
 			scope := pat.instances[i].elements
 			if w := p.volume(scope); w > maxTable {
-				return nil, p.wide(pat.leaf.stmt().Span(), "this statement", scope, w)
+				return nil, 0, p.wide(pat.leaf.stmt().Span(), "this statement", scope, w)
 			}
 			f := factor{pattern: pat, instance: i}
 			if len(scope) > 1 {
@@ -70,7 +127,11 @@ func (p *program) eliminate(patterns []*pattern) ([]*step, error) {
 	}
 	q := &queue{cost: make([]cost, n), at: make([]int, n)}
 	for e := range n {
-		q.cost[e] = p.costOf(e, neighbours)
+		if rank != nil {
+			q.cost[e].fill = rank[e]
+		} else {
+			q.cost[e] = p.costOf(e, neighbours)
+		}
 		q.at[e] = e
 		q.list = append(q.list, e)
 	}
@@ -91,10 +152,10 @@ func (p *program) eliminate(patterns []*pattern) ([]*step, error) {
 		w := p.volume(clique)
 		if w > maxTable {
 			at := p.elements[e].of.decl.Name.Span()
-			return nil, p.wide(at, "the sum over "+p.name(e), clique, w)
+			return nil, 0, p.wide(at, "the sum over "+p.name(e), clique, w)
 		}
-		if total += w; total > maxCost {
-			return nil, p.errorf(diag.DiscreteWidth, p.elements[e].of.decl.Name.Span(), "the sums over the discrete parameters have more than %d terms", "", "give them closer bounds, or fewer elements", int(maxCost))
+		if total += w; total > limit {
+			return nil, 0, p.errorf(diag.DiscreteWidth, p.elements[e].of.decl.Name.Span(), "the sums over the discrete parameters have more than %d terms", "", "give them closer bounds, or fewer elements", int(limit))
 		}
 		steps = append(steps, &step{element: e, around: around})
 		touched := map[int]bool{}
@@ -112,7 +173,7 @@ func (p *program) eliminate(patterns []*pattern) ([]*step, error) {
 			}
 		}
 		for a := range touched {
-			if !gone[a] {
+			if !gone[a] && rank == nil {
 				if c := p.costOf(a, neighbours); c != q.cost[a] {
 					q.cost[a] = c
 					heap.Fix(q, q.at[a])
@@ -140,7 +201,7 @@ func (p *program) eliminate(patterns []*pattern) ([]*step, error) {
 			factorsOf[to] = append(factorsOf[to], m)
 		}
 	}
-	return steps, nil
+	return steps, total, nil
 }
 
 // volume returns the number of combinations of values of elements.

@@ -29,19 +29,57 @@ func (s *Split) IR() *ir.Program { return s.ir }
 // Prepare splits a checked program with discrete parameters.
 func Prepare(f *ast.File, info *check.Info, u check.Universe) (*Split, error) {
 	s := &splitter{info: info, taint: tainted(f, info), names: namesOf(f), sizes: map[*check.Var][]ast.Expr{}}
-	for d := range Declared(f, info) {
-		if n := d.Type.ArrayDims; len(n) > 0 {
-			s.sizes[info.Defs[d]] = n
+	for _, b := range f.Blocks {
+		ast.Inspect(b, func(n ast.Node) bool {
+			if d, ok := n.(*ast.VarDecl); ok && s.taint[info.Defs[d]] {
+				if n := slices.Concat(d.Type.ArrayDims, d.Type.Sizes); len(n) > 0 {
+					s.sizes[info.Defs[d]] = n
+				}
+			}
+			return true
+		}, nil)
+	}
+	// Each step needs the types of what the step before has written.
+	tree, again := f, info
+	for _, step := range []func() *ast.File{
+		func() *ast.File { return s.file(tree) },
+		func() *ast.File { return inlined(tree, s) },
+		func() *ast.File { return joined(tree, again).(*ast.File) },
+	} {
+		tree = clone(step(), nil)
+		var list diag.List
+		if again, list = check.Check(tree, u); list.HasErrors() {
+			return nil, &Error{list.Errors()}
 		}
+		s.info, s.taint = again, tainted(tree, again)
 	}
-	tree := clone(s.file(f), nil)
-	again, list := check.Check(tree, u)
-	if list.HasErrors() {
-		return nil, &Error{list.Errors()}
-	}
-	out := &Split{tree: tree, info: again, names: s.names, taint: tainted(tree, again)}
+	out := &Split{tree: tree, info: again, names: s.names, taint: s.taint}
 	out.ir, out.nodes = ir.LowerNodes(tree, again, u)
 	return out, nil
+}
+
+// joined returns a tree with x[i, j] for x[i][j], where i is one index.
+func joined(n ast.Node, info *check.Info) ast.Node {
+	m := ast.Map(n, func(n ast.Node) ast.Node { return joined(n, info) })
+	e, ok := n.(*ast.IndexExpr)
+	if !ok {
+		return m
+	}
+	inner, ok := ast.Unparen(e.X).(*ast.IndexExpr)
+	if !ok {
+		return m
+	}
+	for _, i := range inner.Indices {
+		if s, ok := i.(*ast.Single); !ok || !info.Types[s.X].Type.IsScalar() {
+			return m
+		}
+	}
+	now := m.(*ast.IndexExpr)
+	in, ok := ast.Unparen(now.X).(*ast.IndexExpr)
+	if !ok {
+		return m
+	}
+	return &ast.IndexExpr{Base: e.Base, X: in.X, Indices: slices.Concat(in.Indices, now.Indices)}
 }
 
 // Interface returns the program that others see before data are known: the discrete parameters, and
@@ -95,18 +133,17 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget) (*Result, error)
 		return nil, err
 	}
 	constants, patterns := apart(patterns)
-	steps, err := p.eliminate(patterns)
+	steps, blocks, err := p.plan(patterns)
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{p: p, steps: steps, arrays: map[string]string{}, stem: p.names.stem("index")}
+	w := &writer{p: p, steps: steps, blocks: blocks, arrays: map[string]string{}, stem: p.names.stem("index")}
 	for d := range Declared(p.tree, p.info) {
 		w.pos = d.Name.Span()
 		break
 	}
-	w.groups = p.grouped(steps, patterns)
-	if len(w.groups) > maxGroups {
-		return nil, p.errorf(diag.DiscreteWidth, w.pos, "the discrete parameters depend on one another without any regularity: %d sums of different form", "", "give similar elements similar statements", len(w.groups))
+	if n := groups(blocks); n > maxGroups {
+		return nil, p.errorf(diag.DiscreteWidth, w.pos, "the discrete parameters depend on one another without any regularity: %d sums of different form", "", "give similar elements similar statements", n)
 	}
 	density, _ := w.density(true)
 	model := slices.Concat(kept, w.plain(constants), density)
@@ -161,7 +198,7 @@ func (w *writer) plain(constants []*pattern) []ast.Stmt {
 			g.rows = append(g.rows, row{number: int64(i + 1)})
 			all = append(all, factor{pattern: pat, instance: i})
 		}
-		out = append(out, w.looped(g, false, func(c counter) []ast.Stmt {
+		out = append(out, w.looped(block{g}, false, func(_ *group, c counter) []ast.Stmt {
 			before, value := w.value(&kind{pattern: pat}, c, all, clique{}, messages{})
 			return append(before, w.target(value))
 		}))
@@ -311,7 +348,7 @@ func (p *program) without(s ast.Stmt, dependent bool) ast.Stmt {
 // report describes the groups.
 func (w *writer) report() []Step {
 	var out []Step
-	for _, g := range w.groups {
+	for _, g := range slices.Concat(w.blocks...) {
 		s := Step{Variable: g.unknowns[0].name, Elements: len(g.rows), Around: len(g.unknowns) - 1, Chain: g.chained}
 		for _, r := range g.rows {
 			n := int(w.p.volume(r.clique))

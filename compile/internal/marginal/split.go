@@ -16,7 +16,7 @@ type splitter struct {
 	info  *check.Info
 	taint map[*check.Var]bool
 	names *names
-	sizes map[*check.Var][]ast.Expr // declared sizes of the discrete parameters
+	sizes map[*check.Var][]ast.Expr // declared sizes of variables that depend on discrete parameters
 }
 
 // file returns the tree with the statements of the model block split.
@@ -207,7 +207,7 @@ func (s *splitter) size(e ast.Expr) ast.Expr {
 	b := builder{e.Span()}
 	switch e := ast.Unparen(e).(type) {
 	case *ast.VarExpr:
-		if n, ok := s.sizes[s.info.Uses[e]]; ok {
+		if n := s.sizes[s.info.Uses[e]]; n != nil {
 			return clone(n[0], nil)
 		}
 	case *ast.IndexExpr:
@@ -268,7 +268,7 @@ func (s *splitter) dim(x ast.Expr, k int) ast.Expr {
 	if !ok {
 		return nil
 	}
-	if n, ok := s.sizes[s.info.Uses[v]]; ok {
+	if n := s.sizes[s.info.Uses[v]]; k < len(n) {
 		return clone(n[k], nil)
 	}
 	if s.involved(x) {
