@@ -60,6 +60,12 @@ func NewHoldout(ctx context.Context, m *model.Model, values any, o model.BindOpt
 	if h.size, h.N, err = m.Program().Rows(set, h.Rows); err != nil {
 		return nil, err
 	}
+	for _, name := range h.Rows {
+		if missing := m.Program().Missing(set, name); len(missing) > 0 {
+			return nil, fmt.Errorf("%s has missing values, which are parameters: a fit without their observations has other parameters. "+
+				"Leave these rows out of the data, or use leave-one-out cross-validation by importance sampling", name)
+		}
+	}
 	whole, err := m.BindContext(ctx, set, o)
 	if err != nil {
 		return nil, err

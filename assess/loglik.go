@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/ppl-lang/ppl/assess/criticise"
+	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/model"
@@ -84,6 +85,7 @@ func LogLikOf(ctx context.Context, f *fit.Fit, o LogLikOptions) (*LogLik, error)
 			return nil, fmt.Errorf("the fit has no %s", name)
 		}
 		l.Source = name + " of the model"
+		l.withoutMissing()
 	} else if err := l.derive(ctx); err != nil {
 		return nil, err
 	}
@@ -138,24 +140,84 @@ func (l *LogLik) derive(ctx context.Context) error {
 		return err
 	}
 	l.Left = derived.Left
-	variables := map[string]string{}
+	variables, gone := map[string]string{}, map[string]func(string) bool{}
 	for _, out := range derived.Outputs {
-		variables[out.Name] = out.Variable
+		variables[out.Name], gone[out.Name] = out.Variable, missingOf(m, values, out.Variable)
 		l.Variables = append(l.Variables, out.Variable)
 		l.outputs = append(l.outputs, out.Name)
 	}
 	for i, n := range l.derived.GeneratedNames() {
-		if terms[i] > 0 {
-			own := diagnose.VariableName(n)
+		own := diagnose.VariableName(n)
+		if terms[i] > 0 && !gone[own](strings.TrimPrefix(n, own)) {
 			l.columns = append(l.columns, i)
 			l.Names = append(l.Names, diagnose.DisplayName(variables[own]+strings.TrimPrefix(n, own)))
 		}
 	}
 	if l.columns == nil {
-		return errors.New("there is no log likelihood of observations: no statement on data is reached")
+		return errors.New("there is no log likelihood of observations: no statement on data that were observed is reached")
 	}
 	l.Source = "derived from the statements on " + strings.Join(l.Variables, ", ")
 	return nil
+}
+
+// missingOf returns a function that reports whether an element of a data variable is missing, or an
+// observation that consists of several elements has a missing one. It is given the indices, as in
+// .2.3.
+func missingOf(m *model.Model, values *data.Set, variable string) func(indices string) bool {
+	v, _ := values.Get(variable)
+	missing := m.Program().Missing(values, variable)
+	return func(indices string) bool {
+		if len(missing) == 0 {
+			return false
+		}
+		parts := 0
+		if indices != "" {
+			parts = strings.Count(indices, ".")
+		}
+		if parts > len(v.Shape) {
+			return false
+		}
+		at, ok := offset(indices, v.Shape[:parts])
+		size := 1
+		for _, n := range v.Shape[parts:] {
+			size *= n
+		}
+		return ok && slices.ContainsFunc(missing, func(e int) bool { return e/size == at })
+	}
+}
+
+// withoutMissing leaves out the log likelihoods of a quantity of the fit that are about missing
+// elements: those at their places, if the quantity has the size of the only variable that the
+// model's statements are about.
+func (l *LogLik) withoutMissing() {
+	m, err := l.fit.Model()
+	if err != nil {
+		return
+	}
+	values, err := l.fit.Data()
+	if err != nil {
+		return
+	}
+	derived, err := m.Derive(predict.Terms)
+	if err != nil || len(derived.Outputs) != 1 {
+		return
+	}
+	variable := derived.Outputs[0].Variable
+	if v, _ := values.Get(variable); v.Size() != len(l.columns) {
+		return
+	}
+	gone := missingOf(m, values, variable)
+	var columns []int
+	var names []string
+	for i, c := range l.columns {
+		n := l.holder.Names()[c]
+		if !gone(strings.TrimPrefix(n, diagnose.VariableName(n))) {
+			columns, names = append(columns, c), append(names, l.Names[i])
+		}
+	}
+	if len(columns) > 0 {
+		l.columns, l.Names = columns, names
+	}
 }
 
 // firstGenerated computes the generated quantities at the first draw of a fit.

@@ -153,7 +153,7 @@ func replicates(values *data.Set, f *fit.Fit) (out []predict.Output) {
 
 // predictiveOf is PredictiveOf for draws that are stored without their model and data.
 func predictiveOf(ctx context.Context, f *fit.Fit, m *model.Model, values *data.Set, b model.BindOptions, o PredictiveOptions) (*Predictive, error) {
-	r := &replication{fit: f, values: values}
+	r := &replication{fit: f, model: m, values: values}
 	var left []predict.Left
 	var err error
 	if r.grouping, err = newGrouping(values, o); err != nil {
@@ -241,6 +241,7 @@ func (r *replication) given(quantities *fit.Fit) error {
 // replication is the state of a call of PredictiveOf.
 type replication struct {
 	fit        *fit.Fit
+	model      *model.Model
 	posterior  *model.Posterior // draws the replications; nil: they are among quantities
 	quantities *fit.Fit
 	values     *data.Set
@@ -287,6 +288,10 @@ func (r *replication) add(out predict.Output) error {
 	if !ok && !r.fit.FromPrior {
 		return fmt.Errorf("the data have no %s", out.Variable)
 	}
+	var missing []int
+	if r.model != nil {
+		missing = r.model.Program().Missing(r.values, out.Variable)
+	}
 	v := &replicated{name: out.Variable, counts: value.IsInt, dist: out.Dist}
 	for i, name := range r.names {
 		if diagnose.VariableName(name) != out.Name {
@@ -298,6 +303,9 @@ func (r *replication) add(out predict.Output) error {
 			at, whole := offset(suffix, value.Shape)
 			if !whole || at >= len(value.Reals) {
 				return nil // tuples and complex numbers are not compared
+			}
+			if slices.Contains(missing, at) {
+				continue
 			}
 			y = value.Reals[at]
 		}

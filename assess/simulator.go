@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -43,6 +44,7 @@ type Simulator struct {
 	columns   []int
 	derived   *model.Derived
 	replicate *model.Posterior
+	missing   map[string][]int // elements of the data that are missing and drawn
 	seed      uint64
 }
 
@@ -71,6 +73,10 @@ func NewSimulator(ctx context.Context, m *model.Model, values any, sets int, see
 	}
 	if err != nil {
 		return nil, err
+	}
+	s.missing = map[string][]int{}
+	for _, out := range s.derived.Outputs {
+		s.missing[out.Variable] = m.Program().Missing(set, out.Variable)
 	}
 	if s.replicate, err = s.derived.BindContext(ctx, set, o.Bind); err != nil {
 		return nil, err
@@ -179,6 +185,33 @@ func (s *Simulator) Set(n int) (values, params *data.Set, err error) {
 	if values, err = redrawn(s.replicate, s.values, s.derived, names, dst[len(dst)-len(names):]); err != nil {
 		return nil, nil, err
 	}
-	params, err = setOf(s.replicate.ParameterNames(), truth, nil)
+	known := slices.Clone(s.replicate.ParameterNames())
+	for _, out := range s.derived.Outputs { // what is missing in the data is a parameter in these data too
+		v, _ := values.Get(out.Variable)
+		for _, e := range s.missing[out.Variable] {
+			known, truth = append(known, out.Variable+indices(v.Shape, e)), append(truth, v.Reals[e])
+		}
+	}
+	if len(known) > len(s.columns) {
+		values = values.With(func(name string, v data.Value) data.Value {
+			if at := s.missing[name]; len(at) > 0 {
+				v.IsInt, v.Ints, v.Reals = false, nil, slices.Clone(v.Reals)
+				for _, e := range at {
+					v.Reals[e] = math.NaN()
+				}
+			}
+			return v
+		})
+	}
+	params, err = setOf(known, truth, nil)
 	return values, params, err
+}
+
+// indices writes the indices of an element of an array, as in .2.3.
+func indices(shape []int, e int) (text string) {
+	for d := len(shape) - 1; d >= 0; d-- {
+		text = fmt.Sprintf(".%d", e%shape[d]+1) + text
+		e /= shape[d]
+	}
+	return text
 }

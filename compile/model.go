@@ -122,6 +122,7 @@ func (p *Program) bind(ctx context.Context, d *data.Set, o BindOptions, fault *p
 		program, discrete, err = p.summed(d, options)
 	}
 	if err == nil {
+		program = complete(program, d)
 		bound, err = bind.Bind(program, d, options)
 	}
 	if err != nil {

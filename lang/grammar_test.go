@@ -266,7 +266,7 @@ func constrained() (out string) {
 }
 
 // beyond lists the codes for rules that the grammar does not express.
-var beyond = map[string]bool{"E0109": true, "E0112": true, "E0124": true, "E0125": true, "E0126": true, "E0127": true, "E0131": true, "E0132": true, "E0133": true, "E0134": true}
+var beyond = map[string]bool{"E0109": true, "E0112": true, "E0124": true, "E0125": true, "E0126": true, "E0127": true, "E0131": true, "E0132": true, "E0133": true, "E0134": true, "E0319": true}
 
 // TestGrammarParses checks that random derivations of the grammar parse, except for rules that the
 // grammar does not express.

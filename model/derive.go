@@ -73,7 +73,7 @@ func (m *Model) DeriveWith(kind predict.Kind, o predict.Options) (*Derived, erro
 // DeriveReplicated derives the model that draws the data again. The data may lack the variables to
 // be drawn.
 func (m *Model) DeriveReplicated(values *data.Set) (*Derived, error) {
-	return m.DeriveFor(values, predict.Replicated, predict.Options{})
+	return m.DeriveWith(predict.Replicated, predict.Options{Unknown: m.NotGiven(values)})
 }
 
 // DeriveFor is [Model.DeriveWith] for data that may lack the observations. It suits kinds that
@@ -84,11 +84,20 @@ func (m *Model) DeriveFor(values *data.Set, kind predict.Kind, o predict.Options
 }
 
 // NotGiven lists the variables that a model draws in its statements about data and that a data set
-// lacks.
-func (m *Model) NotGiven(set *data.Set) []string { return m.notGiven(set, predict.Replicated) }
+// lacks, or of which it lacks some values.
+func (m *Model) NotGiven(set *data.Set) []string {
+	return m.lacking(set, predict.Replicated, func(name string) bool {
+		return !slices.Contains(set.Names(), name) || m.program.Missing(set, name) != nil
+	})
+}
 
-// notGiven is NotGiven for any kind of derived model.
+// notGiven lists the variables that a derived model of a kind draws and that a data set lacks.
 func (m *Model) notGiven(set *data.Set, kind predict.Kind) []string {
+	return m.lacking(set, kind, func(name string) bool { return !slices.Contains(set.Names(), name) })
+}
+
+// lacking lists the variables that a derived model draws and for which not returns true.
+func (m *Model) lacking(set *data.Set, kind predict.Kind, not func(name string) bool) []string {
 	var out []string
 	if m.Err() != nil || set == nil {
 		return nil
@@ -97,7 +106,7 @@ func (m *Model) notGiven(set *data.Set, kind predict.Kind) []string {
 	if err != nil {
 		return nil
 	}
-	lacks := func(name string) bool { return !slices.Contains(set.Names(), name) && !slices.Contains(out, name) }
+	lacks := func(name string) bool { return !slices.Contains(out, name) && not(name) }
 	for _, o := range d.Outputs {
 		if o.Data && lacks(o.Variable) {
 			out = append(out, o.Variable)

@@ -320,3 +320,30 @@ func (p *Posterior) UnconstrainRounded(values []float64, digits int) ([]float64,
 	x := make([]float64, p.Dim())
 	return x, p.bound.UnconstrainRounded(values, digits, x)
 }
+
+// Missing is a data variable with missing values, which are parameters of the posterior.
+type Missing struct {
+	Name     string   // name of the variable
+	Size     int      // number of its elements
+	Elements []string // the missing ones, as in y[7]
+}
+
+// Missing lists the data with missing values, in the order of their declarations.
+func (p *Posterior) Missing() (out []Missing) {
+	if p == nil || p.model == nil {
+		return nil
+	}
+	for _, v := range p.model.program.IR().Data {
+		at := p.model.program.Missing(p.values, v.Name)
+		if len(at) == 0 {
+			continue
+		}
+		value, _ := p.values.Get(v.Name)
+		m := Missing{Name: v.Name, Size: value.Size()}
+		for _, e := range at {
+			m.Elements = append(m.Elements, p.values.Path(v.Name, e))
+		}
+		out = append(out, m)
+	}
+	return out
+}

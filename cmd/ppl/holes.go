@@ -63,3 +63,19 @@ func droppedRows(stderr io.Writer, s *data.Set) {
 	}
 	printMessage(stderr, "%s: %s with holes left out (%s)", s.File(), counted(s.Dropped(), "row"), strings.Join(of, ", "))
 }
+
+// missingValues reports the data whose missing values are parameters.
+func missingValues(stderr io.Writer, p *model.Posterior) {
+	const shown = 8
+	for _, m := range p.Missing() {
+		list := strings.Join(m.Elements[:min(shown, len(m.Elements))], ", ")
+		if len(m.Elements) > shown {
+			list += ", …"
+		}
+		verb := "are missing and become parameters"
+		if len(m.Elements) == 1 {
+			verb = "is missing and becomes a parameter"
+		}
+		printMessage(stderr, "%s: %d of %s %s: %s", m.Name, len(m.Elements), counted(m.Size, "value"), verb, list)
+	}
+}

@@ -319,6 +319,9 @@ func (in *input) load(ctx context.Context, model string, stderr io.Writer) (*loa
 		}
 		return err
 	})
+	if err == nil && !in.quiet {
+		missingValues(stderr, l.posterior)
+	}
 	var refused *compile.Error
 	if in.data == "" && errors.As(err, &refused) && refused.List[0].Code == diag.DataMissing {
 		return nil, &compile.Error{List: diag.List{{

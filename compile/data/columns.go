@@ -36,6 +36,10 @@ const (
 	HolesKeep
 )
 
+// gapFix is the advice about missing elements.
+const gapFix = "declare the variable with `missing`, as in vector<missing>[N] y, if it is real: then missing values are parameters; " +
+	"or leave these rows out"
+
 // lacks reports whether a field of the column means that a value is missing.
 func (c *column) lacks(field string) bool {
 	field = strings.TrimSpace(field)

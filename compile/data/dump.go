@@ -1,6 +1,7 @@
 package data
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -45,6 +46,7 @@ type dump struct {
 	pos    int
 	set    *Set
 	name   string
+	gap    *Error   // the error of its first missing element
 	depth  int      // nesting depth of c(…) and structure(…)
 	levels []string // levels of the current value, if it is a factor
 	as     *Set     // see Options.As
@@ -141,7 +143,7 @@ func (p *dump) assign() error {
 	}
 	p.space()
 	at := p.pos
-	p.levels = nil
+	p.levels, p.gap = nil, nil
 	v, err := p.value()
 	if err == nil {
 		err = p.ended()
@@ -154,6 +156,10 @@ func (p *dump) assign() error {
 		return p.fault(name, at, err)
 	}
 	v.start, v.end, v.apart = at, at+len(strings.TrimRight(p.text[at:p.pos], " \t\r\n")), true
+	if p.gap != nil {
+		p.set.addGaps(name, v, p.gap)
+		return nil
+	}
 	p.set.add(name, v)
 	if p.levels != nil {
 		p.set.addLevels(name, p.levels)
@@ -329,7 +335,10 @@ func (p *dump) elements(l *list) (dims []int, err error) {
 			l.shape = true
 			return nil, nil
 		case "NA", "NA_integer_", "NA_real_":
-			return nil, p.errorf(start, "drop these rows, or pass the observed values and their indices as separate data", "%s has a missing value, and the language has none", p.name)
+			if p.gap == nil {
+				errors.As(p.errorf(start, gapFix, "%s has a missing value", p.name), &p.gap)
+			}
+			return nil, l.add(math.NaN(), false)
 		}
 		// Text that is not ASCII, such as a wide bracket, is at pos. The message points to it.
 		if p.pos < len(p.text) && p.text[p.pos] >= utf8.RuneSelf {

@@ -52,7 +52,7 @@ func TestParseTable(t *testing.T) {
 		if got := described(s); got != c.want {
 			t.Errorf("%s:\n%s\nnot\n%s", c.name, got, c.want)
 		}
-		if f := s.Fault("b"); c.name == "missing" && (f == nil || f.Error() != "d.csv:2:3: b has no value in row 1, and the language has no missing values (2 rows have none)") {
+		if f := s.Fault("b"); c.name == "missing" && (f == nil || f.Error() != "d.csv:2:3: b has no value in row 1 (2 rows have none)") {
 			t.Errorf("%v", f)
 		}
 	}
@@ -217,7 +217,7 @@ single: [1] int [5]`
 // used.
 func TestDumpFaults(t *testing.T) {
 	for _, c := range []struct{ x, want string }{
-		{"c(1, NA)", "d.R:2:11: x has a missing value, and the language has none"},
+		{"c(1, NA)", "d.R:2:11: x has a missing value"},
 		{`"a"`, "d.R:2:6: x has a text, but data are numbers"},
 		{"c(\"a # \\\" )\",\n 'b')", "d.R:2:8: x has a text, but data are numbers"},
 		{"rnorm(3)", "d.R:2:6: the function rnorm is not known in data"},
@@ -227,7 +227,7 @@ func TestDumpFaults(t *testing.T) {
 		{"1i", "d.R:2:6: \"1i\" is not a number"},
 		{"0x1G", "d.R:2:6: \"0x1G\" is not a number"},
 		{"0x1p", "d.R:2:6: \"0x1p\" is not a number"},
-		{"c(a = NA)", "d.R:2:12: x has a missing value, and the language has none"},
+		{"c(a = NA)", "d.R:2:12: x has a missing value"},
 		{"c(a == 1)", "d.R:2:8: expected a number, c(…) or structure(…)"},
 		{"character(2)", "d.R:2:6: x has texts, but data are numbers"},
 		{"factor(1)", "d.R:2:6: the function factor is not known in data"},
@@ -237,7 +237,7 @@ func TestDumpFaults(t *testing.T) {
 		{"c(1, 2)[1]", "d.R:2:13: x is still to be computed"},
 		{"c(1, 2 * 3)", "d.R:2:13: expected `,` or `)`"},
 		{"structure(list(a = 1, b = \"x\"), class = \"data.frame\")", "d.R:2:16: x is a list, but data are numbers"},
-		{"structure(c(1L, NA), levels = \"a\", class = \"factor\")", "d.R:2:22: x has a missing value, and the language has none"},
+		{"structure(c(1L, NA), levels = \"a\", class = \"factor\")", "d.R:2:22: x has a missing value"},
 		{"structure(1L, levels = list(1))", "d.R:2:29: expected a text in quotes"},
 		{"structure(integer(0), .Dim = c(65536, 65536, 65536, 65536))", "d.R:2:64: x has 0 elements, but its dimensions [65536 65536 65536 65536] are those of 9223372036854775807"},
 	} {

@@ -207,7 +207,7 @@ func (c *column) skip(memory *allowance, line, at int, more func() int) (err err
 // missingValue returns the fault of a field without a value.
 func missingValue(name string, row, line, at int) *Error {
 	return &Error{Line: line, Column: at, Path: fmt.Sprintf("%s[%d]", name, row),
-		Message:  fmt.Sprintf("%s has no value in row %d, and the language has no missing values", name, row),
-		Fix:      "drop the row, or pass the observed values and their indices as separate data",
+		Message:  fmt.Sprintf("%s has no value in row %d", name, row),
+		Fix:      gapFix,
 		Settings: []string{"na=drop"}}
 }

@@ -110,7 +110,7 @@ func convertColumns(columns []column) {
 	for i := range columns {
 		c := &columns[i]
 		switch {
-		case c.declared == nil || c.fault != nil:
+		case c.declared == nil || c.fault != nil && c.fault != c.hole:
 		case c.declared.how.As == "number":
 			c.convertNumbers()
 		case slices.Contains(timeUnits, c.declared.how.As):

@@ -125,6 +125,10 @@ func (s *Set) join(u *Set, o Options) (*Set, error) {
 			out.addHow(c.Name, how)
 		}
 		if fault := u.faults[c.Name]; fault != nil {
+			if v, ok := u.gaps[c.Name]; ok && !(o.ByKey != nil && len(keys) == 1 && o.ByKey(c.Name, keys[0])) {
+				out.addGaps(c.Name, v.Rows(chosen), fault)
+				continue
+			}
 			out.addFault(c.Name, fault)
 			continue
 		}

@@ -2,6 +2,7 @@ package data
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -17,9 +18,9 @@ import (
 // variables. A value is a number or a nested array of numbers in row-major order: the outermost
 // array is for the first index. A number without point and exponent is an integer. NaN, Infinity
 // and -Infinity may be written bare or as strings ("NaN", "Inf", "+inf", "-Infinity", …). Arrays
-// must be rectangular; [] is an empty array. Booleans, null, other strings and duplicate names are
-// errors. A tuple is an object with numbered members: {"1": 3, "2": [0.5, 1]}. Complex numbers are
-// arrays of two elements.
+// must be rectangular; [] is an empty array. A missing element is null, see [Set.Filled].
+// Booleans, other strings and duplicate names are errors. A tuple is an object with numbered
+// members: {"1": 3, "2": [0.5, 1]}. Complex numbers are arrays of two elements.
 //
 // The reader is written by hand because encoding/json refuses bare NaN, cannot distinguish 1 from
 // 1.0, and has no positions. It reads into flat slices at 100 MB/s or more.
@@ -74,6 +75,7 @@ type parser struct {
 	memory *allowance
 	source *source.File // for messages, made on first use; the text does not change after that
 	name   string       // name of the variable being read
+	gap    *Error       // the error of its first missing element
 	depth  int          // nesting depth of tuples and of arrays of tuples
 	index  []int        // for each open array, the number of elements that have begun: the path, from 1
 
@@ -233,8 +235,12 @@ func (p *parser) member() error {
 	}
 	p.space()
 	begin := p.pos
+	p.gap = nil
 	if p.composite() {
 		ms, err := p.members(name)
+		if err == nil && p.gap != nil {
+			err = p.gap
+		}
 		if err != nil {
 			return p.fault(name, begin, err)
 		}
@@ -246,6 +252,10 @@ func (p *parser) member() error {
 	v, err := p.value()
 	if err != nil {
 		return p.fault(name, begin, err)
+	}
+	if p.gap != nil {
+		p.set.addGaps(name, v, p.gap)
+		return nil
 	}
 	p.set.add(name, v)
 	return nil
@@ -621,9 +631,14 @@ func (p *parser) word() error {
 	case p.text[start] == '{':
 		return p.errorAt(start, start+1, "write an array in square brackets: [1.5, 2, 0.1]",
 			"%s is an object, which is a tuple, but its neighbours are numbers", p.path())
-	case word == "null" || word == "NA" || word == "None":
-		return p.errorAt(start, end, "drop these rows, or declare the missing values as parameters: the language has no missing values",
-			"%s is %s", p.path(), word)
+	case word == "null":
+		if p.gap == nil {
+			errors.As(p.errorAt(start, end, gapFix, "%s is null", p.path()), &p.gap)
+		}
+		p.pos = end
+		return p.real(math.NaN())
+	case word == "NA" || word == "None":
+		return p.errorAt(start, end, "write null, and "+gapFix, "%s is %s", p.path(), word)
 	case word == "true" || word == "false" || word == "True" || word == "False" || word == "TRUE" || word == "FALSE":
 		return p.errorAt(start, end, "write 1 for true and 0 for false", "%s is %s, but data are numbers", p.path(), word)
 	case word == "":

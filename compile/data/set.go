@@ -62,6 +62,7 @@ type Set struct {
 	names       []string
 	values      map[string]Value
 	faults      map[string]*Error // for each value that is not numeric, its error
+	gaps        map[string]Value  // values whose only fault is that some elements are missing
 	named       map[string]bool   // the set of names, while values are added; nil: not made yet
 	levels      map[string][]string
 	notIntegers map[string]func() *Error // for each column of a table, a function that finds the first number that is not an integer
@@ -243,7 +244,7 @@ func Empty() *Set { return &Set{values: map[string]Value{}} }
 // set has no file, so messages about it name only the variables.
 func (s *Set) With(change func(name string, v Value) Value) *Set {
 	out := Empty()
-	out.names, out.faults = s.names, s.faults
+	out.names, out.faults, out.gaps = s.names, s.faults, s.gaps
 	for name, v := range s.values {
 		out.values[name] = change(name, v)
 	}
@@ -321,6 +322,34 @@ func (s *Set) addFault(name string, e *Error) {
 	}
 	s.faults[name] = e
 	s.addMembers(name, nil)
+}
+
+// addGaps appends a value some of whose elements are missing, which are NaN. e is the error for
+// programs that do not allow for this.
+func (s *Set) addGaps(name string, v Value, e *Error) {
+	s.addFault(name, e)
+	if s.gaps == nil {
+		s.gaps = map[string]Value{}
+	}
+	s.gaps[strings.Clone(name)] = v
+}
+
+// Filled returns the set with values for variables with missing elements, which are NaN: for those
+// of which allowed returns true. Without it, their value is a fault.
+func (s *Set) Filled(allowed func(name string) bool) *Set {
+	out := *s
+	for name, v := range s.gaps {
+		if !allowed(name) {
+			continue
+		}
+		if len(out.gaps) == len(s.gaps) { // the first
+			out.gaps, out.faults, out.values = maps.Clone(s.gaps), maps.Clone(s.faults), maps.Clone(s.values)
+		}
+		delete(out.gaps, name)
+		delete(out.faults, name)
+		out.values[name] = v
+	}
+	return &out
 }
 
 // addLevels marks a name that has been added as a factor with these levels.

@@ -168,6 +168,14 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 				c.fault.Message += fmt.Sprintf(" (%d rows have none)", c.missing)
 			}
 			c.fault.File, c.fault.span = file, fieldSpan(file, text, c.fault.Line, c.fault.Column, c.faultLength)
+			if c.fault == c.hole && c.numbers {
+				v, err := c.value(memory)
+				if err != nil {
+					return nil, err
+				}
+				s.addGaps(c.name, v, c.fault)
+				continue
+			}
 			s.addFault(c.name, c.fault)
 			continue
 		}
@@ -364,8 +372,10 @@ func (c *column) add(memory *allowance, field string, line, at int, more func() 
 	switch {
 	case missing && c.holes == HolesKeep:
 		field = "NaN"
-	case missing && c.fault == nil:
-		c.fault, c.faultLength = c.hole, c.holeLength
+	case missing && c.rows == nil:
+		if field = "NaN"; c.fault == nil {
+			c.fault, c.faultLength = c.hole, c.holeLength
+		}
 	}
 	if c.reals, err = grown(memory, c.reals, more); err != nil {
 		return err

@@ -29,7 +29,7 @@ func (l *lowerer) variable(v *check.Var) []*Var {
 	}
 	for _, leaf := range v.Type.Leaves() {
 		x := &Var{
-			ID: *l.frame, Name: v.Name, Type: leaf.Type, Block: v.Block, Global: v.Global, Loop: v.Loop,
+			ID: *l.frame, Name: v.Name, Type: leaf.Type, Block: v.Block, Global: v.Global, Loop: v.Loop, Missing: v.Missing,
 			Level: Level(v.Level), Span: v.Ident.Span(), Whole: whole, Part: leaf.Part,
 		}
 		name := []byte(v.Name)
@@ -120,6 +120,9 @@ func (l *lowerer) declareLeaves(d *ast.VarDecl) []*Var {
 func (l *lowerer) constraint(t *ast.TypeExpr, vt types.Type, around []Expr) Constraint {
 	c := Constraint{Kind: check.ConstraintOf(t)}
 	for _, b := range t.Bounds {
+		if b.Kind == ast.Missing {
+			continue
+		}
 		to := types.Type{Kind: vt.Scalar()}
 		scalar := l.info.Types[b.Value].Type.IsScalar()
 		if !scalar {

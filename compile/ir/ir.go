@@ -72,11 +72,19 @@ type Var struct {
 	Loop       bool          // loop variable: read-only
 	Level      Level
 	Span       source.Span // of the name in its declaration
+	Missing    bool        // data with elements that may be missing; its level is Param
+	Places     *Places     // of a parameter that consists of the missing elements of data; else nil
 
 	// For a leaf of a variable that is declared with a composite type; Whole is nil for other
 	// variables. The Name of a leaf is the member's name, such as t.2.1.
 	Whole *Whole
 	Part  types.ComplexPart
+}
+
+// Places are the elements of an array that a vector consists of, for their names.
+type Places struct {
+	Shape    []int
+	Elements []int // in row-major order, from 0
 }
 
 // Whole is a declared variable of a composite type.

@@ -83,13 +83,29 @@ func appendNames(names []string, leaves []*Var, shapes [][]int, inner func(t typ
 	n := total(shapes)
 	l := slots{shapes: shapes, inner: inner, named: true, ends: make([]int, 0, n)}
 	l.text = make([]byte, 0, n*(len(DeclaredName(leaves))+4))
-	l.add(DeclaredType(leaves), DeclaredName(leaves), 0, nil)
+	if p := leaves[0].Places; p != nil {
+		l.names(leaves[0].Name, p)
+	} else {
+		l.add(DeclaredType(leaves), DeclaredName(leaves), 0, nil)
+	}
 	all, start := string(l.text), 0
 	names = slices.Grow(names, n)
 	for _, end := range l.ends {
 		names, start = append(names, all[start:end]), end
 	}
 	return names
+}
+
+// names lists the names of some elements of an array.
+func (l *slots) names(name string, p *Places) {
+	is := make([]int, len(p.Shape))
+	for _, e := range p.Elements {
+		for d := len(is) - 1; d >= 0; d-- {
+			is[d], e = e%p.Shape[d], e/p.Shape[d]
+		}
+		l.text = appendSubscripts(append(l.text, name...), is)
+		l.ends = append(l.ends, len(l.text))
+	}
 }
 
 // freeOrder sets the order of dimensions of [FreeLayout].

@@ -49,8 +49,9 @@ func elementOf(column string) (name string, at []int, pattern string) {
 	return strings.Join(names, "."), at, strings.Join(patterns, ":")
 }
 
-// Layouts finds the variables to which columns belong, in the order of their first columns. An
-// error says that the indices of a variable do not form an array.
+// Layouts finds the variables to which columns belong, in the order of their first columns. Some
+// elements of an array, such as the missing ones of data, are a list. An error says that the
+// indices of a variable do not form an array.
 func Layouts(columns []string) ([]Layout, error) {
 	type element struct {
 		column int
@@ -86,7 +87,18 @@ func Layouts(columns []string) ([]Layout, error) {
 				n *= extent
 			}
 		}
-		if !fits || n != len(elements[i]) {
+		if fits = fits && n == len(elements[i]); !fits && l.sparse() {
+			// Some elements of an array, such as the missing ones of data: a list.
+			l.Shape, l.Pattern = []int{len(elements[i])}, l.Name+".*"
+			for k, e := range elements[i] {
+				if slices.ContainsFunc(elements[i][:k], func(o element) bool { return slices.Equal(o.at, e.at) }) {
+					return nil, fmt.Errorf("ppl: there are two columns %s", columns[e.column])
+				}
+				l.Columns = append(l.Columns, e.column)
+			}
+			continue
+		}
+		if !fits {
 			return nil, fmt.Errorf("ppl: the draws of %s have %d elements, but its indices are those of %v", l.Name, len(elements[i]), l.Shape)
 		}
 		l.Columns = slices.Repeat([]int{-1}, n)
@@ -102,6 +114,12 @@ func Layouts(columns []string) ([]Layout, error) {
 		}
 	}
 	return all, nil
+}
+
+// sparse reports whether columns may be only some elements of the variable: it is an array of real
+// numbers.
+func (l *Layout) sparse() bool {
+	return len(l.Shape) > 0 && !l.Complex && !strings.Contains(l.Pattern, ":")
 }
 
 // Elements returns the number of columns of a variable.

@@ -86,11 +86,25 @@ type TypeExpr struct {
 	Members   []*TypeExpr // members of a tuple
 }
 
-// Bound is one entry of <lower=…, upper=…, offset=…, multiplier=…>.
+// Bound is one entry of <lower=…, upper=…, offset=…, multiplier=…, missing>.
 type Bound struct {
 	Base
-	Kind  string // lower, upper, offset, multiplier
-	Value Expr
+	Kind  string // lower, upper, offset, multiplier, or Missing
+	Value Expr   // nil for Missing
+}
+
+// Missing is the kind of the entry which says that data may have missing values.
+const Missing = "missing"
+
+// Missing returns the entry which says that the data of a type may have missing values; nil if
+// there is none.
+func (t *TypeExpr) Missing() *Bound {
+	for i := range t.Bounds {
+		if t.Bounds[i].Kind == Missing {
+			return &t.Bounds[i]
+		}
+	}
+	return nil
 }
 
 // ---- Statements ----

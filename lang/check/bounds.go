@@ -38,6 +38,9 @@ func (v *Var) bounds() reach {
 	}
 	r := anywhere
 	for _, b := range d.Type.Bounds {
+		if b.Kind == ast.Missing {
+			continue
+		}
 		x, ok := constant(b.Value)
 		if !ok {
 			x = math.NaN()

@@ -108,6 +108,7 @@ type Var struct {
 	Block      ast.BlockKind        // block of its declaration; Functions for variables of functions
 	Global     bool                 // declared at the top level of a block other than model
 	Loop       bool                 // a loop variable: read-only
+	Missing    bool                 // data with elements that may be missing, which then are parameters
 	Constraint types.ConstraintKind // the constraint of its declaration
 	Ident      ast.Ident            // the name in the declaration
 	Decl       ast.Node             // VarDecl, For, ForEach or Param

@@ -22,6 +22,9 @@ func (c *checker) varDecl(d *ast.VarDecl, global bool) {
 		Name: d.Name.Name, Type: t, Level: c.declLevel(t), Block: c.block, Global: global,
 		Constraint: kind, Ident: d.Name, Decl: d,
 	}
+	if v.Missing = d.Type.Missing() != nil && c.block == ast.Data; v.Missing {
+		v.Level = Param // missing elements are parameters
+	}
 	if !seen && global && holdsInt(t) {
 		c.integers(d, t)
 	}
@@ -200,6 +203,10 @@ func (c *checker) bounds(t *ast.TypeExpr, vt types.Type) {
 	}
 	defer c.noValues(t)
 	for _, b := range t.Bounds {
+		if b.Kind == ast.Missing {
+			c.missingAllowed(&b, vt)
+			continue
+		}
 		o := c.expr(b.Value)
 		c.withoutDiscrete(b.Value, "a bound")
 		if o.Type.Kind == types.Invalid || vt.Kind == types.Invalid {
@@ -224,12 +231,29 @@ func (c *checker) bounds(t *ast.TypeExpr, vt types.Type) {
 	}
 }
 
+// missingAllowed checks that a declaration may have missing values: of data, and of real numbers.
+func (c *checker) missingAllowed(b *ast.Bound, vt types.Type) {
+	const why = "Missing values become parameters, and the sampler moves by gradients."
+	switch {
+	case c.block != ast.Data:
+		c.report(diag.Errorf(diag.MissingNotAllowed, b.Span(), "only variables of the data block can have missing values"),
+			"", "remove `missing`; a parameter needs no data")
+	case holdsInt(vt):
+		c.report(diag.Errorf(diag.MissingNotAllowed, b.Span(), "integers cannot have missing values"),
+			why, "leave these rows out, or sum over the possible values in the model")
+	case vt.Scalar() == types.Complex:
+		c.report(diag.Errorf(diag.MissingNotAllowed, b.Span(), "complex numbers cannot have missing values"),
+			"", "declare the real and the imaginary parts separately, and make the number by to_complex(…)")
+	}
+}
+
 // noValues warns of a lower bound that is greater than the upper one.
 func (c *checker) noValues(t *ast.TypeExpr) {
-	if len(t.Bounds) != 2 {
+	bounds := slices.DeleteFunc(slices.Clone(t.Bounds), func(b ast.Bound) bool { return b.Kind == ast.Missing })
+	if len(bounds) != 2 {
 		return
 	}
-	lo, hi := t.Bounds[0], t.Bounds[1]
+	lo, hi := bounds[0], bounds[1]
 	if lo.Kind == "upper" {
 		lo, hi = hi, lo
 	}

@@ -133,6 +133,9 @@ func (v *Var) within(in types.Constraint) string {
 	lo, hi := "", ""
 	if d, ok := v.Decl.(*ast.VarDecl); ok {
 		for _, b := range d.Type.Bounds {
+			if b.Kind == ast.Missing {
+				continue
+			}
 			switch x, known := constant(b.Value); {
 			case b.Kind == "lower" && (!known || x >= in.Lo):
 				lo = printer.Line(b.Value)

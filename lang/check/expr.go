@@ -117,6 +117,11 @@ func (c *checker) varExpr(e *ast.VarExpr) TypeLevel {
 			"The sizes of variables must be known before sampling.", "use data or transformed data for the size",
 			note(&v.Ident, "it is declared in the "+v.Block.String()+" block"))
 	}
+	if v.Missing && v.Global && c.block < ast.TransformedParameters {
+		c.report(diag.Errorf(diag.MissingNotKnown, e.Span(), "the values of `%s` are not known before sampling", v.Name),
+			"It is declared with `missing`, so that some of its elements may be parameters.",
+			"use it in transformed parameters, in the model or in generated quantities", note(&v.Ident, "it is declared here"))
+	}
 	level := v.Level
 	if c.block == ast.GeneratedQuantities {
 		level = Data

@@ -603,4 +603,47 @@ const (
 	//	  x ~ normal(0, 1) T[0, ];
 	//	}
 	NoTruncation Code = "E0318"
+
+	// MissingNotAllowed: a variable that cannot have missing values is declared with missing.
+	//
+	// Missing values become parameters with the declared bounds. So only real data can have them:
+	// real, vector, row_vector and matrix, and arrays of these, in the data block.
+	//
+	// Example:
+	//
+	//	data {
+	//	  array[3] int<lower=0, missing> y;
+	//	}
+	//
+	// Fixed:
+	//
+	//	data {
+	//	  vector<lower=0, missing>[3] y;
+	//	}
+	MissingNotAllowed Code = "E0319"
+
+	// MissingNotKnown: data with missing values are used before sampling.
+	//
+	// Their missing elements are parameters. Sizes, other data, transformed data and bounds of
+	// parameters must be known before sampling. Use them in transformed parameters, in the model
+	// or in generated quantities.
+	//
+	// Example:
+	//
+	//	data {
+	//	  vector<missing>[3] y;
+	//	}
+	//	transformed data {
+	//	  vector[3] z = y - 1;
+	//	}
+	//
+	// Fixed:
+	//
+	//	data {
+	//	  vector<missing>[3] y;
+	//	}
+	//	transformed parameters {
+	//	  vector[3] z = y - 1;
+	//	}
+	MissingNotKnown Code = "E0320"
 )

@@ -58,6 +58,9 @@ func (p *printer) typ(t *ast.TypeExpr) doc {
 
 func (p *printer) bound(b *ast.Bound) doc {
 	b = complete(p, b)
+	if b.Kind == ast.Missing {
+		return p.leaf(b.Pos.Start, b.Kind)
+	}
 	return concat{p.leaf(b.Pos.Start, b.Kind), text("="), p.expr(b.Value)}
 }
 

@@ -2,6 +2,7 @@ package interp
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
@@ -110,6 +111,9 @@ func (s *scope) check(v *ir.Var) func(f *frame) *violation {
 			}
 			bounds := limit(f).floats()
 			for i, x := range xs {
+				if v.Missing && math.IsNaN(x) {
+					continue // this element is a parameter
+				}
 				bound := bounds[0]
 				if len(bounds) > 1 {
 					bound = bounds[i]

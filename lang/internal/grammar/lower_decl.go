@@ -219,10 +219,29 @@ func (l *lowerer) bounds(t *Elem, rule typeRule) []ast.Bound {
 	for _, b := range t.Bounds {
 		base := l.tokensBase(b.Tokens)
 		name := spanOf(l, b.Tokens[0])
-		out = append(out, ast.Bound{Base: base, Kind: b.Kind, Value: l.expr(&b.Value.Expr)})
-		prev, twice := seen[b.Kind]
+		kind := b.Kind
+		var value ast.Expr
+		if b.Missing {
+			kind = ast.Missing
+		} else {
+			value = l.expr(&b.Value.Expr)
+		}
+		out = append(out, ast.Bound{Base: base, Kind: kind, Value: value})
+		prev, twice := seen[kind]
 		switch {
-		case b.Kind != "lower" && b.Kind != "upper" && b.Kind != "offset" && b.Kind != "multiplier":
+		case b.Extra != nil:
+			l.add(diag.BadBound, name, "`missing` has no value").Fix = "write `missing` alone"
+			seen[kind] = name
+			continue
+		case b.Missing && !twice && !rule.lowerUpper:
+			d := l.add(diag.MissingNotAllowed, name, "`%s` cannot have missing values", t.Name)
+			d.Detail = "Its elements depend on each other, so that some of them alone cannot be parameters."
+			d.Fix = "declare it without `missing`, and give complete data"
+			continue
+		case b.Missing && !twice:
+			seen[kind] = name
+			continue
+		case !b.Missing && b.Kind != "lower" && b.Kind != "upper" && b.Kind != "offset" && b.Kind != "multiplier":
 			d := l.add(diag.BadBound, name, "there is no bound called `%s`", b.Kind)
 			d.Detail = "The bounds are lower, upper, offset and multiplier."
 			if near := nearestBound(b.Kind); near != "" {
@@ -230,7 +249,7 @@ func (l *lowerer) bounds(t *Elem, rule typeRule) []ast.Bound {
 				d.Replace(near)
 			}
 		case twice:
-			d := l.add(diag.BadBound, name, "`%s` is given twice", b.Kind)
+			d := l.add(diag.BadBound, name, "`%s` is given twice", kind)
 			d.Related = []diag.Note{{Span: prev, Message: "it is given here first"}}
 			d.Fix = "remove one of the two"
 		case !rule.lowerUpper:
@@ -240,7 +259,7 @@ func (l *lowerer) bounds(t *Elem, rule typeRule) []ast.Bound {
 		case isShift(b.Kind) && (has(seen, "lower") || has(seen, "upper")), !isShift(b.Kind) && (has(seen, "offset") || has(seen, "multiplier")):
 			l.add(diag.BadBound, name, "lower and upper cannot be combined with offset and multiplier")
 		}
-		seen[b.Kind] = name
+		seen[kind] = name
 	}
 	return out
 }

@@ -99,8 +99,10 @@ type Elem struct {
 type Bound struct {
 	Tokens []lexer.Token
 
-	Kind  string     `parser:"@(Keyword | Ident) '='"`
-	Value *BoundExpr `parser:"@@"`
+	Missing bool       `parser:"( @'missing'"`
+	Extra   *BoundExpr `parser:"  ('=' @@)?"`
+	Kind    string     `parser:"| @(Keyword | Ident) '='"`
+	Value   *BoundExpr `parser:"  @@ )"`
 }
 
 // FuncDef defines or declares a function.
