@@ -5,7 +5,7 @@
 //
 // Each subcommand has a file of its name. Shared files:
 //
-//	run_start.go     start of a run; run_record.go: the record of a run
+//	run_start.go     start of a run; run_record.go: the record of a run; heap.go: its memory
 //	approximate.go   shared by optimize, laplace, pathfinder and variational
 //	criticised.go    shared by commands that judge a model by its draws
 //	parquet.go       the input of the program that writes Parquet, for convert
