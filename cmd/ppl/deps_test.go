@@ -58,7 +58,7 @@ front/lsp:  front/lsp lang stdlib compile/data jrpc2
 front/docs:
 front/formula: front/formula fit model lang compile/data participle
 front/httpd: front/httpd sync
-front/serve: front/httpd front/serve sys
+front/serve: front/httpd front/serve internal/race sys
 front/mcp:  front/mcp mcp
 front/cmdstan: front/cmdstan fit model infer ad lang stdlib compile internal/planted internal/files internal/clients/rules pflag
 front/bridge: front/bridge fit model lang ad compile infer internal/planted
@@ -72,6 +72,7 @@ internal/files: sys
 internal/buildinfo:
 internal/cputime:
 internal/planted:
+internal/race:
 internal/short:
 internal/goroutines:
 internal/lean:
@@ -180,7 +181,7 @@ front/docs:
 front/formula:           compile/data lang/diag lang/format lang/source participle
 front/lsp:               lang lang/source lang/diag lang/ast lang/service compile/data jrpc2
 front/httpd:             sync
-front/serve:             front/httpd sys
+front/serve:             front/httpd internal/race sys
 front/mcp:               mcp
 front/bridge:            fit/selfcheck model lang ad internal/planted compile compile/data lang/source
 front/bridge/libppl:     front/bridge
@@ -197,6 +198,7 @@ internal/files:          sys
 internal/buildinfo:
 internal/cputime:
 internal/planted:
+internal/race:
 internal/short:
 internal/goroutines:
 internal/lean:
@@ -377,7 +379,7 @@ func TestImports(t *testing.T) {
 			switch {
 			case imported == f.pkg: // a test from outside
 			case f.test && imported == "go-internal": // txtar, testscript
-			case f.test && imported == "internal/short":
+			case f.test && (imported == "internal/short" || imported == "internal/race"):
 			case f.test && f.pkg == "cmd/ppl" && imported == "jsonschema":
 			case !allowed(imported, area[a]):
 				t.Errorf("%s imports %s: packages of %s must not", f.name, imported, a)
