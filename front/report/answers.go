@@ -74,7 +74,8 @@ func answerOf(c *assess.Curve, what string) string {
 	return fmt.Sprintf("The %s by %s is lowest for %s, %s, and highest for %s, %s.", what, c.Name, at(low), text[low], at(high), text[high])
 }
 
-// answers fills in the answers from parameters if there are none from expected outcomes.
+// answers fills in the answers from parameters if there are none from expected outcomes. So it is
+// with several outcomes, whose expectations alone say little.
 func (w *work) answers() {
 	if len(w.report.Answers) > 0 {
 		w.report.Answers = w.report.Answers[:min(len(w.report.Answers), maxAnswered)]

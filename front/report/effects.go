@@ -30,6 +30,7 @@ func effects(w *work) []Figure {
 	if len(left) > 0 {
 		w.note("Effects of some variables are not shown: %s.", strings.Join(left, "; "))
 	}
+	several := slices.ContainsFunc(curves, func(c assess.Curve) bool { return c.Outcome != curves[0].Outcome })
 	var out []Figure
 	for i := range curves {
 		f := w.effect(&curves[i])
@@ -37,7 +38,7 @@ func effects(w *work) []Figure {
 			continue
 		}
 		out = append(out, f)
-		if answer := answerOf(&curves[i], f.Y.Label); answer != "" {
+		if answer := answerOf(&curves[i], f.Y.Label); answer != "" && !several {
 			w.report.Answers = append(w.report.Answers, answer)
 		}
 	}
