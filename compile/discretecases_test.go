@@ -2,10 +2,14 @@ package compile_test
 
 import (
 	"encoding/json"
+	"errors"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/internal/short"
+	"github.com/ppl-lang/ppl/lang/source"
 )
 
 // between returns the same bounds for discrete parameters.
@@ -242,6 +246,47 @@ model {
 data { array[2, 3] int lo; array[2, 3] int hi; array[2, 3] real y; }
 parameters { real m; array[2, 3] int<lower=lo, upper=hi> z; }
 model { for (i in 1:2) for (j in 1:3) y[i, j] ~ normal(m * z[i, j], 1 + i); for (i in 1:2) target += 0.2 * z[i, 1] * z[i, 2] - 0.1 * z[i, 3] * z[i, 2]; m ~ normal(0, 1); }`},
+	{name: "running sums of data", bounds: between(1, 2, "z"), data: `{"N":4,"y":[1,2,3,1],"x":[1,0,-1,2]}`, text: `
+data { int N; array[N] real y; vector[N] x; }
+parameters { vector[2] mu; real b; array[N] int<lower=1, upper=2> z; }
+model {
+  real acc = b;
+  for (n in 1:N) { acc += x[n] * b; y[n] ~ normal(mu[z[n]] + acc, 1); }
+  mu ~ normal(0, 1);
+}`},
+	{name: "constrained transformed parameters", bounds: between(1, 2, "z"), data: `{"N":4,"y":[1,2,3,1]}`, text: `
+data { int N; array[N] real y; }
+parameters { vector<lower=0>[2] s; array[2] simplex[3] w; array[N] int<lower=1, upper=2> z; }
+transformed parameters {
+  vector<lower=0>[2] sums = rep_vector(0, 2);
+  real<lower=0> first = s[z[1]];
+  vector[2] other;
+  for (k in 1:2) { other[k] = s[k] + 1; sums[k] = first * other[k]; }
+}
+model { for (n in 1:N) y[n] ~ normal(sums[1 + n % 2], other[z[n]]); s ~ exponential(1); }`},
+	{name: "bounds of loops from locals", bounds: between(1, 2, "z"), data: `{"G":2,"N":5,"from":[1,4],"y":[1,2,3,1,0]}`, text: `
+data { int G; int N; array[G] int from; array[N] real y; }
+parameters { vector[2] mu; array[2] simplex[2] P; array[N] int<lower=1, upper=2> z; }
+model {
+  for (g in 1:G) {
+    int a = from[g];
+    int b = g < G ? from[g + 1] - 1 : N;
+    for (t in a:b) {
+      if (t > a) z[t] ~ categorical(P[z[t - 1]]);
+      y[t] ~ normal(mu[z[t]], 1);
+    }
+  }
+  mu ~ normal(0, 1);
+}`},
+	{name: "locals of branches", bounds: between(1, 2, "z"), data: `{"N":3,"y":[1,2,3],"flag":1}`, text: `
+data { int N; array[N] real y; int flag; }
+parameters { vector[2] mu; real b; array[N] int<lower=1, upper=2> z; }
+model {
+  if (flag == 1) { real m = 2 * b; for (n in 1:N) y[n] ~ normal(mu[z[n]] + m, 1); } else { y ~ normal(mu[z], 2); }
+  { vector[2] twice = 2 * mu; for (n in 1:N) target += twice[z[n]]; }
+  profile("a") { for (n in 1:N) z[n] ~ categorical([0.3, 0.7]'); }
+  mu ~ normal(0, 1); b ~ normal(0, 1);
+}`},
 	{name: "functions", bounds: between(1, 3, "z"), data: `{"N":3,"y":[1,2,3]}`, text: `
 functions { real mix_lpdf(real y, int k, vector mu) { return normal_lpdf(y | mu[k], k); } real f(int k, real m) { return k > 2 ? m : -m; } }
 data { int N; array[N] real y; }
@@ -338,6 +383,48 @@ model {
 }`}.check(t, 300)
 		if t.Failed() {
 			t.Fatalf("seed %d, data %s", seed, text)
+		}
+	}
+}
+
+// TestDiscreteRefused checks what cannot be summed out.
+func TestDiscreteRefused(t *testing.T) {
+	const head = "data { int N; array[N] real y; }\nparameters { vector[2] mu; array[N] int<lower=1, upper=2> z; }\n"
+	for _, c := range []struct{ code, functions, model string }{
+		{"E0413", "", "for (n in 1:N) y[n] ~ normal(mu[z[z[n]]], 1);"},
+		{"E0413", "", "for (n in 1:N) { print(z[n]); }"},
+		{"E0413", "", "for (n in 1:N) if (z[n] == 1) reject(\"one\");"},
+		{"E0413", "", "for (n in 1:N) { if (z[n] == 1) { y[n] ~ normal(0, 1); print(\"one\"); } }"},
+		{"E0413", "", "for (n in 1:N) target += mu[z[n]] * target();"},
+		{"E0413", "", "real m = 0; for (n in 1:N) y[n] ~ normal(mu[z[n]] + m, 1); m = mu[1]; target += m;"},
+		{"E0413", "", "vector[z[1]] a = rep_vector(0, z[1]); target += sum(a);"},
+		{"E0413", "functions { void add_lp(int k) { target += k; } }\n", "for (n in 1:N) add_lp(z[n]);"},
+		{"E0413", "functions { real add_lp(int k) { target += k; return 1; } }\n", "for (n in 1:N) target += add_lp(z[n]);"},
+		{"E0413", "", "for (n in 1:N) { z[n] ~ poisson(mu[1]) T[1, 2]; }"},
+		{"E0622", "", "sum(z) ~ poisson(exp(mu[1]));"},
+		{"E0606", "", "for (n in 1:N) y[n] ~ normal(mu[z[n + 1]], 1);"},
+	} {
+		set, err := data.ParseText("data.json", `{"N":30,"y":[1,2,3,4,5,6,7,8,9,10,1,2,3,4,5,6,7,8,9,10,1,2,3,4,5,6,7,8,9,10]}`, data.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := c.functions + head + "model { " + c.model + " }\n"
+		p, list := compile.Compile(source.NewFile("m.stan", text))
+		if !list.HasErrors() {
+			var e *compile.Error
+			if _, err := p.Bind(set, compile.BindOptions{}); errors.As(err, &e) {
+				list = e.List
+			} else if err != nil {
+				t.Errorf("%s: %v", c.model, err)
+			}
+		}
+		errs := list.Errors()
+		if len(errs) == 0 || string(errs[0].Code) != c.code {
+			t.Errorf("%s: %v, want %s", c.model, errs, c.code)
+			continue
+		}
+		if !errs[0].Span.IsValid() {
+			t.Errorf("%s: the message has no place", c.model)
 		}
 	}
 }

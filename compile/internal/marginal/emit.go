@@ -296,6 +296,10 @@ func (w *writer) value(k *kind, c counter, all []factor, q clique, m messages) (
 		}
 	}
 	e.sum = w.p.names.fresh("f")
+	e.renamed = map[*check.Var]string{}
+	for _, v := range pat.leaf.copied {
+		e.renamed[v] = w.p.names.fresh(v.Name)
+	}
 	body := make([]ast.Stmt, 0, len(pat.leaf.code))
 	for _, s := range pat.leaf.code {
 		body = append(body, e.node(s).(ast.Stmt))
@@ -391,6 +395,8 @@ type editor struct {
 	axes   []ast.Expr // values of the elements of the pattern
 	shifts []ast.Expr
 	sum    string // the variable that target += adds to
+
+	renamed map[*check.Var]string
 }
 
 func (e *editor) expr(x ast.Expr) ast.Expr { return e.node(x).(ast.Expr) }
@@ -419,10 +425,22 @@ func (e *editor) node(n ast.Node) ast.Node {
 			return e.occurrence(e.leaf.occs[k], &e.reads[k])
 		}
 		if v, ok := n.(*ast.VarExpr); ok {
-			if to, ok := e.loops[e.p.info.Uses[v]]; ok {
+			u := e.p.info.Uses[v]
+			if to, ok := e.loops[u]; ok {
 				return clone(to, nil)
 			}
+			if name, ok := e.renamed[u]; ok {
+				return b.name(name)
+			}
 		}
+	case *ast.VarDecl:
+		if name, ok := e.renamed[e.p.info.Defs[n]]; ok {
+			c := *ast.Map(n, e.node).(*ast.VarDecl)
+			c.Name = b.ident(name)
+			return &c
+		}
+	case *ast.TypeExpr:
+		return unconstrained(ast.Map(n, e.node).(*ast.TypeExpr))
 	case *ast.Tilde:
 		if n.Trunc != nil {
 			return e.truncated(n)
@@ -453,6 +471,18 @@ func (e *editor) node(n ast.Node) ast.Node {
 		}
 	}
 	return shallow(ast.Map(n, e.node))
+}
+
+// unconstrained returns the type of a local variable for a declaration with a constraint.
+func unconstrained(t *ast.TypeExpr) *ast.TypeExpr {
+	c := *t
+	c.Bounds = nil
+	if _, plain, ok := types.ConstrainedType(t.Elem); ok {
+		if c.Elem = plain.Kind.String(); plain.Kind == types.Matrix && len(t.Sizes) == 1 {
+			c.Sizes = []ast.Expr{t.Sizes[0], clone(t.Sizes[0], nil)}
+		}
+	}
+	return &c
 }
 
 // tilde returns the log density of a distribution statement, with all its terms.

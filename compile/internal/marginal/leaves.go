@@ -14,9 +14,14 @@ type leaf struct {
 	id   int
 	path []ast.Stmt // *ast.For and *ast.If around it, outermost first
 	then []bool     // for an *ast.If of path: the branch
+	// before has, for each statement of path, the integers that statements before it set: data
+	// alone decide them.
+	before [][]ast.Stmt
 	// code computes the factor: statements that the last one needs, in order, then that one.
 	code []ast.Stmt
 	occs []*occ
+	// copied are variables that the code declares although the model block also has them.
+	copied []*check.Var
 }
 
 func (l *leaf) stmt() ast.Stmt { return l.code[len(l.code)-1] }
@@ -42,6 +47,7 @@ type collector struct {
 	levels []level
 	path   []ast.Stmt
 	then   []bool
+	before [][]ast.Stmt
 }
 
 // collect splits the model block into leaves and the statements that no discrete parameter is
@@ -81,9 +87,7 @@ func (c *collector) involved(s ast.Stmt) ast.Stmt {
 		return builder{s.Span()}.block(kept...)
 	case *ast.For:
 		if !c.p.involved(s.From) && !c.p.involved(s.To) && !jumps(s.Body) && c.apart(s) {
-			c.path, c.then = append(c.path, s), append(c.then, true)
-			kept := c.inner(level{loop: s}, statements(s.Body))
-			c.path, c.then = c.path[:len(c.path)-1], c.then[:len(c.then)-1]
+			kept := c.within(s, true, s.Body)
 			if !adds(kept) {
 				return nil
 			}
@@ -99,10 +103,7 @@ func (c *collector) involved(s ast.Stmt) ast.Stmt {
 				if s2 == nil {
 					return nil
 				}
-				c.path, c.then = append(c.path, s), append(c.then, then)
-				kept := c.inner(level{loop: s}, statements(s2))
-				c.path, c.then = c.path[:len(c.path)-1], c.then[:len(c.then)-1]
-				return kept
+				return c.within(s, then, s2)
 			}
 			yes, no := branch(s.Then, true), branch(s.Else, false)
 			if len(yes)+len(no) == 0 {
@@ -125,6 +126,23 @@ func (c *collector) involved(s ast.Stmt) ast.Stmt {
 		c.leaf(s)
 	}
 	return nil
+}
+
+// within goes over the body of a loop or of a branch.
+func (c *collector) within(s ast.Stmt, then bool, body ast.Stmt) []ast.Stmt {
+	var ints []ast.Stmt
+	for _, l := range c.levels {
+		for _, b := range l.before {
+			if d, ok := b.(*ast.VarDecl); ok && c.p.fixed[c.p.info.Defs[d]] {
+				ints = append(ints, d)
+			}
+		}
+	}
+	c.path, c.then, c.before = append(c.path, s), append(c.then, then), append(c.before, ints)
+	kept := c.inner(level{loop: s}, statements(body))
+	n := len(c.path) - 1
+	c.path, c.then, c.before = c.path[:n], c.then[:n], c.before[:n]
+	return kept
 }
 
 // inner goes over the statements of an inner list.
@@ -226,23 +244,29 @@ func root(e ast.Expr) (*ast.VarExpr, bool) {
 
 // leaf adds a statement with what it needs.
 func (c *collector) leaf(s ast.Stmt) {
-	l := &leaf{id: len(c.leaves), path: slices.Clone(c.path), then: slices.Clone(c.then)}
-	needed := map[*check.Var]bool{}
+	l := &leaf{id: len(c.leaves), path: slices.Clone(c.path), then: slices.Clone(c.then), before: slices.Clone(c.before)}
+	needed, changed := map[*check.Var]bool{}, map[*check.Var]bool{}
 	c.p.reads(s, needed)
+	c.p.assigns(s, changed)
 	var code []ast.Stmt
 	for k := len(c.levels) - 1; k >= 0; k-- {
 		before := c.levels[k].before
 		for i := len(before) - 1; i >= 0; i-- {
 			b := before[i]
-			// Outside all loops, what no discrete parameter is involved in is computed once.
-			if c.levels[k].depth == 0 && !c.p.involved(b) {
+			// At the top of the block, what no discrete parameter is involved in is computed once,
+			// unless the code changes it.
+			if k == 0 && !c.p.involved(b) && !c.p.defines(b, changed) {
 				continue
 			}
 			if !c.p.defines(b, needed) {
 				continue
 			}
+			if d, ok := b.(*ast.VarDecl); ok && k == 0 && !c.p.involved(b) {
+				l.copied = append(l.copied, c.p.info.Defs[d])
+			}
 			if b = c.p.withoutTargets(b); b != nil {
 				c.p.reads(b, needed)
+				c.p.assigns(b, changed)
 				code = append(code, b)
 			}
 		}
@@ -261,6 +285,47 @@ func (p *program) reads(n ast.Node, into map[*check.Var]bool) {
 		if v, ok := n.(*ast.VarExpr); ok {
 			if u := p.info.Uses[v]; u != nil {
 				into[u] = true
+			}
+		}
+		return true
+	}, nil)
+}
+
+// assigns adds the variables that a statement assigns to a set.
+func (p *program) assigns(n ast.Node, into map[*check.Var]bool) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		if a, ok := n.(*ast.Assign); ok {
+			for v := range ast.Targets(a.LHS) {
+				into[p.info.Uses[v]] = true
+			}
+		}
+		return true
+	}, nil)
+}
+
+// settled refuses a local variable that changes after a statement about discrete parameters has
+// read it: the written program evaluates such statements last.
+func (p *program) settled(l *leaf) {
+	b := p.tree.Block(ast.Model)
+	read, own := map[*check.Var]bool{}, map[*check.Var]bool{}
+	for _, s := range l.code {
+		p.reads(s, read)
+		ast.Inspect(s, func(n ast.Node) bool {
+			if v := p.info.Defs[n]; v != nil {
+				own[v] = true
+			}
+			return true
+		}, nil)
+	}
+	from := l.stmt().Span().Start
+	ast.Inspect(b, func(n ast.Node) bool {
+		a, ok := n.(*ast.Assign)
+		if !ok {
+			return true
+		}
+		for t := range ast.Targets(a.LHS) {
+			if v := p.info.Uses[t]; read[v] && !own[v] && a.Span().Start > from {
+				p.refuse(diag.DiscreteUse, a.Span(), "`"+v.Name+"` changes after a statement about a discrete parameter has read it", "Such statements are evaluated last.", "use another variable")
 			}
 		}
 		return true
@@ -378,14 +443,14 @@ func (p *program) withoutTargets(s ast.Stmt) ast.Stmt {
 		if c.Body = p.withoutTargets(s.Body); c.Body == nil {
 			return nil
 		}
-		p.copies[&c] = p.info.Defs[s]
+		p.copies[&c] = p.def(s)
 		return &c
 	case *ast.ForEach:
 		c := *s
 		if c.Body = p.withoutTargets(s.Body); c.Body == nil {
 			return nil
 		}
-		p.copies[&c] = p.info.Defs[s]
+		p.copies[&c] = p.def(s)
 		return &c
 	case *ast.If:
 		c := *s

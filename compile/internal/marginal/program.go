@@ -59,6 +59,7 @@ type program struct {
 	elements []element
 	taint    map[*check.Var]bool // discrete parameters, and the variables computed from them
 	derived  []ast.Stmt          // the statements of transformed parameters
+	fixed    map[*check.Var]bool // integers of the model block that data decide
 	found    diag.List
 	copies   map[ast.Node]*check.Var // what copied loops of the tree declare
 }

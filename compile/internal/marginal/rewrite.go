@@ -2,6 +2,7 @@ package marginal
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/interp"
@@ -85,7 +86,7 @@ func joined(n ast.Node, info *check.Info) ast.Node {
 // Interface returns the program that others see before data are known: the discrete parameters, and
 // what is computed from them, are generated quantities.
 func (s *Split) Interface() *ast.File {
-	p := &program{tree: s.tree, info: s.info, taint: s.taint, names: s.names}
+	p := &program{tree: s.tree, info: s.info, taint: s.taint, names: s.names, copies: map[ast.Node]*check.Var{}}
 	return p.written(nil, nil, nil, true)
 }
 
@@ -119,11 +120,17 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget) (*Result, error)
 		return nil, err
 	}
 	if b := p.tree.Block(ast.TransformedParameters); b != nil {
-		p.derived = b.Stmts
+		for _, s := range b.Stmts {
+			if d := p.without(s, false); d != nil && p.touches(s) {
+				p.derived = append(p.derived, d)
+			}
+		}
 	}
+	p.fix()
 	leaves, kept := p.collect()
 	for _, l := range leaves {
 		p.check(l)
+		p.settled(l)
 	}
 	if len(p.found) > 0 {
 		return nil, &Error{p.found}
@@ -162,6 +169,11 @@ func (p *program) check(l *leaf) {
 			case *ast.CallStmt:
 				p.refuse(diag.DiscreteUse, n.Span(), "this call gets a discrete parameter, and may add to the target", "A sum over the parameter needs the term of each value.",
 					"make it a function with a result, and write target += …")
+			case *ast.CallExpr:
+				if strings.HasSuffix(n.Func.Name, "_lp") {
+					p.refuse(diag.DiscreteUse, n.Span(), "this call is in a statement about a discrete parameter, and may add to the target", "A sum over the parameter needs the term of each value.",
+						"make it a function without the suffix _lp, and write target += …")
+				}
 			case *ast.Target:
 				p.refuse(diag.DiscreteUse, n.Span(), "target() has no value together with a discrete parameter", "", "leave it out")
 			case *ast.Print, *ast.Reject:
@@ -322,6 +334,7 @@ func (p *program) without(s ast.Stmt, dependent bool) ast.Stmt {
 		if c.Body = both(s.Body); c.Body == nil || dependent && (p.involved(s.From) || p.involved(s.To)) {
 			return nil
 		}
+		p.copies[&c] = p.def(s)
 		return &c
 	case *ast.If:
 		c := *s

@@ -97,6 +97,12 @@ func (t *tracer) path(l *leaf, at int, loops []*ast.For, values []int64) error {
 	if at == len(l.path) {
 		return t.instance(l, loops, values)
 	}
+	local := map[*ir.Var]bool{}
+	for _, s := range l.before[at] {
+		if err := t.exec(s, l, local); err != nil {
+			return err
+		}
+	}
 	switch s := l.path[at].(type) {
 	case *ast.If:
 		c, err := t.truth(s.Cond)
@@ -572,7 +578,27 @@ func (p *program) decided(e ast.Expr) bool {
 	return ok
 }
 
-// certain reports whether a variable is data, transformed data, or the variable of a loop.
+// certain reports whether a variable is data, transformed data, the variable of a loop, or an
+// integer that is computed from these once.
 func (p *program) certain(v *check.Var) bool {
-	return v == nil || v.Block == ast.Data || v.Block == ast.TransformedData || v.Loop
+	return v == nil || v.Block == ast.Data || v.Block == ast.TransformedData || v.Loop && !p.taint[v] || p.fixed[v]
+}
+
+// fix finds the integers of the model block that are computed once, from data.
+func (p *program) fix() {
+	p.fixed = map[*check.Var]bool{}
+	b := p.tree.Block(ast.Model)
+	if b == nil {
+		return
+	}
+	assigned := map[*check.Var]bool{}
+	p.assigns(b, assigned)
+	ast.Inspect(b, func(n ast.Node) bool {
+		if d, ok := n.(*ast.VarDecl); ok && d.Init != nil {
+			if v := p.info.Defs[d]; v.Type.Kind == types.Int && !assigned[v] && !p.taint[v] && p.decided(d.Init) {
+				p.fixed[v] = true
+			}
+		}
+		return true
+	}, nil)
 }
