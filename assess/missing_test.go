@@ -1,0 +1,84 @@
+package assess_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ppl-lang/ppl/assess"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/model"
+)
+
+const lineWithMissing = `data { int N; vector[N] x; vector<missing>[N] y; }
+parameters { real a; real b; real<lower=0> s; }
+model { a ~ normal(0, 5); b ~ normal(0, 5); s ~ normal(0, 5); y ~ normal(a + b * x, s); }
+generated quantities { vector[N] log_lik; for (n in 1:N) log_lik[n] = normal_lpdf(y[n] | a + b * x[n], s); }`
+
+// TestMissingLeftOut checks that log likelihoods and predictive checks are about observed values
+// only, and that the missing ones are parameters with the names of the data.
+func TestMissingLeftOut(t *testing.T) {
+	m, err := model.Compile("m.stan", lineWithMissing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nan := math.NaN()
+	values := map[string]any{"N": 8, "x": []float64{-2, -1, 0, 1, 2, 3, 4, 5}, "y": []float64{0.1, nan, 2.2, 2.9, nan, 5.2, 5.8, 7.1}}
+	p, err := m.Bind(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if missing := p.Missing(); len(missing) != 1 || missing[0].Size != 8 || !slices.Equal(missing[0].Elements, []string{"y[2]", "y[5]"}) {
+		t.Errorf("missing: %v", missing)
+	}
+	f, err := fit.Sample(t.Context(), p, fit.Options{Chains: 2, Warmup: 200, Draws: 200, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(f.Names()[:5], " "); got != "y.2 y.5 a b s" {
+		t.Errorf("quantities %s", got)
+	}
+	if v, err := f.Variable("y"); err != nil || len(v.Chains[0]) != 2*f.Draws.Len(0) {
+		t.Errorf("the draws of y: %v", err)
+	}
+	want := []string{"y[1]", "y[3]", "y[4]", "y[6]", "y[7]", "y[8]"}
+	for _, derive := range []bool{true, false} {
+		l, err := assess.LogLikOf(t.Context(), f, assess.LogLikOptions{Derive: derive})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := slices.Clone(l.Names)
+		for i := range got {
+			got[i] = strings.Replace(got[i], "log_lik", "y", 1)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("derived %v: log likelihoods of %v, want %v", derive, got, want)
+		}
+	}
+	r, err := assess.PredictiveOf(t.Context(), f, assess.PredictiveOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := r.Variables[0]; v.Observations != 6 || slices.ContainsFunc(v.Observed, math.IsNaN) {
+		t.Errorf("%d observations: %v", v.Observations, v.Observed)
+	}
+	if _, err := assess.NewHoldout(t.Context(), m, values, model.BindOptions{}); err == nil || !strings.Contains(err.Error(), "y has missing values") {
+		t.Errorf("held-out rows: %v", err)
+	}
+	s, err := assess.NewSimulator(t.Context(), m, values, 3, 1, assess.SimulatorOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, params, err := s.Set(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, _ := made.Get("y")
+	truth, _ := params.Get("y")
+	for i, v := range y.Reals {
+		if gone := i == 1 || i == 4; math.IsNaN(v) != gone || gone && math.IsNaN(truth.Reals[i]) {
+			t.Errorf("simulated y %v with the parameters %v", y.Reals, truth.Reals)
+		}
+	}
+}
