@@ -16,7 +16,8 @@
 //	compile.go      Compile: text to a typed program
 //	discrete.go     programs with discrete parameters, which are summed out when data are known
 //	model.go        Bind, Model: log density, outputs
-//	missing.go      data with missing values: the program for the observed ones
+//	missing.go      data with missing values: the program for the observed ones;
+//	                missingstan.go: the same as a program of Stan
 //	initial.go      from initial values to the unconstrained point where a chain starts
 //	pipeline.go     the stages from a graph to an executable program; programs made on first use
 //	interpreted.go  models, or parts of them, that have no graph

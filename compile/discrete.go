@@ -2,6 +2,7 @@ package compile
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/compile/internal/bind"
@@ -60,13 +61,26 @@ func (p *Program) rewritten(d *data.Set, o bind.Options) (*marginal.Result, erro
 	return r, err
 }
 
-// Summed returns the text of the model with its discrete parameters summed out: an ordinary Stan
-// program with the same posterior for the same data. Its generated quantities draw them.
-func (m *Model) Summed() string {
-	if m.discrete == nil {
+// Stan returns the text of an ordinary Stan program with the same posterior for the same data, if
+// the model's is none; otherwise "". Discrete parameters are summed out, and drawn in generated
+// quantities. Missing elements of the data are parameters; the data have NaN for them.
+func (m *Model) Stan() string {
+	tree := m.written
+	if m.discrete != nil {
+		tree = m.discrete.Tree
+	}
+	holes := slices.ContainsFunc(m.program.Data, func(v *ir.Var) bool { return v.Missing })
+	if m.discrete == nil && !holes {
 		return ""
 	}
-	return layout.String(m.discrete.Tree) + "\n"
+	if holes {
+		info, list := check.Check(tree, stdlib.Language())
+		if list.HasErrors() {
+			return ""
+		}
+		tree = writeMissing(tree, info, m.program.Parameters)
+	}
+	return layout.String(tree) + "\n"
 }
 
 // listOf returns the diagnostics of an error of package marginal.

@@ -272,12 +272,12 @@ func (c discreteCase) check(t *testing.T, draws int) {
 			t.Fatal(err)
 		}
 		if !near(value, lp, 1e-10) {
-			text := m.Summed()
+			text := m.Stan()
 			t.Fatalf("log density %.15g, enumerated %.15g\n%s", value, lp, text)
 		}
 		for i := range grad {
 			if !near(got[i], grad[i], 1e-9) {
-				text := m.Summed()
+				text := m.Stan()
 				t.Fatalf("derivative %d is %.15g, enumerated %.15g\n%s", i, got[i], grad[i], text)
 			}
 		}

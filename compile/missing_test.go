@@ -72,6 +72,7 @@ func TestMissing(t *testing.T) {
 				if got.Dim() != want.Dim() {
 					t.Fatalf("%d parameters, want %d", got.Dim(), want.Dim())
 				}
+				stan := boundTo(t, got.Stan(), c.values, o)
 				rng := rand.New(rand.NewPCG(1, 2))
 				for range 5 {
 					x := make([]float64, got.Dim())
@@ -90,6 +91,9 @@ func TestMissing(t *testing.T) {
 					same := func(a, b float64) bool { return math.Abs(a-b) <= 1e-12*max(1, math.Abs(b)) }
 					if !same(lp, lq) || !slices.EqualFunc(g, h, same) {
 						t.Errorf("log density %v and gradient %v, by hand %v and %v", lp, g, lq, h)
+					}
+					if lq, err = stan.LogDensityGrad(x, h); err != nil || !same(lp, lq) || !slices.EqualFunc(g, h, same) {
+						t.Errorf("log density %v and gradient %v, in Stan's program %v, %v and %v\n%s", lp, g, lq, err, h, got.Stan())
 					}
 					if a, err := got.Agree(x, rng, time.Minute); err != nil || a.Wrong() {
 						t.Errorf("the engines differ: %v %v", a, err)
@@ -110,7 +114,7 @@ func boundTo(t *testing.T, program, values string, o BindOptions) *Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if set, _, err = p.Coded(set); err != nil {
+	if set, _, err = p.Coded(set.Filled(func(string) bool { return true })); err != nil {
 		t.Fatal(err)
 	}
 	whole := complete(p.ir, set)

@@ -17,6 +17,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/vm"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/internal/planted"
+	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/stdlib/transform"
@@ -47,6 +48,7 @@ type BindOptions struct {
 type Model struct {
 	program  *ir.Program
 	bound    *bind.Bound
+	written  *ast.File        // the program as written
 	discrete *marginal.Result // nil: the program has no discrete parameters
 	made     *made            // shared by clones
 	early    []PassEffect     // effects of the passes before differentiation, for Explain
@@ -133,7 +135,7 @@ func (p *Program) bind(ctx context.Context, d *data.Set, o BindOptions, fault *p
 	}
 	m = &Model{
 		asked: asked, fault: fault,
-		program: program, bound: bound, discrete: discrete, made: &made{}, without: o.Without, prints: prints, env: &ad.Env{Print: prints.function()}, curvature: &curvature{},
+		program: program, bound: bound, written: p.tree, discrete: discrete, made: &made{}, without: o.Without, prints: prints, env: &ad.Env{Print: prints.function()}, curvature: &curvature{},
 		options: interp.Options{Propto: !o.NoPropto, Jacobian: !o.NoJacobian, Transforms: edition, Memory: o.Memory, Statements: o.Statements},
 	}
 	for _, par := range bound.Params {

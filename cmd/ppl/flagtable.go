@@ -149,7 +149,7 @@ var flagTable = []flagRow{
 	{name: "outcome", topic: topicMethod, common: true, value: "DATA", values: dataNames, text: "the outcome, if the model has several"},
 	{name: "pedantic", topic: topicMethod, common: true, text: "also warn of what is often a mistake"},
 	{name: "stdio", topic: topicMethod, text: "accepted because some editors pass it; has no effect"},
-	{name: "to-stan", topic: topicMethod, common: true, text: "print the model with its integer parameters summed out, for the data of --data"},
+	{name: "to-stan", topic: topicMethod, common: true, text: "print the model as Stan runs it, for the data of --data"},
 	{name: "upgrade", topic: topicMethod, common: true, text: "rewrite the syntax of older versions of Stan"},
 	{name: "no-propto", topic: topicMethod, common: true, text: "keep the constant terms that statements with ~ drop"},
 	{name: "no-jacobian", topic: topicMethod, common: true, text: "leave out the log Jacobians of constrained parameters; in laplace, for a mode found without them"},

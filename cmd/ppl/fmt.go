@@ -36,9 +36,10 @@ file is not in the canonical form, or cannot be parsed.
 <-, comments by #, increment_log_prob, functions whose names end in _log, and functions that
 were removed.
 
---to-stan with --data prints a model that has integer parameters as Stan runs it for these
-data: the integer parameters are summed out of the density, and drawn in generated
-quantities. Other models are printed in canonical form.`,
+--to-stan with --data prints a model that has integer parameters, or data with missing
+values, as Stan runs it for these data: the integer parameters are summed out of the density,
+and drawn in generated quantities; the missing values are parameters, and the data have NaN
+for them. Other models are printed in canonical form.`,
 		Example: "  ppl fmt -w *.stan\n  ppl fmt --upgrade old.stan > new.stan\n  ppl fmt --check models/*.stan",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.write && (o.check || o.diff) {
@@ -88,13 +89,13 @@ quantities. Other models are printed in canonical form.`,
 	return cmd
 }
 
-// toStan prints a model with its discrete parameters summed out.
+// toStan prints a model as Stan runs it.
 func (in *input) toStan(ctx context.Context, name string, stdout, stderr io.Writer) error {
 	l, err := in.load(ctx, name, stderr)
 	if err != nil {
 		return err
 	}
-	text := l.posterior.Compiled().Summed()
+	text := l.posterior.Compiled().Stan()
 	if text == "" {
 		text, _ = format.Source(in.source) // it has no errors
 	}
