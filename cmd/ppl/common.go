@@ -37,6 +37,9 @@ var commonFlags = []commonFlag{
 	{name: "data", groups: bindsModel | readsTable, add: func(f declaring, name string, in *input) {
 		f.Value(&dataFlag{in}, name)
 	}},
+	{name: "nonmem", groups: bindsModel, add: func(f declaring, name string, in *input) {
+		f.Value(&nonmemFlag{dataFlag{in}}, name)
+	}},
 	{name: "count", groups: bindsModel | readsData, add: func(f declaring, name string, in *input) {
 		f.Strings(&in.counts, name, nil)
 	}},

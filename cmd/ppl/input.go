@@ -103,6 +103,14 @@ func (f *dataFlag) Set(text string) error {
 	return nil
 }
 
+// nonmemFlag is --nonmem: --data for a data set of NONMEM.
+type nonmemFlag struct{ dataFlag }
+
+func (f *nonmemFlag) Set(text string) error {
+	f.in.how = append(f.in.how, "nonmem")
+	return f.dataFlag.Set(text)
+}
+
 // memoryVariable is the environment variable with a memory limit. --memory overrides it.
 const memoryVariable = "PPL_MEMORY"
 

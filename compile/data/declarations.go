@@ -19,7 +19,7 @@ type Declarations struct {
 	Missing []string
 
 	// Read says how columns are read, in the notation of [ParseHow]: COLUMN=HOW for columns
-	// separated by commas; or HOW for those that seem to need it.
+	// separated by commas; or HOW for those that seem to need it. nonmem is for the whole table.
 	Read []string
 }
 
@@ -122,6 +122,13 @@ func (d Declarations) columns(o *Options, named []namedColumn) ([]namedColumn, e
 		if o.How == nil {
 			o.How = map[string]How{}
 		}
+		if how.As == "nonmem" {
+			if given {
+				return nil, declarationError("read nonmem is for the whole table, not for the columns %s", list)
+			}
+			o.How[""] = how
+			continue
+		}
 		for column := range strings.SplitSeq(list, ",") {
 			switch column = strings.TrimSpace(column); {
 			case column != "":
@@ -174,7 +181,7 @@ func (d Declarations) fit(set *Set, named []namedColumn) error {
 			name string
 			list []string
 		}{{"na", d.NA}, {"missing", d.Missing}, {"read", d.Read}} {
-			if len(given.list) > 0 {
+			if len(given.list) > 0 && (given.name != "read" || set.how[""].As == "") {
 				return declarationError("%s is for tables (CSV), but %s is none", given.name, set.File())
 			}
 		}

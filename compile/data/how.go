@@ -16,7 +16,7 @@ import (
 // How says how a column of a table is read.
 type How struct {
 	// As is number, levels or lowercase, or the unit of dates and times: seconds, minutes, hours,
-	// days, weeks, months or years.
+	// days, weeks, months or years. It is nonmem for a whole table, under the name "".
 	//
 	// A number may have separators of thousands, a decimal comma, signs of currencies, and a unit,
 	// which is the same in all rows that have one. levels makes any column a factor; lowercase also
@@ -32,7 +32,9 @@ type How struct {
 }
 
 // Hows lists the values of [How].As.
-func Hows() []string { return append([]string{"number", "levels", "lowercase"}, timeUnits...) }
+func Hows() []string {
+	return append([]string{"number", "levels", "lowercase", "nonmem"}, timeUnits...)
+}
 
 // ParseHow reads the notation of [How.String], such as days, days since 2024-01-31, or weeks mdy.
 func ParseHow(text string) (How, error) {
@@ -41,7 +43,7 @@ func ParseHow(text string) (How, error) {
 		return How{}, fmt.Errorf("it is empty")
 	}
 	h := How{As: words[0]}
-	if words = words[1:]; slices.Contains(Hows()[:3], h.As) && len(words) == 0 {
+	if words = words[1:]; slices.Contains(Hows()[:4], h.As) && len(words) == 0 {
 		return h, nil
 	}
 	if !slices.Contains(timeUnits, h.As) {

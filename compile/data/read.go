@@ -93,6 +93,9 @@ func Parse(file, text string, o Options) (*Set, error) {
 	if strings.Contains(text[:min(len(text), 4096)], "\x00") {
 		return nil, &Error{File: file, Message: "this is no text, or not in UTF-8", Fix: "give JSON, CSV or an R dump; a table of a spreadsheet is saved as CSV, in UTF-8"}
 	}
+	if o.howDeclared("") != nil {
+		return parseNONMEM(file, text, o)
+	}
 	switch ext := strings.ToLower(path.Ext(name)); {
 	case ext == ".csv" || ext == ".tsv":
 		return ParseTable(file, text, o)
