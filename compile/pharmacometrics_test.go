@@ -5,9 +5,11 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ppl-lang/ppl/compile/data"
@@ -480,6 +482,61 @@ func TestRandomEvents(t *testing.T) {
 			}
 			if !(math.Abs(slope-numeric) <= 1e-5*size) {
 				t.Errorf("schedule %d, %s: slope %.10g, want %.10g", k, form.call, slope, numeric)
+			}
+		}
+	}
+}
+
+// TestGroups compares the solutions of several subjects in one call, with different numbers of
+// records, with those of each. Parameters are for all, for each subject or for each record.
+func TestGroups(t *testing.T) {
+	program := eventPrograms(t)
+	rng := rand.New(rand.NewPCG(45, 2))
+	for k := range 9 {
+		subjects, kind := []int{1, 2, 5}[k%3], k/3
+		all := &eventCase{Model: "one"}
+		var sizes []int
+		var want [][]float64
+		for s := range subjects {
+			c := randomEvents(rng, 2)
+			n := len(c.Time)
+			for _, table := range [][2]*[][]float64{{&c.Theta, &all.Theta}, {&c.Biovar, &all.Biovar}, {&c.Tlag, &all.Tlag}} {
+				own, joined := table[0], table[1]
+				switch {
+				case kind < 2 && s > 0 && kind == 0:
+					*own = (*joined)[:1]
+				case kind < 2:
+					*own = (*own)[:1]
+					*joined = append(*joined, (*own)[0])
+				default:
+					for len(*own) < n {
+						*own = append(*own, (*own)[0])
+					}
+					*joined = append(*joined, *own...)
+				}
+			}
+			want = append(want, plainSystem(linearElimination).solve(c)...)
+			sizes = append(sizes, n)
+			all.Time, all.Amt, all.Rate, all.II = append(all.Time, c.Time...), append(all.Amt, c.Amt...), append(all.Rate, c.Rate...), append(all.II, c.II...)
+			all.Evid, all.Cmt, all.Addl, all.SS = append(all.Evid, c.Evid...), append(all.Cmt, c.Cmt...), append(all.Addl, c.Addl...), append(all.SS, c.SS...)
+		}
+		all.Y = want
+		list := strings.Trim(strings.ReplaceAll(fmt.Sprint(sizes), " ", ", "), "[]")
+		m, err := program("data {"+eventData+"}\nparameters {"+eventParams+"}\ntransformed parameters { matrix[states, n] x = pmx_solve_group_onecpt({"+list+
+			"}, "+events+", theta, biovar, tlag); }\nmodel { target += sum(x); }").Bind(all.set(t), BindOptions{})
+		if err != nil {
+			t.Fatalf("case %d: %v", k, err)
+		}
+		x := all.params()
+		out := make([]float64, len(m.ConstrainedNames()))
+		if err := m.Constrain(x, out); err != nil {
+			t.Fatalf("case %d: %v", k, err)
+		}
+		for j, r := range want {
+			for i, w := range r {
+				if got := out[len(x)+i+2*j]; !(math.Abs(got-w) <= 1e-7*(1+math.Abs(w))) {
+					t.Errorf("case %d, %v: state %d at record %d is %.12g, want %.12g", k, sizes, i+1, j+1, got, w)
+				}
 			}
 		}
 	}

@@ -329,6 +329,8 @@ const eventsDoc = " The records of events have times, doses amt, infusion rates,
 
 const interpolateDoc = "The value at xout of the line through the points (x, y), where x increases: linear between neighbours, and that of the nearest end outside."
 
+const groupDoc = " The records are those of several subjects, len[s] of each in order, and parameters may have one row for each subject."
+
 func pmxFunctions() []pmx {
 	const lists = "array[] real"
 	const tables = "array[,] real"
@@ -341,20 +343,11 @@ func pmxFunctions() []pmx {
 	const systemDoc = "The state of dy/dt = f(t, y, theta, x_r, x_i), plus infusions, with as many states as the second argument says. " +
 		"Steady states are solved for, with derivatives by the implicit function theorem. " +
 		"The control arguments are the tolerances and most steps of the differential equation (1e-6, 1e-6, 1000000), and of the search for steady states (1e-6, 1e-6, 100)."
-	return []pmx{
-		{names: "pmx_solve_onecpt", first: eventArgs + ", 1r|2r theta", more: doses, result: tMat,
-			doc:  "The amounts in a depot and a central compartment with first-order absorption, in closed form. theta: CL, V2, ka." + eventsDoc,
-			text: linearModel("onecpt", "2", lists, tables)},
-		{names: "pmx_solve_twocpt", first: eventArgs + ", 1r|2r theta", more: doses, result: tMat,
-			doc:  "The amounts in a depot, a central and a peripheral compartment with first-order absorption, in closed form. theta: CL, Q, V2, V3, ka." + eventsDoc,
-			text: linearModel("twocpt", "3", lists, tables)},
-		{names: "pmx_solve_linode", first: eventArgs + ", m|1m theta", more: doses, result: tMat,
-			doc:  "The state of the linear system dy/dt = K y with the matrix theta = K, by the matrix exponential." + eventsDoc,
-			text: linearModel("linode", "rows(table(theta)[1])", "matrix", "array[] matrix")},
+	out := []pmx{
 		{names: "pmx_solve_rk45 pmx_solve_adams pmx_solve_bdf", function: rhs, first: "i states, " + eventArgs + ", 1r|2r theta", more: further, end: control,
 			result: tMat, doc: systemDoc + eventsDoc, text: generalModel, lead: 5, accuracy: 1e-6},
 		{names: "pmx_solve_group_rk45 pmx_solve_group_adams pmx_solve_group_bdf", function: rhs, first: "i states, 1i len, " + eventArgs + ", 1r|2r theta", more: further, end: control,
-			result: tMat, doc: systemDoc + " The records are those of several subjects, len[s] of each in order, and parameters may have one row for each subject." + eventsDoc,
+			result: tMat, doc: systemDoc + groupDoc + eventsDoc,
 			text: generalModel, lead: 5, accuracy: 1e-6},
 		{names: "pmx_integrate_ode_rk45 pmx_integrate_ode_adams pmx_integrate_ode_bdf", function: rhs,
 			first: "1r|v y0, r t0, 1r ts, 1r theta, 1r *x_r, 1i *x_i", end: control[:1], result: reals.Array(1),
@@ -378,4 +371,21 @@ array[] real solve(` + strings.Join(args, ", ") + `) {
 }`
 			}},
 	}
+	for _, group := range []string{"", "group_"} {
+		first, doc := eventArgs, eventsDoc
+		if group != "" {
+			first, doc = "1i len, "+eventArgs, groupDoc+eventsDoc
+		}
+		out = append(out,
+			pmx{names: "pmx_solve_" + group + "onecpt", first: first + ", 1r|2r theta", more: doses, result: tMat,
+				doc:  "The amounts in a depot and a central compartment with first-order absorption, in closed form. theta: CL, V2, ka." + doc,
+				text: linearModel("onecpt", "2", lists, tables)},
+			pmx{names: "pmx_solve_" + group + "twocpt", first: first + ", 1r|2r theta", more: doses, result: tMat,
+				doc:  "The amounts in a depot, a central and a peripheral compartment with first-order absorption, in closed form. theta: CL, Q, V2, V3, ka." + doc,
+				text: linearModel("twocpt", "3", lists, tables)},
+			pmx{names: "pmx_solve_" + group + "linode", first: first + ", m|1m theta", more: doses, result: tMat,
+				doc:  "The state of the linear system dy/dt = K y with the matrix theta = K, by the matrix exponential." + doc,
+				text: linearModel("linode", "rows(table(theta)[1])", "matrix", "array[] matrix")})
+	}
+	return out
 }
