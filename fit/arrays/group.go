@@ -169,6 +169,9 @@ func (c *Spec) dimensions() (names [][]string, levels map[string][]string) {
 		array, extents := c.array(i)
 		own := Dimensions(array, len(extents))
 		by := c.Factors[l.Name]
+		if l.Labels != nil && !taken[own[0]] {
+			levels[own[0]], by = l.Labels, nil
+		}
 		for k := range min(len(own), len(by)) {
 			f := by[k]
 			if f.Name == "" || len(f.Levels) != extents[k] {

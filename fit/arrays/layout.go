@@ -20,6 +20,9 @@ type Layout struct {
 	// Pattern describes the names of the variable's columns: a star for each index, as in
 	// theta.*.*, and .~ for real or imag.
 	Pattern string
+
+	// Labels are the indices of the elements, as in 2,3, if the columns are only some of an array.
+	Labels []string
 }
 
 // elementOf splits the name of a column, such as theta.2.1, t:1.2 or z.real. It returns the name of
@@ -95,6 +98,11 @@ func Layouts(columns []string) ([]Layout, error) {
 					return nil, fmt.Errorf("ppl: there are two columns %s", columns[e.column])
 				}
 				l.Columns = append(l.Columns, e.column)
+				var label []string
+				for _, i := range e.at {
+					label = append(label, strconv.Itoa(i+1))
+				}
+				l.Labels = append(l.Labels, strings.Join(label, ","))
 			}
 			continue
 		}

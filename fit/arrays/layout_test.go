@@ -1,6 +1,7 @@
 package arrays
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -37,4 +38,19 @@ func FuzzLayouts(f *testing.F) {
 			t.Fatalf("%q: columns have %v places", text, placed)
 		}
 	})
+}
+
+// TestSomeElements reads the columns of some elements of arrays, such as missing data.
+func TestSomeElements(t *testing.T) {
+	all, err := Layouts([]string{"y.7", "x.1.2", "y.12", "x.3.1", "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := fmt.Sprint(all)
+	if want := "[{y [2] false [0 2] y.* [7 12]} {x [2] false [1 3] x.* [1,2 3,1]} {a [] false [4] a []}]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if _, err := Layouts([]string{"y.7", "y.7"}); err == nil {
+		t.Error("no error for two columns of one element")
+	}
 }

@@ -66,6 +66,9 @@ func (s *Snapshot) Complete(f *source.File, offset int, files func(prefix string
 		c.types(0)
 	case boundName:
 		c.words(0, "lower=", "upper=", "offset=", "multiplier=")
+		if b := st.within; b != nil && b.Kind == ast.Data {
+			c.words(0, ast.Missing)
+		}
 	case distribution:
 		c.distributions()
 	case expression:
