@@ -2,7 +2,7 @@
 
 vector advance(vector y, vector r, array[] int into, real from, real t, matrix p) {
   int n = num_elements(y);
-  if (max(into) == 0)
+  if (max(into) < 2)
     return matrix_exp(t * p) * y;
   // The inflow is one more compartment, which does not change.
   matrix[n + 1, n + 1] with;

@@ -3,13 +3,17 @@
 vector advance(vector y, vector r, array[] int into, real from, real t, array[] real p) {
   real k = p[1] / p[2];
   real ka = p[3];
-  real depot = exp(-ka * t) * y[1];
-  real centre = exp(-k * t) * y[2] + ka * differ2(ka, k, t) * y[1];
+  real depot = 0;
+  real centre = exp(-k * t) * y[2];
   if (into[1]) {
+    depot = exp(-ka * t) * y[1];
+    centre += ka * differ2(ka, k, t) * y[1];
+  }
+  if (into[1] == 2) {
     depot += r[1] * differ2(ka, 0, t);
     centre += r[1] * ka * differ3(0, ka, k, t);
   }
-  if (into[2])
+  if (into[2] == 2)
     centre += r[2] * differ2(k, 0, t);
   return [depot, centre]';
 }

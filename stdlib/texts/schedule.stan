@@ -1,7 +1,8 @@
 // The solution for a schedule of events. Every model defines, for parameters p,
 //
 //   advance(y, r, into, from, t, p)   the state at time from + t, of y at time from, with the constant inflow r;
-//                                     into[c] is 0 if r[c] is always 0
+//                                     into[c] is 0 if nothing goes into c, 1 if only boluses do, so
+//                                     that r[c] is 0
 //   periodic(dose, amount, …)         the state before each of many doses, see over
 //   constant(r, into, at, p)          the state that does not change under the inflow r
 //
@@ -51,9 +52,9 @@ matrix run(array[] int len, array[] real time, array[] real amt, array[] real ra
   array[states] int into = rep_array(0, states);
   int infused = 0;
   for (i in 1:n) {
-    if (is_dose(evid[i]) && rate[i] > 0) {
-      into[cmt[i]] = 1;
-      infused = 1;
+    if (is_dose(evid[i])) {
+      into[cmt[i]] = max(into[cmt[i]], rate[i] > 0 ? 2 : 1);
+      infused = infused || rate[i] > 0;
     }
   }
   array[subjects] int begin;

@@ -27,16 +27,20 @@ vector advance(vector y, vector r, array[] int into, real from, real t, array[] 
   real both = differ2(a, b, t);
   real fast = exp(-a * t);
   real slow = exp(-b * t);
-  real depot = exp(-ka * t) * y[1];
-  real centre = (u * fast + v * slow) * y[2] + k21 * both * y[3]
-                + ka * (u * differ2(ka, a, t) + v * differ2(ka, b, t)) * y[1];
-  real outer = k12 * both * y[2] + (v * fast + u * slow) * y[3] + ka * k12 * differ3(b, a, ka, t) * y[1];
+  real depot = 0;
+  real centre = (u * fast + v * slow) * y[2] + k21 * both * y[3];
+  real outer = k12 * both * y[2] + (v * fast + u * slow) * y[3];
   if (into[1]) {
+    depot = exp(-ka * t) * y[1];
+    centre += ka * (u * differ2(ka, a, t) + v * differ2(ka, b, t)) * y[1];
+    outer += ka * k12 * differ3(b, a, ka, t) * y[1];
+  }
+  if (into[1] == 2) {
     depot += r[1] * differ2(ka, 0, t);
     centre += r[1] * ka * (u * differ3(0, ka, a, t) + v * differ3(0, ka, b, t));
     outer += r[1] * ka * k12 * from_zero(ka, a, b, t);
   }
-  if (into[2] || into[3]) {
+  if (into[2] == 2 || into[3] == 2) {
     real a0 = differ2(a, 0, t);
     real b0 = differ2(b, 0, t);
     real across = sorted3(0, b, a, t);
