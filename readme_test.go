@@ -35,8 +35,11 @@ var (
 	heading = regexp.MustCompile(`(?m)^#+ (.+)$`)
 )
 
-// maxLines is the maximum number of lines of a page: a reader looks for one thing on it.
+// maxLines is the maximum number of lines of a page: a reader looks for one thing on it. The page
+// of codes is longer: editors lead to its sections.
 const maxLines = 400
+
+const codesPage = "doc/reference/codes.md"
 
 // TestPages checks that links on all pages lead to existing files and headings, that every page of
 // doc/ is in its index, that no page is too long, and that every picture is used.
@@ -66,7 +69,7 @@ func TestPages(t *testing.T) {
 	for _, page := range pages {
 		text := read(t, page)
 		inDoc := strings.HasPrefix(page, "doc")
-		if n := strings.Count(text, "\n"); inDoc && n > maxLines {
+		if n := strings.Count(text, "\n"); inDoc && n > maxLines && filepath.ToSlash(page) != codesPage {
 			t.Errorf("%s has %d lines; %d is the limit", page, n, maxLines)
 		}
 		for _, m := range link.FindAllStringSubmatch(inline.ReplaceAllString(fenced.ReplaceAllString(text, ""), ""), -1) {

@@ -55,6 +55,7 @@ func (s *server) checkedWithData(uri, path string, result *CommandResult) (any, 
 			files[name] = f
 		}
 		x := Diagnostic{Severity: 1, Code: m.Code, Source: "ppl check"}
+		x.explain()
 		if m.Severity == "warning" {
 			x.Severity = 2
 		}

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 			io.WriteString(os.Stdout, line)
 		}
 	case "check":
-		fmt.Println(`{"schema_version":1,"messages":[{"severity":"error","code":"E0701","summary":"y has 2 values, but N is 3","help":"give more","file":"m.data.json","line":1,"column":9,"endLine":1,"endColumn":10}]}`)
+		fmt.Println(`{"schema_version":1,"messages":[{"severity":"error","code":"E0602","summary":"y has 2 values, but N is 3","help":"give more","file":"m.data.json","line":1,"column":9,"endLine":1,"endColumn":10}]}`)
 		os.Exit(1)
 	case "run":
 		model, _ := io.ReadAll(os.Stdin)
@@ -317,7 +317,7 @@ func contains(t *testing.T, what, got string, wants ...string) {
 	t.Helper()
 	for _, w := range wants {
 		if !strings.Contains(got, w) {
-			t.Errorf("%s: %s lacks %s", what, got, w)
+			t.Errorf("%s: %.3000s lacks %s", what, got, w)
 		}
 	}
 }
@@ -681,7 +681,7 @@ func TestOutput(t *testing.T) {
 	c.open(uri, "data { int N; vector[N] y; }\nmodel { }\n")
 	c.ask("workspace/executeCommand", map[string]any{"command": "ppl.check", "arguments": []any{uri}})
 	list := c.diagnostics(uriOf(filepath.Join(dir, "m.data.json")), func(l []Diagnostic) bool { return len(l) == 1 })
-	if list[0].Range != (Range{Position{0, 8}, Position{0, 9}}) || list[0].Code != "E0701" {
+	if list[0].Range != (Range{Position{0, 8}, Position{0, 9}}) || list[0].Code != "E0602" || list[0].About == nil || list[0].Data == nil {
 		t.Errorf("%+v", list)
 	}
 	c.change(uri, 2, nil, "model { }\n") // no longer known to be so

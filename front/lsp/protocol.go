@@ -153,11 +153,17 @@ type Diagnostic struct {
 	Range    Range             `json:"range"`
 	Severity int               `json:"severity"`
 	Code     string            `json:"code,omitempty"`
+	About    *CodeDescription  `json:"codeDescription,omitempty"`
 	Source   string            `json:"source"`
 	Message  string            `json:"message"`
 	Tags     []int             `json:"tags,omitempty"`
 	Related  []RelatedLocation `json:"relatedInformation,omitempty"`
 	Data     *DiagnosticData   `json:"data,omitempty"`
+}
+
+// CodeDescription has the address of a page about a code.
+type CodeDescription struct {
+	Href string `json:"href"`
 }
 
 type RelatedLocation struct {

@@ -179,6 +179,9 @@ func (s *server) withdraw(d *document) {
 	}
 }
 
+// codePage is the page of all codes; a code is the name of its section.
+const codePage = "https://github.com/ppl-lang/ppl/blob/main/doc/reference/codes.md"
+
 // diagnostic converts a diagnostic to the form of the protocol.
 func (s *server) diagnostic(d diag.Diagnostic) Diagnostic {
 	out := Diagnostic{Range: rangeOf(d.Span), Severity: 1, Code: string(d.Code), Source: "ppl", Message: messageText(d)}
@@ -197,10 +200,16 @@ func (s *server) diagnostic(d diag.Diagnostic) Diagnostic {
 	for _, n := range d.Related {
 		out.Related = append(out.Related, RelatedLocation{s.workspace.location(n.Span), n.Message})
 	}
-	if e, ok := diag.Explain(d.Code); ok {
-		out.Data = &DiagnosticData{e.Title, strings.TrimSpace(e.Text), e.Example, e.Fixed}
-	}
+	out.explain()
 	return out
+}
+
+// explain adds what the code of a diagnostic means.
+func (d *Diagnostic) explain() {
+	if e, ok := diag.Explain(diag.Code(d.Code)); ok {
+		d.About = &CodeDescription{codePage + "#" + strings.ToLower(d.Code)}
+		d.Data = &DiagnosticData{e.Title, strings.TrimSpace(e.Text), e.Example, e.Fixed}
+	}
 }
 
 // messageText returns the whole text of a diagnostic.

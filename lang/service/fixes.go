@@ -78,6 +78,15 @@ func (s *Snapshot) Upgrade(f *source.File) (fix Fix, ok bool) {
 	return fix, true
 }
 
+// touches reports whether a change concerns a part of a text, which may be a place between two
+// characters.
+func touches(change, part source.Span) bool {
+	if change.Start == change.End {
+		return part.Start <= change.Start && change.Start <= part.End
+	}
+	return change.Start < max(part.End, part.Start+1) && change.End > part.Start
+}
+
 // Format formats a file by small edits, which leave text that need not change alone. part restricts
 // the edits to the lines in that span. ok is false if the file cannot be parsed.
 func (s *Snapshot) Format(f *source.File, part *source.Span) (edits []diag.Edit, ok bool) {
@@ -89,7 +98,7 @@ func (s *Snapshot) Format(f *source.File, part *source.Span) (edits []diag.Edit,
 		return nil, false
 	}
 	for _, e := range format.Edits(f, text) {
-		if part == nil || e.Span.End >= part.Start && e.Span.Start <= part.End {
+		if part == nil || touches(e.Span, *part) {
 			edits = append(edits, e)
 		}
 	}

@@ -359,6 +359,13 @@ func TestFormat(t *testing.T) {
 	if got := service.Apply(f, edits); !strings.Contains(got, "\n  int N;\n") || !strings.Contains(got, "\nx~normal(0,1);\n") {
 		t.Errorf("%s", got)
 	}
+	// Also where all lines differ: no others than those of the part change.
+	tabs := source.NewFile("m.stan", "data {\n\tint N;\n\treal x;\n}\nmodel {\n\tx~normal(0,1);\n\tx~normal(0,2);\n}\n")
+	at = strings.Index(tabs.Text, "\tx~normal(0,1)")
+	edits, _ = analyse(tabs).Format(tabs, &source.Span{File: tabs, Start: at, End: at + 8})
+	if got, want := service.Apply(tabs, edits), strings.Replace(tabs.Text, "\tx~normal(0,1)", "  x ~ normal(0, 1)", 1); got != want {
+		t.Errorf("%s", got)
+	}
 	half := source.NewFile("m.stan", "data {\nint N\n")
 	if _, ok := analyse(half).Format(half, nil); ok {
 		t.Error("a program with errors is laid out")

@@ -1,6 +1,7 @@
 // Command specappendix writes the parts of the documentation that follow from the tables of the
 // language: in spec.md the constrained types and the library appendix; in the grammar of VS Code
-// the names of types; in doc/reference/formats.md the formats of draws.
+// the names of types; in doc/reference/formats.md the formats of draws; and all of
+// doc/reference/codes.md.
 //
 //	go run ./internal/cmd/specappendix [-w]
 //
@@ -35,11 +36,12 @@ func main() {
 	}
 }
 
-// written lists the files, each with the function that rewrites a part of it.
+// written lists the files, each with the function that rewrites a part of it, or all.
 var written = map[string]func(text string) (string, error){
 	"spec.md": replaced,
 	"front/editors/vscode/syntaxes/stan.tmLanguage.json": retyped,
 	"doc/reference/formats.md":                           reformatted,
+	"doc/reference/codes.md":                             codePage,
 }
 
 func run(write bool) error {
