@@ -541,3 +541,34 @@ func TestGroups(t *testing.T) {
 		}
 	}
 }
+
+// TestEventFaults checks what schedules are rejected for, when parameters are known and when not.
+func TestEventFaults(t *testing.T) {
+	for args, want := range map[string]string{
+		"{0.0, 1}, {9.0, 0}, {0.0, 0}, {0.0, 0}, {1, 0}, {1, 1}, {0, 0}, {0, 0}, {k, 2, 1}":                         "",
+		"{0.0, 1}, {9.0, 0}, {0.0, 0}, {0.0, 0}, {1, 0}, {1, 1}, {0, 0}, {0}, {k, 2, 1}":                            "must have one element for each record",
+		"{0.0, 1}, {9.0, 0}, {0.0, 0}, {0.0, 0}, {5, 0}, {1, 1}, {0, 0}, {0, 0}, {k, 2, 1}":                         "evid must be 0 (observation)",
+		"{2.0, 1}, {9.0, 0}, {0.0, 0}, {0.0, 0}, {1, 0}, {1, 1}, {0, 0}, {0, 0}, {k, 2, 1}":                         "record 2 is at 1 after 2",
+		"{0.0, 1}, {9.0, 0}, {0.0, 0}, {0.0, 0}, {1, 0}, {3, 1}, {0, 0}, {0, 0}, {k, 2, 1}":                         "a compartment from 1 to 2, but it is 3 in record 1",
+		"{0.0, 1}, {9.0, 0}, {0.0, 0}, {0.0, 0}, {1, 0}, {1, 1}, {2, 0}, {0, 0}, {k, 2, 1}":                         "additional doses need an interval",
+		"{0.0, 1}, {9.0, 0}, {-2.0, 0}, {0.0, 0}, {1, 0}, {1, 1}, {0, 0}, {0, 0}, {k, 2, 1}":                        "rate must not be negative",
+		"{0.0, 1}, {9.0, 0}, {0.0, 0}, {0.0, 0}, {1, 0}, {1, 1}, {0, 0}, {1, 0}, {k, 2, 1}":                         "a dose at steady state needs an interval",
+		"{0.0, 1}, {9.0, 0}, {0.0, 0}, {4.0, 0}, {1, 0}, {1, 1}, {0, 0}, {3, 0}, {k, 2, 1}":                         "ss must be 0, 1 or 2",
+		"{0.0, 1}, {9.0, 0}, {3.0, 0}, {0.0, 0}, {1, 0}, {1, 1}, {0, 0}, {1, 0}, {k, 2, 1}":                         "a constant infusion at steady state",
+		"{0.0, 1}, {0.0, 0}, {3.0, 0}, {0.0, 0}, {1, 0}, {1, 1}, {0, 0}, {0, 0}, {k, 2, 1}":                         "an infusion needs an amount",
+		"{0.0, 1}, {9.0, 0}, {0.0, 0}, {0.0, 0}, {1, 0}, {1, 1}, {0, 0}, {0, 0}, {k, 2}":                            "CL, V2 and ka, but there are 2",
+		"{0.0, 1}, {9.0, 0}, {0.0, 0}, {0.0, 0}, {1, 0}, {1, 1}, {0, 0}, {0, 0}, {k - 2, 2, 1}":                     "CL and V2 must be positive",
+		"{0.0, 1}, {9.0, 0}, {0.0, 0}, {0.0, 0}, {1, 0}, {1, 1}, {0, 0}, {0, 0}, {k, 2, 1}, {1}":                    "for each of the 2 compartments",
+		"{0.0, 1}, {9.0, 0}, {0.0, 0}, {0.0, 0}, {1, 0}, {1, 1}, {0, 0}, {0, 0}, {k, 2, 1}, {1, 1}, {k - 2, 0}":     "lag times must not be negative",
+		"{0.0, 1}, {9.0, 0}, {0.0, 0}, {0.5, 0}, {1, 0}, {1, 1}, {0, 0}, {1, 0}, {k, 2, 1}, {1, 1}, {k, 0}":         "must not exceed its interval",
+		"{0.0, 1}, {9.0, 0}, {9.0, 0}, {1.0, 0}, {1, 0}, {1, 1}, {0, 0}, {1, 0}, {k, 2, 1}, {2.5, 1}, {0, 0}":       "must not overlap more",
+		"{0.0, 1}, {9.0, 0}, {9.0, 0}, {1.0, 0}, {1, 0}, {1, 1}, {0, 0}, {1, 0}, {k, 2, 1}, {2, 1}, {0, 0}":         "",
+		"{0.0, 1}, {9.0, 0}, {0.0, 0}, {0.0, 0}, {1, 0}, {1, 1}, {0, 0}, {0, 0}, {{k, 2, 1}, {1, 1, 1}, {1, 1, 1}}": "but there are 3, 1 and 1",
+	} {
+		m := modelOf(t, "parameters { real k; } model { target += sum(pmx_solve_onecpt("+args+")); }", BindOptions{})
+		_, err := m.LogDensityGrad([]float64{1}, make([]float64, 1))
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", args, err, want)
+		}
+	}
+}

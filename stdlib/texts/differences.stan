@@ -2,6 +2,10 @@
 // these rate constants. Where the constants are near to each other, series replace quotients, so that values
 // and derivatives are accurate for all constants, also equal ones.
 
+// Parameter k. If there are too few, check_parameters rejects them; an index out of range would be
+// reported before.
+real nth(array[] real p, int k) { return p[min(k, size(p))]; }
+
 // The sum of (-x)^n / (n + 1)!, for abs(x) < 0.1.
 real series2(real x) {
   return 1 - x / 2 * (1 - x / 3 * (1 - x / 4 * (1 - x / 5 * (1 - x / 6 * (1 - x / 7 * (1 - x / 8 * (1 - x / 9 * (1 - x / 10))))))));

@@ -18,6 +18,15 @@ int is_dose(int evid) { return evid == 1 || evid == 4; }
 // Whether a record is a constant infusion at steady state, which ends with the record.
 int is_constant(int ss, real rate, real ii) { return ss > 0 && rate > 0 && ii == 0; }
 
+// Compartments that exist. If one does not, check_events rejects it; an index out of range would be
+// reported before.
+array[] int within(array[] int cmt, int states) {
+  array[size(cmt)] int out;
+  for (i in 1:size(cmt))
+    out[i] = max(1, min(cmt[i], states));
+  return out;
+}
+
 void check_sizes(array[] int len, int n, int rows, array[,] real biovar, array[,] real tlag, int states) {
   int subjects = size(len);
   if (n == 0 || subjects == 0 || min(len) < 1)
@@ -36,6 +45,7 @@ void check_sizes(array[] int len, int n, int rows, array[,] real biovar, array[,
 void check_events(array[] int len, array[] real time, array[] real amt, array[] real rate, array[] real ii, array[] int evid,
                   array[] int cmt, array[] int addl, array[] int ss, int states, array[,] real biovar, array[,] real tlag) {
   int n = size(time);
+  array[size(cmt)] int to = within(cmt, states);
   int last = 0;
   int first = 0;
   int subject = 0;
@@ -64,8 +74,8 @@ void check_events(array[] int len, array[] real time, array[] real amt, array[] 
         reject("amt must not be negative, but it is ", amt[i], " in record ", i);
       if (ss[i] < 0 || ss[i] > 2)
         reject("ss must be 0, 1 or 2, but it is ", ss[i], " in record ", i);
-      real part = biovar[row_of(size(biovar), i, subject, n), cmt[i]];
-      real lag = tlag[row_of(size(tlag), i, subject, n), cmt[i]];
+      real part = biovar[row_of(size(biovar), i, subject, n), to[i]];
+      real lag = tlag[row_of(size(tlag), i, subject, n), to[i]];
       if (!(part >= 0 && lag >= 0))
         reject("bioavailabilities and lag times must not be negative, but they are ", part, " and ", lag, " in record ", i);
       if (is_constant(ss[i], rate[i], ii[i])) {
@@ -77,6 +87,9 @@ void check_events(array[] int len, array[] real time, array[] real amt, array[] 
           reject("a dose at steady state needs an interval ii above 0, but it is ", ii[i], " in record ", i);
         if (!(lag <= ii[i]))
           reject("the lag time of a dose at steady state must not exceed its interval ", ii[i], ", but it is ", lag, " in record ", i);
+        if (rate[i] > 0 && part * amt[i] / rate[i] + lag > (running(amt, rate, ii, evid, ss, i) + 1) * ii[i])
+          reject("infusions at steady state must not overlap more than with a bioavailability of 1, but with ", part,
+                 " they do in record ", i);
       }
       if (rate[i] > 0 && ii[i] >= 0 && !is_constant(ss[i], rate[i], ii[i]) && !(amt[i] > 0))
         reject("an infusion needs an amount amt above 0, unless it is constant at steady state, but amt is ", amt[i], " in record ", i);

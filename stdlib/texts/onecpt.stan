@@ -1,8 +1,8 @@
 // One compartment with absorption from a depot. p: CL, V2, ka.
 
 vector advance(vector y, vector r, array[] int into, real from, real t, array[] real p) {
-  real k = p[1] / p[2];
-  real ka = p[3];
+  real k = nth(p, 1) / nth(p, 2);
+  real ka = nth(p, 3);
   real depot = 0;
   real centre = exp(-k * t) * y[2];
   if (into[1]) {
@@ -19,21 +19,21 @@ vector advance(vector y, vector r, array[] int into, real from, real t, array[] 
 }
 
 vector settle(vector w, real t, array[] real p) {
-  real k = p[1] / p[2];
-  real ka = p[3];
+  real k = nth(p, 1) / nth(p, 2);
+  real ka = nth(p, 3);
   real depot = w[1] == 0 ? 0 : w[1] / -expm1(-ka * t);
   return [depot, (w[2] + ka * differ2(ka, k, t) * depot) / -expm1(-k * t)]';
 }
 
 vector constant(vector r, array[] int into, real at, array[] real p) {
-  return [r[1] == 0 ? 0 : r[1] / p[3], (r[1] + r[2]) * p[2] / p[1]]';
+  return [r[1] == 0 ? 0 : r[1] / nth(p, 3), (r[1] + r[2]) * nth(p, 2) / nth(p, 1)]';
 }
 
 void check_parameters(array[,] real theta) {
   for (i in 1:size(theta)) {
     if (size(theta[i]) != 3)
       reject("the parameters of a one-compartment model are CL, V2 and ka, but there are ", size(theta[i]), " numbers");
-    if (!(theta[i, 1] > 0 && theta[i, 2] > 0 && theta[i, 3] >= 0))
-      reject("CL and V2 must be positive, and ka must not be negative, but they are ", theta[i, 1], ", ", theta[i, 2], " and ", theta[i, 3]);
+    if (!(nth(theta[i], 1) > 0 && nth(theta[i], 2) > 0 && nth(theta[i], 3) >= 0))
+      reject("CL and V2 must be positive, and ka must not be negative, but they are ", nth(theta[i], 1), ", ", nth(theta[i], 2), " and ", nth(theta[i], 3));
   }
 }

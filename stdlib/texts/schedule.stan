@@ -43,12 +43,13 @@ vector steady(vector dose, real amount, real rate, real ii, real lag, array[] in
                  whole * dose, into, at - ii + lag + first, ii - lag - first $passed);
 }
 
-matrix run(array[] int len, array[] real time, array[] real amt, array[] real rate, array[] real ii, array[] int evid, array[] int cmt,
+matrix run(array[] int len, array[] real time, array[] real amt, array[] real rate, array[] real ii, array[] int evid, array[] int given,
            array[] int addl, array[] int ss, int states, array[,] real biovar, array[,] real tlag $tables) {
   int n = size(time);
   int subjects = size(len);
   check_sizes(len, n, size(theta), biovar, tlag, states);
-  check_events(len, time, amt, rate, ii, evid, cmt, addl, ss, states, biovar, tlag);
+  check_events(len, time, amt, rate, ii, evid, given, addl, ss, states, biovar, tlag);
+  array[size(given)] int cmt = within(given, states);
   array[states] int into = rep_array(0, states);
   int infused = 0;
   for (i in 1:n) {

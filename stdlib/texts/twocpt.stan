@@ -4,9 +4,9 @@
 // the rate at which the peripheral compartment empties and how far the second is below; and the distance
 // of the two. No difference of nearly equal numbers is formed.
 vector modes(array[] real p) {
-  real k10 = p[1] / p[3];
-  real k12 = p[2] / p[3];
-  real k21 = p[2] / p[4];
+  real k10 = nth(p, 1) / nth(p, 3);
+  real k12 = nth(p, 2) / nth(p, 3);
+  real k21 = nth(p, 2) / nth(p, 4);
   real d = k10 + k12 - k21;
   real s = sqrt(square(d) + 4 * k12 * k21);
   real a = (k10 + k12 + k21 + s) / 2;
@@ -16,9 +16,9 @@ vector modes(array[] real p) {
 }
 
 vector advance(vector y, vector r, array[] int into, real from, real t, array[] real p) {
-  real k12 = p[2] / p[3];
-  real k21 = p[2] / p[4];
-  real ka = p[5];
+  real k12 = nth(p, 2) / nth(p, 3);
+  real k21 = nth(p, 2) / nth(p, 4);
+  real ka = nth(p, 5);
   vector[5] z = modes(p);
   real a = z[1];
   real b = z[2];
@@ -51,9 +51,9 @@ vector advance(vector y, vector r, array[] int into, real from, real t, array[] 
 }
 
 vector settle(vector w, real t, array[] real p) {
-  real k12 = p[2] / p[3];
-  real k21 = p[2] / p[4];
-  real ka = p[5];
+  real k12 = nth(p, 2) / nth(p, 3);
+  real k21 = nth(p, 2) / nth(p, 4);
+  real ka = nth(p, 5);
   vector[5] z = modes(p);
   real a = z[1];
   real b = z[2];
@@ -70,16 +70,16 @@ vector settle(vector w, real t, array[] real p) {
 }
 
 vector constant(vector r, array[] int into, real at, array[] real p) {
-  real centre = (r[1] + r[2] + r[3]) * p[3] / p[1];
-  return [r[1] == 0 ? 0 : r[1] / p[5], centre, centre * p[4] / p[3] + (r[3] == 0 ? 0 : r[3] * p[4] / p[2])]';
+  real centre = (r[1] + r[2] + r[3]) * nth(p, 3) / nth(p, 1);
+  return [r[1] == 0 ? 0 : r[1] / nth(p, 5), centre, centre * nth(p, 4) / nth(p, 3) + (r[3] == 0 ? 0 : r[3] * nth(p, 4) / nth(p, 2))]';
 }
 
 void check_parameters(array[,] real theta) {
   for (i in 1:size(theta)) {
     if (size(theta[i]) != 5)
       reject("the parameters of a two-compartment model are CL, Q, V2, V3 and ka, but there are ", size(theta[i]), " numbers");
-    if (!(theta[i, 1] > 0 && theta[i, 2] >= 0 && theta[i, 3] > 0 && theta[i, 4] > 0 && theta[i, 5] >= 0))
-      reject("CL, V2 and V3 must be positive, and Q and ka must not be negative, but they are ", theta[i, 1], ", ", theta[i, 3], ", ",
-             theta[i, 4], ", ", theta[i, 2], " and ", theta[i, 5]);
+    if (!(nth(theta[i], 1) > 0 && nth(theta[i], 2) >= 0 && nth(theta[i], 3) > 0 && nth(theta[i], 4) > 0 && nth(theta[i], 5) >= 0))
+      reject("CL, V2 and V3 must be positive, and Q and ka must not be negative, but they are ", nth(theta[i], 1), ", ", nth(theta[i], 3), ", ",
+             nth(theta[i], 4), ", ", nth(theta[i], 2), " and ", nth(theta[i], 5));
   }
 }
