@@ -300,6 +300,34 @@ model { for (n in 1:N) { z[n] ~ categorical(w); y[n] ~ normal(mu[z[n]], 1) T[0, 
 data { int N; array[N] int y; vector[N] x; }
 parameters { ordered[2] c; real b; vector[3] g; array[N] int<lower=1, upper=3> z; }
 model { z ~ ordered_logistic(b * x, c); for (n in 1:N) y[n] ~ poisson_log(g[z[n]]); }`},
+	{name: "loops with terms that share a counter", bounds: between(0, 4, "s"), data: `{"T":4,"y":[1,2,5,6]}`, text: `
+data { int T; array[T] int y; }
+parameters { real<lower=0> e; real<lower=0> l; int<lower=0, upper=T> s; }
+model {
+  int t = 1;
+  s ~ binomial(T, 0.4);
+  while (t <= s) { y[t] ~ poisson(e); t += 1; }
+  while (t <= T) { y[t] ~ poisson(l); t += 1; }
+}`},
+	{name: "terms on the way to a variable", bounds: between(1, 2, "z"), data: `{"N":3,"y":[1,2,3]}`, text: `
+data { int N; array[N] real y; }
+parameters { vector[2] mu; array[N] int<lower=1, upper=2> z; }
+model {
+  real a = 0;
+  real b = 0;
+  for (n in 1:N) { a += mu[z[n]]; if (z[n] == 1) y[n] ~ normal(a, 1); else { a -= 1; target += -a; } }
+  for (n in z) { b += n; target += -0.1 * n * b; while (b > 4) { b -= 2; target += mu[1]; } }
+  profile("p") { real c = a * b; y[1] ~ normal(c, 2); { a = 2 * c; y[2] ~ normal(a, 3); } }
+  y[3] ~ normal(a + b, 2);
+  mu ~ normal(0, 1);
+}`},
+	{name: "empty blocks", bounds: between(0, 2, "k"), data: `{"N":2,"y":[1,2]}`, text: `
+data { int N; vector[N] y; }
+transformed data { }
+parameters { vector[2] b; int<lower=0, upper=2> k; }
+transformed parameters { }
+model { vector[N] m = rep_vector(0, N); for (j in 1:k) m += b[j] * [1, j]'; y ~ normal(m, 1); b ~ normal(0, 1); }
+generated quantities { }`},
 	{name: "model locals", bounds: between(1, 2, "z"), data: `{"N":3,"y":[1,2,3],"x":[1,0,-1]}`, text: `
 data { int N; array[N] real y; vector[N] x; }
 parameters { real a; vector[2] b; simplex[2] w; array[N] int<lower=1, upper=2> z; }

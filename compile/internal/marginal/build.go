@@ -158,6 +158,10 @@ func shallow(n ast.Node) ast.Node {
 	case *ast.TypeExpr:
 		c := *n
 		return &c
+	case *ast.Block:
+		c := *n
+		c.Stmts = slices.Clone(c.Stmts)
+		return &c
 	case *ast.BlockStmt:
 		c := *n
 		c.Stmts = slices.Clone(c.Stmts)

@@ -10,6 +10,7 @@
 //	split.go    statements about containers as loops over elements
 //	inline.go   elements of containers that are computed from discrete parameters, by definition
 //	leaves.go   the statements that depend on a discrete parameter, each with the code it needs
+//	once.go     each term of the density is written once
 //	trace.go    runs these statements with data only, to find the elements that each factor reads
 //	order.go    the order of elimination
 //	group.go    isomorphic steps of the elimination

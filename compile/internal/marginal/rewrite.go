@@ -135,6 +135,9 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget) (*Result, error)
 	if len(p.found) > 0 {
 		return nil, &Error{p.found}
 	}
+	if err := p.once(leaves, kept); err != nil {
+		return nil, err
+	}
 	patterns, err := p.trace(leaves)
 	if err != nil {
 		return nil, err
@@ -142,6 +145,9 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget) (*Result, error)
 	constants, patterns := apart(patterns)
 	steps, blocks, err := p.plan(patterns)
 	if err != nil {
+		return nil, err
+	}
+	if err := p.eachOnce(patterns, blocks); err != nil {
 		return nil, err
 	}
 	w := &writer{p: p, steps: steps, blocks: blocks, arrays: map[string]string{}, stem: p.names.stem("index")}
