@@ -100,6 +100,9 @@ type Options struct {
 	// Pedantic keeps the warnings whose codes are [diag.Code.Pedantic].
 	Pedantic bool
 
+	// StanOnly refuses what Stan does not have, by the code [diag.BeyondStan].
+	StanOnly bool
+
 	// MaxSource bounds the size in bytes of the source text with the files that it includes. 0
 	// means [source.DefaultLimit].
 	MaxSource int64
@@ -133,7 +136,10 @@ func checked(f *source.File, o Options) (*ast.File, *check.Info, diag.List) {
 	if !o.Pedantic {
 		more = slices.DeleteFunc(more, func(d diag.Diagnostic) bool { return d.Code.Pedantic() })
 	}
-	if list = append(list, more...); list.HasErrors() {
+	if list = append(list, more...); o.StanOnly && !list.HasErrors() {
+		list = append(list, check.Extensions(tree, info)...)
+	}
+	if list.HasErrors() {
 		return tree, nil, list
 	}
 	return tree, info, list

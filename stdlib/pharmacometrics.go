@@ -34,7 +34,7 @@ func pharmacometrics() []types.Overload {
 	var out []types.Overload
 	for _, p := range pmxFunctions() {
 		for name := range strings.FieldsSeq(p.names) {
-			out = append(out, types.Written{Overload: p.forms(name), Name: name, Doc: p.doc, Lead: p.lead, Tolerance: p.accuracy,
+			out = append(out, types.Written{Overload: p.forms(name), Name: name, Doc: p.doc, Lead: p.lead, Tolerance: p.accuracy, Beyond: true,
 				Make: func(args []types.Type) string {
 					names := p.argNames(args)
 					list := make([]string, len(args))

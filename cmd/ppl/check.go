@@ -17,7 +17,7 @@ import (
 
 func checkCommand() *cobra.Command {
 	var in input
-	var asJSON, pedantic bool
+	var asJSON, pedantic, stanOnly bool
 	cmd := &cobra.Command{
 		Use: "check MODEL…",
 		Long: `Checks models without data and prints errors and warnings on stderr; - is standard
@@ -28,6 +28,8 @@ and a file or pipe gets nothing.
 --pedantic adds warnings about code that is often intended: parameters without a
 prior, very wide uniform priors, conditions on parameters, and more. Their codes
 begin with W06 in ` + "`ppl explain-error`" + `.
+
+--stan-only refuses the extensions of ppl, for models that others run with Stan.
 
 With --data, one model is also bound to its data. This checks the data, and the sizes and
 indices that depend on them. With --pedantic too, it warns about long loops that do not run
@@ -57,7 +59,7 @@ character. Keys without a value are left out.`,
 				if strings.TrimSpace(in.source.Text) == "" {
 					emptyModel(cmd.ErrOrStderr(), in.source.Name)
 				}
-				list := checkFile(in.source, name, in.compile, pedantic)
+				list := checkFile(in.source, name, in.compile, pedantic, stanOnly)
 				if in.data != "" && !list.HasErrors() {
 					wrong, err := in.bound(cmd.Context(), name, pedantic)
 					if err != nil {
@@ -88,13 +90,14 @@ character. Keys without a value are left out.`,
 	in.flags(cmd)
 	declare(cmd).Bool(&asJSON, "json", false)
 	declare(cmd).Bool(&pedantic, "pedantic", false)
+	declare(cmd).Bool(&stanOnly, "stan-only", false)
 	return cmd
 }
 
 // checkFile checks a model whose text has been read.
-func checkFile(f *source.File, name string, o model.CompileOptions, pedantic bool) diag.List {
+func checkFile(f *source.File, name string, o model.CompileOptions, pedantic, stanOnly bool) diag.List {
 	folders := append([]string{modelFolder(name)}, o.IncludePaths...)
-	return compile.Check(f, compile.Options{Legacy: o.Legacy, Pedantic: pedantic, MaxSource: o.MaxSource, Include: lang.IncludeFrom(o.MaxSource, folders...)})
+	return compile.Check(f, compile.Options{Legacy: o.Legacy, Pedantic: pedantic, StanOnly: stanOnly, MaxSource: o.MaxSource, Include: lang.IncludeFrom(o.MaxSource, folders...)})
 }
 
 // bound checks a model without errors against its data. It returns the errors in the data and, with

@@ -150,6 +150,7 @@ var flagTable = []flagRow{
 	{name: "rank", topic: topicMethod, common: true, text: "compute the probability of each rank of each level, the highest expected outcome first"},
 	{name: "outcome", topic: topicMethod, common: true, value: "DATA", values: dataNames, text: "the outcome, if the model has several"},
 	{name: "pedantic", topic: topicMethod, common: true, text: "also warn of what is often a mistake"},
+	{name: "stan-only", topic: topicMethod, common: true, text: "refuse what Stan does not have: integer parameters, missing values, functions of other libraries"},
 	{name: "stdio", topic: topicMethod, text: "accepted because some editors pass it; has no effect"},
 	{name: "to-stan", topic: topicMethod, common: true, text: "print the model as Stan runs it, for the data of --data"},
 	{name: "upgrade", topic: topicMethod, common: true, text: "rewrite the syntax of older versions of Stan"},

@@ -32,8 +32,20 @@ func TestPedantic(t *testing.T) { errtest.Glob(t, "testdata/pedantic/*.ppl", che
 
 // TestCodeExamples runs the example of every code that check reports.
 func TestCodeExamples(t *testing.T) {
-	errtest.Examples(t, "codes_check.go", checkFile)
+	errtest.Examples(t, "codes_check.go", checkFile, diag.BeyondStan)
 	errtest.Examples(t, "codes_rules.go", checkFile)
 	errtest.Examples(t, "codes_warn.go", checkFile)
 	errtest.Examples(t, "codes_pedantic.go", checkFile)
+}
+
+// TestExtensions checks that the example of BeyondStan has an extension, and its fixed form none.
+func TestExtensions(t *testing.T) {
+	e, _ := diag.Explain(diag.BeyondStan)
+	for text, want := range map[string]int{e.Example: 1, e.Fixed: 0, "data { int N; vector<missing>[N] y; }": 1} {
+		tree, _ := lang.Parse(source.NewFile("m.model", text))
+		info, list := check.Check(tree, checktest.Universe())
+		if found := check.Extensions(tree, info); list.HasErrors() || len(found) != want {
+			t.Errorf("%s: %v, %v", text, list, found)
+		}
+	}
 }

@@ -646,4 +646,28 @@ const (
 	//	  vector[3] z = y - 1;
 	//	}
 	MissingNotKnown Code = "E0320"
+
+	// BeyondStan: an extension of ppl is used, but only Stan's language is allowed.
+	//
+	// This is checked on demand, for programs that others run with Stan. The command `ppl fmt`
+	// can write discrete parameters and missing values as Stan needs them.
+	//
+	// Example:
+	//
+	//	parameters {
+	//	  array[2] int<lower=0, upper=1> z;
+	//	}
+	//	model {
+	//	  z ~ bernoulli(0.3);
+	//	}
+	//
+	// Fixed:
+	//
+	//	data {
+	//	  array[2] int<lower=0, upper=1> z;
+	//	}
+	//	model {
+	//	  z ~ bernoulli(0.3);
+	//	}
+	BeyondStan Code = "E0321"
 )

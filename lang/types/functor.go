@@ -213,4 +213,7 @@ type Written struct {
 	// relative, absolute or tolerance sets another one. It is 0 for functions that are exact up to
 	// rounding.
 	Tolerance float64
+
+	// Beyond marks functions that Stan does not have.
+	Beyond bool
 }
