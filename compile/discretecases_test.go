@@ -328,6 +328,37 @@ parameters { vector[2] b; int<lower=0, upper=2> k; }
 transformed parameters { }
 model { vector[N] m = rep_vector(0, N); for (j in 1:k) m += b[j] * [1, j]'; y ~ normal(m, 1); b ~ normal(0, 1); }
 generated quantities { }`},
+	{name: "impossible values, by arithmetic", bounds: between(0, 1, "d"), data: `{"S":3,"y":[1,0,1],"A":[[1,1,0],[0,1,1],[0,1,1]]}`, text: `
+functions { real on(array[] int d, vector a, row_vector q) { real f = 0; for (k in 1:size(d)) f += d[k] * a[k] * q[k]; return 1 - exp(-f); } }
+data { int S; array[S] int y; array[S] vector[3] A; }
+parameters { matrix<lower=0>[S, 3] q; array[3] int<lower=0, upper=1> d; }
+model {
+  for (s in 1:S) y[s] ~ bernoulli(on(d, A[s], q[s]));
+  to_vector(q) ~ exponential(1);
+}`},
+	{name: "impossible values, by a product of vectors", bounds: between(0, 1, "d"), data: `{"S":3,"y":[1,0,1]}`, text: `
+data { int S; array[S] int y; }
+parameters { matrix<lower=0>[S, 3] q; array[3] int<lower=0, upper=1> d; }
+model {
+  for (s in 1:S) target += bernoulli_lpmf(y[s] | 1 - exp(-q[s] * to_vector(d)));
+  to_vector(q) ~ exponential(1);
+}`},
+	{name: "impossible values, by logarithms", bounds: between(0, 2, "k"), data: `{"N":3,"y":[1,0,1]}`, text: `
+data { int N; array[N] int y; }
+parameters { real<lower=0> q; array[N] int<lower=0, upper=2> k; }
+model {
+  for (n in 1:N) { target += log(q * k[n] ^ 2); y[n] ~ poisson(k[n] * sqrt(k[n] * q)); }
+  q ~ exponential(1);
+}`},
+	{name: "values that are impossible whatever the others are", bounds: between(0, 1, "a", "b"), data: `{"y":1}`, text: `
+data { int y; }
+parameters { real<lower=0, upper=1> p; real m; int<lower=0, upper=1> a; int<lower=0, upper=1> b; }
+model {
+  y ~ bernoulli(a * p);
+  b ~ bernoulli((1 - a) * p);
+  target += b * m;
+  m ~ normal(0, 1);
+}`},
 	{name: "model locals", bounds: between(1, 2, "z"), data: `{"N":3,"y":[1,2,3],"x":[1,0,-1]}`, text: `
 data { int N; array[N] real y; vector[N] x; }
 parameters { real a; vector[2] b; simplex[2] w; array[N] int<lower=1, upper=2> z; }

@@ -15,6 +15,7 @@
 //	order.go    the order of elimination
 //	group.go    isomorphic steps of the elimination
 //	emit.go     a loop for each group of steps: sums for the density, draws for each draw
+//	edge.go     terms that may be -inf where their derivative is infinite
 //	rewrite.go  Prepare and Rewrite: the whole way
 //	build.go    constructors of syntax trees
 //
@@ -53,8 +54,9 @@
 // # Values of probability zero
 //
 // The program never asks for the derivative of 0 · x by x for an integer 0, since it writes
-// z * x as (z == 0 ? 0 : z * x). A binomial count above its number of trials has probability 0 if
-// either is discrete and unknown, instead of being an error.
+// z * x as (z == 0 ? 0 : z * x). A term that computes a probability by other arithmetic is a
+// choice: where it is -inf, no derivative passes. A binomial count above its number of trials has
+// probability 0 if either is discrete and unknown, instead of being an error.
 //
 // # A parameter that no statement reads
 //

@@ -285,7 +285,8 @@ func (w *writer) value(k *kind, c counter, all []factor, q clique, m messages) (
 			e.shifts = append(e.shifts, number(func(f factor) int64 { return pat.instances[f.instance].shifts[i] }))
 		}
 	}
-	if len(pat.leaf.code) == 1 {
+	edge := w.p.edge(pat.leaf)
+	if len(pat.leaf.code) == 1 && !edge {
 		switch s := pat.leaf.code[0].(type) {
 		case *ast.Tilde:
 			if s.Trunc == nil {
@@ -304,7 +305,12 @@ func (w *writer) value(k *kind, c counter, all []factor, q clique, m messages) (
 	for _, s := range pat.leaf.code {
 		body = append(body, e.node(s).(ast.Stmt))
 	}
-	return []ast.Stmt{w.declare(nil, "real", nil, e.sum, w.int(0)), w.block(body...)}, w.name(e.sum)
+	value := w.name(e.sum)
+	if edge {
+		never := w.call("negative_infinity")
+		value = &ast.Paren{Base: w.base(), X: &ast.Cond{Base: w.base(), Cond: w.op("==", w.name(e.sum), never), Then: clone(never, nil), Else: value}}
+	}
+	return []ast.Stmt{w.declare(nil, "real", nil, e.sum, w.int(0)), w.block(body...)}, value
 }
 
 // density returns the statements of the elimination. With target they add the logarithm of the sum
@@ -461,11 +467,7 @@ func (e *editor) node(n ast.Node) ast.Node {
 		// 0 · x is 0, even where the derivative by x is infinite: an individual that is dead is not
 		// seen, whatever the probability to see it.
 		if n.Op == "*" {
-			x, y := n.X, n.Y
-			if e.p.info.Types[y].Type.Equal(types.IntType) {
-				x, y = y, x
-			}
-			if e.p.info.Types[x].Type.Equal(types.IntType) && e.p.info.Types[y].Type.Equal(types.RealType) && e.p.involved(x) && !e.p.involved(y) {
+			if x, _, ok := e.p.multiple(n); ok {
 				return &ast.Paren{Base: b.base(), X: &ast.Cond{Base: b.base(), Cond: b.op("==", e.expr(x), b.int(0)), Then: b.int(0), Else: b.op("*", e.expr(n.X), e.expr(n.Y))}}
 			}
 		}
