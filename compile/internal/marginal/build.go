@@ -23,10 +23,6 @@ func (b builder) int(n int64) ast.Expr {
 	return &ast.IntLit{Base: b.base(), Text: fmt.Sprint(n), Value: n}
 }
 
-func (b builder) real(text string) ast.Expr {
-	return &ast.RealLit{Base: b.base(), Text: text}
-}
-
 func (b builder) name(name string) ast.Expr { return &ast.VarExpr{Base: b.base(), Name: name} }
 
 func (b builder) op(op string, x, y ast.Expr) ast.Expr {

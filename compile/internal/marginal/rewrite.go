@@ -252,9 +252,7 @@ func (p *program) written(tables, model, draws []ast.Stmt, outside bool) *ast.Fi
 		old := have[k]
 		switch k {
 		case ast.TransformedData:
-			for _, t := range tables {
-				b.Stmts = append(b.Stmts, t)
-			}
+			b.Stmts = append(b.Stmts, tables...)
 		case ast.Parameters:
 			b.Stmts = nil
 			for _, s := range old.Stmts {
