@@ -96,7 +96,9 @@ const buildVariable = "PPL_BUILD_PLAYGROUND"
 //	7,506,232  predictions of new rows with the fit's summaries, curves of censored times,
 //	           frequencies of counts, log likelihoods of mixtures, storage of matrices
 //	6,566,702  what runs once for a model is compiled without inlining
-const maxWasm = 6_700_000
+//	6,948,854  discrete parameters and missing values, schedules of doses, tables filled in
+//	           wavefronts, effects and priors in reports
+const maxWasm = 7_000_000
 
 // TestBuild checks that the engine is small enough to download, contains no packages that a page
 // cannot use, and includes the licences of its parts.
