@@ -118,7 +118,8 @@
 //	compile/internal/marginal.collector.involved   factors: statements
 //	compile/internal/marginal.collector.apart   loops whose iterations are separate factors
 //	compile/internal/marginal.program.check     what a factor cannot do
-//	compile/internal/marginal.program.withoutTargets   statements that compute a factor
+//	compile/internal/marginal.silent            statements that set no variable and leave no loop
+//	compile/internal/marginal.program.looked    terms that only look parameters up
 //	compile/internal/marginal.program.without   transformed parameters with and without discrete ones
 //	compile/internal/marginal.adds              statements with an effect
 //	compile/internal/marginal.tracer.exec       the elements that a factor reads: statements
