@@ -56,7 +56,7 @@ func (p *program) edgeOf(name string, own bool, args []ast.Expr) bool {
 }
 
 // looked reports whether an expression has nothing of discrete parameters but elements at indices
-// that depend on them, integers, and products with an integer, which have a separate choice.
+// that depend on them, integers, and products with an integer, which are choices already.
 func (p *program) looked(e ast.Expr) bool {
 	if !p.involved(e) || p.info.Types[e].Type.Kind == types.Int {
 		return true
