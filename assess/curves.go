@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/model"
@@ -31,6 +32,7 @@ type Curve struct {
 	Factor     bool   // whether the variable has levels
 	Censored   bool   // whether the data have only a bound of some outcomes
 	Categories int    // number of categories of the outcome; 0 without categories
+	Ordered    bool   // whether the categories have an order
 	Points     []Effect
 	Observed   []string // see [Effects].Observed
 }
@@ -109,7 +111,7 @@ func CurvesOf(ctx context.Context, f *fit.Fit, o CurveOptions) (curves []Curve, 
 				continue
 			}
 			work -= cost
-			c := Curve{Outcome: out.Variable, Name: name, Factor: factor, Censored: out.Censored, Points: effects.Rows, Observed: effects.Observed}
+			c := Curve{Outcome: out.Variable, Name: name, Factor: factor, Censored: out.Censored, Points: effects.Rows, Observed: effects.Observed, Ordered: strings.HasPrefix(out.Dist, "ordered_")}
 			for _, p := range c.Points {
 				c.Categories = max(c.Categories, p.Category)
 			}

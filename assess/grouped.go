@@ -40,6 +40,10 @@ type GroupCheck struct {
 	// Deviation is the difference of the data from the mean of the replications, in standard
 	// deviations of the replications.
 	Deviation float64
+
+	// Shares compares the share of each category, 1, 2, …, of outcomes that are categories; nil for
+	// other outcomes.
+	Shares []criticise.Check
 }
 
 // Odd lists the groups whose deviation exceeds the limit.
@@ -224,8 +228,9 @@ func (g *grouping) fits(v *replicated) bool {
 // groupResults has the statistic of each group at every draw.
 type groupResults struct {
 	*grouping
-	members [][]int     // elements of the variable in each cell
-	values  [][]float64 // statistic of each cell at every draw
+	members [][]int       // elements of the variable in each cell
+	values  [][]float64   // statistic of each cell at every draw
+	shares  [][][]float64 // for each cell and each category, its share at every draw; nil without categories
 }
 
 // results prepares the results of a variable; nil if it has no groups.
@@ -237,10 +242,37 @@ func (g *grouping) results(v *replicated, draws int) *groupResults {
 	for i, row := range v.rows {
 		r.members[g.of[row]] = append(r.members[g.of[row]], i)
 	}
+	categories := 0
+	if strings.HasPrefix(v.dist, "ordered_") || strings.HasPrefix(v.dist, "categorical") {
+		if most := slices.Max(append(slices.Clone(v.y), 0)); most <= maxCategories {
+			categories = int(most)
+		}
+	}
 	for c := range r.values {
 		r.values[c] = make([]float64, draws)
+		if categories == 0 {
+			continue
+		}
+		r.shares = append(r.shares, nil)
+		for range categories {
+			r.shares[c] = append(r.shares[c], make([]float64, draws))
+		}
 	}
 	return r
+}
+
+// maxCategories is the maximum number of categories whose shares are compared by group.
+const maxCategories = 12
+
+// shareOf returns the share of a category, from 1, in a cell.
+func (r *groupResults) shareOf(cell, category int, y []float64) float64 {
+	n := 0.0
+	for _, i := range r.members[cell] {
+		if y[i] == float64(category) {
+			n++
+		}
+	}
+	return n / float64(len(r.members[cell]))
 }
 
 // statisticOf computes the statistic of the values of y in a cell.
@@ -264,6 +296,11 @@ func (r *groupResults) add(draw int, y []float64) {
 	}
 	for c := range r.values {
 		r.values[c][draw] = r.statisticOf(c, y)
+		if r.shares != nil {
+			for k := range r.shares[c] {
+				r.shares[c][k][draw] = r.shareOf(c, k+1, y)
+			}
+		}
 	}
 }
 
@@ -278,6 +315,11 @@ func (r *groupResults) finish(y []float64) *Groups {
 	for c := range out.Cells {
 		cell := &out.Cells[c]
 		cell.Check = criticise.NewCheck(r.name, r.statisticOf(c, y), r.values[c])
+		if r.shares != nil {
+			for k, values := range r.shares[c] {
+				cell.Shares = append(cell.Shares, criticise.NewCheck("share", r.shareOf(c, k+1, y), values))
+			}
+		}
 		deviation := func(x float64) float64 {
 			if d := x - cell.Check.Mean; d != 0 {
 				return d / cell.Check.SD

@@ -171,7 +171,7 @@ assess:                  assess/criticise assess/projection fit fit/arrays model
 
 study:                   assess assess/criticise fit model model/predict lang compile compile/data infer infer/diagnose infer/sampler infer/zarr internal/files internal/goroutines gonum yaml
 
-front/report:            assess assess/criticise fit model infer infer/diagnose infer/psis infer/sampler
+front/report:            assess assess/criticise fit model model/predict infer infer/diagnose infer/psis infer/sampler
 front/report/plotfile:   front/report internal/files image
 front/web:               front/report model examples internal/files internal/lean
 front/web/engine:        front/report assess fit model model/predict compile/data infer infer/sampler lang/source lang/ast lang/types lang/diag lang/service lang/check stdlib

@@ -63,7 +63,7 @@ and what it shows, such as density:tau. They go to the folder of --plots, or to 
 
 For the folder of a study, the report shows R-hat, effective sample sizes and failures over
 its fits, in an HTML file and in the terminal. For simulated data it also shows coverage and
-ranks.
+ranks. --plots and --figure write its plots, such as study-rhat:mu.
 
 --json prints the data of the report instead. --embed prints an HTML element that shows the
 report in a document or notebook.`,
@@ -106,10 +106,7 @@ func (o *reporting) run(cmd *cobra.Command, args []string) error {
 		return usagef("--embed prints the report; it cannot be given with --out, --plots or --json")
 	}
 	if len(args) == 1 && study.IsFolder(args[0]) {
-		if o.figures != nil {
-			return usagef("--figure is for the plots of a run, but %s is the folder of a study", args[0])
-		}
-		return o.reportStudy(cmd.OutOrStdout(), args[0])
+		return o.reportStudy(cmd, args[0])
 	}
 	runs, err := runsOf(cmd.Context(), args)
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/front/report"
 	"github.com/ppl-lang/ppl/model"
@@ -79,9 +81,10 @@ type studyDensityJSON struct {
 const shownQuantities = 40
 
 // reportStudy shows the results of the fits of a study, as a page and in the terminal.
-func (o *reporting) reportStudy(w io.Writer, dir string) error {
-	if o.plots != "" || o.model != "" {
-		return usagef("--plots and --model are for runs, but %s is a study", dir)
+func (o *reporting) reportStudy(cmd *cobra.Command, dir string) error {
+	w := cmd.OutOrStdout()
+	if o.model != "" {
+		return usagef("--model is for runs, but %s is a study", dir)
 	}
 	r, err := study.ReadReport(dir)
 	if err != nil {
@@ -107,7 +110,10 @@ func (o *reporting) reportStudy(w io.Writer, dir string) error {
 			title = filepath.Base(path)
 		}
 	}
-	switch page := studyPage(r, title); {
+	page := studyPage(r, title)
+	switch {
+	case o.figures != nil:
+		return o.drawFigures(cmd.Context(), cmd, page.Plots())
 	case o.json:
 		return writeJSON(w, newStudyReport(r))
 	case o.embed:
@@ -125,7 +131,14 @@ func (o *reporting) reportStudy(w io.Writer, dir string) error {
 	if err := printStudy(w, r, vars); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "\nReport: %s\n", o.out)
+	if _, err = fmt.Fprintf(w, "\nReport: %s\n", o.out); err != nil || o.plots == "" {
+		return err
+	}
+	files, err := o.drawPlots(cmd.Context(), cmd.ErrOrStderr(), page.Plots())
+	if err != nil {
+		return ended(cmd.Context(), cmd.ErrOrStderr(), fmt.Errorf("--plots: %w", err))
+	}
+	_, err = fmt.Fprintf(w, "Plots: %s\n", filesText(files))
 	return err
 }
 

@@ -2,11 +2,15 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/ppl-lang/ppl/assess"
+	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
 // The limits of the answers at the head of a report.
@@ -16,10 +20,13 @@ const (
 	unlikelySign = 0.5
 )
 
-// answerOf says in a sentence how the expected outcome changes along a curve; "" if the outcome has
-// categories.
-func answerOf(c *assess.Curve, what string) string {
-	if c.Categories > 0 || len(c.Points) < 2 {
+// answerOf says in a sentence how the expected outcome changes along a curve. Of outcomes with
+// categories, it says so of the probability of some of them.
+func (w *work) answerOf(c *assess.Curve, what string) string {
+	if c.Categories > 0 {
+		c, what = w.oneProbability(c)
+	}
+	if len(c.Points) < 2 {
 		return ""
 	}
 	means := make([]float64, len(c.Points))
@@ -30,15 +37,7 @@ func answerOf(c *assess.Curve, what string) string {
 	}
 	at := func(i int) string { return c.Value(i).Label }
 	// higher is the probability that the outcome is higher at point j than at point i.
-	higher := func(i, j int) float64 {
-		n := 0
-		for k, v := range c.Points[i].Draws {
-			if c.Points[j].Draws[k] > v {
-				n++
-			}
-		}
-		return float64(n) / float64(len(c.Points[i].Draws))
-	}
+	higher := func(i, j int) float64 { return shareAbove(c.Points[j].Draws, c.Points[i].Draws) }
 	last := len(c.Points) - 1
 	if !c.Factor {
 		verb, p := "rises", higher(0, last)
@@ -74,22 +73,274 @@ func answerOf(c *assess.Curve, what string) string {
 	return fmt.Sprintf("The %s by %s is lowest for %s, %s, and highest for %s, %s.", what, c.Name, at(low), text[low], at(high), text[high])
 }
 
-// answers fills in the answers from parameters if there are none from expected outcomes. So it is
-// with several outcomes, whose expectations alone say little.
+// oneProbability makes a curve of one probability: that of the upper categories or, if they have no
+// order, of the category that changes most. The upper categories are those whose total probability
+// is closest to one half.
+func (w *work) oneProbability(c *assess.Curve) (*assess.Curve, string) {
+	k := c.Categories
+	n := len(c.Points) / k
+	mean := make([][]float64, k) // by category and point
+	for i := range c.Points {
+		mean[i%k] = append(mean[i%k], c.Points[i].Summary(0).Mean)
+	}
+	from, to := 0, 0
+	if c.Ordered {
+		best, above := math.Inf(1), 0.0
+		for j := k - 1; j > 0; j-- {
+			for _, p := range mean[j] {
+				above += p / float64(n)
+			}
+			if d := math.Abs(above - 0.5); d < best {
+				best, from, to = d, j, k-1
+			}
+		}
+	} else {
+		widest := -1.0
+		for j := range mean {
+			if d := slices.Max(mean[j]) - slices.Min(mean[j]); d > widest {
+				widest, from, to = d, j, j
+			}
+		}
+	}
+	out := *c
+	out.Categories, out.Points = 0, nil
+	for i := range n {
+		p := c.Points[i*k+from]
+		p.Category, p.Draws = 0, slices.Clone(p.Draws)
+		for j := from + 1; j <= to; j++ {
+			for d, v := range c.Points[i*k+j].Draws {
+				p.Draws[d] += v
+			}
+		}
+		out.Points = append(out.Points, p)
+	}
+	what := fmt.Sprintf("probability that %s is %s", c.Outcome, w.category(c.Outcome, from))
+	if c.Ordered && to > from {
+		what += " or above"
+	}
+	return &out, what
+}
+
+// The ranks of answers, in the order in which they are given.
+const (
+	ofNamed     = iota // predictors that the question names
+	ofCurves           // functions
+	ofPredictor        // other predictors
+	ofGenerated        // numbers that the model computes from its parameters
+	ofSpread           // standard deviations and correlations of group-level terms
+	ofGroups           // the levels of groups
+	ofParameter        // parameters, if there are no predictors
+	ranks
+)
+
+// limitOf is the maximum number of answers of each rank.
+var limitOf = [ranks]int{4, 2, 4, 2, 3, 1, 6}
+
+// sentence is a candidate for an answer.
+type sentence struct {
+	rank int
+	text string
+}
+
+// answers gives the candidates in order: what predictors do, then the rest. Without predictors and
+// curves, parameters come first. The same is true with several outcomes, whose expectations alone
+// say little.
 func (w *work) answers() {
-	if len(w.report.Answers) > 0 {
-		w.report.Answers = w.report.Answers[:min(len(w.report.Answers), maxAnswered)]
+	w.generated()
+	w.spreads()
+	predicted := slices.ContainsFunc(w.candidates, func(s sentence) bool { return s.rank <= ofPredictor })
+	order := []int{ofNamed, ofCurves, ofPredictor, ofGenerated, ofSpread, ofGroups}
+	if !predicted {
+		order = []int{ofGenerated, ofSpread, ofParameter, ofGroups}
+		w.parameters()
+	}
+	for _, rank := range order {
+		n := 0
+		for _, s := range w.candidates {
+			if s.rank == rank && n < limitOf[rank] && len(w.report.Answers) < maxAnswered {
+				w.report.Answers = append(w.report.Answers, s.text)
+				n++
+			}
+		}
+	}
+}
+
+// rankOf returns the rank of an answer about a variable: those that the question names come first,
+// and levels of groups last.
+func (w *work) rankOf(c *assess.Curve) int {
+	if m, err := w.fit.Model(); err == nil && c.Factor {
+		for variable, by := range w.fit.IndexFactors(m.Program().IR()) {
+			for _, f := range by {
+				if f.Name == c.Name && w.rank(variable) > 0 {
+					return ofGroups
+				}
+			}
+		}
+	}
+	if w.report.Fitted == nil {
+		return ofPredictor
+	}
+	question := wordsOf(w.report.Fitted.Question)
+	names := []string{c.Name}
+	if c.Factor {
+		for i := range c.Points {
+			names = append(names, c.Value(i).Label)
+		}
+	}
+	for _, name := range names {
+		for _, word := range wordsOf(name) {
+			if len(word) > 2 && slices.ContainsFunc(question, func(q string) bool { return strings.HasPrefix(q, word) }) {
+				return ofNamed
+			}
+		}
+	}
+	return ofPredictor
+}
+
+// wordsOf divides a text into its words, in lower case.
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) })
+}
+
+// statement says what a quantity is.
+func (w *work) statement(i int) string {
+	r := w.rows[i]
+	draws := w.drawsOf(i)
+	above, ones := 0, 0
+	for _, v := range draws {
+		if v > 0 {
+			above++
+		}
+		if v == 0 || v == 1 {
+			ones++
+		}
+	}
+	name := w.names[i]
+	if l := w.report.Summary.Label; l != nil && l[i] != "" {
+		name += ", " + l[i] + ","
+	}
+	n := len(draws)
+	switch {
+	case ones == n:
+		return fmt.Sprintf("%s is 1 with probability %.2f.", name, r.Mean)
+	case above == 0 || above == n:
+		return fmt.Sprintf("%s is %s.", name, interval(r.Mean, r.Q5, r.Q95, r.SD))
+	}
+	return fmt.Sprintf("%s is %s: %s.", name, interval(r.Mean, r.Q5, r.Q95, r.SD), signed(float64(above)/float64(n)))
+}
+
+// signed says on which side of zero a quantity is, given the probability that it is above.
+func signed(p float64) string {
+	if p < unlikelySign {
+		return "below 0 with probability " + chance(1-p)
+	}
+	return "above 0 with probability " + chance(p)
+}
+
+// shown reports whether a quantity can be in an answer.
+func (w *work) shown(i int) bool {
+	s := &w.report.Summary
+	return (s.Aside == nil || !s.Aside[i]) && !math.IsNaN(w.rows[i].Mean) && !math.IsInf(w.rows[i].Mean, 0)
+}
+
+// generated states the numbers that the model computes from its parameters.
+func (w *work) generated() {
+	m, err := w.fit.Model()
+	if err != nil {
 		return
 	}
-	s := &w.report.Summary
-	for i, name := range s.Name {
-		if len(w.report.Answers) == maxAnswered {
-			return
-		}
-		if variableOf(name) == name && (s.Aside == nil || !s.Aside[i]) && !math.IsNaN(float64(s.Mean[i])) {
-			w.report.Answers = append(w.report.Answers, fmt.Sprintf("%s is %s.", name, interval(float64(s.Mean[i]), float64(s.Q5[i]), float64(s.Q95[i]), float64(s.SD[i]))))
+	for i, name := range w.names {
+		for _, v := range m.Program().IR().GeneratedQuantityVars {
+			if v.Name == name && w.shown(i) {
+				w.candidates = append(w.candidates, sentence{ofGenerated, w.statement(i)})
+			}
 		}
 	}
+}
+
+// spreads states the standard deviations and correlations of group-level terms.
+func (w *work) spreads() {
+	for i, name := range w.names {
+		of, ok := w.roles.Scales[variableOf(name)]
+		if !ok || !w.shown(i) || len(indicesOf(name)) > 1 {
+			continue
+		}
+		what := of
+		if at := indicesOf(name); len(at) == 1 {
+			if term := w.termOf(of, at[0]); term != "" {
+				what = "the " + term
+			}
+		}
+		r := w.rows[i]
+		w.candidates = append(w.candidates, sentence{ofSpread, fmt.Sprintf("The standard deviation of %s%s, %s, is %s.", what, w.byOf(of), name, interval(r.Mean, r.Q5, r.Q95, r.SD))})
+	}
+	for _, factor := range slices.Sorted(maps.Keys(w.roles.Correlations)) {
+		for _, c := range w.correlationsOf(factor) {
+			a, b := w.termOf(c.of, c.i), w.termOf(c.of, c.j)
+			if a == "" || b == "" {
+				a, b = fmt.Sprintf("column %d", c.i), fmt.Sprintf("column %d of %s", c.j, c.of)
+			}
+			above := 0
+			for _, v := range c.draws {
+				if v > 0 {
+					above++
+				}
+			}
+			q := diagnose.Quantiles(c.draws, 0.05, 0.95)
+			mean, sd := moments(c.draws)
+			w.candidates = append(w.candidates, sentence{ofSpread, fmt.Sprintf("The correlation of the %s and the %s%s is %s: %s.", a, b, w.byOf(c.of), interval(mean, q[0], q[1], sd), signed(float64(above)/float64(len(c.draws))))})
+		}
+	}
+}
+
+// moments returns the mean and the standard deviation of values.
+func moments(values []float64) (mean, sd float64) {
+	for _, v := range values {
+		mean += v / float64(len(values))
+	}
+	for _, v := range values {
+		sd += (v - mean) * (v - mean) / float64(max(1, len(values)-1))
+	}
+	return mean, math.Sqrt(sd)
+}
+
+// maxStated is the maximum number of elements of a variable that are stated.
+const maxStated = 4
+
+// parameters states the population parameters.
+func (w *work) parameters() {
+	elements := map[string]int{}
+	for _, name := range w.names {
+		elements[variableOf(name)]++
+	}
+	generated := map[string]bool{}
+	if m, err := w.fit.Model(); err == nil {
+		for _, v := range m.Program().IR().GeneratedQuantityVars {
+			generated[v.Name] = true
+		}
+	}
+	for i, name := range w.names {
+		v := variableOf(name)
+		_, spread := w.roles.Scales[v]
+		if elements[v] > maxStated || !w.shown(i) || w.rank(v) > 0 || w.curved[v] || w.roles.Symmetric[v] || spread {
+			continue
+		}
+		if generated[name] {
+			continue // stated already
+		}
+		w.candidates = append(w.candidates, sentence{ofParameter, w.statement(i)})
+	}
+}
+
+// shareAbove returns the share of the draws in which a is above b.
+func shareAbove(a, b []float64) float64 {
+	n := 0
+	for k, v := range b {
+		if a[k] > v {
+			n++
+		}
+	}
+	return float64(n) / float64(max(1, len(b)))
 }
 
 // chance returns a probability above one half as text.

@@ -86,6 +86,9 @@ parameters { real b; ordered[2] c; } model { b ~ std_normal(); c ~ std_normal();
 	if len(figures) != 1 || len(figures[0].Layers) != 6 {
 		t.Fatalf("%+v; notes %q", figures, ordered.Notes)
 	}
+	if a := ordered.Answers; len(a) != 1 || !strings.HasPrefix(a[0], "The probability that y is 2 or above is 0.") || !strings.Contains(a[0], " at x 0.5 and 0.") {
+		t.Errorf("answers %q", a)
+	}
 	total := 0.0
 	for k, l := range figures[0].Layers {
 		if l.Category != k/2+1 || l.Role != report.OfCategory {
@@ -120,11 +123,103 @@ func TestCompare(t *testing.T) {
 	if a := small.Answers; len(a) != 1 || !strings.HasPrefix(a[0], "a is 0.") {
 		t.Errorf("answers %q", a)
 	}
-	if !slices.Equal(names, []string{"a", "L[2,1]", "L[2,2]", "s"}) {
+	if !slices.Equal(names, []string{"a", "s"}) {
 		t.Errorf("%q", names)
 	}
 	var page strings.Builder
 	if err := c.WriteHTML(&page); err != nil || strings.Count(page.String(), `"divergent":[`) != 3 || !report.IsPage([]byte(page.String())) {
 		t.Errorf("%v, %d reports", err, strings.Count(page.String(), `"divergent":[`))
+	}
+}
+
+// TestAnswers: variables that the question names come first and levels of groups last. Models
+// without predictors have parameters, standard deviations and correlations.
+func TestAnswers(t *testing.T) {
+	table := "y,x,dose,ward\n"
+	for i := range 60 {
+		table += fmt.Sprintf("%d,%d.5,%d,w%d\n", i*7%11%2, i%10, i%4, i%6)
+	}
+	starts := func(got []string, want ...string) {
+		t.Helper()
+		if len(got) != len(want) {
+			t.Fatalf("%d answers, want %d: %q", len(got), len(want), got)
+		}
+		for i := range want {
+			if !strings.HasPrefix(got[i], want[i]) {
+				t.Errorf("%q, want %q", got[i], want[i])
+			}
+		}
+	}
+	r := made(t, sampled(t, `// Which doses help?
+data { int<lower=0> N; int<lower=1> J; array[N] int<lower=0, upper=1> y; vector[N] x; vector[N] dose; array[N] int<lower=1, upper=J> ward; }
+parameters { real a; vector[2] b; real<lower=0> tau; vector[J] z; } transformed parameters { vector[J] u = tau * z; }
+model { a ~ std_normal(); b ~ std_normal(); tau ~ std_normal(); z ~ std_normal(); y ~ bernoulli_logit(a + b[1] * x + b[2] * dose + u[ward]); }
+generated quantities { real total = sum(b); int<lower=0, upper=1> helps = b[2] > 0; }`, table), report.Options{})
+	var of []string
+	for _, f := range figuresOf(r, "effects") {
+		of = append(of, f.Of[0])
+	}
+	if !slices.Equal(of, []string{"dose", "x", "ward"}) {
+		t.Errorf("effects of %q", of)
+	}
+	starts(r.Answers, "The probability of y = 1 is 0.", "The probability of y = 1 is 0.", "total is ", "helps is 1 with probability 0.", "The standard deviation of u by ward, tau, is ", "The probability of y = 1 by ward is lowest for w")
+	if !strings.Contains(r.Answers[0], " at dose 0 and") {
+		t.Errorf("the first answer is %q", r.Answers[0])
+	}
+	for i, name := range r.Summary.Name {
+		if r.Summary.Aside[i] != strings.HasPrefix(name, "z[") {
+			t.Errorf("%s is aside: %v", name, r.Summary.Aside[i])
+		}
+	}
+	if pair := figuresOf(r, "pairs")[0].Of; slices.ContainsFunc(pair, func(name string) bool { return name == "total" || strings.Contains("zu", name[:1]) }) {
+		t.Errorf("the pair is %q", pair)
+	}
+	r = made(t, sampled(t, `data { int<lower=0> N; int<lower=1> J; vector[N] y; array[N] int<lower=1, upper=J> ward; }
+parameters { vector[2] m; vector<lower=0>[2] tau; cholesky_factor_corr[2] L; array[J] vector[2] u; }
+model { m ~ std_normal(); tau ~ normal(0, 1); L ~ lkj_corr_cholesky(2); u ~ multi_normal_cholesky(m, diag_pre_multiply(tau, L)); }`, table), report.Options{})
+	starts(r.Answers, "The standard deviation of u by ward, tau[1], is ", "The standard deviation of u by ward, tau[2], is ", "The correlation of the column 1 and the column 2 of u by ward is ", "m[1] is ", "m[2] is ")
+}
+
+// TestCurves: a function is drawn with a band along its column, sorted, and has an answer instead
+// of plots of its elements. The sizes are those around the limit.
+func TestCurves(t *testing.T) {
+	for _, n := range []int{1, 2, 4, 5, 6} {
+		table := "y,x\n"
+		for i := range n {
+			table += fmt.Sprintf("%d.5,%d\n", i*i, (i*5+3)%7)
+		}
+		r := made(t, sampled(t, `data { int<lower=0> N; vector[N] y; array[N] real x; }
+parameters { vector[N] z; real<lower=0> a; real<lower=0> s; real<lower=0> step; vector[N] e; }
+transformed parameters { vector[N] f = cholesky_decompose(add_diag(gp_exp_quad_cov(x, a, 1.0), 1e-6)) * z; vector[N] w = cumulative_sum(step * e); }
+model { z ~ std_normal(); e ~ std_normal(); a ~ std_normal(); s ~ std_normal(); step ~ std_normal(); y ~ normal(f, s); }`, table), report.Options{Quick: true})
+		figures := figuresOf(r, "curve")
+		drawn := slices.ContainsFunc(figuresOf(r, "intervals"), func(f report.Figure) bool { return f.Of[0] == "f" })
+		if n < 5 {
+			if len(figures) != 0 || !drawn {
+				t.Errorf("%d elements: %d curves, intervals %v", n, len(figures), drawn)
+			}
+			continue
+		}
+		if len(figures) != 2 || drawn || figures[0].X.Label != "x" || figures[1].X.Label != "element" {
+			t.Fatalf("%d elements: %d curves, intervals %v", n, len(figures), drawn)
+		}
+		f := figures[0]
+		if len(f.Layers) != 4 || f.Layers[0].Role != report.Data || len(f.Layers[3].X) != n || !slices.IsSorted(f.Layers[3].X) || len(figures[1].Layers) != 3 {
+			t.Errorf("%d elements: %+v", n, f.Layers)
+		}
+		if len(r.Answers) < 2 || !strings.HasPrefix(r.Answers[0], "f is ") || !strings.Contains(r.Answers[1], " at element 1 and ") {
+			t.Errorf("answers %q", r.Answers)
+		}
+	}
+}
+
+// TestCategoriesByGroup: the shares of the categories of an outcome are shown for each group.
+func TestCategoriesByGroup(t *testing.T) {
+	table := "y,ward\n" + strings.Repeat("1,a\n2,a\n2,b\n3,b\n3,b\n3,b\n", 6)
+	r := made(t, sampled(t, `data { int<lower=0> N; int<lower=1> J; array[N] int<lower=1, upper=3> y; array[N] int<lower=1, upper=J> ward; }
+parameters { vector[J] b; ordered[2] c; } model { b ~ std_normal(); c ~ std_normal(); for (n in 1:N) y[n] ~ ordered_logistic(b[ward[n]], c); }`, table), report.Options{})
+	figures := figuresOf(r, "groups")
+	if len(figures) != 2 || fmt.Sprint(figures[0].Layers[1].Y, figures[1].Layers[1].Y) != "[0.5 0.5 0] [0 0.25 0.75]" {
+		t.Errorf("%+v", figures)
 	}
 }

@@ -127,6 +127,10 @@ func groups(p *assess.Predictive) []Figure {
 			out = append(out, against(&v)...)
 			continue
 		}
+		if g.Cells[0].Shares != nil {
+			out = append(out, categories(&v)...)
+			continue
+		}
 		f := Figure{Kind: "groups", Of: []string{v.Name, "by " + strings.Join(g.By, ", ")}, X: Axis{Label: g.Statistic + " of " + v.Name}}
 		if yesNo(&v) {
 			f.X.Label = "share of " + v.Name + " = 1"
@@ -152,6 +156,42 @@ func groups(p *assess.Predictive) []Figure {
 		}
 		f.Layers = []Layer{interval, data}
 		f.Alt = fmt.Sprintf("The %s in %d groups, sorted, with replications; %d of them lie outside 90 %% of the replications.", f.X.Label, len(cells), outside)
+		out = append(out, f)
+	}
+	return out
+}
+
+// categories compares the shares of the categories of an outcome, a figure for each group.
+func categories(v *assess.PredictiveVariable) (out []Figure) {
+	cells, note := slices.Clone(v.Groups.Cells), ""
+	if len(cells) > maxCurves {
+		slices.SortStableFunc(cells, func(a, b assess.GroupCheck) int { return cmp.Compare(math.Abs(b.Deviation), math.Abs(a.Deviation)) })
+		note = fmt.Sprintf("%d of %d groups are shown: those whose means deviate most.", maxCurves, len(cells))
+		cells = cells[:maxCurves]
+	}
+	highest := 0.0
+	for _, c := range cells {
+		for _, s := range c.Shares {
+			highest = max(highest, s.Observed, s.Q95)
+		}
+	}
+	for _, c := range cells {
+		f := Figure{Kind: "groups", Of: []string{v.Name, "by " + strings.Join(v.Groups.By, ", "), fmt.Sprintf("%s (%d)", groupName(c.By), c.Rows)},
+			X: Axis{Label: v.Name}, Y: Axis{Label: "share of " + groupName(c.By), Range: []Number{0, Number(min(1, 1.05*highest))}}, Note: note}
+		interval := Layer{Mark: Whisker, Role: First, Label: "90 % of replications"}
+		data := Layer{Mark: Points, Role: Observed, Label: "data"}
+		outside := 0
+		for k, s := range c.Shares {
+			x := float64(k)
+			f.X.Names = append(f.X.Names, fmt.Sprint(k+1))
+			interval.X, interval.Low, interval.High = append(interval.X, x), append(interval.Low, s.Q5), append(interval.High, s.Q95)
+			data.X, data.Y = append(data.X, x), append(data.Y, s.Observed)
+			if s.Observed < s.Q5 || s.Observed > s.Q95 {
+				outside++
+			}
+		}
+		f.Layers = []Layer{interval, data}
+		f.Alt = fmt.Sprintf("Shares of the %d categories of %s in %s, with replications; %d of them lie outside 90 %% of the replications.", len(c.Shares), v.Name, groupName(c.By), outside)
 		out = append(out, f)
 	}
 	return out

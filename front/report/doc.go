@@ -20,6 +20,8 @@
 //	kinds.go       Kinds: the table of plots
 //	quantity.go    the plots of a quantity and of a pair: trace, ranks, density, …
 //	variable.go    the intervals of variables
+//	curve.go       unknown functions against their variable
+//	correlation.go correlations of group-level terms
 //	prior.go       priors with posteriors
 //	effects.go     expected outcomes at values of variables of the data
 //	run.go         the plots of the run: energy, the surface of a tuned sampler

@@ -32,17 +32,28 @@ func effects(w *work) []Figure {
 	}
 	several := slices.ContainsFunc(curves, func(c assess.Curve) bool { return c.Outcome != curves[0].Outcome })
 	var out []Figure
+	var ranks []int
 	for i := range curves {
 		f := w.effect(&curves[i])
 		if f.Empty() {
 			continue
 		}
-		out = append(out, f)
-		if answer := answerOf(&curves[i], f.Y.Label); answer != "" && !several {
-			w.report.Answers = append(w.report.Answers, answer)
+		rank := w.rankOf(&curves[i])
+		out, ranks = append(out, f), append(ranks, rank)
+		if answer := w.answerOf(&curves[i], f.Y.Label); answer != "" && !several {
+			w.candidates = append(w.candidates, sentence{rank, answer})
 		}
 	}
-	return out
+	order := make([]int, len(out))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return ranks[a] - ranks[b] })
+	sorted := make([]Figure, len(out))
+	for k, i := range order {
+		sorted[k] = out[i]
+	}
+	return sorted
 }
 
 // effect shows a curve. A number has a line with a band, a factor an interval for each level.

@@ -23,7 +23,7 @@ func priors(w *work) []Figure {
 	if !w.judged() {
 		return nil
 	}
-	prior, err := assess.PopulationPriorOf(w.ctx, w.fit, priorDraws, maxGroups, maxElements, w.o.Seed, auxiliary)
+	prior, err := assess.PopulationPriorOf(w.ctx, w.fit, priorDraws, maxGroups, maxElements, w.o.Seed, w.auxiliary)
 	if err != nil {
 		if w.ctx.Err() == nil {
 			w.note("No priors are shown: %v", err)

@@ -308,14 +308,46 @@ const (
 	sameQuantity  = 0.9999 // correlation above which one quantity is a function of the other
 )
 
-// correlated returns the two most correlated quantities of a report, among the first; nil if there
-// are no two. Constants and auxiliary variables do not count.
+// correlated returns the two most correlated quantities of a report, among the first: of population
+// parameters or, if there are no two, of all. Constants and auxiliary variables do not count. nil:
+// there are no two quantities.
 func (w *work) correlated() []string {
+	for _, among := range []func(name string) bool{w.isPopulationParameter, w.isPopulation, func(string) bool { return true }} {
+		if pair := w.correlatedAmong(among); pair != nil {
+			return pair
+		}
+	}
+	return nil
+}
+
+// isPopulation reports whether a quantity is neither a group-level term nor an element of a curve.
+func (w *work) isPopulation(name string) bool {
+	v := variableOf(name)
+	return w.rank(v) == 0 && !w.curved[v]
+}
+
+// isPopulationParameter reports whether a population quantity is a parameter, not computed from
+// others.
+func (w *work) isPopulationParameter(name string) bool {
+	m, err := w.fit.Model()
+	if err != nil || !w.isPopulation(name) {
+		return false
+	}
+	for _, v := range m.Program().IR().Parameters {
+		if v.Name == variableOf(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// correlatedAmong is correlated among quantities of a kind.
+func (w *work) correlatedAmong(is func(name string) bool) []string {
 	r := w.report
 	var names []string
 	var scores [][]float64 // draws, with mean 0 and norm 1
 	for _, q := range r.Quantities {
-		if len(names) == maxCorrelated || len(q.Draws) < 2 || r.Summary.Aside != nil && r.Summary.Aside[q.Row] {
+		if len(names) == maxCorrelated || len(q.Draws) < 2 || r.Summary.Aside != nil && r.Summary.Aside[q.Row] || !is(q.Name) {
 			continue
 		}
 		z := make([]float64, len(q.Draws))

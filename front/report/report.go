@@ -21,6 +21,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/sampler"
 	"github.com/ppl-lang/ppl/model"
+	"github.com/ppl-lang/ppl/model/predict"
 )
 
 // Options select the contents of a report. The zero value is the default.
@@ -195,6 +196,10 @@ type work struct {
 	names  []string
 	rows   []diagnose.Row
 
+	roles      *predict.Roles
+	curved     map[string]bool // variables with plots as curves
+	candidates []sentence      // candidates for answers
+
 	chains []int // chains that have draws
 	level  []int // chains to compare; during a run, without the last ones to start
 	length int   // number of draws of the shortest of level
@@ -269,7 +274,11 @@ func newWork(ctx context.Context, fit *fit.Fit, o Options) *work {
 			*c.to = append(*c.to, Number(c.v))
 		}
 	}
-	s.Aside = aside(w.names, w.rows)
+	w.roles = &predict.Roles{}
+	if m, err := fit.Model(); err == nil {
+		w.roles = predict.RolesOf(m.Program())
+	}
+	s.Aside = w.aside()
 	r.Fitted = fitted(w)
 	w.find(fit.Findings())
 	if o.Words != nil {
@@ -482,6 +491,12 @@ func (w *work) order() (list []int, must int) {
 	for i, r := range w.rows {
 		if r.SD > 0 && (w.report.Summary.Aside == nil || !w.report.Summary.Aside[i]) {
 			varies = append(varies, i)
+		}
+	}
+	for _, i := range varies { // a page shows the first quantity first
+		if w.isPopulation(w.names[i]) && w.rows[i].ESSBulk > 0 {
+			add(i)
+			break
 		}
 	}
 	byRhat, byESS := slices.Clone(varies), slices.Clone(varies)

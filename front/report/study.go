@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -109,6 +110,20 @@ func (s *Study) WriteHTML(w io.Writer) error {
 
 // WriteEmbedded is [Report.WriteEmbedded] for a study.
 func (s *Study) WriteEmbedded(w io.Writer) error { return embedded(w, s.Title, s.WriteHTML) }
+
+// Plots returns a report that has only the plots of a study, to be drawn.
+func (s *Study) Plots() *Report {
+	j := s.data()
+	r := &Report{Title: s.Title, Kinds: j.Kinds}
+	for _, figures := range slices.Concat(j.Figures, [][]Figure{j.Coverage, j.Times}) {
+		for _, f := range figures {
+			if f.Of = slices.DeleteFunc(slices.Clone(f.Of), func(of string) bool { return of == "" }); !f.Empty() {
+				r.Figures = append(r.Figures, f)
+			}
+		}
+	}
+	return r
+}
 
 func (s *Study) data() *studyJSON {
 	j := &studyJSON{Title: s.Title, Verdict: s.Verdict, Well: s.Well, Facts: s.Facts, Program: s.Program, Made: s.Made.UTC().Format(time.RFC3339),

@@ -25,23 +25,23 @@ func variableOf(name string) string {
 	return base
 }
 
-// auxiliary reports whether a variable only serves to make others, by the usual names: z_…, …_raw
-// and …_tilde of standard normal variables behind group-level terms, and log_lik.
-func auxiliary(variable string) bool {
-	return variable == "log_lik" || strings.HasPrefix(variable, "z_") || strings.HasSuffix(variable, "_raw") || strings.HasSuffix(variable, "_tilde")
+// auxiliary reports whether a variable only serves to make others, by its place in the model or by
+// its name: z_…, …_raw, …_tilde, log_lik.
+func (w *work) auxiliary(variable string) bool {
+	return w.roles.Auxiliary[variable] || variable == "log_lik" || strings.HasPrefix(variable, "z_") || strings.HasSuffix(variable, "_raw") || strings.HasSuffix(variable, "_tilde")
 }
 
 // aside reports which quantities are shown after the others: constants and auxiliary variables. It
 // is nil if all or none are.
-func aside(names []string, rows []diagnose.Row) []bool {
-	out := make([]bool, len(names))
+func (w *work) aside() []bool {
+	out := make([]bool, len(w.names))
 	n := 0
-	for i, name := range names {
-		if out[i] = rows[i].SD == 0 || auxiliary(variableOf(name)); out[i] {
+	for i, name := range w.names {
+		if out[i] = w.rows[i].SD == 0 || w.auxiliary(variableOf(name)) || w.mirrored(name); out[i] {
 			n++
 		}
 	}
-	if n == 0 || n == len(names) {
+	if n == 0 || n == len(w.names) {
 		return nil
 	}
 	return out
@@ -54,17 +54,29 @@ type panel struct {
 	members []int
 }
 
+// rank orders variables: population quantities, group-level terms, auxiliary variables.
+func (w *work) rank(variable string) int {
+	switch {
+	case w.auxiliary(variable):
+		return 2
+	case w.roles.Groups[variable]:
+		return 1
+	}
+	return 0
+}
+
 // intervals shows each variable with several elements, and groups column by column. Scalars of a
-// similar scale share a plot. Constants are left out, and auxiliary variables are last.
+// similar scale share a plot. Constants and functions, which have plots as curves, are left out.
+// Group-level terms come after population quantities, and auxiliary variables last.
 func intervals(w *work) []Figure {
 	var order []string
 	members := map[string][]int{}
 	for i, name := range w.names {
-		if w.rows[i].SD == 0 {
+		v := variableOf(name)
+		if w.rows[i].SD == 0 || w.mirrored(name) || w.curved[v] {
 			continue
 		}
-		v := variableOf(name)
-		if v == name && !auxiliary(name) {
+		if v == name && !w.auxiliary(name) {
 			v = ""
 		}
 		if members[v] == nil {
@@ -72,10 +84,7 @@ func intervals(w *work) []Figure {
 		}
 		members[v] = append(members[v], i)
 	}
-	slices.SortStableFunc(order, func(a, b string) int {
-		rank := map[bool]int{true: 1}
-		return rank[auxiliary(a)] - rank[auxiliary(b)]
-	})
+	slices.SortStableFunc(order, func(a, b string) int { return w.rank(a) - w.rank(b) })
 	var panels []panel
 	for _, v := range order {
 		if v == "" {
@@ -84,8 +93,12 @@ func intervals(w *work) []Figure {
 			panels = append(panels, w.columnsOf(v, members[v])...)
 		}
 	}
+	correlated := w.correlations()
 	var out []Figure
 	for _, p := range panels {
+		if w.rank(variableOf(w.names[p.members[0]])) > 0 { // correlations are the last population quantities
+			out, correlated = append(out, correlated...), nil
+		}
 		if len(out) == maxVariables {
 			w.note("Intervals are shown in %d of %d plots.", maxVariables, len(panels))
 			break
@@ -104,7 +117,7 @@ func intervals(w *work) []Figure {
 			out = append(out, f)
 		}
 	}
-	return out
+	return append(out, correlated...)
 }
 
 // scalars divides scalars into plots in which every interval is wide enough to be read.

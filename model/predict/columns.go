@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/ppl-lang/ppl/compile"
@@ -27,29 +28,44 @@ func ColumnTerms(p *compile.Program) map[Column]string {
 	t := columnTerms{info: info, tree: tree}
 	for _, b := range tree.Blocks {
 		ast.Inspect(b, func(n ast.Node) bool {
+			e, ok := n.(ast.Expr)
+			if !ok {
+				return true
+			}
+			if c, ok := t.column(e); ok {
+				if _, seen := out[c]; !seen {
+					out[c] = "intercept"
+				}
+			}
 			x, ok := n.(*ast.Binary)
 			if !ok || x.Op != "*" && x.Op != ".*" {
-				if e, ok := n.(ast.Expr); ok {
-					if c, ok := t.column(e); ok && out[c] == "" {
-						out[c] = "intercept"
-					}
-				}
 				return true
 			}
 			for _, side := range [][2]ast.Expr{{x.X, x.Y}, {x.Y, x.X}} {
-				if c, ok := t.column(side[0]); ok {
-					out[c] = t.source(side[1])
+				for _, term := range termsOf(side[0]) {
+					if c, ok := t.column(term); ok {
+						out[c] = t.source(side[1])
+					}
 				}
 			}
 			return true
 		}, nil)
 	}
+	maps.DeleteFunc(out, func(_ Column, term string) bool { return term == "" })
 	return out
 }
 
 type columnTerms struct {
 	info *check.Info
 	tree *ast.File
+}
+
+// termsOf returns the terms of a sum, as beta and u[g, 2] of (beta + u[g, 2]).
+func termsOf(e ast.Expr) []ast.Expr {
+	if x, ok := ast.Unparen(e).(*ast.Binary); ok && (x.Op == "+" || x.Op == "-") {
+		return append(termsOf(x.X), termsOf(x.Y)...)
+	}
+	return []ast.Expr{e}
 }
 
 // column returns the column that an expression is an element of, such as r[subject, 2].

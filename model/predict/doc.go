@@ -6,6 +6,8 @@
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 //
 //	predict.go    Derive: from a program to a derived program, and what could not be derived
+//	roles.go      what variables are for: group-level terms, their scales, auxiliary variables
+//	roles_curves.go  unknown functions: Gaussian processes, splines, random walks
 //	terms.go      which statements of the model block are about which data
 //	place.go      the elements of a variable that a variate consists of
 //	families.go   special cases of some distributions

@@ -101,7 +101,7 @@ func (e *emitter) top(dist string, variate ast.Expr, given []ast.Node) bool {
 	if slices.ContainsFunc(given, func(n ast.Node) bool { return e.reads(n, e.isParameter) }) {
 		return false
 	}
-	if dist != "std_normal" && !(dist == "normal" && len(given) == 2 && isNumber(given[0], 0) && isNumber(given[1], 1)) {
+	if !isStandardNormal(dist, given) {
 		return true
 	}
 	standardised := false

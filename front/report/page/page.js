@@ -23,7 +23,14 @@ class Page {
     this.place = {};
     const place = (name, attributes) => (this.place[name] = h("div", attributes || {}));
     this.quantityTitle = h("span", {});
-    const quantity = section("quantity", "", place("quantity"));
+    // fold makes a section of diagnostics, which is closed while nothing is wrong.
+    const fold = (id, title, ...children) => {
+      const inner = h("details", { class: "fold" }, h("summary", {}, "Show"), ...children);
+      const out = section(id, title, inner);
+      inner.addEventListener("toggle", () => { inner.firstChild.textContent = inner.open ? "Hide" : "Show"; if (inner.open) this.redraw(out); });
+      return out;
+    };
+    const quantity = fold("quantity", "", place("quantity"));
     quantity.querySelector("h2").append(this.quantityTitle);
     $("head").replaceChildren(place("head"), place("live"));
     $("main").replaceChildren(
@@ -32,12 +39,12 @@ class Page {
       (this.modelSection = section("model", "Model and data", place("model"))),
       section("summary", "Summary", this.table.element),
       (this.intervalsSection = section("intervals", "Intervals", place("intervals", { class: "figures" }))),
-      (this.effectsSection = section("effects", "Expected outcomes", place("effects", { class: "figures" }))),
+      (this.effectsSection = section("effects", "Expected outcomes and curves", place("effects", { class: "figures" }))),
       (this.priorSection = section("priors", "Priors and posteriors", place("priors", { class: "figures" }))),
       (this.dataSection = section("data-section", "Data and predictions", place("dataTables", { class: "tables" }), place("data", { class: "figures" }))),
       quantity,
-      (this.pairsSection = section("pairs", "Pairs", place("pairs"))),
-      (this.samplerSection = section("sampler", "Sampler", place("tables", { class: "tables" }), place("sampler", { class: "figures" }))),
+      (this.pairsSection = fold("pairs", "Pairs", place("pairs"))),
+      (this.samplerSection = fold("sampler", "Sampler", place("tables", { class: "tables" }), place("sampler", { class: "figures" }))),
       (this.notesSection = section("notes", "What is left out", place("notes"))));
     document.addEventListener("keydown", (e) => this.keys(e));
     let width = window.innerWidth;
@@ -72,7 +79,7 @@ class Page {
     if (!this.chosen || !report.summary.name.includes(this.chosen)) this.chosen = this.first();
     this.choose(this.chosen, false);
     this.figures("intervals", report.figures.filter((f) => f.kind === "intervals"), this.intervalsSection);
-    this.figures("effects", report.figures.filter((f) => f.kind === "effects"), this.effectsSection);
+    this.figures("effects", report.figures.filter((f) => f.kind === "effects" || f.kind === "curve"), this.effectsSection);
     this.figures("priors", report.figures.filter((f) => f.kind === "prior"), this.priorSection);
     this.showPairs();
     this.figures("sampler", report.figures.filter((f) => this.kinds.get(f.kind).scope === "run"));
@@ -85,13 +92,18 @@ class Page {
     this.dataSection.hidden = data.length + tables.length === 0;
     this.place.notes.replaceChildren(h("ul", {}, report.notes.map((n) => h("li", {}, n))));
     this.notesSection.hidden = report.notes.length === 0;
+    if (!this.folded) { // once, so that what a reader opens stays open
+      this.folded = true;
+      const bad = report.run.running || report.findings.some((f) => f.severity === "problem" && f.plot && this.kinds.get(f.plot).scope !== "data" || f.severity === "problem" && (f.quantities || []).length);
+      if (bad) for (const d of document.querySelectorAll("details.fold")) d.open = true;
+    }
     this.navigation();
     $("foot").replaceChildren(h("p", {}, `${report.program}, ${report.made.replace("T", " ").replace("Z", " UTC")}. The page needs no network and sends nothing.`));
   }
 
   navigation() {
     const parts = [...$("main").querySelectorAll("section")].filter((p) => !p.hidden);
-    const links = parts.map((p) => h("a", { href: `#${p.id}`, onclick: (e) => { e.preventDefault(); p.scrollIntoView(); p.querySelector("h2").setAttribute("tabindex", "-1"); p.querySelector("h2").focus({ preventScroll: true }); } }, p.id === "quantity" ? "Quantity" : p.querySelector("h2").textContent));
+    const links = parts.map((p) => h("a", { href: `#${p.id}`, onclick: (e) => { e.preventDefault(); this.open(p); p.scrollIntoView(); p.querySelector("h2").setAttribute("tabindex", "-1"); p.querySelector("h2").focus({ preventScroll: true }); } }, p.id === "quantity" ? "Quantity" : p.querySelector("h2").textContent));
     if (this.nav.textContent !== links.map((a) => a.textContent).join("")) this.nav.replaceChildren(...links);
   }
 
@@ -184,10 +196,21 @@ class Page {
       const others = f.quantities || [];
       if (quantity) this.pair = [quantity, others.find((q) => q !== quantity) || (this.pair && this.pair.find((q) => q !== quantity)) || quantity];
       this.showPairs();
-      this.pairsSection.scrollIntoView();
-    } else if (scope === "run") this.samplerSection.scrollIntoView();
+      this.go(this.pairsSection);
+    } else if (scope === "run") this.go(this.samplerSection);
     else if (scope === "data") this.dataSection.scrollIntoView();
-    else if (!quantity) $("quantity").scrollIntoView();
+    else if (!quantity) this.go($("quantity"));
+  }
+
+  // open shows what a section has, if it is closed.
+  open(section) {
+    const fold = section.querySelector("details.fold");
+    if (fold) fold.open = true;
+  }
+
+  go(section) {
+    this.open(section);
+    section.scrollIntoView();
   }
 
   // ---- Figures ----
@@ -296,7 +319,7 @@ class Page {
     if (this.fetchQuantity && this.report.run.running) this.fetchQuantity(i, name);
     else this.showQuantity();
     if (go) {
-      $("quantity").scrollIntoView();
+      this.go($("quantity"));
       this.remember();
     }
   }
@@ -418,6 +441,8 @@ class Page {
     if (p.get("theme")) { document.documentElement.dataset.theme = p.get("theme"); this.theme(false); }
     try { this.pair = JSON.parse(p.get("pair")) || this.pair; } catch { /* as it was */ }
     if (this.pair) this.showPairs();
+    if (p.get("pair")) this.open(this.pairsSection);
+    if (p.get("q")) this.open($("quantity"));
     if (this.report.summary.name.includes(p.get("q"))) this.choose(p.get("q"), false);
   }
 }

@@ -1,0 +1,131 @@
+package predict
+
+import (
+	"strings"
+
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/check"
+)
+
+// hierarchies finds parameters whose common distribution is estimated, and its standard deviations.
+func (r *roles) hierarchies() {
+	param := func(u *check.Var) bool { return u.Level == check.Param }
+	for _, b := range r.tree.Blocks {
+		ast.Inspect(b, func(n ast.Node) bool {
+			var variate ast.Expr
+			var args []ast.Expr
+			switch x := n.(type) {
+			case *ast.Tilde:
+				variate, args = x.Variate, x.Args
+			case *ast.CallExpr:
+				if _, ok := density(x.Func.Name); ok && len(x.Args) > 0 {
+					variate, args = x.Args[0], x.Args[1:]
+				}
+			case *ast.VarDecl:
+				v := r.info.Defs[x]
+				if v == nil || v.Block != ast.Parameters || !v.Global || v.Type.Rank() == 0 {
+					return true
+				}
+				for _, bound := range x.Type.Bounds {
+					if bound.Kind == "multiplier" && r.uses(bound.Value, param) {
+						r.out.Groups[v.Name] = true
+						r.scalesOf(bound.Value, v.Name)
+					}
+				}
+				return true
+			}
+			v := (*check.Var)(nil)
+			if variate != nil {
+				v = r.base(variate)
+				if call, ok := ast.Unparen(variate).(*ast.CallExpr); ok && v == nil && len(call.Args) > 0 { // to_vector(u)
+					v = r.base(call.Args[0])
+				}
+			}
+			if v == nil || v.Block != ast.Parameters || v.Type.Rank() == 0 || r.steps[v] {
+				return true
+			}
+			for _, a := range args {
+				if r.scale(a) {
+					r.out.Groups[v.Name] = true
+					r.scalesOf(a, v.Name)
+				}
+			}
+			return true
+		}, nil)
+	}
+}
+
+// curves finds vectors that are values of an unknown function. They are computed from group-level
+// or standard normal terms, or each element from the one before, and from at most one column of
+// data.
+func (r *roles) curves() {
+	for _, v := range r.globals {
+		if v.Block < ast.Parameters || v.Block == ast.Model || v.Type.Rank() != 1 || r.out.Auxiliary[v.Name] || strings.HasPrefix(v.Name, "log_lik") {
+			continue
+		}
+		var columns []string
+		flexible, wrong := r.steps[v], r.random(v)
+		basis := false
+		r.reach(v, map[*check.Var]bool{v: true}, func(u *check.Var) {
+			wrong = wrong || r.random(u) || r.outcomes[u] || r.indices[u]
+			// A scale of a random walk is no scale of groups.
+			if u.Block == ast.Parameters && u.Type.Rank() > 0 && (r.out.Auxiliary[u.Name] || r.out.Groups[u.Name] || r.steps[u]) {
+				flexible = true
+			}
+			if u.Block == ast.Data {
+				switch u.Type.Rank() {
+				case 0:
+				case 1:
+					columns = append(columns, u.Name)
+				case 2:
+					basis = true
+				default:
+					wrong = true
+				}
+			}
+			r.steps[v] = r.steps[v] || v.Block != ast.Parameters && r.steps[u]
+		})
+		c := Curve{Steps: r.steps[v], Y: r.located[v]}
+		switch {
+		case wrong || !flexible:
+			continue
+		case c.Steps || r.cumulative(v):
+			c.Steps = true // covariates are no axis
+		case len(columns) == 1 && !basis:
+			c.X = columns[0]
+		case len(columns) > 0 || !basis:
+			continue
+		}
+		r.out.Curves[v.Name] = c
+	}
+	for name := range r.out.Curves {
+		delete(r.out.Groups, name)
+		for scale, of := range r.out.Scales {
+			if of == name {
+				delete(r.out.Scales, scale)
+			}
+		}
+	}
+}
+
+// random reports whether a variable is drawn.
+func (r *roles) random(v *check.Var) bool {
+	return r.calls(v, func(name string) bool { return strings.HasSuffix(name, "_rng") })
+}
+
+// cumulative reports whether a variable is a running sum.
+func (r *roles) cumulative(v *check.Var) bool {
+	return r.calls(v, func(name string) bool { return name == "cumulative_sum" })
+}
+
+func (r *roles) calls(v *check.Var, is func(name string) bool) bool {
+	found := false
+	for _, e := range r.defs[v] {
+		ast.Inspect(e, func(n ast.Node) bool {
+			x, ok := n.(*ast.CallExpr)
+			found = found || ok && is(x.Func.Name)
+			return !found
+		}, nil)
+	}
+	return found
+}
