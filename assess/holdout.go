@@ -53,6 +53,9 @@ func NewHoldout(ctx context.Context, m *model.Model, values any, o model.BindOpt
 	if out.Dims == 0 {
 		return nil, fmt.Errorf("%s is one observation, which cannot be left out", out.Variable)
 	}
+	if out.Dims > 1 && m.Program().Discrete() {
+		return nil, fmt.Errorf("a row of %s has several elements, which share discrete parameters: the density of a row is a sum over these, which is not derived. Leave single elements out by importance sampling, or compute log_lik in generated quantities", out.Variable)
+	}
 	h := &Holdout{Variable: out.Variable, model: m, derived: derived, values: set, options: o}
 	if h.Rows = m.RowsOf(out.Variable); h.Rows == nil {
 		return nil, fmt.Errorf("the number of rows of %s must be declared as a variable of the data, as in array[N] real %s, so that observations can be left out", out.Variable, out.Variable)

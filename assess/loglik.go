@@ -46,6 +46,11 @@ type LogLik struct {
 	Variables []string       // data variables with the observations; nil if Name was given
 	Left      []predict.Left // statements on data that are not included
 
+	// Given says that the log likelihood of each observation is given all other observations, as
+	// of a model with discrete parameters: log p(y[n] | other y, parameters). This is what
+	// leave-one-out cross-validation needs. The sum is not the log likelihood of all observations.
+	Given bool
+
 	fit     *fit.Fit
 	holder  *fit.Fit // has the log likelihoods, unless they are derived
 	derived *model.Posterior
@@ -139,7 +144,14 @@ func (l *LogLik) derive(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.Left = derived.Left
+	l.Left, l.Given = derived.Left, m.Program().Discrete()
+	stated := map[string]bool{} // elements that statements are about
+	for i, n := range counter.GeneratedNames() {
+		own := diagnose.VariableName(n)
+		if o := slices.IndexFunc(counts.Outputs, func(o predict.Output) bool { return o.Name == own }); o >= 0 && terms[i] > 0 {
+			stated[counts.Outputs[o].Variable+strings.TrimPrefix(n, own)] = true
+		}
+	}
 	variables, gone := map[string]string{}, map[string]func(string) bool{}
 	for _, out := range derived.Outputs {
 		variables[out.Name], gone[out.Name] = out.Variable, missingOf(m, values, out.Variable)
@@ -148,7 +160,7 @@ func (l *LogLik) derive(ctx context.Context) error {
 	}
 	for i, n := range l.derived.GeneratedNames() {
 		own := diagnose.VariableName(n)
-		if terms[i] > 0 && !gone[own](strings.TrimPrefix(n, own)) {
+		if stated[variables[own]+strings.TrimPrefix(n, own)] && !gone[own](strings.TrimPrefix(n, own)) {
 			l.columns = append(l.columns, i)
 			l.Names = append(l.Names, diagnose.DisplayName(variables[own]+strings.TrimPrefix(n, own)))
 		}
@@ -157,6 +169,9 @@ func (l *LogLik) derive(ctx context.Context) error {
 		return errors.New("there is no log likelihood of observations: no statement on data that were observed is reached")
 	}
 	l.Source = "derived from the statements on " + strings.Join(l.Variables, ", ")
+	if l.Given {
+		l.Source += ", each given the others"
+	}
 	return nil
 }
 
@@ -248,6 +263,9 @@ func firstGenerated(p *model.Posterior, f *fit.Fit) ([]float64, error) {
 
 // by groups the observations by the values of a data variable.
 func (l *LogLik) by(name string) error {
+	if l.Given {
+		return fmt.Errorf("groups by %s: the model has discrete parameters, so that the likelihood of a group is a sum over them; compute log_lik with an element for each group in generated quantities", name)
+	}
 	values, err := l.fit.Data()
 	if err != nil {
 		return err

@@ -190,7 +190,7 @@ func predictiveOf(ctx context.Context, f *fit.Fit, m *model.Model, values *data.
 
 // derive finds the replications that follow from the model's statements.
 func (r *replication) derive(ctx context.Context, m *model.Model, b model.BindOptions) ([]predict.Left, error) {
-	options := predict.Options{Complete: true}
+	options := predict.Options{Complete: true, Anew: r.fit.FromPrior}
 	if r.fit.FromPrior {
 		options.Unknown = m.NotGiven(r.values)
 	}
@@ -352,6 +352,9 @@ func offset(suffix string, shape []int) (int, bool) {
 // likelihoods finds the elements that have a separate log likelihood.
 func (r *replication) likelihoods(ctx context.Context) {
 	l, err := r.givenLikelihoods(ctx)
+	if l == nil && r.model.Program().Discrete() {
+		return // replications are given discrete parameters, which their own observations inform
+	}
 	if l == nil {
 		l, err = LogLikOf(ctx, r.fit, LogLikOptions{Derive: true})
 	}
@@ -589,11 +592,11 @@ func SensitivityOf(ctx context.Context, f *fit.Fit, o SensitivityOptions) (*Sens
 	if err != nil {
 		return nil, err
 	}
-	likelihood, err := l.Sums(ctx)
+	m, err := f.Model()
 	if err != nil {
 		return nil, err
 	}
-	m, err := f.Model()
+	likelihood, err := l.joint(ctx, m)
 	if err != nil {
 		return nil, err
 	}
@@ -641,6 +644,26 @@ func SensitivityOf(ctx context.Context, f *fit.Fit, o SensitivityOptions) (*Sens
 		return nil, fmt.Errorf("the likelihood: %w", err)
 	}
 	return s, nil
+}
+
+// joint returns the log likelihood of all observations together at every draw.
+func (l *LogLik) joint(ctx context.Context, m *model.Model) ([]float64, error) {
+	if !l.Given {
+		return l.Sums(ctx)
+	}
+	prior, err := m.Derive(predict.Prior)
+	if err != nil {
+		return nil, err
+	}
+	out, err := logDensities(ctx, l.fit, m)
+	if err != nil {
+		return nil, err
+	}
+	without, err := logDensities(ctx, l.fit, prior.Model)
+	for i := range without {
+		out[i] -= without[i]
+	}
+	return out, err
 }
 
 // logDensities computes the log density of a model at every draw of a fit with the same parameters.

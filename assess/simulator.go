@@ -11,6 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/model"
 	"github.com/ppl-lang/ppl/model/predict"
 )
@@ -203,7 +204,17 @@ func (s *Simulator) Set(n int) (values, params *data.Set, err error) {
 			return v
 		})
 	}
-	params, err = setOf(known, truth, nil)
+	// Discrete parameters are drawn with the data.
+	whole := map[string]bool{}
+	for name := range s.derived.Program().Discretes() {
+		whole[name] = true
+	}
+	for i, n := range names {
+		if whole[diagnose.VariableName(n)] {
+			known, truth = append(known, n), append(truth, dst[len(dst)-len(names)+i])
+		}
+	}
+	params, err = setOf(known, truth, whole)
 	return values, params, err
 }
 

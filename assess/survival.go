@@ -93,6 +93,9 @@ func (r *replication) censor(ctx context.Context, m *model.Model, derived *model
 	for i, name := range p.GeneratedNames() {
 		own := diagnose.VariableName(name)
 		at := slices.IndexFunc(sides.Outputs, func(o predict.Output) bool { return o.Name == own })
+		if at < 0 {
+			continue
+		}
 		side[diagnose.DisplayName(sides.Outputs[at].Variable+name[len(own):])] = codes[i]
 	}
 	for _, v := range r.variables {

@@ -14,6 +14,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/infer/zarr"
 	"github.com/ppl-lang/ppl/model"
+	"github.com/ppl-lang/ppl/model/predict"
 )
 
 // This file adds the groups of a Zarr store that are computed from draws, model and data.
@@ -199,7 +200,7 @@ func (m *zarrMaker) posteriorPredictive() error {
 
 // predictive replicates the data at the draws of a fit.
 func (m *zarrMaker) predictive(group string, model *model.Model, values *data.Set, f *fit.Fit, lengths []int) error {
-	p, variables, err := m.replicated(model, values)
+	p, variables, err := m.replicated(model, values, f.FromPrior)
 	if err != nil {
 		return err
 	}
@@ -233,9 +234,9 @@ func (m *zarrMaker) predictive(group string, model *model.Model, values *data.Se
 }
 
 // replicated returns the posterior that replicates the data, and a map from the names of its
-// generated quantities to the data variables.
-func (m *zarrMaker) replicated(model *model.Model, values *data.Set) (*model.Posterior, map[string]string, error) {
-	d, err := model.DeriveReplicated(values)
+// generated quantities to the data variables. anew says that parameters are not those of the data.
+func (m *zarrMaker) replicated(model *model.Model, values *data.Set, anew bool) (*model.Posterior, map[string]string, error) {
+	d, err := model.DeriveWith(predict.Replicated, predict.Options{Unknown: model.NotGiven(values), Anew: anew})
 	if err != nil {
 		return nil, nil, &leftOut{err}
 	}

@@ -103,6 +103,12 @@ type Options struct {
 	// StanOnly refuses what Stan does not have, by the code [diag.BeyondStan].
 	StanOnly bool
 
+	// Sums says what becomes of discrete parameters.
+	Sums Sums
+
+	// Observations lists the variables that [SumsLeaveOneOut] is about.
+	Observations []string
+
 	// MaxSource bounds the size in bytes of the source text with the files that it includes. 0
 	// means [source.DefaultLimit].
 	MaxSource int64
@@ -190,7 +196,7 @@ func CompileWith(f *source.File, o Options) (*Program, diag.List) {
 	list = oneLegacy(list)
 	p := &Program{tree: tree, info: info}
 	if marginal.Is(tree, info) {
-		if err := p.prepare(); err != nil {
+		if err := p.prepare(o); err != nil {
 			return nil, append(list, err...)
 		}
 		return p, list

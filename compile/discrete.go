@@ -2,6 +2,7 @@ package compile
 
 import (
 	"errors"
+	"iter"
 	"slices"
 
 	"github.com/ppl-lang/ppl/compile/data"
@@ -17,12 +18,48 @@ import (
 // DiscreteSum describes how elements of a discrete parameter are summed out.
 type DiscreteSum = marginal.Step
 
+// Sums says what a program with discrete parameters computes.
+type Sums = marginal.Purpose
+
+// The purposes of sums.
+const (
+	// SumsDensity has the density of the other parameters. Discrete parameters are generated
+	// quantities, drawn given the others.
+	SumsDensity Sums = marginal.Summed
+
+	// SumsDraws has the same generated quantities without the density.
+	SumsDraws Sums = marginal.DrawnOnly
+
+	// SumsLeaveOneOut has generated quantities in place of local variables of the model block, see
+	// [Options].Observations. Statements such as log_lik[n] += normal_lpdf(…) add the log densities
+	// of observations to their elements. The values are log p(y[n] | all other observations, other
+	// parameters), with the discrete parameters summed out.
+	SumsLeaveOneOut Sums = marginal.LeaveOneOut
+
+	// SumsProbabilities has two generated quantities for each discrete parameter z: z_probability,
+	// the probabilities of its values given the other parameters, and z_mode, its value in the most
+	// likely configuration of all discrete parameters. It has no density and no other generated
+	// quantities.
+	SumsProbabilities Sums = marginal.Probabilities
+)
+
 // Discrete reports whether the program has discrete parameters: integers in its parameters block.
 func (p *Program) Discrete() bool { return p.discrete != nil }
 
+// Discretes yields the names of the discrete parameters.
+func (p *Program) Discretes() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for d := range marginal.Declared(p.tree, p.info) {
+			if !yield(d.Name.Name) {
+				return
+			}
+		}
+	}
+}
+
 // prepare makes the parts of a program with discrete parameters that do not depend on data.
-func (p *Program) prepare() diag.List {
-	split, err := marginal.Prepare(p.tree, p.info, stdlib.Language())
+func (p *Program) prepare(o Options) diag.List {
+	split, err := marginal.Prepare(p.tree, p.info, stdlib.Language(), marginal.Options{Purpose: o.Sums, Observations: o.Observations})
 	if err != nil {
 		return listOf(err)
 	}

@@ -117,7 +117,8 @@ func (g *Generated) Only(wanted func(name string) bool) (*Generated, error) {
 	return &Generated{Draws: store, Failed: g.Failed, Reason: g.Reason, Density: g.Density, Prior: g.Prior, From: g.From, labels: labels}, err
 }
 
-// Join combines the draws of a fit with the quantities generated at them.
+// Join combines the draws of a fit with the quantities generated at them. A quantity that both
+// have, such as a discrete parameter that is drawn with the data, has its generated values.
 func (g *Generated) Join(f *Fit) (*Generated, error) {
 	if err := f.Err(); err != nil {
 		return nil, err
@@ -127,17 +128,44 @@ func (g *Generated) Join(f *Fit) (*Generated, error) {
 	}
 	var all []*draws.Contents
 	names := slices.Concat(f.Draws.Names(), g.Draws.Names())
+	generated := map[string]bool{}
+	for _, n := range g.Draws.Names() {
+		generated[n] = true
+	}
+	var columns []int
+	for i, n := range names {
+		if i >= len(f.Draws.Names()) || !generated[n] {
+			columns = append(columns, i)
+		}
+	}
+	labels := joined(f, g)
+	names = chosen(names, columns)
+	if labels != nil {
+		labels = chosen(labels, columns)
+	}
+	var row []float64
 	for chain := range f.Draws.Chains() {
 		c := &draws.Contents{Columns: draws.Columns{Names: names}}
 		for i := range f.Draws.Len(chain) {
 			_, a := f.Draws.Draw(chain, i)
 			_, b := g.Draws.Draw(chain, i)
-			c.Draws = append(append(c.Draws, a...), b...)
+			row = append(append(row[:0], a...), b...)
+			for _, k := range columns {
+				c.Draws = append(c.Draws, row[k])
+			}
 		}
 		all = append(all, c)
 	}
 	store, err := draws.NewStoreFrom(make([]string, len(all)), all)
-	return &Generated{Draws: store, Failed: g.Failed, Reason: g.Reason, Density: g.Density, Prior: f.FromPrior, labels: joined(f, g)}, err
+	return &Generated{Draws: store, Failed: g.Failed, Reason: g.Reason, Density: g.Density, Prior: f.FromPrior, labels: labels}, err
+}
+
+// chosen returns the elements at some indices.
+func chosen(list []string, at []int) (out []string) {
+	for _, i := range at {
+		out = append(out, list[i])
+	}
+	return out
 }
 
 // joined returns the labels of the quantities of a fit followed by those of the generated ones; nil

@@ -70,10 +70,10 @@ func (m *Model) DeriveWith(kind predict.Kind, o predict.Options) (*Derived, erro
 	}, nil
 }
 
-// DeriveReplicated derives the model that draws the data again. The data may lack the variables to
-// be drawn.
+// DeriveReplicated derives the model that draws the data again, for given parameters. The data may
+// lack the variables to be drawn, and discrete parameters are drawn independently of them.
 func (m *Model) DeriveReplicated(values *data.Set) (*Derived, error) {
-	return m.DeriveWith(predict.Replicated, predict.Options{Unknown: m.NotGiven(values)})
+	return m.DeriveWith(predict.Replicated, predict.Options{Unknown: m.NotGiven(values), Anew: true})
 }
 
 // DeriveFor is [Model.DeriveWith] for data that may lack the observations. It suits kinds that
@@ -154,6 +154,7 @@ func (m *Model) DeriveNew(ctx context.Context, fitted, values *data.Set, kind pr
 	}
 	o.Unknown = m.notGiven(values, kind)
 	differ := differing(fitted, values, changed)
+	o.Anew = len(differ) > 0
 	summaries := slices.DeleteFunc(predict.Summaries(m.program, kind, o), func(s predict.Summary) bool {
 		return !slices.ContainsFunc(s.Of, func(name string) bool { return slices.Contains(differ, name) })
 	})

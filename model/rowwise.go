@@ -53,8 +53,8 @@ type rowCheck struct {
 // What cannot be evaluated is not checked.
 func (m *Model) rowwise(ctx context.Context, with *Model, fitted, keptData *data.Set, o predict.Options, differ []string, bind BindOptions) (earlier string, err error) {
 	own, err := m.Derive(predict.LogLikelihood)
-	if err != nil {
-		return "", nil // such a model has no rows to compare
+	if err != nil || m.program.Discrete() {
+		return "", nil // such a model has no rows to compare: each may depend on others
 	}
 	kept, err := with.DeriveWith(predict.LogLikelihood, predict.Options{Fitted: o.Fitted})
 	if err != nil {

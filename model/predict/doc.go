@@ -13,6 +13,7 @@
 //	families.go   special cases of some distributions
 //	emit.go       the derived program; package lang/printer writes it
 //	build.go      nodes of the derived program
+//	discrete.go   models with discrete parameters
 //	fresh.go      names that the program does not use yet, for new declarations
 //	loglik.go     statements for the log likelihood
 //	replicate.go  statements for replicated data

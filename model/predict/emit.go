@@ -31,6 +31,7 @@ type emitter struct {
 	known     map[string]string // see [Derived.Known]
 	grows     bool              // only parameters that have grown are drawn
 	joint     string            // a variable whose elements cannot be drawn one by one
+	keepsLeft bool              // priorStmt keeps statements about data from which nothing is derived
 
 	fitted []string // data variables with values of the fit, see [Options]
 

@@ -1,7 +1,6 @@
 package predict
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -97,6 +96,10 @@ type Options struct {
 
 	// Ahead, if not nil, asks for draws of later rows of the outcomes, see [TimelineOf].
 	Ahead *Ahead
+
+	// Anew says that the data are not those of the fit: discrete parameters are drawn given the
+	// other parameters alone, not given the data too.
+	Anew bool
 }
 
 // Derived is a program that was derived from another one.
@@ -153,9 +156,6 @@ func (l Left) String() string {
 // Derive derives a program. The error says why nothing can be derived: no statement is about data,
 // or the model block uses something that generated quantities do not have, such as target().
 func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
-	if p.Discrete() && !kind.isPrior() {
-		return nil, ErrDiscrete
-	}
 	tree, info := p.Syntax()
 	e := &emitter{
 		analysis: analyse(tree, info, nil), kind: kind, used: namesOf(tree), comments: map[ast.Stmt]string{},
@@ -199,6 +199,12 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 			return nil, err
 		}
 	}
+	options := compile.Options{}
+	if p.Discrete() && !kind.isPrior() {
+		if err = e.summed(derived, o, &options); err != nil {
+			return nil, err
+		}
+	}
 	text := e.text(derived)
 	d := &Derived{Text: text, Left: e.left, Undrawn: undrawn, Known: e.known, Scaled: e.scaled, Unscaled: e.unscaled}
 	for _, v := range e.variables {
@@ -208,7 +214,7 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 		o := Output{Name: e.names[v], Variable: v.Name, Data: v.Block == ast.Data, Dims: e.dims[v], From: e.sources(v), Observed: e.observed[v], Censored: e.censored(v), Dist: e.distributionOf(v)}
 		d.Outputs = append(d.Outputs, o)
 	}
-	program, list := compile.CompileWith(placed(tree.Source.Name+" (derived)", text, tree.Source), compile.Options{})
+	program, list := compile.CompileWith(placed(tree.Source.Name+" (derived)", text, tree.Source), options)
 	if list.HasErrors() {
 		at := list.Errors()[0]
 		return nil, fmt.Errorf("what is derived from the model is no program, which is a mistake of ppl: line %d: %s\n%s", at.Span.Begin().Line, at.Summary, text)
@@ -216,10 +222,6 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 	d.Program = program
 	return d, nil
 }
-
-// ErrDiscrete says that nothing is derived from a model with discrete parameters: the distribution
-// of an observation given the other parameters is a sum over them, not one of its statements.
-var ErrDiscrete = errors.New("the model has discrete parameters, so that no single statement has the distribution of an observation; compute log_lik or y_rep in generated quantities, where the discrete parameters are drawn")
 
 // censored reports whether a statement knows only a bound of elements of a variable.
 func (e *emitter) censored(v *check.Var) bool {

@@ -27,6 +27,9 @@ func (e *emitter) priorStmt(s ast.Stmt) []ast.Stmt {
 		return e.topStmt(s)
 	}
 	f := e.findings[s]
+	if e.keepsLeft && len(f.left) > 0 && len(f.terms) == 0 {
+		return []ast.Stmt{s}
+	}
 	switch s := s.(type) {
 	case *ast.Tilde:
 		if !f.prior {
@@ -336,7 +339,7 @@ func (e *emitter) drawParameter(v *check.Var, s *ast.Tilde) (out []ast.Stmt, rea
 			}
 		}
 		// Bounds that contain the distribution's support need no truncation.
-		if d := distOf(resolved.Name); d == nil || !inside(d.Support, d.Variate, bound) {
+		if d := distOf(resolved.Name); !e.covered(dist, s, bound) && (d == nil || !inside(d.Support, d.Variate, bound)) {
 			// The program does not divide the density by the probability of the interval between
 			// the bounds. If that probability is not constant, it is a factor of the prior of the
 			// parameters on which it depends.
@@ -360,6 +363,32 @@ func (e *emitter) drawParameter(v *check.Var, s *ast.Tilde) (out []ast.Stmt, rea
 		out = append(out, assign(variable(v.Name), "=", call("sort_asc", variable(v.Name))))
 	}
 	return out, ""
+}
+
+// covered reports whether the bounds of a discrete parameter are the ends of its prior's support,
+// which an argument decides: a category of w is between 1 and the size of w.
+func (e *emitter) covered(dist string, s *ast.Tilde, bound map[string]ast.Expr) bool {
+	lower, upper := bound["lower"], bound["upper"]
+	if len(s.Args) == 0 || lower == nil || upper == nil || e.synthetic(lower) || e.synthetic(upper) {
+		return false
+	}
+	first, ok := number(lower)
+	if !ok {
+		return false
+	}
+	last := printer.Line(upper)
+	switch dist {
+	case "binomial", "binomial_logit", "beta_binomial":
+		return first <= 0 && last == printer.Line(s.Args[0])
+	case "categorical", "categorical_logit":
+		v, ok := ast.Unparen(s.Args[0]).(*ast.VarExpr)
+		if !ok || e.info.Uses[v] == nil {
+			return false
+		}
+		d, ok := e.info.Uses[v].Decl.(*ast.VarDecl)
+		return ok && first <= 1 && len(d.Type.Sizes) == 1 && last == printer.Line(d.Type.Sizes[0])
+	}
+	return false
 }
 
 // drawn reports whether the library can draw values of type k from a distribution whose density is

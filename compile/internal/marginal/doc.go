@@ -15,6 +15,8 @@
 //	order.go    the order of elimination
 //	group.go    isomorphic steps of the elimination
 //	emit.go     a loop for each group of steps: sums for the density, draws for each draw
+//	purpose.go  the results other than the density: observations, probabilities
+//	outside.go  the pass backwards, for probabilities of values and densities of observations
 //	edge.go     terms that may be -inf where their derivative is infinite
 //	rewrite.go  Prepare and Rewrite: the whole way
 //	build.go    constructors of syntax trees
@@ -57,6 +59,13 @@
 // z * x as (z == 0 ? 0 : z * x). A term that computes a probability by other arithmetic is a
 // choice: where it is -inf, no derivative passes. A binomial count above its number of trials has
 // probability 0 if either is discrete and unknown, instead of being an error.
+//
+// # What else is computed
+//
+// By default the program has the density, and draws the discrete parameters in generated
+// quantities. Other purposes leave the density out. The outside messages, of a pass in the opposite
+// order, give the probabilities of all values and, for each observation, the density of all others.
+// Messages of maxima in place of sums give the most likely configuration.
 //
 // # A parameter that no statement reads
 //

@@ -294,6 +294,10 @@ func (w *writer) value(k *kind, c counter, all []factor, q clique, m messages) (
 			}
 		case *ast.TargetPlus:
 			return nil, e.scalar(s.Value)
+		case *ast.Assign:
+			if s.Op == "+=" {
+				return nil, e.expr(s.RHS)
+			}
 		}
 	}
 	e.sum = w.p.names.fresh("f")
@@ -313,9 +317,26 @@ func (w *writer) value(k *kind, c counter, all []factor, q clique, m messages) (
 	return []ast.Stmt{w.declare(nil, "real", nil, e.sum, w.int(0)), w.block(body...)}, value
 }
 
+// elimination is a way to eliminate an element: from the logarithms of the terms for its values, a
+// function gives the message, and another one the position of its value.
+type elimination struct {
+	message string
+	value   func(b builder, lp string) ast.Expr
+}
+
+var (
+	drawing = elimination{"log_sum_exp", func(b builder, lp string) ast.Expr {
+		return b.call("categorical_rng", b.call("softmax", b.name(lp)))
+	}}
+	// maximising finds the most likely configuration: the max-product algorithm.
+	maximising = elimination{"max", func(b builder, lp string) ast.Expr {
+		return b.at(b.call("sort_indices_desc", b.name(lp)), b.int(1))
+	}}
+)
+
 // density returns the statements of the elimination. With target they add the logarithm of the sum
 // to the target, otherwise they only compute the messages.
-func (w *writer) density(target bool) ([]ast.Stmt, messages) {
+func (w *writer) density(target bool, by elimination) ([]ast.Stmt, messages) {
 	m, out := w.declareMessages()
 	for _, gs := range w.blocks {
 		if !target && !slices.ContainsFunc(gs, func(g *group) bool { return len(g.unknowns) > 1 }) {
@@ -337,7 +358,7 @@ func (w *writer) density(target bool) ([]ast.Stmt, messages) {
 			}
 			lp := w.p.names.fresh("lp")
 			body := w.terms(g, c, q, m, lp)
-			sum := w.call("log_sum_exp", w.name(lp))
+			sum := w.call(by.message, w.name(lp))
 			if rank == 0 {
 				return append(body, w.target(sum))
 			}
@@ -357,8 +378,8 @@ func (w *writer) density(target bool) ([]ast.Stmt, messages) {
 
 // draws returns statements that draw the discrete parameters, in the order opposite to that of the
 // elimination: each given those that are drawn before it.
-func (w *writer) draws() []ast.Stmt {
-	out, m := w.density(false)
+func (w *writer) draws(by elimination) []ast.Stmt {
+	out, m := w.density(false, by)
 	for _, gs := range slices.Backward(w.blocks) {
 		out = append(out, w.looped(gs, true, func(g *group, c counter) []ast.Stmt {
 			q := w.bounds(g, c)
@@ -367,7 +388,7 @@ func (w *writer) draws() []ast.Stmt {
 			}
 			lp := w.p.names.fresh("lp")
 			body := w.terms(g, c, q, m, lp)
-			draw := w.call("categorical_rng", w.call("softmax", w.name(lp)))
+			draw := by.value(w.builder, lp)
 			var value ast.Expr
 			if n, ok := q.lo[0].(*ast.IntLit); ok {
 				value = w.plus(draw, n.Value-1)
@@ -383,11 +404,20 @@ func (w *writer) draws() []ast.Stmt {
 // element returns the variable of a discrete parameter at the element of the clique.
 func (w *writer) element(g *group, c counter, k int) ast.Expr {
 	u := g.unknowns[k]
-	var is []ast.Expr
+	name := u.name
+	if w.p.o.Purpose == Probabilities {
+		name += modeSuffix
+	}
+	return w.at(w.name(name), w.indices(g, c, k)...)
+}
+
+// indices returns the indices of the element of the clique.
+func (w *writer) indices(g *group, c counter, k int) (is []ast.Expr) {
+	u := g.unknowns[k]
 	for d := range u.shape {
 		is = append(is, w.of(c, column(g, func(r *row) int64 { return u.index(r.clique[k] - u.first)[d] })))
 	}
-	return w.at(w.name(u.name), is...)
+	return is
 }
 
 // editor copies the code of a leaf with other expressions for its loop variables and for what it
@@ -454,6 +484,10 @@ func (e *editor) node(n ast.Node) ast.Node {
 		return b.assign(b.name(e.sum), "+=", e.tilde(n))
 	case *ast.TargetPlus:
 		return b.assign(b.name(e.sum), "+=", e.scalar(n.Value))
+	case *ast.Assign:
+		if e.p.observation(n) != nil {
+			return b.assign(b.name(e.sum), n.Op, e.expr(n.RHS))
+		}
 	case *ast.CallExpr:
 		if c := e.p.info.Calls[n]; c != nil && c.Func == nil && (strings.HasSuffix(n.Func.Name, "_lpmf") || strings.HasSuffix(n.Func.Name, "_lupmf")) {
 			return e.mass(b, c.Name, n.Args)

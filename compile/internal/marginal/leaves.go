@@ -116,6 +116,9 @@ func (c *collector) involved(s ast.Stmt) ast.Stmt {
 			return &k
 		}
 	case *ast.VarDecl, *ast.Assign:
+		if c.p.observation(s) != nil {
+			c.leaf(s)
+		}
 		return nil // leaves that need it include it
 	case *ast.Print, *ast.Reject:
 		c.p.refuse(diag.DiscreteUse, s.Span(), "a discrete parameter has no value here", "It is summed out: no evaluation of the density has a value of it.",
@@ -248,6 +251,10 @@ func (c *collector) leaf(s ast.Stmt) {
 	needed, changed := map[*check.Var]bool{}, map[*check.Var]bool{}
 	c.p.reads(s, needed)
 	c.p.assigns(s, changed)
+	if v := c.p.observation(s); v != nil {
+		delete(needed, v)
+		delete(changed, v)
+	}
 	var code []ast.Stmt
 	for k := len(c.levels) - 1; k >= 0; k-- {
 		before := c.levels[k].before
@@ -310,6 +317,7 @@ func (p *program) settled(l *leaf) {
 	read, own := map[*check.Var]bool{}, map[*check.Var]bool{}
 	for _, s := range l.code {
 		p.reads(s, read)
+		delete(read, p.observation(s))
 		ast.Inspect(s, func(n ast.Node) bool {
 			if v := p.info.Defs[n]; v != nil {
 				own[v] = true

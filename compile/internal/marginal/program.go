@@ -53,6 +53,7 @@ type program struct {
 	known  *interp.Known
 	budget *ad.Budget
 	names  *names
+	o      Options
 
 	unknowns []*unknown
 	byVar    map[*check.Var]*unknown
@@ -117,8 +118,12 @@ func (p *program) refuse(code diag.Code, at source.Span, summary, detail, fix st
 func (p *program) involved(n ast.Node) bool { return mentions(p.info, p.taint, n) }
 
 // tainted returns the discrete parameters and the variables that are computed from them.
-func tainted(f *ast.File, info *check.Info) map[*check.Var]bool {
+// Observations count as such variables.
+func tainted(f *ast.File, info *check.Info, observations []string) map[*check.Var]bool {
 	set := map[*check.Var]bool{}
+	for _, d := range observed(f, observations) {
+		set[info.Defs[d]] = true
+	}
 	for d := range Declared(f, info) {
 		set[info.Defs[d]] = true
 	}

@@ -22,14 +22,32 @@ type Split struct {
 	nodes *ir.Nodes
 	names *names
 	taint map[*check.Var]bool
+	o     Options
+}
+
+// Purpose says what the program without discrete parameters computes.
+type Purpose uint8
+
+// The purposes; package compile explains them.
+const (
+	Summed Purpose = iota
+	DrawnOnly
+	LeaveOneOut
+	Probabilities
+)
+
+// Options of [Prepare].
+type Options struct {
+	Purpose      Purpose
+	Observations []string // for LeaveOneOut: the variables with the observations
 }
 
 // IR returns the typed program, whose parameters include the discrete ones.
 func (s *Split) IR() *ir.Program { return s.ir }
 
 // Prepare splits a checked program with discrete parameters.
-func Prepare(f *ast.File, info *check.Info, u check.Universe) (*Split, error) {
-	s := &splitter{info: info, taint: tainted(f, info), names: namesOf(f), sizes: map[*check.Var][]ast.Expr{}}
+func Prepare(f *ast.File, info *check.Info, u check.Universe, o Options) (*Split, error) {
+	s := &splitter{info: info, taint: tainted(f, info, o.Observations), names: namesOf(f), sizes: map[*check.Var][]ast.Expr{}}
 	for _, b := range f.Blocks {
 		ast.Inspect(b, func(n ast.Node) bool {
 			if d, ok := n.(*ast.VarDecl); ok && s.taint[info.Defs[d]] {
@@ -52,9 +70,9 @@ func Prepare(f *ast.File, info *check.Info, u check.Universe) (*Split, error) {
 		if again, list = check.Check(tree, u); list.HasErrors() {
 			return nil, &Error{list.Errors()}
 		}
-		s.info, s.taint = again, tainted(tree, again)
+		s.info, s.taint = again, tainted(tree, again, o.Observations)
 	}
-	out := &Split{tree: tree, info: again, names: s.names, taint: s.taint}
+	out := &Split{tree: tree, info: again, names: s.names, taint: s.taint, o: o}
 	out.ir, out.nodes = ir.LowerNodes(tree, again, u)
 	return out, nil
 }
@@ -86,7 +104,7 @@ func joined(n ast.Node, info *check.Info) ast.Node {
 // Interface returns the program that others see before data are known: the discrete parameters, and
 // what is computed from them, are generated quantities.
 func (s *Split) Interface() *ast.File {
-	p := &program{tree: s.tree, info: s.info, taint: s.taint, names: s.names, copies: map[ast.Node]*check.Var{}}
+	p := &program{tree: s.tree, info: s.info, taint: s.taint, names: s.names, o: s.o, copies: map[ast.Node]*check.Var{}}
 	return p.written(nil, nil, nil, true)
 }
 
@@ -109,7 +127,7 @@ type Step struct {
 // Rewrite sums the discrete parameters out, for known data.
 func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget) (*Result, error) {
 	p := &program{
-		tree: s.tree, info: s.info, ir: s.ir, nodes: s.nodes, known: known, budget: budget, taint: s.taint,
+		tree: s.tree, info: s.info, ir: s.ir, nodes: s.nodes, known: known, budget: budget, taint: s.taint, o: s.o,
 		copies: map[ast.Node]*check.Var{},
 		names:  &names{used: map[string]bool{}},
 	}
@@ -158,9 +176,24 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget) (*Result, error)
 	if n := groups(blocks); n > maxGroups {
 		return nil, p.errorf(diag.DiscreteWidth, w.pos, "the discrete parameters depend on one another without any regularity: %d sums of different form", "", "give similar elements similar statements", n)
 	}
-	density, _ := w.density(true)
+	if p.o.Purpose != Summed {
+		if err := p.observedOnce(patterns); err != nil {
+			return nil, err
+		}
+		quantities := p.locals(kept)
+		switch p.o.Purpose {
+		case DrawnOnly:
+			quantities = append(quantities, w.draws(drawing)...)
+		case LeaveOneOut:
+			quantities = slices.Concat(quantities, w.plain(constants), w.outside())
+		case Probabilities:
+			quantities = append(quantities, w.builder.block(w.outside()...), w.builder.block(w.draws(maximising)...))
+		}
+		return &Result{Tree: p.written(w.tables, nil, quantities, false), Steps: w.report()}, nil
+	}
+	density, _ := w.density(true, drawing)
 	model := slices.Concat(kept, w.plain(constants), density)
-	draws := slices.Concat(p.locals(kept), w.draws())
+	draws := slices.Concat(p.locals(kept), w.draws(drawing))
 	return &Result{Tree: p.written(w.tables, model, draws, false), Steps: w.report()}, nil
 }
 
@@ -218,6 +251,9 @@ func (w *writer) plain(constants []*pattern) []ast.Stmt {
 		}
 		out = append(out, w.looped(block{g}, false, func(_ *group, c counter) []ast.Stmt {
 			before, value := w.value(&kind{pattern: pat}, c, all, clique{}, messages{})
+			if pat.tagged() {
+				return append(before, w.assign(w.observation(pat, c, all), "+=", value))
+			}
 			return append(before, w.target(value))
 		}))
 	}
@@ -282,6 +318,12 @@ func (p *program) written(tables, model, draws []ast.Stmt, outside bool) *ast.Fi
 			}
 		case ast.GeneratedQuantities:
 			var stmts []ast.Stmt
+			switch p.o.Purpose {
+			case LeaveOneOut:
+				declared, moved = p.observations(), nil
+			case Probabilities:
+				declared, moved, b.Stmts = p.probabilities(), nil, nil
+			}
 			stmts = append(stmts, declared...)
 			if len(draws) > 0 {
 				stmts = append(stmts, builder{draws[0].Span()}.block(draws...))

@@ -19,6 +19,7 @@ type instance struct {
 	loops    []int64 // values of the loop variables, outermost first
 	elements []int   // the elements that it reads, each once, in order of first use
 	shifts   []int64 // for each index that varies within the instance: the number before its first value
+	tag      []int64 // of an observation: the indices of its variable
 }
 
 // pattern is a leaf with one way of reading elements. All instances of a pattern have the same
@@ -222,6 +223,13 @@ func (t *tracer) instance(l *leaf, loops []*ast.For, values []int64) error {
 		delete(t.set, v)
 	}
 	in := instance{loops: slices.Clone(values)}
+	if t.p.observation(l.stmt()) != nil {
+		tag, err := t.tag(l.stmt().(*ast.Assign))
+		if err != nil {
+			return err
+		}
+		in.tag = tag
+	}
 	var key strings.Builder
 	fmt.Fprint(&key, l.id)
 	reads := make([]read, len(l.occs))

@@ -1,0 +1,122 @@
+package assess_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/ppl-lang/ppl/assess"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/model"
+)
+
+const classes = `data { int N; vector[N] y; array[N] int g; }
+parameters { simplex[2] w; ordered[2] mu; array[N] int<lower=1, upper=2> z; }
+model {
+  w ~ dirichlet([2, 2]'); mu ~ normal(0, 3);
+  z ~ categorical(w);
+  for (n in 1:N) y[n] ~ normal(mu[z[n]], 0.01);
+}`
+
+// TestDiscreteCriticism checks what is computed for a model with discrete parameters: the log
+// likelihood of each observation with its class summed out, replicated and simulated data that
+// belong to the classes drawn with them, and its refusals.
+func TestDiscreteCriticism(t *testing.T) {
+	m, err := model.Compile("m.stan", classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ys := []float64{1.01, 0.99, 3, 3.01, 2.99}
+	values := map[string]any{"N": len(ys), "y": ys, "g": []int{1, 1, 1, 2, 2}}
+	p, err := m.Bind(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := fit.Sample(t.Context(), p, fit.Options{Chains: 2, Warmup: 200, Draws: 100, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := assess.LogLikOf(t.Context(), f, assess.LogLikOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !l.Given || strings.Join(l.Names, " ") != "y[1] y[2] y[3] y[4] y[5]" || l.Source != "derived from the statements on y, each given the others" {
+		t.Errorf("log likelihoods of %v, %s", l.Names, l.Source)
+	}
+	matrix, err := l.Matrix(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	normal := func(y, mu float64) float64 {
+		d := (y - mu) / 0.01
+		return -d*d/2 - math.Log(0.01*math.Sqrt(2*math.Pi))
+	}
+	at := map[string]int{}
+	for i, n := range f.Names() {
+		at[n] = i
+	}
+	for chain := range 2 {
+		for draw := range f.Draws.Len(chain) {
+			_, row := f.Draws.Draw(chain, draw)
+			for i, y := range ys {
+				a, b := math.Log(row[at["w.1"]])+normal(y, row[at["mu.1"]]), math.Log(row[at["w.2"]])+normal(y, row[at["mu.2"]])
+				want := max(a, b) + math.Log1p(math.Exp(-math.Abs(a-b)))
+				if got := matrix.Columns[i][matrix.Row(chain, draw)]; math.Abs(got-want) > 1e-10*max(1, math.Abs(want)) {
+					t.Fatalf("log likelihood of y[%d] at draw %d: %.14g, want %.14g", i+1, draw, got, want)
+				}
+			}
+		}
+	}
+	if _, err := assess.LogLikOf(t.Context(), f, assess.LogLikOptions{By: "g"}); err == nil || !strings.Contains(err.Error(), "discrete parameters") {
+		t.Errorf("groups: %v", err)
+	}
+	for _, all := range []bool{false, true} {
+		s, err := assess.SensitivityOf(t.Context(), f, assess.SensitivityOptions{All: all})
+		if err != nil || len(s.Names) != 4 {
+			t.Errorf("sensitivity to %v: %v", s, err)
+		}
+	}
+	if _, err := assess.PredictiveOf(t.Context(), f, assess.PredictiveOptions{}); err != nil {
+		t.Error(err)
+	}
+	for _, given := range []map[string]any{values, {"N": 7, "g": []int{1, 1, 1, 1, 1, 1, 1}}} {
+		s, err := assess.NewSimulator(t.Context(), m, given, 3, 1, assess.SimulatorOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !s.Direct {
+			t.Errorf("the prior was sampled: %s", s.Reason)
+		}
+		for n := range 3 {
+			data, params, err := s.Set(n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			y, _ := data.Get("y")
+			z, ok := params.Get("z")
+			mu, _ := params.Get("mu")
+			if !ok || !z.IsInt || len(z.Ints) != len(y.Reals) {
+				t.Fatalf("z is %v", z)
+			}
+			for i := range y.Reals {
+				if d := y.Reals[i] - mu.Reals[z.Ints[i]-1]; math.Abs(d) > 0.06 {
+					t.Errorf("set %d: y[%d] is %g from the mean of its class", n, i+1, d)
+				}
+			}
+		}
+	}
+	h, err := assess.NewHoldout(t.Context(), m, values, model.BindOptions{})
+	if err != nil || h.N != 5 {
+		t.Errorf("rows to leave out: %v", err)
+	}
+	rows, err := model.Compile("rows.stan", `data { int R; array[R, 2] int y; }
+parameters { real<lower=0, upper=1> p; array[R] int<lower=0, upper=1> z; }
+model { z ~ bernoulli(0.5); for (r in 1:R) y[r] ~ bernoulli(z[r] * p); }`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = assess.NewHoldout(t.Context(), rows, map[string]any{"R": 2, "y": [][]int{{0, 1}, {0, 0}}}, model.BindOptions{})
+	if err == nil || !strings.Contains(err.Error(), "discrete parameters") {
+		t.Errorf("rows of several elements: %v", err)
+	}
+}

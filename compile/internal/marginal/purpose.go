@@ -1,0 +1,196 @@
+package marginal
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/diag"
+)
+
+// observed returns the declarations of the observations in the model block.
+func observed(f *ast.File, names []string) (out []*ast.VarDecl) {
+	b := f.Block(ast.Model)
+	if b == nil || len(names) == 0 {
+		return nil
+	}
+	for _, s := range b.Stmts {
+		if d, ok := s.(*ast.VarDecl); ok && slices.Contains(names, d.Name.Name) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// observations returns them as generated quantities.
+func (p *program) observations() (out []ast.Stmt) {
+	for _, d := range observed(p.tree, p.o.Observations) {
+		out = append(out, clone(ast.Stmt(d), nil))
+	}
+	return out
+}
+
+// observation returns the variable with observations to which a statement adds; nil if it is none.
+func (p *program) observation(s ast.Stmt) *check.Var {
+	a, ok := s.(*ast.Assign)
+	if !ok || len(p.o.Observations) == 0 {
+		return nil
+	}
+	t, ok := root(a.LHS)
+	if !ok {
+		return nil
+	}
+	v := p.info.Uses[t]
+	for _, d := range observed(p.tree, p.o.Observations) {
+		if p.info.Defs[d] == v {
+			return v
+		}
+	}
+	return nil
+}
+
+// tagged reports whether the instances of a pattern are observations.
+func (pat *pattern) tagged() bool { return len(pat.instances) > 0 && pat.instances[0].tag != nil }
+
+// tag evaluates the indices of an observation.
+func (t *tracer) tag(a *ast.Assign) ([]int64, error) {
+	out := []int64{}
+	e, ok := a.LHS.(*ast.IndexExpr)
+	if !ok {
+		return out, nil
+	}
+	for _, i := range e.Indices {
+		s, ok := i.(*ast.Single)
+		if !ok {
+			return nil, t.p.errorf(diag.DiscreteUse, i.Span(), "an observation has one index in each dimension", "", "")
+		}
+		n, known, err := t.int(s.X)
+		if err != nil {
+			return nil, err
+		}
+		if !known {
+			return nil, t.p.errorf(diag.DiscreteUse, s.Span(), "which observation this is, is not known before the run", "", "let data decide the index")
+		}
+		out = append(out, n)
+	}
+	return out, nil
+}
+
+// observation returns the element of the observation that a factor is.
+func (w *writer) observation(pat *pattern, c counter, all []factor) ast.Expr {
+	a := pat.leaf.stmt().(*ast.Assign)
+	t, _ := root(a.LHS)
+	var is []ast.Expr
+	for d := range pat.instances[0].tag {
+		ns := make([]int64, len(all))
+		for i, f := range all {
+			ns[i] = pat.instances[f.instance].tag[d]
+		}
+		is = append(is, w.of(c, ns))
+	}
+	return w.at(w.name(t.Name), is...)
+}
+
+// observedOnce checks that each observation is one factor.
+func (p *program) observedOnce(patterns []*pattern) error {
+	seen := map[string]bool{}
+	for _, pat := range patterns {
+		if !pat.tagged() {
+			continue
+		}
+		t, _ := root(pat.leaf.stmt().(*ast.Assign).LHS)
+		for _, in := range pat.instances {
+			name := t.Name
+			for _, i := range in.tag {
+				name += fmt.Sprintf(".%d", i)
+			}
+			if seen[name] {
+				stem, rest, _ := strings.Cut(name, ".")
+				return p.errorf(diag.DiscreteUse, pat.leaf.stmt().Span(), "several statements with discrete parameters are about the same observation, that of %s[%s]",
+					"Its density without the discrete parameters is one sum over all of them.", "write one statement for each observation, or log_lik in generated quantities",
+					stem, strings.ReplaceAll(rest, ".", ", "))
+			}
+			seen[name] = true
+		}
+	}
+	return nil
+}
+
+// probabilities returns the declarations of the probabilities and of the most likely value for each
+// discrete parameter.
+func (p *program) probabilities() (out []ast.Stmt) {
+	for d := range Declared(p.tree, p.info) {
+		b := builder{d.Span()}
+		var lo, hi ast.Expr
+		for _, bound := range d.Type.Bounds {
+			if bound.Kind == "lower" {
+				lo = p.extreme(b, bound.Value, "min")
+			} else {
+				hi = p.extreme(b, bound.Value, "max")
+			}
+		}
+		size := b.plus(b.op("-", hi, lo), 1)
+		if n, ok := lo.(*ast.IntLit); ok {
+			size = b.plus(hi, 1-n.Value)
+		}
+		dims := func() (out []ast.Expr) {
+			for _, e := range d.Type.ArrayDims {
+				out = append(out, clone(e, nil))
+			}
+			return out
+		}
+		out = append(out,
+			b.declare(dims(), "vector", []ast.Expr{size}, d.Name.Name+probabilitySuffix, nil),
+			b.declare(dims(), "int", nil, d.Name.Name+modeSuffix, nil))
+	}
+	return out
+}
+
+// extreme returns the least or greatest of the bounds of a parameter.
+func (p *program) extreme(b builder, bound ast.Expr, f string) ast.Expr {
+	x := clone(ast.Unparen(bound), nil)
+	if p.info.Types[bound].Type.IsScalar() {
+		switch x.(type) {
+		case *ast.IntLit, *ast.VarExpr:
+			return x
+		}
+		return &ast.Paren{Base: b.base(), X: x}
+	}
+	none := b.op("==", b.call("num_elements", clone(x, nil)), b.int(0))
+	return &ast.Paren{Base: b.base(), X: &ast.Cond{Base: b.base(), Cond: none, Then: b.int(0), Else: b.call(f, b.call("to_array_1d", x))}}
+}
+
+// assignProbabilities returns statements that store the probabilities of the values of an element.
+func (w *writer) assignProbabilities(g *group, c counter, q clique, lp string) []ast.Stmt {
+	u := g.unknowns[0]
+	least := w.p.least(u)
+	shift := column(g, func(r *row) int64 { return w.p.elements[r.clique[0]].lo - least })
+	to := w.at(w.name(u.name+probabilitySuffix), w.indices(g, c, 0)...)
+	all := w.at(clone(to, nil))
+	e := &ast.IndexExpr{Base: w.base(), X: w.name(u.name + probabilitySuffix)}
+	for _, i := range w.indices(g, c, 0) {
+		e.Indices = append(e.Indices, w.single(i))
+	}
+	from := w.plus(w.of(c, shift), 1)
+	last := w.op("+", w.of(c, shift), w.from1(q.hi[0], q.lo[0]))
+	e.Indices = append(e.Indices, &ast.Range{Base: w.base(), From: from, To: last})
+	size := w.call("size", clone(all, nil))
+	return []ast.Stmt{
+		w.assign(all, "=", w.call("rep_vector", w.int(0), size)),
+		w.assign(e, "=", w.call("softmax", w.name(lp))),
+	}
+}
+
+// least returns the lowest bound of the elements of a discrete parameter.
+func (p *program) least(u *unknown) int64 {
+	least := int64(math.MaxInt64)
+	for _, e := range p.elements {
+		if e.of == u {
+			least = min(least, e.lo)
+		}
+	}
+	return least
+}
