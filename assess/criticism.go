@@ -131,10 +131,16 @@ func (p *Predictive) Findings() []diagnose.Finding {
 		}
 	}
 	for _, v := range p.Variables {
-		if v.Partial {
+		if v.Partial && v.VPC == nil {
 			findings = append(findings, diagnose.Finding{Code: "partly-replicated", Severity: diagnose.Note, Quantities: []string{v.Name},
 				Summary: fmt.Sprintf("Some values of %s, such as those censored from below or within an interval, are not replicated. Its statistics and LOO-PIT are left out, because they would compare different quantities.", v.Name),
 				Advice:  "Generate the censored data in generated quantities, and compare them yourself."})
+			continue
+		}
+		if v.Partial {
+			if cells, checks := v.VPC.Odd(); len(cells) > 0 {
+				findings = append(findings, p.oddVPC(v, cells, checks))
+			}
 			continue
 		}
 		var odd []string
@@ -159,6 +165,14 @@ func (p *Predictive) Findings() []diagnose.Finding {
 		}
 		if odd := v.Groups.Odd(); len(odd) > 0 {
 			findings = append(findings, p.oddGroups(v, odd))
+		}
+		if cells, checks := v.VPC.Odd(); len(cells) > 0 {
+			findings = append(findings, p.oddVPC(v, cells, checks))
+		}
+		if v.NoVPC != nil {
+			findings = append(findings, diagnose.Finding{Code: "no-vpc", Severity: diagnose.Note, Quantities: []string{v.Name},
+				Summary: fmt.Sprintf("There is no visual predictive check of %s: %s.", v.Name, strings.TrimSuffix(v.NoVPC.Error(), ".")),
+				Advice:  "Name a column that has a value for each of its rows."})
 		}
 		if odd := v.Survival.Odd(); len(odd) > 0 {
 			findings = append(findings, p.oddSurvival(v, odd))
@@ -265,6 +279,22 @@ func (p *Predictive) oddSurvival(v PredictiveVariable, odd []SurvivalCurve) diag
 	return diagnose.Finding{Code: "predictive-survival", Severity: diagnose.Problem,
 		Summary: fmt.Sprintf("The model does not reproduce the survival curve of %s (p = %.3f for all times together): %s.", v.Name, v.Survival.P, fewTexts(texts)),
 		Advice:  "Try a distribution with another hazard, such as lognormal instead of weibull, or let its shape depend on a predictor."}
+}
+
+// oddVPC returns the finding about quantiles along a column that deviate from their predictions.
+func (p *Predictive) oddVPC(v PredictiveVariable, cells []VPCCell, checks []VPCCheck) diagnose.Finding {
+	var texts []string
+	for i, c := range cells {
+		texts = append(texts, fmt.Sprintf("%s at %s (%.4g; predicted %.4g to %.4g)", checks[i].Name, groupText(c.By, v.VPC.X, c.Low, c.High), checks[i].Observed, checks[i].Q5, checks[i].Q95))
+	}
+	if p.Prior {
+		return diagnose.Finding{Code: "prior-vpc", Severity: diagnose.Note,
+			Summary: fmt.Sprintf("The prior hardly expects some quantiles of %s along %s: %s.", v.Name, v.VPC.X, fewTexts(texts)),
+			Advice:  "Check whether the prior expresses what you know. The data alone are no reason to change it."}
+	}
+	return diagnose.Finding{Code: "predictive-vpc", Severity: diagnose.Problem,
+		Summary: fmt.Sprintf("The model does not reproduce some quantiles of %s along %s (p = %.3f for all together): %s.", v.Name, v.VPC.X, v.VPC.P, fewTexts(texts)),
+		Advice:  "If medians deviate, change how the outcome develops, such as absorption or elimination. If only outer quantiles deviate, change the variation between groups or the residual error."}
 }
 
 // oddCounts returns the finding about frequencies of counts that deviate from their predictions.

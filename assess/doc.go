@@ -12,6 +12,8 @@
 //	holdout.go     NewHoldout: data without some observations, for refits; PredictHeldOut
 //	predictive.go  PredictiveOf: data and replications; SensitivityOf: prior and likelihood
 //	grouped.go     predictive checks of groups of rows
+//	vpc.go         visual predictive checks; columns.go: columns for the rows of an outcome
+//	redrawn.go     parameters that replications draw anew; expected.go: expected outcomes
 //	effects.go     EffectsOf: how expected outcomes depend on variables of the data
 //	curves.go      CurvesOf: expected outcomes at values of every variable
 //	evidence.go    EvidenceOf: marginal likelihoods, by bridge sampling or parallel tempering

@@ -215,14 +215,20 @@ func (g *grouping) used(variables []*replicated) error {
 		if g.fits(v) {
 			return nil
 		}
-		names = append(names, fmt.Sprintf("%s has %d", v.name, slices.Max(append(slices.Clone(v.rows), -1))+1))
+		names = append(names, fmt.Sprintf("%s has %d", v.name, v.rowCount()))
 	}
 	return fmt.Errorf("%s has %d values, but %s rows: groups need one value for each row", g.columns[0], len(g.of), strings.Join(names, ", "))
 }
 
 // fits reports whether a variable has the same rows as the groups.
 func (g *grouping) fits(v *replicated) bool {
-	return g != nil && slices.Max(append(slices.Clone(v.rows), -1))+1 == len(g.of) && !slices.Contains(v.rows, -1)
+	return g != nil && v.rowCount() == len(g.of) && !slices.Contains(v.rows, -1)
+}
+
+// rowCount returns the number of rows of a variable. Without data, the last element has the last
+// row.
+func (v *replicated) rowCount() int {
+	return max(v.length, slices.Max(append(slices.Clone(v.rows), -1))+1)
 }
 
 // groupResults has the statistic of each group at every draw.

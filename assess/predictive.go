@@ -13,6 +13,7 @@ import (
 
 	"github.com/ppl-lang/ppl/assess/criticise"
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/model"
@@ -33,6 +34,12 @@ type Predictive struct {
 	// error ends the computation.
 	Failed, Draws int
 	Reason        error
+
+	// Redrawn lists the parameters that replications draw anew. Kept lists those that describe a
+	// population but keep the values of each draw, and KeptReason says why they could not be drawn
+	// anew, if they were to be.
+	Redrawn, Kept []string
+	KeptReason    error
 }
 
 // PredictiveOptions are options of [PredictiveOf]. The zero value is the default.
@@ -47,6 +54,17 @@ type PredictiveOptions struct {
 	// Quantities, if not nil, holds the replications: generated quantities at the draws of the fit,
 	// each named after the variable that it replicates, as y_rep is.
 	Quantities *fit.Fit
+
+	// Redraw names parameters that each replication draws anew from their distribution in the
+	// model, such as the effects of groups: it is then about new groups. RedrawVarying asks for all
+	// parameters of [predict.Varying], if they can be drawn. Calibration is not judged with redrawn
+	// parameters.
+	Redraw        []string
+	RedrawVarying bool
+
+	// VPC, if not nil, asks for visual predictive checks with By as strata, instead of all others.
+	// X is not used.
+	VPC *VPCOptions
 
 	// Statistic is the statistic compared for each group, one of [criticise.Statistics]. "": the
 	// mean.
@@ -69,6 +87,10 @@ type PredictiveVariable struct {
 
 	// Frequencies compares how often each value of a count occurs; nil if there are at most two.
 	Frequencies *Counts
+
+	// VPC is the visual predictive check, if it was asked for. NoVPC says why there is none.
+	VPC   *VPC
+	NoVPC error
 
 	// Constant is the share of the replications in which all observations are equal.
 	Constant float64
@@ -153,34 +175,58 @@ func replicates(values *data.Set, f *fit.Fit) (out []predict.Output) {
 
 // predictiveOf is PredictiveOf for draws that are stored without their model and data.
 func predictiveOf(ctx context.Context, f *fit.Fit, m *model.Model, values *data.Set, b model.BindOptions, o PredictiveOptions) (*Predictive, error) {
-	r := &replication{fit: f, model: m, values: values}
+	r := &replication{fit: f, model: m, values: values, redraw: o.Redraw, onlyVisual: o.VPC != nil}
 	var left []predict.Left
 	var err error
-	if r.grouping, err = newGrouping(values, o); err != nil {
+	if o.VPC == nil {
+		if r.grouping, err = newGrouping(values, o); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.chooseRedrawn(m, o); err != nil {
 		return nil, err
 	}
 	if o.Quantities != nil {
 		err = r.given(o.Quantities)
 	} else {
 		left, err = r.derive(ctx, m, b)
+		if err != nil && o.RedrawVarying && len(r.redraw) > 0 && ctx.Err() == nil {
+			reason := err
+			r.redraw, r.variables = nil, nil
+			if left, err = r.derive(ctx, m, b); err == nil {
+				r.keptReason = reason
+			}
+		}
 	}
 	if err != nil {
 		return nil, err
 	}
+	if o.VPC != nil {
+		if err := r.visual(ctx, m, b, o); err != nil {
+			return nil, err
+		}
+	}
 	if err := r.grouping.used(r.variables); err != nil {
 		return nil, err
 	}
-	if !f.FromPrior {
+	if !f.FromPrior && len(r.redraw) == 0 && o.VPC == nil {
 		r.likelihoods(ctx)
 	}
 	if err := r.run(ctx, o.Seed); err != nil {
 		return nil, err
 	}
-	p := &Predictive{Left: left, Prior: f.FromPrior, Failed: r.failed, Draws: r.draws, Reason: r.reason}
+	p := &Predictive{Left: left, Prior: f.FromPrior, Failed: r.failed, Draws: r.draws, Reason: r.reason, Redrawn: r.redraw, KeptReason: r.keptReason}
+	p.Kept = slices.DeleteFunc(slices.Clone(r.varying), func(name string) bool { return slices.Contains(r.redraw, name) })
 	rng := rand.New(rand.NewPCG(o.Seed, 0x706974))
 	for _, v := range r.variables {
 		if p.partial(v.name) || v.event != nil && v.curves == nil {
-			p.Variables = append(p.Variables, PredictiveVariable{Name: v.name, Observations: len(v.y), Counts: v.counts, Partial: true})
+			part := PredictiveVariable{Name: v.name, Observations: len(v.y), Counts: v.counts, Partial: true, NoVPC: v.noVisual}
+			if !p.partial(v.name) {
+				part.VPC = v.visual.finish(v.y)
+			} else if v.visual != nil {
+				part.NoVPC = errors.New("some of its values are not replicated")
+			}
+			p.Variables = append(p.Variables, part)
 			continue
 		}
 		p.Variables = append(p.Variables, v.finish(r, rng))
@@ -194,6 +240,11 @@ func (r *replication) derive(ctx context.Context, m *model.Model, b model.BindOp
 	if r.fit.FromPrior {
 		options.Unknown = m.NotGiven(r.values)
 	}
+	var err error
+	if options.Grown, err = fit.Redrawn(r.fit, m.Program().IR(), r.redraw); err != nil {
+		return nil, err
+	}
+	options.NewLevels = predict.SampleNewLevels
 	derived, err := m.DeriveWith(predict.Replicated, options)
 	if err != nil {
 		return nil, fmt.Errorf("the data cannot be replicated: %w", err)
@@ -201,7 +252,7 @@ func (r *replication) derive(ctx context.Context, m *model.Model, b model.BindOp
 	if r.posterior, err = derived.BindContext(ctx, r.values, b); err != nil {
 		return nil, err
 	}
-	r.names = r.posterior.GeneratedNames()
+	r.names, r.parameters = r.posterior.GeneratedNames(), derived.Known
 	var computed []string
 	for _, out := range derived.Outputs {
 		if _, given := r.values.Get(out.Variable); !given && !out.Data && !slices.ContainsFunc(out.From, func(name string) bool { return slices.Contains(options.Unknown, name) }) {
@@ -219,6 +270,9 @@ func (r *replication) derive(ctx context.Context, m *model.Model, b model.BindOp
 		if err := r.add(out); err != nil {
 			return nil, err
 		}
+	}
+	if err := r.onlyDrawn(ctx, m, b); err != nil {
+		return nil, err
 	}
 	return derived.Left, r.censor(ctx, m, derived, b)
 }
@@ -249,6 +303,12 @@ type replication struct {
 	variables  []*replicated
 	grouping   *grouping
 
+	onlyVisual bool              // nothing but visual predictive checks is made
+	redraw     []string          // parameters that are drawn anew
+	varying    []string          // parameters that describe a population
+	keptReason error             // why parameters that were to be drawn anew are not
+	parameters map[string]string // see [fit.GenerateOptions]
+
 	draws, failed int
 	reason        error
 
@@ -266,13 +326,20 @@ type replicated struct {
 	statistics []string    // names; only "value" if the data are a single number
 	results    [][]float64 // each statistic's value at every draw
 	rows       []int       // row of each element
+	length     int         // number of rows of the variable; 0: not known
+	declared   *ir.Var     // its declaration, among data; nil: not known
+	program    *ir.Program // of the declaration
 	groups     *groupResults
 
 	dist    string
-	event   []bool // which elements are not censored; nil if none is
-	below   bool   // some are censored from below
+	event   []bool    // which elements are not censored; nil if all are
+	side    []float64 // by element, -1 if it is censored from below, 1 from above, else 0; nil if none is
+	below   bool      // some are censored from below
 	curves  *survivalResults
 	counted *countResults
+
+	visual   *vpcResults
+	noVisual error
 
 	shown []int // observations in the kept data sets
 	sets  [][]float64
@@ -293,6 +360,15 @@ func (r *replication) add(out predict.Output) error {
 		missing = r.model.Program().Missing(r.values, out.Variable)
 	}
 	v := &replicated{name: out.Variable, counts: value.IsInt, dist: out.Dist}
+	if ok && len(value.Shape) > 0 {
+		v.length = value.Shape[0]
+	}
+	if r.model != nil {
+		v.program = r.model.Program().IR()
+		if i := slices.IndexFunc(v.program.Data, func(d *ir.Var) bool { return d.Name == v.name }); i >= 0 {
+			v.declared = v.program.Data[i]
+		}
+	}
 	for i, name := range r.names {
 		if diagnose.VariableName(name) != out.Name {
 			continue
@@ -418,6 +494,10 @@ func (r *replication) run(ctx context.Context, seed uint64) error {
 		v.sets = make([][]float64, min(shownSets, draws))
 		v.yrep = criticise.NewMatrix(chains, len(v.picked))
 		picked += len(v.picked)
+		if v.visual.prepare(draws); r.onlyVisual {
+			v.statistics, v.results = nil, nil
+			continue
+		}
 		if v.event != nil {
 			v.statistics, v.results = nil, nil
 			v.curves = r.grouping.survival(v, draws)
@@ -442,6 +522,7 @@ func (r *replication) run(ctx context.Context, seed uint64) error {
 					v.sets[set] = append(v.sets[set], y[i])
 				}
 			}
+			v.visual.add(at, y)
 			v.groups.add(at, y)
 			v.counted.add(at, y)
 			v.curves.add(at, y, seed)
@@ -478,7 +559,7 @@ func (r *replication) run(ctx context.Context, seed uint64) error {
 // each calls f with the replications at each draw, possibly from several goroutines at a time.
 func (r *replication) each(ctx context.Context, seed uint64, f func(chain, draw int, values []float64) error) (*fit.Generated, error) {
 	if r.posterior != nil {
-		return fit.Generate(ctx, r.posterior, r.fit, fit.GenerateOptions{Seed: seed, Each: f})
+		return fit.Generate(ctx, r.posterior, r.fit, fit.GenerateOptions{Seed: seed, Each: f, Parameters: r.parameters})
 	}
 	store := r.quantities.Draws
 	for chain := range store.Chains() {
@@ -517,7 +598,7 @@ func (v *replicated) describe(y []float64) []float64 {
 
 // finish compares the data with their replications.
 func (v *replicated) finish(r *replication, rng *rand.Rand) PredictiveVariable {
-	p := PredictiveVariable{Name: v.name, Observations: len(v.y), Counts: v.counts, Shown: v.shown, Replicated: v.sets}
+	p := PredictiveVariable{Name: v.name, Observations: len(v.y), Counts: v.counts, Shown: v.shown, Replicated: v.sets, VPC: v.visual.finish(v.y), NoVPC: v.noVisual}
 	for _, i := range v.shown {
 		p.Observed = append(p.Observed, v.y[i])
 	}

@@ -104,9 +104,9 @@ func (r *replication) censor(ctx context.Context, m *model.Model, derived *model
 				continue
 			}
 			if v.event == nil {
-				v.event = slices.Repeat([]bool{true}, len(v.y))
+				v.event, v.side = slices.Repeat([]bool{true}, len(v.y)), make([]float64, len(v.y))
 			}
-			v.event[i] = false
+			v.event[i], v.side[i] = false, side[element]
 			v.below = v.below || side[element] < 0
 		}
 	}
@@ -133,6 +133,8 @@ func (r *replication) censor(ctx context.Context, m *model.Model, derived *model
 // not known to be those of one table.
 func (v *replicated) join(censored *replicated) {
 	v.event = append(slices.Repeat([]bool{true}, len(v.y)), censored.event...)
+	v.side = append(make([]float64, len(v.y)), censored.side...)
+	v.length = 0
 	v.name += ", " + censored.name
 	v.columns = append(v.columns, censored.columns...)
 	v.elements = append(v.elements, censored.elements...)

@@ -49,6 +49,24 @@ func Grown(p *model.Posterior, f *Fit, ahead int) ([]predict.Grown, error) {
 	return out, nil
 }
 
+// Redrawn describes parameters of a fit that are drawn anew from their distributions in the model,
+// for [predict.Options]. The error names one that is no parameter of the program.
+func Redrawn(f *Fit, program *ir.Program, names []string) ([]predict.Grown, error) {
+	if err := f.Err(); err != nil || program == nil || len(names) == 0 {
+		return nil, err
+	}
+	of := shapes(f.Draws.Names())
+	var out []predict.Grown
+	for _, name := range names {
+		shape, drawn := of[name]
+		if !drawn || !slices.ContainsFunc(program.Parameters, func(v *ir.Var) bool { return v.Name == name }) {
+			return nil, fmt.Errorf("%s is no parameter of the model", name)
+		}
+		out = append(out, predict.Grown{Name: name, Shape: shape, Known: slices.Repeat([]int{-1}, len(shape)), Anew: true})
+	}
+	return out, nil
+}
+
 // shapes returns the shape of each variable, from the names of its elements.
 func shapes(names []string) map[string][]int {
 	out := map[string][]int{}

@@ -25,6 +25,7 @@ import (
 type checking struct {
 	criticised
 	options assess.PredictiveOptions
+	vpc     vpcOptions
 	prior   bool
 	plots   string
 	json    bool
@@ -36,7 +37,9 @@ type ppcJSON struct {
 	Prior  bool   `json:"prior"`  // whether the draws are from the prior
 	// whether the prior's predictions include such data and are not much wider; null unless the
 	// draws are from the prior
-	Plausible *bool              `json:"plausible"`
+	Plausible *bool `json:"plausible"`
+	// parameters that each replication draws anew from their distribution
+	Redrawn   []string           `json:"redrawn"`
 	Variables []ppcVariable      `json:"variables"` // data that the model replicates
 	Findings  []diagnose.Finding `json:"findings"`  // problems and remarks
 }
@@ -49,6 +52,8 @@ type ppcVariable struct {
 	Checks  []ppcCheck `json:"checks"` // one entry per statistic
 	// checks of groups of rows, with --by or --x; null without
 	Groups *ppcGroups `json:"groups"`
+	// visual predictive check, with --vpc; null without
+	VPC *vpcJSON `json:"vpc"`
 	// survival curves, if some values are censored; null otherwise
 	Survival *ppcSurvival `json:"survival"`
 	// how often each value of a count occurs; null if there are at most two values
@@ -165,6 +170,13 @@ For times that are censored from above, as with cens() of ppl new or weibull_lcc
 Kaplan-Meier curves are compared. Each replication is censored like the data. For counts, the
 table shows how often each value occurs: a rootogram as numbers.
 
+--vpc is a visual predictive check: quantiles of the outcome in bins of time, or of --x, with
+those of the replications; --by makes strata. Times in records of doses are left out.
+Parameters that describe a population, such as the effects of subjects, are drawn anew;
+--redraw none keeps them. --correct ratio makes doses and covariates comparable
+(prediction correction); --correct difference is for outcomes on the scale of logarithms.
+Censored values count as their limit, also in replications.
+
 --plots draws the checks: the data with their replications, the groups of --by, survival curves
 with a panel for each group, and rootograms. Their numbers are in CSV files with the same names.
 
@@ -174,6 +186,7 @@ DIR is the folder of a run with --out; or CSV files, with --model and --data.`,
 		Example: `  ppl ppc fit
   ppl ppc fit --by hospital --x age
   ppl ppc fit --by hospital --plots plots
+  ppl ppc fit --vpc --by SEX --correct ratio --plots plots
   ppl ppc --prior model.stan --data data.json
   ppl ppc --prior fit`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
@@ -182,6 +195,7 @@ DIR is the folder of a run with --out; or CSV files, with --model and --data.`,
 	f.List(&o.options.By, "by", nil)
 	f.String(&o.options.X, "x", "")
 	f.String(&o.options.Statistic, "statistic", "mean")
+	o.vpc.flags(f)
 	f.Bool(&o.prior, "prior", false)
 	f.String(&o.plots, "plots", "")
 	o.criticised.flags(cmd)
@@ -198,6 +212,9 @@ func (o *checking) compare(cmd *cobra.Command, args []string) (p *assess.Predict
 		return nil, nil, nil, usagef("--statistic can be %s, but is %q", strings.Join(criticise.Statistics(true), ", "), o.options.Statistic)
 	}
 	o.options.Seed = o.seed
+	if err := o.vpc.set(&o.options); err != nil {
+		return nil, nil, nil, err
+	}
 	if !o.prior {
 		if f, err = o.read(cmd, args); err != nil {
 			return nil, nil, nil, err
@@ -206,6 +223,10 @@ func (o *checking) compare(cmd *cobra.Command, args []string) (p *assess.Predict
 		defer stop()
 		o.options.Quantities = o.quantities
 		p, err = assess.PredictiveOf(ctx, f, o.options)
+		if err != nil {
+			values, _ := f.Data()
+			err = o.vpc.missing(err, o.options.X, values)
+		}
 		return p, f, nil, ended(ctx, cmd.ErrOrStderr(), keptOnly(underivable(err, "replicated data"), f))
 	}
 	if len(args) != 1 {
@@ -267,6 +288,10 @@ func (o *checking) run(cmd *cobra.Command, args []string) error {
 	w := cmd.OutOrStdout()
 	var b strings.Builder
 	for _, v := range p.Variables {
+		if o.vpc.on {
+			writeVPC(&b, w, v)
+			continue
+		}
 		if v.Partial {
 			continue
 		}
@@ -283,6 +308,10 @@ func (o *checking) run(cmd *cobra.Command, args []string) error {
 		}
 		writeParagraph(&b, "", fmt.Sprintf("LOO-PIT of %d of %d observations: p = %s for uniformity; %s %% lie in their 50 %% intervals, %s %% in their 90 %% intervals.",
 			len(v.PIT), v.Observations, fixed(v.Uniform.P, 3), fixed(100*criticise.Coverage(v.PIT, 0.5), 0), fixed(100*criticise.Coverage(v.PIT, 0.9), 0)), lineWidth(w))
+		b.WriteString("\n")
+	}
+	if text := redrawnText(p); text != "" && (o.vpc.on || len(p.Redrawn) > 0) {
+		writeParagraph(&b, "", text, lineWidth(w))
 		b.WriteString("\n")
 	}
 	if prior != nil && !o.quiet {
@@ -373,7 +402,7 @@ func (o *checking) writeGroups(b *strings.Builder, w io.Writer, v assess.Predict
 
 // asJSON returns the result in the form for --json.
 func (o *checking) asJSON(p *assess.Predictive, findings []diagnose.Finding) ppcJSON {
-	j := ppcJSON{Method: "ppc", Prior: p.Prior, Variables: []ppcVariable{}, Findings: findings}
+	j := ppcJSON{Method: "ppc", Prior: p.Prior, Redrawn: append([]string{}, p.Redrawn...), Variables: []ppcVariable{}, Findings: findings}
 	if p.Prior {
 		plausible := assess.Plausible(findings)
 		j.Plausible = &plausible
@@ -394,6 +423,7 @@ func (o *checking) asJSON(p *assess.Predictive, findings []diagnose.Finding) ppc
 				out.Groups.Cells = append(out.Groups.Cells, cell)
 			}
 		}
+		out.VPC = vpcOf(v.VPC)
 		out.Survival, out.Frequencies = survivalJSON(v.Survival), countsJSON(v.Frequencies)
 		if v.Uniform != nil {
 			out.LOOPIT = newPITSummary(v.PIT, v.Uniform)

@@ -45,6 +45,7 @@ func (w *work) predictive() *assess.Predictive {
 		}
 		return nil
 	}
+	w.visual(p)
 	w.replicated = p
 	w.find(p.Findings())
 	for _, v := range p.Variables {

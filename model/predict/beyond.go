@@ -30,7 +30,7 @@ func dependent(v *check.Var, g *Grown) bool {
 // literal number.
 func (e *emitter) atKnown(t *term) bool {
 	g := e.grown[t.place.v]
-	if g == nil || t.place.flat != "" {
+	if g == nil || g.Anew || t.place.flat != "" {
 		return false
 	}
 	for d, known := range g.Known {

@@ -23,6 +23,10 @@ type Grown struct {
 	// Known has, for each dimension, the number of leading indices for which the fit has elements;
 	// -1 if the sizes agree.
 	Known []int
+
+	// Anew says that every element that a statement is about is drawn, also those of the fit. Known
+	// is then -1 everywhere.
+	Anew bool
 }
 
 // NewLevels says how the elements that a fit does not have are chosen.
@@ -224,7 +228,7 @@ func (e *emitter) bounded(t *term) {
 // fit lacks the element.
 func (e *emitter) unlessKnown(v *check.Var, at []ast.Index, s ast.Stmt) ast.Stmt {
 	g := cmp.Or(e.grown[v], e.later[v])
-	if g == nil {
+	if g == nil || g.Anew {
 		return s
 	}
 	var beyond ast.Expr

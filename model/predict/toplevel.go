@@ -4,9 +4,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
 	"github.com/ppl-lang/ppl/lang/printer"
+	"github.com/ppl-lang/ppl/lang/types"
 )
 
 // This file finds the priors at the top level, to which power-scaling applies (Kallioinen and
@@ -95,8 +97,56 @@ func (e *emitter) topAddend(value ast.Expr) bool {
 	return len(read) == 1
 }
 
+// Varying lists the parameters with several elements whose distribution depends on other
+// parameters, such as the effects of groups, or that are standardised and multiplied by another
+// parameter. Their distribution describes a population. They are in the order of their
+// declarations.
+func Varying(p *compile.Program) (names []string) {
+	tree, info := p.Syntax()
+	e := &emitter{analysis: analyse(tree, info, nil), kind: TopLevel, used: namesOf(tree), comments: map[ast.Stmt]string{}, dims: map[*check.Var]int{}, names: map[*check.Var]string{}}
+	e.gather()
+	found := map[*check.Var]bool{}
+	note := func(dist string, variate ast.Expr, given []ast.Expr) {
+		var nodes []ast.Node
+		for _, x := range given {
+			nodes = append(nodes, x)
+		}
+		if e.top(dist, variate, nodes) {
+			return
+		}
+		e.directly(variate, func(v *check.Var) bool {
+			found[v] = found[v] || v.Global && v.Block == ast.Parameters && v.Type.Rank() > 0
+			return false
+		})
+	}
+	for s, f := range e.findings {
+		if !f.prior {
+			continue
+		}
+		switch s := s.(type) {
+		case *ast.Tilde:
+			note(s.Dist.Name, s.Variate, s.Args)
+		case *ast.TargetPlus:
+			for _, part := range addends(s.Value, false, nil) {
+				if x, ok := ast.Unparen(part.value).(*ast.CallExpr); ok && conditional(x.Func.Name) && len(x.Args) > 0 {
+					dist, _ := density(x.Func.Name)
+					note(dist, x.Args[0], x.Args[1:])
+				}
+			}
+		}
+	}
+	if b := tree.Block(ast.Parameters); b != nil {
+		for _, s := range b.Stmts {
+			if v := info.Defs[s]; found[v] {
+				names = append(names, v.Name)
+			}
+		}
+	}
+	return names
+}
+
 // top reports whether the distribution of a variate with these arguments is a prior at the top
-// level.
+// level. Parameters with bounds are scales, not standardised effects.
 func (e *emitter) top(dist string, variate ast.Expr, given []ast.Node) bool {
 	if slices.ContainsFunc(given, func(n ast.Node) bool { return e.reads(n, e.isParameter) }) {
 		return false
@@ -106,7 +156,7 @@ func (e *emitter) top(dist string, variate ast.Expr, given []ast.Node) bool {
 	}
 	standardised := false
 	e.directly(variate, func(v *check.Var) bool {
-		standardised = standardised || e.isParameter(v) && v.Type.Rank() > 0 && e.multiplied(v)
+		standardised = standardised || e.isParameter(v) && v.Type.Rank() > 0 && v.Constraint != types.LowerUpper && e.multiplied(v)
 		return false
 	})
 	return !standardised

@@ -49,6 +49,9 @@ model { z ~ std_normal(); a ~ std_normal(); s ~ std_normal(); height ~ normal(f,
 	{"grades", `data { int<lower=0> N; int<lower=1> J; array[N] int<lower=1, upper=3> grade; array[N] int<lower=1, upper=J> school; } parameters { vector[J] b; ordered[2] c; }
 model { b ~ std_normal(); c ~ std_normal(); for (n in 1:N) grade[n] ~ ordered_logistic(b[school[n]], c); }`,
 		"grade,school\n" + rowsBy(60, func(i int) string { return fmt.Sprintf("%d,%s", i*7%11%3+1, []string{"Hill", "Lake"}[i%2]) }), []string{"N", "J=school"}, nil},
+	{"doses", `data { int<lower=0> N; vector[N] time; array[N] int evid; vector[N] y; } parameters { real a; real<lower=0> s; }
+model { a ~ normal(0, 5); s ~ exponential(1); for (n in 1:N) if (evid[n] == 0) y[n] ~ normal(a - time[n], s); }`,
+		"time,evid,y\n" + rowsBy(42, func(i int) string { return fmt.Sprintf("%d,%d,%d.5", i%6, map[bool]int{true: 1}[i%6 == 0], 5-i%6+i%4) }), []string{"N"}, nil},
 	{"line", `data { int<lower=0> N; vector[N] y; vector[N] x; } parameters { real a; real b; real<lower=0> s; } model { a ~ normal(0, 5); b ~ normal(0, 5); s ~ exponential(1); y ~ normal(a + b * x, s); }`,
 		"y,x\n" + rowsBy(40, func(i int) string { return fmt.Sprintf("%d.25,%d.5", i*7%13, i%10) }), []string{"N"}, ahmc.Sampler{}},
 }
