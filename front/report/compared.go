@@ -59,7 +59,7 @@ func parametersOf(names []string, reports []*Report) Table {
 	for k, r := range reports {
 		s := &r.Summary
 		for i, name := range s.Name {
-			if s.Label != nil && s.Label[i] != "" || s.Aside != nil && s.Aside[i] {
+			if s.Grouped != nil && s.Grouped[i] || s.Aside != nil && s.Aside[i] {
 				continue
 			}
 			if cells[name] == nil {

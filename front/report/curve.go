@@ -86,8 +86,8 @@ func (w *work) curve(name string, members []int, role predict.Curve, x []float64
 		order[k] = k
 	}
 	sort.SliceStable(order, func(a, b int) bool { return x[order[a]] < x[order[b]] })
-	outer := Layer{Mark: Band, Role: First, Label: "90 %"}
-	inner := Layer{Mark: Band, Role: First, Label: "50 %"}
+	outer := Layer{Mark: Band, Role: First, Label: "90 %, darker 50 %"}
+	inner := Layer{Mark: Band, Role: First}
 	median := Layer{Mark: Line, Role: First, Label: "median"}
 	step := (len(order) + maxCurve - 1) / maxCurve
 	for k := 0; k < len(order); k += step {

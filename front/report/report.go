@@ -119,6 +119,10 @@ type Summary struct {
 	Name  []string `json:"name"`            // name of each quantity
 	Label []string `json:"label,omitempty"` // levels that the indices mean, if the data have them
 
+	// Grouped says which quantities are group-level terms, an element for each level; null if none
+	// is.
+	Grouped []bool `json:"grouped,omitempty"`
+
 	// Aside says which quantities are shown after the others: constants, and auxiliary variables.
 	Aside []bool `json:"aside,omitempty"`
 
@@ -278,6 +282,7 @@ func newWork(ctx context.Context, fit *fit.Fit, o Options) *work {
 	if m, err := fit.Model(); err == nil {
 		w.roles = predict.RolesOf(m.Program())
 	}
+	w.levels()
 	s.Aside = w.aside()
 	r.Fitted = fitted(w)
 	w.find(fit.Findings())

@@ -47,6 +47,41 @@ func (w *work) aside() []bool {
 	return out
 }
 
+// levels names the elements of variables that a factor of the data chooses, as those of alpha in
+// alpha[arm]. Quantities that had names before are group-level terms.
+func (w *work) levels() {
+	s := &w.report.Summary
+	s.Label = slices.Clone(s.Label)
+	if s.Label != nil {
+		s.Grouped = make([]bool, len(w.names))
+		for i, l := range s.Label {
+			s.Grouped[i] = l != ""
+		}
+	}
+	values, err := w.fit.Data()
+	if err != nil || values == nil {
+		return
+	}
+	elements := map[string]int{}
+	for _, name := range w.names {
+		elements[variableOf(name)]++
+	}
+	for i, name := range w.names {
+		by := w.roles.Levels[variableOf(name)]
+		at := indicesOf(name)
+		levels, first := values.Factor(by)
+		if first != 1 || by == "" || len(at) != 1 || len(levels) != elements[variableOf(name)] || at[0] > len(levels) {
+			continue
+		}
+		if s.Label == nil {
+			s.Label = make([]string, len(w.names))
+		}
+		if s.Label[i] == "" {
+			s.Label[i] = levels[at[0]-1]
+		}
+	}
+}
+
 // panel is a set of quantities with one plot of intervals.
 type panel struct {
 	title   string

@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -34,6 +35,10 @@ type Roles struct {
 	// Outcomes are the data that have a distribution.
 	Outcomes map[string]bool
 
+	// Levels has, for each variable with one index, the data variable that chooses its elements, as
+	// arm in alpha[arm[n]]; only if it is the same everywhere.
+	Levels map[string]string
+
 	// Curves are the vectors that are values of an unknown function, such as a Gaussian process, a
 	// spline or a random walk.
 	Curves map[string]Curve
@@ -54,13 +59,14 @@ type Curve struct {
 
 // RolesOf finds the roles of the variables of a program.
 func RolesOf(p *compile.Program) *Roles {
-	out := &Roles{map[string]bool{}, map[string]Correlation{}, map[string]bool{}, map[string]string{}, map[string]bool{}, map[string]bool{}, map[string]Curve{}}
+	out := &Roles{map[string]bool{}, map[string]Correlation{}, map[string]bool{}, map[string]string{}, map[string]bool{}, map[string]bool{}, map[string]string{}, map[string]Curve{}}
 	if p == nil {
 		return out
 	}
 	tree, info := p.Syntax()
 	r := &roles{out: out, info: info, tree: tree, defs: map[*check.Var][]ast.Expr{}, outcomes: map[*check.Var]bool{}, indices: map[*check.Var]bool{}, steps: map[*check.Var]bool{}, located: map[*check.Var]string{}}
 	r.collect()
+	maps.DeleteFunc(out.Levels, func(_, by string) bool { return by == "" }) // several
 	r.factors()
 	r.raw()
 	r.hierarchies()
@@ -110,6 +116,7 @@ func (r *roles) collect() {
 					r.density(dist, x.Args[0], x.Args[1:])
 				}
 			case *ast.IndexExpr:
+				r.choose(x)
 				for _, i := range x.Indices {
 					r.usesIn(i, func(v *check.Var) bool {
 						r.indices[v] = r.indices[v] || v.Level == check.Data && v.Type.Rank() > 0
@@ -120,6 +127,26 @@ func (r *roles) collect() {
 			return true
 		}, nil)
 	}
+}
+
+// choose takes in that an element is chosen.
+func (r *roles) choose(x *ast.IndexExpr) {
+	v := r.base(x.X)
+	if v == nil || !v.Global || v.Level != check.Param || v.Type.Rank() != 1 || len(x.Indices) != 1 {
+		return
+	}
+	s, ok := x.Indices[0].(*ast.Single)
+	if !ok {
+		return
+	}
+	by := r.base(s.X)
+	if by == nil || by.Block != ast.Data || by.Type.Rank() == 0 {
+		return // a number or the variable of a loop
+	}
+	if before, ok := r.out.Levels[v.Name]; ok && before != by.Name {
+		by = &check.Var{}
+	}
+	r.out.Levels[v.Name] = by.Name
 }
 
 // density takes in that a variate has a distribution.

@@ -40,6 +40,7 @@ func rolesOf(t *testing.T, name, parameters, transformed, text string) string {
 	list("correlations", correlations)
 	list("groups", slices.Collect(maps.Keys(r.Groups)))
 	list("scales", pairs(r.Scales))
+	list("levels", pairs(r.Levels))
 	var curves []string
 	for k, c := range r.Curves {
 		curves = append(curves, fmt.Sprintf("%s:%s%s", k, c.X+map[bool]string{true: "steps"}[c.Steps], strings.TrimSuffix(":"+c.Y, ":")))
@@ -62,15 +63,15 @@ func TestRoles(t *testing.T) {
 		{"a factor made before", "vector<lower=0>[2] tau; cholesky_factor_corr[2] L; matrix[2, J] z;", "matrix[2, 2] S = diag_pre_multiply(tau, L); matrix[2, J] u = S * z;",
 			"to_vector(z) ~ std_normal(); tau ~ normal(0, 1);", "auxiliary L z; correlations L::u; groups u; scales tau:u"},
 		{"another scale", "real<lower=0> tau; vector[J] z;", "vector[J] u = tau * z;", "z ~ normal(0, 2);", ""},
-		{"in the model", "real<lower=0> tau; vector[J] z;", "", "z ~ std_normal(); y ~ normal(tau * z[g], 1);", "auxiliary z; groups z; scales tau:z"},
-		{"used as it is, too", "real<lower=0> tau; vector[J] z;", "vector[J] u = tau * z;", "z ~ std_normal(); y ~ normal(z[g], 1);", ""},
+		{"in the model", "real<lower=0> tau; vector[J] z;", "", "z ~ std_normal(); y ~ normal(tau * z[g], 1);", "auxiliary z; groups z; scales tau:z; levels z:g"},
+		{"used as it is, too", "real<lower=0> tau; vector[J] z;", "vector[J] u = tau * z;", "z ~ std_normal(); y ~ normal(z[g], 1);", "levels z:g"},
 		{"coefficients", "vector[J] b;", "vector[N] mu = B * b;", "b ~ std_normal();", ""},
-		{"abilities", "vector<lower=0>[J] a; vector[J] theta;", "", "theta ~ std_normal(); y ~ normal(a[g] .* theta[g], 1);", ""},
+		{"abilities", "vector<lower=0>[J] a; vector[J] theta;", "", "theta ~ std_normal(); y ~ normal(a[g] .* theta[g], 1);", "levels a:g theta:g"},
 		{"loadings", "vector[J] a; real s;", "vector[J] u = s * a;", "a ~ std_normal();", ""},
 		{"sums", "real mu; vector[J] z;", "vector[J] u = mu + z;", "z ~ std_normal();", ""},
 		{"one number", "real z; real<lower=0> tau;", "real u = tau * z;", "z ~ std_normal();", ""},
 		{"without a prior", "real<lower=0> tau; vector[J] z;", "vector[J] u = tau * z;", "tau ~ exponential(1);", ""},
-		{"centred", "real mu; real<lower=0> tau; vector[J] u;", "", "u ~ normal(mu, tau); y ~ normal(u[g], 1);", "groups u; scales tau:u"},
+		{"centred", "real mu; real<lower=0> tau; vector[J] u;", "", "u ~ normal(mu, tau); y ~ normal(u[g], 1);", "groups u; scales tau:u; levels u:g"},
 		{"a multiplier", "real mu; real<lower=0> tau; vector<offset=mu, multiplier=tau>[J] u;", "", "u ~ normal(mu, tau);", "groups u; scales tau:u"},
 		{"exp", "real s; vector[J] z;", "vector[J] u = exp(s) * z;", "z ~ std_normal();", "auxiliary z; groups u"},
 		{"a Gaussian process", "real<lower=0> a; real<lower=0> l; vector[N] z;", "vector[N] f = cholesky_decompose(add_diag(gp_exp_quad_cov(t, a, l), 1e-9)) * z;", "z ~ std_normal(); y ~ normal(f, 1);", "auxiliary z; curves f:t:y"},
@@ -80,7 +81,8 @@ func TestRoles(t *testing.T) {
 		{"a running sum", "real<lower=0> s; vector[N] z;", "vector[N] w = cumulative_sum(s * z);", "z ~ std_normal();", "auxiliary z; curves w:steps"},
 		{"a centred walk", "real<lower=0> s; vector[N] w;", "", "w[2:N] ~ normal(w[1:(N - 1)], s); w[1] ~ normal(0, 1); y ~ normal(w, 1);", "curves w:steps:y"},
 		{"a line", "real a; real b;", "vector[N] mu = a + b * x;", "y ~ normal(mu, 1);", ""},
-		{"groups by row", "real<lower=0> tau; vector[J] z;", "vector[J] u = tau * z; vector[N] mu = u[g] + x;", "z ~ std_normal();", "auxiliary z; groups u; scales tau:u"},
+		{"chosen by several", "vector[J] b;", "vector[N] mu = b[g]; vector[J] c = b[kind];", "b ~ std_normal();", ""},
+		{"groups by row", "real<lower=0> tau; vector[J] z;", "vector[J] u = tau * z; vector[N] mu = u[g] + x;", "z ~ std_normal();", "auxiliary z; groups u; scales tau:u; levels u:g"},
 	} {
 		if got := rolesOf(t, c.name, c.parameters, c.transformed, c.model); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
