@@ -23,6 +23,7 @@ parameters {
   real<lower=0> tau; vector<offset=1, multiplier=tau>[3] theta; real<lower=-1, upper=2> u; simplex[3] p; ordered[2] c; cholesky_factor_corr[2] L;
   matrix[2, 2] M; real<lower=1> above; cov_matrix[2] S; array[2] real a;
   real<lower=-3, upper=N> w; vector<lower=0, upper=x[2]>[3] ws;
+  vector[2] pair; array[2] real<lower=0> scales;
 }
 transformed parameters { real twice = 2 * tau; }
 model {
@@ -36,6 +37,8 @@ model {
   above ~ exponential(1);
   S ~ wishart(5, identity_matrix(2));
   a ~ std_normal();
+  pair[1] ~ normal(10, tau); pair[2] ~ normal(-1, 3);
+  scales[2] ~ normal(0, 2); scales[1] ~ exponential(3);
   y ~ normal(theta[1] + x, tau);
 }`
 	ctx := context.Background()
@@ -74,7 +77,10 @@ model {
 		"w has no prior, and bounds that differ": {"upper=N> w", "upper=tau> w"},
 		"w has no prior":                         {"real<lower=-3, upper=N> w", "real<lower=-3> w"},
 		"the prior of tau depends on itself":     {"tau ~ normal(0, 2)", "tau ~ normal(theta[1], 2)"},
-		"the left side of `u * 2 ~ normal(0, 1);` is not a whole parameter": {"u ~ normal(0, 1)", "u * 2 ~ normal(0, 1)"},
+		"the left side of `u * 2 ~ normal(0, 1);` is neither a whole parameter nor one of its elements": {"u ~ normal(0, 1)", "u * 2 ~ normal(0, 1)"},
+		"pair has two priors":                 {"pair[2] ~ normal(-1, 3)", "pair[2] ~ normal(-1, 3); pair[2] ~ std_normal()"},
+		"some elements of pair have no prior": {"pair[2] ~ normal(-1, 3);", ""},
+		"the prior of pair depends on itself": {"pair[2] ~ normal(-1, 3)", "pair[2] ~ normal(pair[1], 3)"},
 	} {
 		m, err := model.Compile("m", strings.Replace(text, reason[0], reason[1], 1))
 		if err != nil {

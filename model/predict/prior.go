@@ -89,20 +89,25 @@ func (e *emitter) forwardProgram(partial bool) (f *ast.File, undrawn []string, r
 			params = append(params, e.info.Defs[d])
 		}
 	}
-	priors := map[*check.Var]*ast.Tilde{}
+	priors := map[*check.Var][]elementPrior{}
 	for _, s := range e.model {
 		f := e.findings[s]
 		d, isTilde := s.(*ast.Tilde)
 		switch {
 		case isTilde && f.prior && len(f.left) == 0:
-			v := e.wholeParameter(d.Variate)
+			v, at := e.wholeParameter(d.Variate), ast.Expr(nil)
 			if v == nil {
-				return nil, nil, fmt.Sprintf("the left side of `%s` is not a whole parameter", printer.Line(d))
+				v, at = e.elementParameter(d.Variate)
 			}
-			if priors[v] != nil {
+			if v == nil {
+				return nil, nil, fmt.Sprintf("the left side of `%s` is neither a whole parameter nor one of its elements", printer.Line(d))
+			}
+			if slices.ContainsFunc(priors[v], func(p elementPrior) bool {
+				return p.at == nil || at == nil || p.number() == (elementPrior{at: at}).number()
+			}) {
 				return nil, nil, fmt.Sprintf("%s has two priors", v.Name)
 			}
-			priors[v] = d
+			priors[v] = append(priors[v], elementPrior{d, at})
 		case f.prior || e.adds(s):
 			return nil, nil, fmt.Sprintf("`%s` is not of the form parameter ~ distribution(…)", brief(s))
 		}
@@ -126,20 +131,23 @@ func (e *emitter) forwardProgram(partial bool) (f *ast.File, undrawn []string, r
 				state[v], reasons[v] = 3, why
 			}
 		}()
-		t := priors[v]
-		if t == nil {
+		decl := v.Decl.(*ast.VarDecl)
+		if priors[v] == nil { // a uniform prior has no statement
 			if reason := e.uniform(v); reason != "" {
 				return reason
 			}
-			t = &ast.Tilde{} // a uniform prior, which has no statement
+		} else if priors[v][0].at != nil && len(priors[v]) < elementsOf(decl) {
+			return fmt.Sprintf("some elements of %s have no prior", v.Name)
 		}
-		decl := v.Decl.(*ast.VarDecl)
-		parts := slices.Clone(t.Args)
+		var parts []ast.Expr
 		for _, b := range decl.Type.Bounds {
 			parts = append(parts, b.Value)
 		}
-		if t.Trunc != nil {
-			parts = append(parts, t.Trunc.Lower, t.Trunc.Upper)
+		for _, p := range priors[v] {
+			parts = append(parts, p.s.Args...)
+			if p.s.Trunc != nil {
+				parts = append(parts, p.s.Trunc.Lower, p.s.Trunc.Upper)
+			}
 		}
 		bad := ""
 		for _, x := range parts {
@@ -195,11 +203,13 @@ func (e *emitter) forwardProgram(partial bool) (f *ast.File, undrawn []string, r
 			quantities = append(quantities, e.drawUniform(v))
 			continue
 		}
-		drawn, reason := e.drawParameter(v, priors[v])
-		if reason != "" {
-			return nil, nil, reason
+		for _, p := range priors[v] {
+			drawn, reason := e.drawParameter(v, p)
+			if reason != "" {
+				return nil, nil, reason
+			}
+			quantities = append(quantities, drawn...)
 		}
-		quantities = append(quantities, drawn...)
 	}
 	last := &ast.Block{Kind: ast.GeneratedQuantities, Stmts: quantities}
 	return e.file(last, ast.Functions, ast.Data, ast.TransformedData), undrawn, ""
@@ -229,6 +239,50 @@ func (e *emitter) adds(s ast.Stmt) bool {
 		return true
 	}, nil)
 	return found
+}
+
+// elementPrior is a statement that gives a parameter or one of its elements a prior.
+type elementPrior struct {
+	s  *ast.Tilde
+	at ast.Expr // index of the element; nil: the whole parameter
+}
+
+// number returns the index of the element.
+func (p elementPrior) number() float64 {
+	x, _ := number(p.at)
+	return x
+}
+
+// elementParameter returns the parameter of which a variate is an element, as beta[1], and the
+// index; nil if there is none. The number of elements must be in the program, so that no element
+// can lack a prior.
+func (e *emitter) elementParameter(variate ast.Expr) (*check.Var, ast.Expr) {
+	x, ok := ast.Unparen(variate).(*ast.IndexExpr)
+	if !ok || len(x.Indices) != 1 {
+		return nil, nil
+	}
+	name, isName := ast.Unparen(x.X).(*ast.VarExpr)
+	s, isSingle := x.Indices[0].(*ast.Single)
+	if !isName || !isSingle || e.info.Uses[name] == nil || !e.isParameter(e.info.Uses[name]) {
+		return nil, nil
+	}
+	v := e.info.Uses[name]
+	k := v.Constraint
+	if n, ok := number(s.X); !ok || v.Type.Rank() != 1 || int(n) > elementsOf(v.Decl.(*ast.VarDecl)) || k != types.Unconstrained && k != types.LowerUpper && k != types.OffsetMultiplier {
+		return nil, nil
+	}
+	return v, s.X
+}
+
+// elementsOf returns the number of elements of a vector or an array of numbers; 0 if it is no
+// literal.
+func elementsOf(d *ast.VarDecl) int {
+	for _, size := range slices.Concat(d.Type.ArrayDims, d.Type.Sizes) {
+		if n, ok := number(size); ok {
+			return int(n)
+		}
+	}
+	return 0
 }
 
 // wholeParameter returns the parameter whose value is the whole variate; nil if there is none.
@@ -301,11 +355,15 @@ func boundsOf(v *check.Var) map[string]ast.Expr {
 
 // drawParameter returns statements that draw a parameter from its prior, or the reason why that is
 // impossible.
-func (e *emitter) drawParameter(v *check.Var, s *ast.Tilde) (out []ast.Stmt, reason string) {
+func (e *emitter) drawParameter(v *check.Var, p elementPrior) (out []ast.Stmt, reason string) {
+	s := p.s
 	resolved := e.info.Calls[s]
 	t := term{at: s, place: &place{v: v}, function: resolved.Name, user: resolved.Func != nil, variate: s.Variate, args: s.Args, trunc: s.Trunc, whole: true}
 	if _, ok := ast.Unparen(s.Variate).(*ast.CallExpr); ok {
 		t.place.flat = "columns"
+	}
+	if p.at != nil {
+		t.place.indices = []index{{single: true, a: p.at}}
 	}
 	dist, _ := density(resolved.Name)
 	bound := boundsOf(v)
