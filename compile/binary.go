@@ -46,6 +46,9 @@ func (p *Program) Coded(d *data.Set) (coded *data.Set, binary []Binary, err erro
 		}
 		lower, upper := "", "" // "" if there is none, "?" if it depends on data
 		for _, b := range decl.Type.Bounds {
+			if !b.Restricts() {
+				continue
+			}
 			text := "?"
 			if n, ok := info.Number(b.Value, nil); ok {
 				text = strconv.FormatFloat(n.Val, 'g', -1, 64)

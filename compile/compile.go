@@ -52,6 +52,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ppl-lang/ppl/compile/internal/bind"
+	"github.com/ppl-lang/ppl/compile/internal/censor"
 	"github.com/ppl-lang/ppl/compile/internal/marginal"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang"
@@ -68,6 +69,8 @@ type Program struct {
 	ir   *ir.Program // of a program with discrete parameters: without a model, these are generated quantities
 	tree *ast.File
 	info *check.Info
+
+	plain *ast.File // tree without declarations of censored data
 
 	discrete *marginal.Split // nil: the program has no discrete parameters
 
@@ -194,15 +197,32 @@ func CompileWith(f *source.File, o Options) (*Program, diag.List) {
 		return nil, list
 	}
 	list = oneLegacy(list)
-	p := &Program{tree: tree, info: info}
+	p := &Program{tree: tree, info: info, plain: tree}
+	if censor.Is(info) {
+		plain, more, err := uncensored(tree, info)
+		if err != nil {
+			return nil, append(list, err...)
+		}
+		p.plain, tree, info = plain, plain, more
+	}
 	if marginal.Is(tree, info) {
-		if err := p.prepare(o); err != nil {
+		if err := p.prepare(tree, info, o); err != nil {
 			return nil, append(list, err...)
 		}
 		return p, list
 	}
 	p.ir = ir.Lower(tree, info, stdlib.Language())
 	return p, list
+}
+
+// uncensored returns the program without declarations of censored data.
+func uncensored(tree *ast.File, info *check.Info) (*ast.File, *check.Info, diag.List) {
+	tree = censor.Rewrite(tree, info)
+	info, list := check.Check(tree, stdlib.Language())
+	if list.HasErrors() {
+		return nil, nil, list.Errors()
+	}
+	return tree, info, nil
 }
 
 // oneLegacy keeps only the first warning about legacy syntax, since the caller asked for that

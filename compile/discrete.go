@@ -9,6 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/bind"
 	"github.com/ppl-lang/ppl/compile/internal/marginal"
 	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
 	"github.com/ppl-lang/ppl/lang/diag"
 	layout "github.com/ppl-lang/ppl/lang/printer"
@@ -58,8 +59,8 @@ func (p *Program) Discretes() iter.Seq[string] {
 }
 
 // prepare makes the parts of a program with discrete parameters that do not depend on data.
-func (p *Program) prepare(o Options) diag.List {
-	split, err := marginal.Prepare(p.tree, p.info, stdlib.Language(), marginal.Options{Purpose: o.Sums, Observations: o.Observations})
+func (p *Program) prepare(plain *ast.File, info *check.Info, o Options) diag.List {
+	split, err := marginal.Prepare(plain, info, stdlib.Language(), marginal.Options{Purpose: o.Sums, Observations: o.Observations})
 	if err != nil {
 		return listOf(err)
 	}
@@ -100,14 +101,15 @@ func (p *Program) rewritten(d *data.Set, o bind.Options) (*marginal.Result, erro
 
 // Stan returns the text of an ordinary Stan program with the same posterior for the same data, if
 // the model's is none; otherwise "". Discrete parameters are summed out, and drawn in generated
-// quantities. Missing elements of the data are parameters; the data have NaN for them.
+// quantities. Missing elements of the data are parameters; the data have NaN for them. Statements
+// about censored data add the probabilities of intervals.
 func (m *Model) Stan() string {
 	tree := m.written
 	if m.discrete != nil {
 		tree = m.discrete.Tree
 	}
 	holes := slices.ContainsFunc(m.program.Data, func(v *ir.Var) bool { return v.Missing })
-	if m.discrete == nil && !holes {
+	if m.discrete == nil && !holes && !m.censored {
 		return ""
 	}
 	if holes {

@@ -48,7 +48,8 @@ type BindOptions struct {
 type Model struct {
 	program  *ir.Program
 	bound    *bind.Bound
-	written  *ast.File        // the program as written
+	written  *ast.File        // the program as written, without declarations of censored data
+	censored bool             // it has such declarations
 	discrete *marginal.Result // nil: the program has no discrete parameters
 	made     *made            // shared by clones
 	early    []PassEffect     // effects of the passes before differentiation, for Explain
@@ -135,7 +136,7 @@ func (p *Program) bind(ctx context.Context, d *data.Set, o BindOptions, fault *p
 	}
 	m = &Model{
 		asked: asked, fault: fault,
-		program: program, bound: bound, written: p.tree, discrete: discrete, made: &made{}, without: o.Without, prints: prints, env: &ad.Env{Print: prints.function()}, curvature: &curvature{},
+		program: program, bound: bound, written: p.plain, censored: p.plain != p.tree, discrete: discrete, made: &made{}, without: o.Without, prints: prints, env: &ad.Env{Print: prints.function()}, curvature: &curvature{},
 		options: interp.Options{Propto: !o.NoPropto, Jacobian: !o.NoJacobian, Transforms: edition, Memory: o.Memory, Statements: o.Statements},
 	}
 	for _, par := range bound.Params {

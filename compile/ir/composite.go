@@ -120,7 +120,7 @@ func (l *lowerer) declareLeaves(d *ast.VarDecl) []*Var {
 func (l *lowerer) constraint(t *ast.TypeExpr, vt types.Type, around []Expr) Constraint {
 	c := Constraint{Kind: check.ConstraintOf(t)}
 	for _, b := range t.Bounds {
-		if b.Kind == ast.Missing {
+		if !b.Restricts() {
 			continue
 		}
 		to := types.Type{Kind: vt.Scalar()}

@@ -1,6 +1,10 @@
 package ast
 
-import "github.com/ppl-lang/ppl/lang/source"
+import (
+	"slices"
+
+	"github.com/ppl-lang/ppl/lang/source"
+)
 
 // Node is any part of the tree. Its children are listed in walk.go.
 type Node interface{ Span() source.Span }
@@ -86,11 +90,44 @@ type TypeExpr struct {
 	Members   []*TypeExpr // members of a tuple
 }
 
-// Bound is one entry of <lower=…, upper=…, offset=…, multiplier=…, missing>.
+// Bound is one entry of <lower=…, upper=…, offset=…, multiplier=…, missing, censored_below=…>.
 type Bound struct {
 	Base
-	Kind  string // lower, upper, offset, multiplier, or Missing
+	Kind  string // lower, upper, offset, multiplier, Missing, or one for which Cuts is true
 	Value Expr   // nil for Missing
+}
+
+// Restricts reports whether an entry is about the values of a variable, and not about what is known
+// of them.
+func (b *Bound) Restricts() bool { return b.Kind != Missing && !b.Cuts() }
+
+// Cuts reports whether an entry says which values of data are censored.
+func (b *Bound) Cuts() bool { return slices.Contains(Cuts(), b.Kind) }
+
+// The kinds of entries which say that data are censored.
+const (
+	CensoredBelow = "censored_below" // values up to it are only known to be that small
+	CensoredAbove = "censored_above" // values from it on are only known to be that large
+	Censored      = "censored"       // for each value -1, 0, 1 or 2: left, not, right, or in an interval
+	CensoredTo    = "censored_to"    // the upper ends of the intervals that begin at the values
+)
+
+// Cuts lists the kinds of entries which say that data are censored.
+func Cuts() []string { return []string{CensoredBelow, CensoredAbove, Censored, CensoredTo} }
+
+// Bound returns the entry of a kind; nil if there is none.
+func (t *TypeExpr) Bound(kind string) *Bound {
+	for i := range t.Bounds {
+		if t.Bounds[i].Kind == kind {
+			return &t.Bounds[i]
+		}
+	}
+	return nil
+}
+
+// Cuts reports whether the data of a type are censored.
+func (t *TypeExpr) Cuts() bool {
+	return slices.ContainsFunc(t.Bounds, func(b Bound) bool { return b.Cuts() })
 }
 
 // Missing is the kind of the entry which says that data may have missing values.
@@ -98,14 +135,7 @@ const Missing = "missing"
 
 // Missing returns the entry which says that the data of a type may have missing values; nil if
 // there is none.
-func (t *TypeExpr) Missing() *Bound {
-	for i := range t.Bounds {
-		if t.Bounds[i].Kind == Missing {
-			return &t.Bounds[i]
-		}
-	}
-	return nil
-}
+func (t *TypeExpr) Missing() *Bound { return t.Bound(Missing) }
 
 // ---- Statements ----
 

@@ -38,7 +38,7 @@ func (v *Var) bounds() reach {
 	}
 	r := anywhere
 	for _, b := range d.Type.Bounds {
-		if b.Kind == ast.Missing {
+		if !b.Restricts() {
 			continue
 		}
 		x, ok := constant(b.Value)

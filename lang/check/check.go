@@ -109,6 +109,7 @@ type Var struct {
 	Global     bool                 // declared at the top level of a block other than model
 	Loop       bool                 // a loop variable: read-only
 	Missing    bool                 // data with elements that may be missing, which then are parameters
+	Censored   bool                 // data of which some values are only known to be in an interval
 	Constraint types.ConstraintKind // the constraint of its declaration
 	Ident      ast.Ident            // the name in the declaration
 	Decl       ast.Node             // VarDecl, For, ForEach or Param
@@ -187,6 +188,7 @@ func Check(f *ast.File, u Universe) (*Info, diag.List) {
 		c.checkBlock(b)
 	}
 	c.checkLikelihoods()
+	c.censoring(f)
 	if !c.diags.HasErrors() && len(f.Lost) == 0 {
 		c.warnings(f)
 	}

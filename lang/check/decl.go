@@ -25,6 +25,7 @@ func (c *checker) varDecl(d *ast.VarDecl, global bool) {
 	if v.Missing = d.Type.Missing() != nil && c.block == ast.Data; v.Missing {
 		v.Level = Param // missing elements are parameters
 	}
+	v.Censored = c.block == ast.Data && d.Type.Cuts()
 	if !seen && global && holdsInt(t) {
 		c.integers(d, t)
 	}
@@ -197,6 +198,11 @@ func ConstraintOf(t *ast.TypeExpr) types.ConstraintKind {
 // exactly the type of the variable.
 func (c *checker) bounds(t *ast.TypeExpr, vt types.Type) {
 	for i, m := range t.Members {
+		for _, b := range m.Bounds {
+			if b.Cuts() {
+				c.report(diag.Errorf(diag.CensoredNotAllowed, b.Span(), "a member of a tuple cannot be censored"), "", "declare it as a separate variable")
+			}
+		}
 		if i < len(vt.Members) {
 			c.bounds(m, vt.Members[i])
 		}
@@ -205,6 +211,9 @@ func (c *checker) bounds(t *ast.TypeExpr, vt types.Type) {
 	for _, b := range t.Bounds {
 		if b.Kind == ast.Missing {
 			c.missingAllowed(&b, vt)
+			continue
+		}
+		if b.Cuts() && !c.cutAllowed(t, &b, vt) {
 			continue
 		}
 		o := c.expr(b.Value)
@@ -221,6 +230,8 @@ func (c *checker) bounds(t *ast.TypeExpr, vt types.Type) {
 			return
 		case vt.Kind == types.Int && o.Type.Kind == types.Real:
 			c.report(diag.Errorf(diag.BoundMismatch, b.Value.Span(), "the %s of an int must be int, but is %s", boundName(b.Kind), o.Type), "", "")
+		case b.Kind == ast.Censored:
+			c.sides(&b, o.Type, vt)
 		case !scalar && !same:
 			want, why, fix := "a scalar or "+vt.String(), "A bound applies to every element, or has the variable's own shape.", ""
 			if vt.IsScalar() {
@@ -249,7 +260,7 @@ func (c *checker) missingAllowed(b *ast.Bound, vt types.Type) {
 
 // noValues warns of a lower bound that is greater than the upper one.
 func (c *checker) noValues(t *ast.TypeExpr) {
-	bounds := slices.DeleteFunc(slices.Clone(t.Bounds), func(b ast.Bound) bool { return b.Kind == ast.Missing })
+	bounds := slices.DeleteFunc(slices.Clone(t.Bounds), func(b ast.Bound) bool { return !b.Restricts() })
 	if len(bounds) != 2 {
 		return
 	}

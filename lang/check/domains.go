@@ -133,7 +133,7 @@ func (v *Var) within(in types.Constraint) string {
 	lo, hi := "", ""
 	if d, ok := v.Decl.(*ast.VarDecl); ok {
 		for _, b := range d.Type.Bounds {
-			if b.Kind == ast.Missing {
+			if !b.Restricts() {
 				continue
 			}
 			switch x, known := constant(b.Value); {

@@ -24,6 +24,8 @@ func Extensions(f *ast.File, info *Info) diag.List {
 			report(&v.Ident, "integer parameters", write)
 		} else if v != nil && v.Missing {
 			report(&v.Ident, "missing values", write)
+		} else if v != nil && v.Censored {
+			report(&v.Ident, "declarations of censored data", write)
 		}
 		if c := info.Calls[n]; c != nil && !seen[c.Name] {
 			if w, ok := c.Overload.(types.Written); ok && w.Beyond {

@@ -670,4 +670,55 @@ const (
 	//	  z ~ bernoulli(0.3);
 	//	}
 	BeyondStan Code = "E0321"
+
+	// CensoredNotAllowed: a declaration cannot have this entry that makes data censored.
+	//
+	// Data are censored by limits (censored_below, censored_above), or by a variable that says for
+	// each value how it is censored (censored) or where its interval ends (censored_to). They are
+	// real numbers or integers of the data block.
+	//
+	// Example:
+	//
+	//	data {
+	//	  array[3] int<lower=-1, upper=1> side;
+	//	  vector<censored=side, censored_below=0.5>[3] y;
+	//	}
+	//
+	// Fixed:
+	//
+	//	data {
+	//	  vector<censored_below=0.5>[3] y;
+	//	}
+	CensoredNotAllowed Code = "E0322"
+
+	// CensoredVariate: a density of censored data cannot be computed.
+	//
+	// A censored value contributes the probability of its interval, which is computed from the
+	// distribution functions of the distribution. So these must exist, the distribution must not be
+	// truncated, and the left side must be the variable or elements of it.
+	//
+	// Example:
+	//
+	//	data {
+	//	  vector<censored_below=0.5>[3] y;
+	//	}
+	//	parameters {
+	//	  real mu;
+	//	}
+	//	model {
+	//	  log(y) ~ normal(mu, 1);
+	//	}
+	//
+	// Fixed:
+	//
+	//	data {
+	//	  vector<censored_below=-0.7>[3] log_y;
+	//	}
+	//	parameters {
+	//	  real mu;
+	//	}
+	//	model {
+	//	  log_y ~ normal(mu, 1);
+	//	}
+	CensoredVariate Code = "E0323"
 )

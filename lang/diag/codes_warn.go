@@ -408,4 +408,36 @@ const (
 	//	  p ~ beta(2, 2);
 	//	}
 	NoValues Code = "W0507"
+
+	// CensoredValue: the values of censored data are used as if they were known.
+	//
+	// A censored value is given as its limit. Statements about the variable treat it as an interval,
+	// other expressions use the limit.
+	//
+	// Example:
+	//
+	//	data {
+	//	  vector<censored_below=0.5>[3] x;
+	//	  vector[3] y;
+	//	}
+	//	parameters {
+	//	  real b;
+	//	}
+	//	model {
+	//	  y ~ normal(b * x, 1);
+	//	}
+	//
+	// Fixed:
+	//
+	//	data {
+	//	  vector[3] x;
+	//	  vector<censored_below=0.5>[3] y;
+	//	}
+	//	parameters {
+	//	  real b;
+	//	}
+	//	model {
+	//	  y ~ normal(b * x, 1);
+	//	}
+	CensoredValue Code = "W0508"
 )

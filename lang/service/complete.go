@@ -68,6 +68,9 @@ func (s *Snapshot) Complete(f *source.File, offset int, files func(prefix string
 		c.words(0, "lower=", "upper=", "offset=", "multiplier=")
 		if b := st.within; b != nil && b.Kind == ast.Data {
 			c.words(0, ast.Missing)
+			for _, kind := range ast.Cuts() {
+				c.words(0, kind+"=")
+			}
 		}
 	case distribution:
 		c.distributions()

@@ -157,6 +157,9 @@ func (m *maker) value(name string, t *ast.TypeExpr) (any, error) {
 	}
 	low, high := math.Inf(-1), math.Inf(1)
 	for _, b := range t.Bounds {
+		if !b.Restricts() {
+			continue
+		}
 		v, err := m.number(b.Value)
 		if err != nil {
 			return nil, err

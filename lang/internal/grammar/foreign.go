@@ -6,6 +6,7 @@ import (
 
 	"github.com/alecthomas/participle/v2/lexer"
 
+	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
@@ -169,7 +170,9 @@ func nearestBound(name string) string {
 }
 
 // boundNames returns the names of bounds.
-func boundNames() []string { return []string{"lower", "upper", "offset", "multiplier"} }
+func boundNames() []string {
+	return append([]string{"lower", "upper", "offset", "multiplier"}, ast.Cuts()...)
+}
 
 // brackets returns the edits that replace a pair of parentheses, which opens at a token, by square
 // brackets. Unless word is "", it replaces the preceding word. It returns nil if the pair does not

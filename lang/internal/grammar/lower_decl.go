@@ -241,7 +241,8 @@ func (l *lowerer) bounds(t *Elem, rule typeRule) []ast.Bound {
 		case b.Missing && !twice:
 			seen[kind] = name
 			continue
-		case !b.Missing && b.Kind != "lower" && b.Kind != "upper" && b.Kind != "offset" && b.Kind != "multiplier":
+		case !twice && rule.lowerUpper && slices.Contains(ast.Cuts(), kind):
+		case !b.Missing && !slices.Contains(ast.Cuts(), kind) && b.Kind != "lower" && b.Kind != "upper" && b.Kind != "offset" && b.Kind != "multiplier":
 			d := l.add(diag.BadBound, name, "there is no bound called `%s`", b.Kind)
 			d.Detail = "The bounds are lower, upper, offset and multiplier."
 			if near := nearestBound(b.Kind); near != "" {

@@ -1,0 +1,268 @@
+package censor
+
+import (
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/check"
+)
+
+// node returns a statement or expression in which densities of censored values are probabilities.
+func (w *writer) node(n ast.Node) ast.Node {
+	switch n := n.(type) {
+	case *ast.Tilde:
+		if v := w.info.CensoredVariate(n.Variate); v != nil {
+			t := &term{w, builder{n.Pos}, w.cut(v), n.Variate, n.Dist.Name, n.Args}
+			return t.statement(func(y ast.Expr, args []ast.Expr) ast.Stmt {
+				return &ast.Tilde{Base: n.Base, Variate: y, Dist: n.Dist, Args: args}
+			})
+		}
+	case *ast.TargetPlus:
+		if !n.Jacobian {
+			return w.target(n)
+		}
+	case *ast.CallExpr:
+		if t := w.density(n); t != nil {
+			return t.expression(n)
+		}
+	}
+	return ast.Map(n, w.node)
+}
+
+// target rewrites target += …. Densities of several values become statements of their own.
+func (w *writer) target(n *ast.TargetPlus) ast.Stmt {
+	b := builder{n.Pos}
+	var out []ast.Stmt
+	var rest ast.Expr
+	addends, subtracted := check.Addends(n.Value)
+	alone := len(addends)+len(subtracted) == 1
+	for _, a := range addends {
+		call, ok := ast.Unparen(a).(*ast.CallExpr)
+		var t *term
+		if ok {
+			t = w.density(call)
+		}
+		switch {
+		case t != nil && (alone || !t.scalar()):
+			out = append(out, t.statement(func(y ast.Expr, args []ast.Expr) ast.Stmt {
+				known := *call
+				known.Args = append([]ast.Expr{y}, args...)
+				return &ast.TargetPlus{Base: n.Base, Value: &known}
+			}))
+		case rest == nil:
+			rest = w.node(a).(ast.Expr)
+		default:
+			rest = b.op("+", rest, w.node(a).(ast.Expr))
+		}
+	}
+	for _, a := range subtracted {
+		if a = w.node(a).(ast.Expr); rest == nil {
+			rest = &ast.Unary{Base: b.base(), Op: "-", X: a}
+		} else {
+			rest = b.op("-", rest, a)
+		}
+	}
+	switch {
+	case out == nil:
+		return ast.Map(n, w.node).(ast.Stmt)
+	case rest != nil:
+		out = append([]ast.Stmt{&ast.TargetPlus{Base: n.Base, Value: rest}}, out...)
+	}
+	if len(out) == 1 {
+		return out[0]
+	}
+	return b.block(out...)
+}
+
+// density returns the term of a call if it is a density of censored values, otherwise nil.
+func (w *writer) density(n *ast.CallExpr) *term {
+	dist := check.MassOf(n.Func.Name)
+	if dist == "" || len(n.Args) == 0 {
+		return nil
+	}
+	v := w.info.CensoredVariate(n.Args[0])
+	if v == nil {
+		return nil
+	}
+	return &term{w, builder{n.Pos}, w.cut(v), n.Args[0], dist, n.Args[1:]}
+}
+
+// term is a density of censored values.
+type term struct {
+	*writer
+	b       builder
+	cut     *cut
+	variate ast.Expr
+	dist    string
+	args    []ast.Expr
+}
+
+// scalar reports whether the term is about one value.
+func (t *term) scalar() bool { return t.info.Types[t.variate].Type.IsScalar() }
+
+// statement returns the statement of a term. known returns the statement of a known value.
+func (t *term) statement(known func(y ast.Expr, args []ast.Expr) ast.Stmt) ast.Stmt {
+	b := t.b
+	if t.scalar() {
+		return b.block(t.choice(t.variate, nil, t.args, known))
+	}
+	i := b.name(t.fresh("n"))
+	size := b.call("num_elements", t.variate)
+	var before []ast.Stmt
+	args := make([]ast.Expr, len(t.args))
+	for k, a := range t.args {
+		e := t.info.Types[a].Type
+		_, name := ast.Unparen(a).(*ast.VarExpr)
+		switch x, indexed := ast.Unparen(a).(*ast.IndexExpr); {
+		case e.IsScalar():
+			args[k] = a
+			continue
+		case name:
+		case indexed:
+			_, name = ast.Unparen(x.X).(*ast.VarExpr)
+		}
+		if name {
+			args[k] = t.element(a, i)
+			continue
+		}
+		once := t.fresh("arg")
+		decl := &ast.TypeExpr{Base: b.base(), Elem: e.Kind.String()}
+		if e.Dims > 0 {
+			decl.ArrayDims = []ast.Expr{size}
+		} else {
+			decl.Sizes = []ast.Expr{size}
+		}
+		before = append(before, &ast.VarDecl{Base: b.base(), Type: decl, Name: b.ident(once), Init: a})
+		args[k] = b.at(b.name(once), i)
+	}
+	loop := b.loop(i.(*ast.VarExpr).Name, size, t.choice(t.element(t.variate, i), i, args, known))
+	return b.block(append(before, loop)...)
+}
+
+// choice returns the statement of one value y: the known one, or the log probability of its
+// interval. i is the index of the value in the variate; nil if that is one value.
+func (t *term) choice(y, i ast.Expr, args []ast.Expr, known func(y ast.Expr, args []ast.Expr) ast.Stmt) ast.Stmt {
+	b := t.b
+	out := ast.Stmt(nil)
+	for _, m := range t.masses(y, i, args) {
+		s := ast.Stmt(b.block(&ast.TargetPlus{Base: b.base(), Value: m.log}))
+		if out != nil {
+			s = &ast.If{Base: b.base(), Cond: m.where, Then: s, Else: out}
+		}
+		out = s
+	}
+	return &ast.If{Base: b.base(), Cond: b.op("==", t.like(t.cut.sides, i), b.int(0)), Then: b.block(known(y, args)), Else: out}
+}
+
+// expression returns the density of one value, or the log probability of its interval.
+func (t *term) expression(known *ast.CallExpr) ast.Expr {
+	b := t.b
+	out := ast.Expr(nil)
+	for _, m := range t.masses(t.variate, nil, t.args) {
+		if out != nil {
+			m.log = &ast.Cond{Base: b.base(), Cond: m.where, Then: m.log, Else: out}
+		}
+		out = m.log
+	}
+	return &ast.Cond{Base: b.base(), Cond: b.op("==", t.like(t.cut.sides, nil), b.int(0)), Then: known, Else: out}
+}
+
+// mass is the log probability of the interval of a value.
+type mass struct{ where, log ast.Expr }
+
+// masses lists the possible intervals of a value, the last one first. One of them is right if the
+// value is not known.
+func (t *term) masses(y, i ast.Expr, args []ast.Expr) (out []mass) {
+	b, c := t.b, t.cut
+	side := func() ast.Expr { return t.like(c.sides, i) }
+	below := func(x ast.Expr) ast.Expr { return b.given(t.dist+"_lcdf", x, args) }
+	above := func(x ast.Expr) ast.Expr { return b.given(t.dist+"_lccdf", x, args) }
+	before := func(x ast.Expr) ast.Expr { // the largest value below x
+		if c.integer() {
+			return b.op("-", x, b.int(1))
+		}
+		return x
+	}
+	sides, to := c.limit(ast.Censored) != nil, c.limit(ast.CensoredTo)
+	if to != nil {
+		lo, hi := before(y), t.like(to, i)
+		// Right of the median, lower tails round to 1.
+		out = append(out, mass{nil, &ast.Cond{Base: b.base(), Cond: b.op("<", below(lo), b.call("log", b.half())),
+			Then: b.call("log_diff_exp", below(hi), below(lo)),
+			Else: b.call("log_diff_exp", above(lo), above(hi))}})
+	}
+	switch x := c.limit(ast.CensoredAbove); {
+	case x != nil:
+		out = append(out, mass{b.op("==", side(), b.int(1)), above(before(t.like(x, i)))})
+	case sides || to != nil && !c.integer():
+		out = append(out, mass{b.op("==", side(), b.int(1)), above(before(y))})
+	}
+	switch x := c.limit(ast.CensoredBelow); {
+	case x != nil:
+		out = append(out, mass{b.op("<", side(), b.int(0)), below(t.like(x, i))})
+	case sides:
+		out = append(out, mass{b.op("<", side(), b.int(0)), below(y)})
+	case to != nil && !c.integer():
+		out = append(out, mass{b.op("<", side(), b.int(0)), below(t.like(to, i))})
+	}
+	return out
+}
+
+// like returns the part of e at the place that the variate has in its variable, or element i of
+// that part. If e is a number, it is for all values.
+func (t *term) like(e, i ast.Expr) ast.Expr {
+	if o, ok := t.info.Types[e]; ok && o.Type.IsScalar() {
+		return e
+	}
+	if _, name := e.(*ast.VarExpr); !name {
+		e = &ast.Paren{Base: t.b.base(), X: e}
+	}
+	var place func(x ast.Expr) ast.Expr
+	place = func(x ast.Expr) ast.Expr {
+		switch x := x.(type) {
+		case *ast.Paren:
+			return place(x.X)
+		case *ast.IndexExpr:
+			out := *x
+			out.X = place(x.X)
+			return &out
+		}
+		return e
+	}
+	e = place(t.variate)
+	if i == nil {
+		return e
+	}
+	return t.element(e, i)
+}
+
+// element returns an element of a list of numbers. For y[at] that is y[at[i]], which needs no copy.
+func (t *term) element(e, i ast.Expr) ast.Expr {
+	b := t.b
+	x, ok := ast.Unparen(e).(*ast.IndexExpr)
+	if ok {
+		_, nested := ast.Unparen(x.X).(*ast.IndexExpr)
+		ok = !nested
+	}
+	if !ok {
+		return b.at(e, i)
+	}
+	out := *x
+	out.Indices = append([]ast.Index(nil), x.Indices...)
+	for k, index := range out.Indices {
+		one := i
+		switch index := index.(type) {
+		case *ast.Single:
+			if t.info.Types[index.X].Type.IsScalar() {
+				continue
+			}
+			one = b.at(index.X, i)
+		case *ast.Range:
+			if index.From != nil {
+				one = b.op("-", b.op("+", index.From, i), b.int(1))
+			}
+		}
+		out.Indices[k] = &ast.Single{Base: b.base(), X: one}
+		return &out
+	}
+	out.Indices = append(out.Indices, &ast.Single{Base: b.base(), X: i})
+	return &out
+}
