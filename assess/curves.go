@@ -111,7 +111,7 @@ func CurvesOf(ctx context.Context, f *fit.Fit, o CurveOptions) (curves []Curve, 
 				continue
 			}
 			work -= cost
-			c := Curve{Outcome: out.Variable, Name: name, Factor: factor, Censored: out.Censored, Points: effects.Rows, Observed: effects.Observed, Ordered: strings.HasPrefix(out.Dist, "ordered_")}
+			c := Curve{Outcome: out.Variable, Name: name, Factor: factor, Censored: out.Censored || out.Limited, Points: effects.Rows, Observed: effects.Observed, Ordered: strings.HasPrefix(out.Dist, "ordered_")}
 			for _, p := range c.Points {
 				c.Categories = max(c.Categories, p.Category)
 			}

@@ -146,7 +146,7 @@ func PredictiveOf(ctx context.Context, f *fit.Fit, o PredictiveOptions) (*Predic
 		}
 		return predictiveOf(ctx, f, m, values, f.Binding(), o)
 	}
-	if derived, err := m.DeriveWith(predict.Replicated, predict.Options{Complete: true}); err != nil || len(derived.Left) > 0 {
+	if derived, err := m.DeriveWith(predict.Replicated, predict.Options{Complete: true, Cut: true}); err != nil || len(derived.Left) > 0 {
 		if replicates(values, f) != nil {
 			o.Quantities = f
 		}
@@ -236,7 +236,7 @@ func predictiveOf(ctx context.Context, f *fit.Fit, m *model.Model, values *data.
 
 // derive finds the replications that follow from the model's statements.
 func (r *replication) derive(ctx context.Context, m *model.Model, b model.BindOptions) ([]predict.Left, error) {
-	options := predict.Options{Complete: true, Anew: r.fit.FromPrior}
+	options := predict.Options{Complete: true, Cut: true, Anew: r.fit.FromPrior}
 	if r.fit.FromPrior {
 		options.Unknown = m.NotGiven(r.values)
 	}
@@ -265,6 +265,13 @@ func (r *replication) derive(ctx context.Context, m *model.Model, b model.BindOp
 			return nil, err
 		}
 		r.values = r.values.Replace(own, nil)
+	}
+	if slices.ContainsFunc(derived.Outputs, func(o predict.Output) bool { return o.Limited && !slices.Contains(options.Unknown, o.Variable) }) {
+		recorded, err := m.Recorded(ctx, r.values, b)
+		if err != nil {
+			return nil, err
+		}
+		r.values = r.values.Replace(recorded, nil)
 	}
 	for _, out := range derived.Outputs {
 		if err := r.add(out); err != nil {
@@ -333,8 +340,8 @@ type replicated struct {
 
 	dist    string
 	event   []bool    // which elements are not censored; nil if all are
-	side    []float64 // by element, -1 if it is censored from below, 1 from above, else 0; nil if none is
-	below   bool      // some are censored from below
+	side    []float64 // by element, -1 if it is censored from below, 1 from above, 2 if it is in an interval, else 0; nil if none is
+	below   bool      // some are censored from below, or in an interval
 	curves  *survivalResults
 	counted *countResults
 

@@ -39,6 +39,8 @@ type Simulator struct {
 	Direct bool
 	Reason string
 
+	model     *model.Model
+	separate  bool // another program draws the data
 	values    *data.Set
 	prior     *fit.Fit // draws of the parameters; only one if they were given
 	given     bool
@@ -66,11 +68,11 @@ func NewSimulator(ctx context.Context, m *model.Model, values any, sets int, see
 	if err != nil {
 		return nil, err
 	}
-	s := &Simulator{values: set, seed: seed, Direct: true}
+	s := &Simulator{model: m, separate: o.Program != nil, values: set, seed: seed, Direct: true}
 	if o.Program != nil {
 		s.derived, err = madeBy(m, o.Program)
-	} else {
-		s.derived, err = replicatedWhole(m, set)
+	} else if s.derived, err = replicatedWhole(m, set); err == nil {
+		err = uncut(m, set)
 	}
 	if err != nil {
 		return nil, err
@@ -185,6 +187,9 @@ func (s *Simulator) Set(n int) (values, params *data.Set, err error) {
 	names := s.replicate.GeneratedNames()
 	if values, err = redrawn(s.replicate, s.values, s.derived, names, dst[len(dst)-len(names):]); err != nil {
 		return nil, nil, err
+	}
+	if !s.separate {
+		values = censoredAnew(s.model, s.values, values)
 	}
 	known := slices.Clone(s.replicate.ParameterNames())
 	for _, out := range s.derived.Outputs { // what is missing in the data is a parameter in these data too

@@ -107,7 +107,7 @@ func (r *replication) censor(ctx context.Context, m *model.Model, derived *model
 				v.event, v.side = slices.Repeat([]bool{true}, len(v.y)), make([]float64, len(v.y))
 			}
 			v.event[i], v.side[i] = false, side[element]
-			v.below = v.below || side[element] < 0
+			v.below = v.below || side[element] < 0 || side[element] > 1
 		}
 	}
 	for _, v := range r.variables {

@@ -219,6 +219,8 @@ func (v *replicated) limits() (lower, upper float64, err error) {
 		switch {
 		case side == 0:
 			continue
+		case side > 1:
+			return 0, 0, fmt.Errorf("values are in intervals, such as one from %g", v.y[i])
 		case side > 0:
 			limit = &upper
 		}

@@ -236,7 +236,7 @@ func (m *zarrMaker) predictive(group string, model *model.Model, values *data.Se
 // replicated returns the posterior that replicates the data, and a map from the names of its
 // generated quantities to the data variables. anew says that parameters are not those of the data.
 func (m *zarrMaker) replicated(model *model.Model, values *data.Set, anew bool) (*model.Posterior, map[string]string, error) {
-	d, err := model.DeriveWith(predict.Replicated, predict.Options{Unknown: model.NotGiven(values), Anew: anew})
+	d, err := model.DeriveWith(predict.Replicated, predict.Options{Unknown: model.NotGiven(values), Anew: anew, Cut: true})
 	if err != nil {
 		return nil, nil, &leftOut{err}
 	}

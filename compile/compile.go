@@ -14,6 +14,7 @@
 // Map of the package:
 //
 //	compile.go      Compile: text to a typed program
+//	                (internal/censor rewrites declarations of censored data)
 //	discrete.go     programs with discrete parameters, which are summed out when data are known
 //	model.go        Bind, Model: log density, outputs
 //	missing.go      data with missing values: the program for the observed ones;
@@ -46,6 +47,7 @@
 package compile
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -223,6 +225,34 @@ func uncensored(tree *ast.File, info *check.Info) (*ast.File, *check.Info, diag.
 		return nil, nil, list.Errors()
 	}
 	return tree, info, nil
+}
+
+// Sided is a data variable of which another one says for each value how it is censored.
+type Sided struct {
+	Name  string
+	Sides string // the variable with -1, 0, 1 or 2 for each value; "" if there is none
+	To    string // the variable with the upper ends of intervals; "" if there is none
+}
+
+// Sided lists the data variables that are censored value by value, and not by limits.
+func (p *Program) Sided() (out []Sided) {
+	for n, v := range p.info.Defs {
+		d, ok := n.(*ast.VarDecl)
+		if !ok || !v.Censored {
+			continue
+		}
+		name := func(kind string) string {
+			if b := d.Type.Bound(kind); b != nil {
+				return ast.Unparen(b.Value).(*ast.VarExpr).Name
+			}
+			return ""
+		}
+		if s := (Sided{v.Name, name(ast.Censored), name(ast.CensoredTo)}); s.Sides+s.To != "" {
+			out = append(out, s)
+		}
+	}
+	slices.SortFunc(out, func(a, b Sided) int { return cmp.Compare(a.Name, b.Name) })
+	return out
 }
 
 // oneLegacy keeps only the first warning about legacy syntax, since the caller asked for that

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/lang/types"
 	"github.com/ppl-lang/ppl/model/predict"
@@ -70,10 +71,11 @@ func (m *Model) DeriveWith(kind predict.Kind, o predict.Options) (*Derived, erro
 	}, nil
 }
 
-// DeriveReplicated derives the model that draws the data again, for given parameters. The data may
-// lack the variables to be drawn, and discrete parameters are drawn independently of them.
+// DeriveReplicated derives the model that draws the data again, as they would be recorded, for given
+// parameters. The data may lack the variables to be drawn, and discrete parameters are drawn
+// independently of them.
 func (m *Model) DeriveReplicated(values *data.Set) (*Derived, error) {
-	return m.DeriveWith(predict.Replicated, predict.Options{Unknown: m.NotGiven(values), Anew: true})
+	return m.DeriveWith(predict.Replicated, predict.Options{Unknown: m.NotGiven(values), Anew: true, Cut: true})
 }
 
 // DeriveFor is [Model.DeriveWith] for data that may lack the observations. It suits kinds that
@@ -297,6 +299,24 @@ func (m *Model) TransformedData(ctx context.Context, values *data.Set, o BindOpt
 	if err != nil {
 		return nil, err
 	}
+	return m.evaluated(ctx, program, names, values, o)
+}
+
+// Recorded returns the variables that are censored by limits, with the limit in place of each value
+// beyond it.
+func (m *Model) Recorded(ctx context.Context, values *data.Set, o BindOptions) (*data.Set, error) {
+	if err := m.Err(); err != nil {
+		return nil, err
+	}
+	program, names, err := predict.Recorded(m.program)
+	if err != nil || program == nil {
+		return data.Empty(), err
+	}
+	return m.evaluated(ctx, program, names, values, o)
+}
+
+// evaluated returns the generated quantities of a program without parameters, under other names.
+func (m *Model) evaluated(ctx context.Context, program *compile.Program, names map[string]string, values *data.Set, o BindOptions) (*data.Set, error) {
 	copies := &Model{name: m.name, program: program}
 	p, err := copies.BindContext(ctx, values, o)
 	if err != nil {

@@ -43,6 +43,7 @@ func cold() []string {
 		module + "compile/internal/known",
 		module + "compile/internal/lanes",
 		module + "compile/internal/loopnest",
+		module + "compile/internal/censor",
 		module + "compile/internal/marginal",
 		module + "compile/internal/native",
 		module + "compile/internal/passes",

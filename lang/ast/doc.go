@@ -110,6 +110,7 @@
 //	model/predict.keeper.stmts                  statements for the fit's data and for new data
 //	model/predict.keeper.old                    the fit's version of a node
 //	model/predict.keeper.new                    the version for new data
+//	lang/check.censoring.visit                  uses of censored data
 //	compile/internal/marginal.spread            what is computed from discrete parameters
 //	compile/internal/marginal.splitter.stmt     statements about containers as loops
 //	compile/internal/marginal.splitter.size     the number of elements of a container

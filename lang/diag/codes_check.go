@@ -650,7 +650,7 @@ const (
 	// BeyondStan: an extension of ppl is used, but only Stan's language is allowed.
 	//
 	// This is checked on demand, for programs that others run with Stan. The command `ppl fmt`
-	// can write discrete parameters and missing values as Stan needs them.
+	// can write discrete parameters, missing and censored values as Stan needs them.
 	//
 	// Example:
 	//

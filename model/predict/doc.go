@@ -17,6 +17,7 @@
 //	fresh.go      names that the program does not use yet, for new declarations
 //	loglik.go     statements for the log likelihood
 //	replicate.go  statements for replicated data
+//	censored.go   data that are declared as censored
 //	expected.go   statements for expected values and linear predictors
 //	grown.go      parameters with more elements than a fit has: new groups
 //	ahead.go      rows that follow each other, and are continued

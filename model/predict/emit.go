@@ -33,6 +33,7 @@ type emitter struct {
 	joint     string            // a variable whose elements cannot be drawn one by one
 	keepsLeft bool              // priorStmt keeps statements about data from which nothing is derived
 
+	cut    bool     // see [Options]
 	fitted []string // data variables with values of the fit, see [Options]
 
 	ahead *Ahead
@@ -391,7 +392,7 @@ func (e *emitter) stmt(s ast.Stmt) []ast.Stmt {
 		}
 		var out []ast.Stmt
 		for _, t := range e.findings[s].terms {
-			if e.kind == Censoring && !t.censored {
+			if e.kind == Censoring && !t.censored && !e.sided(t.place.v) {
 				continue
 			}
 			if !e.grows || e.grown[t.place.v] != nil {

@@ -22,10 +22,14 @@ func (e *emitter) logDensity(t *term) []ast.Stmt {
 		op = "-="
 	}
 	add := func(i, value ast.Expr) []ast.Stmt {
+		at := t.place.at(nil, i, e.dims[t.place.v])
 		if e.kind.counts() {
 			value = one
 		}
-		place := indexed(variable(e.names[t.place.v]), t.place.at(nil, i, e.dims[t.place.v]))
+		if e.kind == Censoring && e.sided(t.place.v) {
+			value = e.sideAt(t.place.v, at)
+		}
+		place := indexed(variable(e.names[t.place.v]), at)
 		return []ast.Stmt{assign(place, op, value)}
 	}
 	if t.function == "" {

@@ -86,6 +86,11 @@ type Options struct {
 	// [Derived.Left], because the model does not say when it censors.
 	Complete bool
 
+	// Cut asks for values as they would be recorded, for [Replicated]: a value beyond a limit that
+	// the declaration has (censored_below, censored_above) is the limit. By default draws are not
+	// censored.
+	Cut bool
+
 	// Fitted lists data variables with values of the fit, see [Keep]. No outcome is computed from
 	// them row by row.
 	Fitted []string
@@ -132,8 +137,9 @@ type Output struct {
 	// Dist is the distribution of all observations; "" if there are several.
 	Dist string
 
-	// Censored says that some statements know only a bound of observations.
-	Censored bool
+	// Censored says that some statements know only a bound of observations, or that the declaration
+	// says for each value how it is censored. Limited says that the declaration has limits.
+	Censored, Limited bool
 
 	// Observed lists the reasons why a replicated variable is drawn given its observed values
 	// instead of independently of them: the model uses these values in an earlier computation.
@@ -161,7 +167,7 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 		analysis: analyse(tree, info, nil), kind: kind, used: namesOf(tree), comments: map[ast.Stmt]string{},
 		dims: map[*check.Var]int{}, names: map[*check.Var]string{}, ahead: o.Ahead, fitted: o.Fitted,
 	}
-	e.complete = o.Complete || kind == Censoring
+	e.complete, e.cut = o.Complete || kind == Censoring, o.Cut
 	if !kind.isPrior() {
 		if err := e.possible(); err != nil {
 			return nil, err
@@ -211,7 +217,7 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 		if kind.isPrior() {
 			break
 		}
-		o := Output{Name: e.names[v], Variable: v.Name, Data: v.Block == ast.Data, Dims: e.dims[v], From: e.sources(v), Observed: e.observed[v], Censored: e.censored(v), Dist: e.distributionOf(v)}
+		o := Output{Name: e.names[v], Variable: v.Name, Data: v.Block == ast.Data, Dims: e.dims[v], From: e.sources(v), Observed: e.observed[v], Censored: e.censored(v), Limited: e.limited(v), Dist: e.distributionOf(v)}
 		d.Outputs = append(d.Outputs, o)
 	}
 	program, list := compile.CompileWith(placed(tree.Source.Name+" (derived)", text, tree.Source), options)
@@ -223,8 +229,12 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 	return d, nil
 }
 
-// censored reports whether a statement knows only a bound of elements of a variable.
+// censored reports whether a statement knows only a bound of elements of a variable, or its
+// declaration says so.
 func (e *emitter) censored(v *check.Var) bool {
+	if e.sided(v) {
+		return true
+	}
 	for _, f := range e.findings {
 		if slices.ContainsFunc(f.terms, func(t term) bool { return t.censored && t.place.v == v }) {
 			return true
@@ -272,6 +282,7 @@ func (e *emitter) unknowns(names []string) error {
 			v = e.dataVariable(name)
 		}
 		e.unknown[v] = true
+		e.idle(v)
 		if err := e.unread(v, "the data have no "+name); err != nil {
 			return err
 		}

@@ -159,6 +159,9 @@ func (e *emitter) draw(t *term) (out []ast.Stmt) {
 			value = call(t.place.inverse, value)
 		}
 		at := t.place.at(e.now, i, rank)
+		if e.cut {
+			value = e.cutAt(t.place.v, at, value)
+		}
 		return []ast.Stmt{e.unlessKnown(t.place.v, at, assign(indexed(variable(name), at), "=", value))}
 	})
 }
