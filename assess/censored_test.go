@@ -93,8 +93,8 @@ parameters { real a; } model { a ~ normal(0, 5); y ~ normal(a, 2); k ~ poisson(e
 	}
 }
 
-// TestCensoredBySides checks simulated data whose values are censored one by one, and that they need
-// the bounds.
+// TestCensoredBySides checks simulated data whose values are censored one by one, and that they
+// need the bounds.
 func TestCensoredBySides(t *testing.T) {
 	const program = `data { int N; array[N] int cens; vector[N] up; vector<censored=cens, censored_to=up>[N] y; vector[N] to; vector<censored_to=to>[N] z; array[N] int<censored=cens, censored_to=cens> k; }
 parameters { real a; } model { a ~ normal(0, 5); y ~ normal(a, 2); z ~ normal(a, 2); k ~ poisson(2); }`

@@ -28,7 +28,7 @@ func (c *checker) cutAllowed(t *ast.TypeExpr, b *ast.Bound, vt types.Type) bool 
 		fix = "give a missing value as one between its bounds, such as -Inf and Inf, by `" + ast.CensoredTo + "`; or leave its row out"
 	case limits && (t.Bound(ast.Censored) != nil || t.Bound(ast.CensoredTo) != nil):
 		what = "`" + b.Kind + "` cannot be combined with `" + ast.Censored + "` or `" + ast.CensoredTo + "`"
-		detail = "Limits decide by themselves which values are censored."
+		detail = "Limits decide which values are censored."
 		fix = "give either limits, or a variable that says for each value how it is censored"
 	case !limits && !named:
 		what = "`" + b.Kind + "` must be the name of a variable"

@@ -411,8 +411,8 @@ const (
 
 	// CensoredValue: the values of censored data are used as if they were known.
 	//
-	// A censored value is given as its limit. Statements about the variable treat it as an interval,
-	// other expressions use the limit.
+	// A censored value is given as its limit. Statements about the variable treat it as an
+	// interval, other expressions use the limit.
 	//
 	// Example:
 	//

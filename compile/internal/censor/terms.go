@@ -27,7 +27,7 @@ func (w *writer) node(n ast.Node) ast.Node {
 	return ast.Map(n, w.node)
 }
 
-// target rewrites target += …. Densities of several values become statements of their own.
+// target rewrites target += …. Densities of several values become separate statements.
 func (w *writer) target(n *ast.TargetPlus) ast.Stmt {
 	b := builder{n.Pos}
 	var out []ast.Stmt
