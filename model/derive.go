@@ -71,8 +71,8 @@ func (m *Model) DeriveWith(kind predict.Kind, o predict.Options) (*Derived, erro
 	}, nil
 }
 
-// DeriveReplicated derives the model that draws the data again, as they would be recorded, for given
-// parameters. The data may lack the variables to be drawn, and discrete parameters are drawn
+// DeriveReplicated derives the model that draws the data again, as they would be recorded, for
+// given parameters. The data may lack the variables to be drawn, and discrete parameters are drawn
 // independently of them.
 func (m *Model) DeriveReplicated(values *data.Set) (*Derived, error) {
 	return m.DeriveWith(predict.Replicated, predict.Options{Unknown: m.NotGiven(values), Anew: true, Cut: true})
