@@ -45,6 +45,7 @@ const exampleFunctions = `vector decay(real t, vector y, real rate) { return -ra
 vector balance(real t, vector y, vector yp, real rate) { return yp + rate * y; }
 array[] real decline(real t, array[] real y, array[] real rate, data array[] real x_r, data array[] int x_i) { return {-rate[1] * y[1]}; }
 vector eliminated(real t, vector y, array[] real theta, array[] real x_r, array[] int x_i) { return -theta[1] * y; }
+vector driven(real t, vector y, vector z, array[] real theta, array[] real x_r, array[] int x_i) { return [z[2], 0.5 * z[2]]'; }
 vector difference(vector y, real x) { return square(y) - x; }
 vector differences(vector y, vector x, data array[] real x_r, data array[] int x_i) { return square(y) - x; }
 real bell(real x, real xc) { return exp(-square(x)); }
@@ -197,6 +198,14 @@ pmx_solve_bdf(eliminated, 1, {0, 2}, {6, 0}, {0, 0}, {2, 0}, {1, 0}, {1, 1}, {0,
 pmx_solve_group_rk45(eliminated, 1, {2, 1}, {0, 2, 0}, {6, 0, 4}, {0, 0, 0}, {0, 0, 0}, {1, 0, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}, {0.5}) = [[6, 6 * exp(-1), 4]]
 pmx_solve_group_adams(eliminated, 1, {2, 1}, {0, 2, 0}, {6, 0, 4}, {0, 0, 0}, {0, 0, 0}, {1, 0, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}, {0.5}) = [[6, 6 * exp(-1), 4]]
 pmx_solve_group_bdf(eliminated, 1, {2, 1}, {0, 2, 0}, {6, 0, 4}, {0, 0, 0}, {0, 0, 0}, {1, 0, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}, {{0.5}, {2}}) = [[6, 6 * exp(-1), 4]]
+pmx_solve_onecpt_rk45(driven, 2, {0, 2}, {6, 0}, {0, 0}, {0, 0}, {1, 0}, {2, 2}, {0, 0}, {0, 0}, {1, 2, 0}) = [[0, 0], [6, 6 * exp(-1)], [0, 12 * (1 - exp(-1))], [0, 6 * (1 - exp(-1))]]
+pmx_solve_group_onecpt_rk45(driven, 2, {2, 1}, {0, 2, 0}, {6, 0, 4}, {0, 0, 0}, {0, 0, 0}, {1, 0, 1}, {2, 2, 2}, {0, 0, 0}, {0, 0, 0}, {1, 2, 0}) = [[0, 0, 0], [6, 6 * exp(-1), 4], [0, 12 * (1 - exp(-1)), 0], [0, 6 * (1 - exp(-1)), 0]]
+pmx_solve_onecpt_bdf(driven, 2, {0, 2}, {6, 0}, {0, 0}, {0, 0}, {1, 0}, {2, 2}, {0, 0}, {0, 0}, {1, 2, 0}) = [[0, 0], [6, 6 * exp(-1)], [0, 12 * (1 - exp(-1))], [0, 6 * (1 - exp(-1))]]
+pmx_solve_group_onecpt_bdf(driven, 2, {2, 1}, {0, 2, 0}, {6, 0, 4}, {0, 0, 0}, {0, 0, 0}, {1, 0, 1}, {2, 2, 2}, {0, 0, 0}, {0, 0, 0}, {1, 2, 0}) = [[0, 0, 0], [6, 6 * exp(-1), 4], [0, 12 * (1 - exp(-1)), 0], [0, 6 * (1 - exp(-1)), 0]]
+pmx_solve_twocpt_rk45(driven, 2, {0, 2}, {6, 0}, {0, 0}, {0, 0}, {1, 0}, {2, 2}, {0, 0}, {0, 0}, {1, 0, 2, 9, 0}) = [[0, 0], [6, 6 * exp(-1)], [0, 0], [0, 12 * (1 - exp(-1))], [0, 6 * (1 - exp(-1))]]
+pmx_solve_group_twocpt_rk45(driven, 2, {2, 1}, {0, 2, 0}, {6, 0, 4}, {0, 0, 0}, {0, 0, 0}, {1, 0, 1}, {2, 2, 2}, {0, 0, 0}, {0, 0, 0}, {1, 0, 2, 9, 0}) = [[0, 0, 0], [6, 6 * exp(-1), 4], [0, 0, 0], [0, 12 * (1 - exp(-1)), 0], [0, 6 * (1 - exp(-1)), 0]]
+pmx_solve_twocpt_bdf(driven, 2, {0, 2}, {6, 0}, {0, 0}, {0, 0}, {1, 0}, {2, 2}, {0, 0}, {0, 0}, {1, 0, 2, 9, 0}) = [[0, 0], [6, 6 * exp(-1)], [0, 0], [0, 12 * (1 - exp(-1))], [0, 6 * (1 - exp(-1))]]
+pmx_solve_group_twocpt_bdf(driven, 2, {2, 1}, {0, 2, 0}, {6, 0, 4}, {0, 0, 0}, {0, 0, 0}, {1, 0, 1}, {2, 2, 2}, {0, 0, 0}, {0, 0, 0}, {1, 0, 2, 9, 0}) = [[0, 0, 0], [6, 6 * exp(-1), 4], [0, 0, 0], [0, 12 * (1 - exp(-1)), 0], [0, 6 * (1 - exp(-1)), 0]]
 pmx_integrate_ode_rk45(eliminated, {2}, 0, {1}, {0.5}, {0}, {0})[1] = {2 * exp(-0.5)}
 pmx_integrate_ode_adams(eliminated, {2}, 0, {1}, {0.5}, {0}, {0})[1] = {2 * exp(-0.5)}
 pmx_integrate_ode_bdf(eliminated, {2}, 0, {1}, {0.5}, {0}, {0}, 1e-8, 1e-8, 1000)[1] = {2 * exp(-0.5)}

@@ -219,7 +219,7 @@ func written(name string, o types.Overload) (w types.Written, ok bool) {
 		if err != nil {
 			panic(err) // a wrong name in the table above
 		}
-		text.WriteString("\n" + string(b))
+		text.WriteString("\n" + strings.ReplaceAll(string(b), "$where", ""))
 	}
 	text.WriteString(entry + "\n}\n")
 	return types.Written{Overload: o, Name: name, Doc: f.doc, Lead: f.lead, Text: text.String(), Tolerance: f.tolerance}, true

@@ -1,6 +1,7 @@
 package stdlib
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ppl-lang/ppl/lang/types"
@@ -197,6 +198,9 @@ type model struct {
 	declared string // the parameters of one record, as they are declared
 	tables   string // those of all records
 	more     string // parameters that are the same for all records, as they are declared
+	subject  bool   // whether the model has the number of the subject, for messages
+	group    bool   // whether messages show it
+	coupled  bool   // whether a model in closed form drives differential equations
 }
 
 // names returns the names in a list of declarations, each with a comma before it.
@@ -221,24 +225,38 @@ func (m model) source() string {
 	if more != "" {
 		more = ", " + more
 	}
-	declared := ", " + m.declared + more
+	subject, passed := "", ""
+	if m.subject {
+		subject, passed = ", int subject", ", s"
+	}
+	declared := subject + ", " + m.declared + more
 	text := source("events") + source(strings.Fields(m.files)...) + source("schedule")
-	return strings.NewReplacer("$declared", declared, "$passed", names(m.declared+more), "$rows", rows.String()+names(m.more),
-		"$tables", ", "+m.tables+more).Replace(text)
+	return strings.NewReplacer("$declared", declared, "$passed", names(strings.TrimPrefix(declared, ", ")), "$rows", passed+rows.String()+names(m.more),
+		"$tables", ", "+m.tables+more, "$where", where(m.group)).Replace(text)
 }
 
 // solve returns the entry point for these arguments; further are those of run after the lag times.
 func (m model) solve(args []string, further string) string {
 	check := ""
 	if m.states != "states" {
-		check = "  check_parameters(table(theta));\n  int states = " + m.states + ";"
+		exact := "1"
+		if m.coupled {
+			exact = "0"
+		}
+		check = "  check_parameters(table(theta), " + exact + ");\n  int states = " + m.states + ";"
+	}
+	// A coupled model is often called with as many of these as parameters.
+	doses := func(name, value string) string {
+		if m.coupled {
+			return has(args, name, "first_columns(table("+name+"), states)", "rep_array("+value+", 1, states)")
+		}
+		return has(args, name, "table("+name+")", "rep_array("+value+", 1, states)")
 	}
 	return `
 matrix solve(` + strings.Join(args, ", ") + `) {
 ` + check + `
   return run(` + has(args, "len", "len", "{size(time)}") + `, time, amt, rate, ii, evid, cmt, addl, ss, states, ` +
-		has(args, "biovar", "table(biovar)", "rep_array(1.0, 1, states)") + ", " +
-		has(args, "tlag", "table(tlag)", "rep_array(0.0, 1, states)") + ", table(theta)" + further + `);
+		doses("biovar", "1.0") + ", " + doses("tlag", "0.0") + ", table(theta)" + further + `);
 }`
 }
 
@@ -257,39 +275,66 @@ func linearModel(file, states, param, table string) func(string, []string) strin
 // systemArgs are the arguments of a right-hand side after the time and the state.
 const systemArgs = "array[] real of, array[] real x_r, array[] int x_i"
 
+// where returns the arguments of a message that show the subject, if there are several.
+func where(group bool) string {
+	if group {
+		return `" of subject ", subject,`
+	}
+	return ""
+}
+
 // solver returns the source of the solver that a name ends with, for a right-hand side with these
-// further arguments, and the name of its function.
-func solver(name, params string) (text, integrate string) {
+// further arguments, and the name of its function. driver is the argument of f after the state, if it
+// has one more.
+func solver(name, driver, params string) (text, integrate string) {
 	file, integrate := "dop853", "integrate"
 	if strings.HasSuffix(name, "_bdf") {
 		file, integrate = "seulex", "integrate_stiff"
 	}
 	text = `
-vector f(real t, vector y, ` + systemArgs + `) { reject(""); }
+vector f(real t, vector y, ` + driver + systemArgs + `) { reject(""); }
 matrix jacobian_rhs_1(real t, vector y, ` + params + `) { reject(""); }
 vector detach(vector x) { reject(""); }
 matrix detach(matrix x) { reject(""); }
 real detach(real x) { reject(""); }`
-	return text + strings.NewReplacer("$params", ", "+params, "$args", names(params)).Replace(source("adaptive", file)), integrate
+	return text + strings.NewReplacer("$params", ", "+params, "$args", names(params), "$where", where(strings.Contains(name, "_group_"))).Replace(source("adaptive", file)), integrate
 }
 
 // generalModel returns the source for a system of differential equations with events.
 func generalModel(name string, args []string) string {
-	const inflow = "vector r, " + systemArgs
-	text, integrate := solver(name, inflow)
-	m := model{states: "states", files: "general", declared: systemArgs, tables: "array[,] real theta, array[,] real xr, array[,] int xi",
-		more: "real ode_rtol, real ode_atol, int ode_most, real as_rtol, real as_atol, int as_most"}
+	const inflow = "vector r, int subject, " + systemArgs
+	text, integrate := solver(name, "", inflow)
 	text += `
-vector rhs(real t, vector y, ` + inflow + `) { return f(t, y, of, x_r, x_i) + r; }` + strings.ReplaceAll(m.source(), "$integrate", integrate)
-	return text + m.solve(args, ", "+has(args, "x_r", "x_r", "rep_array(0.0, 1, 0)")+", "+has(args, "x_i", "x_i", "rep_array(0, 1, 0)")+", "+
-		has(args, "rtol", "rtol, atol, most", "1e-6, 1e-6, 1000000")+", "+has(args, "as_rtol", "as_rtol, as_atol, as_most", "1e-6, 1e-6, 100"))
+vector rhs(real t, vector y, ` + inflow + `) { return f(t, y, of, x_r, x_i) + r; }`
+	return text + systemOf(name, integrate, args, model{states: "states", files: "general balance"})
+}
+
+// coupledModel returns the source for a system that a model in closed form drives.
+func coupledModel(name string, args []string) string {
+	text, integrate := solver(name, "vector z, ", "vector pk, vector inflow, array[] int into, real from, int subject, "+systemArgs)
+	closed := "onecpt"
+	if strings.Contains(name, "twocpt") {
+		closed = "twocpt"
+	}
+	return text + systemOf(name, integrate, args, model{states: "equations + compartments()", files: "differences " + closed + " coupled balance", coupled: true})
+}
+
+// systemOf returns the source of a model with a system that integrate solves, and of its schedule.
+func systemOf(name, integrate string, args []string, m model) string {
+	m.declared, m.tables = systemArgs, "array[,] real theta, array[,] real xr, array[,] int xi"
+	m.more = "real ode_rtol, real ode_atol, int ode_most, real as_rtol, real as_atol, int as_most"
+	m.subject, m.group = true, strings.Contains(name, "_group_")
+	return strings.ReplaceAll(m.source(), "$integrate", integrate) +
+		m.solve(args, ", "+has(args, "x_r", "x_r", "rep_array(0.0, 1, 0)")+", "+has(args, "x_i", "x_i", "rep_array(0, 1, 0)")+", "+
+			has(args, "rtol", "rtol, atol, most", "1e-6, 1e-6, 1000000")+", "+has(args, "as_rtol", "as_rtol, as_atol, as_most", "1e-6, 1e-6, 100"))
 }
 
 // integrator returns the source of a solution without events.
 func integrator(name string, args []string) string {
-	text, integrate := solver(name, systemArgs)
+	const params = "int subject, " + systemArgs
+	text, integrate := solver(name, "", params)
 	text += `
-vector rhs(real t, vector y, ` + systemArgs + `) { return f(t, y, of, x_r, x_i); }`
+vector rhs(real t, vector y, ` + params + `) { return f(t, y, of, x_r, x_i); }`
 	tolerances := has(args, "rtol", "rtol, atol, most", "1e-8, 1e-8, 100000")
 	if strings.HasSuffix(name, "_rk45") {
 		tolerances = has(args, "rtol", "rtol, atol, most", "1e-6, 1e-6, 100000")
@@ -298,7 +343,7 @@ vector rhs(real t, vector y, ` + systemArgs + `) { return f(t, y, of, x_r, x_i);
 		return text + `
 array[,] real solve(` + strings.Join(args, ", ") + `) {
   array[size(ts), num_elements(y0)] real out;
-  array[size(ts)] vector[num_elements(y0)] ys = ` + integrate + `(to_vector(y0), t0, ts, ` + tolerances + `, theta, x_r, x_i);
+  array[size(ts)] vector[num_elements(y0)] ys = ` + integrate + `(to_vector(y0), t0, ts, ` + tolerances + `, 1, theta, x_r, x_i);
   for (i in 1:size(ts)) out[i] = to_array_1d(ys[i]);
   return out;
 }`
@@ -315,7 +360,7 @@ matrix solve(` + strings.Join(args, ", ") + `) {
   int before = 0;
   for (s in 1:subjects) {
     array[len[s]] vector[size(y0[1])] ys = ` + integrate + `(to_vector(y0[s]), t0, ts[before + 1:before + len[s]], ` + tolerances +
-		`, theta[s], x_r[s], x_i[s]);
+		`, s, theta[s], x_r[s], x_i[s]);
     for (i in 1:len[s]) out[before + i] = ys[i]';
     before += len[s];
   }
@@ -326,6 +371,9 @@ matrix solve(` + strings.Join(args, ", ") + `) {
 const eventsDoc = " The records of events have times, doses amt, infusion rates, intervals ii, and evid, cmt, addl and ss as in NONMEM. " +
 	"Parameters, bioavailabilities (1 if they are not given) and lag times (0) are for all records or one row for each: those of a record hold since the record before it. " +
 	"Column i of the result is the state at record i, after it."
+
+const controlDoc = "Steady states are solved for, with derivatives by the implicit function theorem. " +
+	"The control arguments are the tolerances and most steps of the differential equation (1e-6, 1e-6, 1000000), and of the search for steady states (1e-6, 1e-6, 100)."
 
 const interpolateDoc = "The value at xout of the line through the points (x, y), where x increases: linear between neighbours, and that of the nearest end outside."
 
@@ -340,9 +388,7 @@ func pmxFunctions() []pmx {
 	doses := []string{"1r|2r biovar", "1r|2r tlag"}
 	further := append(doses, "2r *x_r", "2i *x_i")
 	control := []string{"r *rtol, r *atol, i *most", "r *as_rtol, r *as_atol, i *as_most"}
-	const systemDoc = "The state of dy/dt = f(t, y, theta, x_r, x_i), plus infusions, with as many states as the second argument says. " +
-		"Steady states are solved for, with derivatives by the implicit function theorem. " +
-		"The control arguments are the tolerances and most steps of the differential equation (1e-6, 1e-6, 1000000), and of the search for steady states (1e-6, 1e-6, 100)."
+	const systemDoc = "The state of dy/dt = f(t, y, theta, x_r, x_i), plus infusions, with as many states as the second argument says. " + controlDoc
 	out := []pmx{
 		{names: "pmx_solve_rk45 pmx_solve_adams pmx_solve_bdf", function: rhs, first: "i states, " + eventArgs + ", 1r|2r theta", more: further, end: control,
 			result: tMat, doc: systemDoc + eventsDoc, text: generalModel, lead: 5, accuracy: 1e-6},
@@ -371,10 +417,19 @@ array[] real solve(` + strings.Join(args, ", ") + `) {
 }`
 			}},
 	}
+	driven := *rhs
+	driven.Params = slices.Insert(slices.Clone(rhs.Params), 2, types.Param{Type: tVec})
 	for _, group := range []string{"", "group_"} {
 		first, doc := eventArgs, eventsDoc
 		if group != "" {
 			first, doc = "1i len, "+eventArgs, groupDoc+eventsDoc
+		}
+		for _, m := range []struct{ name, is string }{{"onecpt", "depot and centre (theta begins with CL, V2, ka)"}, {"twocpt", "depot, centre and periphery (theta begins with CL, Q, V2, V3, ka)"}} {
+			name := "pmx_solve_" + group + m.name
+			out = append(out, pmx{names: name + "_rk45 " + name + "_bdf", function: &driven, first: "i equations, " + first + ", 1r|2r theta", more: further, end: control,
+				result: tMat, doc: "The amounts z in " + m.is + " in closed form and, after them, the state of the system dy/dt = f(t, y, z, theta, x_r, x_i) that they drive, " +
+					"with as many equations as the second argument says. Further numbers of biovar and tlag are ignored. " + controlDoc + doc,
+				text: coupledModel, lead: 6, accuracy: 1e-6})
 		}
 		out = append(out,
 			pmx{names: "pmx_solve_" + group + "onecpt", first: first + ", 1r|2r theta", more: doses, result: tMat,

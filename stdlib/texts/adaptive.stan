@@ -1,10 +1,14 @@
-// The norm of an error relative to what is allowed.
+// The norm of an error relative to what is allowed, and its square.
 real size_of(vector e, vector a, vector b, real rtol, real atol) {
+  return sqrt(square_size(e, a, b, rtol, atol));
+}
+
+real square_size(vector e, vector a, vector b, real rtol, real atol) {
   int n = num_elements(e);
   real s = 0;
   for (i in 1:n)
     s += square(e[i] / (atol + rtol * fmax(abs(a[i]), abs(b[i]))));
-  return sqrt(s / n);
+  return s * (1.0 / n);
 }
 
 // A first step so short that the solution hardly changes.
@@ -55,9 +59,10 @@ vector beside(vector z, real atol) {
 
 // Steps that no longer move the time on are the end: the solution is not finite there, or
 // the tolerances ask for more digits than numbers have.
-void check_step(real t, real s) {
+void check_step(real t, real s, vector y $params) {
   if (!(t + 0.1 * s > t))
-    reject("the steps of the solution become too short at time ", t, ": it may not be finite beyond, or the tolerances are too small");
+    reject("the steps of the solution become too short at time ", t, $where ", in the state ", y,
+           ": it may not be finite beyond, or the tolerances are too small");
 }
 
 void check_times(real t0, array[] real ts, real rtol, real atol) {

@@ -119,7 +119,7 @@ array[] vector integrate_implicit(vector y0, vector yp0, real t0, array[] real t
         int last = t + 1.001 * h >= end;
         s = last ? end - t : h;
         if (!last)
-          check_step(t, detach(s));
+          check_step(t, detach(s), detach(y) $args);
         vector[n] start = detach(y);
         vector[5 * n] guess;
         if (s <= 2 * known) {
@@ -138,7 +138,7 @@ array[] vector integrate_implicit(vector y0, vector yp0, real t0, array[] real t
           error = 1e6;
         steps += 1;
         if (steps > most)
-          reject("the solution of the system took more than ", most, " steps, at time ", t);
+          reject("the solution of the system took more than ", most, " steps, at time ", t, $where ", in the state ", y);
         if (error <= 1)
           found = 1 + last;
         if (!(last && error <= 1))

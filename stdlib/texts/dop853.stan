@@ -26,7 +26,7 @@ array[] vector integrate(vector y0, real t0, array[] real ts, real relative, rea
       int last = t + 1.001 * h >= end;
       real s = last ? end - t : h;
       if (!last)
-        check_step(t, detach(s));
+        check_step(t, detach(s), detach(y) $args);
       vector[n] k2 = rhs(t + s * 0.05260015195876773, y + s * (0.05260015195876773 * k1) $args);
       vector[n] k3 = rhs(t + s * 0.0789002279381516, y + s * (0.0197250569845379 * k1 + 0.0591751709536137 * k2) $args);
       vector[n] k4 = rhs(t + s * 0.1183503419072274, y + s * (0.02958758547680685 * k1 + 0.08876275643042054 * k3) $args);
@@ -56,14 +56,15 @@ array[] vector integrate(vector y0, real t0, array[] real ts, real relative, rea
                       + 1.6643771824549864 * k8 - 0.35032884874997366 * k9 + 0.3341791187130175 * k10
                       + 0.08192320648511571 * k11 - 0.022355307863886294 * k12;
       vector[n] third = slope - 0.2440944881889764 * k1 - 0.7338466882816118 * k9 - 0.022058823529411766 * k12;
-      real error5 = size_of(detach(s * fifth), detach(y), detach(z), rtol, atol);
-      real error3 = size_of(detach(s * third), detach(y), detach(z), rtol, atol);
-      real error = error5 == 0 ? 0 : square(error5) / sqrt(square(error5) + 0.01 * square(error3));
+      real error5 = square_size(detach(s * fifth), detach(y), detach(z), rtol, atol);
+      real error3 = square_size(detach(s * third), detach(y), detach(z), rtol, atol);
+      // The square of the estimate, without roots, for which the next step would wait.
+      real error = error5 == 0 ? 0 : square(error5) / (error5 + 0.01 * error3);
       steps += 1;
       if (steps > most)
-        reject("the solution of the differential equation took more than ", most, " steps, at time ", t);
+        reject("the solution of the differential equation took more than ", most, " steps, at time ", t, $where ", in the state ", y);
       if (!(last && error <= 1))
-        h = detach(s) * stretch(error, 8);
+        h = detach(s) * stretch(error, 16);
       if (error <= 1) {
         y = z;
         if (last) t = end; else t += s;

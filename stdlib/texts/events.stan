@@ -9,6 +9,9 @@ array[,] real table(array[,] real x) { return x; }
 array[] matrix table(matrix x) { return rep_array(x, 1); }
 array[] matrix table(array[] matrix x) { return x; }
 
+// The first columns of a table, fewer if it has fewer.
+array[,] real first_columns(array[,] real x, int n) { return x[, 1:min(n, size(x[1]))]; }
+
 // The row of a table for record i, of a subject. A table has one row for all records, one for each
 // subject, or one for each of all records.
 int row_of(int rows, int i, int subject, int all) { return rows == all ? i : rows == 1 ? 1 : subject; }

@@ -19,7 +19,7 @@ vector settle(vector w, real t, matrix p) {
 
 vector constant(vector r, array[] int into, real at, matrix p) { return -(p \ r); }
 
-void check_parameters(array[] matrix theta) {
+void check_parameters(array[] matrix theta, int exact) {
   for (i in 1:size(theta)) {
     if (rows(theta[i]) != cols(theta[i]))
       reject("the matrix of a linear system must be square, but it has ", rows(theta[i]), " rows and ", cols(theta[i]), " columns");

@@ -29,11 +29,19 @@ vector constant(vector r, array[] int into, real at, array[] real p) {
   return [r[1] == 0 ? 0 : r[1] / nth(p, 3), (r[1] + r[2]) * nth(p, 2) / nth(p, 1)]';
 }
 
-void check_parameters(array[,] real theta) {
+// With exact = 0, more numbers may follow.
+void check_parameters(array[,] real theta, int exact) {
   for (i in 1:size(theta)) {
-    if (size(theta[i]) != 3)
+    if (size(theta[i]) < 3 || (exact && size(theta[i]) > 3))
       reject("the parameters of a one-compartment model are CL, V2 and ka, but there are ", size(theta[i]), " numbers");
     if (!(nth(theta[i], 1) > 0 && nth(theta[i], 2) > 0 && nth(theta[i], 3) >= 0))
       reject("CL and V2 must be positive, and ka must not be negative, but they are ", nth(theta[i], 1), ", ", nth(theta[i], 2), " and ", nth(theta[i], 3));
   }
+}
+
+int compartments() { return 2; }
+
+vector slopes(vector y, array[] real p) {
+  real absorbed = nth(p, 3) * y[1];
+  return [-absorbed, absorbed - nth(p, 1) / nth(p, 2) * y[2]]';
 }

@@ -19,7 +19,7 @@ array[] vector integrate_stiff(vector y0, real t0, array[] real ts, real relativ
       int last = t + 1.001 * h >= end;
       real s = last ? end - t : h;
       if (!last)
-        check_step(t, detach(s));
+        check_step(t, detach(s), detach(y) $args);
       matrix[n, n] slope = jacobian_rhs_1(t, y $args);
       array[8] vector[n] table;
       real error;
@@ -36,7 +36,7 @@ array[] vector integrate_stiff(vector y0, real t0, array[] real ts, real relativ
       error = size_of(detach(table[1] - table[2]), detach(y), detach(table[1]), rtol, atol);
       steps += 1;
       if (steps > most)
-        reject("the solution of the differential equation took more than ", most, " steps, at time ", t);
+        reject("the solution of the differential equation took more than ", most, " steps, at time ", t, $where ", in the state ", y);
       if (error <= 1) {
         y = table[1];
         if (last) t = end; else t += s;

@@ -74,12 +74,21 @@ vector constant(vector r, array[] int into, real at, array[] real p) {
   return [r[1] == 0 ? 0 : r[1] / nth(p, 5), centre, centre * nth(p, 4) / nth(p, 3) + (r[3] == 0 ? 0 : r[3] * nth(p, 4) / nth(p, 2))]';
 }
 
-void check_parameters(array[,] real theta) {
+// With exact = 0, more numbers may follow.
+void check_parameters(array[,] real theta, int exact) {
   for (i in 1:size(theta)) {
-    if (size(theta[i]) != 5)
+    if (size(theta[i]) < 5 || (exact && size(theta[i]) > 5))
       reject("the parameters of a two-compartment model are CL, Q, V2, V3 and ka, but there are ", size(theta[i]), " numbers");
     if (!(nth(theta[i], 1) > 0 && nth(theta[i], 2) >= 0 && nth(theta[i], 3) > 0 && nth(theta[i], 4) > 0 && nth(theta[i], 5) >= 0))
       reject("CL, V2 and V3 must be positive, and Q and ka must not be negative, but they are ", nth(theta[i], 1), ", ", nth(theta[i], 3), ", ",
              nth(theta[i], 4), ", ", nth(theta[i], 2), " and ", nth(theta[i], 5));
   }
+}
+
+int compartments() { return 3; }
+
+vector slopes(vector y, array[] real p) {
+  real absorbed = nth(p, 5) * y[1];
+  real across = nth(p, 2) * (y[2] / nth(p, 3) - y[3] / nth(p, 4));
+  return [-absorbed, absorbed - nth(p, 1) / nth(p, 3) * y[2] - across, across]';
 }

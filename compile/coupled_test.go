@@ -1,0 +1,131 @@
+package compile
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// cut leaves the first n records.
+func (c *eventCase) cut(n int) {
+	n = min(n, len(c.Time))
+	c.Time, c.Amt, c.Rate, c.II = c.Time[:n], c.Amt[:n], c.Rate[:n], c.II[:n]
+	c.Evid, c.Cmt, c.Addl, c.SS, c.Y = c.Evid[:n], c.Cmt[:n], c.Addl[:n], c.SS[:n], c.Y[:n]
+	for _, table := range []*[][]float64{&c.Theta, &c.Biovar, &c.Tlag} {
+		*table = (*table)[:min(n, len(*table))]
+	}
+}
+
+// TestCoupled compares systems that a compartment model drives, whose closed form is used, with the
+// same equations written as one system, for random schedules: values and derivatives.
+func TestCoupled(t *testing.T) {
+	program := eventPrograms(t)
+	const functions = `functions {
+  vector driven(real t, vector y, vector z, array[] real p, array[] real x_r, array[] int x_i) {
+    int k = size(p);
+    return [0.3 * (z[2] / p[2] - y[1]), y[1] - 0.4 * y[2] * p[k] + 0.01 * t]';
+  }
+  vector one(real t, vector y, array[] real p, array[] real x_r, array[] int x_i) {
+    return append_row([-p[3] * y[1], p[3] * y[1] - p[1] / p[2] * y[2]]', driven(t, y[3:4], y[1:2], p, x_r, x_i));
+  }
+  vector two(real t, vector y, array[] real p, array[] real x_r, array[] int x_i) {
+    real across = p[2] * (y[2] / p[3] - y[3] / p[4]);
+    return append_row([-p[5] * y[1], p[5] * y[1] - p[1] / p[3] * y[2] - across, across]', driven(t, y[4:5], y[1:3], p, x_r, x_i));
+  }
+}
+`
+	const further = events + ", theta, biovar, tlag, rep_array(0.0, 1, 0), rep_array(0, 1, 0), 1e-9, 1e-9, 100000, 1e-9, 1e-9, 100)"
+	rng := rand.New(rand.NewPCG(45, 3))
+	for k := range 12 {
+		if testing.Short() && k > 3 {
+			break
+		}
+		c := randomEvents(rng, 1+k%3)
+		// Each steady state has its own solution, which takes long to compile.
+		c.cut(5)
+		for i := range c.SS {
+			if k < 10 || i > 0 {
+				c.SS[i], c.Amt[i] = 0, 10*c.Amt[i]+1
+			}
+		}
+		model, compartments := "one", 2
+		if k%2 == 1 {
+			model, compartments = "two", 3
+		}
+		states := compartments + 2
+		widen := func(rows [][]float64, to int, at float64) {
+			for i := range rows {
+				for j := len(rows[i]); j < to; j++ {
+					rows[i] = append(rows[i], at*(0.8+0.4*rng.Float64()))
+				}
+			}
+		}
+		if model == "two" {
+			for i, r := range c.Theta {
+				c.Theta[i] = []float64{r[0], 12 * r[2], r[1], 55 * r[2], r[2]}
+			}
+		}
+		widen(c.Theta, len(c.Theta[0])+1, 0.8)
+		widen(c.Biovar, states, 0.8)
+		widen(c.Tlag, states, c.Tlag[0][0])
+		for i := range c.Cmt {
+			c.Cmt[i] = 1 + rng.IntN(states-1)
+		}
+		for i := range c.Y {
+			c.Y[i] = make([]float64, states)
+		}
+		solver := []string{"rk45", "bdf"}[k/2%2]
+		calls := []string{"pmx_solve_" + solver + "(" + model + ", " + fmt.Sprint(states) + ", " + further,
+			"pmx_solve_" + model + "cpt_" + solver + "(driven, 2, " + further,
+			"pmx_solve_group_" + model + "cpt_" + solver + "(driven, 2, {n}, " + further}
+		var want []float64
+		for i, call := range calls {
+			m, err := program(functions+"data {"+eventData+"}\nparameters {"+eventParams+"}\nmodel { target += sum(weight .* "+call+"); }").
+				Bind(c.set(t), BindOptions{})
+			if err != nil {
+				t.Fatalf("schedule %d, %s: %v", k, call, err)
+			}
+			x := c.params()
+			got := make([]float64, len(x))
+			lp, err := m.LogDensityGrad(x, got)
+			if err != nil {
+				t.Fatalf("schedule %d, %s: %v", k, call, err)
+			}
+			got = append(got, lp)
+			if i == 0 {
+				want = got
+				continue
+			}
+			for j, w := range want {
+				if !(math.Abs(got[j]-w) <= 1e-5*(1+math.Abs(w)+math.Abs(lp))) {
+					t.Errorf("schedule %d, %s: figure %d is %.12g, want %.12g", k, call, j, got[j], w)
+				}
+			}
+		}
+	}
+}
+
+// TestSolverFails checks that the message of a solver which fails has subject, time and state.
+func TestSolverFails(t *testing.T) {
+	const text = `functions {
+  vector explosion(real t, vector y, array[] real p, array[] real x_r, array[] int x_i) { return p[1] * y .* y; }
+  vector driven(real t, vector y, vector z, array[] real p, array[] real x_r, array[] int x_i) { return p[4] * square(y + 0.5); }
+}
+parameters { real k; }
+model { target += `
+	const records = "{0.0, 2, 0, 0.25}, {1.0, 0, 1, 0}, rep_array(0.0, 4), rep_array(0.0, 4), {1, 0, 1, 0}, rep_array(1, 4), rep_array(0, 4), rep_array(0, 4)"
+	for call, want := range map[string]string{
+		"sum(pmx_solve_group_rk45(explosion, 1, {2, 2}, " + records + ", {{0.1 * k}, {8 * k}}))":                                    "too short at time 0.125 of subject 2, in the state [",
+		"sum(pmx_solve_group_bdf(explosion, 1, {2, 2}, " + records + ", {{0.1 * k}, {8 * k}}))":                                     "too short at time 0.125 of subject 2, in the state [",
+		"sum(pmx_solve_group_onecpt_rk45(driven, 1, {2, 2}, " + records + ", {{1, 1, 1, 0.1 * k}, {1, 1, 1, 16 * k}}))":             "too short at time 0.125 of subject 2, in the state [",
+		"sum(pmx_integrate_ode_group_rk45(explosion, {{1}, {1}}, 0, {1, 1}, {1, 1}, {{0.1 * k}, {2 * k}}, {{0}, {0}}, {{0}, {0}}))": "too short at time 0.5 of subject 2, in the state [",
+		"pmx_integrate_ode_rk45(explosion, {1}, 0, {1}, {2 * k}, {0}, {0})[1, 1]":                                                   "too short at time 0.5, in the state [",
+	} {
+		m := modelOf(t, text+call+"; }", BindOptions{})
+		if _, err := m.LogDensityGrad([]float64{1}, make([]float64, 1)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", call, err, want)
+		}
+	}
+}
