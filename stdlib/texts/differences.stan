@@ -8,7 +8,8 @@ real nth(array[] real p, int k) { return p[min(k, size(p))]; }
 
 // The sum of (-x)^n / (n + 1)!, for abs(x) < 0.1.
 real series2(real x) {
-  return 1 - x / 2 * (1 - x / 3 * (1 - x / 4 * (1 - x / 5 * (1 - x / 6 * (1 - x / 7 * (1 - x / 8 * (1 - x / 9 * (1 - x / 10))))))));
+  return 1 - x * (1.0 / 2 - x * (1.0 / 6 - x * (1.0 / 24 - x * (1.0 / 120 - x * (1.0 / 720 - x * (1.0 / 5040 - x * (1.0 / 40320
+         - x * (1.0 / 362880 - x * (1.0 / 3628800)))))))));
 }
 
 real differ2(real a, real b, real t) {
@@ -26,7 +27,7 @@ real series3(real x, real y) {
     power *= -x;
     h = power - y * h;
     f *= n + 2;
-    sum += h / f;
+    sum += h * (1 / f);
   }
   return sum;
 }
@@ -63,7 +64,7 @@ real series4(real x, real y, real z) {
     h = power - y * h;
     g = h - z * g;
     f *= n + 3;
-    sum += g / f;
+    sum += g * (1 / f);
   }
   return sum;
 }
