@@ -284,8 +284,8 @@ func where(group bool) string {
 }
 
 // solver returns the source of the solver that a name ends with, for a right-hand side with these
-// further arguments, and the name of its function. driver is the argument of f after the state, if it
-// has one more.
+// further arguments, and the name of its function. driver is the argument of f after the state, if
+// there is one.
 func solver(name, driver, params string) (text, integrate string) {
 	file, integrate := "dop853", "integrate"
 	if strings.HasSuffix(name, "_bdf") {
