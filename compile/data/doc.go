@@ -7,7 +7,7 @@
 //	json.go   ParseJSON, ReadJSON: Stan's JSON data format; jsonfault.go: its non-numeric values
 //	read.go   ReadText, and Parse: data in any of the formats, gzip
 //	decimal.go decimals of up to 19 digits, exactly rounded
-//	nonmem.go data sets of NONMEM
+//	nonmem.go data sets of NONMEM; clock.go: their dates and times of day
 //	table.go  ParseTable: CSV; columns.go: its columns, missing values; rows.go: its rows;
 //	          join.go: several tables as one; groups.go: groups of rows;
 //	          how.go: columns read in a declared way; dates.go: dates and times

@@ -14,12 +14,14 @@ import (
 // another event. Their columns are known by name, in any case:
 //
 //	ID    the subject; all records of a subject follow one another
-//	TIME  hours or another unit, as a number
+//	TIME  hours or another unit, as a number; or the time of day, as in 13:30
+//	DATE  the day, month/day/year; DAT1 day/month/year, DAT2 year/month/day, DAT3 year/day/month
 //	DV    the observed value
 //	AMT, RATE, II, ADDL, SS, CMT, EVID, MDV  the doses
 //
 // A field that is empty, "." or NA has no value. Rows that begin with #, @ or a field C are
-// comments.
+// comments, and so are repeated headers. Fields may be separated by blanks. With dates, or times of
+// day, time is in hours since the first record of the subject: see clock.go.
 // The variables are:
 //
 //	nt, nSubjects        the number of records and of subjects
@@ -32,7 +34,8 @@ import (
 //
 // Without a column EVID, a record with AMT or RATE is a dose. An observation is a record with evid
 // 0, a value of DV, and MDV 0 if that is a column. Other columns are variables under their own
-// name. One that has no value, or no number, in some record is faulty.
+// name. Where a covariate has no value, it has the last one of the subject before it. Columns about
+// observations, such as DVID and LLOQ, are then 0. A column is faulty if it has no number.
 
 // nonmemItem is a column that describes events.
 type nonmemItem struct {
@@ -65,6 +68,7 @@ func parseNONMEM(file, text string, o Options) (*Set, error) {
 		return nil, err
 	}
 	n := &nonmem{file: file}
+	text = plainNONMEM(text)
 	r, _ := rowsOf(file, text)
 	for {
 		fields, err := r.Read()
@@ -81,6 +85,7 @@ func parseNONMEM(file, text string, o Options) (*Set, error) {
 			for _, h := range fields {
 				n.header = append(n.header, strings.TrimSpace(h))
 			}
+		case n.repeated(fields):
 		case first == "C" || strings.HasPrefix(first, "#") || strings.HasPrefix(first, "@"):
 		default:
 			row := make([]string, len(fields))
@@ -91,6 +96,40 @@ func parseNONMEM(file, text string, o Options) (*Set, error) {
 		}
 	}
 	return n.set()
+}
+
+// plainNONMEM separates the fields of a table of blanks by tabs, and leaves out the title of a
+// table that NONMEM wrote. The number of lines stays the same.
+func plainNONMEM(text string) string {
+	lines := strings.Split(text, "\n")
+	first := slices.IndexFunc(lines, func(l string) bool { return strings.TrimSpace(l) != "" })
+	if first >= 0 && strings.HasPrefix(strings.TrimSpace(lines[first]), "TABLE NO") {
+		lines[first] = ""
+		first = slices.IndexFunc(lines, func(l string) bool { return strings.TrimSpace(l) != "" })
+	}
+	if first >= 0 {
+		// A header may be marked as a comment for NONMEM.
+		if header, marked := strings.CutPrefix(strings.TrimSpace(lines[first]), "#"); marked && strings.Contains(strings.ToUpper(header), "TIME") {
+			lines[first] = header
+			text = strings.Join(lines, "\n")
+		}
+	}
+	if first < 0 || strings.ContainsAny(lines[first], ",;\t\"") {
+		return text
+	}
+	for i, l := range lines {
+		lines[i] = strings.Join(strings.Fields(l), "\t")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// repeated reports whether a row is the header again.
+func (n *nonmem) repeated(fields []string) bool {
+	same := len(fields) == len(n.header)
+	for i, f := range fields {
+		same = same && strings.TrimSpace(f) == n.header[i]
+	}
+	return same
 }
 
 // fault returns an error about a record, counted from 0.
@@ -174,13 +213,19 @@ func (n *nonmem) set() (*Set, error) {
 	// Events.
 	events := map[string][]float64{}
 	known := []string{"id", "dv", "mdv"}
+	for format := range dateOrders() {
+		known = append(known, format)
+	}
 	for _, item := range nonmemItems() {
 		known = append(known, item.name)
 		x := slices.Repeat([]float64{item.missing}, count)
 		if at := n.column(item.name); at >= 0 {
 			var without int
 			var err *Error
-			if x, without, err = n.numbers(at, item.missing); err != nil {
+			if x, without, err = n.numbers(at, item.missing); item.name == "time" {
+				x, without, err = n.times(at)
+			}
+			if err != nil {
 				return nil, err
 			}
 			if item.name == "time" && without >= 0 {
@@ -259,9 +304,11 @@ func (n *nonmem) set() (*Set, error) {
 		if name == "" || slices.Contains(known, strings.ToLower(h)) || s.has(name) {
 			continue
 		}
-		x, without, err := n.numbers(at, math.NaN())
-		if err == nil && without >= 0 {
-			err = n.fault(without, "write its value, or leave it out of the model", "%s has no value", h)
+		x, _, err := n.numbers(at, math.NaN())
+		if err == nil {
+			if without := n.carry(x, aboutObservations(h)); without >= 0 {
+				err = n.fault(without, "write its value: there is none in an earlier record of the subject", "%s has no value", h)
+			}
 		}
 		if err != nil {
 			s.addFault(name, err)
@@ -280,6 +327,41 @@ func (n *nonmem) set() (*Set, error) {
 	return s, nil
 }
 
+// aboutObservations reports whether a column is about observations, so that records without a value
+// have 0.
+func aboutObservations(name string) bool {
+	return slices.Contains([]string{"dvid", "blq", "bql", "cens", "lloq"}, strings.ToLower(name))
+}
+
+// carry gives records without a value, which is NaN, the last value of the subject before it. The
+// first records of a subject have its value if that does not change; with zero, all records without
+// a value have 0. It returns the first record for which there is no value, or -1.
+func (n *nonmem) carry(x []float64, zero bool) (without int) {
+	for first := 0; first < len(x); {
+		last := first + 1
+		for last < len(x) && n.ids[last] == n.ids[first] {
+			last++
+		}
+		own := x[first:last]
+		given := slices.DeleteFunc(slices.Clone(own), math.IsNaN)
+		for i := range own {
+			switch {
+			case !math.IsNaN(own[i]):
+			case zero:
+				own[i] = 0
+			case i > 0:
+				own[i] = own[i-1]
+			case len(given) > 0 && slices.Min(given) == slices.Max(given):
+				own[i] = given[0]
+			default:
+				return first + i
+			}
+		}
+		first = last
+	}
+	return -1
+}
+
 // check checks what events may have, so that messages name the record and its subject.
 func (n *nonmem) check(e map[string][]float64) error {
 	for i := range n.fields {
@@ -294,8 +376,8 @@ func (n *nonmem) check(e map[string][]float64) error {
 		case !dose && amt > 0:
 			return n.fault(i, "write EVID 1 for a dose, or no AMT", "AMT is %g, but EVID is %g", amt, evid)
 		case !dose:
-		case rate < 0:
-			return n.fault(i, "write the rate of the infusion, or 0 for a bolus; a rate that the model estimates is computed in the program", "RATE is %g", rate)
+		case rate < 0 && rate != -1 && rate != -2:
+			return n.fault(i, "write the rate of the infusion, 0 for a bolus, or -1 or -2 for a rate or duration that the program computes", "RATE is %g", rate)
 		case amt < 0:
 			return n.fault(i, "write the amount of the dose", "AMT is %g", amt)
 		case e["cmt"][i] < 1:
