@@ -545,3 +545,35 @@ func TestComputedOutcome(t *testing.T) {
 		}
 	}
 }
+
+// TestEventOrCensored: a column about censoring whose name says the opposite of its use has a note.
+func TestEventOrCensored(t *testing.T) {
+	for _, c := range []struct{ column, values, formula, want string }{
+		{"failed", "1,0,1", "cens(failed)", "cens(failed) takes 1 for a censored row, but the name suggests that 1 is an event. If it is, write cens(1 - failed)"},
+		{"Has_Died", "1,0,0", "cens(Has_Died)", "cens(Has_Died) takes 1 for a censored row, but the name suggests that 1 is an event. If it is, write cens(1 - Has_Died)"},
+		{"event", "yes,no,yes", "cens(event)", "cens(event) takes yes for a censored row, but the name suggests that it is an event. If it is, write 1 for events and 0 for censored rows in the table, and cens(1 - event)"},
+		{"censored", "1,0,1", "cens(1 - censored)", "cens(1 - censored) takes 1 in censored for an event, but the name suggests that 1 is a censored row. If it is, write cens(censored)"},
+		{"failed", "1,0,1", "cens(1 - failed)", ""},
+		{"failed", "0,0,0", "cens(failed)", ""},
+		{"censored", "1,0,1", "cens(censored)", ""},
+		{"died", "dead,alive,dead", "cens(died)", ""}, // the words say what they mean
+		{"status", "1,0,1", "cens(status)", ""},
+		{"eventual", "1,0,1", "cens(eventual)", ""},
+	} {
+		table := "t," + c.column + "\n"
+		for i, v := range strings.Split(c.values, ",") {
+			table += fmt.Sprintf("%d.5,%s\n", i+1, v)
+		}
+		set, err := data.ParseTable("t.csv", table, data.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, failed := New("t | "+c.formula+" ~ 1", set, Options{Family: "weibull"})
+		if failed != nil {
+			t.Fatal(c.column, failed)
+		}
+		if got := strings.Join(p.Notes, "; "); got != c.want {
+			t.Errorf("%s of %s: %q, want %q", c.formula, c.values, got, c.want)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/lang/diag"
@@ -201,9 +202,47 @@ func (w *writer) check() *Error {
 		return errorf(w.spec.censored.at, "choose gaussian, student, lognormal, gamma or weibull", "%s cannot have censored outcomes here", f.name)
 	}
 	if c := w.spec.censored; c != nil {
-		return w.checkCensored(c)
+		if err := w.checkCensored(c); err != nil {
+			return err
+		}
+		w.doubtCensored(c)
 	}
 	return nil
+}
+
+// eventWords are words in names of columns where 1 means that the event happened, and
+// censoredWords those where it means that it did not.
+var (
+	eventWords    = []string{"event", "events", "fail", "failed", "failure", "died", "dead", "death", "deceased", "relapse", "relapsed", "occurred", "observed", "uncensored", "recovered", "cured", "churned", "broke", "broken"}
+	censoredWords = []string{"cens", "censor", "censored", "censoring", "alive", "survived"}
+)
+
+// doubtCensored adds a note if the name of the column says the opposite of what its use does.
+func (w *writer) doubtCensored(c *arith) {
+	says := func(name string, list []string) bool {
+		words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) })
+		return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(list, word) })
+	}
+	col := c.column
+	if col == nil {
+		if name := c.kids[1].column.name; says(name, censoredWords) && !says(name, eventWords) {
+			w.Notes = append(w.Notes, fmt.Sprintf("cens(1 - %s) takes 1 in %s for an event, but the name suggests that 1 is a censored row. If it is, write cens(%s)", name, name, name))
+		}
+		return
+	}
+	if !says(col.name, eventWords) || says(col.name, censoredWords) {
+		return
+	}
+	for _, l := range col.levels {
+		switch strings.ToLower(l) {
+		case "yes", "true":
+			w.Notes = append(w.Notes, fmt.Sprintf("cens(%s) takes %s for a censored row, but the name suggests that it is an event. If it is, write 1 for events and 0 for censored rows in the table, and cens(1 - %s)", col.name, l, col.name))
+			return
+		}
+	}
+	if col.levels == nil && slices.Contains(col.values, 1) {
+		w.Notes = append(w.Notes, fmt.Sprintf("cens(%s) takes 1 for a censored row, but the name suggests that 1 is an event. If it is, write cens(1 - %s)", col.name, col.name))
+	}
 }
 
 // checkCensored returns an error if a column cannot indicate which rows are censored.

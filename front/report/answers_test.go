@@ -223,3 +223,32 @@ parameters { vector[J] b; ordered[2] c; } model { b ~ std_normal(); c ~ std_norm
 		t.Errorf("%+v", figures)
 	}
 }
+
+// TestMissingValues: missing values have a line below the data, and come after the parameters.
+func TestMissingValues(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 13} {
+		table := "y\n"
+		for i := range 20 {
+			if i < n {
+				table += "NA\n"
+			} else {
+				table += fmt.Sprintf("%d.5\n", i%4)
+			}
+		}
+		r := made(t, sampled(t, `data { int<lower=0> N; vector<missing>[N] y; } parameters { real a; } model { a ~ std_normal(); y ~ normal(a, 1); }`, table), report.Options{Quick: true})
+		want := map[int]string{0: "", 1: "1 value is missing and was estimated as a parameter: 1 of 20 values of y: y[1].",
+			2:  "2 values are missing and were estimated as parameters: 2 of 20 values of y: y[1], y[2].",
+			13: "13 values are missing and were estimated as parameters: 13 of 20 values of y: y[1], y[2], y[3], y[4], y[5], y[6], y[7], y[8], y[9], y[10], y[11], y[12], …."}[n]
+		if r.Fitted.Data.Note != want {
+			t.Errorf("%d missing: %q", n, r.Fitted.Data.Note)
+		}
+		if len(r.Answers) != 1 || !strings.HasPrefix(r.Answers[0], "a is ") {
+			t.Errorf("%d missing: answers %q", n, r.Answers)
+		}
+		for i, name := range r.Summary.Name {
+			if n > 0 && r.Summary.Aside[i] != strings.HasPrefix(name, "y[") {
+				t.Errorf("%s is aside: %v", name, r.Summary.Aside[i])
+			}
+		}
+	}
+}

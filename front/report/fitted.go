@@ -81,8 +81,38 @@ func fitted(w *work) *Fitted {
 			}
 		}
 	}
+	t.Note = w.missing()
 	out.Data = t
 	return out
+}
+
+// maxMissing is the maximum number of missing values that are listed by name.
+const maxMissing = 12
+
+// missing says which values of the data are missing, and so are parameters; "" if none are.
+func (w *work) missing() string {
+	p, err := w.fit.Posterior(w.ctx)
+	if err != nil {
+		return ""
+	}
+	n := 0
+	var parts []string
+	for _, m := range p.Missing() {
+		n += len(m.Elements)
+		listed := m.Elements[:min(len(m.Elements), maxMissing)]
+		text := fmt.Sprintf("%d of %d values of %s: %s", len(m.Elements), m.Size, m.Name, strings.Join(listed, ", "))
+		if len(listed) < len(m.Elements) {
+			text += ", …"
+		}
+		parts = append(parts, text)
+	}
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "1 value is missing and was estimated as a parameter: " + parts[0] + "."
+	}
+	return fmt.Sprintf("%d values are missing and were estimated as parameters: %s.", n, strings.Join(parts, "; "))
 }
 
 // levelsText lists the first levels of a factor with their numbers.

@@ -37,7 +37,7 @@ func (w *work) aside() []bool {
 	out := make([]bool, len(w.names))
 	n := 0
 	for i, name := range w.names {
-		if out[i] = w.rows[i].SD == 0 || w.auxiliary(variableOf(name)) || w.mirrored(name); out[i] {
+		if out[i] = w.rows[i].SD == 0 || w.roles.Missing[variableOf(name)] || w.auxiliary(variableOf(name)) || w.mirrored(name); out[i] {
 			n++
 		}
 	}
@@ -89,12 +89,13 @@ type panel struct {
 	members []int
 }
 
-// rank orders variables: population quantities, group-level terms, auxiliary variables.
+// rank orders variables: population quantities, then group-level terms and missing values, then
+// auxiliary variables.
 func (w *work) rank(variable string) int {
 	switch {
 	case w.auxiliary(variable):
 		return 2
-	case w.roles.Groups[variable]:
+	case w.roles.Groups[variable] || w.roles.Missing[variable]:
 		return 1
 	}
 	return 0

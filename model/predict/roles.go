@@ -32,6 +32,9 @@ type Roles struct {
 	// covariances.
 	Symmetric map[string]bool
 
+	// Missing are the data whose missing values are parameters.
+	Missing map[string]bool
+
 	// Outcomes are the data that have a distribution.
 	Outcomes map[string]bool
 
@@ -59,7 +62,7 @@ type Curve struct {
 
 // RolesOf finds the roles of the variables of a program.
 func RolesOf(p *compile.Program) *Roles {
-	out := &Roles{map[string]bool{}, map[string]Correlation{}, map[string]bool{}, map[string]string{}, map[string]bool{}, map[string]bool{}, map[string]string{}, map[string]Curve{}}
+	out := &Roles{map[string]bool{}, map[string]Correlation{}, map[string]bool{}, map[string]string{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]string{}, map[string]Curve{}}
 	if p == nil {
 		return out
 	}
@@ -101,6 +104,9 @@ func (r *roles) collect() {
 			switch x := n.(type) {
 			case *ast.VarDecl:
 				v := r.info.Defs[x]
+				if v != nil && v.Missing {
+					r.out.Missing[v.Name] = true
+				}
 				if v != nil && v.Global {
 					r.globals = append(r.globals, v)
 				}
