@@ -62,6 +62,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/check"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/lang/types"
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
@@ -219,7 +220,13 @@ func CompileWith(f *source.File, o Options) (*Program, diag.List) {
 
 // uncensored returns the program without declarations of censored data.
 func uncensored(tree *ast.File, info *check.Info) (*ast.File, *check.Info, diag.List) {
-	tree = censor.Rewrite(tree, info)
+	tree = censor.Rewrite(tree, info, func(c *check.Call) bool {
+		f, ok := c.Overload.(*stdlib.Func)
+		if ok {
+			_, ok = f.Overload.(types.Elementwise)
+		}
+		return ok
+	})
 	info, list := check.Check(tree, stdlib.Language())
 	if list.HasErrors() {
 		return nil, nil, list.Errors()

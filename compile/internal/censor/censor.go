@@ -33,9 +33,10 @@ func Is(info *check.Info) bool {
 	return false
 }
 
-// Rewrite returns a checked program without declarations of censored data.
-func Rewrite(f *ast.File, info *check.Info) *ast.File {
-	w := &writer{info: info, taken: map[string]bool{}, cuts: map[*check.Var]*cut{}}
+// Rewrite returns a checked program without declarations of censored data. elementwise reports
+// whether a call applies a function of numbers to each element of its arguments.
+func Rewrite(f *ast.File, info *check.Info, elementwise func(*check.Call) bool) *ast.File {
+	w := &writer{info: info, elementwise: elementwise, taken: map[string]bool{}, cuts: map[*check.Var]*cut{}}
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Ident:
@@ -79,7 +80,9 @@ func Rewrite(f *ast.File, info *check.Info) *ast.File {
 
 // writer is the state of rewriting a program.
 type writer struct {
-	info  *check.Info
+	info        *check.Info
+	elementwise func(*check.Call) bool
+
 	taken map[string]bool // names
 	cuts  map[*check.Var]*cut
 	used  []*cut // in the order of their first use

@@ -109,29 +109,18 @@ func (t *term) statement(known func(y ast.Expr, args []ast.Expr) ast.Stmt) ast.S
 	var before []ast.Stmt
 	args := make([]ast.Expr, len(t.args))
 	for k, a := range t.args {
-		e := t.info.Types[a].Type
-		_, name := ast.Unparen(a).(*ast.VarExpr)
-		switch x, indexed := ast.Unparen(a).(*ast.IndexExpr); {
-		case e.IsScalar():
-			args[k] = a
-			continue
-		case name:
-		case indexed:
-			_, name = ast.Unparen(x.X).(*ast.VarExpr)
-		}
-		if name {
-			args[k] = t.element(a, i)
-			continue
-		}
-		once := t.fresh("arg")
-		decl := &ast.TypeExpr{Base: b.base(), Elem: e.Kind.String()}
-		if e.Dims > 0 {
-			decl.ArrayDims = []ast.Expr{size}
-		} else {
-			decl.Sizes = []ast.Expr{size}
-		}
-		before = append(before, &ast.VarDecl{Base: b.base(), Type: decl, Name: b.ident(once), Init: a})
-		args[k] = b.at(b.name(once), i)
+		args[k] = t.pushed(a, i, func(whole ast.Expr) ast.Expr {
+			e := t.info.Types[whole].Type
+			once := t.fresh("arg")
+			decl := &ast.TypeExpr{Base: b.base(), Elem: e.Kind.String()}
+			if e.Dims > 0 {
+				decl.ArrayDims = []ast.Expr{size}
+			} else {
+				decl.Sizes = []ast.Expr{size}
+			}
+			before = append(before, &ast.VarDecl{Base: b.base(), Type: decl, Name: b.ident(once), Init: whole})
+			return b.at(b.name(once), i)
+		})
 	}
 	loop := b.loop(i.(*ast.VarExpr).Name, size, t.choice(t.element(t.variate, i), i, args, known))
 	return b.block(append(before, loop)...)
@@ -265,4 +254,49 @@ func (t *term) element(e, i ast.Expr) ast.Expr {
 	}
 	out.Indices = append(out.Indices, &ast.Single{Base: b.base(), X: i})
 	return &out
+}
+
+// pushed returns an element of e, or e if it is a number. The index moves to the containers from
+// which e is computed, as in exp(a + b * x[i]), so that data alone decide what the known and the
+// other values need. once returns the element of a container that is computed as a whole.
+func (t *term) pushed(e, i ast.Expr, once func(ast.Expr) ast.Expr) ast.Expr {
+	own := t.info.Types[e].Type
+	if own.IsScalar() {
+		return e
+	}
+	push := func(e ast.Expr) ast.Expr { return t.pushed(e, i, once) }
+	switch x := e.(type) {
+	case *ast.VarExpr:
+		return t.b.at(x, i)
+	case *ast.Paren:
+		return &ast.Paren{Base: x.Base, X: push(x.X)}
+	case *ast.IndexExpr:
+		if _, ok := ast.Unparen(x.X).(*ast.VarExpr); ok {
+			return t.element(x, i)
+		}
+	case *ast.Unary:
+		if x.Op == "-" {
+			return &ast.Unary{Base: x.Base, Op: x.Op, X: push(x.X)}
+		}
+	case *ast.Binary:
+		left, right := t.info.Types[x.X].Type, t.info.Types[x.Y].Type
+		one := left.IsScalar() || right.IsScalar()
+		op := map[string]string{"+": "+", "-": "-", ".*": "*", "./": "/", ".^": "^", "^": "^"}[x.Op]
+		if one && (x.Op == "*" || x.Op == "/") {
+			op = x.Op
+		}
+		if op != "" && (one || left.Equal(right)) {
+			return &ast.Binary{Base: x.Base, Op: op, OpPos: x.OpPos, X: push(x.X), Y: push(x.Y)}
+		}
+	case *ast.CallExpr:
+		if call := t.info.Calls[x]; call != nil && t.elementwise(call) {
+			out := *x
+			out.Args = nil
+			for _, a := range x.Args {
+				out.Args = append(out.Args, push(a))
+			}
+			return &out
+		}
+	}
+	return once(e)
 }
