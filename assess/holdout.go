@@ -24,6 +24,11 @@ type Holdout struct {
 	Rows     []string // data variables with one row per observation
 	Variable string   // the variable that the model's statements are about
 
+	// Unobserved is the number of rows of the data that lack their outcome. They are no observations.
+	Unobserved int
+
+	observed []int // the rows of the data that are observations; nil: all are
+
 	model   *model.Model
 	derived *model.Derived
 	values  *data.Set
@@ -62,6 +67,17 @@ func NewHoldout(ctx context.Context, m *model.Model, values any, o model.BindOpt
 	}
 	if h.size, h.N, err = m.Program().Rows(set, h.Rows); err != nil {
 		return nil, err
+	}
+	if missing := m.Program().Missing(set, out.Variable); len(missing) > 0 && out.Dims == 1 && len(missing) < h.N && slices.Contains(h.Rows, out.Variable) {
+		if v, _ := set.Get(out.Variable); len(v.Shape) == 1 { // a row without its outcome is no observation
+			for i := range h.N {
+				if !slices.Contains(missing, i) {
+					h.observed = append(h.observed, i)
+				}
+			}
+			set = set.ChooseRows(h.Rows, h.size, h.observed)
+			h.values, h.N, h.Unobserved = set, len(h.observed), len(missing)
+		}
 	}
 	for _, name := range h.Rows {
 		if missing := m.Program().Missing(set, name); len(missing) > 0 {
@@ -124,6 +140,14 @@ func (h *Holdout) apart(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// Row returns the row of the data of an observation; both count from 0.
+func (h *Holdout) Row(observation int) int {
+	if h == nil || h.observed == nil {
+		return observation
+	}
+	return h.observed[observation]
 }
 
 // Groups groups the rows by the value of a data variable with one number per row. It returns the

@@ -63,9 +63,19 @@ func TestMissingLeftOut(t *testing.T) {
 	if v := r.Variables[0]; v.Observations != 6 || slices.ContainsFunc(v.Observed, math.IsNaN) {
 		t.Errorf("%d observations: %v", v.Observations, v.Observed)
 	}
-	if _, err := assess.NewHoldout(t.Context(), m, values, model.BindOptions{}); err == nil || !strings.Contains(err.Error(), "y has missing values") {
-		t.Errorf("held-out rows: %v", err)
+	h, err := assess.NewHoldout(t.Context(), m, values, model.BindOptions{})
+	if err != nil || h.N != 6 || h.Unobserved != 2 || h.Dim() != 3 || h.Row(1) != 2 || h.Row(5) != 7 {
+		t.Errorf("held-out rows: %v, %v", h, err)
 	}
+	covariate, err := model.Compile("m.stan", strings.ReplaceAll(strings.Replace(lineWithMissing, "vector[N] x", "vector<missing>[N] x", 1), "s ~ normal", "x ~ normal(0, 1); s ~ normal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	values["x"] = []float64{-2, -1, 0, 1, 2, nan, 4, 5}
+	if _, err := assess.NewHoldout(t.Context(), covariate, values, model.BindOptions{}); err == nil {
+		t.Error("rows with missing covariates can be held out")
+	}
+	values["x"] = []float64{-2, -1, 0, 1, 2, 3, 4, 5}
 	s, err := assess.NewSimulator(t.Context(), m, values, 3, 1, assess.SimulatorOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -116,7 +116,7 @@ func (o *validating) run(cmd *cobra.Command, arg string) error {
 		j.Draws = r.Draws
 		for k, row := range folds.Folds[u.Number].Test {
 			elpd, mcse = append(elpd, r.HeldOut[k].ELPD), append(mcse, r.HeldOut[k].MCSE)
-			j.Pointwise.Name = append(j.Pointwise.Name, fmt.Sprintf("%s[%d]", h.Variable, row+1))
+			j.Pointwise.Name = append(j.Pointwise.Name, fmt.Sprintf("%s[%d]", h.Variable, h.Row(row)+1))
 		}
 		return nil
 	}); err != nil {
@@ -219,6 +219,9 @@ func (o *validating) show(w io.Writer, h *assess.Holdout, j *looJSON, fits int) 
 	var b strings.Builder
 	writeParagraph(&b, "", fmt.Sprintf("%s of %d observations of %s, %d draws each. Left out together: the rows of %s.",
 		count(fits, "fold", "folds"), j.Observations, h.Variable, j.Draws, strings.Join(h.Rows, ", ")), lineWidth(w))
+	if h.Unobserved > 0 {
+		writeParagraph(&b, "", fmt.Sprintf("%s without %s are in no fold: their values are parameters, from which nothing is learnt.", count(h.Unobserved, "row", "rows"), h.Variable), lineWidth(w))
+	}
 	b.WriteString("\n")
 	cells := [][]string{{"", "estimate", "se"}}
 	for _, name := range []string{"elpd_cv", "cvic"} {

@@ -504,6 +504,8 @@ func TestEncodings(t *testing.T) {
 		{"d.R", "y <- 1；", "d.R:1:7: expected the name of a variable", "write `;`" + keyboard},
 		{"d.csv", "x，y\n1，2\n", "d.csv:1:1: the first line has no comma", "write `,` or `;` between columns" + keyboard},
 		{"d.csv", "y\n−1\n２\n", "d.csv:2:1: y is −1 in row 1, which is no number", "write `-1`" + keyboard},
+		{"d.csv", "y\n1\n<0.5\n2\n", "d.csv:3:1: y is <0.5 in row 2, which is no number", "write the limit alone, 0.5, and declare the data as censored: vector<censored_below=0.5>[N] y"},
+		{"d.csv", "y\n1\n>= 30\n2\n", "d.csv:3:1: y is >= 30 in row 2, which is no number", "write the limit alone, 30, and declare the data as censored: vector<censored_above=30>[N] y"},
 		{"d.csv", "x;y\n1;1,5\n2;0,125\n", "d.csv:2:3: y is 1,5 in row 1, which is no number", "write a decimal point: 1.5"},
 		{"d.csv", "y\n\"1,234\"\n\"2,345.5\"\n", "d.csv:2:1: y is 1,234 in row 1, which is no number", "write the number alone: 1234"},
 		{"d.csv", "y\n5 %\n6.5%\n", "d.csv:2:1: y is 5 % in row 1, which is no number", "write the number alone: 5"},

@@ -449,6 +449,19 @@ func rewritten(text string) string {
 	return ""
 }
 
+// limit returns how to write a text such as <0.5, which says that a value is below or above a limit;
+// "" for other texts.
+func limit(text, name string) string {
+	for sign, kind := range map[string]string{"<": "censored_below", ">": "censored_above", "≤": "censored_below", "≥": "censored_above"} {
+		number, ok := strings.CutPrefix(strings.TrimSpace(text), sign)
+		number = strings.TrimSpace(strings.TrimPrefix(number, "="))
+		if ok && isNumber(number) {
+			return fmt.Sprintf("write the limit alone, %s, and declare the data as censored: vector<%s=%s>[N] %s", number, kind, number, name)
+		}
+	}
+	return ""
+}
+
 var (
 	decimalComma = regexp.MustCompile(`^[+-]?([0-9]*,[0-9]{1,2}|[0-9]*,[0-9]{4,}|0,[0-9]+)([eE][+-]?[0-9]+)?$`)
 	thousands    = regexp.MustCompile(`^[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?$`)
@@ -476,6 +489,12 @@ func levels(memory *allowance, again func() rowReader, columns []column, holes [
 		isText := c.declared != nil || c.given != nil
 		if c.rows != nil && !isText && c.count > len(c.reals)/2 {
 			c.numbers, c.integers, some = true, c.notIntegers == 0, true // its texts are faults of their rows
+			continue
+		}
+		if fix := limit(c.text, c.name); !isText && fix != "" {
+			c.fault = &Error{Line: c.textLine, Column: c.textAt, Path: fmt.Sprintf("%s[%d]", c.name, c.textRow),
+				Message: fmt.Sprintf("%s is %s in row %d, which is no number", c.name, clip(c.text), c.textRow), Fix: fix}
+			c.faultLength = len(c.text)
 			continue
 		}
 		if fix := rewritten(c.text); !isText && fix != "" {
