@@ -24,7 +24,8 @@ type Holdout struct {
 	Rows     []string // data variables with one row per observation
 	Variable string   // the variable that the model's statements are about
 
-	// Unobserved is the number of rows of the data that lack their outcome. They are no observations.
+	// Unobserved is the number of rows of the data that lack their outcome. They are no
+	// observations.
 	Unobserved int
 
 	observed []int // the rows of the data that are observations; nil: all are

@@ -449,8 +449,8 @@ func rewritten(text string) string {
 	return ""
 }
 
-// limit returns how to write a text such as <0.5, which says that a value is below or above a limit;
-// "" for other texts.
+// limit returns how to write a text such as <0.5, which says that a value is below or above a
+// limit; "" for other texts.
 func limit(text, name string) string {
 	for sign, kind := range map[string]string{"<": "censored_below", ">": "censored_above", "≤": "censored_below", "≥": "censored_above"} {
 		number, ok := strings.CutPrefix(strings.TrimSpace(text), sign)

@@ -251,7 +251,7 @@ func (c *checker) missingAllowed(b *ast.Bound, vt types.Type) {
 			"", "remove `missing`; a parameter needs no data")
 	case holdsInt(vt):
 		c.report(diag.Errorf(diag.MissingNotAllowed, b.Span(), "integers cannot have missing values"),
-			why, "leave these rows out, or sum over the possible values in the model")
+			why, "leave these rows out; or make them a parameter, array[N] int<lower=low, upper=high>, with low and high in the data, equal where the value is known")
 	case vt.Scalar() == types.Complex:
 		c.report(diag.Errorf(diag.MissingNotAllowed, b.Span(), "complex numbers cannot have missing values"),
 			"", "declare the real and the imaginary parts separately, and make the number by to_complex(…)")
