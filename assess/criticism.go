@@ -11,6 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/assess/criticise"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/psis"
+	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
@@ -315,7 +316,7 @@ func (p *Predictive) oddCounts(v PredictiveVariable, odd []CountClass) diagnose.
 
 // oddGroups returns the finding about groups of rows that deviate from their predictions.
 func (p *Predictive) oddGroups(v PredictiveVariable, odd []GroupCheck) diagnose.Finding {
-	slices.SortFunc(odd, func(a, b GroupCheck) int { return cmp.Compare(math.Abs(b.Deviation), math.Abs(a.Deviation)) })
+	sorting.Stable(odd, func(a, b GroupCheck) int { return cmp.Compare(math.Abs(b.Deviation), math.Abs(a.Deviation)) })
 	var texts []string
 	for _, c := range odd {
 		texts = append(texts, fmt.Sprintf("%s (%.4g; predicted %.4g to %.4g)", groupText(c.By, v.Groups.X, c.Low, c.High), c.Check.Observed, c.Check.Q5, c.Check.Q95))

@@ -10,6 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/assess/criticise"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // This file makes predictive checks of groups of rows.
@@ -144,7 +145,7 @@ func (g *grouping) divide(values *data.Set, columns, keys [][]float64, o Predict
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return slices.Compare(key(a), key(b)) })
+	sorting.Stable(order, func(a, b int) int { return slices.Compare(key(a), key(b)) })
 	g.of = make([]int, n)
 	for k, row := range order {
 		if k == 0 || slices.Compare(key(order[k-1]), key(row)) != 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 	"github.com/ppl-lang/ppl/compile/internal/vm"
+	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
@@ -150,7 +151,7 @@ func (e *Explanation) lines(of map[source.Position]*LineCost, cost func(l *LineC
 		l.Share = share(l.NS, e.NS)
 		e.Lines = append(e.Lines, *l)
 	}
-	slices.SortFunc(e.Lines, func(a, b LineCost) int {
+	sorting.Stable(e.Lines, func(a, b LineCost) int {
 		return cmp.Or(cmp.Compare(b.NS, a.NS), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/infer/warmup"
+	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/model"
 	"github.com/ppl-lang/ppl/model/predict"
 )
@@ -119,7 +119,7 @@ func together(failures []error) []error {
 		}
 		if g := groups[key]; g != nil {
 			g.ids = append(g.ids, strconv.Itoa(c.ID))
-			slices.SortFunc(g.ids, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+			sorting.Stable(g.ids, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
 			continue
 		}
 		groups[key] = &chainsError{[]string{strconv.Itoa(c.ID)}, c.Err}

@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // Report summarises the fits of a study.
@@ -308,7 +310,7 @@ func (r *Report) readResults(path string) error {
 		q.finish()
 		r.Quantities = append(r.Quantities, *q)
 	}
-	slices.SortStableFunc(r.Failures, func(a, b Failure) int { return b.Fits - a.Fits })
+	sorting.Stable(r.Failures, func(a, b Failure) int { return b.Fits - a.Fits })
 	return nil
 }
 

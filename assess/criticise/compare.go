@@ -3,9 +3,10 @@ package criticise
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // Compared is a model with its results in a comparison.
@@ -52,7 +53,7 @@ func Compare(pointwise [][]float64) ([]Compared, error) {
 	for i, p := range pointwise {
 		out = append(out, Compared{Model: i, ELPD: Sum(p), Weight: weights[i]})
 	}
-	slices.SortStableFunc(out, func(a, b Compared) int {
+	sorting.Stable(out, func(a, b Compared) int {
 		switch {
 		case a.ELPD.Value > b.ELPD.Value:
 			return -1

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // Fold is a set of observations, Test, that are predicted from others, Train. Both are lists of
@@ -72,7 +74,7 @@ func FutureFolds(time []float64, k int, first float64) ([]Fold, error) {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(time[a], time[b]) })
+	sorting.Stable(order, func(a, b int) int { return cmp.Compare(time[a], time[b]) })
 	// Observations of the same time belong to the same block.
 	next := func(at int) int {
 		for at < n && at > 0 && time[order[at]] == time[order[at-1]] {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ppl-lang/ppl/infer/psis"
 	"github.com/ppl-lang/ppl/internal/goroutines"
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // LOO computes leave-one-out predictive densities by Pareto smoothed importance sampling, and WAIC,
@@ -325,7 +326,7 @@ func (r *Result) Bad() []int {
 			bad = append(bad, i)
 		}
 	}
-	slices.SortStableFunc(bad, func(a, b int) int {
+	sorting.Stable(bad, func(a, b int) int {
 		switch {
 		case r.K[a] > r.K[b]:
 			return -1

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/infer/psis"
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // Scaling says how a posterior changes when a part of its density is raised to a power near one.
@@ -69,7 +70,7 @@ func Distance(x, weights []float64) float64 {
 	for i := range x {
 		all[i] = draw{x[i], weights[i]}
 	}
-	slices.SortFunc(all, func(a, b draw) int { return cmp.Compare(a.x, b.x) })
+	sorting.Stable(all, func(a, b draw) int { return cmp.Compare(a.x, b.x) })
 	one := func() float64 {
 		var p, q, pq, qp, sumP, sumQ float64
 		for i := range all[:max(len(all)-1, 0)] {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // Curve is the Kaplan–Meier estimate of a survival function: the share of a population whose time
@@ -24,7 +26,7 @@ func productLimit(times []float64, event []bool, last bool) Curve {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(times[a], times[b]) })
+	sorting.Stable(order, func(a, b int) int { return cmp.Compare(times[a], times[b]) })
 	var c Curve
 	s := 1.0
 	for i := 0; i < len(order); {

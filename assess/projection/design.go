@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // factor has the columns whose effects vary by the same groups.
@@ -132,7 +134,7 @@ func (p *Problem) designOf(terms []int) *design {
 			d.factors[i].columns = append(d.factors[i].columns, out)
 		}
 	}
-	slices.SortStableFunc(d.factors, func(a, b *factor) int { return cmp.Compare(b.levels, a.levels) })
+	sorting.Stable(d.factors, func(a, b *factor) int { return cmp.Compare(b.levels, a.levels) })
 	d.layOut()
 	return d
 }

@@ -3,6 +3,8 @@ package projection
 import (
 	"math"
 	"slices"
+
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // minimise finds a minimum by the method of Nelder and Mead, from x and points at a distance that
@@ -41,7 +43,7 @@ func minimise(f func(x []float64) float64, x []float64, step float64) []float64 
 	}
 	const tolerance = 1e-7
 	for range 200 * n {
-		slices.SortStableFunc(simplex, func(a, b point) int {
+		sorting.Stable(simplex, func(a, b point) int {
 			switch {
 			case a.f < b.f:
 				return -1

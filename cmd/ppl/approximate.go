@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +21,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/infer/sampler"
 	"github.com/ppl-lang/ppl/internal/files"
+	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/model"
 )
 
@@ -401,7 +401,7 @@ func (a *approximation) showRejections(all []infer.Rejection, evaluations int64)
 		total += r.Count
 	}
 	printMessage(a.stderr, "The model rejected %d of %d evaluations (harmless if few):", total, evaluations)
-	slices.SortStableFunc(all, func(x, y infer.Rejection) int { return y.Count - x.Count })
+	sorting.Stable(all, func(x, y infer.Rejection) int { return y.Count - x.Count })
 	for _, r := range all[:min(5, len(all))] {
 		printMessage(a.stderr, "  %d × %s", r.Count, strings.ReplaceAll(r.Message, "\n", "\n      "))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // This file: findings in a few lines. The verdict comes first, then the worst findings with a
@@ -80,7 +81,7 @@ func sentences(findings []diagnose.Finding) []sentence {
 	}
 	for _, s := range out {
 		i := slices.IndexFunc(related, func(r relation) bool { return r.leader == s.leader.Code })
-		slices.SortStableFunc(s.followers, func(a, b diagnose.Finding) int {
+		sorting.Stable(s.followers, func(a, b diagnose.Finding) int {
 			return slices.Index(related[i].followers, a.Code) - slices.Index(related[i].followers, b.Code)
 		})
 	}

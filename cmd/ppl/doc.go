@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/types"
 	"github.com/ppl-lang/ppl/stdlib"
@@ -107,7 +108,7 @@ func noSuchName(name string) error {
 	near := diag.Nearest(name, slices.Values(all))
 	switch {
 	case len(like) > 0:
-		slices.SortFunc(like, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) })
+		sorting.Stable(like, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) })
 		more := ""
 		if len(like) > maxNames {
 			more = fmt.Sprintf(", and %d more", len(like)-maxNames)

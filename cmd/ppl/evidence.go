@@ -12,6 +12,7 @@ import (
 
 	"github.com/ppl-lang/ppl/assess"
 	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // weighing is a run of the command evidence.
@@ -145,7 +146,7 @@ func (o *weighing) run(cmd *cobra.Command, args []string) error {
 	if err := refused(same); err != nil {
 		return err
 	}
-	slices.SortStableFunc(all, func(a, b weighed) int {
+	sorting.Stable(all, func(a, b weighed) int {
 		switch x, y := a.evidence.Log, b.evidence.Log; {
 		case x > y, math.IsNaN(y) && !math.IsNaN(x):
 			return -1

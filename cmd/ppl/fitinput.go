@@ -15,6 +15,7 @@ import (
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/internal/files"
+	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/model"
 )
 
@@ -58,7 +59,7 @@ func drawFiles(dir string) []string {
 		return nil
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, "*_[0-9]*.csv"))
-	slices.SortFunc(files, natural)
+	sorting.Stable(files, natural)
 	base := func(path string) string { return path[:strings.LastIndexByte(path, '_')] }
 	if slices.ContainsFunc(files, func(f string) bool { return base(f) != base(files[0]) }) {
 		return nil

@@ -2,10 +2,10 @@ package main
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -42,7 +42,7 @@ func groupRejections(list []infer.Rejection) []rejectionGroup {
 		groups[i].messages++
 		groups[i].count += r.Count
 	}
-	slices.SortStableFunc(groups, func(a, b rejectionGroup) int { return b.count - a.count })
+	sorting.Stable(groups, func(a, b rejectionGroup) int { return b.count - a.count })
 	return groups
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
@@ -158,11 +159,11 @@ func (o *rowOptions) choose(fit *fit.Fit) ([]int, error) {
 	}
 	switch o.sort {
 	case "rhat":
-		slices.SortStableFunc(chosen, func(a, b int) int { return worse(-summary[a].Rhat, -summary[b].Rhat) })
+		sorting.Stable(chosen, func(a, b int) int { return worse(-summary[a].Rhat, -summary[b].Rhat) })
 	case "ess":
-		slices.SortStableFunc(chosen, func(a, b int) int { return worse(least(summary[a]), least(summary[b])) })
+		sorting.Stable(chosen, func(a, b int) int { return worse(least(summary[a]), least(summary[b])) })
 	case "name":
-		slices.SortStableFunc(chosen, func(a, b int) int { return natural(summary[a].Name, summary[b].Name) })
+		sorting.Stable(chosen, func(a, b int) int { return natural(summary[a].Name, summary[b].Name) })
 	}
 	return chosen, nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/ppl-lang/ppl/assess/criticise"
 	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/study"
 )
 
@@ -225,7 +226,7 @@ func (o *calibrating) report(w io.Writer, c *calibration) error {
 	fmt.Fprintf(&b, "%d simulations, ranks among %d draws.\n\n", j.Simulations-j.Failed, j.Draws)
 	cells := [][]string{{"", "p", "mean rank", "largest departure"}}
 	order := slices.Clone(j.Parameters)
-	slices.SortStableFunc(order, func(a, b sbcParameter) int {
+	sorting.Stable(order, func(a, b sbcParameter) int {
 		switch {
 		case a.P < b.P:
 			return -1

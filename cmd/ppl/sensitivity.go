@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,6 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/assess/criticise"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/psis"
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // scaling is a run of the command sensitivity.
@@ -201,7 +201,7 @@ func (o *scaling) run(cmd *cobra.Command, args []string) error {
 		return writeJSON(cmd.OutOrStdout(), sensitivityJSON{"sensitivity", quantities, number(s.Prior.K), number(s.Likelihood.K), notNil(s.Scaled), notNil(s.Unscaled), append([]diagnose.Finding{}, findings...)})
 	}
 	// Put the quantities that are most sensitive to the prior first.
-	slices.SortStableFunc(quantities, func(a, b scaledJSON) int {
+	sorting.Stable(quantities, func(a, b scaledJSON) int {
 		switch {
 		case a.Prior > b.Prior:
 			return -1

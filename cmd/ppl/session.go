@@ -13,6 +13,7 @@ import (
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/model"
 )
 
@@ -181,7 +182,7 @@ func (s *session) failures() []error {
 		}
 		return 0
 	}
-	slices.SortStableFunc(all, func(a, b error) int { return id(a) - id(b) })
+	sorting.Stable(all, func(a, b error) int { return id(a) - id(b) })
 	type failure struct {
 		key    string
 		chains []string

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/front/report"
+	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/model"
 	"github.com/ppl-lang/ppl/study"
 )
@@ -298,7 +299,7 @@ func seconds(s float64) string {
 // byCount returns the keys in the order of their counts, the largest first.
 func byCount(counts map[string]int) []string {
 	keys := slices.Collect(maps.Keys(counts))
-	slices.SortFunc(keys, func(a, b string) int {
+	sorting.Stable(keys, func(a, b string) int {
 		if d := counts[b] - counts[a]; d != 0 {
 			return d
 		}

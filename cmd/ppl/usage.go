@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // This file: the help texts, made from the tables of commands, flags and topics.
@@ -257,7 +259,7 @@ func flagsByTopic(cmd *cobra.Command, all bool) (shown []topicFlags, hidden int)
 	slices.Sort(order[len(topicOrder):])
 	for _, t := range append(order, topicGeneral) {
 		if flags := of[t]; flags != nil {
-			slices.SortStableFunc(flags, func(a, b *pflag.Flag) int { return rank[a.Name] - rank[b.Name] })
+			sorting.Stable(flags, func(a, b *pflag.Flag) int { return rank[a.Name] - rank[b.Name] })
 			shown = append(shown, topicFlags{t, flags})
 		}
 	}

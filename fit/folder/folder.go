@@ -32,6 +32,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/infer/zarr"
 	"github.com/ppl-lang/ppl/internal/files"
+	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
@@ -426,7 +427,7 @@ func (c Chain) Report(to *infer.ChainReport) {
 	for message, n := range c.Rejections {
 		to.Rejections = append(to.Rejections, infer.Rejection{Message: message, Count: n})
 	}
-	slices.SortFunc(to.Rejections, func(a, b infer.Rejection) int { return b.Count - a.Count })
+	sorting.Stable(to.Rejections, func(a, b infer.Rejection) int { return b.Count - a.Count })
 	if c.Error != "" {
 		to.Err = errors.New(c.Error)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // variable is a variable in terms: a factor or a numeric variable.
@@ -57,7 +58,7 @@ func (t *terms) add(list ...term) {
 }
 
 func (t *terms) order() {
-	slices.SortStableFunc(t.list, func(a, b term) int { return cmp.Compare(len(a), len(b)) })
+	sorting.Stable(t.list, func(a, b term) int { return cmp.Compare(len(a), len(b)) })
 }
 
 // defaultCurves is the number of functions of s(x), with the constant and the line.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/creachadair/jrpc2"
 
+	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/lang"
 	"github.com/ppl-lang/ppl/lang/service"
 	"github.com/ppl-lang/ppl/lang/source"
@@ -147,7 +148,7 @@ func (w *workspace) open() []*document {
 	for _, d := range w.documents {
 		out = append(out, d)
 	}
-	slices.SortFunc(out, func(a, b *document) int { return strings.Compare(a.uri, b.uri) })
+	sorting.Stable(out, func(a, b *document) int { return strings.Compare(a.uri, b.uri) })
 	return out
 }
 

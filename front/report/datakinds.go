@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ppl-lang/ppl/assess"
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // This file draws the checks of kinds of data: groups, counts and censored times.
@@ -55,7 +56,7 @@ func groupColumns(w *work) [][]string {
 		}
 		found = append(found, c)
 	}
-	slices.SortStableFunc(found, func(a, b candidate) int { return slices.Compare(b.rank[:], a.rank[:]) })
+	sorting.Stable(found, func(a, b candidate) int { return slices.Compare(b.rank[:], a.rank[:]) })
 	var out [][]string
 	for _, c := range found[:min(maxTried, len(found))] {
 		out = append(out, []string{c.name})
@@ -137,11 +138,11 @@ func groups(p *assess.Predictive) []Figure {
 		}
 		cells := slices.Clone(g.Cells)
 		if len(cells) > listed {
-			slices.SortStableFunc(cells, func(a, b assess.GroupCheck) int { return cmp.Compare(math.Abs(b.Deviation), math.Abs(a.Deviation)) })
+			sorting.Stable(cells, func(a, b assess.GroupCheck) int { return cmp.Compare(math.Abs(b.Deviation), math.Abs(a.Deviation)) })
 			f.Note = fmt.Sprintf("%d of %d groups are shown: those that deviate most.", listed, len(cells))
 			cells = cells[:listed]
 		}
-		slices.SortStableFunc(cells, func(a, b assess.GroupCheck) int { return cmp.Compare(a.Check.Observed, b.Check.Observed) })
+		sorting.Stable(cells, func(a, b assess.GroupCheck) int { return cmp.Compare(a.Check.Observed, b.Check.Observed) })
 		interval := Layer{Mark: Range, Role: First, Label: "90 % of replications"}
 		data := Layer{Mark: Points, Role: Inner, Label: "data"}
 		outside := 0
@@ -258,7 +259,7 @@ func survival(p *assess.Predictive) []Figure {
 		}
 		curves, note := slices.Clone(v.Survival.Curves), ""
 		if len(curves) > maxCurves {
-			slices.SortStableFunc(curves, func(a, b assess.SurvivalCurve) int { return cmp.Compare(math.Abs(b.Deviation), math.Abs(a.Deviation)) })
+			sorting.Stable(curves, func(a, b assess.SurvivalCurve) int { return cmp.Compare(math.Abs(b.Deviation), math.Abs(a.Deviation)) })
 			note = fmt.Sprintf("%d of %d groups are shown: those that deviate most.", maxCurves, len(curves))
 			curves = curves[:maxCurves]
 		}

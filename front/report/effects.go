@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ppl-lang/ppl/assess"
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // The limits of plots of effects.
@@ -142,7 +143,7 @@ func sharesAlong(x, y []float64) Layer {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
+	sorting.Stable(order, func(a, b int) int {
 		switch {
 		case x[a] < x[b]:
 			return -1

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // columns holds the draws of a quantity by chain.
@@ -118,7 +119,7 @@ func rankHistogram(w *work, c *columns) Figure {
 		f.Note = "All draws are the same."
 		return f
 	}
-	slices.SortFunc(all, func(a, b place) int {
+	sorting.Stable(all, func(a, b place) int {
 		switch {
 		case a.v < b.v:
 			return -1

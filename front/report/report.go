@@ -20,6 +20,7 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/sampler"
+	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/model"
 	"github.com/ppl-lang/ppl/model/predict"
 )
@@ -239,7 +240,7 @@ func New(ctx context.Context, fit *fit.Fit, o Options) (*Report, error) {
 	for i := range w.report.Findings {
 		w.report.Findings[i].Plot = kindOf(w.report.Findings[i].Code)
 	}
-	slices.SortStableFunc(w.report.Findings, func(a, b Finding) int { // problems first
+	sorting.Stable(w.report.Findings, func(a, b Finding) int { // problems first
 		rank := map[bool]int{true: 1}
 		return rank[a.Severity != diagnose.Problem] - rank[b.Severity != diagnose.Problem]
 	})
@@ -505,8 +506,8 @@ func (w *work) order() (list []int, must int) {
 		}
 	}
 	byRhat, byESS := slices.Clone(varies), slices.Clone(varies)
-	slices.SortStableFunc(byRhat, func(a, b int) int { return cmp.Compare(w.rows[b].Rhat, w.rows[a].Rhat) })
-	slices.SortStableFunc(byESS, func(a, b int) int { return cmp.Compare(minESS(w.rows[a]), minESS(w.rows[b])) })
+	sorting.Stable(byRhat, func(a, b int) int { return cmp.Compare(w.rows[b].Rhat, w.rows[a].Rhat) })
+	sorting.Stable(byESS, func(a, b int) int { return cmp.Compare(minESS(w.rows[a]), minESS(w.rows[b])) })
 	for i := range varies[:min(len(varies), 50)] {
 		add(byRhat[i])
 		add(byESS[i])

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ppl-lang/ppl/assess"
 	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // The limits of plots of intervals.
@@ -120,7 +121,7 @@ func intervals(w *work) []Figure {
 		}
 		members[v] = append(members[v], i)
 	}
-	slices.SortStableFunc(order, func(a, b string) int { return w.rank(a) - w.rank(b) })
+	sorting.Stable(order, func(a, b string) int { return w.rank(a) - w.rank(b) })
 	var panels []panel
 	for _, v := range order {
 		if v == "" {
@@ -272,7 +273,7 @@ func (w *work) list(p panel) Figure {
 	}
 	if named {
 		members = slices.Clone(members)
-		slices.SortStableFunc(members, func(a, b int) int { return cmp.Compare(w.rows[b].Q50, w.rows[a].Q50) })
+		sorting.Stable(members, func(a, b int) int { return cmp.Compare(w.rows[b].Q50, w.rows[a].Q50) })
 		f.Alt = fmt.Sprintf("Intervals of %s by level, sorted: the largest median is that of %s, the smallest that of %s.", p.title, w.report.Summary.Label[members[0]], w.report.Summary.Label[members[len(members)-1]])
 		if all := len(members); all > listed {
 			members = slices.Concat(members[:listed/2], members[all-listed/2:])

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/whiten"
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // This file estimates the modes and their masses from the draws of warm-up. Chains in different
@@ -457,7 +458,7 @@ func (m *masses) sorted() *masses {
 	for i := range largest {
 		largest[i] = i
 	}
-	slices.SortStableFunc(largest, func(a, b int) int { return order(m.mass[b], m.mass[a]) })
+	sorting.Stable(largest, func(a, b int) int { return order(m.mass[b], m.mass[a]) })
 	out := &masses{total: m.total}
 	for _, i := range largest {
 		out.normals, out.mass, out.errors = append(out.normals, m.normals[i]), append(out.mass, m.mass[i]), append(out.errors, m.errors[i])

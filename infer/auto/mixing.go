@@ -3,9 +3,9 @@ package auto
 import (
 	"cmp"
 	"math"
-	"slices"
 
 	"github.com/ppl-lang/ppl/infer/whiten"
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // This file computes R-hat, the slow coordinates and the extremes of the draws.
@@ -44,7 +44,7 @@ func (v *verdict) extremes(to *whiten.Map, recent []record) {
 			all = append(all, e)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b extreme) int { return cmp.Compare(b.size, a.size) })
+	sorting.Stable(all, func(a, b extreme) int { return cmp.Compare(b.size, a.size) })
 	for _, e := range all[:min(maxTails, len(all))] {
 		to.Whiten(e.x, e.score, y, w)
 		y[e.coordinate] *= farther
@@ -83,7 +83,7 @@ func (v *verdict) diagnose(to *whiten.Map, recent []record) {
 		speed[j] = lag[j] / max(v.scales[j], 1e-300)
 		v.slow = append(v.slow, j)
 	}
-	slices.SortStableFunc(v.slow, func(a, b int) int { return order(speed[a], speed[b]) })
+	sorting.Stable(v.slow, func(a, b int) int { return order(speed[a], speed[b]) })
 	v.rhat = max(v.rhat, rhatOfDensity(recent))
 }
 

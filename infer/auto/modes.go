@@ -12,6 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/optimize"
 	"github.com/ppl-lang/ppl/infer/whiten"
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // This file searches for modes before the chains begin. Each chain climbs from its part of the
@@ -432,7 +433,7 @@ func mattering(modes []*mode) []*mode {
 			out = append(out, m)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *mode) int { return order(b.mass, a.mass) })
+	sorting.Stable(out, func(a, b *mode) int { return order(b.mass, a.mass) })
 	return out
 }
 

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/bayesopt"
 	"github.com/ppl-lang/ppl/infer/warmup"
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // Constants of the race.
@@ -257,7 +257,7 @@ func (r *race) refused(o outcome) bool { return o.divergent > 0 || o.accept < r.
 // noisy numbers. It begins with the leading family. It skips the other family if that is far
 // behind, unless the leading one is refused.
 func (r *race) decide() error {
-	slices.SortStableFunc(r.entries, func(a, b *entry) int { return cmp.Compare(b.best(), a.best()) })
+	sorting.Stable(r.entries, func(a, b *entry) int { return cmp.Compare(b.best(), a.best()) })
 	var chosen *entry
 	for _, e := range r.entries {
 		if e.tried == 0 || chosen != nil && !r.refused(r.of) && e.best() < 0.7*chosen.best() {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // The limits of the checks.
@@ -503,7 +505,7 @@ func (e *evidence) worst(f func(Row) (badness float64, bad bool)) []string {
 			entries = append(entries, entry{row.Name, badness})
 		}
 	}
-	slices.SortStableFunc(entries, func(a, b entry) int {
+	sorting.Stable(entries, func(a, b entry) int {
 		switch {
 		case a.badness > b.badness:
 			return -1

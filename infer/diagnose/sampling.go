@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // Divergence is a divergent transition with the draw at which it ended.
@@ -90,7 +92,7 @@ func crowded(d Draws, divergences []Divergence, columns []int) []string {
 			shifts = append(shifts, shift{d.Names()[q], score})
 		}
 	}
-	slices.SortStableFunc(shifts, func(a, b shift) int { return cmp.Compare(b.score, a.score) })
+	sorting.Stable(shifts, func(a, b shift) int { return cmp.Compare(b.score, a.score) })
 	names := make([]string, len(shifts))
 	for i, s := range shifts {
 		names[i] = s.name

@@ -14,6 +14,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/nuts"
 	"github.com/ppl-lang/ppl/infer/optimize"
 	"github.com/ppl-lang/ppl/infer/warmup"
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 var errNoLadder = errors.New("tempered: the stages of a ladder were run before it was made")
@@ -173,7 +174,7 @@ func merged(found, others []local) []local {
 		}
 	}
 	if len(out) > maxComponents {
-		slices.SortStableFunc(out, func(a, b local) int { return cmp.Compare(b.log, a.log) })
+		sorting.Stable(out, func(a, b local) int { return cmp.Compare(b.log, a.log) })
 		out = out[:maxComponents]
 	}
 	return out
@@ -353,7 +354,7 @@ type lead struct {
 // follow climbs from the leads with the largest excess: at most ofGroup of each group, and at most
 // `most` in all.
 func (k *Kernel) follow(ctx context.Context, rng *rand.Rand, leads []lead, most int, w known) (found []local, err error) {
-	slices.SortStableFunc(leads, func(a, b lead) int { return cmp.Compare(b.excess, a.excess) })
+	sorting.Stable(leads, func(a, b lead) int { return cmp.Compare(b.excess, a.excess) })
 	taken := map[int]int{}
 	for _, l := range leads {
 		if most == 0 || len(found) == maxComponents {
@@ -558,7 +559,7 @@ func (k *Kernel) seek(ctx context.Context, rng *rand.Rand, spent int64) (found [
 		for j, x := range draws {
 			g = append(g, lead{x, w.excess(x, l.logs[i][j]), i})
 		}
-		slices.SortStableFunc(g, func(a, b lead) int { return cmp.Compare(b.excess, a.excess) })
+		sorting.Stable(g, func(a, b lead) int { return cmp.Compare(b.excess, a.excess) })
 		groups = append(groups, g)
 	}
 	if err := add(k.quickClimbs(ctx, rng, w, allowed/2, func(n int) []float64 {

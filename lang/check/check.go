@@ -34,6 +34,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
@@ -226,7 +227,7 @@ func After(f *ast.File, list diag.List, u Universe) (*Info, diag.List) {
 // make names unknown.
 func order(f *ast.File) []*ast.Block {
 	blocks := slices.Clone(f.Blocks)
-	slices.SortStableFunc(blocks, func(a, b *ast.Block) int { return int(a.Kind) - int(b.Kind) })
+	sorting.Stable(blocks, func(a, b *ast.Block) int { return int(a.Kind) - int(b.Kind) })
 	return blocks
 }
 

@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
@@ -150,7 +151,7 @@ func (l List) HasErrors() bool {
 // Sort orders the list by place: by name of the file, then by offset. Diagnostics without a place
 // come last. Diagnostics of the same place keep their order.
 func (l List) Sort() {
-	slices.SortStableFunc(l, func(a, b Diagnostic) int {
+	sorting.Stable(l, func(a, b Diagnostic) int {
 		switch {
 		case !a.Span.IsValid() || !b.Span.IsValid():
 			return boolInt(a.Span.IsValid())*-1 + boolInt(b.Span.IsValid())

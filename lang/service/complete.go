@@ -3,9 +3,9 @@ package service
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
+	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
 	"github.com/ppl-lang/ppl/lang/internal/grammar"
@@ -270,7 +270,7 @@ func includePaths(at source.Span, files func(prefix string) []string) []Completi
 	for _, name := range files(at.Text()) {
 		out = append(out, Completion{Kind: CompleteFile, Label: name, Replace: at})
 	}
-	slices.SortFunc(out, func(a, b Completion) int { return cmp.Compare(a.Label, b.Label) })
+	sorting.Stable(out, func(a, b Completion) int { return cmp.Compare(a.Label, b.Label) })
 	return out
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
 	"github.com/ppl-lang/ppl/lang/diag"
@@ -162,7 +163,7 @@ func Apply(f *source.File, edits []diag.Edit) string {
 			own = append(own, e)
 		}
 	}
-	slices.SortStableFunc(own, func(a, b diag.Edit) int { return a.Span.Start - b.Span.Start })
+	sorting.Stable(own, func(a, b diag.Edit) int { return a.Span.Start - b.Span.Start })
 	var b strings.Builder
 	from := 0
 	for _, e := range own {

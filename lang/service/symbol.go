@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
 	"github.com/ppl-lang/ppl/lang/internal/grammar"
@@ -222,7 +223,7 @@ func (s *Snapshot) references(sym Symbol) []Reference {
 		parents = append(parents, n)
 		return true
 	}, func(ast.Node) { parents = parents[:len(parents)-1] })
-	slices.SortStableFunc(out, func(a, b Reference) int {
+	sorting.Stable(out, func(a, b Reference) int {
 		return cmp.Or(strings.Compare(a.Span.File.Name, b.Span.File.Name), a.Span.Start-b.Span.Start)
 	})
 	return out

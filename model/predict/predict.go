@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
 	"github.com/ppl-lang/ppl/lang/printer"
@@ -444,7 +445,7 @@ func (e *emitter) gather() {
 		}, nil)
 	}
 	e.clear()
-	slices.SortFunc(e.variables, func(a, b *check.Var) int { return a.Ident.Pos.Start - b.Ident.Pos.Start })
+	sorting.Stable(e.variables, func(a, b *check.Var) int { return a.Ident.Pos.Start - b.Ident.Pos.Start })
 }
 
 // clear decides whether unclear statements count as priors or as statements about data.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // lowering is the lowering of one graph: the program's, or that of a body of a region.
@@ -460,7 +461,7 @@ func (x *lowering) accumulate(n int, parts []part) Value {
 		v.N, v.Rep = n, n > 1
 		return v
 	}
-	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(a.lo, b.lo) })
+	sorting.Stable(spans, func(a, b span) int { return cmp.Compare(a.lo, b.lo) })
 	stores := parts[0].store // either all are stores or none
 	dst := x.newBuffer(n)
 	// The elements before end are covered by stores; top is the largest end of a part so far.

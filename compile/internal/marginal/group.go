@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // kind is a way in which steps use a factor: a pattern or a message, with the position in the
@@ -115,7 +117,7 @@ func (p *program) grouped(steps []*step, patterns []*pattern) []block {
 				g.kinds = append(g.kinds, u.k)
 			}
 		}
-		slices.SortFunc(g.kinds, func(a, b *kind) int { return strings.Compare(a.key, b.key) })
+		sorting.Stable(g.kinds, func(a, b *kind) int { return strings.Compare(a.key, b.key) })
 		for _, i := range in {
 			r := row{step: i, number: int64(number[i]), clique: append([]int{steps[i].element}, steps[i].around...), factors: make([][]factor, len(g.kinds))}
 			for _, u := range uses[i] {
@@ -251,7 +253,7 @@ func topological(signature []string, consumer []int) (order []string, ok bool) {
 // arranged orders the steps of a group by need. If every step needs at most one other of the group,
 // the segments are chains, otherwise levels.
 func arranged(in []int, consumer []int, number []int) (rows, segments []int, chained bool) {
-	slices.SortFunc(in, func(a, b int) int { return number[a] - number[b] })
+	sorting.Stable(in, func(a, b int) int { return number[a] - number[b] })
 	member := map[int]bool{}
 	for _, i := range in {
 		member[i] = true
@@ -283,7 +285,7 @@ func arranged(in []int, consumer []int, number []int) (rows, segments []int, cha
 		}
 		return rows, segments, true
 	}
-	slices.SortStableFunc(in, func(a, b int) int { return depth[a] - depth[b] })
+	sorting.Stable(in, func(a, b int) int { return depth[a] - depth[b] })
 	for k, i := range in {
 		if k == 0 || depth[i] != depth[in[k-1]] {
 			segments = append(segments, k)

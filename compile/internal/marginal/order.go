@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
 )
@@ -62,7 +63,7 @@ func (p *program) plan(patterns []*pattern) ([]*step, []block, error) {
 				slices.Reverse(key[e])
 			}
 		}
-		slices.SortStableFunc(list, func(a, b int) int { return slices.Compare(key[a], key[b]) })
+		sorting.Stable(list, func(a, b int) int { return slices.Compare(key[a], key[b]) })
 		rank := make([]int, len(list))
 		for i, e := range list {
 			rank[e] = i
@@ -185,7 +186,7 @@ func (p *program) eliminate(patterns []*pattern, rank []int, limit float64) ([]*
 	// Assign the factors to the first of their elements that is eliminated, and so messages.
 	done := map[factor]bool{}
 	for i, s := range steps {
-		slices.SortFunc(s.around, func(a, b int) int { return position[a] - position[b] })
+		sorting.Stable(s.around, func(a, b int) int { return position[a] - position[b] })
 		for _, f := range factorsOf[s.element] {
 			if !done[f] {
 				s.factors = append(s.factors, f)

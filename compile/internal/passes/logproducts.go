@@ -6,6 +6,7 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // recogniseLogProducts recognises products of matrices on the scale of logarithms, as in a forward
@@ -156,7 +157,7 @@ func (x *logProducts) split(r ad.Ref, k int) (vector, matrix [][]place, added []
 		if !ok {
 			return nil, nil, nil, false
 		}
-		slices.SortFunc(terms, cmpPlaces)
+		sorting.Stable(terms, cmpPlaces)
 		for _, t := range terms {
 			if x.kind[t.r] == onNothing {
 				matrix[j] = append(matrix[j], t)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // This file: the scan that pass log-products builds.
@@ -224,7 +225,7 @@ func (m *logProductScan) sums(r ad.Ref) (rows []place, rest [][]place, ok bool) 
 		if !ok {
 			return nil, nil, false
 		}
-		slices.SortFunc(terms, cmpPlaces)
+		sorting.Stable(terms, cmpPlaces)
 		for _, t := range terms {
 			at, isRow := m.row[t.r]
 			switch {

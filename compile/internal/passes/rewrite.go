@@ -8,6 +8,7 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // Rewrite is an identity that the pass "rewrite" applies from left to right. The table is complete:
@@ -238,7 +239,7 @@ func byOp(use func(w *Rewrite) bool) [][]Rewrite {
 		}
 	}
 	all = all[:n]
-	slices.SortStableFunc(all, func(a, b Rewrite) int { return cmp.Compare(a.op, b.op) })
+	sorting.Stable(all, func(a, b Rewrite) int { return cmp.Compare(a.op, b.op) })
 	if len(all) == 0 {
 		return nil
 	}

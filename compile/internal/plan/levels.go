@@ -1,6 +1,10 @@
 package plan
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ppl-lang/ppl/internal/sorting"
+)
 
 // Levels assigns the iterations of a loop to levels (wavefronts) by their dependences. It is for
 // iterations that read earlier iterations' values at irregular distances, such as products by
@@ -72,7 +76,7 @@ func Levels(n *Nest, p *Plan) []int64 {
 	if len(edges) == 0 { // the dependences are within iterations
 		return nil
 	}
-	slices.SortFunc(edges, func(a, b edge) int { return int(a.to - b.to) })
+	sorting.Stable(edges, func(a, b edge) int { return int(a.to - b.to) })
 	levels := make([]int64, ax.N)
 	for _, e := range edges {
 		levels[e.to] = max(levels[e.to], levels[e.from]+1)

@@ -1,6 +1,10 @@
 package plan
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ppl-lang/ppl/internal/sorting"
+)
 
 // These bounds decide when a loop is evaluated in another way.
 const (
@@ -309,7 +313,7 @@ func (p *planner) group() (why string) {
 				done = append(done, j)
 				return true
 			})
-			slices.SortFunc(g.Units, func(a, b *Unit) int { return a.ID - b.ID })
+			sorting.Stable(g.Units, func(a, b *Unit) int { return a.ID - b.ID })
 		}
 		p.Groups = append(p.Groups, g)
 		for _, k := range done {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // finish assigns memory, and replaces slots by their places in it.
@@ -149,7 +150,7 @@ func (h *lives) Pop() any {
 }
 
 func (c *emitter) byStart(rs []rootID) {
-	slices.SortStableFunc(rs, func(a, b rootID) int { return cmp.Compare(c.roots[a].lo, c.roots[b].lo) })
+	sorting.Stable(rs, func(a, b rootID) int { return cmp.Compare(c.roots[a].lo, c.roots[b].lo) })
 }
 
 func (c *emitter) placeScalars(rs []rootID) {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // shareData gives arrays of data that are the beginning or the end of a longer one the memory of
@@ -33,7 +35,7 @@ func (e *emitter) shareData() {
 	if len(ids) < 2 {
 		return
 	}
-	slices.SortStableFunc(ids, func(a, b rootID) int { return cmp.Compare(len(e.roots[b].data), len(e.roots[a].data)) })
+	sorting.Stable(ids, func(a, b rootID) int { return cmp.Compare(len(e.roots[b].data), len(e.roots[a].data)) })
 	same := func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }
 	longest := map[key][]float64{} // the longest array that begins or ends so
 	for _, id := range ids {

@@ -16,6 +16,7 @@ import (
 	"github.com/ppl-lang/ppl/front/cmdstan/grammar"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/internal/files"
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // Summary runs stansummary and returns its exit code. memory is its limit in bytes.
@@ -192,7 +193,7 @@ func rowMajor(all []quantity) []quantity {
 			place[base(q.name)] = len(place)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b quantity) int {
+	sorting.Stable(all, func(a, b quantity) int {
 		if c := cmp.Compare(place[base(a.name)], place[base(b.name)]); c != 0 {
 			return c
 		}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/image/font/sfnt"
 
 	"github.com/ppl-lang/ppl/front/report"
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // fonts finds a font for each character: the Go font, which has Latin, Greek and Cyrillic letters
@@ -129,7 +130,7 @@ func (f *fonts) list() {
 			return nil
 		})
 	}
-	slices.SortStableFunc(f.files, func(a, b string) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b)) })
+	sorting.Stable(f.files, func(a, b string) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b)) })
 }
 
 // has reports whether a font has a character.

@@ -2,9 +2,9 @@ package engine
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
+	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/service"
 	"github.com/ppl-lang/ppl/lang/source"
@@ -148,7 +148,7 @@ func (e *Engine) complete(_ *call, r *placeRequest) ([]completion, error) {
 		}
 		return 2
 	}
-	slices.SortStableFunc(list, func(a, b service.Completion) int {
+	sorting.Stable(list, func(a, b service.Completion) int {
 		return cmp.Or(cmp.Compare(fit(a), fit(b)), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Label, b.Label))
 	})
 	for _, c := range list {

@@ -15,6 +15,7 @@ import (
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/sampler"
+	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/model"
 )
 
@@ -170,7 +171,7 @@ func (e *Engine) samplers(*call, *struct{}) ([]samplerRow, error) {
 			b, ok := f.Value.(interface{ IsBoolFlag() bool })
 			r.Options = append(r.Options, samplerOption{f.Name, usage, f.DefValue, ok && b.IsBoolFlag()})
 		})
-		slices.SortFunc(r.Options, func(a, b samplerOption) int { return cmp.Compare(a.Name, b.Name) })
+		sorting.Stable(r.Options, func(a, b samplerOption) int { return cmp.Compare(a.Name, b.Name) })
 		out = append(out, r)
 	}
 	return out, nil

@@ -5,6 +5,7 @@ import (
 
 	"github.com/alecthomas/participle/v2/lexer"
 
+	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
@@ -51,7 +52,7 @@ func Tokens(f *source.File) []Token {
 		}
 		out = append(out, Token{kind, c.Pos})
 	}
-	slices.SortStableFunc(out, func(a, b Token) int { return a.Span.Start - b.Span.Start })
+	sorting.Stable(out, func(a, b Token) int { return a.Span.Start - b.Span.Start })
 	return out
 }
 
