@@ -19,6 +19,7 @@
 //	whitening.go     that of vectors, as linear maps of tangents
 //	examples.go      executed examples of what is declared in tables: texts, transforms, tuples
 //	demonstrate.go   an example of every other function, for documentation
+//	texts/           functions written in Stan
 //
 //	constants.go     pi(), e(), …
 //	operators.go     arithmetic and comparison, and the functions of the same meaning

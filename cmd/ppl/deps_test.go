@@ -24,7 +24,8 @@ const module = "github.com/ppl-lang/ppl"
 
 // areas says which part of the program may import which, tests included. A name stands for the
 // folder and everything below it; a package belongs to the longest name that contains it. All may
-// import the standard library, and internal/sorting, which sorts with less code.
+// import the standard library, internal/sorting, which sorts with less code, and
+// internal/packed, which holds embedded files.
 //
 // The layers, from the lowest: lang, ad and infer import none of each other; stdlib builds on ad
 // and lang/types; compile on lang, stdlib and ad; model on compile and infer; fit on model; assess
@@ -73,6 +74,7 @@ internal/buildinfo:
 internal/cputime:
 internal/planted:
 internal/race:
+internal/packed:
 internal/short:
 internal/sorting:
 internal/goroutines:
@@ -201,6 +203,7 @@ internal/buildinfo:
 internal/cputime:
 internal/planted:
 internal/race:
+internal/packed:
 internal/short:
 internal/sorting:
 internal/goroutines:
@@ -381,7 +384,7 @@ func TestImports(t *testing.T) {
 		for _, imported := range f.imports {
 			switch {
 			case imported == f.pkg: // a test from outside
-			case imported == "internal/sorting":
+			case imported == "internal/sorting" || imported == "internal/packed":
 			case f.test && imported == "go-internal": // txtar, testscript
 			case f.test && (imported == "internal/short" || imported == "internal/race"):
 			case f.test && f.pkg == "cmd/ppl" && imported == "jsonschema":

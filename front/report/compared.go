@@ -86,7 +86,7 @@ func (c *Compared) WriteHTML(w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	out, _ := page(c.Title, text, liveScript+pageScript+startScript)
+	out, _ := page(c.Title, text, liveScript, pageScript, startScript)
 	_, err = w.Write(out)
 	return err
 }

@@ -34,6 +34,7 @@
 //	study.go       Study: the results of many fits
 //	html.go        WriteHTML, the page that shows a run live
 //	page/          the page: HTML, its style, and the script that draws
+//	files.go, files_packed.go   the folder page; in released programs compressed
 //	plotfile/      figures as PNG, SVG and PDF
 //
 // # Size

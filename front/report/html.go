@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"crypto/sha256"
-	_ "embed"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -12,32 +11,36 @@ import (
 	"strings"
 )
 
-// The parts of the page.
-var (
-	//go:embed page/page.html
-	frame string
-	//go:embed page/page.css
-	style string
-	//go:embed page/format.js
-	formatScript string
-	//go:embed page/draw.js
-	drawScript string
-	//go:embed page/table.js
-	tableScript string
-	//go:embed page/page.js
-	pageScript string
-	//go:embed page/live.js
-	liveScript string
-	//go:embed page/start.js
-	startScript string
-	//go:embed page/study.js
-	studyScript string
+// The parts of the page: files in the folder page.
+const (
+	frame        = "page.html"
+	style        = "page.css"
+	formatScript = "format.js"
+	drawScript   = "draw.js"
+	tableScript  = "table.js"
+	pageScript   = "page.js"
+	liveScript   = "live.js"
+	startScript  = "start.js"
+	studyScript  = "study.js"
 )
+
+// parts returns parts of the page, one after another.
+func parts(names ...string) string {
+	var b strings.Builder
+	for _, name := range names {
+		text, err := pages.ReadFile("page/" + name)
+		if err != nil {
+			return "" // cannot happen: the folder is part of the program
+		}
+		b.Write(text)
+	}
+	return b.String()
+}
 
 // Parts returns the style and the script of the page, for other pages that show reports: the
 // classes Page and SummaryTable, and the code that draws figures. The script starts nothing.
 func Parts() (css, script string) {
-	return style, "\"use strict\";\n" + formatScript + drawScript + tableScript + pageScript
+	return parts(style), "\"use strict\";\n" + parts(formatScript, drawScript, tableScript, pageScript)
 }
 
 // WriteHTML writes the report as one self-contained HTML file, which needs no network.
@@ -47,7 +50,7 @@ func (r *Report) WriteHTML(w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	page, _ := page(r.Title, text, liveScript+pageScript+startScript)
+	page, _ := page(r.Title, text, liveScript, pageScript, startScript)
 	_, err = w.Write(page)
 	return err
 }
@@ -79,14 +82,14 @@ func IsPage(text []byte) bool { return bytes.Contains(text[:min(len(text), 200)]
 // LivePage returns the page that shows a run in progress. The page gets everything from the server
 // that it comes from. policy is for the header Content-Security-Policy.
 func LivePage(title string) (text []byte, policy string) {
-	return page(title, []byte("null"), liveScript+pageScript+startScript)
+	return page(title, []byte("null"), liveScript, pageScript, startScript)
 }
 
-// page inserts style, script and data into the HTML. own is the part of the script that only this
+// page inserts style, script and data into the HTML. own are the parts of the script that only this
 // kind of page has. The page may run only its own script, and may load nothing, except from the
 // server of a live page.
-func page(title string, data []byte, own string) (text []byte, policy string) {
-	script := "\"use strict\";\n" + formatScript + drawScript + tableScript + own
+func page(title string, data []byte, own ...string) (text []byte, policy string) {
+	script := "\"use strict\";\n" + parts(formatScript, drawScript, tableScript) + parts(own...)
 	sum := sha256.Sum256([]byte(script))
 	connect := "'none'"
 	if string(data) == "null" {
@@ -98,9 +101,9 @@ func page(title string, data []byte, own string) (text []byte, policy string) {
 	strings.NewReplacer(
 		"{{policy}}", policy,
 		"{{title}}", html.EscapeString(title),
-		"{{style}}", style,
+		"{{style}}", parts(style),
 		"{{data}}", string(data),
 		"{{script}}", script,
-	).WriteString(&b, frame)
+	).WriteString(&b, parts(frame))
 	return b.Bytes(), policy
 }

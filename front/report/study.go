@@ -103,7 +103,7 @@ func (s *Study) WriteHTML(w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	page, _ := page(s.Title, text, pageScript+studyScript)
+	page, _ := page(s.Title, text, pageScript, studyScript)
 	_, err = w.Write(page)
 	return err
 }

@@ -7,6 +7,7 @@
 //	engine.go   Engine, Build: the files that must be built
 //	carried.go  the built files in released programs, which embed them
 //	page/       the page: HTML, styles and scripts
+//	files.go, files_packed.go   the folder page; in released programs compressed
 //	engine/     the work of its web workers, in Go
 //	wasm/       the program that they run
 //	build/      a command that builds it for a release
@@ -21,7 +22,6 @@
 package web
 
 import (
-	"embed"
 	"encoding/json"
 	"io/fs"
 
@@ -29,9 +29,6 @@ import (
 	"github.com/ppl-lang/ppl/front/report"
 	"github.com/ppl-lang/ppl/model"
 )
-
-//go:embed page
-var pages embed.FS
 
 // Page returns the files that are in the repository, by name.
 func Page() (map[string][]byte, error) {

@@ -1,12 +1,6 @@
 package diag
 
-import (
-	"embed"
-	"strings"
-)
-
-//go:embed codes*.go
-var codeFiles embed.FS
+import "strings"
 
 // Explanation is the content of the doc comment of a code.
 type Explanation struct {

@@ -2,12 +2,7 @@
 // (expected.json, see README.md).
 //
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
-package examples
-
-import "embed"
-
-// Files has the example models and their data, each in its folder: garch/garch.model and
-// garch/garch.data.json.
 //
-//go:embed */*.model */*.data.json
-var Files embed.FS
+//	files.go          Files: the models and their data
+//	files_packed.go   the same in released programs, compressed
+package examples
