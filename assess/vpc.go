@@ -12,6 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/assess/criticise"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/model"
 )
 
@@ -157,7 +158,7 @@ func newVisual(values *data.Set, o PredictiveOptions, v *replicated, predictions
 			order = append(order, i)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Or(slices.Compare(key(a), key(b)), cmp.Compare(x[a], x[b])) })
+	sorting.Stable(order, func(a, b int) int { return cmp.Or(slices.Compare(key(a), key(b)), cmp.Compare(x[a], x[b])) })
 	for first := 0; first < len(order); {
 		last := first + 1
 		for last < len(order) && slices.Equal(key(order[first]), key(order[last])) {

@@ -57,6 +57,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/censor"
 	"github.com/ppl-lang/ppl/compile/internal/marginal"
 	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/lang"
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
@@ -258,7 +259,7 @@ func (p *Program) Sided() (out []Sided) {
 			out = append(out, s)
 		}
 	}
-	slices.SortFunc(out, func(a, b Sided) int { return cmp.Compare(a.Name, b.Name) })
+	sorting.Stable(out, func(a, b Sided) int { return cmp.Compare(a.Name, b.Name) })
 	return out
 }
 

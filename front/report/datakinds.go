@@ -166,7 +166,7 @@ func groups(p *assess.Predictive) []Figure {
 func categories(v *assess.PredictiveVariable) (out []Figure) {
 	cells, note := slices.Clone(v.Groups.Cells), ""
 	if len(cells) > maxCurves {
-		slices.SortStableFunc(cells, func(a, b assess.GroupCheck) int { return cmp.Compare(math.Abs(b.Deviation), math.Abs(a.Deviation)) })
+		sorting.Stable(cells, func(a, b assess.GroupCheck) int { return cmp.Compare(math.Abs(b.Deviation), math.Abs(a.Deviation)) })
 		note = fmt.Sprintf("%d of %d groups are shown: those whose means deviate most.", maxCurves, len(cells))
 		cells = cells[:maxCurves]
 	}

@@ -49,7 +49,7 @@ func effects(w *work) []Figure {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return ranks[a] - ranks[b] })
+	sorting.Stable(order, func(a, b int) int { return ranks[a] - ranks[b] })
 	sorted := make([]Figure, len(out))
 	for k, i := range order {
 		sorted[k] = out[i]
