@@ -28,7 +28,7 @@ func (p *Program) Coded(d *data.Set) (coded *data.Set, binary []Binary, err erro
 	if block == nil {
 		return d, nil, nil
 	}
-	d = d.Filled(func(name string) bool {
+	d = p.Flattened(d).Filled(func(name string) bool {
 		for decl := range declarations(block) {
 			if decl.Name.Name == name {
 				return decl.Type.Missing() != nil

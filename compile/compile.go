@@ -53,9 +53,11 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/compile/internal/bind"
 	"github.com/ppl-lang/ppl/compile/internal/censor"
 	"github.com/ppl-lang/ppl/compile/internal/marginal"
+	"github.com/ppl-lang/ppl/compile/internal/ragged"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/lang"
@@ -77,8 +79,27 @@ type Program struct {
 	plain *ast.File // tree without declarations of censored data
 
 	discrete *marginal.Split // nil: the program has no discrete parameters
+	ragged   bool            // the tree, which has no ragged variables any more, has their rows
 
 	memory atomic.Int64 // DefaultMemory, once it is known
+}
+
+// Flattened returns the data with the elements of ragged variables one row after
+// another, as the rewritten program reads them.
+func (p *Program) Flattened(d *data.Set) *data.Set {
+	if !p.ragged {
+		return d
+	}
+	return flattened(d, p.ir.Data)
+}
+
+func flattened(d *data.Set, vars []*ir.Var) *data.Set {
+	for _, v := range vars {
+		if r := v.Ragged; r != nil {
+			d = d.Flattened(v.Name, len(r.Sizes), r.Outer, r.At)
+		}
+	}
+	return d
 }
 
 // MemoryOr returns limit or, if it is 0, [DefaultMemory]. It asks the system once for each program.
@@ -116,6 +137,11 @@ type Options struct {
 	// Observations lists the variables that [SumsLeaveOneOut] is about.
 	Observations []string
 
+	// Like is the program from which this one was derived, or nil. Variables that it declares as
+	// ragged are so here. Derived maps the names of other variables to theirs.
+	Like    *Program
+	Derived map[string]string
+
 	// MaxSource bounds the size in bytes of the source text with the files that it includes. 0
 	// means [source.DefaultLimit].
 	MaxSource int64
@@ -144,6 +170,9 @@ func checked(f *source.File, o Options) (*ast.File, *check.Info, diag.List) {
 			_, list = check.After(tree, list, stdlib.Language())
 		}
 		return tree, nil, list
+	}
+	if o.Like != nil && o.Like.ragged {
+		ragged.Copy(tree, o.Like.tree, o.Derived)
 	}
 	info, more := check.Check(tree, stdlib.Language())
 	if !o.Pedantic {
@@ -201,7 +230,15 @@ func CompileWith(f *source.File, o Options) (*Program, diag.List) {
 		return nil, list
 	}
 	list = oneLegacy(list)
-	p := &Program{tree: tree, info: info, plain: tree}
+	p := &Program{ragged: o.Like != nil && o.Like.ragged}
+	if flat := ragged.Rewrite(tree, info); flat != tree {
+		var more diag.List
+		if info, more = check.Check(flat, stdlib.Language()); more.HasErrors() {
+			return nil, append(list, more.Errors()...)
+		}
+		tree, p.ragged = flat, true
+	}
+	p.tree, p.info, p.plain = tree, info, tree
 	if censor.Is(info) {
 		plain, more, err := uncensored(tree, info)
 		if err != nil {

@@ -102,14 +102,15 @@ func (p *Program) rewritten(d *data.Set, o bind.Options) (*marginal.Result, erro
 // Stan returns the text of an ordinary Stan program with the same posterior for the same data, if
 // the model's is none; otherwise "". Discrete parameters are summed out, and drawn in generated
 // quantities. Missing elements of the data are parameters; the data have NaN for them. Statements
-// about censored data add the probabilities of intervals.
+// about censored data add the probabilities of intervals. Ragged variables have all rows one after
+// another, also in the data.
 func (m *Model) Stan() string {
 	tree := m.written
 	if m.discrete != nil {
 		tree = m.discrete.Tree
 	}
 	holes := slices.ContainsFunc(m.program.Data, func(v *ir.Var) bool { return v.Missing })
-	if m.discrete == nil && !holes && !m.censored {
+	if m.discrete == nil && !holes && !m.censored && !m.ragged {
 		return ""
 	}
 	if holes {

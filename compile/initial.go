@@ -19,6 +19,9 @@ func (m *Model) Unconstrain(d *data.Set) ([]float64, error) {
 	if d == nil {
 		d = data.Empty()
 	}
+	if m.ragged {
+		d = flattened(d, m.program.Parameters)
+	}
 	x := make([]float64, m.dim)
 	known := func(yield func(string) bool) {
 		for _, p := range m.bound.Params {

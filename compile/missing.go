@@ -103,7 +103,7 @@ func (c *completion) parameter(v *ir.Var, shape, at []int) *ir.Var {
 	return &ir.Var{
 		ID: c.id(), Name: v.Name, Type: types.RealType.Array(1), Sizes: []ir.Expr{number(v, len(at))},
 		Constraint: ir.Constraint{Kind: v.Constraint.Kind, Lower: elements(v.Constraint.Lower), Upper: elements(v.Constraint.Upper)},
-		Block:      ast.Parameters, Global: true, Level: ir.Param, Span: v.Span, Places: &ir.Places{Shape: shape, Elements: at},
+		Block:      ast.Parameters, Global: true, Level: ir.Param, Span: v.Span, Places: &ir.Places{Shape: shape, Elements: at}, Ragged: v.Ragged,
 	}
 }
 

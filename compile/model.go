@@ -48,8 +48,9 @@ type BindOptions struct {
 type Model struct {
 	program  *ir.Program
 	bound    *bind.Bound
-	written  *ast.File        // the program as written, without declarations of censored data
+	written  *ast.File        // the program as written, without ragged variables and declarations of censored data
 	censored bool             // it has such declarations
+	ragged   bool             // it was written with ragged variables
 	discrete *marginal.Result // nil: the program has no discrete parameters
 	made     *made            // shared by clones
 	early    []PassEffect     // effects of the passes before differentiation, for Explain
@@ -96,6 +97,7 @@ func (p *Program) bind(ctx context.Context, d *data.Set, o BindOptions, fault *p
 	if d == nil {
 		d = data.Empty()
 	}
+	d = p.Flattened(d)
 	asked := o
 	o.Memory, o.Statements = p.MemoryOr(o.Memory), cmp.Or(o.Statements, DefaultStatements)
 	budget := ad.NewBudget(o.Memory, o.Statements)
@@ -136,7 +138,7 @@ func (p *Program) bind(ctx context.Context, d *data.Set, o BindOptions, fault *p
 	}
 	m = &Model{
 		asked: asked, fault: fault,
-		program: program, bound: bound, written: p.plain, censored: p.plain != p.tree, discrete: discrete, made: &made{}, without: o.Without, prints: prints, env: &ad.Env{Print: prints.function()}, curvature: &curvature{},
+		program: program, bound: bound, written: p.plain, censored: p.plain != p.tree, ragged: p.ragged, discrete: discrete, made: &made{}, without: o.Without, prints: prints, env: &ad.Env{Print: prints.function()}, curvature: &curvature{},
 		options: interp.Options{Propto: !o.NoPropto, Jacobian: !o.NoJacobian, Transforms: edition, Memory: o.Memory, Statements: o.Statements},
 	}
 	for _, par := range bound.Params {

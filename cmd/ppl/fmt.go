@@ -36,11 +36,12 @@ file is not in the canonical form, or cannot be parsed.
 <-, comments by #, increment_log_prob, functions whose names end in _log, and functions that
 were removed.
 
---to-stan with --data prints a model that has integer parameters, or data with missing or
-censored values, as Stan runs it for these data: the integer parameters are summed out of the
-density, and drawn in generated quantities; the missing values are parameters, and the data
-have NaN for them; the censored values add the probabilities of their intervals. Other models
-are printed in canonical form.`,
+--to-stan with --data prints a model that has integer parameters, data with missing or
+censored values, or ragged arrays, as Stan runs it for these data: the integer parameters are
+summed out of the density, and drawn in generated quantities; the missing values are
+parameters, and the data have NaN for them; the censored values add the probabilities of their
+intervals; the rows of ragged arrays follow one another, also in the data. Other models are
+printed in canonical form.`,
 		Example: "  ppl fmt -w *.stan\n  ppl fmt --upgrade old.stan > new.stan\n  ppl fmt --check models/*.stan",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.write && (o.check || o.diff) {

@@ -308,7 +308,6 @@ func TestFromGoErrors(t *testing.T) {
 		{"a", "x is a string"},
 		{nil, "x is nil"},
 		{[]any{1, nil}, "x[2] is nil"},
-		{[][]float64{{1, 2}, {3}}, "x[2] has 1 element, but x[1] has 2"},
 		{[]any{1, []int{2}}, "x[2] is an array, but earlier elements in this position are numbers"},
 		{[]any{[]int{2}, 1}, "x[2] is a number, but its neighbours are arrays"},
 		{[]any{[]float64{2}, 1.5}, "x[2] is a number, but its neighbours are arrays"},

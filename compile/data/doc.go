@@ -12,6 +12,7 @@
 //	          join.go: several tables as one; groups.go: groups of rows;
 //	          how.go: columns read in a declared way; dates.go: dates and times
 //	declarations.go Declarations: what users write about missing values and ways to read columns
+//	ragged.go lists that differ in length
 //	dump.go   ParseDump: R's dump format
 //	write.go  Set.WriteJSON
 //	golang.go FromGo: maps and structs of Go values

@@ -2,6 +2,7 @@ package data
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -17,7 +18,8 @@ import (
 // A value is an integer or floating-point number, a slice or array of values, a json.Number, or
 // something with the methods of a gonum matrix (Dims, At) or vector (Len, AtVec). Numbers of an
 // integer type are integers; those of a floating-point type are reals. A complex number is an array
-// of its two parts. Slices of slices must be rectangular. No value may contain itself. FromGo does
+// of its two parts. Slices of slices must be rectangular, unless
+// the program declares a ragged variable. No value may contain itself. FromGo does
 // not catch a panic in a value's own methods. A whole number in an interface, as encoding/json
 // decodes into a map[string]any, is an integer, which also serves as a real. A tuple is a struct
 // whose exported fields are the members in order, or a map with the keys "1", "2" and so on. A *Set
@@ -153,6 +155,11 @@ func fieldName(f reflect.StructField) (name string, tagged bool) {
 // add adds one variable.
 func (r *goReader) add(s *Set, name string, v reflect.Value) error {
 	ms, err := r.members(name, v, 0)
+	var u *unevenError
+	if errors.As(err, &u) && !s.has(name) {
+		s.addUneven(name, u.uneven, u.err)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -230,6 +237,12 @@ func (r *goReader) members(path string, v reflect.Value, depth int) (members, er
 	c := &collector{goReader: r, name: path, leaf: -1, isInt: true, goType: realType(w)}
 	if err := c.collect(v, 0); err != nil {
 		return nil, err
+	}
+	if c.uneven != nil && strings.Contains(path, ".") {
+		return nil, c.uneven // the member of a tuple
+	}
+	if c.uneven != nil {
+		return nil, &unevenError{uneven{value: c.value(), lengths: c.lengths}, c.uneven}
 	}
 	return members{{"", c.value()}}, nil
 }
@@ -312,6 +325,9 @@ type collector struct {
 	reals []float64
 
 	goType string // set if the numbers have a floating-point type
+
+	lengths [][]int // by depth, the lengths of the slices
+	uneven  *Error  // the error of the first slice of another length
 }
 
 func (c *collector) value() Value {
@@ -493,13 +509,19 @@ func (c *collector) open(n, depth, dims int) error {
 	for len(c.shape) <= depth {
 		c.shape = append(c.shape, -1)
 	}
+	for len(c.lengths) <= depth {
+		c.lengths = append(c.lengths, nil)
+	}
+	c.lengths[depth] = append(c.lengths[depth], n)
 	switch c.shape[depth] {
 	case n:
 	case -1:
 		c.shape[depth] = n
 	default:
-		first := c.name + strings.Repeat("[1]", depth)
-		return c.errorf("has %s, but %s has %d: arrays must be rectangular", elements(n), first, c.shape[depth])
+		if c.uneven == nil {
+			first := c.name + strings.Repeat("[1]", depth)
+			errors.As(c.errorf("has %s, but %s has %d: arrays must be rectangular, unless the program declares a ragged one", elements(n), first, c.shape[depth]), &c.uneven)
+		}
 	}
 	if n == 0 && c.leaf < 0 {
 		c.leaf = depth + dims
@@ -541,3 +563,11 @@ func (c *collector) makeReal() {
 		c.isInt, c.first, c.ints = false, len(c.reals), nil
 	}
 }
+
+// unevenError is the error of slices that differ in length, with their value.
+type unevenError struct {
+	uneven
+	err *Error
+}
+
+func (e *unevenError) Error() string { return e.err.Error() }

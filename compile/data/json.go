@@ -76,6 +76,7 @@ type parser struct {
 	source *source.File // for messages, made on first use; the text does not change after that
 	name   string       // name of the variable being read
 	gap    *Error       // the error of its first missing element
+	uneven *Error       // the error of its first list of another length
 	depth  int          // nesting depth of tuples and of arrays of tuples
 	index  []int        // for each open array, the number of elements that have begun: the path, from 1
 
@@ -253,6 +254,14 @@ func (p *parser) member() error {
 	if err != nil {
 		return p.fault(name, begin, err)
 	}
+	if p.uneven != nil {
+		lists := int64(strings.Count(p.text[v.start:v.end], "["))
+		if err := p.memory.take(8 * lists); err != nil {
+			return err
+		}
+		p.set.addUneven(name, uneven{v, lengthsOf(p.text[v.start:v.end]), p.gap}, p.uneven)
+		return nil
+	}
 	if p.gap != nil {
 		p.set.addGaps(name, v, p.gap)
 		return nil
@@ -360,13 +369,16 @@ func (p *parser) tupleMember(path string) (n int, ms members, err error) {
 		return n, ms.within("." + key), err
 	}
 	v, err := p.value()
+	if err == nil && p.uneven != nil {
+		err = p.uneven
+	}
 	return n, members{{"." + key, v}}, err
 }
 
 // value reads the value of a variable.
 func (p *parser) value() (Value, error) {
 	p.shape, p.leaf, p.isInt, p.first = p.shape[:0], -1, true, 0
-	p.ints, p.reals = nil, nil
+	p.ints, p.reals, p.uneven = nil, nil, nil
 	start := p.pos
 	if p.peek() == '[' {
 		if err := p.array(0); err != nil {
@@ -413,7 +425,7 @@ func (p *parser) array(depth int) error {
 	count := 0
 	p.space()
 	if p.peek() == ']' {
-		if p.leaf < 0 {
+		if p.leaf < 0 && len(p.shape) == 1 {
 			p.leaf = depth + 1
 		}
 	} else {
@@ -461,9 +473,11 @@ func (p *parser) array(depth int) error {
 	if p.shape[depth] < 0 {
 		p.shape[depth] = count
 	} else if p.shape[depth] != count {
-		first := p.name + strings.Repeat("[1]", depth)
-		return p.errorAt(start, p.pos, "arrays must be rectangular: give every row the same length",
-			"%s has %s, but %s has %d", p.path(), elements(count), first, p.shape[depth])
+		if p.uneven == nil {
+			first := p.name + strings.Repeat("[1]", depth)
+			errors.As(p.errorAt(start, p.pos, "give every row the same length, or declare a ragged array, as in array[J] vector[n] with the lengths n",
+				"%s has %s, but %s has %d", p.path(), elements(count), first, p.shape[depth]), &p.uneven)
+		}
 	}
 	return nil
 }

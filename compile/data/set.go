@@ -24,6 +24,9 @@ type Value struct {
 	Ints  []int64   // the elements in row-major order, if IsInt
 	Reals []float64 // the elements in row-major order, always
 
+	// Ragged describes the rows of a value of [Set.Flattened]; it is nil for other values.
+	Ragged *Rows
+
 	firstReal  int  // index of the first element that is not an integer, if !IsInt
 	start, end int  // the bytes of the value in Set.text
 	apart      bool // the elements are not adjacent in the text
@@ -63,6 +66,7 @@ type Set struct {
 	values      map[string]Value
 	faults      map[string]*Error // for each value that is not numeric, its error
 	gaps        map[string]Value  // values whose only fault is that some elements are missing
+	uneven      map[string]uneven // values whose only faults are that lists differ in length, and gaps
 	named       map[string]bool   // the set of names, while values are added; nil: not made yet
 	levels      map[string][]string
 	notIntegers map[string]func() *Error // for each column of a table, a function that finds the first number that is not an integer
@@ -244,7 +248,7 @@ func Empty() *Set { return &Set{values: map[string]Value{}} }
 // set has no file, so messages about it name only the variables.
 func (s *Set) With(change func(name string, v Value) Value) *Set {
 	out := Empty()
-	out.names, out.faults, out.gaps = s.names, s.faults, s.gaps
+	out.names, out.faults, out.gaps, out.uneven = s.names, s.faults, s.gaps, s.uneven
 	for name, v := range s.values {
 		out.values[name] = change(name, v)
 	}
@@ -463,7 +467,7 @@ func (s *Set) Path(name string, element int) string {
 	if !ok || element < 0 {
 		return name
 	}
-	return name + subscript(v.Shape, element)
+	return name + v.path(element)
 }
 
 // subscript returns [i][j]… of an element given by its row-major index.

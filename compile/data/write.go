@@ -20,6 +20,9 @@ func (s *Set) WriteJSON(w io.Writer) error {
 	tuples := s.tuples()
 	for _, name := range s.names {
 		node := tuples[name]
+		if u, ragged := s.uneven[name]; ragged {
+			node = &tree{value: u.value, lengths: u.lengths}
+		}
 		if v, simple := s.values[name]; simple {
 			node = &tree{value: v}
 		}
@@ -35,7 +38,15 @@ func (s *Set) WriteJSON(w io.Writer) error {
 			return err
 		}
 		fmt.Fprintf(out, "\n  %s: ", quoted)
-		node.write(out, nil)
+		switch {
+		case node.lengths != nil:
+			at := 0
+			node.lists(out, 0, make([]int, len(node.lengths)), &at)
+		case node.value.Ragged != nil:
+			node.rows(out, nil)
+		default:
+			node.write(out, nil)
+		}
 		if levels := s.levels[name]; levels != nil {
 			text, err := json.Marshal(levels)
 			if err != nil {
@@ -54,6 +65,73 @@ type tree struct {
 	members []*tree          // of a tuple; nil for a value
 	keyed   map[string]*tree // its members by number, while the tree is built
 	leafed  bool             // it has a value, while the tree is built
+	lengths [][]int          // of a value whose lists differ in length, see uneven
+}
+
+// lists writes the next list at a depth of a value whose lists differ in length; at is the number
+// of elements written so far.
+func (t *tree) lists(out *bufio.Writer, depth int, next []int, at *int) {
+	n := t.lengths[depth][next[depth]]
+	next[depth]++
+	// Below a list without lists are numbers, as below those without elements.
+	numbers := depth+1 == len(t.lengths)
+	out.WriteByte('[')
+	for i := range n {
+		if i > 0 {
+			out.WriteString(", ")
+		}
+		if numbers {
+			t.number(out, *at)
+			*at++
+		} else {
+			t.lists(out, depth+1, next, at)
+		}
+	}
+	out.WriteByte(']')
+}
+
+// rows writes the part of a value with rows at the given indices.
+func (t *tree) rows(out *bufio.Writer, at []int) {
+	v, r := t.value, t.value.Ragged
+	outer := len(r.Outer)
+	if len(at) == outer+len(v.Shape) {
+		row := 0
+		for d, i := range at[:outer] {
+			row = row*r.Outer[d] + i
+		}
+		k := 0
+		for d, i := range at[outer:] {
+			if d == r.At {
+				for _, n := range r.Sizes[:row] {
+					i += n
+				}
+			}
+			k = k*v.Shape[d] + i
+		}
+		t.number(out, k)
+		return
+	}
+	n := 0
+	switch d := len(at); {
+	case d < outer:
+		n = r.Outer[d]
+	case d-outer == r.At:
+		row := 0
+		for d, i := range at[:outer] {
+			row = row*r.Outer[d] + i
+		}
+		n = r.Sizes[row]
+	default:
+		n = v.Shape[d-outer]
+	}
+	out.WriteByte('[')
+	for i := range n {
+		if i > 0 {
+			out.WriteString(", ")
+		}
+		t.rows(out, append(at, i))
+	}
+	out.WriteByte(']')
 }
 
 // tuples returns the tuples and arrays of tuples, by name, as trees.
@@ -178,6 +256,11 @@ func (t *tree) write(out *bufio.Writer, at []int) {
 	for d, i := range at {
 		k = k*t.value.Shape[d] + i
 	}
+	t.number(out, k)
+}
+
+// number writes an element of a value.
+func (t *tree) number(out *bufio.Writer, k int) {
 	if t.value.IsInt {
 		out.WriteString(strconv.FormatInt(t.value.Ints[k], 10))
 		return

@@ -111,6 +111,23 @@ func (l *lowerer) declareLeaves(d *ast.VarDecl) []*Var {
 	out := l.variable(v)
 	for i, x := range out {
 		x.Sizes, x.Constraint = shapes[i].sizes, shapes[i].c
+		x.Ragged = l.ragged(d)
+	}
+	return out
+}
+
+// ragged lowers the sizes of the rows of a variable.
+func (l *lowerer) ragged(d *ast.VarDecl) *Ragged {
+	if d.Rows == nil {
+		return nil
+	}
+	out := &Ragged{}
+	for i, e := range d.Rows {
+		x := l.expr(e)
+		out.Sizes = append(out.Sizes, x)
+		if x.Type().Dims > 0 {
+			out.Outer, out.At = x.Type().Dims, i
+		}
 	}
 	return out
 }

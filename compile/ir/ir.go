@@ -74,6 +74,7 @@ type Var struct {
 	Span       source.Span // of the name in its declaration
 	Missing    bool        // data with elements that may be missing; its level is Param
 	Places     *Places     // of a parameter that consists of the missing elements of data; else nil
+	Ragged     *Ragged     // how the elements are divided into rows that differ in size; else nil
 
 	// For a leaf of a variable that is declared with a composite type; Whole is nil for other
 	// variables. The Name of a leaf is the member's name, such as t.2.1.
@@ -85,6 +86,14 @@ type Var struct {
 type Places struct {
 	Shape    []int
 	Elements []int // in row-major order, from 0
+}
+
+// Ragged describes the rows of a variable whose elements are stored one row after another. Its type
+// is that of the stored elements.
+type Ragged struct {
+	Sizes []Expr // of all dimensions as declared; that of dimension At is an array of integers
+	Outer int    // the number of dimensions before a row
+	At    int    // the dimension whose size differs between rows
 }
 
 // Whole is a declared variable of a composite type.
@@ -420,6 +429,7 @@ type Index struct {
 	Array bool // whether it indexes a dimension of an array
 	Ends  bool // if it selects nothing, the indices after it are not checked, as in Stan
 	Part  Part // the conditions on an IndexRange
+	Row   bool // an IndexRange that may be empty at any position: a row of a ragged variable
 	A, B  Expr
 	After Expr // an int array, or nil; if it has no elements, this index is not checked, as in Stan
 	At    source.Span

@@ -69,19 +69,45 @@ func FreeLayout(leaves []*Var, shapes [][]int) []Slot {
 
 // AppendNames appends the names of the numbers of [Layout], in its order and as in CmdStan's files:
 // theta.2.1, t.1:2.3, z.real.
-func AppendNames(names []string, leaves []*Var, shapes [][]int) []string {
-	return appendNames(names, leaves, shapes, columnMajor)
+// rows describes the rows of a ragged variable; it is nil for others.
+func AppendNames(names []string, leaves []*Var, shapes [][]int, rows *Rows) []string {
+	return appendNames(names, leaves, shapes, rows, columnMajor)
 }
 
 // FreeNames returns the names of the numbers of [FreeLayout].
-func FreeNames(leaves []*Var, shapes [][]int) []string {
-	return appendNames(nil, leaves, shapes, freeOrder)
+func FreeNames(leaves []*Var, shapes [][]int, rows *Rows) []string {
+	return appendNames(nil, leaves, shapes, rows, freeOrder)
+}
+
+// Rows are the rows of a ragged variable.
+type Rows struct {
+	Outer []int // extents of the dimensions before a row
+	Sizes []int // the sizes of the rows, in row-major order
+	At    int   // the stored dimension along which the rows follow one another
+}
+
+// places returns the indices, from 0, of the dimensions before a row, and within it, of the
+// elements along the stored dimension.
+func (r *Rows) places() (out [][]int) {
+	for row, n := range r.Sizes {
+		at := make([]int, len(r.Outer))
+		for d := len(at) - 1; d >= 0; d-- {
+			at[d], row = row%r.Outer[d], row/r.Outer[d]
+		}
+		for k := range n {
+			out = append(out, append(at[:len(at):len(at)], k))
+		}
+	}
+	return out
 }
 
 // appendNames stores the names of a variable in a single string, since models may have many.
-func appendNames(names []string, leaves []*Var, shapes [][]int, inner func(t types.Type, order []int)) []string {
+func appendNames(names []string, leaves []*Var, shapes [][]int, rows *Rows, inner func(t types.Type, order []int)) []string {
 	n := total(shapes)
 	l := slots{shapes: shapes, inner: inner, named: true, ends: make([]int, 0, n)}
+	if rows != nil {
+		l.rows, l.at = rows.places(), rows.At
+	}
 	l.text = make([]byte, 0, n*(len(DeclaredName(leaves))+4))
 	if p := leaves[0].Places; p != nil {
 		l.names(leaves[0].Name, p)
@@ -103,7 +129,7 @@ func (l *slots) names(name string, p *Places) {
 		for d := len(is) - 1; d >= 0; d-- {
 			is[d], e = e%p.Shape[d], e/p.Shape[d]
 		}
-		l.text = appendSubscripts(append(l.text, name...), is)
+		l.text = l.subscripts(append(l.text, name...), is)
 		l.ends = append(l.ends, len(l.text))
 	}
 }
@@ -144,6 +170,22 @@ type slots struct {
 	named bool // makes names instead of slots
 	text  []byte
 	ends  []int // the end of each name in text
+
+	rows [][]int // of a ragged variable, the indices along dimension at
+	at   int
+}
+
+// subscripts appends the indices of an element, which are those before and within its row if the
+// variable is ragged.
+func (l *slots) subscripts(b []byte, is []int) []byte {
+	if l.rows == nil || l.at >= len(is) || is[l.at] >= len(l.rows) {
+		return appendSubscripts(b, is)
+	}
+	place := l.rows[is[l.at]]
+	outer := len(place) - 1
+	is = slices.Clone(is)
+	is[l.at] = place[outer]
+	return appendSubscripts(appendSubscripts(b, place[:outer]), is)
 }
 
 // add lists the numbers of a value of type t, which is the element with indices at of the enclosing
@@ -189,7 +231,7 @@ func (l *slots) add(t types.Type, name string, leaf int, at []int) {
 		}
 		for p, part := range numbers {
 			if l.named {
-				l.text = append(appendSubscripts(append(l.text, name...), is), part...)
+				l.text = append(l.subscripts(append(l.text, name...), is), part...)
 				l.ends = append(l.ends, len(l.text))
 			} else {
 				l.out = append(l.out, Slot{Leaf: leaf + p, Element: start + e})

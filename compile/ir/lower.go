@@ -432,7 +432,7 @@ func setParts(is []Index, read bool) {
 			ix.Ends = read && ix.Kind == IndexMulti
 		}
 		switch {
-		case ix.Kind != IndexRange:
+		case ix.Kind != IndexRange || ix.Row:
 		case !ix.Array && (read || ix.B == nil):
 			ix.Part = Begun
 		case ix.Array && ix.B == nil:
@@ -461,7 +461,7 @@ func (l *lowerer) indices(is []ast.Index, ofArray int) []Index {
 				idx.B = l.expr(i.To)
 			}
 			if i.From != nil || i.To != nil {
-				idx.Kind = IndexRange
+				idx.Kind, idx.Row = IndexRange, i.Row
 			}
 		}
 		out = append(out, idx)

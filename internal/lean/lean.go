@@ -50,6 +50,7 @@ func cold() []string {
 		module + "compile/internal/native",
 		module + "compile/internal/passes",
 		module + "compile/internal/plan",
+		module + "compile/internal/ragged",
 		module + "compile/ir",
 		module + "fit",
 		module + "fit/folder",

@@ -153,6 +153,10 @@ type (
 		Type *TypeExpr
 		Name Ident
 		Init Expr // nil if none
+
+		// Rows are the sizes as declared of a ragged variable that has been rewritten to one with
+		// all elements in a row; nil for other variables. The printer does not write them.
+		Rows []Expr
 	}
 	// FunctionDecl declares a user function; Body is nil for a forward declaration.
 	FunctionDecl struct {
@@ -415,6 +419,7 @@ type (
 	Range struct {
 		Base
 		From, To Expr
+		Row      bool // the elements of a ragged variable; it may be empty at any position
 	}
 	// All is the empty index of x[,j].
 	All struct{ Base }

@@ -46,6 +46,7 @@
 //	lang/check.checker.varies                   which integers depend on parameters
 //	lang/check.flow                             how control leaves a statement
 //	lang/check.escapes                          after which statements nothing runs
+//	lang/check.raggedUses.visit                 what is done with ragged variables
 //	lang/check.Info.Number                      values that are known before a run
 //	lang/check.checker.belowOne                 what a loop reads for certain, and what a condition guards
 //	lang/check.checker.reach                    intervals of values
@@ -128,5 +129,7 @@
 //	compile/internal/marginal.editor.node       the code of a factor for given values
 //	compile/internal/marginal.shallow           copies of trees
 //	compile/internal/contest.mutator.inside        where a program can be mutated
+//	compile/internal/ragged.rewriter.rewrite    uses of ragged variables
+//	compile/internal/ragged.clone               copies of trees
 //	compile/internal/contest.mutator.exprs         which expressions can be mutated
 package ast

@@ -285,6 +285,7 @@ func (c *cursor) children(n Node) Node {
 		part(c, &n.Type)
 		c.name(&n.Name)
 		c.expr(&n.Init)
+		c.exprs(&n.Rows)
 		return n
 	case *FunctionDecl:
 		n = own(c, n)

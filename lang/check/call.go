@@ -21,7 +21,7 @@ func (c *checker) call(e *ast.CallExpr) TypeLevel {
 		return invalid
 	}
 	c.callRules(e)
-	if !ok {
+	if !ok || !c.raggedArguments(name, len(c.funcs[normalised(name)]) > 0, e.Args, args) {
 		return invalid
 	}
 	before := len(c.diags)

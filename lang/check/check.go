@@ -24,6 +24,7 @@
 //	flow.go     which statements end a function, unreachable ones
 //	functor.go  functions as arguments
 //	tuple.go    tuples: members, levels, unpacking
+//	ragged.go   ragged variables
 //
 // The checker knows the grammar's operators and statements, but no library function: it looks up
 // names in the caller's [Universe].
@@ -111,6 +112,7 @@ type Var struct {
 	Loop       bool                 // a loop variable: read-only
 	Missing    bool                 // data with elements that may be missing, which then are parameters
 	Censored   bool                 // data of which some values are only known to be in an interval
+	Ragged     *Ragged              // how its rows differ in size; nil if they do not
 	Constraint types.ConstraintKind // the constraint of its declaration
 	Ident      ast.Ident            // the name in the declaration
 	Decl       ast.Node             // VarDecl, For, ForEach or Param
@@ -150,6 +152,8 @@ type checker struct {
 	loops int           // number of enclosing loops
 	ints  bool          // an int is expected, so int division is intended
 	sizes bool          // in the size of a top-level declaration
+
+	inMember bool // in the sizes of a member of a tuple
 }
 
 // maxErrors is the maximum number of errors reported for one program.
@@ -191,7 +195,9 @@ func Check(f *ast.File, u Universe) (*Info, diag.List) {
 	c.checkLikelihoods()
 	c.censoring(f)
 	if !c.diags.HasErrors() && len(f.Lost) == 0 {
-		c.warnings(f)
+		if c.raggedUses(f); !c.diags.HasErrors() {
+			c.warnings(f)
+		}
 	}
 	c.diags.Sort()
 	if errs := c.diags.Errors(); len(errs) > maxErrors {

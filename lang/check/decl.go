@@ -20,7 +20,10 @@ func (c *checker) varDecl(d *ast.VarDecl, global bool) {
 	}
 	v := &Var{
 		Name: d.Name.Name, Type: t, Level: c.declLevel(t), Block: c.block, Global: global,
-		Constraint: kind, Ident: d.Name, Decl: d,
+		Constraint: kind, Ident: d.Name, Decl: d, Ragged: c.info.RaggedType(d.Type),
+	}
+	for _, e := range d.Rows {
+		c.expr(e)
 	}
 	if v.Missing = d.Type.Missing() != nil && c.block == ast.Data; v.Missing {
 		v.Level = Param // missing elements are parameters
@@ -131,21 +134,30 @@ func (c *checker) sizedType(t *ast.TypeExpr, global bool) types.Type {
 
 // sizeExprs checks the sizes in a type, within tuples too.
 func (c *checker) sizeExprs(t *ast.TypeExpr) {
-	for _, e := range t.ArrayDims {
-		c.size(e, "the size of an array")
+	for i, e := range t.ArrayDims {
+		c.size(t, e, "the size of an array", i)
 	}
-	for _, e := range t.Sizes {
-		c.size(e, "the size of a "+t.Elem)
+	for i, e := range t.Sizes {
+		c.size(t, e, "the size of a "+t.Elem, len(t.ArrayDims)+i)
 	}
+	outer := c.inMember
 	for _, m := range t.Members {
+		c.inMember = true
 		c.sizeExprs(m)
 	}
+	c.inMember = outer
 }
 
-// size checks a size expression. It may be nil, if the size is missing.
-func (c *checker) size(e ast.Expr, what string) {
+// size checks the size of dimension at of a type. It may be nil, if the size is missing. An array
+// of sizes makes a ragged variable.
+func (c *checker) size(t *ast.TypeExpr, e ast.Expr, what string, at int) {
 	if e != nil {
-		c.intExpr(e, what)
+		before := len(c.diags)
+		if o := c.wanting(true, e); o.Type.Kind == types.Int && o.Type.Dims > 0 {
+			c.raggedSize(t, e, what, at)
+		} else {
+			c.isInt(e, o, what, before)
+		}
 		if !c.sizes { // sizes of block variables cannot depend on any parameter
 			c.withoutDiscrete(e, what)
 		}

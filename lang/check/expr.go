@@ -138,7 +138,12 @@ func takesNothing(o types.Overload) bool {
 // intExpr checks an expression that must be an int.
 func (c *checker) intExpr(e ast.Expr, what string) {
 	before := len(c.diags)
-	o := c.wanting(true, e)
+	c.isInt(e, c.wanting(true, e), what, before)
+}
+
+// isInt checks that an expression, which has been typed, is an int. before is the number of
+// diagnostics before that.
+func (c *checker) isInt(e ast.Expr, o TypeLevel, what string, before int) {
 	if o.Type.Kind != types.Invalid && !o.Type.Equal(types.IntType) {
 		if c.sizes && c.diags[before:].HasErrors() {
 			return // another message says that the size depends on a parameter

@@ -27,6 +27,9 @@ func Extensions(f *ast.File, info *Info) diag.List {
 		} else if v != nil && v.Censored {
 			report(&v.Ident, "declarations of censored data", write)
 		}
+		if d, ok := n.(*ast.VarDecl); ok && info.Defs[n] != nil && info.Defs[n].Ragged != nil {
+			report(info.Defs[n].Ragged.Sizes, "ragged arrays, such as "+quote(d.Name.Name), write)
+		}
 		if c := info.Calls[n]; c != nil && !seen[c.Name] {
 			if w, ok := c.Overload.(types.Written); ok && w.Beyond {
 				seen[c.Name] = true

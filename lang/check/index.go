@@ -120,10 +120,7 @@ func offset(e ast.Expr, name string) (d float64, ok bool) {
 
 // isSingle reports whether an index selects one element rather than several. Its expressions must
 // have been typed.
-func (c *checker) isSingle(i ast.Index) bool {
-	s, ok := i.(*ast.Single)
-	return ok && c.info.Types[s.X].Type.Dims == 0
-}
+func (c *checker) isSingle(i ast.Index) bool { return c.info.Single(i) }
 
 // indexed returns the type of a value of type t after indexing. ok says whether the indices are
 // valid. It reports too many indices.

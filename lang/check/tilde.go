@@ -53,7 +53,7 @@ func (c *checker) tilde(s *ast.Tilde) {
 		c.unknownDistribution(s)
 		return
 	}
-	if !ok {
+	if !ok || !c.raggedArguments(name, len(c.funcs[name+"_lpdf"])+len(c.funcs[name+"_lpmf"]) > 0, es, args) {
 		return
 	}
 	var found *Call

@@ -649,8 +649,8 @@ const (
 
 	// BeyondStan: an extension of ppl is used, but only Stan's language is allowed.
 	//
-	// This is checked on demand, for programs that others run with Stan. The command `ppl fmt`
-	// can write discrete parameters, missing and censored values as Stan needs them.
+	// This is checked on demand, for programs that others run with Stan. The command `ppl fmt` can
+	// write discrete parameters, missing and censored values, and ragged arrays as Stan needs them.
 	//
 	// Example:
 	//
@@ -721,4 +721,50 @@ const (
 	//	  log_y ~ normal(mu, 1);
 	//	}
 	CensoredVariate Code = "E0323"
+
+	// RaggedType: a variable cannot be ragged in the way in which it is declared.
+	//
+	// An array of sizes, one for each row, makes an array ragged. The number of rows comes first.
+	// One dimension may be ragged, of real numbers, integers, vectors or matrices.
+	//
+	// Example:
+	//
+	//	data {
+	//	  array[3] int<lower=0> n;
+	//	  vector[n] y;
+	//	}
+	//
+	// Fixed:
+	//
+	//	data {
+	//	  array[3] int<lower=0> n;
+	//	  array[3] vector[n] y;
+	//	}
+	RaggedType Code = "E0324"
+
+	// RaggedUse: a ragged variable is used where its rows must have one size.
+	//
+	// Use its rows, which are ordinary vectors or arrays, or all its elements, one row after
+	// another, as to_vector(y).
+	//
+	// Example:
+	//
+	//	data {
+	//	  array[3] int<lower=0> n;
+	//	  array[3] vector[n] y;
+	//	}
+	//	model {
+	//	  y ~ normal(0, 1);
+	//	}
+	//
+	// Fixed:
+	//
+	//	data {
+	//	  array[3] int<lower=0> n;
+	//	  array[3] vector[n] y;
+	//	}
+	//	model {
+	//	  to_vector(y) ~ normal(0, 1);
+	//	}
+	RaggedUse Code = "E0325"
 )

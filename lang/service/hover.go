@@ -118,7 +118,9 @@ func (s *Snapshot) describeVar(v *check.Var) string {
 			what = v.Block.String()
 		}
 	}
-	if sh, ok := s.varShape(v); ok && len(sh) > 0 {
+	if v.Ragged != nil {
+		what += ", ragged: `" + v.Ragged.Sizes.Span().Text() + "` has the size of each row"
+	} else if sh, ok := s.varShape(v); ok && len(sh) > 0 {
 		what += " of shape " + sh.text()
 		if n, ok := s.numbers(sh); ok && n.text() != sh.text() {
 			what += " = " + n.text()

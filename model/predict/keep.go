@@ -94,7 +94,7 @@ func Keep(p *compile.Program, summaries []Summary, changed []string, generated b
 		out.Data[v.Name] = k.names[v]
 	}
 	text := printer.Commented(f, func(ast.Stmt) []string { return nil }) + "\n"
-	program, list := compile.CompileWith(placed(tree.Source.Name, text, tree.Source), compile.Options{})
+	program, list := compile.CompileWith(placed(tree.Source.Name, text, tree.Source), compile.Options{Like: p})
 	if list.HasErrors() {
 		at := list.Errors()[0]
 		return nil, fmt.Errorf("the model with the summaries of the fit is no program: line %d: %s\n%s", at.Span.Begin().Line, at.Summary, text)

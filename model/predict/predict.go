@@ -214,13 +214,16 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 	}
 	text := e.text(derived)
 	d := &Derived{Text: text, Left: e.left, Undrawn: undrawn, Known: e.known, Scaled: e.scaled, Unscaled: e.unscaled}
+	of := map[string]string{}
 	for _, v := range e.variables {
 		if kind.isPrior() {
 			break
 		}
+		of[e.names[v]] = v.Name
 		o := Output{Name: e.names[v], Variable: v.Name, Data: v.Block == ast.Data, Dims: e.dims[v], From: e.sources(v), Observed: e.observed[v], Censored: e.censored(v), Limited: e.limited(v), Dist: e.distributionOf(v)}
 		d.Outputs = append(d.Outputs, o)
 	}
+	options.Like, options.Derived = p, of
 	program, list := compile.CompileWith(placed(tree.Source.Name+" (derived)", text, tree.Source), options)
 	if list.HasErrors() {
 		at := list.Errors()[0]

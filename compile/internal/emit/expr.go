@@ -249,6 +249,21 @@ func (ex *expressions) sizes(v *ir.Var) []int {
 	return shape
 }
 
+// rows evaluates the sizes of the rows of a ragged variable; nil for other variables.
+func (ex *expressions) rows(v *ir.Var) *ir.Rows {
+	if v.Ragged == nil {
+		return nil
+	}
+	rows, wrong := interp.Rows(v, func(k int) ([]int64, []int) {
+		n := ex.knownInt(v.Ragged.Sizes[k], "a size")
+		return n.ints, n.shape
+	})
+	if wrong != nil {
+		ex.rep.complain(*wrong).throw()
+	}
+	return rows
+}
+
 // conditional evaluates ?: . Its autodiff level is the higher one of both sides, whichever is
 // taken.
 func (ex *expressions) conditional(e *ir.Cond) value {

@@ -74,7 +74,7 @@ func (ps *parameters) param(leaves []*ir.Var) Param {
 	}
 	p.slots = ir.FreeLayout(leaves, free)
 	p.Size = len(p.slots)
-	p.Names = ir.FreeNames(leaves, free)
+	p.Names = ir.FreeNames(leaves, free, ps.ex.rows(leaves[0]))
 	return p
 }
 

@@ -274,7 +274,7 @@ func (pr *Program) Describe() (params []Param, names []string, constrained int, 
 					shapes = append(shapes, pr.ex.sizes(v))
 					pr.rep.Reserve(nameBytes, shapes[len(shapes)-1]...)
 				}
-				names = ir.AppendNames(names, leaves, shapes)
+				names = ir.AppendNames(names, leaves, shapes, pr.ex.rows(leaves[0]))
 			}
 		}
 		list(pr.prog.Parameters)

@@ -179,12 +179,16 @@ func (rp *reporter) fail(at source.Span, code diag.Code, format string, args ...
 
 // complain returns a problem with the calls in progress.
 func (rp *reporter) complain(d diag.Diagnostic) *problem {
-	if !d.Span.IsValid() {
+	if !d.Span.IsValid() && (len(rp.calls) == 0 || rp.span.IsValid()) {
 		d.Span = rp.span
 	}
 	const shown = 3 // calls of a deep recursion all look alike
 	for i := len(rp.calls) - 1; i >= max(0, len(rp.calls)-shown); i-- {
 		c := rp.calls[i]
+		if !d.Span.IsValid() { // a function that ppl has added
+			d.Span = c.at
+			continue
+		}
 		d.Related = append(d.Related, diag.Note{Span: c.at, Message: "in a call of " + c.name})
 	}
 	return &problem{d, rp.at.mayBeSkipped()}
@@ -232,7 +236,9 @@ func plural(n int) string {
 // move sets the current position and returns the previous one.
 func (rp *reporter) move(s source.Span) source.Span {
 	old := rp.span
-	rp.span = s
+	if s.IsValid() { // functions that ppl has added have no positions
+		rp.span = s
+	}
 	return old
 }
 

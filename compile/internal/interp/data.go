@@ -45,9 +45,9 @@ func Data(prog *ir.Program, set *data.Set, o Options) (k *Known, err error) {
 // read returns the function that reads a variable from the data and checks its type, shape and
 // bounds. all are the variables of the data block.
 func (s *scope) read(v *ir.Var, from *data.Set, all []*ir.Var) func(f *frame) {
-	sizes, store, find := s.sizes(v), set(v), s.check(v)
+	sizes, rows, store, find := s.sizes(v), s.rows(v), set(v), s.check(v)
 	return func(f *frame) {
-		r := &reading{m: f.m, v: v, set: from, all: all, shape: sizes(f)}
+		r := &reading{m: f.m, v: v, set: from, all: all, ragged: rows(f), shape: sizes(f)}
 		value := r.value()
 		r.counted(value)
 		store(f, value)
@@ -62,16 +62,20 @@ func (s *scope) read(v *ir.Var, from *data.Set, all []*ir.Var) func(f *frame) {
 
 // reading is a variable being read from the data.
 type reading struct {
-	m     *machine
-	v     *ir.Var
-	set   *data.Set
-	all   []*ir.Var // variables of the data block
-	shape []int     // as declared
+	m      *machine
+	v      *ir.Var
+	set    *data.Set
+	all    []*ir.Var // variables of the data block
+	shape  []int     // as declared
+	ragged *ir.Rows  // as declared; nil: the variable is not ragged
 }
 
 // declared returns the declared type for a message.
 func (r *reading) declared() string {
 	text := typeText(r.v.Type, r.shape)
+	if g := r.v.Ragged; g != nil {
+		text = raggedText(r.v.Type.Array(g.Outer), g)
+	}
 	if r.v.Part != types.NotComplex {
 		text = strings.NewReplacer("real", "complex", "vector", "complex_vector", "row_vector", "complex_row_vector", "matrix", "complex_matrix").Replace(text)
 	}
@@ -206,6 +210,7 @@ func (r *reading) fits(d data.Value) {
 	if v.Part != types.NotComplex {
 		written = append(slices.Clone(r.shape), 2)
 	}
+	r.fitRows(d)
 	if slices.Equal(d.Shape, written) || count(d.Shape) == 0 && count(written) == 0 {
 		return
 	}
@@ -232,6 +237,37 @@ func (r *reading) fits(d data.Value) {
 	}
 	r.about(diag.DataSize, -1, "`%s` has the wrong size: %s, but is declared with %s", v.Name, SizeText(d.Shape), SizeText(written)).
 		fix(advice, v.Name).settings(settings...).throw()
+}
+
+// fitRows reports rows of data whose sizes are not the declared ones. Data may also have all rows
+// one after another.
+func (r *reading) fitRows(d data.Value) {
+	given := d.Ragged
+	if r.ragged == nil || given == nil {
+		return
+	}
+	if !slices.Equal(given.Outer, r.ragged.Outer) {
+		r.about(diag.DataSize, -1, "`%s` has the wrong number of rows: %s, but is declared with %s", r.v.Name, SizeText(given.Outer), SizeText(r.ragged.Outer)).
+			fix("give `%s` as many rows as there are sizes", r.v.Name).throw()
+	}
+	first := 0
+	for i, n := range r.ragged.Sizes {
+		if given.Sizes[i] != n {
+			e := r.about(diag.DataSize, -1, "row %d of `%s` has %s, but is declared with %d", i+1, r.v.Name, elementsText(given.Sizes[i]), n)
+			if given.Sizes[i] > 0 && r.ragged.At == 0 && len(r.shape) == 1 {
+				e = r.about(diag.DataSize, first, "row %d of `%s` has %s, but is declared with %d", i+1, r.v.Name, elementsText(given.Sizes[i]), n)
+			}
+			e.fix("give every row as many values as its size says").throw()
+		}
+		first += given.Sizes[i]
+	}
+}
+
+func elementsText(n int) string {
+	if n == 1 {
+		return "1 element"
+	}
+	return fmt.Sprintf("%d elements", n)
 }
 
 // otherSize returns advice about data with the declared number of dimensions. If one size differs,

@@ -66,6 +66,52 @@ func Shape(v *ir.Var, size func(k int) int64) (shape []int, wrong *diag.Diagnost
 	return shape, nil
 }
 
+// rows evaluates the sizes of the rows of a ragged variable; nil for other variables.
+func (s *scope) rows(v *ir.Var) func(f *frame) *ir.Rows {
+	if v.Ragged == nil {
+		return func(*frame) *ir.Rows { return nil }
+	}
+	var sizes []func(*frame) *array
+	for _, e := range v.Ragged.Sizes {
+		sizes = append(sizes, s.expr(e).array)
+	}
+	return func(f *frame) *ir.Rows {
+		rows, wrong := Rows(v, func(k int) ([]int64, []int) {
+			a := sizes[k](f)
+			return a.ints, a.shape
+		})
+		if wrong != nil {
+			f.m.blame(*wrong).throw()
+		}
+		return rows
+	}
+}
+
+// Rows returns the rows of a ragged variable, computed from its declared sizes. wrong describes an
+// error in the sizes, nil if there is none.
+func Rows(v *ir.Var, size func(k int) (ints []int64, shape []int)) (rows *ir.Rows, wrong *diag.Diagnostic) {
+	r := v.Ragged
+	at := r.Sizes[r.At].Span()
+	sizes, shape := size(r.At)
+	rows = &ir.Rows{Outer: shape, At: r.At - r.Outer}
+	for k := range r.Outer {
+		if n, _ := size(k); n[0] != int64(shape[k]) {
+			d := diag.Errorf(diag.DataSize, at, "`%s` is declared with %d rows, but %s gives the sizes of %d", v.Name, n[0], at.Text(), shape[k])
+			d.Fix = "declare as many rows as there are sizes"
+			return nil, &d
+		}
+	}
+	for i, n := range sizes {
+		if n < 0 {
+			d := diag.Errorf(diag.NegativeSize, at, "the size of row %d of `%s` is %d", i+1, v.Name, n)
+			d.Detail = "Sizes must be zero or more."
+			return nil, &d
+		}
+		rows.Sizes = append(rows.Sizes, int(n))
+	}
+	return rows, nil
+}
+
 // violation is a number outside the declared bounds of its variable, or an item (a vector or
 // matrix) that is not of its declared type.
 type violation struct {

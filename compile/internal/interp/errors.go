@@ -56,6 +56,10 @@ func (m *machine) blame(d diag.Diagnostic) *Error {
 	const shown = 3 // the calls of a deep recursion are all alike
 	for i := len(m.calls) - 1; i >= max(0, len(m.calls)-shown); i-- {
 		c := m.calls[i]
+		if !d.Span.IsValid() { // a function that ppl has added
+			d.Span = c.at
+			continue
+		}
 		d.Related = append(d.Related, diag.Note{Span: c.at, Message: "in a call of " + c.name})
 	}
 	return &Error{Diagnostic: d}

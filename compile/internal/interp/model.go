@@ -357,11 +357,15 @@ func (l *leaf) checkBounds(m *machine, args []*array, lower, upper int) {
 		}
 	case v.Constraint.Kind == types.LowerUpper && lower > 0:
 		lo, hi := args[lower].floats(), args[upper].floats()
-		for i := range max(len(lo), len(hi)) {
+		n := max(len(lo), len(hi))
+		if min(len(lo), len(hi)) == 0 {
+			n = 0 // bounds of a parameter without elements
+		}
+		for i := range n {
 			a, b := lo[i%len(lo)], hi[i%len(hi)]
 			if !(a < b) {
 				which := ""
-				if n := max(len(lo), len(hi)); n > 1 {
+				if n > 1 {
 					which = elementName("", l.shape, i)
 				}
 				reject("the lower bound of " + v.Name + which + " is not below its upper bound: " + ad.FormatNumber(a) + " and " + ad.FormatNumber(b))

@@ -56,6 +56,19 @@ func typeText(t types.Type, shape []int) string {
 	return elem
 }
 
+// raggedText returns a ragged type as it is declared.
+func raggedText(t types.Type, g *ir.Ragged) string {
+	var sizes []string
+	for _, e := range g.Sizes {
+		sizes = append(sizes, e.Span().Text())
+	}
+	text := t.Kind.String()
+	if t.Dims < len(sizes) {
+		text += "[" + strings.Join(sizes[t.Dims:], ", ") + "]"
+	}
+	return "array[" + strings.Join(sizes[:t.Dims], ", ") + "] " + text
+}
+
 // ItemName returns the name of an element of an array of vectors or matrices: theta[2,1].
 func ItemName(v *ir.Var, shape []int, i int) string {
 	return elementName(v.Name, shape[:v.Type.Dims], i)
