@@ -2,6 +2,7 @@ package plotfile
 
 import (
 	"cmp"
+	"encoding/binary"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -94,12 +95,8 @@ func (f *fonts) search(r rune) *sfnt.Font {
 		if err != nil {
 			continue
 		}
-		all, err := sfnt.ParseCollection(text) // a font alone is a collection of one
-		if err != nil || all.NumFonts() == 0 {
-			continue
-		}
-		font, err := all.Font(0) // the others are the same for other languages or weights
-		if err != nil {
+		font := parsed(text)
+		if font == nil {
 			continue
 		}
 		f.open = append(f.open, font)
@@ -108,6 +105,54 @@ func (f *fonts) search(r rune) *sfnt.Font {
 		}
 	}
 	return nil
+}
+
+// parsed reads a font, or the first of a collection: the others are the same for other languages or
+// weights. It returns nil if it cannot.
+func parsed(text []byte) *sfnt.Font {
+	all, err := sfnt.ParseCollection(text) // a font alone is a collection of one
+	if err == nil && all.NumFonts() > 0 {
+		if font, err := all.Font(0); err == nil {
+			return font
+		}
+	}
+	font, err := sfnt.Parse(aligned(text))
+	if err != nil {
+		return nil
+	}
+	return font
+}
+
+// aligned returns a copy of a font, or of the first of a collection, whose tables begin at
+// multiples of 4 bytes, as package sfnt demands. Some fonts, such as WenQuanYi Zen Hei, have others.
+// It returns nil if the text is no font.
+func aligned(text []byte) []byte {
+	at := 0
+	if len(text) >= 16 && string(text[:4]) == "ttcf" {
+		at = int(binary.BigEndian.Uint32(text[12:]))
+	}
+	if at < 0 || at > len(text)-12 {
+		return nil
+	}
+	n := int(binary.BigEndian.Uint16(text[at+4:]))
+	head := 12 + 16*n
+	if head > len(text)-at {
+		return nil
+	}
+	out := slices.Clone(text[at : at+head])
+	for i := 12; i < head; i += 16 {
+		record := out[i : i+16]
+		from, size := int(binary.BigEndian.Uint32(record[8:])), int(binary.BigEndian.Uint32(record[12:]))
+		if from < 0 || size < 0 || from > len(text) || size > len(text)-from {
+			return nil
+		}
+		for len(out)%4 > 0 {
+			out = append(out, 0)
+		}
+		binary.BigEndian.PutUint32(record[8:], uint32(len(out)))
+		out = append(out, text[from:from+size]...)
+	}
+	return out
 }
 
 // list finds the files of fonts.

@@ -1,6 +1,7 @@
 package plotfile
 
 import (
+	"encoding/binary"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -94,4 +95,31 @@ func parsed(t *testing.T, text string) float64 {
 		t.Fatal(err)
 	}
 	return v
+}
+
+// TestAlignedFonts: fonts and collections whose tables begin anywhere are read, and texts that are
+// no fonts are not.
+func TestAlignedFonts(t *testing.T) {
+	head := 12 + 16*int(binary.BigEndian.Uint16(goregular.TTF[4:]))
+	for shift := range 5 {
+		for _, collection := range []int{0, 16} {
+			text := make([]byte, collection, len(goregular.TTF)+64)
+			if collection > 0 {
+				copy(text, "ttcf\x00\x01\x00\x00\x00\x00\x00\x01\x00\x00\x00\x10")
+			}
+			text = append(append(append(text, goregular.TTF[:head]...), make([]byte, shift)...), goregular.TTF[head:]...)
+			for i := collection + 12; i < collection+head; i += 16 {
+				from := binary.BigEndian.Uint32(text[i+8:])
+				binary.BigEndian.PutUint32(text[i+8:], from+uint32(shift+collection))
+			}
+			if f := parsed(text); f == nil || !has(f, 'θ') {
+				t.Errorf("tables moved by %d, collection %v: the font is not read", shift, collection > 0)
+			}
+			for _, end := range []int{0, 1, 11, 12, 13, collection + head - 1, collection + head} {
+				if parsed(text[:end]) != nil {
+					t.Errorf("%d bytes are a font", end)
+				}
+			}
+		}
+	}
 }
