@@ -95,7 +95,7 @@ func (f *fonts) search(r rune) *sfnt.Font {
 		if err != nil {
 			continue
 		}
-		font := parsed(text)
+		font := fontIn(text)
 		if font == nil {
 			continue
 		}
@@ -107,9 +107,9 @@ func (f *fonts) search(r rune) *sfnt.Font {
 	return nil
 }
 
-// parsed reads a font, or the first of a collection: the others are the same for other languages or
+// fontIn reads a font, or the first of a collection: the others are the same for other languages or
 // weights. It returns nil if it cannot.
-func parsed(text []byte) *sfnt.Font {
+func fontIn(text []byte) *sfnt.Font {
 	all, err := sfnt.ParseCollection(text) // a font alone is a collection of one
 	if err == nil && all.NumFonts() > 0 {
 		if font, err := all.Font(0); err == nil {
@@ -124,8 +124,8 @@ func parsed(text []byte) *sfnt.Font {
 }
 
 // aligned returns a copy of a font, or of the first of a collection, whose tables begin at
-// multiples of 4 bytes, as package sfnt demands. Some fonts, such as WenQuanYi Zen Hei, have others.
-// It returns nil if the text is no font.
+// multiples of 4 bytes, as package sfnt demands. Those of some fonts, such as WenQuanYi Zen Hei,
+// do not. It returns nil if the text is no font.
 func aligned(text []byte) []byte {
 	at := 0
 	if len(text) >= 16 && string(text[:4]) == "ttcf" {

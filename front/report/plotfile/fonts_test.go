@@ -112,11 +112,11 @@ func TestAlignedFonts(t *testing.T) {
 				from := binary.BigEndian.Uint32(text[i+8:])
 				binary.BigEndian.PutUint32(text[i+8:], from+uint32(shift+collection))
 			}
-			if f := parsed(text); f == nil || !has(f, 'θ') {
+			if f := fontIn(text); f == nil || !has(f, 'θ') {
 				t.Errorf("tables moved by %d, collection %v: the font is not read", shift, collection > 0)
 			}
 			for _, end := range []int{0, 1, 11, 12, 13, collection + head - 1, collection + head} {
-				if parsed(text[:end]) != nil {
+				if fontIn(text[:end]) != nil {
 					t.Errorf("%d bytes are a font", end)
 				}
 			}
