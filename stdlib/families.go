@@ -57,16 +57,20 @@ func higherOrder() []types.Overload {
 		return ps
 	}
 	control := data(tReal, tReal, tInt)
-	// family adds a function and, with Tol, its variant that takes control arguments after the
-	// others.
-	family := func(names string, f types.FuncType, first []types.Param, result types.Type) {
+	// controlled adds a function and its variant that takes control arguments after the others,
+	// whose name has a suffix.
+	controlled := func(names, suffix string, f types.FuncType, first []types.Param, result types.Type) {
 		for name := range strings.FieldsSeq(names) {
 			out = append(out,
 				types.HigherOrder{Name: name, Func: f, Args: first, Result: result},
-				types.HigherOrder{Name: name + "_tol", Func: f, Args: append(first[:len(first):len(first)], control...), Result: result})
+				types.HigherOrder{Name: name + suffix, Func: f, Args: append(first[:len(first):len(first)], control...), Result: result})
 		}
 	}
+	family := func(names string, f types.FuncType, first []types.Param, result types.Type) {
+		controlled(names, "_tol", f, first, result)
+	}
 	ode := function(tVec, tReal, tVec)
+	controlled("pmx_ode_rk45 pmx_ode_bdf pmx_ode_adams pmx_ode_ckrk", "_ctrl", ode, args(tVec, tReal, reals), trajectory)
 	family("ode_rk45 ode_bdf ode_adams ode_ckrk", ode, args(tVec, tReal, reals), trajectory)
 	out = append(out, types.HigherOrder{Name: "ode_adjoint_tol_ctl", Func: ode, Result: trajectory, Args: append(
 		args(tVec, tReal, reals), data(tReal, tVec, tReal, tVec, tReal, tReal, tInt, tInt, tInt, tInt, tInt)...)})

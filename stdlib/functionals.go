@@ -200,6 +200,10 @@ real solve($1 a, $2 b, real z) { return generalised(to_vector(a), to_vector(b), 
 // written returns overload o of a function as Stan source; ok is false if it has none.
 func written(name string, o types.Overload) (w types.Written, ok bool) {
 	base, tol := strings.CutSuffix(name, "_tol")
+	own, torsten := strings.CutPrefix(name, "pmx_")
+	if torsten = torsten && strings.HasPrefix(own, "ode_"); torsten { // Torsten's names of Stan's functions
+		base, tol = strings.CutSuffix(own, "_ctrl")
+	}
 	i := slices.IndexFunc(functionals, func(f functional) bool { return slices.Contains(strings.Fields(f.names), base) })
 	if i < 0 {
 		return w, false
@@ -222,7 +226,7 @@ func written(name string, o types.Overload) (w types.Written, ok bool) {
 		text.WriteString("\n" + strings.ReplaceAll(string(b), "$where", ""))
 	}
 	text.WriteString(entry + "\n}\n")
-	return types.Written{Overload: o, Name: name, Doc: f.doc, Lead: f.lead, Text: text.String(), Tolerance: f.tolerance}, true
+	return types.Written{Overload: o, Name: name, Doc: f.doc, Lead: f.lead, Text: text.String(), Tolerance: f.tolerance, Beyond: torsten}, true
 }
 
 // oldArguments has, for each algorithm, the number of arguments of its older function without
