@@ -1,6 +1,7 @@
 package assess_test
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -20,7 +21,7 @@ model {
 
 // TestDiscreteCriticism checks what is computed for a model with discrete parameters: the log
 // likelihood of each observation with its class summed out, replicated and simulated data that
-// belong to the classes drawn with them, and its refusals.
+// belong to the classes drawn with them, probabilities of classes, and refusals.
 func TestDiscreteCriticism(t *testing.T) {
 	m, err := model.Compile("m.stan", classes)
 	if err != nil {
@@ -79,6 +80,13 @@ func TestDiscreteCriticism(t *testing.T) {
 	if _, err := assess.PredictiveOf(t.Context(), f, assess.PredictiveOptions{}); err != nil {
 		t.Error(err)
 	}
+	plain, err := model.Compile("plain.stan", "parameters { real x; } model { x ~ normal(0, 1); }")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := plain.DeriveProbabilities(); err == nil || !strings.Contains(err.Error(), "no discrete parameters") {
+		t.Errorf("no states: %v", err)
+	}
 	for _, given := range []map[string]any{values, {"N": 7, "g": []int{1, 1, 1, 1, 1, 1, 1}}} {
 		s, err := assess.NewSimulator(t.Context(), m, given, 3, 1, assess.SimulatorOptions{})
 		if err != nil {
@@ -103,6 +111,23 @@ func TestDiscreteCriticism(t *testing.T) {
 					t.Errorf("set %d: y[%d] is %g from the mean of its class", n, i+1, d)
 				}
 			}
+		}
+	}
+	s, err := assess.StatesOf(t.Context(), f, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Draws != 200 || s.MostLikely != 200 || len(s.Elements) != 5 {
+		t.Errorf("%d states at %d draws, the most likely at %d", len(s.Elements), s.Draws, s.MostLikely)
+	}
+	for i, e := range s.Elements {
+		want := 1 // the classes are far apart
+		if ys[i] > 2 {
+			want = 2
+		}
+		best, p := e.Best()
+		if e.Name != fmt.Sprintf("z[%d]", i+1) || e.Least != 1 || best != want || p < 0.999 || e.Jointly != want || len(e.Probability) != 2 || math.Abs(e.Probability[0]+e.Probability[1]-1) > 1e-12 {
+			t.Errorf("state %+v, want the value %d", e, want)
 		}
 	}
 	h, err := assess.NewHoldout(t.Context(), m, values, model.BindOptions{})

@@ -20,6 +20,7 @@
 //	linear.go      LinearPredictorsOf: what a projection onto smaller models needs of a fit
 //	criticism.go   findings about predictions and about the estimates of LOO
 //	prior.go       SamplePrior: draws from the prior; PriorPredictive: what it expects of the data
+//	states.go      StatesOf: probabilities of discrete parameters
 //	simulator.go   NewSimulator: data sets from a model; datasets.go writes them to files
 //	zarrgroups.go  groups of a Zarr store that are computed from draws, model and data
 package assess

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
@@ -237,26 +236,10 @@ func (l *LogLik) withoutMissing() {
 
 // firstGenerated computes the generated quantities at the first draw of a fit.
 func firstGenerated(p *model.Posterior, f *fit.Fit) ([]float64, error) {
-	columns, err := fit.ParameterColumns(p, f)
-	if err != nil {
-		return nil, err
-	}
 	for chain := range f.Draws.Chains() {
-		if f.Draws.Len(chain) == 0 {
-			continue
+		if f.Draws.Len(chain) > 0 {
+			return generatedFrom(p, f, chain, 0)
 		}
-		_, row := f.Draws.Draw(chain, 0)
-		values := make([]float64, len(columns))
-		for i, c := range columns {
-			values[i] = row[c]
-		}
-		x, err := p.UnconstrainRounded(values, f.Rounded())
-		if err != nil {
-			return nil, err
-		}
-		dst := make([]float64, len(p.OutputNames()))
-		err = p.Generate(x, rand.New(rand.NewPCG(1, 1)), dst)
-		return dst[len(dst)-len(p.GeneratedNames()):], err
 	}
 	return nil, errors.New("the fit has no draws")
 }

@@ -140,3 +140,12 @@ func (m *Model) Discrete() []DiscreteSum {
 	}
 	return m.discrete.Steps
 }
+
+// LeastValue returns the lowest bound of the elements of a discrete parameter, for a program of the
+// purpose [SumsProbabilities]: the value to which the first of the probabilities belongs.
+func (m *Model) LeastValue(name string) int {
+	if m.discrete == nil {
+		return 0
+	}
+	return int(m.discrete.Least[name])
+}

@@ -71,6 +71,19 @@ func (m *Model) DeriveWith(kind predict.Kind, o predict.Options) (*Derived, erro
 	}, nil
 }
 
+// DeriveProbabilities derives the model that computes the probabilities of the values of discrete
+// parameters, and their most likely configuration, see [predict.Probabilities].
+func (m *Model) DeriveProbabilities() (*Derived, error) {
+	if err := m.Err(); err != nil {
+		return nil, err
+	}
+	d, err := predict.Probabilities(m.program)
+	if err != nil {
+		return nil, err
+	}
+	return &Derived{Model: &Model{name: m.name, program: d.Program, texts: []sourceText{{m.name, d.Text}}}}, nil
+}
+
 // DeriveReplicated derives the model that draws the data again, as they would be recorded, for
 // given parameters. The data may lack the variables to be drawn, and discrete parameters are drawn
 // independently of them.

@@ -59,6 +59,7 @@ var documents = []document{
 	{"serve-run", 1, []string{"/v1/run"}, "Summary, diagnostics and draws of a run.", reflect.TypeFor[runAnswer]()},
 	{"serve-summary", 1, []string{"/v1/summary"}, "Summary of draws that were given.", reflect.TypeFor[summaryAnswer]()},
 	{"simulate", 1, []string{"simulate"}, "Data sets that were simulated.", reflect.TypeFor[simulatedJSON]()},
+	{"states", 1, []string{"states"}, "Probabilities of discrete parameters.", reflect.TypeFor[statesJSON]()},
 	{"study", 1, []string{"study"}, "Outcome of a study.", reflect.TypeFor[studyJSON]()},
 	{"study-note", 1, []string{"--progress json"}, "A remark while a run or a study goes on; a line each.", reflect.TypeFor[studyNote]()},
 	{"study-progress", 1, []string{"--progress json"}, "Progress of a study; a line each.", reflect.TypeFor[study.Progress]()},

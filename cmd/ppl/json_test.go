@@ -47,6 +47,9 @@ var printed = []struct{ document, command string }{
 	{"ppc", "ppc fit"},
 	{"effects", "effects fit --of x"},
 	{"effects", "effects fit --at x=mean"},
+	{"run", "run classes.stan -d data.json -q --chains 2 --warmup 100 --draws 50 --seed 1 --out classes"},
+	{"states", "states classes"},
+	{"states", "states classes --vars z[2] --pointwise states.csv"},
 	{"select", "select fit --formula y~x --family gaussian --validate"},
 	{"evidence", "evidence fit"},
 	{"sensitivity", "sensitivity fit"},
@@ -65,6 +68,10 @@ var printed = []struct{ document, command string }{
 
 // inputs has the files that do not belong to the example.
 var inputs = map[string]string{
+	"classes.stan": `data { int N; vector[N] x; vector[N] y; }
+parameters { simplex[2] w; ordered[2] mu; array[N] int<lower=1, upper=2> z; }
+model { mu ~ normal(0, 5); z ~ categorical(w); y ~ normal(mu[z], 1); }
+`,
 	"flat.stan": "parameters { real<lower=0, upper=1> x; }\nmodel { }\n",
 	"model.stan": `data {
   int<lower=0> N;

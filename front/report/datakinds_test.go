@@ -179,6 +179,23 @@ func TestPairs(t *testing.T) {
 	}
 }
 
+// TestStatesReport: a table has the most probable values of discrete parameters.
+func TestStatesReport(t *testing.T) {
+	f := sampled(t, `data { int<lower=0> N; vector[N] y; }
+parameters { ordered[2] mu; array[N] int<lower=1, upper=2> z; } model { mu ~ normal(0, 10); y ~ normal(mu[z], 1); }`, "y\n0\n20\n0\n")
+	r, err := report.New(context.Background(), f, report.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(r.Tables, func(t report.Table) bool { return t.Kind == "states" })
+	if at < 0 {
+		t.Fatalf("no table of states; notes %q", r.Notes)
+	}
+	if got := fmt.Sprint(r.Tables[at].Rows); got != "[[z[1] 1 1 1] [z[2] 2 1 2] [z[3] 1 1 1]]" {
+		t.Errorf("states %s", got)
+	}
+}
+
 // TestPredictiveReport: checks against a column have a panel for each group.
 func TestPredictiveReport(t *testing.T) {
 	var b strings.Builder

@@ -146,6 +146,44 @@ func calibration(p *assess.Predictive) []Figure {
 	return out
 }
 
+// states shows the probabilities of discrete parameters.
+func states(w *work) {
+	m, err := w.fit.Model()
+	if err != nil || !m.Program().Discrete() || !w.judged() {
+		return
+	}
+	elements := 0
+	for name := range m.Program().Discretes() {
+		for _, n := range w.fit.Names() {
+			if diagnose.VariableName(n) == name {
+				elements++
+			}
+		}
+	}
+	if float64(elements)*float64(w.report.Run.Draws) > maxLikelihoods {
+		w.note("The probabilities of %d discrete parameters at %d draws are left out: see ppl states.", elements, w.report.Run.Draws)
+		return
+	}
+	s, err := assess.StatesOf(w.ctx, w.fit, 0)
+	if err != nil {
+		w.note("There are no probabilities of discrete parameters: %v", err)
+		return
+	}
+	t := Table{Kind: "states", Title: "Discrete parameters", Columns: []Column{{"", 0}, {"best", 0}, {"probability", 3}, {"jointly", 0}}}
+	for _, e := range s.Elements[:min(len(s.Elements), maxStates)] {
+		best, p := e.Best()
+		t.Rows = append(t.Rows, []any{e.Name, Number(best), Number(p), Number(e.Jointly)})
+	}
+	t.Note = fmt.Sprintf("The most probable value of each, with its probability, and its value in the configuration that is the most likely one at %d of %d draws.", s.MostLikely, s.Draws)
+	if n := len(s.Elements) - maxStates; n > 0 {
+		t.Note += fmt.Sprintf(" %d more are left out, see ppl states.", n)
+	}
+	w.report.Tables = append(w.report.Tables, t)
+}
+
+// maxStates is the maximum number of discrete parameters in the table of states.
+const maxStates = 500
+
 // maxPoints is the maximum number of observations whose Pareto k is shown. They include the worst.
 const maxPoints = 3000
 

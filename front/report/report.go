@@ -140,7 +140,7 @@ type Summary struct {
 
 // Table is a small table of texts and numbers.
 type Table struct {
-	Kind    string   `json:"kind"`           // chains, checks, loo or data
+	Kind    string   `json:"kind"`           // chains, states, checks, loo or data
 	Title   string   `json:"title"`          // title
 	Columns []Column `json:"columns"`        // columns of the table
 	Rows    [][]any  `json:"rows"`           // cells: texts and numbers
@@ -217,6 +217,7 @@ type work struct {
 // everything that cannot be shown for other reasons.
 func New(ctx context.Context, fit *fit.Fit, o Options) (*Report, error) {
 	w := newWork(ctx, fit, o)
+	states(w)
 	for _, k := range Kinds() {
 		switch {
 		case k.checks != nil:

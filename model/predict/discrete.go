@@ -56,6 +56,12 @@ func (e *emitter) without(left bool) []ast.Stmt {
 	return e.stmts(e.model)
 }
 
+// ModeSuffix and ProbabilitySuffix end the names of the generated quantities of [Probabilities].
+const (
+	ModeSuffix        = "_mode"
+	ProbabilitySuffix = "_probability"
+)
+
 // Probabilities derives the program that computes the probabilities of the values of discrete
 // parameters, and their most likely configuration, at given values of the other parameters; see
 // [compile.SumsProbabilities].

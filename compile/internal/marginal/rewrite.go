@@ -111,7 +111,8 @@ func (s *Split) Interface() *ast.File {
 // Result is a program without discrete parameters.
 type Result struct {
 	Tree  *ast.File
-	Steps []Step // for reports
+	Steps []Step           // for reports
+	Least map[string]int64 // the lowest bound of the elements of each discrete parameter
 }
 
 // Step describes the elimination of the elements of a group.
@@ -189,7 +190,11 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget) (*Result, error)
 		case Probabilities:
 			quantities = append(quantities, w.builder.block(w.outside()...), w.builder.block(w.draws(maximising)...))
 		}
-		return &Result{Tree: p.written(w.tables, nil, quantities, false), Steps: w.report()}, nil
+		least := map[string]int64{}
+		for _, u := range p.unknowns {
+			least[u.name] = p.least(u)
+		}
+		return &Result{Tree: p.written(w.tables, nil, quantities, false), Steps: w.report(), Least: least}, nil
 	}
 	density, _ := w.density(true, drawing)
 	model := slices.Concat(kept, w.plain(constants), density)
