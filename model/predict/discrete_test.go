@@ -19,6 +19,7 @@ import (
 type summedCase struct {
 	name, data, parameters, discrete, model, values string
 	lo, hi                                          int
+	around                                          int // the most elements that a sum depends on
 }
 
 var summedCases = []summedCase{
@@ -28,7 +29,7 @@ var summedCases = []summedCase{
 	{name: "vectorised, with a covariate", lo: 1, hi: 3, values: `{"N":3,"y":[0.3,-1,2.5],"x":[1,2,0]}`,
 		data: `int N; vector[N] y; vector[N] x;`, parameters: `simplex[3] w; vector[3] mu; real b; real<lower=0> s;`, discrete: `array[N] int<lower=1, upper=3> z;`,
 		model: `z ~ categorical(w); y ~ normal(mu[z] + b * x, s);`},
-	{name: "hmm", lo: 1, hi: 2, values: `{"N":5,"y":[0.3,-1,2.5,1,0]}`,
+	{name: "hmm", around: 1, lo: 1, hi: 2, values: `{"N":5,"y":[0.3,-1,2.5,1,0]}`,
 		data: `int N; vector[N] y;`, parameters: `array[2] simplex[2] G; vector[2] mu;`, discrete: `array[N] int<lower=1, upper=2> z;`,
 		model: `for (n in 2:N) z[n] ~ categorical(G[z[n - 1]]); y ~ normal(mu[z], 1);`},
 	{name: "hmm of one", lo: 1, hi: 2, values: `{"N":1,"y":[0.3]}`,
@@ -50,7 +51,7 @@ var summedCases = []summedCase{
 	{name: "a change point", lo: 1, hi: 4, values: `{"T":4,"y":[3,1,0,2]}`,
 		data: `int T; array[T] int y;`, parameters: `real<lower=0> e; real<lower=0> l;`, discrete: `int<lower=1, upper=4> s;`,
 		model: `e ~ exponential(1); l ~ exponential(1); for (t in 1:T) y[t] ~ poisson(t < s ? e : l);`},
-	{name: "crossed chains", lo: 1, hi: 2, values: `{"T":3,"y":[0.3,-1,2.5]}`,
+	{name: "crossed chains", around: 2, lo: 1, hi: 2, values: `{"T":3,"y":[0.3,-1,2.5]}`,
 		data: `int T; vector[T] y;`, parameters: `array[2] simplex[2] G; vector[2] a; vector[2] b;`,
 		discrete: `array[T] int<lower=1, upper=2> u; array[T] int<lower=1, upper=2> v;`,
 		model: `for (t in 2:T) { u[t] ~ categorical(G[u[t - 1]]); v[t] ~ categorical(G[v[t - 1]]); }
@@ -120,6 +121,11 @@ func TestSummedOut(t *testing.T) {
 			var values map[string]any
 			if err := json.Unmarshal([]byte(c.values), &values); err != nil {
 				t.Fatal(err)
+			}
+			for _, step := range boundTo(t, derive(t, whole, predict.LogLikelihood).Program, values).Discrete() {
+				if around := step.Around; around > c.around {
+					t.Errorf("a sum depends on %d other elements, not at most %d", around, c.around)
+				}
 			}
 			likelihood := boundTo(t, derive(t, whole, predict.LogLikelihood).Program, values)
 			p, err := predict.Probabilities(whole)

@@ -120,7 +120,7 @@ func (w *writer) belief(g *group, c counter, m, beyond messages) []ast.Stmt {
 		}
 		parts = append(parts, p)
 	}
-	all, total, none := w.p.names.fresh("whole"), w.p.names.fresh("total"), w.p.names.fresh("none")
+	all, outer := w.p.names.fresh("whole"), w.p.names.fresh("outer")
 	lp := w.p.names.fresh("lp")
 	probable := w.p.o.Purpose == Probabilities
 	var out []ast.Stmt
@@ -159,7 +159,7 @@ func (w *writer) belief(g *group, c counter, m, beyond messages) []ast.Stmt {
 			out = append(out, w.declared(p, p.left, w.never()))
 		}
 	}
-	// The terms at a value of the clique: their sum without those that are -inf, and how many are.
+	// The terms at a value of the clique.
 	start := ast.Expr(w.int(0))
 	if rank > 0 {
 		is := []ast.Expr{w.of(c, column(g, func(r *row) int64 { return r.number - beyond.first[rank] + 1 }))}
@@ -168,51 +168,64 @@ func (w *writer) belief(g *group, c counter, m, beyond messages) []ast.Stmt {
 		}
 		start = w.at(w.name(beyond.name[rank]), is...)
 	}
-	body := []ast.Stmt{w.declare(nil, "real", nil, total, start), w.declare(nil, "int", nil, none, w.int(0))}
-	zero := func(p *part) ast.Expr { return w.op("==", w.variable(p, p.term), w.never()) }
+	body := []ast.Stmt{w.declare(nil, "real", nil, outer, start)}
+	sums := []ast.Expr{w.name(outer)} // whose sum is that of all terms; that of part k has number k+1
 	for _, p := range parts {
-		if p.kind.many {
-			body = append(body, w.declared(p, p.term, nil))
+		if !p.kind.many {
+			inner, value := w.value(p.kind, p.c, p.all, q, m)
+			body = append(append(body, inner...), w.declare(nil, "real", nil, p.term, value))
+			sums = append(sums, w.name(p.term))
+			continue
 		}
+		body = append(body, w.declared(p, p.term, nil))
 		body = append(body, w.each(p, func() []ast.Stmt {
 			inner, value := w.value(p.kind, p.c, p.all, q, m)
-			if p.kind.many {
-				inner = append(inner, w.assign(w.variable(p, p.term), "=", value))
-			} else {
-				inner = append(inner, w.declare(nil, "real", nil, p.term, value))
-			}
-			return append(inner, &ast.If{Base: w.base(), Cond: zero(p),
-				Then: w.assign(w.name(none), "+=", w.int(1)),
-				Else: w.assign(w.name(total), "+=", w.variable(p, p.term))})
+			return append(inner, w.assign(w.variable(p, p.term), "=", value))
 		})...)
+		sums = append(sums, w.call("sum", w.name(p.term)))
 	}
 	add := func(to, value ast.Expr) ast.Stmt {
 		return w.assign(to, "=", w.call("log_sum_exp", clone(to, nil), value))
 	}
-	// possible returns value if fewer than n terms are -inf.
-	possible := func(n int64, value ast.Expr) ast.Expr {
-		return &ast.Cond{Base: w.base(), Cond: w.op("<", w.name(none), w.int(n)), Then: value, Else: w.never()}
-	}
-	for _, p := range parts {
+	for k, p := range parts {
 		if p.kind.pattern != nil && p.left == "" {
 			continue
 		}
-		body = append(body, w.each(p, func() []ast.Stmt {
-			to := w.variable(p, p.left)
-			if p.kind.pattern == nil {
-				to = toMessage(p, beyond)
+		var others []ast.Expr
+		for i, x := range sums {
+			if i != k+1 {
+				others = append(others, clone(x, nil))
 			}
-			rest := w.op("-", w.name(total), w.variable(p, p.term))
-			return []ast.Stmt{&ast.If{Base: w.base(), Cond: zero(p),
-				Then: add(to, possible(2, w.name(total))),
-				Else: add(clone(to, nil), possible(1, rest))}}
+		}
+		to := func() ast.Expr {
+			if p.kind.pattern == nil {
+				return toMessage(p, beyond)
+			}
+			return w.variable(p, p.left)
+		}
+		if !p.kind.many {
+			body = append(body, add(to(), w.sum(others)))
+			continue
+		}
+		// The sums of the part's factors before each and behind each.
+		before, behind := w.p.names.fresh("before"), w.p.names.fresh("behind")
+		n := w.plus(w.op("-", clone(p.to, nil), clone(p.from, nil)), 2)
+		for k, v := range []ast.Expr{w.name(p.term), w.call("reverse", w.name(p.term))} {
+			name := []string{before, behind}[k]
+			body = append(body, w.declare(nil, "vector", []ast.Expr{clone(n, nil)}, name, w.call("cumulative_sum", w.call("append_row", w.int(0), v))))
+		}
+		others = append(others,
+			w.at(w.name(before), w.plus(w.op("-", w.name(p.c.name), clone(p.from, nil)), 1)),
+			w.at(w.name(behind), w.plus(w.op("-", clone(p.to, nil), w.name(p.c.name)), 1)))
+		body = append(body, w.each(p, func() []ast.Stmt {
+			return []ast.Stmt{add(to(), w.sum(others))}
 		})...)
 	}
 	sum := w.name(all)
 	if probable {
 		sum = w.at(w.name(lp), w.from1(q.values[0], q.lo[0]))
 	}
-	body = append(body, add(sum, possible(1, w.name(total))))
+	body = append(body, add(sum, w.sum(sums)))
 	axes := make([]int, rank+1)
 	for k := range axes {
 		axes[k] = (k + 1) % (rank + 1) // the element's own values innermost

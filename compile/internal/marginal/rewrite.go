@@ -47,20 +47,12 @@ func (s *Split) IR() *ir.Program { return s.ir }
 
 // Prepare splits a checked program with discrete parameters.
 func Prepare(f *ast.File, info *check.Info, u check.Universe, o Options) (*Split, error) {
-	s := &splitter{info: info, taint: tainted(f, info, o.Observations), names: namesOf(f), sizes: map[*check.Var][]ast.Expr{}}
-	for _, b := range f.Blocks {
-		ast.Inspect(b, func(n ast.Node) bool {
-			if d, ok := n.(*ast.VarDecl); ok && s.taint[info.Defs[d]] {
-				if n := slices.Concat(d.Type.ArrayDims, d.Type.Sizes); len(n) > 0 {
-					s.sizes[info.Defs[d]] = n
-				}
-			}
-			return true
-		}, nil)
-	}
+	s := &splitter{info: info, taint: tainted(f, info, o.Observations), names: namesOf(f)}
+	s.measure(f)
 	// Each step needs the types of what the step before has written.
 	tree, again := f, info
 	for _, step := range []func() *ast.File{
+		func() *ast.File { return s.pushed(tree) },
 		func() *ast.File { return s.file(tree) },
 		func() *ast.File { return inlined(tree, s) },
 		func() *ast.File { return joined(tree, again).(*ast.File) },
@@ -71,10 +63,24 @@ func Prepare(f *ast.File, info *check.Info, u check.Universe, o Options) (*Split
 			return nil, &Error{list.Errors()}
 		}
 		s.info, s.taint = again, tainted(tree, again, o.Observations)
+		s.measure(tree)
 	}
 	out := &Split{tree: tree, info: again, names: s.names, taint: s.taint, o: o}
 	out.ir, out.nodes = ir.LowerNodes(tree, again, u)
 	return out, nil
+}
+
+// measure finds the declared sizes of variables that depend on discrete parameters.
+func (s *splitter) measure(f *ast.File) {
+	s.sizes = map[*check.Var][]ast.Expr{}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if d, ok := n.(*ast.VarDecl); ok && s.taint[s.info.Defs[d]] {
+			if n := slices.Concat(d.Type.ArrayDims, d.Type.Sizes); len(n) > 0 {
+				s.sizes[s.info.Defs[d]] = n
+			}
+		}
+		return true
+	}, nil)
 }
 
 // joined returns a tree with x[i, j] for x[i][j], where i is one index.

@@ -19,6 +19,31 @@ type splitter struct {
 	sizes map[*check.Var][]ast.Expr // declared sizes of variables that depend on discrete parameters
 }
 
+// pushed returns the tree with mu[z[i]] for mu[z][i] in the model block, and so for all containers
+// of one dimension that are computed from discrete parameters: an element of one is a function of
+// few of these.
+func (s *splitter) pushed(f *ast.File) *ast.File {
+	var visit func(n ast.Node) ast.Node
+	visit = func(n ast.Node) ast.Node {
+		e, ok := n.(*ast.IndexExpr)
+		if !ok || len(e.Indices) != 1 {
+			return ast.Map(n, visit)
+		}
+		i, ok := e.Indices[0].(*ast.Single)
+		if _, plain := ast.Unparen(e.X).(*ast.VarExpr); !ok || plain || !s.scalar(i.X) || s.info.Types[e.X].Type.Rank() != 1 || !s.involved(e.X) {
+			return ast.Map(n, visit)
+		}
+		b := builder{e.Span()}
+		return &ast.Paren{Base: b.base(), X: s.at(e.X, i.X)}
+	}
+	return ast.Map(f, func(n ast.Node) ast.Node {
+		if b, ok := n.(*ast.Block); ok && b.Kind == ast.Model {
+			return visit(b)
+		}
+		return n
+	}).(*ast.File)
+}
+
 // file returns the tree with the statements of the model block split.
 func (s *splitter) file(f *ast.File) *ast.File {
 	out := *f
