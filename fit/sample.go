@@ -41,7 +41,8 @@ type Options struct {
 	Seed uint64
 
 	// Init selects the starting points of chains. nil means random points within 2 of zero on the
-	// unconstrained scale; see infer.Uniform and [model.Posterior.InitAt].
+	// unconstrained scale; see infer.Uniform and [model.Posterior.InitAt]. Once the model has
+	// rejected 20 points of a chain, the next ones lie ever nearer to the mode of the prior.
 	Init infer.Init
 
 	SaveWarmup bool // also keep the draws of warm-up, in a separate place
@@ -219,6 +220,7 @@ func (o *Options) removeVerdict() error {
 // selfcheck.ErrWrong if that program turns out to be wrong.
 func sample(ctx context.Context, p *model.Posterior, o Options, run *Run) (*Fit, error) {
 	config, check := o.config(), run.check
+	config.Centre = centreOf(ctx, p)
 	if o.LiveTables {
 		config.TablesEvery = tablesEvery
 		if o.tablesEvery != 0 {

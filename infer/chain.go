@@ -327,7 +327,7 @@ func (c *chain) initialize(ctx context.Context, target LogDensity, from *Snapsho
 			return err
 		}
 	}
-	x, attempts, err := FindStart(c.cfg.Init, c.report.Chain, c.meter, c.streams.init)
+	x, attempts, err := findStart(c.cfg.Init, c.cfg.Centre, c.report.Chain, c.meter, c.streams.init)
 	c.report.InitAttempts = attempts
 	if err != nil {
 		return err

@@ -24,7 +24,12 @@ type Config struct {
 	// 1 with FirstID 3 repeats chain 3 of a run of four. 0: 1.
 	FirstID int
 
-	Init   Init     // where chains start; nil: Uniform{Radius: 2}
+	Init Init // where chains start; nil: Uniform{Radius: 2}
+
+	// Centre, if not nil, returns a plausible point, or nil. Once the target has rejected 20 starting
+	// points of a chain, the next ones lie ever nearer to it. Chains may call it at the same time.
+	Centre func() []float64
+
 	Metric []Metric // initial metric, one for all chains or one per chain; nil: the sampler's
 
 	// Recentring defines the coordinates of Metric, see [ChainReport], one for all chains or one

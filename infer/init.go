@@ -122,13 +122,19 @@ func (a At) Propose(rng *rand.Rand, chain int, x []float64) error {
 	return nil
 }
 
-// initAttempts is Stan's number of random starting points.
-const initAttempts = 100
+// initAttempts is Stan's number of random starting points. After plainAttempts of them, proposals
+// lie ever nearer to Config.Centre.
+const initAttempts, plainAttempts = 100, 20
 
 // FindStart asks init for positions of the chain with index chain, up to 100 times, until log
 // density and gradient are finite there. It returns the position and the number of attempts. The
 // error is an *[InitError], or a final one of init or of the target.
 func FindStart(init Init, chain int, m *Meter, rng *rand.Rand) (x []float64, attempts int, err error) {
+	return findStart(init, nil, chain, m, rng)
+}
+
+// findStart is FindStart with Config.Centre, which may be nil.
+func findStart(init Init, centre func() []float64, chain int, m *Meter, rng *rand.Rand) (x []float64, attempts int, err error) {
 	x = make([]float64, m.Dim())
 	grad := make([]float64, m.Dim())
 	var last []float64
@@ -141,6 +147,14 @@ func FindStart(init Init, chain int, m *Meter, rng *rand.Rand) (x []float64, att
 			break // the start is fixed, so another attempt would be the same
 		}
 		last = append(last[:0], x...)
+		if attempts >= plainAttempts && centre != nil {
+			if c := centre(); len(c) == len(x) {
+				share := float64(initAttempts-attempts) / (initAttempts - plainAttempts)
+				for i := range x {
+					x[i] = c[i] + share*(x[i]-c[i])
+				}
+			}
+		}
 		attempts++
 		lp, why, final := m.evaluate(x, grad)
 		if final != nil {

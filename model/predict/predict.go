@@ -96,6 +96,9 @@ type Options struct {
 	// them row by row.
 	Fitted []string
 
+	// Bare asks [Prior] to leave out transformed parameters that its statements do not use.
+	Bare bool
+
 	// Partial asks [Forward] to leave out parameters without a prior, and those whose priors depend
 	// on them, instead of failing; see [Derived.Undrawn].
 	Partial bool
@@ -195,7 +198,7 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 	var err error
 	switch kind {
 	case Prior, TopLevel:
-		derived = e.priorProgram()
+		derived = e.priorProgram(o.Bare)
 	case Forward:
 		var reason string
 		if derived, undrawn, reason = e.forwardProgram(o.Partial); reason != "" {

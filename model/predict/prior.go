@@ -12,13 +12,39 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// priorProgram returns the program of the prior: the model without its statements about data.
-func (e *emitter) priorProgram() *ast.File {
+// priorProgram returns the program of the prior: the model without its statements about data. If bare
+// is set, it has no transformed parameters that the statements do not use.
+func (e *emitter) priorProgram(bare bool) *ast.File {
 	var model *ast.Block
 	if e.tree.Block(ast.Model) != nil {
 		model = &ast.Block{Kind: ast.Model, Stmts: e.stmts(e.model)}
 	}
+	if bare && !e.usesTransformed(model) {
+		return e.file(model, ast.Functions, ast.Data, ast.TransformedData, ast.Parameters)
+	}
 	return e.file(model, ast.Functions, ast.Data, ast.TransformedData, ast.Parameters, ast.TransformedParameters)
+}
+
+// usesTransformed reports whether a statement of the block has the name of a transformed parameter.
+func (e *emitter) usesTransformed(b *ast.Block) (found bool) {
+	from := e.tree.Block(ast.TransformedParameters)
+	if from == nil || b == nil {
+		return false
+	}
+	names := map[string]bool{}
+	for _, s := range from.Stmts {
+		if v := e.info.Defs[s]; v != nil {
+			names[v.Name] = true
+		}
+	}
+	for _, s := range b.Stmts {
+		ast.Inspect(s, func(n ast.Node) bool {
+			x, ok := n.(*ast.VarExpr)
+			found = found || ok && names[x.Name]
+			return true
+		}, nil)
+	}
+	return found
 }
 
 // priorStmt returns the part of a statement about parameters alone.
