@@ -26,8 +26,9 @@ type Config struct {
 
 	Init Init // where chains start; nil: Uniform{Radius: 2}
 
-	// Centre, if not nil, returns a plausible point, or nil. Once the target has rejected 20 starting
-	// points of a chain, the next ones lie ever nearer to it. Chains may call it at the same time.
+	// Centre, if not nil, returns a plausible point, or nil. Once the target has rejected 20
+	// starting points of a chain, the next ones lie ever nearer to it. Several goroutines may call
+	// it.
 	Centre func() []float64
 
 	Metric []Metric // initial metric, one for all chains or one per chain; nil: the sampler's

@@ -96,7 +96,7 @@ type Options struct {
 	// them row by row.
 	Fitted []string
 
-	// Bare asks [Prior] to leave out transformed parameters that its statements do not use.
+	// Bare asks [Prior] to leave out the transformed parameters if its statements use none.
 	Bare bool
 
 	// Partial asks [Forward] to leave out parameters without a prior, and those whose priors depend

@@ -12,8 +12,8 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// priorProgram returns the program of the prior: the model without its statements about data. If bare
-// is set, it has no transformed parameters that the statements do not use.
+// priorProgram returns the program of the prior: the model without its statements about data. If
+// bare is set, it has no transformed parameters if the statements use none.
 func (e *emitter) priorProgram(bare bool) *ast.File {
 	var model *ast.Block
 	if e.tree.Block(ast.Model) != nil {
