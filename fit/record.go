@@ -398,3 +398,7 @@ func (p prefix) Column(dst []float64, chain, quantity int) []float64 {
 	before := len(dst)
 	return p.Store.Column(dst, p.chains[chain], quantity)[:before+p.length]
 }
+
+func (p prefix) Table(dst []float64, chain, first, last int) []float64 {
+	return p.Store.Table(dst, p.chains[chain], first, last)
+}

@@ -29,6 +29,8 @@ type workspace struct {
 	scores         *scoreTable
 	places         []int32 // index in split of each pooled draw, -1: left out; nil: the same
 
+	table   []float64 // neighbouring quantities, chain after chain, if they are read together
+	starts  []int     // where each chain begins in table, and its end
 	pooled  []float64 // the chains one after another, all draws
 	split   []float64 // the half-chains one after another; pooled itself if places is nil
 	sorted  []float64 // the pooled draws, ascending

@@ -18,6 +18,15 @@ type Draws interface {
 	Column(dst []float64, chain, quantity int) []float64
 }
 
+// Tabular is implemented by a [Draws] that reads neighbouring quantities faster together than one
+// by one. It is for draws that are stored one after another, where a column has one number per line
+// of the processor's cache.
+type Tabular interface {
+	// Table appends the draws of one chain of the quantities first, first+1, … last−1 to dst, one
+	// quantity after another. It must be safe for concurrent use.
+	Table(dst []float64, chain, first, last int) []float64
+}
+
 // Statistics is implemented by a [Draws] that keeps the sampler's statistics.
 type Statistics interface {
 	// Statistic appends the named statistic (CmdStan's names: "divergent__", "treedepth__",

@@ -148,21 +148,58 @@ func (s *Summarizer) each(d Draws, quantities []int, f func(i int, w *workspace)
 		parallel = runtime.GOMAXPROCS(0)
 	}
 	group, places, nested := arrivalsOf(d, chains)
-	shared(len(quantities), parallel, func() (work func(i int), done func()) {
+	runs := []int{0} // where runs of quantities begin that are read together
+	most := 1
+	tabular, ok := d.(Tabular)
+	if ok {
+		most = min(maxTable/(len(chains)*length), lineNumbers, len(quantities)/(4*parallel))
+	}
+	for i := 1; i < len(quantities); i++ {
+		if first := runs[len(runs)-1]; i-first >= most || quantities[i] != quantities[i-1]+1 {
+			runs = append(runs, i)
+		}
+	}
+	runs = append(runs, len(quantities))
+	shared(len(runs)-1, parallel, func() (work func(run int), done func()) {
 		w := s.take(len(chains), length)
 		if w.group = nil; nested {
 			w.group, w.arrived = group, places
 		}
-		return func(i int) {
-			w.pooled = w.pooled[:0]
-			for chain, number := range chains {
-				w.pooled = d.Column(w.pooled, number, quantities[i])[:(chain+1)*length]
+		return func(run int) {
+			first, last := runs[run], runs[run+1]
+			if last-first > 1 {
+				w.table, w.starts = w.table[:0], w.starts[:0]
+				for _, number := range chains {
+					w.starts = append(w.starts, len(w.table))
+					w.table = tabular.Table(w.table, number, quantities[first], quantities[last-1]+1)
+				}
+				w.starts = append(w.starts, len(w.table))
 			}
-			w.load()
-			f(i, w)
+			for i := first; i < last; i++ {
+				w.pooled = w.pooled[:0]
+				for chain, number := range chains {
+					if last-first > 1 {
+						columns := w.table[w.starts[chain]:w.starts[chain+1]]
+						w.pooled = append(w.pooled, columns[(i-first)*(len(columns)/(last-first)):][:length]...)
+						continue
+					}
+					w.pooled = d.Column(w.pooled, number, quantities[i])[:(chain+1)*length]
+				}
+				w.load()
+				f(i, w)
+			}
 		}, func() { s.give(w) }
 	})
 }
+
+const (
+	// lineNumbers is the largest number of quantities that are read together from a [Tabular]: two
+	// lines of the processor's cache.
+	lineNumbers = 16
+	// maxTable is the largest number of draws that are read together. They should fit in the
+	// processor's cache.
+	maxTable = 1 << 17
+)
 
 // take returns a workspace for runs of a shape.
 func (s *Summarizer) take(chains, length int) *workspace {

@@ -596,6 +596,10 @@ func TestSnapshot(t *testing.T) {
 			n        int
 		}{{early, 3}, {late, 40}} {
 			column := c.snapshot.Column(nil, 0, 1)
+			want := append(c.snapshot.Column([]float64{7}, 0, 0), column...)
+			if table := c.snapshot.Table([]float64{7}, 0, 0, 2); !slices.Equal(table, want) {
+				t.Errorf("limit %d: a table %v, want %v", limit, table, want)
+			}
 			_, last := c.snapshot.Draw(0, c.n-1)
 			if c.snapshot.Len(0) != c.n || len(column) != c.n || column[c.n-1] != -float64(c.n-1) || last[0] != float64(c.n-1) || c.snapshot.Warmup().Len(0) != 1 {
 				t.Errorf("limit %d: %d draws, want %d: %v", limit, c.snapshot.Len(0), c.n, column)

@@ -12,7 +12,8 @@ import (
 
 // Store holds the draws of several chains, with statistics and values. It keeps them in memory or
 // reads them back from journals, see [Store.ReadBack]. All methods are safe for concurrent use, so
-// draws may be added while others read. It satisfies diagnose.Draws and diagnose.Statistics.
+// draws may be added while others read. It satisfies diagnose.Draws, diagnose.Tabular and
+// diagnose.Statistics.
 //
 // Warm-up draws, if added, are kept in a separate store, which [Store.Warmup] returns. Len, Column
 // and the like concern the draws of the sampling phase.
@@ -161,6 +162,21 @@ func (s *Store) Snapshot() *Store {
 // Column appends one value of all draws of a chain so far to dst.
 func (s *Store) Column(dst []float64, chain, quantity int) []float64 {
 	return s.column(dst, chain, len(s.columns.Statistics)+quantity)
+}
+
+// Table appends values of all draws of a chain so far to dst: those from first to last−1, one after
+// another. It implements diagnose.Tabular.
+func (s *Store) Table(dst []float64, chain, first, last int) []float64 {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.counts == nil {
+		skip := len(s.columns.Statistics)
+		return s.chains[chain].table(dst, skip+first, skip+last)
+	}
+	for i := first; i < last; i++ {
+		dst = s.back.column(dst, s, chain, len(s.columns.Statistics)+i)
+	}
+	return dst
 }
 
 // Statistic appends a statistic of all draws of a chain so far to dst; ok is
