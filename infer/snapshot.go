@@ -123,14 +123,14 @@ func (s *Snapshot) Ran() time.Duration { return s.report.Warmup.Elapsed + s.repo
 
 // size returns the approximate size of the snapshot in bytes.
 func (s *Snapshot) size() int {
-	return 8*(2*len(s.position)+len(s.place)+2*len(s.metric.Inverse)+len(s.within)) + len(s.kernel)
+	return 8*(2*len(s.position)+len(s.place)+2*len(s.metric.Inverse)+len(s.within)+len(s.recentring)) + len(s.kernel)
 }
 
 // snapshotDelay returns the time until the next snapshot, given the size of the last one and the
-// time that the chain has run. Snapshots should take no more than a few megabytes per second to
-// write, and a run that is killed should lose no more than an eighth of its work.
+// time that the chain has run. Encoding and writing snapshots should take about 1 % of a processor,
+// and a run that is killed should lose no more than an eighth of its work.
 func (c *Config) snapshotDelay(size int, ran time.Duration) time.Duration {
-	const rate = 4 << 20 // bytes per second
+	const rate = 1 << 20 // bytes per second
 	switch {
 	case c.SnapshotEvery < 0:
 		return -1

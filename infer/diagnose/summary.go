@@ -152,7 +152,7 @@ func (s *Summarizer) each(d Draws, quantities []int, f func(i int, w *workspace)
 	most := 1
 	tabular, ok := d.(Tabular)
 	if ok {
-		most = min(maxTable/(len(chains)*length), lineNumbers, len(quantities)/(4*parallel))
+		most = min(maxTable/(len(chains)*length), tableQuantities, len(quantities)/(4*parallel))
 	}
 	for i := 1; i < len(quantities); i++ {
 		if first := runs[len(runs)-1]; i-first >= most || quantities[i] != quantities[i-1]+1 {
@@ -193,9 +193,9 @@ func (s *Summarizer) each(d Draws, quantities []int, f func(i int, w *workspace)
 }
 
 const (
-	// lineNumbers is the largest number of quantities that are read together from a [Tabular]: two
-	// lines of the processor's cache.
-	lineNumbers = 16
+	// tableQuantities is the largest number of quantities that are read together from a [Tabular]:
+	// four lines of the processor's cache per draw.
+	tableQuantities = 32
 	// maxTable is the largest number of draws that are read together. They should fit in the
 	// processor's cache.
 	maxTable = 1 << 17

@@ -65,15 +65,28 @@ func (r *rows) column(dst []float64, i int) []float64 {
 	return dst
 }
 
-// table appends the columns from lo to hi-1, one after another, to dst. It passes over the rows
-// once.
+// table appends the columns from lo to hi-1, one after another, to dst. It reads eight rows at a
+// time: a processor waits for memory once for all of them, and writes whole lines of its cache.
 func (r *rows) table(dst []float64, lo, hi int) []float64 {
 	before, n := len(dst), r.n
 	dst = slices.Grow(dst, n*(hi-lo))[:before+n*(hi-lo)]
-	for i := range n {
-		out := dst[before+i:]
+	out := dst[before:]
+	i := 0
+	for ; i+8 <= n; i += 8 {
+		var some [8][]float64
+		for k := range some {
+			some[k] = r.at(i + k)[lo:hi]
+		}
+		for j := range hi - lo {
+			to := (*[8]float64)(out[j*n+i:])
+			for k := range some {
+				to[k] = some[k][j]
+			}
+		}
+	}
+	for ; i < n; i++ {
 		for j, v := range r.at(i)[lo:hi] {
-			out[j*n] = v
+			out[j*n+i] = v
 		}
 	}
 	return dst
