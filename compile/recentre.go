@@ -368,16 +368,20 @@ func (r *Recentring) build(h, source *ad.Graph, levels [][]*group, u ad.Ref) (x,
 		width := h.Div(h.Const(1), e.root)
 		part := h.Mul(e.power, width)
 		ahead := h.Mul(e.scale, width)
-		own := h.Mul(part, h.Add(h.Mul(ahead, e.pull), e.of(h, u)))
-		factor := h.Sub(e.written, h.Mul(h.Mul(part, ahead), h.Sub(e.precision, e.follow)))
+		excess := h.Sub(e.precision, e.follow)
 		moved := ad.None
 		if e.chained {
+			own := h.Mul(part, h.Add(h.Mul(ahead, e.pull), e.of(h, u)))
+			factor := h.Sub(e.written, h.Mul(h.Mul(part, ahead), excess))
 			moved = along(h, h.Add(own, h.Mul(e.first, factor)), h.Mul(e.times, factor))
 		} else {
-			moved = h.Add(own, h.Mul(collect(h, source, x, e.locations), factor))
+			// The same with the fewest operations for value and gradient.
+			location := collect(h, source, x, e.locations)
+			standard := h.Add(e.of(h, u), h.Mul(ahead, h.Sub(e.pull, h.Mul(location, excess))))
+			moved = h.Add(h.Mul(e.written, location), h.Mul(part, standard))
 		}
 		x = e.put(h, x, moved)
-		jacobian = h.Add(jacobian, h.Sum(e.logJacobian(h)))
+		jacobian = h.Add(jacobian, e.logJacobian(h))
 	}
 	return x, jacobian
 }
@@ -395,7 +399,7 @@ func (r *Recentring) invert(h, source *ad.Graph, levels [][]*group, x ad.Ref) (u
 		apart := h.Div(h.Sub(e.of(h, x), h.Mul(e.written, location)), e.power)
 		mean := h.Div(h.Mul(e.scale, h.Sub(e.pull, h.Mul(h.Sub(e.precision, e.follow), location))), e.root)
 		u = e.put(h, u, h.Sub(h.Mul(e.root, apart), mean))
-		jacobian = h.Sub(jacobian, h.Sum(e.logJacobian(h)))
+		jacobian = h.Sub(jacobian, e.logJacobian(h))
 		scales = append(scales, e.logScale)
 	}
 	return u, jacobian, h.Concat(scales...)
@@ -409,6 +413,7 @@ type groupTerms struct {
 	scale, logScale, written       ad.Ref // σ, its logarithm and w
 	prior, precision, pull, follow ad.Ref // A, B, S, G; in chains with later effects' evidence
 	d, root, power                 ad.Ref // D, √D and σ^w
+	logPowers                      ad.Ref // the sum of w log σ
 	chained                        bool
 	first, times                   ad.Ref // in chains: the location is first + times·(the effect before)
 }
@@ -435,9 +440,18 @@ func (r *Recentring) groupTerms(h, source *ad.Graph, groups []*group, x, evidenc
 	n, all := len(e.elements), len(r.elements)
 	// Only the absolute value of the factor of a standard variable matters; the factor may have
 	// either sign.
-	size := collect(h, source, x, scale)
-	e.scale = h.Select(h.Less(size, h.Const(0)), h.Neg(size), size)
-	e.logScale = h.Log(e.scale)
+	few, class := distinct(scale)
+	size := collect(h, source, x, few)
+	size = h.Select(h.Less(size, h.Const(0)), h.Neg(size), size)
+	spread := func(v ad.Ref) ad.Ref { return h.Gather(v, ad.Index{Dims: []ad.Dim{{N: n, Table: class}}}) }
+	square := spread(h.Square(size))
+	logSize := h.Log(size)
+	e.scale, e.logScale = spread(size), spread(logSize)
+	weights := make([]float64, len(few))
+	for k, c := range class {
+		weights[c] += r.written[*done+k]
+	}
+	e.logPowers = h.Sum(h.Mul(h.ConstArray(ad.Type{Shape: []int{len(few)}}, weights), logSize))
 	e.written = h.ConstArray(ad.Type{Shape: []int{n}}, r.written[*done:*done+n])
 	part := func(i int) ad.Ref { return h.Slice(evidence, i*all+*done, []int{n}) }
 	e.prior, e.precision, e.pull, e.follow = part(0), part(1), part(2), part(3)
@@ -446,19 +460,32 @@ func (r *Recentring) groupTerms(h, source *ad.Graph, groups []*group, x, evidenc
 		e.follow = h.Mul(e.follow, h.ConstArray(ad.Type{Shape: []int{n}}, alone))
 		e.hear(h, source, x)
 	}
-	e.d = h.Add(e.prior, h.Mul(e.precision, h.Square(e.scale)))
+	e.d = h.Add(e.prior, h.Mul(e.precision, square))
 	e.root = h.Sqrt(e.d)
 	e.power = h.Select(e.written, e.scale, h.Const(1))
 	return e
 }
 
-// logJacobian returns the terms of the log Jacobian, one for each effect.
+// logJacobian returns the log Jacobian.
 func (e *groupTerms) logJacobian(h *ad.Graph) ad.Ref {
-	return h.Sub(h.Mul(e.written, e.logScale), h.Log(e.root))
+	return h.Sub(e.logPowers, h.Sum(h.Log(e.root)))
+}
+
+// contiguous reports whether the effects are neighbours in a point, in order.
+func (e *groupTerms) contiguous() bool {
+	for k, i := range e.elements {
+		if i != e.elements[0]+k {
+			return false
+		}
+	}
+	return true
 }
 
 // of returns the effects of a point.
 func (e *groupTerms) of(h *ad.Graph, point ad.Ref) ad.Ref {
+	if e.contiguous() {
+		return h.Slice(point, e.elements[0], []int{len(e.elements)})
+	}
 	from := make([]int32, len(e.elements))
 	for k, i := range e.elements {
 		from[k] = int32(i)
@@ -468,6 +495,18 @@ func (e *groupTerms) of(h *ad.Graph, point ad.Ref) ad.Ref {
 
 // put returns the point with its effects replaced.
 func (e *groupTerms) put(h *ad.Graph, point, moved ad.Ref) ad.Ref {
+	if e.contiguous() { // then the gradient takes slices, too
+		var parts []ad.Ref
+		end, size := e.elements[0]+len(e.elements), h.Type(point).Size()
+		if first := e.elements[0]; first > 0 {
+			parts = append(parts, h.Slice(point, 0, []int{first}))
+		}
+		parts = append(parts, moved)
+		if end < size {
+			parts = append(parts, h.Slice(point, end, []int{size - end}))
+		}
+		return h.Concat(parts...)
+	}
 	table := make([]int32, h.Type(point).Size())
 	for i := range table {
 		table[i] = int32(i)
@@ -476,6 +515,22 @@ func (e *groupTerms) put(h *ad.Graph, point, moved ad.Ref) ad.Ref {
 		table[i] = int32(len(table) + k)
 	}
 	return h.Gather(h.Concat(point, moved), ad.Index{Dims: []ad.Dim{{N: len(table), Table: table}}})
+}
+
+// distinct returns the elements without repetition, and the index among these of each. Thousands of
+// effects have few scales; what depends on the scale alone, and its derivative, is computed once.
+func distinct(elements []element) (few []element, class []int32) {
+	at := map[element]int32{}
+	for _, e := range elements {
+		k, ok := at[e]
+		if !ok {
+			k = int32(len(few))
+			at[e] = k
+			few = append(few, e)
+		}
+		class = append(class, k)
+	}
+	return few, class
 }
 
 // collect adds to h a vector of elements of nodes of source. The only input of source becomes x of
