@@ -56,7 +56,7 @@ model { `
 		{spelling: "for (n in 1:N) target += binomial_lpmf(c[n] | 3, inv_logit(a[g[n]]));"},
 		{spelling: "vector[N] eta = a[g]; for (n in 1:N) eta[n] += x[n, 1] * k[1]; target += bernoulli_logit_lpmf(y | eta);"},
 		{spelling: "target += sum(square(cumulative_sum(a[g])));", all: true},
-		{spelling: "target += sum(a[g] .* linspaced_vector(N, 0, 1));", all: true},
+		{spelling: "target += sum(exp(a[g] .* linspaced_vector(N, 0, 1)));", all: true},
 	} {
 		for _, whole := range []bool{false, true} {
 			var ms [2]*Model

@@ -98,3 +98,70 @@ model { `
 		}
 	}
 }
+
+// TestKnownSums checks that sums of gathered elements times known numbers are sums over the source
+// of the elements: no value of the density has as many elements as there are rows. Densities,
+// gradients and errors must be the same as without the pass.
+func TestKnownSums(t *testing.T) {
+	const head = `data { int N; array[N] int g, h; vector[N] y; array[N] int k; }
+parameters { vector[8] a; matrix[4, 2] m; real r; }
+model { `
+	rng := rand.New(rand.NewPCG(3, 2))
+	for _, c := range []struct {
+		spelling string
+		short    bool // whether rows are summed beforehand, if there are many
+	}{
+		{"for (n in 1:N) target += y[n] * a[g[n]];", true},
+		{"target += sum(a[g] .* y);", true},
+		{"target += y .* (r - 2 * a[g]);", true},
+		{"for (n in 1:N) target += y[n] * m[h[n], 2];", true},
+		{"for (n in 1:N) target += 3 * a[g[n]];", true},
+		{"k ~ poisson_log(a[g]);", true},
+		{"k ~ poisson_log(r + a[g] * exp(r));", true},
+		{"for (n in 1:N) target += y[n] * (a[g[n]] + m[h[n], 1]);", false},
+		{"for (n in 1:N) target += square(y[n] - a[g[n]]);", false},
+	} {
+		for _, n := range []int{0, 1, 2, 5, 10, 11, 12, 90} {
+			g, h, k, y := make([]int, n), make([]int, n), make([]int, n), make([]float64, n)
+			for i := range n {
+				g[i], h[i], k[i], y[i] = rng.IntN(8)+1, rng.IntN(4)+1, rng.IntN(3), rng.NormFloat64()
+			}
+			values := map[string]any{"N": n, "g": g, "h": h, "k": k, "y": y}
+			at := boundText(t, head+c.spelling+" }", values)
+			by := boundWith(t, head+c.spelling+" }", values, BindOptions{Without: []string{"exchange"}})
+			density := at.DensityGraph()
+			if err := loopnest.VerifyGraph(density); err != nil {
+				t.Error(c.spelling, err)
+			}
+			if n == 90 {
+				long := false
+				for i, live := range density.Live(density.Outputs, true) {
+					long = long || live && density.Nodes[i].Op != ad.OpConst && density.Nodes[i].Type.Total() >= n
+				}
+				if long == c.short {
+					t.Errorf("%s: rows in the density: %v", c.spelling, long)
+				}
+			}
+			x, got, want := make([]float64, 17), make([]float64, 17), make([]float64, 17)
+			for at0 := range 4 {
+				for i := range x {
+					x[i] = rng.NormFloat64()
+				}
+				if at0 > 1 {
+					x[rng.IntN(8)] = []float64{math.Inf(1), math.NaN()}[at0-2]
+				}
+				lp, err := at.LogDensityGrad(x, got)
+				lpWant, errWant := by.LogDensityGrad(x, want)
+				if fmt.Sprint(err) != fmt.Sprint(errWant) {
+					t.Errorf("%s at %v: %v, want %v", c.spelling, x, err, errWant)
+				}
+				for i, v := range append(got, lp) {
+					w := append(want, lpWant)[i]
+					if err == nil && !(math.Abs(v-w) <= 1e-12*(float64(n)+math.Abs(w))) && !(v == w || math.IsNaN(w)) {
+						t.Errorf("%d rows, %s at %v: %d is %.17g, want %.17g", n, c.spelling, x, i, v, w)
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package passes
 
 import (
+	"math"
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -16,6 +17,10 @@ import (
 // Expensive functions are also computed once for rows that repeat, such as powers of a parameter of
 // each of 30 dogs with the number of shocks so far, in 25 trials: 9.3 instead of 10.8 µs.
 //
+// A sum of such elements times known numbers becomes a sum over the array: the sum of y[n] *
+// theta[group[n]] takes the sum of y of each group, which is known, and one product per group. The
+// gradient of a Poisson model of 40,000 rows in 10,000 groups takes 17.5 instead of 30 µs.
+//
 // The pass runs before the density is differentiated, so that the function's derivative is also
 // computed for the short array only. It runs after deduplicate, which distinguishes rows by the
 // elements that they gather.
@@ -23,6 +28,10 @@ func exchange(g *ad.Graph) *ad.Graph {
 	s := &gatherSources{found: map[ad.Ref]gatherSource{}}
 	left := maxCompared
 	return rebuildTo(g.Sibling(), g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+		s.to = w.To
+		if sum := s.weighted(n, args); sum != ad.None {
+			return sum
+		}
 		made := w.Same(n, attr, args)
 		cost := 0.0
 		if n.Op.Row().Class == ad.Elementwise {
@@ -31,7 +40,6 @@ func exchange(g *ad.Graph) *ad.Graph {
 		if cost < minSourceCost {
 			return made
 		}
-		s.to = w.To
 		if x := s.of(made); x.gather != ad.None {
 			return gathered(w.To, x.whole, x.index, w.To.Type(x.gather).Shape, n.Type)
 		}
@@ -44,6 +52,47 @@ func exchange(g *ad.Graph) *ad.Graph {
 		}
 		return made
 	})
+}
+
+// weighted returns the sum n over the source of gathered elements that it multiplies by known
+// numbers; ad.None if it is no such sum. args are its arguments in the new graph.
+func (s *gatherSources) weighted(n *ad.Node, args []ad.Ref) ad.Ref {
+	if n.Op != ad.OpScatter || !n.Type.IsScalar() || n.Type.Lanes > 0 {
+		return ad.None
+	}
+	product := args[0]
+	for s.to.Nodes[product].Op == ad.OpUnlane || s.to.Nodes[product].Op == ad.OpReshape {
+		product = s.to.Nodes[product].Args[0]
+	}
+	p := &s.to.Nodes[product]
+	if p.Op != ad.OpMul || p.Type.Lanes > 0 && !p.Type.IsScalar() {
+		return ad.None
+	}
+	for k, factor := range p.Args {
+		if s.to.Nodes[factor].Op == ad.OpLane {
+			factor = s.to.Nodes[factor].Args[0]
+		}
+		known, ok := s.to.Value(factor)
+		if !ok {
+			continue
+		}
+		x := s.of(p.Args[1-k])
+		if x.gather == ad.None || s.to.Type(x.gather).Size() != p.Type.Total() {
+			continue
+		}
+		t := s.to.Type(x.whole)
+		weights, finite := make([]float64, t.Size()), true
+		x.index.Each(func(k, i int) {
+			weights[i] += known[min(k, len(known)-1)] // all elements of a constant may share one number
+		})
+		for _, v := range weights {
+			finite = finite && !math.IsInf(v, 0) && !math.IsNaN(v)
+		}
+		if t.Lanes == 0 && finite {
+			return s.to.Sum(s.to.Mul(x.whole, s.to.ConstArray(ad.Type{Shape: t.Shape}, weights)))
+		}
+	}
+	return ad.None
 }
 
 // gathered returns the gather of an array by an index, with the given shape; in lanes if t has
