@@ -112,6 +112,7 @@
 //	model/predict.keeper.old                    the fit's version of a node
 //	model/predict.keeper.new                    the version for new data
 //	lang/check.censoring.visit                  uses of censored data
+//	compile/internal/censor.term.pushed         an element of what a statement computes for all
 //	compile/internal/marginal.spread            what is computed from discrete parameters
 //	compile/internal/marginal.splitter.stmt     statements about containers as loops
 //	compile/internal/marginal.splitter.size     the number of elements of a container
