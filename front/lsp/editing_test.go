@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/creachadair/jrpc2"
+
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/stdlib"
 )
@@ -239,6 +241,24 @@ func TestCancelled(t *testing.T) {
 	}
 	c.end()
 }
+
+// TestCancelledEarly: a call that is cancelled before its handler runs, for which jrpc2 has another
+// code, is answered with the protocol's code, too.
+func TestCancelledEarly(t *testing.T) {
+	out := &sent{}
+	answer := `{"jsonrpc":"2.0","id":1,"error":{"code":%d,"message":"context canceled"}}`
+	if err := newFraming(strings.NewReader(""), out).Send(fmt.Appendf(nil, answer, jrpc2.Cancelled)); err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf(answer, -32800); !strings.HasSuffix(out.String(), "\r\n\r\n"+want) {
+		t.Errorf("sent %q, want %s", out, want)
+	}
+}
+
+// sent is what a server sends.
+type sent struct{ strings.Builder }
+
+func (*sent) Close() error { return nil }
 
 // TestCodeLinks: the page of codes, to which diagnostics lead, has a heading for every code.
 func TestCodeLinks(t *testing.T) {

@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -54,8 +55,16 @@ func newFraming(in io.Reader, out io.WriteCloser) *framing {
 	return &framing{in: bufio.NewReader(from), from: from, out: out, closed: make(chan struct{}), open: map[string]bool{}}
 }
 
+// To a call that is cancelled before its handler runs, jrpc2 answers with jrpc2.Cancelled.
+// These are the beginnings of an error with that code, and with requestCancelled.
+const (
+	cancelledEarly = `"error":{"code":-32097,`
+	cancelled      = `"error":{"code":-32800,`
+)
+
 // Send implements channel.Channel.
 func (f *framing) Send(message []byte) error {
+	message = bytes.Replace(message, []byte(cancelledEarly), []byte(cancelled), 1)
 	_, err := f.out.Write(append([]byte("Content-Length: "+strconv.Itoa(len(message))+"\r\n\r\n"), message...))
 	var m envelope
 	if json.Unmarshal(message, &m) == nil && m.Method == "" {
