@@ -35,12 +35,12 @@ func Example() {
 		log.Fatal(err)
 	}
 	positive := effect.Probability(func(mu float64) bool { return mu > 0 })
-	fmt.Printf("mean %.0f, above 0 with probability %.2f\n", effect.Row().Mean, positive)
+	fmt.Printf("mean %.0f, above 0 with probability %.1f\n", effect.Row().Mean, positive)
 	for _, f := range fit.Findings() {
 		log.Println(f.Summary, f.Advice) // such as divergences
 	}
 	// Output:
-	// mean 7, above 0 with probability 0.95
+	// mean 7, above 0 with probability 0.9
 }
 
 const coin = `

@@ -2,7 +2,6 @@ package data
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -18,13 +17,12 @@ import (
 // A value is an integer or floating-point number, a slice or array of values, a json.Number, or
 // something with the methods of a gonum matrix (Dims, At) or vector (Len, AtVec). Numbers of an
 // integer type are integers; those of a floating-point type are reals. A complex number is an array
-// of its two parts. Slices of slices must be rectangular, unless
-// the program declares a ragged variable. No value may contain itself. FromGo does
-// not catch a panic in a value's own methods. A whole number in an interface, as encoding/json
-// decodes into a map[string]any, is an integer, which also serves as a real. A tuple is a struct
-// whose exported fields are the members in order, or a map with the keys "1", "2" and so on. A *Set
-// is returned unchanged; nil is the empty set. FromGo refuses time.Time and time.Duration, because
-// only the program knows their unit as numbers.
+// of its two parts. Slices of slices must be rectangular, unless the program declares a ragged
+// variable. No value may contain itself. FromGo does not catch a panic in a value's own methods. A
+// whole number in an interface, as encoding/json decodes into a map[string]any, is an integer,
+// which also serves as a real. A tuple is a struct whose exported fields are the members in order,
+// or a map with the keys "1", "2" and so on. A *Set is returned unchanged; nil is the empty set.
+// FromGo refuses time.Time and time.Duration, because only the program knows their unit as numbers.
 //
 // The error, if any, is an [*Error] whose Path names the place.
 func FromGo(v any) (*Set, error) { return FromGoWith(v, Options{}) }
@@ -155,12 +153,11 @@ func fieldName(f reflect.StructField) (name string, tagged bool) {
 // add adds one variable.
 func (r *goReader) add(s *Set, name string, v reflect.Value) error {
 	ms, err := r.members(name, v, 0)
-	var u *unevenError
-	if errors.As(err, &u) && !s.has(name) {
-		s.addUneven(name, u.uneven, u.err)
-		return nil
-	}
 	if err != nil {
+		if u, ok := err.(*unevenError); ok && !s.has(name) {
+			s.addUneven(name, u.uneven, u.err)
+			return nil
+		}
 		return err
 	}
 	if !s.addMembers(name, ms) {
@@ -242,7 +239,7 @@ func (r *goReader) members(path string, v reflect.Value, depth int) (members, er
 		return nil, c.uneven // the member of a tuple
 	}
 	if c.uneven != nil {
-		return nil, &unevenError{uneven{value: c.value(), lengths: c.lengths}, c.uneven}
+		return nil, &unevenError{uneven{value: c.value(), lengths: append([][]int{{c.shape[0]}}, c.lengths...)}, c.uneven}
 	}
 	return members{{"", c.value()}}, nil
 }
@@ -326,7 +323,7 @@ type collector struct {
 
 	goType string // set if the numbers have a floating-point type
 
-	lengths [][]int // by depth, the lengths of the slices
+	lengths [][]int // by depth, the lengths of the slices in others
 	uneven  *Error  // the error of the first slice of another length
 }
 
@@ -509,10 +506,12 @@ func (c *collector) open(n, depth, dims int) error {
 	for len(c.shape) <= depth {
 		c.shape = append(c.shape, -1)
 	}
-	for len(c.lengths) <= depth {
-		c.lengths = append(c.lengths, nil)
+	if depth > 0 {
+		for len(c.lengths) < depth {
+			c.lengths = append(c.lengths, nil)
+		}
+		c.lengths[depth-1] = append(c.lengths[depth-1], n)
 	}
-	c.lengths[depth] = append(c.lengths[depth], n)
 	switch c.shape[depth] {
 	case n:
 	case -1:
@@ -520,7 +519,7 @@ func (c *collector) open(n, depth, dims int) error {
 	default:
 		if c.uneven == nil {
 			first := c.name + strings.Repeat("[1]", depth)
-			errors.As(c.errorf("has %s, but %s has %d: arrays must be rectangular, unless the program declares a ragged one", elements(n), first, c.shape[depth]), &c.uneven)
+			c.uneven, _ = c.errorf("has %s, but %s has %d: arrays must be rectangular, unless the program declares a ragged one", elements(n), first, c.shape[depth]).(*Error)
 		}
 	}
 	if n == 0 && c.leaf < 0 {

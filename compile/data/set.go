@@ -9,7 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Value is the data of one variable: a scalar or a rectangular array of numbers.
+// Value is the data of one variable: a scalar or a rectangular array of numbers. It has 128 bytes:
+// maps keep larger values apart, by an allocation each.
 type Value struct {
 	// Shape holds the extents, outermost first; it is nil for a scalar. An empty array has an
 	// extent of 0: [] is {0} and [[],[]] is {2, 0}. Text and Go values cannot express all extents
@@ -21,15 +22,16 @@ type Value struct {
 	// text, of an integer type in Go. It is true for empty arrays.
 	IsInt bool
 
+	apart bool // the elements are not adjacent in the text
+
 	Ints  []int64   // the elements in row-major order, if IsInt
 	Reals []float64 // the elements in row-major order, always
 
 	// Ragged describes the rows of a value of [Set.Flattened]; it is nil for other values.
 	Ragged *Rows
 
-	firstReal  int  // index of the first element that is not an integer, if !IsInt
-	start, end int  // the bytes of the value in Set.text
-	apart      bool // the elements are not adjacent in the text
+	firstReal  int // index of the first element that is not an integer, if !IsInt
+	start, end int // the bytes of the value in Set.text
 	goType     string
 }
 

@@ -108,6 +108,9 @@
 //	model/predict.emitter.countAsValue          which uses of a number are sizes or positions
 //	model/predict.emitter.extent                sizes of vectors, from declarations
 //	model/predict.summariser.count              numbers of rows in sums of integers
+//	model/predict.roles.collect                 what makes each variable
+//	model/predict.roles.scaleOr                 which expressions are scales
+//	model/predict.roles.scaledBy                by which scale an expression is multiplied
 //	model/predict.keeper.stmts                  statements for the fit's data and for new data
 //	model/predict.keeper.old                    the fit's version of a node
 //	model/predict.keeper.new                    the version for new data

@@ -46,9 +46,13 @@ const maxOuter = 2
 
 // RaggedType returns what is ragged in a declared type; nil if it is rectangular.
 func (info *Info) RaggedType(t *ast.TypeExpr) *Ragged {
-	for i, e := range slices.Concat(t.ArrayDims, t.Sizes) {
-		if s := info.Types[e].Type; s.Kind == types.Int && s.Dims > 0 {
-			return &Ragged{Outer: s.Dims, At: i, Sizes: e}
+	at := 0
+	for _, list := range [...][]ast.Expr{t.ArrayDims, t.Sizes} {
+		for _, e := range list {
+			if s := info.Types[e].Type; s.Kind == types.Int && s.Dims > 0 {
+				return &Ragged{Outer: s.Dims, At: at, Sizes: e}
+			}
+			at++
 		}
 	}
 	return nil

@@ -87,6 +87,19 @@ func (s *scope) rows(v *ir.Var) func(f *frame) *ir.Rows {
 	}
 }
 
+// checkedSizes is sizes; it also checks the sizes of rows.
+func (s *scope) checkedSizes(v *ir.Var) func(f *frame) []int {
+	sizes := s.sizes(v)
+	if v.Ragged == nil {
+		return sizes
+	}
+	rows := s.rows(v)
+	return func(f *frame) []int {
+		rows(f)
+		return sizes(f)
+	}
+}
+
 // Rows returns the rows of a ragged variable, computed from its declared sizes. wrong describes an
 // error in the sizes, nil if there is none.
 func Rows(v *ir.Var, size func(k int) (ints []int64, shape []int)) (rows *ir.Rows, wrong *diag.Diagnostic) {

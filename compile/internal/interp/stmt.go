@@ -120,14 +120,7 @@ func (s *scope) stmt(st ir.Stmt) stmt {
 
 func (s *scope) declare(st *ir.Declare) func(f *frame) {
 	v := st.Var
-	sizes := s.sizes(v)
-	if v.Ragged != nil {
-		rows, shape := s.rows(v), sizes
-		sizes = func(f *frame) []int {
-			rows(f)
-			return shape(f)
-		}
-	}
+	sizes := s.checkedSizes(v)
 	var init expr
 	if st.Init != nil {
 		init = s.expr(st.Init) // before the level of the variable is set
