@@ -15,9 +15,8 @@ import (
 
 // The limits of the answers at the head of a report.
 const (
-	maxAnswered  = 6 // sentences
-	maxCompared  = 4 // levels that are all named
-	unlikelySign = 0.5
+	maxAnswered = 6 // sentences
+	maxCompared = 4 // levels that are all named
 )
 
 // answerOf says in a sentence how the expected outcome changes along a curve. Of outcomes with
@@ -40,10 +39,7 @@ func (w *work) answerOf(c *assess.Curve, what string) string {
 	higher := func(i, j int) float64 { return shareAbove(c.Points[j].Draws, c.Points[i].Draws) }
 	last := len(c.Points) - 1
 	if !c.Factor {
-		verb, p := "rises", higher(0, last)
-		if p < unlikelySign {
-			verb, p = "falls", 1-p
-		}
+		verb, p := direction(higher(0, last), higher(last, 0), "rises", "falls")
 		return fmt.Sprintf("The %s is %s at %s %s and %s at %s: it %s with probability %s.", what, text[0], c.Name, at(0), text[last], at(last), verb, chance(p))
 	}
 	if len(c.Points) <= maxCompared {
@@ -53,10 +49,7 @@ func (w *work) answerOf(c *assess.Curve, what string) string {
 		}
 		out := fmt.Sprintf("The %s by %s is %s", what, c.Name, strings.Join(parts, ", "))
 		if len(c.Points) == 2 {
-			verb, p := "higher", higher(0, 1)
-			if p < unlikelySign {
-				verb, p = "lower", 1-p
-			}
+			verb, p := direction(higher(0, 1), higher(1, 0), "higher", "lower")
 			out += fmt.Sprintf(": %s for %s with probability %s", verb, at(1), chance(p))
 		}
 		return out + "."
@@ -124,6 +117,7 @@ func (w *work) oneProbability(c *assess.Curve) (*assess.Curve, string) {
 // The ranks of answers, in the order in which they are given.
 const (
 	ofNamed     = iota // predictors that the question names
+	ofStates           // discrete parameters
 	ofCurves           // functions
 	ofPredictor        // other predictors
 	ofGenerated        // numbers that the model computes from its parameters
@@ -134,7 +128,7 @@ const (
 )
 
 // limitOf is the maximum number of answers of each rank.
-var limitOf = [ranks]int{4, 2, 4, 2, 3, 1, 6}
+var limitOf = [ranks]int{4, 2, 2, 4, 2, 3, 1, 6}
 
 // sentence is a candidate for an answer.
 type sentence struct {
@@ -148,10 +142,10 @@ type sentence struct {
 func (w *work) answers() {
 	w.generated()
 	w.spreads()
-	predicted := slices.ContainsFunc(w.candidates, func(s sentence) bool { return s.rank <= ofPredictor })
-	order := []int{ofNamed, ofCurves, ofPredictor, ofGenerated, ofSpread, ofGroups}
+	predicted := slices.ContainsFunc(w.candidates, func(s sentence) bool { return s.rank <= ofPredictor && s.rank != ofStates })
+	order := []int{ofNamed, ofStates, ofCurves, ofPredictor, ofGenerated, ofSpread, ofGroups}
 	if !predicted {
-		order = []int{ofGenerated, ofSpread, ofParameter, ofGroups}
+		order = []int{ofStates, ofGenerated, ofSpread, ofParameter, ofGroups}
 		w.parameters()
 	}
 	for _, rank := range order {
@@ -206,10 +200,13 @@ func wordsOf(text string) []string {
 func (w *work) statement(i int) string {
 	r := w.rows[i]
 	draws := w.drawsOf(i)
-	above, ones := 0, 0
+	above, below, ones := 0, 0, 0
 	for _, v := range draws {
 		if v > 0 {
 			above++
+		}
+		if v < 0 {
+			below++
 		}
 		if v == 0 || v == 1 {
 			ones++
@@ -223,18 +220,25 @@ func (w *work) statement(i int) string {
 	switch {
 	case ones == n:
 		return fmt.Sprintf("%s is 1 with probability %.2f.", name, r.Mean)
-	case above == 0 || above == n:
+	case above == n || below == n || above == 0 && below == 0:
 		return fmt.Sprintf("%s is %s.", name, interval(r.Mean, r.Q5, r.Q95, r.SD))
 	}
-	return fmt.Sprintf("%s is %s: %s.", name, interval(r.Mean, r.Q5, r.Q95, r.SD), signed(float64(above)/float64(n)))
+	return fmt.Sprintf("%s is %s: %s.", name, interval(r.Mean, r.Q5, r.Q95, r.SD), signed(float64(above)/float64(n), float64(below)/float64(n)))
 }
 
-// signed says on which side of zero a quantity is, given the probability that it is above.
-func signed(p float64) string {
-	if p < unlikelySign {
-		return "below 0 with probability " + chance(1-p)
+// signed says on which side of zero a quantity is, given the probabilities of both.
+func signed(above, below float64) string {
+	side, p := direction(above, below, "above", "below")
+	return side + " 0 with probability " + chance(p)
+}
+
+// direction returns the likelier of two directions with its probability. The probabilities of both
+// add up to less than 1 if values can be equal.
+func direction(up, down float64, upward, downward string) (string, float64) {
+	if up < down {
+		return downward, down
 	}
-	return "above 0 with probability " + chance(p)
+	return upward, up
 }
 
 // shown reports whether a quantity can be in an answer.
@@ -251,12 +255,30 @@ func (w *work) generated() {
 	}
 	for i, name := range w.names {
 		for _, v := range m.Program().IR().GeneratedQuantityVars {
-			if v.Name == name && w.shown(i) {
+			if v.Name == name && w.shown(i) && !w.correlates(i) {
 				w.candidates = append(w.candidates, sentence{ofGenerated, w.statement(i)})
 			}
 		}
 	}
 }
+
+// correlates reports whether a quantity equals a correlation of group-level terms, which has a
+// sentence of its own.
+func (w *work) correlates(i int) bool {
+	draws := w.drawsOf(i)
+	for factor := range w.roles.Correlations {
+		for _, c := range w.correlationsOf(factor) {
+			if slices.EqualFunc(draws, c.draws, func(a, b float64) bool { return math.Abs(a-b) < sameCorrelation }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sameCorrelation is the maximum difference of two draws of a correlation that are the same but for
+// rounding in the files of draws.
+const sameCorrelation = 1e-4
 
 // spreads states the standard deviations and correlations of group-level terms.
 func (w *work) spreads() {
@@ -288,7 +310,7 @@ func (w *work) spreads() {
 			}
 			q := diagnose.Quantiles(c.draws, 0.05, 0.95)
 			mean, sd := moments(c.draws)
-			w.candidates = append(w.candidates, sentence{ofSpread, fmt.Sprintf("The correlation of the %s and the %s%s is %s: %s.", a, b, w.byOf(c.of), interval(mean, q[0], q[1], sd), signed(float64(above)/float64(len(c.draws))))})
+			w.candidates = append(w.candidates, sentence{ofSpread, fmt.Sprintf("The correlation of the %s and the %s%s is %s: %s.", a, b, w.byOf(c.of), interval(mean, q[0], q[1], sd), signed(float64(above)/float64(len(c.draws)), 1-float64(above)/float64(len(c.draws))))})
 		}
 	}
 }

@@ -213,6 +213,44 @@ model { z ~ std_normal(); e ~ std_normal(); a ~ std_normal(); s ~ std_normal(); 
 	}
 }
 
+// TestCurveAlongIndex: a random walk whose elements the data choose lies along that variable, also if
+// it has holes, unless it is a factor with names.
+func TestCurveAlongIndex(t *testing.T) {
+	for _, c := range []struct{ weeks, want string }{{"1 1 2 4 6", "week"}, {"a b c d e f", "element"}} {
+		table := "y,week\n"
+		for i, week := range strings.Fields(c.weeks) {
+			table += fmt.Sprintf("%d.5,%s\n", i, week)
+		}
+		r := made(t, sampled(t, `data { int<lower=0> N; vector[N] y; array[N] int<lower=1, upper=6> week; }
+parameters { vector[6] level; real<lower=0> step; }
+transformed parameters { vector[6] expected = exp(level); }
+model { level[1] ~ normal(0, 1); level[2:] ~ normal(level[:5], step); step ~ std_normal(); y ~ normal(expected[week], 1); y ~ normal(level[week], 9); }`, table), report.Options{Quick: true})
+		figures := figuresOf(r, "curve")
+		if len(figures) != 2 || figures[0].X.Label != c.want || figures[1].X.Label != c.want {
+			t.Errorf("%s: %+v", c.weeks, figures)
+		}
+	}
+}
+
+// TestStates: discrete parameters are no curves. A sentence says what they most probably are.
+func TestStates(t *testing.T) {
+	for _, c := range []struct{ rows, want string }{
+		{"-9.5", "z[1] is most probably 1, with probability above 0.99."},
+		{"-9.5 -9.5", "z is most probably 1 at 1 to 2. The least certain is z["},
+		{"-9.5 9.5 9.5 9.5 -9.5 -9.5", "z is most probably 1 at 1, 2 at 2 to 4, 1 at 5 to 6. The least certain is z["},
+		{"-9.5 9.5 -9.5 9.5 -9.5 9.5 -9.5 9.5", "z is most probably 1 at 1, 2 at 2, 1 at 3, 2 at 4, 1 at 5, 2 at 6, 1 at 7, 2 at 8. The"},
+		{"-9.5 9.5 -9.5 9.5 -9.5 9.5 -9.5 9.5 -9.5", "The most probable value of z changes 8 times among 9 elements. The least"},
+	} {
+		table := "y\n" + strings.Join(strings.Fields(c.rows), "\n") + "\n"
+		r := made(t, sampled(t, `data { int<lower=0> N; vector[N] y; }
+parameters { array[N] int<lower=1, upper=2> z; real a; }
+model { a ~ std_normal(); for (n in 1:N) { if (n > 1) z[n] ~ categorical(z[n - 1] == 1 ? [0.6, 0.4]' : [0.4, 0.6]'); y[n] ~ normal(20 * z[n] - 30 + a, 1); } }`, table), report.Options{})
+		if len(figuresOf(r, "curve")) > 0 || len(r.Answers) < 2 || !strings.HasPrefix(r.Answers[0], c.want) || !strings.HasPrefix(r.Answers[1], "a is ") {
+			t.Errorf("%s: answers %q", c.rows, r.Answers)
+		}
+	}
+}
+
 // TestCategoriesByGroup: the shares of the categories of an outcome are shown for each group.
 func TestCategoriesByGroup(t *testing.T) {
 	table := "y,ward\n" + strings.Repeat("1,a\n2,a\n2,b\n3,b\n3,b\n3,b\n", 6)

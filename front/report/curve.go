@@ -50,7 +50,8 @@ func curves(w *work) []Figure {
 }
 
 // axisOf returns the values along which a curve lies, with the name of their variable: its column
-// of the data or, for steps, the first column that increases, else the number of the element.
+// of the data or, for steps, the first column that increases, else the number of the element, with
+// the name of the column whose values these numbers are.
 func (w *work) axisOf(c predict.Curve, n int) (x []float64, label string) {
 	if c.X != "" {
 		if x := w.dataOf(c.X); len(x) == n {
@@ -75,7 +76,20 @@ func (w *work) axisOf(c predict.Curve, n int) (x []float64, label string) {
 	for i := range n {
 		x = append(x, float64(i+1))
 	}
+	if c.Index != "" && w.levelsOf(c.Index) == nil {
+		return x, c.Index
+	}
 	return x, "element"
+}
+
+// levelsOf returns the levels of a factor of the data; nil if the variable is none.
+func (w *work) levelsOf(variable string) []string {
+	values, err := w.fit.Data()
+	if err != nil || values == nil {
+		return nil
+	}
+	levels, _ := values.Factor(variable)
+	return levels
 }
 
 // curve draws a curve, and adds an answer.
@@ -137,10 +151,7 @@ func (w *work) curveAnswer(name string, members, order []int, x []float64, label
 	}
 	// higher is the probability that the curve is higher at the second of two elements.
 	higher := func(i, j int) float64 { return shareAbove(w.drawsOf(members[j]), w.drawsOf(members[i])) }
-	verb, p := "rises", higher(first, last)
-	if p < unlikelySign {
-		verb, p = "falls", 1-p
-	}
+	verb, p := direction(higher(first, last), higher(last, first), "rises", "falls")
 	out := fmt.Sprintf("%s is %s at %s %.4g and %s at %.4g: from the first to the last it %s with probability %s.", name, value(first), label, x[first], value(last), x[last], verb, chance(p))
 	var ends []string
 	if min(higher(low, first), higher(low, last)) > clearly {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/ppl-lang/ppl/assess"
 	"github.com/ppl-lang/ppl/assess/criticise"
@@ -179,6 +180,73 @@ func states(w *work) {
 		t.Note += fmt.Sprintf(" %d more are left out, see ppl states.", n)
 	}
 	w.report.Tables = append(w.report.Tables, t)
+	for _, text := range statements(s) {
+		w.candidates = append(w.candidates, sentence{ofStates, text})
+	}
+}
+
+// maxRuns is the maximum number of runs of equal states in a sentence.
+const maxRuns = 8
+
+// statements says which value of each discrete parameter is the most probable one, and which
+// element is the least certain.
+func statements(s *assess.States) (out []string) {
+	elements := s.Elements
+	for len(elements) > 0 {
+		variable := variableOf(elements[0].Name)
+		n := 1
+		for n < len(elements) && variableOf(elements[n].Name) == variable {
+			n++
+		}
+		of := elements[:n]
+		elements = elements[n:]
+		var runs []string
+		least, lowest := 0, math.Inf(1)
+		for from := 0; from < n; {
+			best, p := of[from].Best()
+			to := from
+			for ; to < n; to++ {
+				b, q := of[to].Best()
+				if b != best {
+					break
+				}
+				p = q
+				if p < lowest {
+					least, lowest = to, p
+				}
+			}
+			first, last := indexOf(of[from].Name), indexOf(of[to-1].Name)
+			run := fmt.Sprintf("%.4g", float64(best))
+			switch {
+			case n > 1 && to-from > 1:
+				run += " at " + first + " to " + last
+			case n > 1:
+				run += " at " + first
+			}
+			runs = append(runs, run)
+			from = to
+		}
+		best, p := of[least].Best()
+		several := strings.Contains(indexOf(of[0].Name), ",")
+		switch {
+		case math.IsNaN(p):
+		case n == 1:
+			out = append(out, fmt.Sprintf("%s is most probably %s, with probability %s.", of[0].Name, runs[0], chance(p)))
+		case several:
+			out = append(out, fmt.Sprintf("The least certain of the %d elements of %s is %s: %.4g with probability %s.", n, variable, of[least].Name, float64(best), chance(p)))
+		case len(runs) > maxRuns:
+			out = append(out, fmt.Sprintf("The most probable value of %s changes %d times among %d elements. The least certain is %s: %.4g with probability %s.", variable, len(runs)-1, n, of[least].Name, float64(best), chance(p)))
+		default:
+			out = append(out, fmt.Sprintf("%s is most probably %s. The least certain is %s: %.4g with probability %s.", variable, strings.Join(runs, ", "), of[least].Name, float64(best), chance(p)))
+		}
+	}
+	return out
+}
+
+// indexOf returns the indices of an element as they are written.
+func indexOf(name string) string {
+	_, inner, _ := strings.Cut(strings.TrimSuffix(name, "]"), "[")
+	return inner
 }
 
 // maxStates is the maximum number of discrete parameters in the table of states.

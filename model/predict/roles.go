@@ -58,6 +58,7 @@ type Curve struct {
 	X     string // the data variable; "": not known
 	Y     string // the outcome whose location it is, on the same scale; "": none
 	Steps bool   // each element depends on the one before
+	Index string // of steps: the data variable whose values choose elements, such as the week; "": none
 }
 
 // RolesOf finds the roles of the variables of a program.

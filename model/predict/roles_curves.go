@@ -1,10 +1,13 @@
 package predict
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/types"
 )
 
 // hierarchies finds parameters whose common distribution is estimated, and its standard deviations.
@@ -60,7 +63,7 @@ func (r *roles) hierarchies() {
 // data.
 func (r *roles) curves() {
 	for _, v := range r.globals {
-		if v.Block < ast.Parameters || v.Block == ast.Model || v.Type.Rank() != 1 || r.out.Auxiliary[v.Name] || strings.HasPrefix(v.Name, "log_lik") {
+		if v.Block < ast.Parameters || v.Block == ast.Model || v.Type.Rank() != 1 || v.Type.Scalar() == types.Int || r.out.Auxiliary[v.Name] || strings.HasPrefix(v.Name, "log_lik") {
 			continue
 		}
 		var columns []string
@@ -91,6 +94,7 @@ func (r *roles) curves() {
 			continue
 		case c.Steps || r.cumulative(v):
 			c.Steps = true // covariates are no axis
+			c.Index = r.chooser(v)
 		case len(columns) == 1 && !basis:
 			c.X = columns[0]
 		case len(columns) > 0 || !basis:
@@ -106,6 +110,24 @@ func (r *roles) curves() {
 			}
 		}
 	}
+}
+
+// chooser returns the data variable that chooses elements of a variable or, if there is none, of
+// the one series of steps from which it is computed.
+func (r *roles) chooser(v *check.Var) string {
+	if by := r.out.Levels[v.Name]; by != "" {
+		return by
+	}
+	by := map[string]bool{}
+	r.reach(v, map[*check.Var]bool{v: true}, func(u *check.Var) {
+		if r.steps[u] && u.Type.Rank() == 1 {
+			by[r.out.Levels[u.Name]] = true
+		}
+	})
+	if len(by) != 1 {
+		return ""
+	}
+	return slices.Collect(maps.Keys(by))[0]
 }
 
 // random reports whether a variable is drawn.
