@@ -262,8 +262,8 @@ func (w *work) generated() {
 	}
 }
 
-// correlates reports whether a quantity equals a correlation of group-level terms, which has a
-// sentence of its own.
+// correlates reports whether a quantity equals a correlation of group-level terms. These have their
+// own sentences.
 func (w *work) correlates(i int) bool {
 	draws := w.drawsOf(i)
 	for factor := range w.roles.Correlations {

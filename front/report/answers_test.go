@@ -213,8 +213,8 @@ model { z ~ std_normal(); e ~ std_normal(); a ~ std_normal(); s ~ std_normal(); 
 	}
 }
 
-// TestCurveAlongIndex: a random walk whose elements the data choose lies along that variable, also if
-// it has holes, unless it is a factor with names.
+// TestCurveAlongIndex: a random walk whose elements the data choose lies along that variable, also
+// if it has holes, unless it is a factor with names.
 func TestCurveAlongIndex(t *testing.T) {
 	for _, c := range []struct{ weeks, want string }{{"1 1 2 4 6", "week"}, {"a b c d e f", "element"}} {
 		table := "y,week\n"

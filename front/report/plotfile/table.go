@@ -56,7 +56,7 @@ func rowsOf(f report.Figure, l *report.Layer) (rows [][]string) {
 		for _, v := range []float64{x, y, low, high, at(l.Z, i)} {
 			text := ""
 			if !math.IsNaN(v) {
-				text = strconv.FormatFloat(v, 'g', -1, 64)
+				text = strconv.FormatFloat(v, 'g', decimalDigits, 64)
 			}
 			row = append(row, text)
 		}
@@ -80,3 +80,7 @@ func named(names []string, position float64) string {
 	}
 	return ""
 }
+
+// decimalDigits is the number of digits that every float64 keeps: more would show that 0.00078 is
+// no binary fraction.
+const decimalDigits = 15
