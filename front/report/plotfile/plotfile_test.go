@@ -163,7 +163,7 @@ func TestLegend(t *testing.T) {
 func TestTables(t *testing.T) {
 	f := report.Figure{Kind: "groups", Y: report.Axis{Names: []string{"a,b", "c"}}, Layers: []report.Layer{
 		{Mark: report.Range, Role: report.First, Label: "90 %", Y: report.Values{0, 1}, Low: report.Values{1, math.NaN()}, High: report.Values{2, 3}},
-		{Mark: report.Step, Role: report.Second, From: 1, Step: 2, Y: report.Values{7}},
+		{Mark: report.Step, Role: report.Second, From: 1, Step: 2, Y: report.Values{7 * 0.1}},
 		{Mark: report.Cells, Role: report.Surface, X: report.Values{5}, Y: report.Values{0, 1}, Z: report.Values{8, 9}},
 		{Mark: report.Line, Role: report.Observed},
 	}}
@@ -178,7 +178,7 @@ func TestTables(t *testing.T) {
 	want := `layer,label,mark,name,x,y,low,high,value
 1,90 %,range,"a,b",,0,1,2,
 1,90 %,range,c,,1,,3,
-2,,step,,2,7,1,3,
+2,,step,,2,0.7,1,3,
 3,,cells,"a,b",5,0,,,8
 3,,cells,c,5,1,,,9
 `
