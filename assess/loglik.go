@@ -178,6 +178,7 @@ func (l *LogLik) derive(ctx context.Context) error {
 // observation that consists of several elements has a missing one. It is given the indices, as in
 // .2.3.
 func missingOf(m *model.Model, values *data.Set, variable string) func(indices string) bool {
+	values = m.Program().Flattened(values)
 	v, _ := values.Get(variable)
 	missing := m.Program().Missing(values, variable)
 	return func(indices string) bool {
@@ -188,10 +189,13 @@ func missingOf(m *model.Model, values *data.Set, variable string) func(indices s
 		if indices != "" {
 			parts = strings.Count(indices, ".")
 		}
+		if v.Ragged != nil {
+			parts = max(0, parts-len(v.Ragged.Outer))
+		}
 		if parts > len(v.Shape) {
 			return false
 		}
-		at, ok := offset(indices, v.Shape[:parts])
+		at, ok := offset(indices, v.Shape[:parts], v.Ragged)
 		size := 1
 		for _, n := range v.Shape[parts:] {
 			size *= n

@@ -358,16 +358,20 @@ type replicated struct {
 
 // add finds the elements of a variable that can be replicated.
 func (r *replication) add(out predict.Output) error {
-	value, ok := r.values.Get(out.Variable)
+	values := r.values
+	if r.model != nil {
+		values = r.model.Program().Flattened(values)
+	}
+	value, ok := values.Get(out.Variable)
 	if !ok && !r.fit.FromPrior {
 		return fmt.Errorf("the data have no %s", out.Variable)
 	}
 	var missing []int
 	if r.model != nil {
-		missing = r.model.Program().Missing(r.values, out.Variable)
+		missing = r.model.Program().Missing(values, out.Variable)
 	}
 	v := &replicated{name: out.Variable, counts: value.IsInt, dist: out.Dist}
-	if ok && len(value.Shape) > 0 {
+	if ok && len(value.Shape) > 0 && value.Ragged == nil {
 		v.length = value.Shape[0]
 	}
 	if r.model != nil {
@@ -383,7 +387,7 @@ func (r *replication) add(out predict.Output) error {
 		suffix := strings.TrimPrefix(name, out.Name)
 		y := math.NaN()
 		if ok {
-			at, whole := offset(suffix, value.Shape)
+			at, whole := offset(suffix, value.Shape, value.Ragged)
 			if !whole || at >= len(value.Reals) {
 				return nil // tuples and complex numbers are not compared
 			}
@@ -412,22 +416,35 @@ func (r *replication) add(out predict.Output) error {
 }
 
 // offset converts the indices of an element, such as .2.3, to its offset in an array in row-major
-// order.
-func offset(suffix string, shape []int) (int, bool) {
+// order. The array may consist of rows that follow one another; nil if it does not.
+func offset(suffix string, shape []int, rows *data.Rows) (int, bool) {
 	if suffix == "" {
 		return 0, len(shape) == 0
 	}
-	parts := strings.Split(strings.TrimPrefix(suffix, "."), ".")
-	if len(parts) != len(shape) {
-		return 0, false
-	}
-	at := 0
-	for d, p := range parts {
+	var is []int
+	for p := range strings.SplitSeq(strings.TrimPrefix(suffix, "."), ".") {
 		i, err := strconv.Atoi(p)
 		if err != nil {
 			return 0, false
 		}
-		at = at*shape[d] + i - 1
+		is = append(is, i-1)
+	}
+	if rows != nil && len(is) == len(rows.Outer)+len(shape) {
+		row := 0
+		for d, n := range rows.Outer {
+			row = row*n + is[d]
+		}
+		is = is[len(rows.Outer):]
+		for _, n := range rows.Sizes[:row] {
+			is[rows.At] += n
+		}
+	}
+	if len(is) != len(shape) {
+		return 0, false
+	}
+	at := 0
+	for d, i := range is {
+		at = at*shape[d] + i
 	}
 	return at, true
 }

@@ -20,7 +20,7 @@ import (
 func (p *Program) Missing(d *data.Set, name string) []int {
 	for _, v := range p.ir.Data {
 		if v.Name == name && v.Missing {
-			value, _ := d.Filled(func(n string) bool { return n == name }).Get(name)
+			value, _ := p.Flattened(d).Filled(func(n string) bool { return n == name }).Get(name)
 			return missing(value)
 		}
 	}

@@ -83,7 +83,7 @@ func Copy(to, from *ast.File, derived map[string]string) {
 				}, nil)
 			}
 		}
-		if of != nil && !missing && len(of.Type.ArrayDims) == len(d.Type.ArrayDims) && len(of.Type.Sizes) == len(d.Type.Sizes) {
+		if of != nil && !missing && dims(of.Type) == dims(d.Type) {
 			for _, e := range of.Rows {
 				d.Rows = append(d.Rows, clone(e))
 			}
@@ -91,6 +91,10 @@ func Copy(to, from *ast.File, derived map[string]string) {
 		known[d.Name.Name] = true
 	}
 }
+
+// dims returns the number of dimensions of a declared type. Integers that belong to the elements of
+// a vector are an array.
+func dims(t *ast.TypeExpr) int { return len(t.ArrayDims) + len(t.Sizes) }
 
 // declared yields the declarations at the top level of a program.
 func declared(f *ast.File) iter.Seq[*ast.VarDecl] {

@@ -1,0 +1,92 @@
+package assess_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/ppl-lang/ppl/assess"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/model"
+)
+
+const visits = `data {
+  int J;
+  array[J] int n;
+  array[J] vector<missing>[n] y;
+}
+parameters {
+  real a;
+  real<lower=0> s;
+}
+model {
+  a ~ normal(0, 2);
+  s ~ normal(0, 1);
+  for (j in 1:J) y[j] ~ normal(a * j, s);
+}
+generated quantities {
+  array[J] vector[n] log_lik;
+  for (j in 1:J) for (k in 1:n[j]) log_lik[j, k] = normal_lpdf(y[j, k] | a * j, s);
+}`
+
+// TestRagged checks the derived log likelihood of ragged data, and their predictive check: both are
+// about the elements that exist and were observed.
+func TestRagged(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		rows     [][]float64
+		names    []string
+		observed []float64
+	}{
+		{[][]float64{{1, 2}, {}, {3}, {2, 4, 5}}, []string{"y[1,1]", "y[1,2]", "y[3,1]", "y[4,1]", "y[4,2]", "y[4,3]"}, []float64{1, 2, 3, 2, 4, 5}},
+		{[][]float64{{}, {1, nan}, {nan}, {2.5}}, []string{"y[2,1]", "y[4,1]"}, []float64{1, 2.5}},
+	} {
+		var n []int
+		for _, row := range c.rows {
+			n = append(n, len(row))
+		}
+		m, err := model.Compile("m.stan", visits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := m.Bind(map[string]any{"J": len(n), "n": n, "y": c.rows})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := fit.Sample(t.Context(), p, fit.Options{Chains: 1, Warmup: 200, Draws: 50, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, err := assess.LogLikOf(t.Context(), f, assess.LogLikOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		derived, err := assess.LogLikOf(t.Context(), f, assess.LogLikOptions{Derive: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := own.Matrix(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := derived.Matrix(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(derived.Names, c.names) || len(a.Columns) != len(b.Columns) {
+			t.Fatalf("log likelihoods of %v, of the program %v", derived.Names, own.Names)
+		}
+		for i := range a.Columns {
+			if d := math.Abs(a.Columns[i][7] - b.Columns[i][7]); !(d < 1e-12) {
+				t.Errorf("%s: %v, want %v", derived.Names[i], b.Columns[i][7], a.Columns[i][7])
+			}
+		}
+		r, err := assess.PredictiveOf(t.Context(), f, assess.PredictiveOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Variables) != 1 || !slices.Equal(r.Variables[0].Observed, c.observed) {
+			t.Errorf("%d variables are checked, want one with the values %v", len(r.Variables), c.observed)
+		}
+	}
+}
