@@ -106,7 +106,7 @@ func boundsOf(d *data.Set, c compile.Sided) (out []bounds, ok bool) {
 
 // numbers returns a value with other numbers. It stays one of integers if it is one.
 func numbers(v data.Value, reals []float64) data.Value {
-	out := data.Value{Shape: v.Shape, Reals: reals, IsInt: v.Ints != nil && !slices.ContainsFunc(reals, func(x float64) bool { return x != math.Trunc(x) || math.IsInf(x, 0) })}
+	out := data.Value{Shape: v.Shape, Ragged: v.Ragged, Reals: reals, IsInt: v.Ints != nil && !slices.ContainsFunc(reals, func(x float64) bool { return x != math.Trunc(x) || math.IsInf(x, 0) })}
 	if out.IsInt {
 		for _, x := range reals {
 			out.Ints = append(out.Ints, int64(x))

@@ -5,9 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/internal/files"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -66,11 +69,53 @@ func redrawn(p *model.Posterior, values *data.Set, d *model.Derived, names []str
 			whole[v.Name] = true
 		}
 	}
+	flatten(own, d.Program().IR().GeneratedQuantityVars)
 	set, err := setOf(own, numbers, whole)
 	if err != nil {
 		return nil, err
 	}
-	return values.Replace(set, rename), nil
+	return values.Replace(set, rename).With(func(name string, v data.Value) data.Value {
+		if given, _ := values.Get(name); given.Ragged != nil && slices.Equal(given.Shape, v.Shape) {
+			v.Ragged = given.Ragged
+		}
+		return v
+	}), nil
+}
+
+// flatten changes the names of the elements of ragged variables to those of elements of all rows,
+// one row after another.
+func flatten(names []string, variables []*ir.Var) {
+	for _, v := range variables {
+		r := v.Ragged
+		if r == nil {
+			continue
+		}
+		row := func(parts []string) string { return strings.Join(parts[1:1+r.Outer], ".") }
+		var rows []string
+		size := map[string]int{}
+		for _, n := range names {
+			if diagnose.VariableName(n) == v.Name {
+				parts := strings.Split(n, ".")
+				if size[row(parts)] == 0 {
+					rows = append(rows, row(parts))
+				}
+				k, _ := strconv.Atoi(parts[1+r.At])
+				size[row(parts)] = max(size[row(parts)], k)
+			}
+		}
+		before, total := map[string]int{}, 0
+		for _, at := range rows {
+			before[at], total = total, total+size[at]
+		}
+		for i, n := range names {
+			if diagnose.VariableName(n) == v.Name {
+				parts := strings.Split(n, ".")
+				k, _ := strconv.Atoi(parts[1+r.At])
+				parts[1+r.At] = strconv.Itoa(before[row(parts)] + k)
+				names[i] = strings.Join(append([]string{v.Name}, parts[1+r.Outer:]...), ".")
+			}
+		}
+	}
 }
 
 // setOf makes a data set from the columns of a draw, where theta.1.2 is an element of theta.

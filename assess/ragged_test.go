@@ -90,3 +90,64 @@ func TestRagged(t *testing.T) {
 		}
 	}
 }
+
+// TestRaggedSimulated checks that simulated data and parameters are given with the rows one after
+// another or in lists, as the program reads them.
+func TestRaggedSimulated(t *testing.T) {
+	m, err := model.Compile("m.stan", `data {
+  int J;
+  array[J] int n;
+  array[J] vector[n] y;
+  array[J, n] int c;
+  array[J] matrix[n, 2] x;
+}
+parameters {
+  array[J] vector<lower=0>[n] b;
+}
+model {
+  for (j in 1:J) {
+    b[j] ~ lognormal(j, 1e-6);
+    for (k in 1:n[j]) {
+      y[j, k] ~ normal(10 * j + k, 1e-6);
+      c[j, k] ~ binomial(10 * j + k, 1);
+      x[j, k] ~ normal(10 * j + k, 1e-6);
+    }
+  }
+}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := []int{0, 2, 1, 0, 3}
+	want := []float64{21, 22, 31, 51, 52, 53}
+	for _, values := range []map[string]any{
+		{"J": 5, "n": n},
+		{"J": 5, "n": n, "y": make([]float64, 6), "c": make([]int, 6), "x": [][][]float64{{}, {{1, 2}, {1, 2}}, {{1, 2}}, {}, {{1, 2}, {1, 2}, {1, 2}}}},
+	} {
+		s, err := assess.NewSimulator(t.Context(), m, values, 1, 1, assess.SimulatorOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, params, err := s.Set(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Bind(d); err != nil {
+			t.Error(err)
+		}
+		y, _ := d.Get("y")
+		c, _ := d.Get("c")
+		x, _ := d.Get("x")
+		b, _ := params.Get("b")
+		for i, w := range want {
+			if len(y.Reals) != 6 || len(c.Ints) != 6 || len(x.Reals) != 12 || len(b.Reals) != 6 {
+				t.Fatalf("y %v, c %v, x %v, b %v", y, c, x, b)
+			}
+			if math.Round(y.Reals[i]) != w || float64(c.Ints[i]) != w || math.Round(x.Reals[2*i]) != w || math.Round(x.Reals[2*i+1]) != w {
+				t.Errorf("element %d: %v, %v, %v, want %v", i, y.Reals[i], c.Ints[i], x.Reals[2*i:2*i+2], w)
+			}
+			if math.Round(math.Log(b.Reals[i])) != math.Floor(w/10) {
+				t.Errorf("b has %v at element %d", b.Reals[i], i)
+			}
+		}
+	}
+}

@@ -68,6 +68,7 @@ func NewSimulator(ctx context.Context, m *model.Model, values any, sets int, see
 	if err != nil {
 		return nil, err
 	}
+	set = m.Program().Flattened(set)
 	s := &Simulator{model: m, separate: o.Program != nil, values: set, seed: seed, Direct: true}
 	if o.Program != nil {
 		s.derived, err = madeBy(m, o.Program)
@@ -219,6 +220,7 @@ func (s *Simulator) Set(n int) (values, params *data.Set, err error) {
 			known, truth = append(known, n), append(truth, dst[len(dst)-len(names)+i])
 		}
 	}
+	flatten(known, s.derived.Program().IR().Parameters)
 	params, err = setOf(known, truth, whole)
 	return values, params, err
 }
