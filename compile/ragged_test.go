@@ -167,6 +167,9 @@ func TestRaggedMistakes(t *testing.T) {
 		{head + " transformed data { real x = sum(y[2, 0:1]); }", `{"J": 2, "n": [1, 2], "y": [[1], [2, 3]]}`, "0:1 is out of range for a row with 2 elements"},
 		{head + " transformed data { real x = sum(y[1, {1, 2}]); }", `{"J": 2, "n": [1, 2], "y": [[1], [2, 3]]}`, "index 2 is out of range for a row with 1 elements"},
 		{head + " transformed data { array[J] vector[n] z = {[1]'}; }", `{"J": 2, "n": [1, 2], "y": [[1], [2, 3]]}`, "the number of rows of z is 2"},
+		{head + " transformed data { { array[3] vector[n] z; z[1] = y[1]; } }", `{"J": 2, "n": [1, 2], "y": [[1], [2, 3]]}`, "z is declared with 3 rows, but the array of sizes has 2"},
+		{head + " transformed data { { array[1] int k = {2}; array[J, k] int z; z[1] = {1, 2}; } }", `{"J": 2, "n": [1, 2], "y": [[1], [2, 3]]}`, "z is declared with 2 rows, but the array of sizes has 1"},
+		{"data { int J; array[2, J] int n; } transformed data { { array[2, 2] vector[n] z; z[1, 1] = [1]'; } }", `{"J": 1, "n": [[1], [1]]}`, "z is declared with 2 rows, but the array of sizes has 1"},
 		{head + " parameters { real a; } model { for (j in 1:J) y[j, n[j] + 1] ~ normal(a, 1); }", `{"J": 3, "n": [1, 2, 4], "y": [[1], [2, 3], [1, 2, 3, 4]]}`, "out of range"},
 	} {
 		p, list := Compile(source.NewFile("m.stan", c.program))

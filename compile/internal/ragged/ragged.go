@@ -209,6 +209,8 @@ func (r *rewriter) declare(d *ast.VarDecl, global bool) []ast.Stmt {
 		for _, e := range slices.Concat(d.Type.ArrayDims, d.Type.Sizes) {
 			c.Rows = append(c.Rows, clone(r.expr(e)))
 		}
+	} else {
+		out = append(out, r.counted(d, g, k)...)
 	}
 	c.Init = nil
 	out = append(out, &c)
@@ -220,6 +222,35 @@ func (r *rewriter) declare(d *ast.VarDecl, global bool) []ast.Stmt {
 		return out
 	}
 	return append(out, r.assign(&ast.Assign{Base: ast.Base{Pos: d.Init.Span()}, LHS: r.use(d), Op: "=", RHS: d.Init})...)
+}
+
+// counted returns statements that reject a local variable with more or fewer rows than sizes, if
+// these may differ. The sizes of other variables are checked when their values are.
+func (r *rewriter) counted(d *ast.VarDecl, g *check.Ragged, k *rows) (out []ast.Stmt) {
+	var same []ast.Expr // the extents with which the sizes are declared
+	if x, ok := ast.Unparen(g.Sizes).(*ast.VarExpr); ok {
+		if v := r.info.Uses[x]; v != nil && r.lasting(v) {
+			if of, ok := v.Decl.(*ast.VarDecl); ok {
+				same = of.Type.ArrayDims
+			}
+		}
+	}
+	for i, e := range d.Type.ArrayDims[:g.Outer] {
+		if x, ok := ast.Unparen(e).(*ast.VarExpr); ok && i < len(same) {
+			if y, ok := ast.Unparen(same[i]).(*ast.VarExpr); ok && r.info.Uses[x] == r.info.Uses[y] && r.lasting(r.info.Uses[x]) {
+				continue
+			}
+		}
+		count := func() ast.Expr {
+			if g.Outer > 1 {
+				return element(call("dims", k.sizes()), literal(i+1))
+			}
+			return call("size", k.sizes())
+		}
+		out = append(out, &ast.If{Base: d.Base, Cond: &ast.Binary{Base: d.Base, Op: "!=", X: clone(r.expr(e)), Y: count()},
+			Then: &ast.Reject{Base: d.Base, Args: []ast.Expr{&ast.StringLit{Value: d.Name.Name + " is declared with "}, clone(r.expr(e)), &ast.StringLit{Value: " rows, but the array of sizes has "}, count()}}})
+	}
+	return out
 }
 
 // use returns the variable of a declaration as an expression.
