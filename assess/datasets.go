@@ -74,12 +74,17 @@ func redrawn(p *model.Posterior, values *data.Set, d *model.Derived, names []str
 	if err != nil {
 		return nil, err
 	}
-	return values.Replace(set, rename).With(func(name string, v data.Value) data.Value {
-		if given, _ := values.Get(name); given.Ragged != nil && slices.Equal(given.Shape, v.Shape) {
+	return withRows(values.Replace(set, rename), values), nil
+}
+
+// withRows returns a set whose values consist of the same rows as those of other data.
+func withRows(set, like *data.Set) *data.Set {
+	return set.With(func(name string, v data.Value) data.Value {
+		if given, _ := like.Get(name); given.Ragged != nil && slices.Equal(given.Shape, v.Shape) {
 			v.Ragged = given.Ragged
 		}
 		return v
-	}), nil
+	})
 }
 
 // flatten changes the names of the elements of ragged variables to those of elements of all rows,

@@ -271,7 +271,8 @@ func (r *replication) derive(ctx context.Context, m *model.Model, b model.BindOp
 		if err != nil {
 			return nil, err
 		}
-		r.values = r.values.Replace(recorded, nil)
+		values := m.Program().Flattened(r.values)
+		r.values = withRows(values.Replace(recorded, nil), values)
 	}
 	for _, out := range derived.Outputs {
 		if err := r.add(out); err != nil {

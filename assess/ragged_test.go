@@ -151,3 +151,37 @@ model {
 		}
 	}
 }
+
+// TestRaggedCensored checks that replications of ragged censored data are compared with the values
+// at the limits.
+func TestRaggedCensored(t *testing.T) {
+	m, err := model.Compile("m.stan", `data {
+  int J;
+  array[J] int n;
+  array[J] vector<censored_above=3>[n] y;
+}
+parameters { real a; real<lower=0> s; }
+model {
+  a ~ normal(0, 1);
+  s ~ normal(0, 1);
+  for (j in 1:J) y[j] ~ normal(a, s);
+}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Bind(map[string]any{"J": 4, "n": []int{0, 2, 1, 3}, "y": [][]float64{{}, {1, 3}, {4}, {0.5, 1, 2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := fit.Sample(t.Context(), p, fit.Options{Chains: 1, Warmup: 200, Draws: 50, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := assess.PredictiveOf(t.Context(), f, assess.PredictiveOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []float64{1, 3, 3, 0.5, 1, 2}; len(r.Variables) != 1 || !slices.Equal(r.Variables[0].Observed, want) {
+		t.Errorf("%d variables are checked, want one with the values %v", len(r.Variables), want)
+	}
+}
