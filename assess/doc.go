@@ -10,7 +10,8 @@
 //	loglik.go      LogLikOf: log likelihoods of observations; leave-one-out cross-validation
 //	moments.go     moment matching for influential observations
 //	holdout.go     NewHoldout: data without some observations, for refits; PredictHeldOut
-//	predictive.go  PredictiveOf: data and replications; SensitivityOf: prior and likelihood
+//	predictive.go  PredictiveOf: data and replications
+//	sensitivity.go SensitivityOf: prior and likelihood
 //	grouped.go     predictive checks of groups of rows
 //	vpc.go         visual predictive checks; columns.go: columns for the rows of an outcome
 //	redrawn.go     parameters that replications draw anew; expected.go: expected outcomes

@@ -291,7 +291,13 @@ func (x *scalars) node(to, b *ad.Graph, n *ad.Node, of []element) (out element, 
 	case class == ad.Effect:
 		refs := make([]ad.Ref, len(args))
 		for k, a := range args {
-			if refs[k] = a.each[0]; len(b.Type(n.Args[k]).Shape) > 0 { // its message has an index
+			t := b.Type(n.Args[k])
+			switch {
+			case len(t.Shape) == 0:
+				refs[k] = a.each[0]
+			case n.Op == ad.OpReject && k > 0: // a value in the message
+				refs[k] = to.Reshape(to.Concat(a.each...), t.Shape)
+			default: // its message has an index
 				return out, false
 			}
 		}
