@@ -203,14 +203,13 @@ func statements(s *assess.States) (out []string) {
 		var runs []string
 		least, lowest := 0, math.Inf(1)
 		for from := 0; from < n; {
-			best, p := of[from].Best()
+			best, _ := of[from].Best()
 			to := from
 			for ; to < n; to++ {
-				b, q := of[to].Best()
+				b, p := of[to].Best()
 				if b != best {
 					break
 				}
-				p = q
 				if p < lowest {
 					least, lowest = to, p
 				}
