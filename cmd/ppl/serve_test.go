@@ -276,7 +276,9 @@ func mismatch(got, want any, at string) string {
 // TestServeStrangers sends requests that untrusted users might send. Each must get a clear error,
 // and none may disturb the server.
 func TestServeStrangers(t *testing.T) {
-	s := startServer(t, "--max-elements", "5000", "--max-memory", "400000000")
+	// A recursion that is followed to its end takes up to 300 MB of stack, old and new, on machines
+	// with many cores.
+	s := startServer(t, "--max-elements", "5000", "--max-memory", "1000000000")
 	plain := `"model": "parameters { real x; } model { x ~ normal(0, 1); }"`
 	for _, test := range []struct {
 		path, body string
