@@ -75,17 +75,63 @@ func (w *writer) table(ns []int64) ast.Expr {
 	return w.name(name)
 }
 
-// messages are the names of the arrays of messages, by rank.
+// messages are the names of the arrays of messages, by rank. A message is a vector with a number for
+// each combination of values, those of the last element fastest.
 type messages struct {
 	name  map[int]string
-	first map[int]int64 // the number of the first message
+	first map[int]int64   // the number of the first message
+	width map[int][]int64 // the largest number of values, by element
+}
+
+// flat returns the position in a message of the values of some elements of a clique.
+func (w *writer) flat(m messages, q clique, axes []int) ast.Expr {
+	rank := len(axes)
+	if rank == 1 {
+		return w.from1(q.values[axes[0]], q.lo[axes[0]])
+	}
+	var terms []ast.Expr
+	start, stride := int64(1), int64(1)
+	for k, a := range slices.Backward(axes) {
+		x := clone(q.values[a], nil)
+		if n, ok := q.lo[a].(*ast.IntLit); ok {
+			start -= stride * n.Value
+		} else {
+			x = &ast.Paren{Base: w.base(), X: w.op("-", x, clone(q.lo[a], nil))}
+		}
+		if stride > 1 {
+			x = w.op("*", w.int(stride), x)
+		}
+		terms = append(terms, x)
+		stride *= m.width[rank][k]
+	}
+	slices.Reverse(terms)
+	return w.plus(w.sum(terms), start)
+}
+
+// message returns an element of messages: those with these numbers, at the values of some elements.
+func (w *writer) message(m messages, q clique, axes []int, c counter, numbers []int64) ast.Expr {
+	rank := len(axes)
+	ns := make([]int64, len(numbers))
+	for i, n := range numbers {
+		ns[i] = n - m.first[rank] + 1
+	}
+	return w.at(w.name(m.name[rank]), w.of(c, ns), w.flat(m, q, axes))
+}
+
+// around returns the positions of the elements of a clique other than the first.
+func around(rank int) []int {
+	axes := make([]int, rank)
+	for k := range axes {
+		axes[k] = k + 1
+	}
+	return axes
 }
 
 // declareMessages declares the arrays of messages.
 func (w *writer) declareMessages() (messages, []ast.Stmt) {
-	m := messages{name: map[int]string{}, first: map[int]int64{}}
+	m := messages{name: map[int]string{}, first: map[int]int64{}, width: map[int][]int64{}}
 	last := map[int]int64{}
-	width := map[int][]int64{}
+	width := m.width
 	for _, s := range w.steps {
 		r := len(s.around)
 		if r == 0 {
@@ -107,10 +153,15 @@ func (w *writer) declareMessages() (messages, []ast.Stmt) {
 		}
 		m.name[r] = w.p.names.fresh("message")
 		dims := []ast.Expr{w.int(last[r] - m.first[r] + 1)}
+		size := int64(1)
 		for _, n := range width[r] {
-			dims = append(dims, w.int(n))
+			size *= n
 		}
-		out = append(out, w.declare(dims, "real", nil, m.name[r], nil))
+		if r == 1 {
+			out = append(out, w.declare(append(dims, w.int(size)), "real", nil, m.name[r], nil))
+		} else {
+			out = append(out, w.declare(dims, "vector", []ast.Expr{w.int(size)}, m.name[r], nil))
+		}
 	}
 	return m, out
 }
@@ -266,11 +317,7 @@ func (w *writer) value(k *kind, c counter, all []factor, q clique, m messages) (
 		return w.of(c, ns)
 	}
 	if k.pattern == nil {
-		is := []ast.Expr{number(func(f factor) int64 { return int64(w.steps[f.step].message) - m.first[k.rank] + 1 })}
-		for _, a := range k.axes {
-			is = append(is, w.from1(q.values[a], q.lo[a]))
-		}
-		return nil, w.at(w.name(m.name[k.rank]), is...)
+		return nil, w.message(m, q, k.axes, c, w.numbersOf(all))
 	}
 	pat := k.pattern
 	e := &editor{w: w, p: w.p, leaf: pat.leaf, reads: pat.reads, loops: map[*check.Var]ast.Expr{}}
@@ -317,6 +364,15 @@ func (w *writer) value(k *kind, c counter, all []factor, q clique, m messages) (
 	return []ast.Stmt{w.declare(nil, "real", nil, e.sum, w.int(0)), w.block(body...)}, value
 }
 
+// numbersOf returns the numbers of messages.
+func (w *writer) numbersOf(all []factor) []int64 {
+	ns := make([]int64, len(all))
+	for i, f := range all {
+		ns[i] = int64(w.steps[f.step].message)
+	}
+	return ns
+}
+
 // elimination is a way to eliminate an element: from the logarithms of the terms for its values, a
 // function gives the message, and another one the position of its value.
 type elimination struct {
@@ -348,11 +404,8 @@ func (w *writer) density(target bool, by elimination) ([]ast.Stmt, messages) {
 				return nil
 			}
 			q := w.bounds(g, c)
-			names := make([]string, rank+1)
-			for k := 1; k <= rank; k++ {
-				names[k] = w.p.names.fresh("a")
-				q.values[k] = w.name(names[k])
-			}
+			around := around(rank)
+			over := w.over(g, q, around)
 			if rank == 0 && len(g.kinds) == 0 { // no statement reads it
 				return []ast.Stmt{w.target(w.call("log", w.from1(q.hi[0], q.lo[0])))}
 			}
@@ -362,18 +415,89 @@ func (w *writer) density(target bool, by elimination) ([]ast.Stmt, messages) {
 			if rank == 0 {
 				return append(body, w.target(sum))
 			}
-			is := []ast.Expr{w.of(c, column(g, func(r *row) int64 { return r.number - m.first[rank] + 1 }))}
-			for k := 1; k <= rank; k++ {
-				is = append(is, w.from1(q.values[k], q.lo[k]))
+			to := w.message(m, q, around, c, column(g, func(r *row) int64 { return r.number }))
+			if over.name != "" && slices.Equal(over.size, m.width[rank]) {
+				e := to.(*ast.IndexExpr)
+				e.Indices[len(e.Indices)-1] = w.single(w.name(over.name))
 			}
-			body = append(body, w.assign(w.at(w.name(m.name[rank]), is...), "=", sum))
-			for k := rank; k >= 1; k-- {
-				body = []ast.Stmt{w.loop(names[k], clone(q.lo[k], nil), clone(q.hi[k], nil), body...)}
-			}
-			return body
+			return over.loop(append(body, w.assign(to, "=", sum)))
 		}))
 	}
 	return out, m
+}
+
+// visit is how loops visit all values of some elements of a clique.
+type visit struct {
+	name string // of the variable of the only loop; "": each element has its own
+	size []int64
+	loop func([]ast.Stmt) []ast.Stmt // puts statements into the loops
+}
+
+// over gives elements of a clique the names of variables that loops set to all their values.
+//
+// Several elements have one loop if the numbers of their values are the same in all rows. The
+// compiler computes it in lanes, also within the step of a scan. Nested loops would be unrolled.
+func (w *writer) over(g *group, q clique, axes []int) visit {
+	o := visit{size: make([]int64, len(axes))}
+	same := len(axes) > 1
+	for i, k := range axes {
+		q.values[k] = w.name(w.p.names.fresh("a"))
+		sizes := column(g, func(r *row) int64 { return w.p.elements[r.clique[k]].size() })
+		o.size[i] = sizes[0]
+		same = same && slices.Min(sizes) == slices.Max(sizes)
+	}
+	name := func(k int) string { return q.values[k].(*ast.VarExpr).Name }
+	if !same {
+		o.loop = func(body []ast.Stmt) []ast.Stmt {
+			for _, k := range slices.Backward(axes) {
+				body = []ast.Stmt{w.loop(name(k), clone(q.lo[k], nil), clone(q.hi[k], nil), body...)}
+			}
+			return body
+		}
+		return o
+	}
+	o.name = w.p.names.fresh("i")
+	var values []ast.Stmt
+	stride := int64(1)
+	for i, k := range slices.Backward(axes) {
+		x := w.plus(w.name(o.name), -1)
+		if stride > 1 || i > 0 {
+			x = &ast.Paren{Base: w.base(), X: x}
+		}
+		if stride > 1 {
+			x = w.op("%/%", x, w.int(stride))
+		}
+		if i > 0 {
+			x = w.op("%", x, w.int(o.size[i]))
+		}
+		if n, ok := q.lo[k].(*ast.IntLit); ok {
+			x = w.plus(x, n.Value)
+		} else {
+			x = w.op("+", x, clone(q.lo[k], nil))
+		}
+		values = append(values, w.declare(nil, "int", nil, name(k), x))
+		stride *= o.size[i]
+	}
+	slices.Reverse(values)
+	o.loop = func(body []ast.Stmt) []ast.Stmt {
+		used := map[string]bool{}
+		for _, s := range body {
+			ast.Inspect(s, func(n ast.Node) bool {
+				if v, ok := n.(*ast.VarExpr); ok {
+					used[v.Name] = true
+				}
+				return true
+			}, nil)
+		}
+		var before []ast.Stmt
+		for _, v := range values {
+			if used[v.(*ast.VarDecl).Name.Name] {
+				before = append(before, v)
+			}
+		}
+		return []ast.Stmt{w.loop(o.name, w.int(1), w.int(stride), append(before, body...)...)}
+	}
+	return o
 }
 
 // draws returns statements that draw the discrete parameters, in the order opposite to that of the

@@ -24,7 +24,7 @@ const (
 // the log densities of observations.
 func (w *writer) outside() []ast.Stmt {
 	out, m := w.density(false, drawing)
-	beyond := messages{name: map[int]string{}, first: m.first}
+	beyond := messages{name: map[int]string{}, first: m.first, width: m.width}
 	for _, s := range out { // an outside message for each message
 		d, ok := s.(*ast.VarDecl)
 		if !ok {
@@ -132,15 +132,7 @@ func (w *writer) belief(g *group, c counter, m, beyond messages) []ast.Stmt {
 	}
 	// The outside messages of the steps behind begin with nothing.
 	toMessage := func(p *part, m messages) ast.Expr {
-		ns := make([]int64, len(p.all))
-		for i, f := range p.all {
-			ns[i] = int64(w.steps[f.step].message) - m.first[p.kind.rank] + 1
-		}
-		is := []ast.Expr{w.of(p.c, ns)}
-		for _, a := range p.kind.axes {
-			is = append(is, w.from1(q.values[a], q.lo[a]))
-		}
-		return w.at(w.name(m.name[p.kind.rank]), is...)
+		return w.message(m, q, p.kind.axes, p.c, w.numbersOf(p.all))
 	}
 	loops := func(axes []int, body []ast.Stmt) []ast.Stmt {
 		for _, a := range slices.Backward(axes) {
@@ -162,11 +154,7 @@ func (w *writer) belief(g *group, c counter, m, beyond messages) []ast.Stmt {
 	// The terms at a value of the clique.
 	start := ast.Expr(w.int(0))
 	if rank > 0 {
-		is := []ast.Expr{w.of(c, column(g, func(r *row) int64 { return r.number - beyond.first[rank] + 1 }))}
-		for k := 1; k <= rank; k++ {
-			is = append(is, w.from1(q.values[k], q.lo[k]))
-		}
-		start = w.at(w.name(beyond.name[rank]), is...)
+		start = w.message(beyond, q, around(rank), c, column(g, func(r *row) int64 { return r.number }))
 	}
 	body := []ast.Stmt{w.declare(nil, "real", nil, outer, start)}
 	sums := []ast.Expr{w.name(outer)} // whose sum is that of all terms; that of part k has number k+1
