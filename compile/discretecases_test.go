@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/ppl-lang/ppl/compile"
@@ -46,6 +47,51 @@ model { z[1] ~ categorical(start); for (t in 2:T) z[t] ~ categorical(G[z[t-1]]);
 data { int T; int K; vector[T] y; }
 parameters { array[K] simplex[K] G; vector[K] mu; array[T] int<lower=1, upper=K> z; }
 model { for (t in 2:T) z[t] ~ categorical(G[z[t-1]]); y ~ normal(mu[z], 1); mu ~ normal(0, 1); }`},
+	{name: "no elements as one argument", bounds: between(1, 2, "z", "u"), data: `{"T":0,"K":2}`, text: `
+data { int T; int K; }
+parameters { vector[K] mu; array[T] int<lower=1, upper=K> z; array[2, T] int<lower=1, upper=K> u; }
+model { sum(mu) ~ normal(sum(mu[z]) + num_elements(u), 1); mu ~ normal(0, 1); }`},
+	{name: "counts below zero", bounds: between(-1, 3, "d"), data: `{"N":2,"k":[1,0]}`, text: `
+data { int N; array[N] int k; }
+parameters { real<lower=0> l; real<lower=0, upper=1> p; array[N] int<lower=-1, upper=3> d; }
+model {
+  for (n in 1:N) {
+    d[n] ~ poisson(l);
+    k[n] + d[n] - 1 ~ neg_binomial_2(l, 2);
+    d[n] - 1 ~ binomial(2, p);
+    target += poisson_log_lpmf(2 - d[n] | l);
+    k[n] ~ binomial(d[n], p);
+  }
+}`},
+	{name: "no event or one", bounds: between(0, 3, "d"), data: `{"N":2,"k":[1,0]}`, text: `
+data { int N; array[N] int k; }
+parameters { real<lower=0, upper=1> p; array[N] int<lower=0, upper=3> d; }
+model { for (n in 1:N) { d[n] - 1 ~ bernoulli(p); d[n] - k[n] ~ bernoulli_logit(p); } }`},
+	{name: "discrete parameters as indices", bounds: map[string][2]int64{"z": {1, 3}, "w": {0, 1}}, data: `{"N":3,"y":[0.3,-1,2.5]}`, text: `
+data { int N; vector[N] y; }
+parameters { vector[3] mu; real b; real<lower=0, upper=1> p; array[N] int<lower=1, upper=3> z; array[4] int<lower=0, upper=1> w; }
+model { w ~ bernoulli(p); for (n in 1:N) y[n] ~ normal(mu[z[n]] + b * w[z[n]] - w[z[n] + 1], 1); }`},
+	{name: "a container of indices", bounds: map[string][2]int64{"z": {1, 2}, "w": {0, 1}}, data: `{"N":3,"y":[0.3,-1,2.5]}`, text: `
+data { int N; vector[N] y; }
+parameters { vector[2] mu; array[N] int<lower=1, upper=2> z; array[2] int<lower=0, upper=1> w; }
+model { sum(mu) ~ normal(sum(w[z]), 1); y ~ normal(mu[z] .* to_vector(w[z]), 1); }`},
+	{name: "functions that add to the target", bounds: between(1, 2, "z"), data: `{"N":3,"y":[0.3,-1,2.5]}`, text: `
+functions {
+  void one_lp(real y, real m) { real d = y - m; y ~ normal(m, 1); target += -0.1 * d; }
+  void all_lp(vector y, vector mu, array[] int z, int k) {
+    int n = size(z);
+    for (i in 1:n) { real m = mu[z[i]]; one_lp(y[i], m); if (z[i] == k) { real m2 = m; target += m2 * i; } }
+  }
+}
+data { int N; vector[N] y; }
+parameters { vector[2] mu; array[N] int<lower=1, upper=2> z; }
+model { vector[2] n; n = mu + 1; all_lp(y, n, z, 2); mu ~ normal(0, 1); one_lp(1.5, mu[1]); }`},
+	{name: "Jacobian", bounds: between(1, 2, "z"), data: `{"N":3,"y":[0.3,-1,2.5]}`, text: `
+functions { real positive_jacobian(real x) { jacobian += x; return exp(x); } }
+data { int N; vector[N] y; }
+parameters { vector[2] mu; real x; real u; array[N] int<lower=1, upper=2> z; }
+transformed parameters { real s = exp(x); jacobian += x; vector[N] m = mu[z]; real t = positive_jacobian(u); }
+model { s ~ gamma(2, 1); t ~ gamma(2, 3); y ~ normal(m, s); }`},
 	{name: "lag 2", bounds: between(1, 2, "z"), data: `{"T":6,"y":[0.3,-1,2.5,1,0,2]}`, text: `
 data { int T; vector[T] y; }
 parameters { array[2, 2] simplex[2] G; vector[2] mu; array[T] int<lower=1, upper=2> z; }
@@ -450,14 +496,17 @@ model {
 func TestDiscreteRefused(t *testing.T) {
 	const head = "data { int N; array[N] real y; }\nparameters { vector[2] mu; array[N] int<lower=1, upper=2> z; }\n"
 	for _, c := range []struct{ code, functions, model string }{
-		{"E0413", "", "for (n in 1:N) y[n] ~ normal(mu[z[z[n]]], 1);"},
+		{"E0622", "", "for (n in 1:N) y[n] ~ normal(mu[z[1 + z[n] * n]], 1);"},
 		{"E0413", "", "for (n in 1:N) { print(z[n]); }"},
+		{"E0413", "", "if (z[1] == 1) jacobian += 1; } model { "},
+		{"E0413", "", "jacobian += mu[z[1]]; } model { "},
+		{"E0413", "functions { real f_jacobian(real x) { jacobian += x; return x; } }\n", "real m = f_jacobian(mu[z[1]]); } model { "},
 		{"E0413", "", "for (n in 1:N) if (z[n] == 1) reject(\"one\");"},
 		{"E0413", "", "for (n in 1:N) { if (z[n] == 1) { y[n] ~ normal(0, 1); print(\"one\"); } }"},
 		{"E0413", "", "for (n in 1:N) target += mu[z[n]] * target();"},
 		{"E0413", "", "real m = 0; for (n in 1:N) y[n] ~ normal(mu[z[n]] + m, 1); m = mu[1]; target += m;"},
 		{"E0413", "", "vector[z[1]] a = rep_vector(0, z[1]); target += sum(a);"},
-		{"E0413", "functions { void add_lp(int k) { target += k; } }\n", "for (n in 1:N) add_lp(z[n]);"},
+		{"E0413", "functions { void add_lp(int k) { if (k == 1) return; target += k; } }\n", "for (n in 1:N) add_lp(z[n]);"},
 		{"E0413", "functions { real add_lp(int k) { target += k; return 1; } }\n", "for (n in 1:N) target += add_lp(z[n]);"},
 		{"E0413", "", "for (n in 1:N) { z[n] ~ poisson(mu[1]) T[1, 2]; }"},
 		{"E0622", "", "sum(z) ~ poisson(exp(mu[1]));"},
@@ -467,7 +516,11 @@ func TestDiscreteRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := c.functions + head + "model { " + c.model + " }\n"
+		block := "model"
+		if strings.Contains(c.model, "model {") {
+			block = "transformed parameters"
+		}
+		text := c.functions + head + block + " { " + c.model + " }\n"
 		p, list := compile.Compile(source.NewFile("m.stan", text))
 		if !list.HasErrors() {
 			var e *compile.Error

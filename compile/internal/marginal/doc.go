@@ -7,6 +7,7 @@
 // only in the steps that the elimination finds.
 //
 //	program.go  the discrete parameters, their elements and values; what is computed from them
+//	open.go     calls of functions that add to the target, as the statements of the function
 //	split.go    statements about containers as loops over elements
 //	inline.go   elements of containers that are computed from discrete parameters, by definition
 //	leaves.go   the statements that depend on a discrete parameter, each with the code it needs
@@ -57,8 +58,9 @@
 //
 // The program never asks for the derivative of 0 · x by x for an integer 0, since it writes
 // z * x as (z == 0 ? 0 : z * x). A term that computes a probability by other arithmetic is a
-// choice: where it is -inf, no derivative passes. A binomial count above its number of trials has
-// probability 0 if either is discrete and unknown, instead of being an error.
+// choice: where it is -inf, no derivative passes. A count below 0, or a binomial count above its
+// number of trials, has probability 0 if it depends on discrete parameters, instead of being an
+// error.
 //
 // # What else is computed
 //

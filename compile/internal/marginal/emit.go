@@ -2,6 +2,7 @@ package marginal
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -75,8 +76,8 @@ func (w *writer) table(ns []int64) ast.Expr {
 	return w.name(name)
 }
 
-// messages are the names of the arrays of messages, by rank. A message is a vector with a number for
-// each combination of values, those of the last element fastest.
+// messages are the names of the arrays of messages, by rank. A message is a vector with a number
+// for each combination of values, those of the last element fastest.
 type messages struct {
 	name  map[int]string
 	first map[int]int64   // the number of the first message
@@ -320,7 +321,7 @@ func (w *writer) value(k *kind, c counter, all []factor, q clique, m messages) (
 		return nil, w.message(m, q, k.axes, c, w.numbersOf(all))
 	}
 	pat := k.pattern
-	e := &editor{w: w, p: w.p, leaf: pat.leaf, reads: pat.reads, loops: map[*check.Var]ast.Expr{}}
+	e := &editor{w: w, p: w.p, leaf: pat.leaf, reads: pat.reads, instances: pat.instances, loops: map[*check.Var]ast.Expr{}}
 	for i, l := range pat.loops {
 		e.loops[w.p.info.Defs[l]] = number(func(f factor) int64 { return pat.instances[f.instance].loops[i] })
 	}
@@ -547,14 +548,16 @@ func (w *writer) indices(g *group, c counter, k int) (is []ast.Expr) {
 // editor copies the code of a leaf with other expressions for its loop variables and for what it
 // reads of discrete parameters.
 type editor struct {
-	w      *writer
-	p      *program
-	leaf   *leaf
-	reads  []read
-	loops  map[*check.Var]ast.Expr
-	axes   []ast.Expr // values of the elements of the pattern
-	shifts []ast.Expr
-	sum    string // the variable that target += adds to
+	w     *writer
+	p     *program
+	leaf  *leaf
+	reads []read
+	loops map[*check.Var]ast.Expr
+
+	instances []instance
+	axes      []ast.Expr // values of the elements of the pattern
+	shifts    []ast.Expr
+	sum       string // the variable that target += adds to
 
 	renamed map[*check.Var]string
 }
@@ -657,20 +660,67 @@ func (e *editor) tilde(s *ast.Tilde) ast.Expr {
 func (e *editor) mass(b builder, name string, args []ast.Expr) ast.Expr {
 	out := b.density(name, e.expr(args[0]), e.exprs(args[1:])...)
 	scalar := func(k int) bool { return e.p.info.Types[args[k]].Type.IsScalar() }
-	switch name {
-	case "categorical_lpmf":
-		// The vector is a simplex by its declaration: there is nothing to check.
-		if scalar(0) && e.simplex(args[1]) {
-			return b.call("log", b.at(e.expr(args[1]), e.expr(args[0])))
+	// The vector is a simplex by its declaration: there is nothing to check.
+	if name == "categorical_lpmf" && scalar(0) && e.simplex(args[1]) {
+		return b.call("log", b.at(e.expr(args[1]), e.expr(args[0])))
+	}
+	// Values outside the support have probability 0. As data they would be an error.
+	if !scalar(0) {
+		return out
+	}
+	var outside []ast.Expr
+	if sup, ok := supports[name]; ok && e.p.involved(args[0]) {
+		lo, hi := e.range1(args[0])
+		if lo < sup.lower {
+			outside = append(outside, b.op("<", e.expr(args[0]), b.int(sup.lower)))
 		}
-	case "binomial_lpmf", "binomial_logit_lpmf", "beta_binomial_lpmf":
-		// A number of trials below the count has probability 0. As data it would be an error.
-		if scalar(0) && scalar(1) && (e.p.involved(args[0]) || e.p.involved(args[1])) {
-			outside := b.op("||", b.op("<", e.expr(args[0]), b.int(0)), b.op(">", e.expr(args[0]), e.expr(args[1])))
-			return &ast.Paren{Base: b.base(), X: &ast.Cond{Base: b.base(), Cond: outside, Then: b.call("negative_infinity"), Else: out}}
+		if sup.upper != none && hi > sup.upper {
+			outside = append(outside, b.op(">", e.expr(args[0]), b.int(sup.upper)))
 		}
 	}
-	return out
+	if trials[name] && scalar(1) && (e.p.involved(args[0]) || e.p.involved(args[1])) {
+		outside = append(outside, b.op(">", e.expr(args[0]), e.expr(args[1])))
+	}
+	if len(outside) == 0 {
+		return out
+	}
+	cond := outside[0]
+	for _, o := range outside[1:] {
+		cond = b.op("||", cond, o)
+	}
+	return &ast.Paren{Base: b.base(), X: &ast.Cond{Base: b.base(), Cond: cond, Then: b.call("negative_infinity"), Else: out}}
+}
+
+// support has the limits of the values of a distribution of integers.
+type support struct{ lower, upper int64 }
+
+const none = -1
+
+var supports = map[string]support{
+	"bernoulli_lpmf": {0, 1}, "bernoulli_logit_lpmf": {0, 1},
+	"poisson_lpmf": {0, none}, "poisson_log_lpmf": {0, none}, "poisson_binomial_lpmf": {0, none},
+	"neg_binomial_lpmf": {0, none}, "neg_binomial_2_lpmf": {0, none}, "neg_binomial_2_log_lpmf": {0, none}, "beta_neg_binomial_lpmf": {0, none},
+	"binomial_lpmf": {0, none}, "binomial_logit_lpmf": {0, none}, "beta_binomial_lpmf": {0, none},
+	"yule_simon_lpmf": {1, none},
+}
+
+// trials are the distributions whose values are at most the number that follows.
+var trials = map[string]bool{"binomial_lpmf": true, "binomial_logit_lpmf": true, "beta_binomial_lpmf": true}
+
+// range1 returns limits of the values of an integer, as far as the bounds of discrete parameters
+// show.
+func (e *editor) range1(x ast.Expr) (lo, hi int64) {
+	lo, hi = math.MinInt64, math.MaxInt64
+	k := slices.IndexFunc(e.leaf.occs, func(o *occ) bool { return o.node == ast.Unparen(x) })
+	if k < 0 || e.reads[k].absent || len(e.reads[k].axes) != 1 || len(e.instances) == 0 {
+		return lo, hi
+	}
+	lo, hi = hi, lo
+	for _, in := range e.instances {
+		el := e.p.elements[in.elements[e.reads[k].axes[0]]]
+		lo, hi = min(lo, el.lo), max(hi, el.hi)
+	}
+	return lo, hi
 }
 
 // simplex reports whether an expression is a parameter declared as a simplex, or an element of an
@@ -719,6 +769,15 @@ func (e *editor) occurrence(o *occ, r *read) ast.Expr {
 		return b.array(es...)
 	}
 	x := build(0)
+	if len(r.axes) == 0 && len(r.dims) > 0 { // there is no array without elements
+		var dims []ast.Expr
+		for _, d := range r.dims {
+			if d.kind != one {
+				dims = append(dims, b.int(int64(d.n)))
+			}
+		}
+		x = b.call("rep_array", append([]ast.Expr{b.int(1)}, dims...)...)
+	}
 	indexed := false
 	for d, dim := range r.dims {
 		switch dim.kind {

@@ -325,14 +325,15 @@ func (p *program) settled(l *leaf) {
 			return true
 		}, nil)
 	}
-	from := l.stmt().Span().Start
+	passed := false
 	ast.Inspect(b, func(n ast.Node) bool {
+		passed = passed || n == l.stmt()
 		a, ok := n.(*ast.Assign)
 		if !ok {
 			return true
 		}
 		for t := range ast.Targets(a.LHS) {
-			if v := p.info.Uses[t]; read[v] && !own[v] && a.Span().Start > from {
+			if v := p.info.Uses[t]; passed && read[v] && !own[v] {
 				p.refuse(diag.DiscreteUse, a.Span(), "`"+v.Name+"` changes after a statement about a discrete parameter has read it", "Such statements are evaluated last.", "use another variable")
 			}
 		}
@@ -357,21 +358,15 @@ func (p *program) defines(s ast.Stmt, set map[*check.Var]bool) bool {
 	return found
 }
 
-// occurrences lists the places of a statement that read discrete parameters.
-func (p *program) occurrences(s ast.Stmt, l *leaf) {
+// occurrences lists the places of a statement or an index that read discrete parameters.
+func (p *program) occurrences(s ast.Node, l *leaf) {
 	ast.Inspect(s, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.IndexExpr:
 			if u := p.unknownOf(n.X); u != nil {
 				l.occs = append(l.occs, &occ{node: n, of: u, indices: n.Indices})
 				for _, i := range n.Indices { // an index may read one too
-					ast.Inspect(i, func(m ast.Node) bool {
-						if v, ok := m.(*ast.VarExpr); ok && p.unknownOf(v) != nil {
-							p.refuse(diag.DiscreteUse, n.Span(), "a discrete parameter is the index of a discrete parameter",
-								"Which element is read then depends on an unknown.", "write the sum over the index with if (… == …), or give the index as data")
-						}
-						return true
-					}, nil)
+					p.occurrences(i, l)
 				}
 				return false
 			}

@@ -51,19 +51,29 @@ func Prepare(f *ast.File, info *check.Info, u check.Universe, o Options) (*Split
 	s.measure(f)
 	// Each step needs the types of what the step before has written.
 	tree, again := f, info
+	opened := func() *ast.File { return s.opened(tree) }
 	for _, step := range []func() *ast.File{
+		opened, opened, opened, opened, // functions call others
 		func() *ast.File { return s.pushed(tree) },
 		func() *ast.File { return s.file(tree) },
 		func() *ast.File { return inlined(tree, s) },
 		func() *ast.File { return joined(tree, again).(*ast.File) },
 	} {
-		tree = clone(step(), nil)
+		next := step()
+		if next == tree {
+			continue
+		}
+		tree = clone(next, nil)
 		var list diag.List
 		if again, list = check.Check(tree, u); list.HasErrors() {
 			return nil, &Error{list.Errors()}
 		}
 		s.info, s.taint = again, tainted(tree, again, o.Observations)
 		s.measure(tree)
+	}
+	p := &program{tree: tree, info: again, taint: s.taint}
+	if p.jacobians(); len(p.found) > 0 {
+		return nil, &Error{p.found}
 	}
 	out := &Split{tree: tree, info: again, names: s.names, taint: s.taint, o: o}
 	out.ir, out.nodes = ir.LowerNodes(tree, again, u)
@@ -217,8 +227,8 @@ func (p *program) check(l *leaf) {
 		ast.Inspect(s, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.CallStmt:
-				p.refuse(diag.DiscreteUse, n.Span(), "this call gets a discrete parameter, and may add to the target", "A sum over the parameter needs the term of each value.",
-					"make it a function with a result, and write target += …")
+				p.refuse(diag.DiscreteUse, n.Span(), "this call gets a discrete parameter, and its function cannot be written out here", "A sum over the parameter needs the term of each value. Functions in _lp without return are written out.",
+					"leave return out of the function, or make it a function with a result, and write target += …")
 			case *ast.CallExpr:
 				if strings.HasSuffix(n.Func.Name, "_lp") {
 					p.refuse(diag.DiscreteUse, n.Span(), "this call is in a statement about a discrete parameter, and may add to the target", "A sum over the parameter needs the term of each value.",
@@ -236,6 +246,40 @@ func (p *program) check(l *leaf) {
 			return true
 		}, nil)
 	}
+}
+
+// jacobians refuses what transformed parameters add to the Jacobian for values of discrete
+// parameters: a change of variables is the same for all of them.
+func (p *program) jacobians() {
+	b := p.tree.Block(ast.TransformedParameters)
+	if b == nil {
+		return
+	}
+	var visit func(n ast.Node, under bool)
+	visit = func(n ast.Node, under bool) {
+		adds := false
+		switch n := n.(type) {
+		case *ast.If:
+			under = under || p.involved(n.Cond)
+		case *ast.For:
+			under = under || p.involved(n.From) || p.involved(n.To)
+		case *ast.ForEach, *ast.While, *ast.Profile:
+			under = under || p.touches(n.(ast.Stmt))
+		case *ast.TargetPlus:
+			adds = true
+		case *ast.CallExpr:
+			adds = strings.HasSuffix(n.Func.Name, "_jacobian")
+		}
+		if adds && (under || p.involved(n)) {
+			p.refuse(diag.DiscreteUse, n.Span(), "the Jacobian cannot depend on a discrete parameter", "A change of variables is the same for all values of the parameter.",
+				"move the term to the model block, with target +=")
+			return
+		}
+		for c := range ast.Children(n) {
+			visit(c, under)
+		}
+	}
+	visit(b, false)
 }
 
 // apart separates the factors that read no element.

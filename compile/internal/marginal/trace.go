@@ -470,6 +470,11 @@ func (t *tracer) visit(n ast.Node, l *leaf) error {
 		}
 	case *ast.IndexExpr:
 		if u := t.p.unknownOf(e.X); u != nil {
+			for _, i := range e.Indices {
+				if err := t.visit(i, l); err != nil {
+					return err
+				}
+			}
 			return t.read(l, e)
 		}
 	case *ast.VarExpr:
@@ -512,6 +517,9 @@ func (t *tracer) read(l *leaf, n ast.Expr) error {
 				s = span{kind: one, list: []int64{i}}
 				if !ok {
 					s = span{kind: varying, lo: 1, hi: int64(size)}
+					if lo, hi, ok := t.between(ix.X); ok {
+						s.lo, s.hi = max(s.lo, lo), min(s.hi, hi)
+					}
 				}
 			} else {
 				list, ok, err := t.ints(ix.X)
@@ -565,6 +573,48 @@ func (t *tracer) read(l *leaf, n ast.Expr) error {
 		}
 	}
 	return nil
+}
+
+// between returns limits of an index that discrete parameters decide.
+func (t *tracer) between(e ast.Expr) (lo, hi int64, ok bool) {
+	e = ast.Unparen(e)
+	if n, ok, err := t.int(e); ok && err == nil {
+		return n, n, true
+	}
+	switch e := e.(type) {
+	case *ast.VarExpr, *ast.IndexExpr:
+		x := ast.Expr(e)
+		if i, ok := e.(*ast.IndexExpr); ok {
+			x = i.X
+		}
+		u := t.p.unknownOf(x)
+		if u == nil {
+			return 0, 0, false
+		}
+		for k, el := range t.p.elements[u.first:] {
+			if el.of != u {
+				break
+			}
+			if k == 0 {
+				lo, hi = el.lo, el.hi
+			}
+			lo, hi = min(lo, el.lo), max(hi, el.hi)
+		}
+		return lo, hi, true
+	case *ast.Binary:
+		a, b, ok := t.between(e.X)
+		c, d, ok2 := t.between(e.Y)
+		if !ok || !ok2 || max(-a, b, -c, d) > maxInstances {
+			return 0, 0, false
+		}
+		switch e.Op {
+		case "+":
+			return a + c, b + d, true
+		case "-":
+			return a - d, b - c, true
+		}
+	}
+	return 0, 0, false
 }
 
 func (s span) ends() (lo, hi int64) {
