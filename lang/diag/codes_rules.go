@@ -258,8 +258,8 @@ const (
 	// DiscreteUse: a discrete parameter is used where it cannot be summed out.
 	//
 	// An integer parameter has no value while the density is evaluated: the density is a sum over
-	// its values. So it cannot decide a size or a bound, or be printed. In generated quantities it is
-	// drawn, and may be used like data.
+	// its values. So it cannot decide a size or a bound, or be printed. In generated quantities it
+	// is drawn, and may be used like data.
 	//
 	// Example:
 	//
