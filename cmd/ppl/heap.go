@@ -14,18 +14,30 @@ import (
 // heapEvery is the time between two adjustments of the limit.
 const heapEvery = 100 * time.Millisecond
 
-// heapLimit is the soft limit of memory for the given number of bytes in use.
-func heapLimit(live uint64) int64 { return int64(live) + int64(live)/2 + 192<<20 }
+// headroom is memory that a process may have beyond what is in use: a share of that, and some bytes.
+type headroom struct {
+	share float64
+	bytes int64
+}
+
+// A language server has little, since it holds it for as long as an editor is open.
+var (
+	runHeadroom    = headroom{0.5, 192 << 20}
+	editorHeadroom = headroom{0.25, 32 << 20}
+)
+
+// limit is the soft limit of memory for the given number of bytes in use.
+func (h headroom) limit(live uint64) int64 { return int64((1+h.share)*float64(live)) + h.bytes }
 
 // limitHeap keeps the memory of the process near what it uses, until stop is called. A lower limit
 // that was set before stays.
-func limitHeap() (stop func()) {
+func limitHeap(h headroom) (stop func()) {
 	before := debug.SetMemoryLimit(-1)
 	live := []runtimemetrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	adjust := func() {
 		runtimemetrics.Read(live)
 		if live[0].Value.Kind() == runtimemetrics.KindUint64 {
-			debug.SetMemoryLimit(min(before, heapLimit(live[0].Value.Uint64())))
+			debug.SetMemoryLimit(min(before, h.limit(live[0].Value.Uint64())))
 		}
 	}
 	adjust()

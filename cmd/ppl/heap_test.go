@@ -11,7 +11,7 @@ func TestLimitHeap(t *testing.T) {
 	defer debug.SetMemoryLimit(at)
 	for _, before := range []int64{1 << 24, 1 << 45} {
 		debug.SetMemoryLimit(before)
-		stop := limitHeap()
+		stop := limitHeap(runHeadroom)
 		if now := debug.SetMemoryLimit(-1); now > before || before == 1<<45 && now == before {
 			t.Errorf("the limit %d becomes %d", before, now)
 		}
@@ -20,7 +20,7 @@ func TestLimitHeap(t *testing.T) {
 			t.Errorf("the limit was %d and is %d afterwards", before, after)
 		}
 	}
-	if a, b := heapLimit(0), heapLimit(1<<30); a <= 0 || b < a+1<<30 {
+	if a, b := editorHeadroom.limit(0), editorHeadroom.limit(1<<30); a <= 0 || b < a+1<<30 {
 		t.Errorf("limits %d and %d", a, b)
 	}
 }

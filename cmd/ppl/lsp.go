@@ -41,6 +41,7 @@ editor ends the session as the protocol requires.`,
 			if term.IsTerminal(int(os.Stdin.Fd())) {
 				printMessage(cmd.ErrOrStderr(), "This is for editors, which start it automatically: see doc/how-to/editors.md. Ctrl-C ends it.")
 			}
+			defer limitHeap(editorHeadroom)()
 			err = lsp.Serve(ctx, cmd.InOrStdin(), os.Stdout, lsp.Options{
 				Library:      stdlib.Language(),
 				Version:      model.Version(),

@@ -213,7 +213,7 @@ type running struct {
 
 // run makes the run. limited is the context of the command, which --time-limit ends.
 func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
-	defer limitHeap()()
+	defer limitHeap(runHeadroom)()
 	name := o.made.Name
 	if name == "" {
 		name = folder.BaseName(o.model)

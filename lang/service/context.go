@@ -37,7 +37,8 @@ type situation struct {
 
 // situation analyses a position.
 func (s *Snapshot) situation(f *source.File, offset int) situation {
-	ts := s.fileTokens(f)
+	tokens := s.fileTokens(f)
+	ts := tokens.all
 	at, ok := s.at(f, offset)
 	st := situation{word: s.word(f, offset)}
 	if ok {
@@ -58,11 +59,8 @@ func (s *Snapshot) situation(f *source.File, offset int) situation {
 	if n > 0 && ts[n-1].Span.End > st.word.Start && ts[n-1].Kind != grammar.CommentText {
 		return st // the position is in a token that is not a word
 	}
-	for _, t := range ts[:n] {
-		if t.Kind != grammar.CommentText && t.Kind != grammar.IncludeLine {
-			st.tokens = append(st.tokens, t)
-		}
-	}
+	code := tokens.code()
+	st.tokens = code[:tokensBefore(code, st.word.Start)]
 	st.want = st.expected()
 	return st
 }

@@ -145,7 +145,7 @@ func (s *Snapshot) commentAbout(n ast.Node) string {
 	at := n.Span().Origin()
 	f := at.File
 	first, last := f.Position(at.Start).Line, f.Position(at.End).Line
-	ts := s.fileTokens(f)
+	ts := s.fileTokens(f).all
 	i := tokensBefore(ts, at.End)
 	if i < len(ts) && ts[i].Span.Text() == ";" {
 		i++

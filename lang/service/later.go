@@ -28,10 +28,12 @@ func (s *Snapshot) Later(f *source.File) (later *Snapshot, ok bool) {
 	if strings.ContainsAny(changed, "{};#/*\"") {
 		return nil, false
 	}
+	e := &earlier{file: s.File, start: start, shift: len(before) - len(after), end: len(after) - end}
+	tokens := grammar.TokensAfter(s.fileTokens(s.File).all, f, e.start, e.end, e.shift)
 	return &Snapshot{
-		File: f, Tree: s.Tree, Info: s.Info, options: s.options, whole: s.whole, files: s.files, tokens: map[*source.File][]grammar.Token{},
-		ints:    s.ints,
-		earlier: &earlier{file: s.File, start: start, shift: len(before) - len(after), end: len(after) - end},
+		File: f, Tree: s.Tree, Info: s.Info, options: s.options, whole: s.whole, files: s.files,
+		tokens: map[*source.File]*fileTokens{f: newFileTokens(tokens)},
+		ints:   s.ints, earlier: e,
 	}, true
 }
 

@@ -92,7 +92,7 @@ type Fold struct {
 func (s *Snapshot) Folds(f *source.File) []Fold {
 	var out []Fold
 	var open []int
-	ts := s.fileTokens(f)
+	ts := s.fileTokens(f).all
 	line := func(offset int) int { return f.Position(offset).Line }
 	for i := 0; i < len(ts); i++ {
 		t := ts[i]

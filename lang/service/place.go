@@ -34,7 +34,7 @@ func (s *Snapshot) path(at int) []ast.Node {
 // token returns the token of a file that contains an offset, or that ends there if no token begins
 // there; ok is false between tokens.
 func (s *Snapshot) token(f *source.File, offset int) (t grammar.Token, ok bool) {
-	ts := s.fileTokens(f)
+	ts := s.fileTokens(f).all
 	i := tokensBefore(ts, offset)
 	if i < len(ts) && ts[i].Span.Start == offset && (i == 0 || ts[i-1].Span.End < offset || ts[i].Kind != grammar.Punct) {
 		return ts[i], true

@@ -47,7 +47,7 @@ type Include struct {
 // Includes lists the #include lines of a file.
 func (s *Snapshot) Includes(f *source.File) []Include {
 	var out []Include
-	for _, t := range s.fileTokens(f) {
+	for _, t := range s.fileTokens(f).all {
 		if t.Kind != grammar.IncludeLine {
 			continue
 		}

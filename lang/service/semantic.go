@@ -52,7 +52,7 @@ type SemanticToken struct {
 // SemanticTokens returns the tokens of a file in order, without brackets and separators.
 func (s *Snapshot) SemanticTokens(f *source.File) []SemanticToken {
 	names := s.names(f)
-	ts := s.fileTokens(f)
+	ts := s.fileTokens(f).all
 	out := make([]SemanticToken, 0, len(ts))
 	for i, t := range ts {
 		st := SemanticToken{Span: t.Span}

@@ -37,7 +37,7 @@ func (s *Snapshot) SignatureHelp(f *source.File, offset int) (help Signatures, o
 	if t, found := s.token(f, offset); found && t.Kind == grammar.CommentText && t.Span.Start < offset && offset < t.Span.End {
 		return help, false
 	}
-	ts := s.fileTokens(f)
+	ts := s.fileTokens(f).all
 	depth := 0
 	for i := tokensBefore(ts, offset) - 1; i > 0; i-- {
 		t := ts[i]

@@ -52,13 +52,13 @@ type Snapshot struct {
 	earlier *earlier // of a snapshot that Later returned
 
 	mu     sync.Mutex
-	tokens map[*source.File][]grammar.Token
+	tokens map[*source.File]*fileTokens
 	ints   func() map[*check.Var]int64
 }
 
 // Analyse parses and checks a program. It never fails.
 func Analyse(f *source.File, o Options) *Snapshot {
-	s := &Snapshot{File: f, options: o, tokens: map[*source.File][]grammar.Token{}}
+	s := &Snapshot{File: f, options: o, tokens: map[*source.File]*fileTokens{}}
 	text := f
 	if o.Functions {
 		before, after := source.NewFile("", "functions {\n"), source.NewFile("", "\n}\n")
@@ -165,13 +165,29 @@ func (s *Snapshot) at(f *source.File, offset int) (int, bool) {
 	return s.whole.Placed(f, max(0, min(offset, len(f.Text))))
 }
 
+// fileTokens has the tokens of a file.
+type fileTokens struct {
+	all  []grammar.Token
+	code func() []grammar.Token // without comments and #include lines
+}
+
+func newFileTokens(all []grammar.Token) *fileTokens {
+	return &fileTokens{all, sync.OnceValue(func() []grammar.Token {
+		other := func(t grammar.Token) bool { return t.Kind == grammar.CommentText || t.Kind == grammar.IncludeLine }
+		if !slices.ContainsFunc(all, other) {
+			return all
+		}
+		return slices.DeleteFunc(slices.Clone(all), other)
+	})}
+}
+
 // fileTokens returns the tokens of one of the files.
-func (s *Snapshot) fileTokens(f *source.File) []grammar.Token {
+func (s *Snapshot) fileTokens(f *source.File) *fileTokens {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	ts, ok := s.tokens[f]
 	if !ok {
-		ts = grammar.Tokens(f)
+		ts = newFileTokens(grammar.Tokens(f))
 		s.tokens[f] = ts
 	}
 	return ts

@@ -100,27 +100,14 @@ func (definition) Symbols() map[string]lexer.TokenType {
 	}
 }
 
-// Lex implements lexer.Definition. Our own parser uses scan instead, which also returns comments
+// Lex implements lexer.Definition. Our own parser uses newScanner instead, which also has comments
 // and diagnostics.
 func (definition) Lex(name string, r io.Reader) (lexer.Lexer, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
 		return nil, err
 	}
-	s := scan(source.NewFile(name, string(text)), Options{})
-	return &tokenReader{s.tokens}, nil
-}
-
-// tokenReader implements lexer.Lexer for scanned tokens.
-type tokenReader struct{ rest []lexer.Token }
-
-// Next implements lexer.Lexer.
-func (r *tokenReader) Next() (lexer.Token, error) {
-	t := r.rest[0]
-	if !t.EOF() {
-		r.rest = r.rest[1:]
-	}
-	return t, nil
+	return newScanner(source.NewFile(name, string(text)), Options{}), nil
 }
 
 // scanner converts text to tokens. It is written by hand, not with regular expressions, for speed
@@ -131,8 +118,12 @@ type scanner struct {
 	options  Options
 	pos      int
 	line     int
-	begin    int           // start of the line
-	tokens   []lexer.Token // ends in EOF; Pos has Offset, Line, and the indentation of the line as Column
+	begin    int         // start of the line
+	token    lexer.Token // read, but not returned by Next yet, if ready
+	ready    bool
+	count    int // number of tokens that Next has returned
+	indented int // line of the last token
+	indent   int // its indentation
 	comments []ast.Comment
 	brackets int // number of open ( and [
 	diags    diag.List
@@ -142,16 +133,25 @@ type scanner struct {
 	swallowed bool
 }
 
-// scan reads the whole file.
-func scan(f *source.File, o Options) *scanner {
-	s := &scanner{file: f, text: f.Text, options: o, line: 1, tokens: make([]lexer.Token, 0, len(f.Text)/2+8)}
+// newScanner returns a scanner at the beginning of a file.
+func newScanner(f *source.File, o Options) *scanner {
+	s := &scanner{file: f, text: f.Text, options: o, line: 1}
 	s.pos = len("\ufeff") * boolInt(strings.HasPrefix(s.text, "\ufeff")) // skip a byte order mark
-	for s.pos < len(s.text) {
+	return s
+}
+
+// Next implements lexer.Lexer: it returns the next token, at the end of the text EOF. The Pos of a
+// token has Offset, Line, and the indentation of the line as Column.
+func (s *scanner) Next() (lexer.Token, error) {
+	for !s.ready && s.pos < len(s.text) {
 		s.next()
 	}
-	s.tokens = append(s.tokens, lexer.Token{Type: lexer.EOF, Pos: lexer.Position{Offset: len(s.text), Line: s.line}})
-	s.oldNames()
-	return s
+	s.count++
+	if !s.ready {
+		return lexer.Token{Type: lexer.EOF, Pos: lexer.Position{Offset: len(s.text), Line: s.line}}, nil
+	}
+	s.ready = false
+	return s.token, nil
 }
 
 func boolInt(b bool) int {
@@ -167,15 +167,14 @@ func (s *scanner) span(start, end int) source.Span {
 
 // emit adds a token of n bytes and moves past it.
 func (s *scanner) emit(t lexer.TokenType, n int) {
-	indent := s.pos - s.begin
-	if k := len(s.tokens); k > 0 && s.tokens[k-1].Pos.Line == s.line {
-		indent = s.tokens[k-1].Pos.Column
+	if s.indented != s.line {
+		s.indented, s.indent = s.line, s.pos-s.begin
 	}
-	s.tokens = append(s.tokens, lexer.Token{Type: t, Value: s.text[s.pos : s.pos+n], Pos: lexer.Position{Offset: s.pos, Line: s.line, Column: indent}})
+	s.token, s.ready = lexer.Token{Type: t, Value: s.text[s.pos : s.pos+n], Pos: lexer.Position{Offset: s.pos, Line: s.line, Column: s.indent}}, true
 	s.pos += n
 }
 
-// next reads one token, comment or white space.
+// next reads at most one token, or a comment or white space.
 func (s *scanner) next() {
 	rest := s.text[s.pos:]
 	c := rest[0]
@@ -560,7 +559,11 @@ func Includes(f *source.File) []source.Span {
 		return nil
 	}
 	var out []source.Span
-	for _, c := range scan(f, Options{KeepIncludes: true}).comments {
+	s := newScanner(f, Options{KeepIncludes: true})
+	for s.pos < len(s.text) {
+		s.next()
+	}
+	for _, c := range s.comments {
 		if strings.HasPrefix(c.Pos.Text(), "#include") {
 			out = append(out, c.Pos)
 		}

@@ -12,30 +12,30 @@ var newWords = setOf("lower upper offset multiplier array tuple profile jacobian
 
 // oldNames changes newer keywords back to identifiers if the program declares them as names. In
 // places where only the keyword is possible, they stay. It reports each name once.
-func (s *scanner) oldNames() {
+func (s *scanner) oldNames(tokens []lexer.Token) {
 	if !s.options.Legacy {
 		return
 	}
-	types := s.typeTokens()
+	types := typeTokens(tokens)
 	at := func(i int) lexer.Token {
-		if i < 0 || i >= len(s.tokens) {
+		if i < 0 || i >= len(tokens) {
 			return lexer.Token{}
 		}
-		return s.tokens[i]
+		return tokens[i]
 	}
 	isNew := func(t lexer.Token) bool {
 		return (t.Type == tokKeyword || t.Type == tokType) && newWords[t.Value]
 	}
 	names := map[string]bool{}
 	declaring := false // inside a declaration, up to its semicolon
-	for i, t := range s.tokens {
+	for i, t := range tokens {
 		switch {
 		case t.Type == tokType && !isNew(t):
 			declaring = true
 		case isPunct(t, ";") || isPunct(t, "{") || isPunct(t, "}"):
 			declaring = false
 		}
-		if !isNew(t) || !declaring || i == 0 || types[i] || s.newUse(i) {
+		if !isNew(t) || !declaring || i == 0 || types[i] || newUse(tokens, i) {
 			continue
 		}
 		// The token before is the type, or the comma after another name.
@@ -49,9 +49,9 @@ func (s *scanner) oldNames() {
 			s.diags.Add(d)
 		}
 	}
-	for i := range s.tokens {
-		t := &s.tokens[i]
-		if names[t.Value] && isNew(*t) && !types[i] && !s.newUse(i) {
+	for i := range tokens {
+		t := &tokens[i]
+		if names[t.Value] && isNew(*t) && !types[i] && !newUse(tokens, i) {
 			t.Type = tokIdent
 		}
 	}
@@ -59,19 +59,19 @@ func (s *scanner) oldNames() {
 
 // typeTokens marks the tokens that belong to types: their names, bounds without the bounds' values,
 // and sizes without the expressions in them.
-func (s *scanner) typeTokens() []bool {
-	marked := make([]bool, len(s.tokens))
-	for i := 0; i < len(s.tokens); i++ {
-		if t := s.tokens[i]; t.Type != tokType || newWords[t.Value] {
+func typeTokens(tokens []lexer.Token) []bool {
+	marked := make([]bool, len(tokens))
+	for i := 0; i < len(tokens); i++ {
+		if t := tokens[i]; t.Type != tokType || newWords[t.Value] {
 			continue
 		}
 		marked[i] = true
 		j := i + 1
-		if isPunct(s.tokens[j], "<") {
+		if isPunct(tokens[j], "<") {
 			marked[j] = true
 			depth := 0
-			for j++; j < len(s.tokens)-1; j++ {
-				t := s.tokens[j]
+			for j++; j < len(tokens)-1; j++ {
+				t := tokens[j]
 				if isPunct(t, "(") || isPunct(t, "[") {
 					depth++
 				} else if isPunct(t, ")") || isPunct(t, "]") {
@@ -80,8 +80,8 @@ func (s *scanner) typeTokens() []bool {
 				if depth > 0 {
 					continue
 				}
-				next := s.tokens[j+1]
-				if t.Type == tokKeyword && next.Value == "=" && (s.tokens[j-1].Value == "<" || s.tokens[j-1].Value == ",") {
+				next := tokens[j+1]
+				if t.Type == tokKeyword && next.Value == "=" && (tokens[j-1].Value == "<" || tokens[j-1].Value == ",") {
 					marked[j] = true
 				}
 				if isPunct(t, ">") {
@@ -94,13 +94,13 @@ func (s *scanner) typeTokens() []bool {
 				}
 			}
 		}
-		if isPunct(s.tokens[j], "[") {
+		if isPunct(tokens[j], "[") {
 			depth := 0
-			for ; j < len(s.tokens)-1; j++ {
-				if isPunct(s.tokens[j], "[") {
+			for ; j < len(tokens)-1; j++ {
+				if isPunct(tokens[j], "[") {
 					depth++
 				}
-				if isPunct(s.tokens[j], "]") {
+				if isPunct(tokens[j], "]") {
 					if depth--; depth == 0 {
 						marked[j] = true
 						break
@@ -113,27 +113,27 @@ func (s *scanner) typeTokens() []bool {
 }
 
 // newUse reports whether a new word can only be the keyword here.
-func (s *scanner) newUse(i int) bool {
-	next := s.tokens[min(i+1, len(s.tokens)-1)]
-	switch s.tokens[i].Value {
+func newUse(tokens []lexer.Token, i int) bool {
+	next := tokens[min(i+1, len(tokens)-1)]
+	switch tokens[i].Value {
 	case "array": // as in array[N] real
 		if !isPunct(next, "[") {
 			return false
 		}
 		depth := 0
-		for j := i + 1; j < len(s.tokens)-1; j++ {
-			if isPunct(s.tokens[j], "[") {
+		for j := i + 1; j < len(tokens)-1; j++ {
+			if isPunct(tokens[j], "[") {
 				depth++
-			} else if isPunct(s.tokens[j], "]") {
+			} else if isPunct(tokens[j], "]") {
 				if depth--; depth == 0 {
-					return s.tokens[j+1].Type == tokType || s.tokens[j+1].Value == "tuple"
+					return tokens[j+1].Type == tokType || tokens[j+1].Value == "tuple"
 				}
 			}
 		}
 	case "tuple":
 		return isPunct(next, "(")
 	case "profile":
-		return isPunct(next, "(") && s.tokens[min(i+2, len(s.tokens)-1)].Type == tokString
+		return isPunct(next, "(") && tokens[min(i+2, len(tokens)-1)].Type == tokString
 	case "complex":
 		return next.Type == tokIdent || isPunct(next, "[")
 	}

@@ -40,19 +40,21 @@ type Options struct {
 // Parse parses a program. The tree is never nil. If there are errors, it lacks the parts that could
 // not be parsed.
 func Parse(f *source.File, o Options) (*ast.File, diag.List) {
-	s := scan(f, o)
-	l := &lowerer{file: f, tokens: s.tokens, diags: s.diags, swallowed: s.swallowed, options: o}
-	out := &ast.File{Source: f, Comments: s.comments}
-	out.Pos = l.span(0, len(f.Text))
+	s := newScanner(f, o)
+	out := &ast.File{Source: f}
+	out.Pos = s.span(0, len(f.Text))
+	lex, err := lexer.Upgrade(s)
+	if err == nil {
+		_, err = grammar()
+	}
+	if err != nil { // a fault in the grammar structs, which every test would find
+		return out, diag.List{diag.Errorf(diag.UnexpectedToken, out.Pos, "internal error: %v", err)}
+	}
+	tokens := lex.Range(0, lexer.RawCursor(s.count)) // all of them, as lex has them
+	s.oldNames(tokens)
+	out.Comments = s.comments
+	l := &lowerer{file: f, tokens: tokens, diags: s.diags, swallowed: s.swallowed, options: o}
 	if !l.tooDeep() {
-		lex, err := lexer.Upgrade(&tokenReader{s.tokens})
-		if err == nil {
-			_, err = grammar()
-		}
-		if err != nil { // a fault in the grammar structs, which every test would find
-			l.diags.Add(diag.Errorf(diag.UnexpectedToken, out.Pos, "internal error: %v", err))
-			return out, l.diags
-		}
 		l.program(lex, out)
 		out.Lost = l.lost
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/alecthomas/participle/v2/lexer"
 
-	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
@@ -38,21 +37,63 @@ var tokenKinds = map[lexer.TokenType]TokenKind{
 
 // Tokens returns the tokens and comments of any text, in order.
 func Tokens(f *source.File) []Token {
-	s := scan(f, Options{KeepIncludes: true})
-	out := make([]Token, 0, len(s.tokens)+len(s.comments))
-	for _, t := range s.tokens {
-		if !t.EOF() {
-			out = append(out, Token{tokenKinds[t.Type], s.span(t.Pos.Offset, end(&t))})
+	s := newScanner(f, Options{KeepIncludes: true})
+	return s.appendTokens(make([]Token, 0, len(f.Text)/4), len(f.Text))
+}
+
+// TokensAfter returns the tokens of a text that was made from another by replacing what is between
+// start and end in the new text; shift is what leads from an offset after end to one in the old
+// text. It takes from the old tokens what is left as it was, so that it reads little of a long text.
+func TokensAfter(old []Token, f *source.File, start, end, shift int) []Token {
+	adjacent := func(i int) bool { return 0 < i && i < len(old) && old[i-1].Span.End == old[i].Span.Start }
+	// The tokens from first up to last are read again: those that touch the change, and what is
+	// adjacent to them.
+	first, _ := slices.BinarySearchFunc(old, start, func(t Token, at int) int { return t.Span.End - at })
+	last := first
+	for last < len(old) && (old[last].Span.Start-shift <= end || adjacent(last)) {
+		last++
+	}
+	for adjacent(first) {
+		first--
+	}
+	s := newScanner(f, Options{KeepIncludes: true})
+	stop := len(f.Text)
+	if first > 0 {
+		s.pos = old[first-1].Span.End
+	}
+	if last < len(old) {
+		stop = old[last].Span.Start - shift
+	}
+	out := make([]Token, first, len(old)+16)
+	for i := range out {
+		out[i] = Token{old[i].Kind, s.span(old[i].Span.Start, old[i].Span.End)}
+	}
+	if out = s.appendTokens(out, stop); s.pos != stop {
+		return Tokens(f) // the change began a comment or a string
+	}
+	for _, t := range old[last:] {
+		out = append(out, Token{t.Kind, s.span(t.Span.Start-shift, t.Span.End-shift)})
+	}
+	return out
+}
+
+// appendTokens reads up to an offset, or the end of the token there.
+func (s *scanner) appendTokens(out []Token, stop int) []Token {
+	for s.pos < stop {
+		comments := len(s.comments)
+		s.next()
+		for _, c := range s.comments[comments:] {
+			kind := CommentText
+			if c.Pos.Text()[0] == '#' {
+				kind = IncludeLine
+			}
+			out = append(out, Token{kind, c.Pos})
+		}
+		if s.ready {
+			s.ready = false
+			out = append(out, Token{tokenKinds[s.token.Type], s.span(s.token.Pos.Offset, end(&s.token))})
 		}
 	}
-	for _, c := range s.comments {
-		kind := CommentText
-		if c.Pos.Text()[0] == '#' {
-			kind = IncludeLine
-		}
-		out = append(out, Token{kind, c.Pos})
-	}
-	sorting.Stable(out, func(a, b Token) int { return a.Span.Start - b.Span.Start })
 	return out
 }
 
