@@ -14,7 +14,7 @@ import (
 // heapEvery is the time between two adjustments of the limit.
 const heapEvery = 100 * time.Millisecond
 
-// headroom is memory that a process may have beyond what is in use: a share of that, and some bytes.
+// headroom is the memory that a process may have beyond what is in use: a share of that, and bytes.
 type headroom struct {
 	share float64
 	bytes int64

@@ -41,9 +41,9 @@ func Tokens(f *source.File) []Token {
 	return s.appendTokens(make([]Token, 0, len(f.Text)/4), len(f.Text))
 }
 
-// TokensAfter returns the tokens of a text that was made from another by replacing what is between
-// start and end in the new text; shift is what leads from an offset after end to one in the old
-// text. It takes from the old tokens what is left as it was, so that it reads little of a long text.
+// TokensAfter returns the tokens of a text that differs from an older one between start and end.
+// An offset after end plus shift is the offset in the older text. Only the text around the change
+// is read again.
 func TokensAfter(old []Token, f *source.File, start, end, shift int) []Token {
 	adjacent := func(i int) bool { return 0 < i && i < len(old) && old[i-1].Span.End == old[i].Span.Start }
 	// The tokens from first up to last are read again: those that touch the change, and what is
