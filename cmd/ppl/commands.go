@@ -59,6 +59,7 @@ func commandTable() []commandRow {
 		{"predict", groupAfter, "Draw replicated data at the draws of a run", runArg, "", predictCommand},
 		{"effects", groupAfter, "Show how the expected outcome depends on variables of the data", runArg, "", effectsCommand},
 		{"ppc", groupAfter, "Compare the data with what the model predicts", runsArg, "", ppcCommand},
+		{"individuals", groupAfter, "Show how a model fits each subject, and shrinkage", runArg, "", individualsCommand},
 		{"states", groupAfter, "Show the probabilities of discrete parameters", runArg, "", statesCommand},
 		{"loo", groupAfter, "Estimate predictive accuracy by leave-one-out (PSIS-LOO)", runsArg, "exit-codes", looCommand},
 		{"cv", groupAfter, "Estimate predictive accuracy by fits without parts of the data", modelOrRunArg, "", cvCommand},

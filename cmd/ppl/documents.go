@@ -39,6 +39,7 @@ var documents = []document{
 	{"evidence", 1, []string{"evidence"}, "Marginal likelihoods and Bayes factors.", reflect.TypeFor[evidenceJSON]()},
 	{"explain", 1, []string{"explain"}, "How the gradient is evaluated, and where its time goes.", reflect.TypeFor[explained]()},
 	{"logdensity", 1, []string{"logdensity"}, "Log density and gradient at given points.", reflect.TypeFor[densities]()},
+	{"individuals", 1, []string{"individuals"}, "Individual predictions, and shrinkage.", reflect.TypeFor[individualsJSON]()},
 	{"loo", 1, []string{"loo", "cv"}, "How well a model predicts.", reflect.TypeFor[looJSON]()},
 	{"metric", 1, []string{"metric"}, "The metric at given points.", reflect.TypeFor[metrics]()},
 	{"optimize", 1, []string{"optimize"}, "A mode of the posterior.", reflect.TypeFor[optimumJSON]()},

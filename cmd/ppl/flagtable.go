@@ -110,6 +110,8 @@ var flagTable = []flagRow{
 	{name: "derive", topic: topicMethod, text: "derive the log likelihoods even if there is a log_lik"},
 	{name: "by", of: "cv", topic: topicMethod, common: true, value: "DATA", values: dataNames, text: "data with a group for each observation"},
 	{name: "by", of: "effects", topic: topicMethod, common: true, value: "DATA", values: dataNames, text: "variables whose values make groups of rows, to average over each, separated by commas"},
+	{name: "by", of: "individuals", topic: topicMethod, common: true, value: "DATA", values: dataNames, text: "variable of the data with the number of each row's subject (default: id)"},
+	{name: "x", of: "individuals", topic: topicMethod, common: true, value: "DATA", values: dataNames, text: "variable of the data along which the predictions of a subject are ordered (default: time)"},
 	{name: "by", of: "ppc", topic: topicMethod, common: true, value: "DATA", values: dataNames, text: "variables whose values make groups of rows, to compare each, separated by commas"},
 	{name: "x", topic: topicMethod, common: true, value: "DATA", values: dataNames, text: "variable of the data along which rows are compared, in up to ten intervals"},
 	{name: "vpc", topic: topicMethod, common: true, text: "visual predictive check: compare quantiles of the outcome along time, or along --x"},

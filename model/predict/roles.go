@@ -45,7 +45,25 @@ type Roles struct {
 	// Curves are the vectors that are values of an unknown function, such as a Gaussian process, a
 	// spline or a random walk.
 	Curves map[string]Curve
+
+	// Smooth are the variables whose elements are steps or coefficients of such a function, as z in
+	// f = L * z, and not levels of groups.
+	Smooth map[string]bool
+
+	// Columns says which index of a variable with two of them is no level, because the program
+	// writes it as a number.
+	Columns map[string]ColumnIndex
 }
+
+// ColumnIndex is the index of a variable that chooses a column of group-level terms.
+type ColumnIndex int
+
+// The indices.
+const (
+	NoColumn     ColumnIndex = iota // not known
+	FirstColumn                     // the first index, as in z[1]
+	SecondColumn                    // the second, as in eta[j, 1]
+)
 
 // Correlation is a correlation matrix of group-level terms.
 type Correlation struct {
@@ -63,7 +81,7 @@ type Curve struct {
 
 // RolesOf finds the roles of the variables of a program.
 func RolesOf(p *compile.Program) *Roles {
-	out := &Roles{map[string]bool{}, map[string]Correlation{}, map[string]bool{}, map[string]string{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]string{}, map[string]Curve{}}
+	out := &Roles{map[string]bool{}, map[string]Correlation{}, map[string]bool{}, map[string]string{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]string{}, map[string]Curve{}, map[string]bool{}, map[string]ColumnIndex{}}
 	if p == nil {
 		return out
 	}
@@ -139,6 +157,7 @@ func (r *roles) collect() {
 // choose takes in that an element is chosen.
 func (r *roles) choose(x *ast.IndexExpr) {
 	v := r.base(x.X)
+	r.column(v, x)
 	if v == nil || !v.Global || v.Level != check.Param || v.Type.Rank() != 1 || len(x.Indices) != 1 {
 		return
 	}
@@ -154,6 +173,23 @@ func (r *roles) choose(x *ast.IndexExpr) {
 		by = &check.Var{}
 	}
 	r.out.Levels[v.Name] = by.Name
+}
+
+// column takes in that an index of a parameter with two indices is a number.
+func (r *roles) column(v *check.Var, x *ast.IndexExpr) {
+	if v == nil || v.Block != ast.Parameters || v.Type.Rank() != 2 {
+		return
+	}
+	if _, nested := ast.Unparen(x.X).(*ast.IndexExpr); nested {
+		return // z[1][j]
+	}
+	for d, i := range x.Indices {
+		if s, ok := i.(*ast.Single); ok && d < 2 {
+			if _, isNumber := number(s.X); isNumber {
+				r.out.Columns[v.Name] = ColumnIndex(d + 1)
+			}
+		}
+	}
 }
 
 // density takes in that a variate has a distribution.

@@ -102,6 +102,19 @@ func (r *roles) curves() {
 		}
 		r.out.Curves[v.Name] = c
 	}
+	for v, steps := range r.steps {
+		if steps {
+			r.out.Smooth[v.Name] = true
+		}
+	}
+	for _, v := range r.globals {
+		if _, is := r.out.Curves[v.Name]; is {
+			r.out.Smooth[v.Name] = true
+			for _, e := range r.defs[v] {
+				r.coefficients(e)
+			}
+		}
+	}
 	for name := range r.out.Curves {
 		delete(r.out.Groups, name)
 		for scale, of := range r.out.Scales {
@@ -110,6 +123,22 @@ func (r *roles) curves() {
 			}
 		}
 	}
+}
+
+// coefficients takes in that an expression makes a curve: the parameters in it that are used as a
+// whole are its coefficients. Those of which an element is chosen are levels of groups.
+func (r *roles) coefficients(e ast.Expr) {
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch x := n.(type) {
+		case *ast.IndexExpr:
+			return false
+		case *ast.VarExpr:
+			if v := r.info.Uses[x]; v != nil && v.Block == ast.Parameters && v.Type.Rank() > 0 {
+				r.out.Smooth[v.Name] = true
+			}
+		}
+		return true
+	}, nil)
 }
 
 // chooser returns the data variable that chooses elements of a variable or, if there is none, of
