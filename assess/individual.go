@@ -24,7 +24,7 @@ const (
 	defaultBy = "id"
 )
 
-// Individuals has the observations of an outcome by subject, beside its predictions.
+// Individuals has the observations of an outcome by subject, with its predictions.
 type Individuals struct {
 	Name         string // the outcome
 	X, By        string
@@ -177,7 +177,7 @@ func (s *Individuals) add(values *data.Set, v *replicated, individual, populatio
 		}
 		q := diagnose.Quantiles(individual[i], 0.05, 0.95)
 		row := SubjectRow{Element: v.elements[i], X: x[i], Observed: v.y[i], Mean: expectation{individual[i]}.means()[0], Q5: q[0], Q95: q[1], Population: math.NaN()}
-		if means != nil {
+		if len(means) > 0 {
 			row.Population = means[i]
 		}
 		last := &s.Subjects[len(s.Subjects)-1]

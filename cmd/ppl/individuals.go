@@ -190,7 +190,6 @@ func (o *individualOptions) show(w io.Writer, sets []assess.Individuals, terms [
 			cells = append(cells, line)
 		}
 		writeEstimates(&b, w, cells)
-		b.WriteString("\n")
 	}
 	if len(terms) > 0 {
 		cells := [][]string{{"term", "levels", "sd of means", "sd", "shrinkage"}}
@@ -207,7 +206,6 @@ func (o *individualOptions) show(w io.Writer, sets []assess.Individuals, terms [
 				break
 			}
 		}
-		b.WriteString("\n")
 		writeParagraph(&b, "", strings.Join(notes, " "), lineWidth(w))
 	}
 	_, err := io.WriteString(w, b.String())

@@ -48,6 +48,7 @@ var printed = []struct{ document, command string }{
 	{"effects", "effects fit --of x"},
 	{"effects", "effects fit --at x=mean"},
 	{"run", "run classes.stan -d data.json -q --chains 2 --warmup 100 --draws 50 --seed 1 --out classes"},
+	{"individuals", "individuals fit --by x --x x"},
 	{"states", "states classes"},
 	{"states", "states classes --vars z[2] --pointwise states.csv"},
 	{"select", "select fit --formula y~x --family gaussian --validate"},

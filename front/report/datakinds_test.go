@@ -232,6 +232,30 @@ parameters { vector[J] a; } model { a ~ normal(0, 10); y ~ normal(a[ward], 1); }
 	}
 }
 
+// TestIndividualReport: data with subjects and times have a plot for each of some subjects, and a
+// table of shrinkages. Plots without anything to show are left out.
+func TestIndividualReport(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("y,time,evid,id\n")
+	for i := range 40 {
+		fmt.Fprintf(&b, "%d,%d,0,%d\n", 1+i%7+i/2, i%2, 1+i/2)
+	}
+	f := sampled(t, `data { int N; vector[N] y, time; array[N] int evid, id; }
+parameters { real m; real<lower=0> tau; vector[20] u; } model { m ~ normal(0, 10); tau ~ normal(5, 1); u ~ normal(m, tau); y ~ normal(u[id], 1); }`, b.String())
+	r := made(t, f, report.Options{})
+	if got := figuresOf(r, "individual"); len(got) != 16 || len(got[0].Layers) != 4 || !strings.HasPrefix(got[0].Note, "16 of 20 subjects") {
+		t.Errorf("%d plots of subjects, want 16 of 20: %+v", len(got), got)
+	}
+	if !slices.ContainsFunc(r.Tables, func(t report.Table) bool { return t.Kind == "shrinkage" && len(t.Rows) == 1 && t.Rows[0][0] == "u" }) {
+		t.Error("no table of shrinkages")
+	}
+	for _, f := range r.Figures {
+		if f.Empty() && f.Note == "" {
+			t.Errorf("the plot %s of %q has nothing to show", f.Kind, f.Of)
+		}
+	}
+}
+
 // TestNoEmptyColumns: the table of the data has a column of levels only if there are levels.
 func TestNoEmptyColumns(t *testing.T) {
 	text := `data { int<lower=0> N; vector[N] y; } parameters { real a; } model { a ~ normal(0, 1); y ~ normal(a, 1); }`

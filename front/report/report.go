@@ -140,7 +140,7 @@ type Summary struct {
 
 // Table is a small table of texts and numbers.
 type Table struct {
-	Kind    string   `json:"kind"`           // chains, states, checks, loo or data
+	Kind    string   `json:"kind"`           // chains, states, checks, shrinkage, loo or data
 	Title   string   `json:"title"`          // title
 	Columns []Column `json:"columns"`        // columns of the table
 	Rows    [][]any  `json:"rows"`           // cells: texts and numbers
@@ -221,9 +221,9 @@ func New(ctx context.Context, fit *fit.Fit, o Options) (*Report, error) {
 	for _, k := range Kinds() {
 		switch {
 		case k.checks != nil:
-			w.report.Figures = append(w.report.Figures, w.checks(k.checks)...)
+			w.add(w.checks(k.checks))
 		case k.run != nil && k.Scope != OfPair:
-			w.report.Figures = append(w.report.Figures, k.run(w)...)
+			w.add(k.run(w))
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -234,7 +234,7 @@ func New(ctx context.Context, fit *fit.Fit, o Options) (*Report, error) {
 	}
 	for _, k := range Kinds() {
 		if k.Scope == OfPair { // needs the quantities, which have the draws
-			w.report.Figures = append(w.report.Figures, k.run(w)...)
+			w.add(k.run(w))
 		}
 	}
 	w.answers()
@@ -317,6 +317,15 @@ func newWork(ctx context.Context, fit *fit.Fit, o Options) *work {
 	w.divergent()
 	w.keep()
 	return w
+}
+
+// add adds figures. Those that have nothing to show, and no reason for it, are left out.
+func (w *work) add(figures []Figure) {
+	for _, f := range figures {
+		if !f.Empty() || f.Note != "" {
+			w.report.Figures = append(w.report.Figures, f)
+		}
+	}
 }
 
 // find adds findings, with the program's names of settings in their advice.

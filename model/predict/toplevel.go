@@ -184,13 +184,29 @@ func (e *emitter) multiplied(v *check.Var) bool {
 			continue
 		}
 		ast.Inspect(b, func(n ast.Node) bool {
-			if x, ok := n.(*ast.Binary); ok && (x.Op == "*" || x.Op == ".*") {
-				for _, sides := range [][2]ast.Expr{{x.X, x.Y}, {x.Y, x.X}} {
-					found = found || e.directly(sides[0], is) && e.reads(sides[1], other)
+			for i, x := range e.factors(n) {
+				for k, y := range e.factors(n) {
+					found = found || i != k && e.directly(x, is) && e.reads(y, other)
 				}
 			}
 			return !found
 		}, nil)
 	}
 	return found
+}
+
+// factors returns the factors of a product. A call of a user function with effects and their scales
+// counts as one, such as scale_r_cor(z, sd, L) in programs of brms.
+func (e *emitter) factors(n ast.Node) []ast.Expr {
+	switch x := n.(type) {
+	case *ast.Binary:
+		if x.Op == "*" || x.Op == ".*" {
+			return []ast.Expr{x.X, x.Y}
+		}
+	case *ast.CallExpr:
+		if call := e.info.Calls[x]; call != nil && call.Func != nil || x.Func.Name == "diag_pre_multiply" || x.Func.Name == "diag_post_multiply" {
+			return x.Args
+		}
+	}
+	return nil
 }
