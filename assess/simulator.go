@@ -220,7 +220,7 @@ func (s *Simulator) Set(n int) (values, params *data.Set, err error) {
 			known, truth = append(known, n), append(truth, dst[len(dst)-len(names)+i])
 		}
 	}
-	flatten(known, s.derived.Program().IR().Parameters)
+	flatten(known, slices.Concat(s.derived.Program().IR().Parameters, s.derived.Program().IR().GeneratedQuantityVars))
 	params, err = setOf(known, truth, whole)
 	return values, params, err
 }

@@ -163,14 +163,17 @@ func TestRaggedMistakes(t *testing.T) {
 		{"data { array[2] int n; array[3] vector[n] y; }", `{"n": [1, 2], "y": [[1], [2, 3], []]}`, "`y` is declared with 3 rows, but n gives the sizes of 2"},
 		{"data { array[2] int n; } parameters { array[3] vector[n] y; }", `{"n": [1, 2]}`, "`y` is declared with 3 rows, but n gives the sizes of 2"},
 		{"data { array[2] int n; vector[3] z; }", `{"n": [1, 2], "z": [[1], [2, 3]]}`, "z[2] has 2 elements, but z[1] has 1"},
-		{head + " transformed data { real x = y[1, 2]; }", `{"J": 2, "n": [1, 2], "y": [[1], [2, 3]]}`, "index 2 is out of range for a row with 1 elements"},
-		{head + " transformed data { real x = sum(y[2, 0:1]); }", `{"J": 2, "n": [1, 2], "y": [[1], [2, 3]]}`, "0:1 is out of range for a row with 2 elements"},
-		{head + " transformed data { real x = sum(y[1, {1, 2}]); }", `{"J": 2, "n": [1, 2], "y": [[1], [2, 3]]}`, "index 2 is out of range for a row with 1 elements"},
+		{head + " transformed data { real x = y[1, 2]; }", `{"J": 2, "n": [1, 2], "y": [[1], [2, 3]]}`, "index 2 is out of range: the size of the row is 1"},
+		{head + " transformed data { real x = sum(y[2, 0:1]); }", `{"J": 2, "n": [1, 2], "y": [[1], [2, 3]]}`, "0:1 is out of range: the size of the row is 2"},
+		{head + " transformed data { real x = sum(y[1, {1, 2}]); }", `{"J": 2, "n": [1, 2], "y": [[1], [2, 3]]}`, "index 2 is out of range: the size of the row is 1"},
 		{head + " transformed data { array[J] vector[n] z = {[1]'}; }", `{"J": 2, "n": [1, 2], "y": [[1], [2, 3]]}`, "the number of rows of z is 2"},
 		{head + " transformed data { { array[3] vector[n] z; z[1] = y[1]; } }", `{"J": 2, "n": [1, 2], "y": [[1], [2, 3]]}`, "z is declared with 3 rows, but the array of sizes has 2"},
 		{head + " transformed data { { array[1] int k = {2}; array[J, k] int z; z[1] = {1, 2}; } }", `{"J": 2, "n": [1, 2], "y": [[1], [2, 3]]}`, "z is declared with 2 rows, but the array of sizes has 1"},
 		{"data { int J; array[2, J] int n; } transformed data { { array[2, 2] vector[n] z; z[1, 1] = [1]'; } }", `{"J": 1, "n": [[1], [1]]}`, "z is declared with 2 rows, but the array of sizes has 1"},
-		{head + " parameters { real a; } model { for (j in 1:J) y[j, n[j] + 1] ~ normal(a, 1); }", `{"J": 3, "n": [1, 2, 4], "y": [[1], [2, 3], [1, 2, 3, 4]]}`, "out of range"},
+		{head + " parameters { real a; } model { for (j in 1:J) y[j, n[j] + 1] ~ normal(a, 1); }", `{"J": 3, "n": [1, 2, 4], "y": [[1], [2, 3], [1, 2, 3, 4]]}`, "index 2 is out of range: the size of the row is 1"},
+		{head + " parameters { real a; } model { a ~ normal(y[2, 3], 1); }", `{"J": 2, "n": [1, 2], "y": [[1], [2, 3]]}`, "m.stan:1:102: error: index 3 is out of range: the size of the row is 2"},
+		{head + " parameters { real a; } model { a ~ normal(sum(y[1, 1:2]), 1); }", `{"J": 2, "n": [1, 2], "y": [[1], [2, 3]]}`, "1:2 is out of range: the size of the row is 1"},
+		{head + " parameters { real a; } model { a ~ normal(y[3, 1], 1); }", `{"J": 2, "n": [1, 2], "y": [[1], [2, 3]]}`, "`y` has 2 elements in dimension 1"},
 	} {
 		p, list := Compile(source.NewFile("m.stan", c.program))
 		if p == nil {
@@ -185,7 +188,7 @@ func TestRaggedMistakes(t *testing.T) {
 			}
 		}
 		var e *Error
-		if !errors.As(err, &e) || !strings.Contains(e.Error(), c.want) {
+		if !errors.As(err, &e) || !strings.Contains(e.Error()+e.List[0].Detail, c.want) {
 			t.Errorf("%s with %s: error %v, want %s", c.program, c.values, err, c.want)
 		} else if d := e.List[0]; !d.Span.IsValid() {
 			t.Errorf("%s: the message %v has no position", c.program, err)

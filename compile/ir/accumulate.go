@@ -95,7 +95,7 @@ func (a *accumulation) pair(first, second Stmt) []Stmt {
 	return []Stmt{
 		&Declare{Pos: start.Pos, Var: sum, Init: start.Value},
 		in.rewritten(loop, sum),
-		&Assign{Pos: start.Pos, Var: v, Indices: start.Indices, Value: &VarRef{leaf(at, types.RealType, v.Level), sum}},
+		&Assign{Pos: start.Pos, Var: v, Indices: start.Indices, Value: &VarRef{Typed: leaf(at, types.RealType, v.Level), Var: sum}},
 	}
 }
 

@@ -66,7 +66,7 @@ func refs(at source.Span, t types.Type, vars []*Var) Expr {
 	var elems []Expr
 	level := Data
 	for _, v := range vars {
-		elems = append(elems, &VarRef{leaf(at, v.Type, v.Level), v})
+		elems = append(elems, &VarRef{Typed: leaf(at, v.Type, v.Level), Var: v})
 		level = max(level, v.Level)
 	}
 	if !t.Composite() {
@@ -274,7 +274,7 @@ func (l *lowerer) assign(s *ast.Assign) Stmt {
 	vars := l.temporaries(value, "value")
 	out.Stmts = append(out.Stmts, &Unpack{pos, vars, value})
 	for i, p := range ps {
-		out.Stmts = append(out.Stmts, &Assign{Pos: pos, Var: p.v, Indices: p.indices, Value: &VarRef{leaf(value.Span(), vars[i].Type, vars[i].Level), vars[i]}})
+		out.Stmts = append(out.Stmts, &Assign{Pos: pos, Var: p.v, Indices: p.indices, Value: &VarRef{Typed: leaf(value.Span(), vars[i].Type, vars[i].Level), Var: vars[i]}})
 	}
 	return out
 }
@@ -310,7 +310,7 @@ func readPlaces(at source.Span, t types.Type, ps []target) Expr {
 	out := &Tuple{Typed: Typed{At: at, Ty: t}}
 	for i, want := range t.Leaves() {
 		v := ps[i].v
-		var e Expr = &VarRef{leaf(at, v.Type, v.Level), v}
+		var e Expr = &VarRef{Typed: leaf(at, v.Type, v.Level), Var: v}
 		if len(ps[i].indices) > 0 {
 			e = &IndexExpr{leaf(at, want.Type, v.Level), e, ps[i].indices}
 		}
@@ -346,7 +346,7 @@ func (l *lowerer) forEach(s *ast.ForEach, over Expr) Stmt {
 	out.Stmts = before
 	i := &Var{ID: *l.frame, Name: "element", Type: types.IntType, Block: ast.Functions, Loop: true, Span: at}
 	*l.frame++
-	number := func() Expr { return &VarRef{leaf(at, types.IntType, Data), i} }
+	number := func() Expr { return &VarRef{Typed: leaf(at, types.IntType, Data), Var: i} }
 	one := func() Expr { return &IntLit{leaf(at, types.IntType, Data), 1} }
 	single := func(e Expr) Index { return Index{Kind: IndexSingle, A: e, At: at} }
 	last := l.library("size", parts[0])

@@ -21,6 +21,8 @@
 package ir
 
 import (
+	"cmp"
+
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -252,6 +254,7 @@ type (
 	Reject struct {
 		Pos
 		Fatal bool
+		Range bool // it reports an index that is out of range: an error as for other indices
 		Args  []Expr
 	}
 )
@@ -319,6 +322,7 @@ type (
 	VarRef struct {
 		Typed
 		Var *Var
+		For string // the name for messages, if it is not that of the variable
 	}
 	// Operand is the old value of the assigned variable or elements. It occurs in Assign.Combine
 	// only.
@@ -394,14 +398,18 @@ type (
 	TargetValue struct{ Typed }
 )
 
-func (*IntLit) expr()       {}
-func (*RealLit) expr()      {}
-func (*StringLit) expr()    {}
-func (*VarRef) expr()       {}
-func (*Operand) expr()      {}
-func (*Call) expr()         {}
-func (*UserCall) expr()     {}
-func (*IndexExpr) expr()    {}
+func (*IntLit) expr()    {}
+func (*RealLit) expr()   {}
+func (*StringLit) expr() {}
+func (*VarRef) expr()    {}
+func (*Operand) expr()   {}
+func (*Call) expr()      {}
+func (*UserCall) expr()  {}
+func (*IndexExpr) expr() {}
+
+// Name returns the name of the variable for messages.
+func (r *VarRef) Name() string { return cmp.Or(r.For, r.Var.Name) }
+
 func (*Cond) expr()         {}
 func (*And) expr()          {}
 func (*Or) expr()           {}

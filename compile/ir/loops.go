@@ -117,7 +117,7 @@ func (l *lowerer) stepped(s *ast.For) Stmt {
 	from := l.expr(s.From)
 	next := &Var{ID: *l.frame, Name: "next", Type: types.IntType, Block: ast.Functions, Span: at}
 	*l.frame++
-	number := func() Expr { return &VarRef{leaf(at, types.IntType, Data), next} }
+	number := func() Expr { return &VarRef{Typed: leaf(at, types.IntType, Data), Var: next} }
 	one := &IntLit{leaf(at, types.IntType, Data), 1}
 	cond := l.library("operator<=", number(), l.expr(s.To))
 	i := l.variable(l.info.Defs[s])[0]
@@ -138,7 +138,7 @@ func (l *lowerer) eachAtItsTurn(s *ast.ForEach, over *VarRef) Stmt {
 	pos, at := Pos{s.Span()}, over.Span()
 	i := &Var{ID: *l.frame, Name: "element", Type: types.IntType, Block: ast.Functions, Loop: true, Span: at}
 	*l.frame++
-	place := Index{Kind: IndexSingle, A: &VarRef{leaf(at, types.IntType, Data), i}, At: at}
+	place := Index{Kind: IndexSingle, A: &VarRef{Typed: leaf(at, types.IntType, Data), Var: i}, At: at}
 	v := l.variable(l.info.Defs[s])[0]
 	return &For{
 		Pos: pos, Var: i, From: &IntLit{leaf(at, types.IntType, Data), 1}, To: l.library("size", over),
@@ -168,7 +168,7 @@ func (l *lowerer) rowByRow(s *ast.ForEach, over Expr) Stmt {
 		return &For{Pos: pos, Var: i, From: &IntLit{leaf(at, types.IntType, Data), 1}, To: l.library(size, over), Body: body}
 	}
 	place := func(i *Var) Index {
-		return Index{Kind: IndexSingle, A: &VarRef{leaf(at, types.IntType, Data), i}, At: at}
+		return Index{Kind: IndexSingle, A: &VarRef{Typed: leaf(at, types.IntType, Data), Var: i}, At: at}
 	}
 	i, j := number("row"), number("column")
 	v := l.variable(l.info.Defs[s])[0]

@@ -213,7 +213,7 @@ func (l *lowerer) stmt(s ast.Stmt) Stmt {
 	case *ast.Print:
 		return &Print{Pos: pos, Args: l.exprs(s.Args)}
 	case *ast.Reject:
-		return &Reject{Pos: pos, Fatal: s.Fatal, Args: l.exprs(s.Args)}
+		return &Reject{Pos: pos, Fatal: s.Fatal, Range: s.Range, Args: l.exprs(s.Args)}
 	case *ast.Break:
 		return &Break{Pos: pos}
 	case *ast.Continue:
@@ -337,7 +337,7 @@ func (l *lowerer) plainExpr(e ast.Expr) Expr {
 		if v.Type.Composite() {
 			return refs(e.Span(), v.Type, l.vars[v])
 		}
-		return &VarRef{ty, l.vars[v][0]}
+		return &VarRef{ty, l.vars[v][0], e.For}
 	case *ast.TupleExpr:
 		return tuple(ty, l.exprs(e.Elems)...)
 	case *ast.TupleMember:

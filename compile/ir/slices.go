@@ -49,9 +49,9 @@ func (l *lowerer) slice(ty Typed, name string, args []Expr) Expr {
 	case name == "head" && len(a) == 1:
 		is = []Index{{Kind: IndexRange, Part: Counted, A: one(), B: a[0], At: a[0].Span()}}
 	case name == "tail" && len(a) == 1:
-		size := l.library("size", &VarRef{x.Typed, x.Var})
+		size := l.library("size", &VarRef{Typed: x.Typed, Var: x.Var})
 		first := l.library("operator+", l.library("operator-", size, a[0]), one())
-		is = []Index{{Kind: IndexRange, Part: Counted, A: first, B: l.library("size", &VarRef{x.Typed, x.Var}), At: a[0].Span()}}
+		is = []Index{{Kind: IndexRange, Part: Counted, A: first, B: l.library("size", &VarRef{Typed: x.Typed, Var: x.Var}), At: a[0].Span()}}
 	default:
 		return nil
 	}

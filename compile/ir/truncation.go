@@ -120,7 +120,7 @@ func (t *truncation) loop(args []Expr) Stmt {
 	for k, a := range args {
 		elems[k] = a
 		if elem, ok := a.Type().Elem(); ok {
-			elems[k] = &IndexExpr{leaf(at, elem, a.Level()), a, []Index{{Kind: IndexSingle, A: &VarRef{leaf(at, types.IntType, Data), i}, At: at}}}
+			elems[k] = &IndexExpr{leaf(at, elem, a.Level()), a, []Index{{Kind: IndexSingle, A: &VarRef{Typed: leaf(at, types.IntType, Data), Var: i}, At: at}}}
 		}
 	}
 	out.Stmts = append(out.Stmts, &For{

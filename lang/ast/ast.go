@@ -10,7 +10,24 @@ import (
 type Node interface{ Span() source.Span }
 
 // Base carries the span of a node; it is embedded in every one.
-type Base struct{ Pos source.Span }
+type Base struct {
+	Pos source.Span
+
+	// Written is what the program has here, if the node was rewritten; else nil. Messages quote it.
+	Written Node
+}
+
+// AsWritten returns what the program had in place of a node that was rewritten, or the node.
+func AsWritten[N Node](n N) N {
+	if r, ok := any(n).(interface{ written() Node }); ok {
+		if w, ok := r.written().(N); ok {
+			return w
+		}
+	}
+	return n
+}
+
+func (b Base) written() Node { return b.Written }
 
 // Span returns the node's position in the source.
 func (b Base) Span() source.Span { return b.Pos }
@@ -240,6 +257,7 @@ type (
 	Reject struct {
 		Base
 		Fatal bool
+		Range bool // it reports an index that is out of range
 		Args  []Expr
 	}
 	// Break leaves the innermost loop.
@@ -324,6 +342,7 @@ type (
 	VarExpr struct {
 		Base
 		Name string
+		For  string // the name for messages, if the program was written with another variable here
 	}
 	// CallExpr is f(args) or, if Bar is set, f(x | args), as densities are called.
 	CallExpr struct {

@@ -96,5 +96,5 @@ func atLeast(want int, e Expr) Expr {
 	if e == nil || level(e) >= want {
 		return e
 	}
-	return &Paren{Base{e.Span()}, e}
+	return &Paren{Base{Pos: e.Span()}, e}
 }

@@ -124,6 +124,9 @@ func (p *printer) operand(e ast.Expr) doc {
 
 // expr writes an expression.
 func (p *printer) expr(e ast.Expr) doc {
+	if p.written {
+		e = ast.AsWritten(e)
+	}
 	e = complete(p, e)
 	pos := e.Span().Start
 	switch e := e.(type) {

@@ -48,9 +48,11 @@ func File(f *ast.File, o Options) string {
 // text of a file gives an equal tree.
 func String(n ast.Node) string { return bare(n, standard, nil) }
 
-// Line returns the text of a tree in one line, to quote it in messages.
+// Line returns the text of a tree in one line, to quote it in messages. Nodes that were rewritten are
+// shown as the program has them.
 func Line(n ast.Node) string {
-	return strings.Join(strings.Fields(bare(n, math.MaxInt, nil)), " ")
+	p := &printer{noSource: true, written: true, w: writer{width: math.MaxInt}}
+	return strings.Join(strings.Fields(p.bare(n)), " ")
 }
 
 // Commented is String with comments: those that before returns for a statement are written before
@@ -59,6 +61,10 @@ func Commented(n ast.Node, before func(ast.Stmt) []string) string { return bare(
 
 func bare(n ast.Node, width int, before func(ast.Stmt) []string) string {
 	p := &printer{noSource: true, note: before, w: writer{width: width}}
+	return p.bare(n)
+}
+
+func (p *printer) bare(n ast.Node) string {
 	p.node(n)
 	return strings.TrimRight(string(p.w.b), "\n")
 }
@@ -99,6 +105,7 @@ type printer struct {
 	addsBraces bool // add braces to bodies that have none
 
 	noSource bool // the tree has no source, so positions mean nothing
+	written  bool // show nodes that were rewritten as the program has them
 	note     func(ast.Stmt) []string
 }
 

@@ -182,6 +182,9 @@ func (p *printer) block(b *ast.BlockStmt) { p.braces(b.Pos.Start, b.Pos.End, b.S
 
 // stmt writes one statement. It consists of several nodes if it declares several variables.
 func (p *printer) stmt(list []ast.Stmt) {
+	if p.written {
+		list = append([]ast.Stmt{ast.AsWritten(list[0])}, list[1:]...)
+	}
 	pos := list[0].Span().Start
 	word := func(s string) doc { return p.leaf(pos, s) }
 	switch s := list[0].(type) {

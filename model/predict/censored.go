@@ -133,7 +133,7 @@ func Recorded(p *compile.Program) (program *compile.Program, names map[string]st
 	}
 	e.unknown = map[*check.Var]bool{}
 	text := e.text(e.file(quantities, ast.Functions, ast.Data, ast.TransformedData))
-	program, list := compile.CompileWith(placed(tree.Source.Name, text, tree.Source), compile.Options{})
+	program, list := compile.CompileWith(placed(tree.Source.Name, text, tree.Source), compile.Options{Like: p})
 	if list.HasErrors() {
 		return nil, nil, fmt.Errorf("the censored data are no program: %s", list.Errors()[0].Summary)
 	}

@@ -77,7 +77,7 @@ func Probabilities(p *compile.Program) (*Derived, error) {
 		}
 	}
 	text := printer.Commented(f, func(ast.Stmt) []string { return nil }) + "\n"
-	program, list := compile.CompileWith(placed(tree.Source.Name+" (probabilities)", text, tree.Source), compile.Options{Sums: compile.SumsProbabilities})
+	program, list := compile.CompileWith(placed(tree.Source.Name+" (probabilities)", text, tree.Source), compile.Options{Sums: compile.SumsProbabilities, Like: p})
 	if list.HasErrors() {
 		return nil, &compile.Error{List: list}
 	}

@@ -111,7 +111,7 @@ func (ex *expressions) knownInt(e ir.Expr, what string) value {
 func (ex *expressions) index(e *ir.IndexExpr) value {
 	if ref, ok := e.X.(*ir.VarRef); ok {
 		c := ex.vars.cell(ref.Var)
-		acc, ok := ex.idx.accessTo(c, e.Indices, "`"+ref.Var.Name+"`")
+		acc, ok := ex.idx.accessTo(c, e.Indices, "`"+ref.Name()+"`")
 		if !ok {
 			return ex.idx.computedIndex(ex.eval(e.X), e.Indices, e.Ty)
 		}

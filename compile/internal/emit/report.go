@@ -194,6 +194,14 @@ func (rp *reporter) complain(d diag.Diagnostic) *problem {
 	return &problem{d, rp.at.mayBeSkipped()}
 }
 
+// complainOfCall is complain. If the diagnostic has no position, it gets that of the innermost call.
+func (rp *reporter) complainOfCall(d diag.Diagnostic) *problem {
+	span := rp.span
+	defer func() { rp.span = span }()
+	rp.span = source.Span{}
+	return rp.complain(d)
+}
+
 func (p *problem) detailf(format string, args ...any) *problem {
 	p.d.Detail = fmt.Sprintf(format, args...)
 	return p

@@ -1,7 +1,11 @@
 package emit
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/interp"
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/static"
 	"github.com/ppl-lang/ppl/compile/ir"
@@ -191,6 +195,30 @@ func (st *statements) message(args []ir.Expr, fatal bool) (*ad.Message, []value)
 	return m, vals
 }
 
+// known returns the text of arguments that are strings or known integers, in the first iteration
+// that gets here.
+func (st *statements) known(args []ir.Expr) (text string, ok bool) {
+	for _, a := range args {
+		if s, ok := a.(*ir.StringLit); ok {
+			text += s.Value
+			continue
+		}
+		v := st.at.narrow(st.ex.eval(a))
+		if v.ints == nil || len(v.shape) > 0 {
+			return "", false
+		}
+		lane := 0
+		if v.axis != nil {
+			lane = max(0, slices.Index(st.at.excluded(v.axis), false))
+		}
+		if lane >= len(v.ints) {
+			return "", false
+		}
+		text += fmt.Sprint(v.ints[lane])
+	}
+	return text, true
+}
+
 func (st *statements) print(s *ir.Print) {
 	if !st.at.inOrder() {
 		panic(&fault{Reason: "print: its order matters"})
@@ -200,6 +228,11 @@ func (st *statements) print(s *ir.Print) {
 }
 
 func (st *statements) reject(s *ir.Reject) {
+	if s.Range && !st.at.mayBeSkipped() && !st.at.hidden() && !st.at.scanning() {
+		if text, ok := st.known(s.Args); ok {
+			st.rep.complainOfCall(interp.OutOfRange(s.At, text)).throw()
+		}
+	}
 	m, vals := st.message(s.Args, s.Fatal)
 	st.b.emitEffect(vals, func(g *ad.Graph, refs []ad.Ref) { g.RejectIf(g.Const(1), m, refs...) })
 }

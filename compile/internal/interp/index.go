@@ -24,18 +24,24 @@ func (m *machine) outOfRange(at source.Span, i int64, size, dimension int, what 
 // IndexRange returns the diagnostic of an index i, counted from 1, outside a dimension with size
 // elements.
 func IndexRange(at source.Span, i int64, size, dimension int, what string) diag.Diagnostic {
-	d := diag.Errorf(diag.IndexRange, at, "index %d is out of range", i)
+	d := OutOfRange(at, fmt.Sprintf("index %d is out of range", i))
 	d.Detail = fmt.Sprintf("%s has %d element%s in dimension %d; indices count from 1.", what, size, plural(size), dimension)
-	d.Fix = "correct the index, or the size in the declaration; both may come from the data"
 	if i == 0 {
 		d.Fix = "add 1 to indices that count from 0, in the data or here"
 	}
 	return d
 }
 
+// OutOfRange returns the diagnostic of an index that is out of range.
+func OutOfRange(at source.Span, text string) diag.Diagnostic {
+	d := diag.Errorf(diag.IndexRange, at, "%s", text)
+	d.Fix = "correct the index, or the size in the declaration; both may come from the data"
+	return d
+}
+
 // position returns the position of one number of a variable.
-func (s *scope) position(v *ir.Var, is []ir.Index) func(f *frame) (*array, int) {
-	id, what := v.ID, "`"+v.Name+"`"
+func (s *scope) position(v *ir.Var, name string, is []ir.Index) func(f *frame) (*array, int) {
+	id, what := v.ID, "`"+name+"`"
 	at := make([]source.Span, len(is))
 	num := make([]func(*frame) int64, len(is))
 	for k, i := range is {
@@ -272,7 +278,7 @@ func (s *scope) index(e *ir.IndexExpr) expr {
 	if ref, ok := e.X.(*ir.VarRef); ok {
 		level := s.levels[ref.Var.ID]
 		if allSingle(ref.Var.Type, e.Indices) {
-			position := s.position(ref.Var, e.Indices)
+			position := s.position(ref.Var, ref.Name(), e.Indices)
 			if ref.Var.Type.Kind == types.Int {
 				return ofInt(func(f *frame) int64 {
 					a, p := position(f)
@@ -288,7 +294,7 @@ func (s *scope) index(e *ir.IndexExpr) expr {
 				return a.reals[p]
 			})
 		}
-		picked, id, what := s.selection(e.Indices), ref.Var.ID, "`"+ref.Var.Name+"`"
+		picked, id, what := s.selection(e.Indices), ref.Var.ID, "`"+ref.Name()+"`"
 		return typed(e.Ty, []ir.Level{level}, true, func(f *frame) *array {
 			picks := picked(f)
 			a := f.arrays[id]

@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -109,9 +110,9 @@ func (s *scope) stmt(st ir.Stmt) stmt {
 	case *ir.Return:
 		return s.returns(st)
 	case *ir.Print:
-		return does(s.effect(st.At, ad.OpPrint, st.Args, false))
+		return does(s.effect(st.At, ad.OpPrint, st.Args, false, false))
 	case *ir.Reject:
-		return does(s.effect(st.At, ad.OpReject, st.Args, st.Fatal))
+		return does(s.effect(st.At, ad.OpReject, st.Args, st.Fatal, st.Range))
 	}
 	panic("interp: a statement that is none")
 }
@@ -236,7 +237,7 @@ func (s *scope) assignElements(st *ir.Assign, value expr) func(f *frame) {
 	v, id, at, name := st.Var, st.Var.ID, st.Value.Span(), st.Var.Name
 	compound := st.Op != ""
 	if allSingle(v.Type, st.Indices) {
-		position := s.position(v, st.Indices)
+		position := s.position(v, v.Name, st.Indices)
 		if v.Type.Kind == types.Int {
 			return func(f *frame) {
 				a, p := position(f)
@@ -426,7 +427,7 @@ func (s *scope) returns(st *ir.Return) stmt {
 }
 
 // effect resolves a print or reject statement.
-func (s *scope) effect(at source.Span, op ad.OpCode, args []ir.Expr, fatal bool) func(f *frame) {
+func (s *scope) effect(at source.Span, op ad.OpCode, args []ir.Expr, fatal, index bool) func(f *frame) {
 	m := &ad.Message{Fatal: fatal}
 	var parts []func(*frame) []*array
 	n := 0
@@ -451,6 +452,9 @@ func (s *scope) effect(at source.Span, op ad.OpCode, args []ir.Expr, fatal bool)
 			}
 		}
 		if err := ad.RunEffect(&ad.Node{Op: op, Attr: m}, shapes, values, f.m.opts.Print); err != nil {
+			if r := (*ad.RejectError)(nil); index && errors.As(err, &r) {
+				f.m.blame(OutOfRange(at, r.Message)).throw()
+			}
 			e := f.m.fail(at, diag.Rejected, "the program rejects these data: %v", err)
 			e.Err = err
 			e.throw()

@@ -67,7 +67,7 @@ func (b builder) assign(lhs ast.Expr, op string, rhs ast.Expr) ast.Stmt {
 }
 
 // declare returns `array[dims] elem[sizes] name = init`; init may be nil.
-func (b builder) declare(dims []ast.Expr, elem string, sizes []ast.Expr, name string, init ast.Expr) ast.Stmt {
+func (b builder) declare(dims []ast.Expr, elem string, sizes []ast.Expr, name string, init ast.Expr) *ast.VarDecl {
 	t := &ast.TypeExpr{Base: b.base(), ArrayDims: dims, Elem: elem, Sizes: sizes}
 	return &ast.VarDecl{Base: b.base(), Type: t, Name: b.ident(name), Init: init}
 }

@@ -142,9 +142,19 @@ func (p *program) probabilities() (out []ast.Stmt) {
 			}
 			return out
 		}
-		out = append(out,
-			b.declare(dims(), "vector", []ast.Expr{size}, d.Name.Name+probabilitySuffix, nil),
-			b.declare(dims(), "int", nil, d.Name.Name+modeSuffix, nil))
+		rows := func(inner ...ast.Expr) (out []ast.Expr) {
+			for _, e := range d.Rows {
+				out = append(out, clone(e, nil))
+			}
+			if out != nil {
+				out = append(out, inner...)
+			}
+			return out
+		}
+		probability := b.declare(dims(), "vector", []ast.Expr{size}, d.Name.Name+probabilitySuffix, nil)
+		mode := b.declare(dims(), "int", nil, d.Name.Name+modeSuffix, nil)
+		probability.Rows, mode.Rows = rows(clone(size, nil)), rows()
+		out = append(out, probability, mode)
 	}
 	return out
 }

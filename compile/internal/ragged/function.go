@@ -20,7 +20,7 @@ type instance struct {
 func (r *rewriter) library(e *ast.CallExpr) ast.Node {
 	f := r.info.Calls[e]
 	if k := r.first1(e.Args); k != nil && f != nil && f.Func == nil && f.Name == "size" {
-		return &ast.CallExpr{Base: e.Base, Func: e.Func, Args: []ast.Expr{k.sizes()}}
+		return &ast.CallExpr{Base: written(e), Func: e.Func, Args: []ast.Expr{k.sizes()}}
 	}
 	if f == nil || f.Func == nil || !slices.ContainsFunc(e.Args, func(a ast.Expr) bool { return r.of(a) != nil }) {
 		return ast.Map(e, r.rewrite)
@@ -32,7 +32,7 @@ func (r *rewriter) library(e *ast.CallExpr) ast.Node {
 		base, _ := check.SplitSuffix(name)
 		name = base + map[string]string{"_lpdf": "_lupdf", "_lpmf": "_lupmf"}[suffix]
 	}
-	c.Func.Name, c.Args = name, args
+	c.Base, c.Func.Name, c.Args = written(e), name, args
 	return &c
 }
 
@@ -51,6 +51,7 @@ func (r *rewriter) tilde(s *ast.Tilde) ast.Node {
 		return ast.Map(s, r.rewrite)
 	}
 	c := *s
+	c.Base = written(s)
 	name, args := r.instance(f.Func, es)
 	c.Dist.Name, _ = check.SplitSuffix(name)
 	c.Variate, c.Args = args[0], args[1:]

@@ -33,7 +33,7 @@ const text = `functions {
   }
   int ragged_index(int start, int n, int k) {
     if (k < 1 || k > n) {
-      reject("index ", k, " is out of range for a row with ", n, " elements");
+      reject("index ", k, " is out of range: the size of the row is ", n);
     }
     return start + k - 1;
   }
@@ -41,7 +41,7 @@ const text = `functions {
     array[size(k)] int out = k;
     for (i in 1:size(k)) {
       if (k[i] < 1 || k[i] > n) {
-        reject("index ", k[i], " is out of range for a row with ", n, " elements");
+        reject("index ", k[i], " is out of range: the size of the row is ", n);
       }
       out[i] = start + k[i] - 1;
     }
@@ -49,7 +49,7 @@ const text = `functions {
   }
   int ragged_from(int start, int n, int from, int to) {
     if (from <= to && (from < 1 || to > n)) {
-      reject(from, ":", to, " is out of range for a row with ", n, " elements");
+      reject(from, ":", to, " is out of range: the size of the row is ", n);
     }
     return start + from - 1;
   }
@@ -87,6 +87,9 @@ func (r *rewriter) helpers() []ast.Stmt {
 		}
 		f.Name.Name = r.helped[f.Name.Name]
 		ast.Inspect(f, func(n ast.Node) bool {
+			if n, ok := n.(*ast.Reject); ok {
+				n.Range = true
+			}
 			reflect.ValueOf(n).Elem().FieldByName("Base").SetZero()
 			return true
 		}, nil)

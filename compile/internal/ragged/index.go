@@ -37,6 +37,9 @@ func (r *rewriter) index(e *ast.IndexExpr) ast.Node {
 		for _, i := range outer {
 			is = append(is, clone(i))
 		}
+		if x, ok := table.(*ast.VarExpr); ok {
+			x.For = ast.Unparen(base).(*ast.VarExpr).Name
+		}
 		out := element(table, is...)
 		out.Base = e.Base
 		for k, i := range out.Indices {
@@ -45,7 +48,7 @@ func (r *rewriter) index(e *ast.IndexExpr) ast.Node {
 		return out
 	}
 	start, size := func() ast.Expr { return row(k.start()) }, func() ast.Expr { return row(k.sizes()) }
-	out := &ast.IndexExpr{Base: e.Base, X: &ast.VarExpr{Base: ast.Base{Pos: base.Span()}, Name: ast.Unparen(base).(*ast.VarExpr).Name}}
+	out := &ast.IndexExpr{Base: written(e), X: &ast.VarExpr{Base: ast.Base{Pos: base.Span()}, Name: ast.Unparen(base).(*ast.VarExpr).Name}}
 	rest, at := indices[k.Outer:], k.At-k.Outer
 	for d := range max(len(rest), at+1) {
 		switch {

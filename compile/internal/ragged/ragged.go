@@ -96,12 +96,13 @@ func Copy(to, from *ast.File, derived map[string]string) {
 // a vector are an array.
 func dims(t *ast.TypeExpr) int { return len(t.ArrayDims) + len(t.Sizes) }
 
-// declared yields the declarations at the top level of a program.
+// declared yields the declarations at the top level of a program. Those of the model block count,
+// because observations are local variables there if discrete parameters are summed out.
 func declared(f *ast.File) iter.Seq[*ast.VarDecl] {
 	return func(yield func(*ast.VarDecl) bool) {
 		for _, b := range f.Blocks {
 			for _, s := range b.Stmts {
-				if d, ok := s.(*ast.VarDecl); ok && b.Kind != ast.Model && !yield(d) {
+				if d, ok := s.(*ast.VarDecl); ok && !yield(d) {
 					return
 				}
 			}
@@ -384,7 +385,7 @@ func (r *rewriter) forEach(s *ast.ForEach) ast.Node {
 	}
 	i := r.name(s.Var.Name + "_row")
 	r.elements[r.info.Defs[s]] = &ast.IndexExpr{Base: s.Var.Base, X: ast.Unparen(s.Over), Indices: []ast.Index{&ast.Single{Base: s.Var.Base, X: &ast.VarExpr{Base: s.Var.Base, Name: i}}}}
-	return &ast.For{Base: s.Base, Var: ast.Ident{Base: s.Var.Base, Name: i}, From: literal(1), To: call("size", k.sizes()), Body: r.rewrite(s.Body).(ast.Stmt)}
+	return &ast.For{Base: written(s), Var: ast.Ident{Base: s.Var.Base, Name: i}, From: literal(1), To: call("size", k.sizes()), Body: r.rewrite(s.Body).(ast.Stmt)}
 }
 
 // ints returns the declaration of an array of integers with the sizes of another one.
@@ -398,6 +399,9 @@ func ints(name string, dims int, like, value ast.Expr) ast.Stmt {
 	}
 	return &ast.VarDecl{Type: t, Name: ast.Ident{Name: name}, Init: clone(value)}
 }
+
+// written returns the base of a node that replaces one of the program.
+func written(n ast.Node) ast.Base { return ast.Base{Pos: n.Span(), Written: n} }
 
 func named(name string) func() ast.Expr { return func() ast.Expr { return &ast.VarExpr{Name: name} } }
 
