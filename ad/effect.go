@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -96,6 +97,10 @@ type Form struct {
 	Dims    int
 	Members []*Form
 	Int     bool
+
+	// Rows, if not 0, says that the first of two members consists of rows, which follow one another
+	// along dimension Rows-1. The second has the size of each row, in the shape of the array of rows.
+	Rows int
 }
 
 // maxText is the approximate number of bytes after which a message is cut off.
@@ -286,6 +291,9 @@ type printed struct {
 // format writes the parts as nested arrays of dims dimensions.
 func (f *Form) format(b *strings.Builder, dims int, parts []printed) {
 	switch {
+	case f.Rows > 0:
+		first := 0
+		f.rows(b, parts[0], parts[1], &first)
 	case len(f.Members) == 0:
 		formatArray(b, parts[0].shape, parts[0].v, f.Int)
 	case dims > 0:
@@ -318,6 +326,40 @@ func (f *Form) format(b *strings.Builder, dims int, parts []printed) {
 		}
 		b.WriteByte(')')
 	}
+}
+
+// rows writes the rows of sizes. first is the position of the next row.
+func (f *Form) rows(b *strings.Builder, x, sizes printed, first *int) {
+	d := f.Rows - 1
+	if len(sizes.shape) == 0 {
+		n, size := int(sizes.v[0]), x.shape[d]
+		shape := slices.Clone(x.shape)
+		shape[d] = n
+		inner := 1
+		for _, k := range x.shape[d+1:] {
+			inner *= k
+		}
+		var v []float64
+		for from := *first * inner; from < len(x.v); from += size * inner {
+			v = append(v, x.v[from:from+n*inner]...)
+		}
+		*first += n
+		formatArray(b, shape, v, f.Members[0].Int)
+		return
+	}
+	b.WriteByte('[')
+	for i := range sizes.shape[0] {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if b.Len() > maxText {
+			b.WriteString("…")
+			break
+		}
+		n := len(sizes.v) / sizes.shape[0]
+		f.rows(b, x, printed{sizes.shape[1:], sizes.v[i*n : (i+1)*n]}, first)
+	}
+	b.WriteByte(']')
 }
 
 func formatArray(b *strings.Builder, shape []int, v []float64, ints bool) {

@@ -501,7 +501,7 @@ func (c *collector) open(n, depth, dims int) error {
 		return err
 	}
 	if c.leaf >= 0 && depth >= c.leaf {
-		return c.errorf("is an array, but earlier elements in this position are numbers: arrays must be rectangular")
+		return c.errorf("is an array, but earlier elements in this position are numbers: an array has either numbers or arrays")
 	}
 	for len(c.shape) <= depth {
 		c.shape = append(c.shape, -1)
@@ -520,6 +520,7 @@ func (c *collector) open(n, depth, dims int) error {
 		if c.uneven == nil {
 			first := c.name + strings.Repeat("[1]", depth)
 			c.uneven, _ = c.errorf("has %s, but %s has %d: arrays must be rectangular, unless the program declares a ragged one", elements(n), first, c.shape[depth]).(*Error)
+			c.uneven.Nested = true
 		}
 	}
 	if n == 0 && c.leaf < 0 {
@@ -537,7 +538,7 @@ func (c *collector) number(depth int) error {
 		c.leaf = depth
 	}
 	if c.leaf != depth {
-		return c.errorf("is a number, but its neighbours are arrays: arrays must be rectangular")
+		return c.errorf("is a number, but its neighbours are arrays: an array has either numbers or arrays")
 	}
 	return nil
 }

@@ -408,12 +408,21 @@ func (p *parser) value() (Value, error) {
 	return v, nil
 }
 
+// nested returns the error of an element whose depth differs from that of others.
+func (p *parser) nested(start, end int, format string, args ...any) error {
+	err := p.errorAt(start, end, "arrays must be rectangular: the same shape at every index", format, args...)
+	if e := (*Error)(nil); errors.As(err, &e) {
+		e.Nested = true
+	}
+	return err
+}
+
 // array reads [ … ] at a depth, and checks that its length and nesting agree with earlier arrays.
 func (p *parser) array(depth int) error {
 	start := p.pos
 	switch {
 	case p.leaf >= 0 && depth >= p.leaf:
-		return p.errorAt(start, start+1, "arrays must be rectangular: the same shape at every index",
+		return p.nested(start, start+1,
 			"%s is an array, but earlier elements in this position are numbers", p.path())
 	case depth == maxDims:
 		return p.errorAt(start, start+1, "", "more than %d nested arrays", maxDims)
@@ -438,11 +447,11 @@ func (p *parser) array(depth int) error {
 			} else {
 				if p.leaf != depth+1 {
 					if p.leaf >= 0 {
-						return p.errorAt(p.pos, p.wordEnd(p.pos), "arrays must be rectangular: the same shape at every index",
+						return p.nested(p.pos, p.wordEnd(p.pos),
 							"%s is a number, but earlier elements in this position are arrays", p.path())
 					}
 					if len(p.shape) > depth+1 {
-						return p.errorAt(p.pos, p.wordEnd(p.pos), "arrays must be rectangular: the same shape at every index",
+						return p.nested(p.pos, p.wordEnd(p.pos),
 							"%s is a number, but its neighbours are arrays", p.path())
 					}
 					p.leaf = depth + 1
@@ -477,6 +486,7 @@ func (p *parser) array(depth int) error {
 			first := p.name + strings.Repeat("[1]", depth)
 			errors.As(p.errorAt(start, p.pos, "give every row the same length, or declare a ragged array, as in array[J] vector[n] with the lengths n",
 				"%s has %s, but %s has %d", p.path(), elements(count), first, p.shape[depth]), &p.uneven)
+			p.uneven.Nested = true
 		}
 	}
 	return nil

@@ -72,7 +72,7 @@ func refs(at source.Span, t types.Type, vars []*Var) Expr {
 	if !t.Composite() {
 		return elems[0]
 	}
-	return &Tuple{Typed{at, t, level}, elems}
+	return &Tuple{Typed: Typed{at, t, level}, Elems: elems}
 }
 
 // declareLeaves makes the Vars of a declaration with their sizes and constraints.
@@ -454,7 +454,7 @@ func stack(ty Typed, elems []Expr, row bool) Expr {
 
 // complexScalar returns the complex number with the parts re and im.
 func complexScalar(at source.Span, re, im Expr) Expr {
-	return &Tuple{Typed{at, types.ComplexType, max(re.Level(), im.Level())}, []Expr{re, im}}
+	return &Tuple{Typed: Typed{at, types.ComplexType, max(re.Level(), im.Level())}, Elems: []Expr{re, im}}
 }
 
 // complexCall lowers calls that only rearrange the parts of complex numbers:

@@ -339,7 +339,11 @@ func (l *lowerer) plainExpr(e ast.Expr) Expr {
 		}
 		return &VarRef{ty, l.vars[v][0], e.For}
 	case *ast.TupleExpr:
-		return tuple(ty, l.exprs(e.Elems)...)
+		out := tuple(ty, l.exprs(e.Elems)...)
+		if t, ok := out.(*Tuple); ok {
+			t.Rows = e.Rows
+		}
+		return out
 	case *ast.TupleMember:
 		return l.member(e, ty)
 	case *ast.CallExpr:

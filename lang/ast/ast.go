@@ -397,6 +397,10 @@ type (
 	TupleExpr struct {
 		Base
 		Elems []Expr
+
+		// Rows, if not 0, says that this is a ragged variable in print, with the sizes of its rows,
+		// which follow one another along its dimension Rows-1. The printer writes the variable.
+		Rows int
 	}
 	// Paren is (x), kept for the formatter and for spans.
 	Paren struct {

@@ -180,6 +180,9 @@ func (p *printer) expr(e ast.Expr) doc {
 	case *ast.RowVectorExpr:
 		return p.literal("[", e.Elems, "]")
 	case *ast.TupleExpr:
+		if e.Rows > 0 {
+			return p.expr(e.Elems[0])
+		}
 		if len(e.Elems) == 1 {
 			return concat{text("("), p.expr(e.Elems[0]), text(",)")}
 		}

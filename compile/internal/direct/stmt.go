@@ -212,7 +212,7 @@ func (r *run) effect(op ad.OpCode, args []ir.Expr, fatal bool) {
 			m.Parts = append(m.Parts, ad.MessagePart{Text: text.Value, Arg: -1})
 			continue
 		}
-		m.Parts = append(m.Parts, ad.MessagePart{Arg: n, Form: stdlib.FormOf(a.Type())})
+		m.Parts = append(m.Parts, ad.MessagePart{Arg: n, Form: formOf(a)})
 		for _, v := range r.eval(a).parts() {
 			n++
 			shapes, values = append(shapes, ad.Type{Shape: v.shape}), append(values, v.floats())
@@ -221,4 +221,13 @@ func (r *run) effect(op ad.OpCode, args []ir.Expr, fatal bool) {
 	if err := ad.RunEffect(&ad.Node{Op: op, Attr: m}, shapes, values, r.opts.Print); err != nil {
 		r.fail(err)
 	}
+}
+
+// formOf says how an argument is printed.
+func formOf(e ir.Expr) *ad.Form {
+	form := stdlib.FormOf(e.Type())
+	if t, ok := e.(*ir.Tuple); ok {
+		form.Rows = t.Rows
+	}
+	return form
 }

@@ -187,7 +187,7 @@ func (st *statements) message(args []ir.Expr, fatal bool) (*ad.Message, []value)
 			m.Parts = append(m.Parts, ad.MessagePart{Text: s.Value, Arg: -1})
 			continue
 		}
-		m.Parts = append(m.Parts, ad.MessagePart{Arg: len(vals), Form: stdlib.FormOf(a.Type())})
+		m.Parts = append(m.Parts, ad.MessagePart{Arg: len(vals), Form: formOf(a)})
 		for _, v := range st.ex.eval(a).parts() {
 			vals = append(vals, st.b.numeric(v))
 		}
@@ -253,4 +253,13 @@ func (st *statements) assignComputed(c *cell, s *ir.Assign) {
 	}
 	st.mem.checkShape(s.Value.Span(), s.Var.Name, pos.shape, v.shape)
 	st.vars.store(c, whole, st.arr.replace(old, v, pos))
+}
+
+// formOf says how an argument is printed.
+func formOf(e ir.Expr) *ad.Form {
+	form := stdlib.FormOf(e.Type())
+	if t, ok := e.(*ir.Tuple); ok {
+		form.Rows = t.Rows
+	}
+	return form
 }

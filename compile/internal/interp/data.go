@@ -96,10 +96,25 @@ func (r *reading) declaredHere() diag.Note {
 	return diag.Note{Span: r.v.Span, Message: "`" + r.v.Name + "` is declared here: " + r.declared()}
 }
 
+// nesting says how the values of a ragged variable are nested.
+func (r *reading) nesting() string {
+	like := "[[1, 2], [3]]"
+	switch {
+	case len(r.ragged.Outer) > 1:
+		like = "[" + like + ", [[4], []]]"
+	case len(r.shape) > 1:
+		like = "[[[1, 2], [3, 4]], [[5, 6]]]"
+	}
+	return fmt.Sprintf("write `%s` as a list of rows, as in %s", r.v.Name, like)
+}
+
 func (r *reading) value() *array {
 	v := r.v
 	if e := r.set.Fault(v.Name); e != nil {
 		d := e.Diagnostic()
+		if e.Nested && r.ragged != nil {
+			d.Fix = r.nesting()
+		}
 		d.Related = append(d.Related, r.declaredHere())
 		(&Error{Diagnostic: d}).throw()
 	}

@@ -436,7 +436,7 @@ func (s *scope) effect(at source.Span, op ad.OpCode, args []ir.Expr, fatal, inde
 			m.Parts = append(m.Parts, ad.MessagePart{Text: text.Value, Arg: -1})
 			continue
 		}
-		m.Parts = append(m.Parts, ad.MessagePart{Arg: n, Form: stdlib.FormOf(a.Type())})
+		m.Parts = append(m.Parts, ad.MessagePart{Arg: n, Form: formOf(a)})
 		parts = append(parts, s.expr(a).parts())
 		n += a.Type().NumLeaves()
 	}
@@ -460,4 +460,13 @@ func (s *scope) effect(at source.Span, op ad.OpCode, args []ir.Expr, fatal, inde
 			e.throw()
 		}
 	}
+}
+
+// formOf says how an argument is printed.
+func formOf(e ir.Expr) *ad.Form {
+	form := stdlib.FormOf(e.Type())
+	if t, ok := e.(*ir.Tuple); ok {
+		form.Rows = t.Rows
+	}
+	return form
 }

@@ -370,10 +370,26 @@ func (r *rewriter) rewrite(n ast.Node) ast.Node {
 		return r.index(n)
 	case *ast.CallExpr:
 		return r.library(n)
+	case *ast.Print:
+		return r.print(n)
 	case *ast.Tilde:
 		return r.tilde(n)
 	}
 	return ast.Map(n, r.rewrite)
+}
+
+// print rewrites a print statement. It shows the rows of a ragged variable.
+func (r *rewriter) print(s *ast.Print) ast.Node {
+	c := *s
+	c.Args = nil
+	for _, a := range s.Args {
+		x := r.expr(a)
+		if k := r.of(a); k != nil {
+			x = &ast.TupleExpr{Base: written(a), Elems: []ast.Expr{x, k.sizes()}, Rows: k.At - k.Outer + 1}
+		}
+		c.Args = append(c.Args, x)
+	}
+	return &c
 }
 
 // forEach rewrites a loop over the rows of a variable to one over their numbers. The loop variable
