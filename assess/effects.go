@@ -172,7 +172,7 @@ func EffectsOf(ctx context.Context, f *fit.Fit, o EffectOptions) (*Effects, erro
 		return nil, err
 	}
 	o.Step = cmp.Or(o.Step, 1)
-	e := &effecting{EffectOptions: o, ctx: ctx, fit: f, base: cmp.Or(o.Data, fitted), known: map[string]averages{}}
+	e := &effecting{EffectOptions: o, ctx: ctx, fit: f, base: m.Program().Flattened(cmp.Or(o.Data, fitted)), known: map[string]averages{}}
 	kind := predict.Expected
 	if o.Link {
 		kind = predict.LinearPredictor
@@ -185,6 +185,9 @@ func EffectsOf(ctx context.Context, f *fit.Fit, o EffectOptions) (*Effects, erro
 		return nil, err
 	}
 	if err := e.chooseOutcome(); err != nil {
+		return nil, err
+	}
+	if err := e.countRows(); err != nil {
 		return nil, err
 	}
 	e.factors = predict.Indices(m.Program())
@@ -225,34 +228,53 @@ func (e *effecting) chooseOutcome() error {
 func (e *effecting) columns() []string {
 	var out []string
 	for _, n := range e.base.Names() {
-		if v, ok := e.base.Get(n); ok && len(v.Shape) == 1 && v.Shape[0] == e.rows && n != e.out.Variable {
+		if v, ok := e.column(n); ok && len(v.Shape) == 1 && v.Shape[0] == e.rows && n != e.out.Variable {
 			out = append(out, n)
 		}
 	}
 	return out
 }
 
-// countRows counts the rows of the outcome.
+// column returns the values of a variable. Of ragged data, a row's value is that of its elements.
+func (e *effecting) column(name string) (data.Value, bool) {
+	v, ok := e.base.Get(name)
+	all := e.derived.Program().IR().Data
+	for _, of := range all {
+		if n := sizesOf(all, of); n != nil && of.Name == e.out.Variable {
+			sizes, _ := e.base.Get(n.Name)
+			return perElement(v, sizes), ok
+		}
+	}
+	return v, ok
+}
+
+// names lists the generated quantities. The elements of ragged ones are those of all rows, one row
+// after another.
+func (e *effecting) names(q *model.Posterior) []string {
+	names := slices.Clone(q.GeneratedNames())
+	flatten(names, e.derived.Program().IR().GeneratedQuantityVars)
+	return names
+}
+
+// countRows counts the rows of the outcome, which are the elements of a ragged one.
 func (e *effecting) countRows() error {
 	q, err := e.bind(e.base)
 	if err != nil {
 		return err
 	}
-	for _, n := range q.GeneratedNames() {
+	for _, n := range e.names(q) {
 		if row, _, ok := e.place(n); ok {
 			e.rows = max(e.rows, row+1)
 		}
+	}
+	if e.rows == 0 {
+		return fmt.Errorf("the data have no %s, over which expected values are averaged", e.out.Variable)
 	}
 	return nil
 }
 
 func (e *effecting) checkVariable(name string) error {
-	if e.rows == 0 {
-		if err := e.countRows(); err != nil {
-			return err
-		}
-	}
-	v, ok := e.base.Get(name)
+	v, ok := e.column(name)
 	switch {
 	case name == e.out.Variable:
 		return fmt.Errorf("%s is the outcome; effects are those of other variables: %s", name, strings.Join(e.columns(), ", "))
@@ -304,7 +326,7 @@ func changing(s *data.Set, changes []change) *data.Set {
 			if c.name != name {
 				continue
 			}
-			out := data.Value{Shape: v.Shape, Reals: slices.Clone(v.Reals)}
+			out := data.Value{Shape: v.Shape, Ragged: v.Ragged, Reals: slices.Clone(v.Reals)}
 			for i := range out.Reals {
 				if !c.add {
 					out.Reals[i] = 0
@@ -336,7 +358,7 @@ func (e *effecting) groups(at []change) (settings [][]Setting, of []int) {
 	for r := range e.rows {
 		var k key
 		for _, name := range e.By {
-			v, _ := e.base.Get(name)
+			v, _ := e.column(name)
 			x := v.Reals[r]
 			if i := slices.IndexFunc(at, func(c change) bool { return c.name == name }); i >= 0 {
 				x = at[i].value
@@ -390,7 +412,7 @@ func (e *effecting) average(changes []change, groups int, of []int) (averages, e
 	var cells []cell
 	categories := 1
 	counts := make([]float64, groups)
-	for i, n := range q.GeneratedNames() {
+	for i, n := range e.names(q) {
 		row, category, ok := e.place(n)
 		if !ok || row >= len(of) {
 			continue

@@ -17,8 +17,9 @@ import (
 
 // Holdout splits data, so that you can fit a model without some observations and see how well it
 // predicts them. An observation is a row: one index of the variable that the model's statements are
-// about, and of all data declared with the same first size. Observations must be independent given
-// the parameters.
+// about, and of all data declared with the same first size. In ragged data it is an element of a
+// row, with its elements in all ragged data of the same sizes; a row may lose all of its elements.
+// Observations must be independent given the parameters.
 type Holdout struct {
 	N        int      // number of observations
 	Rows     []string // data variables with one row per observation
@@ -28,12 +29,14 @@ type Holdout struct {
 	// observations.
 	Unobserved int
 
-	observed []int // the rows of the data that are observations; nil: all are
+	given    data.Rows // the rows of ragged data, with all of their elements
+	observed []int     // the rows of the data that are observations; nil: all are
 
 	model   *model.Model
 	derived *model.Derived
 	values  *data.Set
-	size    string
+	size    string // the variable with the number of observations, or with those in each row of ragged data
+	ragged  bool   // the values of Rows have all rows one after another
 	dim     int
 	options model.BindOptions
 }
@@ -63,11 +66,20 @@ func NewHoldout(ctx context.Context, m *model.Model, values any, o model.BindOpt
 		return nil, fmt.Errorf("a row of %s has several elements, which share discrete parameters: the density of a row is a sum over these, which is not derived. Leave single elements out by importance sampling, or compute log_lik in generated quantities", out.Variable)
 	}
 	h := &Holdout{Variable: out.Variable, model: m, derived: derived, values: set, options: o}
-	if h.Rows = m.RowsOf(out.Variable); h.Rows == nil {
+	if h.ragged, err = h.rows(out.Variable); err != nil {
+		return nil, err
+	}
+	set = h.values
+	if h.ragged {
+		v, _ := set.Get(out.Variable)
+		h.N = v.Shape[0]
+	} else if h.Rows = m.RowsOf(out.Variable); h.Rows == nil {
 		return nil, fmt.Errorf("the number of rows of %s must be declared as a variable of the data, as in array[N] real %s, so that observations can be left out", out.Variable, out.Variable)
 	}
-	if h.size, h.N, err = m.Program().Rows(set, h.Rows); err != nil {
-		return nil, err
+	if !h.ragged {
+		if h.size, h.N, err = m.Program().Rows(set, h.Rows); err != nil {
+			return nil, err
+		}
 	}
 	if missing := m.Program().Missing(set, out.Variable); len(missing) > 0 && out.Dims == 1 && len(missing) < h.N && slices.Contains(h.Rows, out.Variable) {
 		if v, _ := set.Get(out.Variable); len(v.Shape) == 1 { // a row without its outcome is no observation
@@ -76,7 +88,7 @@ func NewHoldout(ctx context.Context, m *model.Model, values any, o model.BindOpt
 					h.observed = append(h.observed, i)
 				}
 			}
-			set = set.ChooseRows(h.Rows, h.size, h.observed)
+			set = h.choose(h.observed)
 			h.values, h.N, h.Unobserved = set, len(h.observed), len(missing)
 		}
 	}
@@ -109,7 +121,7 @@ func (h *Holdout) apart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	part, err := h.derived.BindContext(ctx, h.values.ChooseRows(h.Rows, h.size, some), h.options)
+	part, err := h.derived.BindContext(ctx, h.choose(some), h.options)
 	if err != nil || part.Dim() != whole.Dim() {
 		return nil // each refit reports this error
 	}
@@ -135,29 +147,23 @@ func (h *Holdout) apart(ctx context.Context) error {
 			row := some[k%len(some)]
 			w := a[k/len(some)*h.N+row]
 			if math.Abs(v-w) > 1e-8*max(1, math.Abs(w)) {
-				return fmt.Errorf("observations cannot be left out: the log likelihood of %s[%d] changes with the other rows of the data. It is that of a time series, or something is computed from all rows, such as a mean that is subtracted; do that before, in the data",
-					h.Variable, row+1)
+				return fmt.Errorf("observations cannot be left out: the log likelihood of %s changes with the other rows of the data. It is that of a time series, or something is computed from all rows, such as a mean that is subtracted; do that before, in the data",
+					h.Name(row))
 			}
 		}
 	}
 	return nil
 }
 
-// Row returns the row of the data of an observation; both count from 0.
-func (h *Holdout) Row(observation int) int {
-	if h == nil || h.observed == nil {
-		return observation
-	}
-	return h.observed[observation]
-}
-
-// Groups groups the rows by the value of a data variable with one number per row. It returns the
+// Groups groups the observations by the value of a data variable with one number per observation or,
+// of ragged data, per row. It returns the
 // groups in the order of the values, and their names.
 func (h *Holdout) Groups(name string) ([][]int, []string, error) {
 	v, ok := h.values.Get(name)
 	if !ok {
 		return nil, nil, fmt.Errorf("groups by %s: %w", name, noData(h.values, name))
 	}
+	v = h.byRow(v)
 	if len(v.Shape) != 1 || v.Shape[0] != h.N {
 		return nil, nil, fmt.Errorf("groups by %s: it must be data with a number for each of the %d observations", name, h.N)
 	}
@@ -185,12 +191,14 @@ func groupName(values *data.Set, variable string, x float64) string {
 	return fmt.Sprintf("%s = %v", variable, x)
 }
 
-// Values returns the values of a data variable with one number per row.
+// Values returns the values of a data variable with one number per observation or, of ragged data,
+// per row.
 func (h *Holdout) Values(name string) ([]float64, error) {
 	v, ok := h.values.Get(name)
 	if !ok {
 		return nil, noData(h.values, name)
 	}
+	v = h.byRow(v)
 	if len(v.Shape) != 1 || v.Shape[0] != h.N {
 		return nil, fmt.Errorf("%s must be data with a number for each of the %d observations", name, h.N)
 	}
@@ -237,7 +245,7 @@ func (h *Holdout) Split(out, kept []int) (train, test *data.Set, err error) {
 	if len(out) == 0 {
 		return nil, nil, errors.New("there are no observations to leave out")
 	}
-	return h.values.ChooseRows(h.Rows, h.size, kept), h.values.ChooseRows(h.Rows, h.size, out), nil
+	return h.choose(kept), h.choose(out), nil
 }
 
 // Dim returns the number of unconstrained parameters of a fit to all observations. A fit without

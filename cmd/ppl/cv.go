@@ -48,7 +48,8 @@ one fit per fold, and needs no approximation.
 DIR is the folder of a run with --out, whose numbers of chains and draws are used. Instead of
 it, you can give a model with its data. With --out, the fits are kept as they arrive, and the
 same command continues after a stop. Observations are rows: ppl leaves out the same rows of
-the outcome and of all data with as many rows. They must be independent given the parameters.`,
+the outcome and of all data with as many rows. In ragged data, they are the elements of rows.
+They must be independent given the parameters.`,
 		Example: `  ppl cv fit --folds 10
   ppl cv m.stan -d d.json --by school --json > schools.json`,
 		Args: arguments("DIR"),
@@ -116,7 +117,7 @@ func (o *validating) run(cmd *cobra.Command, arg string) error {
 		j.Draws = r.Draws
 		for k, row := range folds.Folds[u.Number].Test {
 			elpd, mcse = append(elpd, r.HeldOut[k].ELPD), append(mcse, r.HeldOut[k].MCSE)
-			j.Pointwise.Name = append(j.Pointwise.Name, fmt.Sprintf("%s[%d]", h.Variable, h.Row(row)+1))
+			j.Pointwise.Name = append(j.Pointwise.Name, h.Name(row))
 		}
 		return nil
 	}); err != nil {
