@@ -99,7 +99,8 @@ type Form struct {
 	Int     bool
 
 	// Rows, if not 0, says that the first of two members consists of rows, which follow one another
-	// along dimension Rows-1. The second has the size of each row, in the shape of the array of rows.
+	// along dimension Rows-1. The second has the size of each row, in the shape of the array of
+	// rows.
 	Rows int
 }
 

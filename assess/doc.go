@@ -9,7 +9,8 @@
 //
 //	loglik.go      LogLikOf: log likelihoods of observations; leave-one-out cross-validation
 //	moments.go     moment matching for influential observations
-//	holdout.go     NewHoldout: data without some observations, for refits; PredictHeldOut
+//	holdout.go     NewHoldout: data without some observations, for refits; PredictHeldOut;
+//	               holdoutragged.go: elements of ragged data; raggedrows.go: values for their rows
 //	predictive.go  PredictiveOf: data and replications
 //	sensitivity.go SensitivityOf: prior and likelihood
 //	grouped.go     predictive checks of groups of rows

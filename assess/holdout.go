@@ -155,8 +155,8 @@ func (h *Holdout) apart(ctx context.Context) error {
 	return nil
 }
 
-// Groups groups the observations by the value of a data variable with one number per observation or,
-// of ragged data, per row. It returns the
+// Groups groups the observations by the value of a data variable with one number per observation
+// or, of ragged data, per row. It returns the
 // groups in the order of the values, and their names.
 func (h *Holdout) Groups(name string) ([][]int, []string, error) {
 	v, ok := h.values.Get(name)

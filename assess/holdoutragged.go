@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/compile/ir"
 )
 
-// This file: observations that are elements of ragged data. Leaving some out makes rows shorter; the
-// number of rows stays, and so do the parameters of the rows.
+// This file: observations that are elements of ragged data. Leaving some out makes rows shorter;
+// the number of rows stays, and so do the parameters of the rows.
 
 // rows finds the data whose rows have the sizes of those of a ragged variable, and the variable of
 // these sizes. It returns false if the variable is not ragged.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ppl-lang/ppl/assess"
+	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/model"
 )
@@ -183,5 +184,154 @@ model {
 	}
 	if want := []float64{1, 3, 3, 0.5, 1, 2}; len(r.Variables) != 1 || !slices.Equal(r.Variables[0].Observed, want) {
 		t.Errorf("%d variables are checked, want one with the values %v", len(r.Variables), want)
+	}
+}
+
+// TestRaggedDiscrete checks the names of the elements of ragged integer parameters, and the derived
+// log likelihoods of ragged data that depend on them.
+func TestRaggedDiscrete(t *testing.T) {
+	m, err := model.Compile("m.stan", `data { int J; array[J] int n; array[J] vector[n] y; }
+parameters { real mu; array[J, n] int<lower=0, upper=1> z; }
+model { mu ~ normal(0, 1); for (j in 1:J) { z[j] ~ bernoulli(0.3); for (k in 1:n[j]) y[j, k] ~ normal(mu + 3 * z[j, k], 1); } }`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]any{"J": 3, "n": []int{2, 0, 1}, "y": [][]float64{{-1, 2.5}, {}, {4}}}
+	p, err := m.Bind(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := fit.Sample(t.Context(), p, fit.Options{Chains: 1, Warmup: 200, Draws: 50, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := assess.StatesOf(t.Context(), f, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range s.Elements {
+		names = append(names, e.Name)
+	}
+	if want := []string{"z[1,1]", "z[1,2]", "z[3,1]"}; !slices.Equal(names, want) {
+		t.Errorf("states of %v, want %v", names, want)
+	}
+	if !(s.Elements[0].Probability[0] > 0.9) || !(s.Elements[2].Probability[1] > 0.9) {
+		t.Errorf("probabilities %v", s.Elements)
+	}
+	l, err := assess.LogLikOf(t.Context(), f, assess.LogLikOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"y[1,1]", "y[1,2]", "y[3,1]"}; !slices.Equal(l.Names, want) {
+		t.Errorf("log likelihoods of %v, want %v", l.Names, want)
+	}
+	x, err := l.Matrix(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, row := f.Draws.Draw(0, 7)
+	density := func(d float64) float64 { return math.Exp(-d*d/2) / math.Sqrt(2*math.Pi) }
+	at := row[slices.Index(f.Names(), "mu")]
+	if want := math.Log(0.7*density(4-at) + 0.3*density(4-at-3)); math.Abs(x.Columns[2][7]-want) > 1e-9 {
+		t.Errorf("log likelihood %v, want %v", x.Columns[2][7], want)
+	}
+	sim, err := assess.NewSimulator(t.Context(), m, values, 1, 1, assess.SimulatorOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, params, err := sim.Set(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if z, _ := params.Get("z"); len(z.Ints) != 3 {
+		t.Errorf("simulated z %v", z)
+	}
+}
+
+// TestRaggedHoldout checks which data remain when elements of ragged data are left out.
+func TestRaggedHoldout(t *testing.T) {
+	m, err := model.Compile("m.stan", `data { int J; array[J] int n; array[J] int g; array[J] matrix[n, 2] x; array[J] vector<missing>[n] y; }
+parameters { vector[J] a; vector[2] b; }
+model { a ~ normal(0, 1); b ~ normal(0, 1); for (j in 1:J) y[j] ~ normal(a[j] + x[j] * b, 1); }`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]any{"J": 4, "n": []int{2, 0, 3, 1}, "g": []int{1, 1, 2, 1},
+		"x": [][][]float64{{{1, 2}, {3, 4}}, {}, {{5, 6}, {7, 8}, {9, 10}}, {{11, 12}}}, "y": [][]float64{{1, 2}, {}, {3, math.NaN(), 5}, {6}}}
+	h, err := assess.NewHoldout(t.Context(), m, values, model.BindOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.N != 5 || h.Unobserved != 1 || h.Dim() != 6 || h.Name(1) != "y[1,2]" || h.Name(3) != "y[3,3]" || h.Name(4) != "y[4,1]" {
+		t.Fatalf("%d observations, %d left out, %d parameters, %s %s %s", h.N, h.Unobserved, h.Dim(), h.Name(1), h.Name(3), h.Name(4))
+	}
+	train, test, err := h.Split([]int{0, 3}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		set  *data.Set
+		n    []int64
+		y, x []float64
+	}{
+		{train, []int64{1, 0, 1, 1}, []float64{2, 3, 6}, []float64{3, 4, 5, 6, 11, 12}},
+		{test, []int64{1, 0, 1, 0}, []float64{1, 5}, []float64{1, 2, 9, 10}},
+	} {
+		n, _ := c.set.Get("n")
+		y, _ := c.set.Get("y")
+		x, _ := c.set.Get("x")
+		if !slices.Equal(n.Ints, c.n) || !slices.Equal(y.Reals, c.y) || !slices.Equal(x.Reals, c.x) {
+			t.Errorf("n %v, y %v, x %v, want %v", n.Ints, y.Reals, x.Reals, c)
+		}
+		if _, err := m.Bind(c.set); err != nil {
+			t.Error(err)
+		}
+	}
+	groups, names, err := h.Groups("g")
+	if err != nil || len(groups) != 2 || !slices.Equal(groups[0], []int{0, 1, 4}) || !slices.Equal(groups[1], []int{2, 3}) || names[0] != "g = 1" {
+		t.Errorf("groups %v %v: %v", groups, names, err)
+	}
+}
+
+// TestRaggedEffects checks averages of expected values over the elements of ragged data, also by a
+// variable with a value for each row.
+func TestRaggedEffects(t *testing.T) {
+	m, err := model.Compile("m.stan", `data { int J; array[J] int n; array[J] int g; array[J] vector[n] x; array[J] vector[n] y; }
+parameters { real a; real b; }
+model { a ~ normal(0, 1); b ~ normal(0, 1); for (j in 1:J) y[j] ~ normal(a + b * x[j], 1); }`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Bind(map[string]any{"J": 4, "n": []int{2, 0, 3, 1}, "g": []int{1, 1, 2, 1}, "x": [][]float64{{1, 2}, {}, {3, 4, 5}, {9}}, "y": [][]float64{{1, 2}, {}, {3, 3, 5}, {6}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := fit.Sample(t.Context(), p, fit.Options{Chains: 1, Warmup: 200, Draws: 50, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, row := f.Draws.Draw(0, 7)
+	a, b := row[slices.Index(f.Names(), "a")], row[slices.Index(f.Names(), "b")]
+	for _, c := range []struct {
+		o    assess.EffectOptions
+		want []float64
+	}{
+		{assess.EffectOptions{Kind: assess.Predictions}, []float64{a + b*4}},
+		{assess.EffectOptions{Kind: assess.Predictions, By: []string{"g"}}, []float64{a + b*4, a + b*4}},
+		{assess.EffectOptions{Kind: assess.Comparisons, Of: []string{"x"}, Step: 2}, []float64{2 * b}},
+	} {
+		e, err := assess.EffectsOf(t.Context(), f, c.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(e.Rows) != len(c.want) {
+			t.Fatalf("%v: %d effects, want %d", c.o, len(e.Rows), len(c.want))
+		}
+		for i, w := range c.want {
+			if got := e.Rows[i].Draws[7]; math.Abs(got-w) > 1e-9 {
+				t.Errorf("%v: effect %v, want %v", c.o, got, w)
+			}
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/compile/internal/bind"
 	"github.com/ppl-lang/ppl/compile/internal/marginal"
+	"github.com/ppl-lang/ppl/compile/internal/ragged"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
@@ -109,6 +110,9 @@ func (m *Model) Stan() string {
 	if m.discrete != nil {
 		tree = m.discrete.Tree
 	}
+	if m.ragged {
+		tree = ragged.Empty(tree, m.empties())
+	}
 	holes := slices.ContainsFunc(m.program.Data, func(v *ir.Var) bool { return v.Missing })
 	if m.discrete == nil && !holes && !m.censored && !m.ragged {
 		return ""
@@ -121,6 +125,18 @@ func (m *Model) Stan() string {
 		tree = writeMissing(tree, info, m.program.Parameters)
 	}
 	return layout.String(tree) + "\n"
+}
+
+// empties lists the arrays of integers that are known and only have zeros: if they are the sizes of
+// rows, these have no elements.
+func (m *Model) empties() map[string]bool {
+	out := map[string]bool{}
+	m.bound.Known.Each(func(v *ir.Var, shape []int, ints []int64, reals []float64) {
+		if len(shape) > 0 && len(ints) > 0 && !slices.ContainsFunc(ints, func(n int64) bool { return n != 0 }) {
+			out[v.Name] = true
+		}
+	})
+	return out
 }
 
 // listOf returns the diagnostics of an error of package marginal.

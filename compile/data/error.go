@@ -17,8 +17,8 @@ type Error struct {
 	Fix          string   // a remedy, or ""
 	Settings     []string // what Fix advises to set; see [diag.Diagnostic]
 
-	// Nested says that lists differ in their length or depth. What the program declares says how they
-	// should be.
+	// Nested says that lists differ in their length or depth. What the program declares says how
+	// they should be.
 	Nested bool
 
 	span source.Span

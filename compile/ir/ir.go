@@ -388,8 +388,9 @@ type (
 		Typed
 		Elems []Expr
 
-		// Rows, if not 0, says that the two members are a ragged variable and the sizes of its rows,
-		// which follow one another along its dimension Rows-1. Only print has such an argument.
+		// Rows, if not 0, says that the two members are a ragged variable and the sizes of its
+		// rows, which follow one another along its dimension Rows-1. Only print has such an
+		// argument.
 		Rows int
 	}
 	// Member is one member of a tuple, counted from 0.

@@ -192,6 +192,11 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 	if skip > 0 {
 		d.Summary = fmt.Sprintf("%s does not take (%s) for a variate of type %s", name, typeList(ts[skip:]), ts[0])
 	}
+	if x, ok := es[0].(*ast.VarExpr); ok && len(es) == 1 && slices.Contains(whole, name) {
+		if v := c.info.Uses[x]; v != nil && c.block == ast.Functions && v.Type.Dims == 1 && v.Type.Rank() == 2 {
+			d.Fix = fmt.Sprintf("go through the rows of `%s` by a loop; of a ragged array, the function can take all elements, as to_vector of it", v.Name)
+		}
+	}
 	c.diags.Add(withCandidates(d, fail, ts))
 }
 

@@ -199,8 +199,14 @@ func (u *censoring) variate(at ast.Node, e ast.Expr, name ast.Ident, dist string
 			"", "write `~` or `target += …` in the model, and a loop over the elements in generated quantities")
 		return
 	}
-	for _, suffix := range []string{"_lcdf", "_lccdf"} {
-		if len(u.candidates(dist+suffix)) > 0 {
+	for _, suffix := range []string{"_lpdf", "_lpmf", "_lcdf", "_lccdf"} {
+		if f := u.ofWhole(dist + suffix); f != nil {
+			u.report(diag.Errorf(diag.CensoredVariate, name.Span(), "%s cannot have censored values: `%s` takes their %s", dist, f.Name, f.FuncType.Params[0].Type),
+				"Each value has its own probability, so that the function is called for one value at a time.",
+				"define `"+f.Name+"` for one value, as in `real "+f.Name+"("+v.Type.Scalar().String()+" y, …)`", note(&f.Decl.Name, "it is defined here"), note(&v.Ident, "`"+v.Name+"` is declared as censored here"))
+			return
+		}
+		if suffix == "_lpdf" || suffix == "_lpmf" || len(u.candidates(dist+suffix)) > 0 {
 			continue
 		}
 		d := diag.Errorf(diag.CensoredVariate, name.Span(), "%s cannot have censored values", dist)
@@ -212,4 +218,17 @@ func (u *censoring) variate(at ast.Node, e ast.Expr, name ast.Ident, dist string
 		u.diags.Add(d)
 		return
 	}
+}
+
+// ofWhole returns the function of this name that the program defines for several values as a
+// whole, if it defines none for one value.
+func (u *censoring) ofWhole(name string) *Func {
+	var whole *Func
+	for _, f := range u.funcs[name] {
+		if len(f.FuncType.Params) == 0 || f.FuncType.Params[0].Type.IsScalar() {
+			return nil
+		}
+		whole = f
+	}
+	return whole
 }

@@ -48,8 +48,8 @@ func File(f *ast.File, o Options) string {
 // text of a file gives an equal tree.
 func String(n ast.Node) string { return bare(n, standard, nil) }
 
-// Line returns the text of a tree in one line, to quote it in messages. Nodes that were rewritten are
-// shown as the program has them.
+// Line returns the text of a tree in one line, to quote it in messages. Nodes that were rewritten
+// are shown as the program has them.
 func Line(n ast.Node) string {
 	p := &printer{noSource: true, written: true, w: writer{width: math.MaxInt}}
 	return strings.Join(strings.Fields(p.bare(n)), " ")

@@ -194,7 +194,8 @@ func (rp *reporter) complain(d diag.Diagnostic) *problem {
 	return &problem{d, rp.at.mayBeSkipped()}
 }
 
-// complainOfCall is complain. If the diagnostic has no position, it gets that of the innermost call.
+// complainOfCall is complain. If the diagnostic has no position, it gets that of the innermost
+// call.
 func (rp *reporter) complainOfCall(d diag.Diagnostic) *problem {
 	span := rp.span
 	defer func() { rp.span = span }()

@@ -103,3 +103,28 @@ func plus(x, y ast.Expr) ast.Expr {
 }
 
 func minusOne(x ast.Expr) ast.Expr { return &ast.Binary{Op: "-", X: x, Y: literal(1)} }
+
+// Empty returns a rewritten tree in which indices without elements replace the ranges of variables
+// all of whose rows are empty: Stan has no range of a vector without elements. zeros has the names
+// of the arrays of integers that only have zeros.
+func Empty(f *ast.File, zeros map[string]bool) *ast.File {
+	if len(zeros) == 0 {
+		return f
+	}
+	return ast.Rewrite(f, nil, func(n ast.Node) ast.Node {
+		r, ok := n.(*ast.Range)
+		if !ok || !r.Row {
+			return n
+		}
+		empty := false
+		ast.Inspect(r, func(n ast.Node) bool {
+			x, ok := n.(*ast.VarExpr)
+			empty = empty || ok && x.For != "" && zeros[x.Name]
+			return !empty
+		}, nil)
+		if empty {
+			return &ast.Single{Base: r.Base, X: call("zeros_int_array", literal(0))}
+		}
+		return n
+	}).(*ast.File)
+}
