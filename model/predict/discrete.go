@@ -18,7 +18,7 @@ import (
 // parameters: given the data of the fit, by the whole model, or for other data by the model without
 // its statements about data. The log likelihood of an observation is a sum over them, so its
 // statements move to the model block.
-func (e *emitter) summed(f *ast.File, o Options, to *compile.Options) error {
+func (e *emitter) summed(p *compile.Program, f *ast.File, o Options, to *compile.Options) error {
 	if len(o.Grown) > 0 {
 		return errors.New("the model has discrete parameters and needs more elements of others than the fit has; this cannot be predicted. Predict for the levels of the fit, or compute the prediction in generated quantities")
 	}
@@ -36,6 +36,15 @@ func (e *emitter) summed(f *ast.File, o Options, to *compile.Options) error {
 		to.Sums = compile.SumsLeaveOneOut
 		return nil
 	}
+	if e.kind == Terms {
+		unknown := map[string]bool{}
+		for name := range p.Discretes() {
+			unknown[name] = true
+		}
+		computedFrom(unknown, f)
+		quantities := f.Block(ast.GeneratedQuantities)
+		quantities.Stmts = eachWay(unknown, quantities.Stmts)
+	}
 	stmts := e.model
 	if o.Anew || len(o.Unknown) > 0 {
 		stmts = e.without(false)
@@ -44,6 +53,75 @@ func (e *emitter) summed(f *ast.File, o Options, to *compile.Options) error {
 	f.Blocks = slices.Insert(f.Blocks, at, &ast.Block{Kind: ast.Model, Stmts: stmts})
 	to.Sums = compile.SumsDraws
 	return nil
+}
+
+// computedFrom adds the names of the variables that are computed from variables of a set.
+func computedFrom(set map[string]bool, f *ast.File) {
+	for before := -1; before < len(set); {
+		before = len(set)
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.VarDecl:
+				if n.Init != nil && mentionsAny(set, n.Init) {
+					set[n.Name.Name] = true
+				}
+			case *ast.Assign:
+				if mentionsAny(set, n.RHS) {
+					for v := range ast.Targets(n.LHS) {
+						set[v.Name] = true
+					}
+				}
+			}
+			return true
+		}, nil)
+	}
+}
+
+func mentionsAny(set map[string]bool, n ast.Node) bool {
+	found := false
+	ast.Inspect(n, func(n ast.Node) bool {
+		if v, ok := n.(*ast.VarExpr); ok {
+			found = found || set[v.Name]
+		}
+		return !found
+	}, nil)
+	return found
+}
+
+// eachWay returns statements with both branches of each conditional that a discrete parameter
+// decides: they are about an observation if any value of the parameter leads there.
+func eachWay(unknown map[string]bool, list []ast.Stmt) []ast.Stmt {
+	var visit func(n ast.Node) ast.Node
+	visit = func(n ast.Node) ast.Node {
+		n = ast.Map(n, visit)
+		c, ok := n.(*ast.If)
+		if !ok || !mentionsAny(unknown, c.Cond) {
+			return n
+		}
+		out := &ast.BlockStmt{}
+		for _, branch := range []ast.Stmt{c.Then, c.Else} {
+			if branch != nil {
+				out.Stmts = append(out.Stmts, &ast.BlockStmt{Stmts: []ast.Stmt{ast.Map(branch, unset).(ast.Stmt)}})
+			}
+		}
+		return out
+	}
+	out := make([]ast.Stmt, len(list))
+	for i, s := range list {
+		out[i] = visit(s).(ast.Stmt)
+	}
+	return out
+}
+
+// unset leaves out the values of local real numbers: with other values of a discrete parameter, they
+// may not be computable. Nothing that is counted depends on them.
+func unset(n ast.Node) ast.Node {
+	if d, ok := n.(*ast.VarDecl); ok && d.Init != nil && d.Type.Elem != "int" {
+		c := *d
+		c.Init = nil
+		return &c
+	}
+	return ast.Map(n, unset)
 }
 
 // without returns the statements of the model without those about data. With left it keeps

@@ -211,7 +211,7 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 	}
 	options := compile.Options{}
 	if p.Discrete() && !kind.isPrior() {
-		if err = e.summed(derived, o, &options); err != nil {
+		if err = e.summed(p, derived, o, &options); err != nil {
 			return nil, err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
 	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/printer"
 )
 
 // observed returns the declarations of the observations in the model block.
@@ -50,6 +51,126 @@ func (p *program) observation(s ast.Stmt) *check.Var {
 		}
 	}
 	return nil
+}
+
+// term is what statements add to an observation.
+type term struct{ to, value ast.Expr }
+
+// either returns a conditional that a discrete parameter decides, with what it adds to observations
+// as statements behind it: each observation is one factor. Local variables are replaced by their
+// values. It returns nil if there is no observation, or if statements change variables.
+func (s *splitter) either(st *ast.If) []ast.Stmt {
+	rest, terms, ok := s.terms([]ast.Stmt{st})
+	if !ok || len(terms) == 0 {
+		return nil
+	}
+	for _, t := range terms {
+		rest = append(rest, builder{st.Span()}.assign(t.to, "+=", t.value))
+	}
+	return rest
+}
+
+// addsToElements reports whether a statement adds to observations, each time to one.
+func (s *splitter) addsToElements(st ast.Stmt) bool {
+	if len(s.seen) == 0 {
+		return false
+	}
+	found, one := false, true
+	ast.Inspect(st, func(n ast.Node) bool {
+		if a, ok := n.(*ast.Assign); ok {
+			if v, ok := root(a.LHS); ok && slices.Contains(s.seen, v.Name) {
+				found, one = true, one && s.scalar(a.LHS)
+			}
+		}
+		return true
+	}, nil)
+	return found && one
+}
+
+// terms separates what statements add to observations. It fails if statements change variables.
+func (s *splitter) terms(ss []ast.Stmt) (rest []ast.Stmt, out []term, ok bool) {
+	find := func(in []term, to ast.Expr) int {
+		return slices.IndexFunc(in, func(t term) bool { return printer.String(t.to) == printer.String(to) })
+	}
+	local := map[string]ast.Expr{}
+	for _, st := range ss {
+		b := builder{st.Span()}
+		if len(local) > 0 {
+			st = clone(st, func(n ast.Node) ast.Node {
+				if v, ok := n.(*ast.VarExpr); ok && local[v.Name] != nil {
+					return &ast.Paren{Base: v.Base, X: clone(local[v.Name], nil)}
+				}
+				return n
+			})
+		}
+		add := func(t term) {
+			if i := find(out, t.to); i >= 0 {
+				out[i].value = b.op("+", out[i].value, t.value)
+			} else {
+				out = append(out, t)
+			}
+		}
+		switch st := st.(type) {
+		case *ast.Assign:
+			v, ok := root(st.LHS)
+			if !ok || !slices.Contains(s.seen, v.Name) || st.Op != "+=" {
+				return nil, nil, false
+			}
+			add(term{st.LHS, st.RHS})
+		case *ast.If:
+			var parts [2][]ast.Stmt
+			var terms [2][]term
+			for k, branch := range []ast.Stmt{st.Then, st.Else} {
+				if branch == nil {
+					continue
+				}
+				if parts[k], terms[k], ok = s.terms(statements(branch)); !ok {
+					return nil, nil, false
+				}
+			}
+			if len(parts[0])+len(parts[1]) > 0 {
+				c := *st
+				c.Then, c.Else = b.block(parts[0]...), nil
+				if len(parts[1]) > 0 {
+					c.Else = b.block(parts[1]...)
+				}
+				rest = append(rest, &c)
+			}
+			either := func(to, yes, no ast.Expr) {
+				add(term{to, &ast.Paren{Base: b.base(), X: &ast.Cond{Base: b.base(), Cond: clone(st.Cond, nil), Then: yes, Else: no}}})
+			}
+			for _, t := range terms[0] {
+				no := b.int(0)
+				if i := find(terms[1], t.to); i >= 0 {
+					no = terms[1][i].value
+					terms[1] = slices.Delete(terms[1], i, i+1)
+				}
+				either(t.to, t.value, no)
+			}
+			for _, t := range terms[1] {
+				either(t.to, b.int(0), t.value)
+			}
+		case *ast.BlockStmt:
+			r, ts, ok := s.terms(st.Stmts)
+			if !ok {
+				return nil, nil, false
+			}
+			rest = append(rest, r...)
+			for _, t := range ts {
+				add(t)
+			}
+		case *ast.VarDecl:
+			if st.Init == nil {
+				return nil, nil, false
+			}
+			local[st.Name.Name] = st.Init
+		case *ast.Tilde, *ast.TargetPlus, *ast.Empty:
+			rest = append(rest, st)
+		default:
+			return nil, nil, false
+		}
+	}
+	return rest, out, true
 }
 
 // tagged reports whether the instances of a pattern are observations.

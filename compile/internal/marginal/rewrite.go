@@ -47,7 +47,7 @@ func (s *Split) IR() *ir.Program { return s.ir }
 
 // Prepare splits a checked program with discrete parameters.
 func Prepare(f *ast.File, info *check.Info, u check.Universe, o Options) (*Split, error) {
-	s := &splitter{info: info, taint: tainted(f, info, o.Observations), names: namesOf(f)}
+	s := &splitter{info: info, taint: tainted(f, info, o.Observations), names: namesOf(f), seen: o.Observations}
 	s.measure(f)
 	// Each step needs the types of what the step before has written.
 	tree, again := f, info
@@ -226,6 +226,11 @@ func (p *program) check(l *leaf) {
 	for _, s := range l.code {
 		ast.Inspect(s, func(n ast.Node) bool {
 			switch n := n.(type) {
+			case *ast.Assign:
+				if p.observation(n) != nil && n != l.stmt() {
+					p.refuse(diag.DiscreteUse, n.Span(), "no density of an observation alone can be derived here", "A discrete parameter decides whether or how often this statement runs, and it changes variables.",
+						"compute the value in one expression, or log_lik in generated quantities")
+				}
 			case *ast.CallStmt:
 				p.refuse(diag.DiscreteUse, n.Span(), "this call gets a discrete parameter, and its function cannot be written out here", "A sum over the parameter needs the term of each value. Functions in _lp without return are written out.",
 					"leave return out of the function, or make it a function with a result, and write target += …")

@@ -17,6 +17,7 @@ type splitter struct {
 	taint map[*check.Var]bool
 	names *names
 	sizes map[*check.Var][]ast.Expr // declared sizes of variables that depend on discrete parameters
+	seen  []string                  // the variables with the observations
 }
 
 // pushed returns the tree with mu[z[i]] for mu[z][i] in the model block, and so for all containers
@@ -97,6 +98,11 @@ func (s *splitter) stmt(st ast.Stmt) []ast.Stmt {
 	case *ast.If:
 		c := *st
 		c.Then, c.Else = s.body(st.Then), s.body(st.Else)
+		if s.involved(st.Cond) && s.addsToElements(st) {
+			if out := s.either(&c); out != nil {
+				return out
+			}
+		}
 		return []ast.Stmt{&c}
 	case *ast.Tilde:
 		args := append([]ast.Expr{st.Variate}, st.Args...)
