@@ -113,8 +113,8 @@ func eachWay(unknown map[string]bool, list []ast.Stmt) []ast.Stmt {
 	return out
 }
 
-// unset leaves out the values of local real numbers: with other values of a discrete parameter, they
-// may not be computable. Nothing that is counted depends on them.
+// unset leaves out the values of local real numbers: with other values of a discrete parameter,
+// they may not be computable. Nothing that is counted depends on them.
 func unset(n ast.Node) ast.Node {
 	if d, ok := n.(*ast.VarDecl); ok && d.Init != nil && d.Type.Elem != "int" {
 		c := *d

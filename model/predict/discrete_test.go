@@ -46,7 +46,7 @@ var summedCases = []summedCase{
 		model: `M ~ poisson(lambda); for (r in 1:R) y[r] ~ poisson(M[r] * p + 0.1);`},
 	{name: "a choice between two densities", lo: 0, hi: 1, values: `{"N":3,"y":[0,2,0],"x":[0.5,1,-1]}`,
 		data: `int N; array[N] int y; vector[N] x;`, parameters: `real<lower=0, upper=1> theta; real a;`, discrete: `array[N] int<lower=0, upper=1> z;`,
-		model: `z ~ bernoulli(theta); for (n in 1:N) if (z[n]) { if (y[n] != 0) target += negative_infinity(); } else { array[1] real m = {a}; real q = m[z[n] + 1] + x[n]; y[n] ~ poisson_log(q); }`},
+		model: `z ~ bernoulli(theta); for (n in 1:N) if (z[n]) { if (y[n] != 0) y[n] ~ poisson(0.1); } else { array[1] real m = {a}; real q = m[z[n] + 1] + x[n]; y[n] ~ poisson_log(q); }`},
 	{name: "a choice of three", lo: 1, hi: 3, values: `{"N":3,"y":[0,2,0.4]}`,
 		data: `int N; vector[N] y;`, parameters: `simplex[3] w; real a;`, discrete: `array[N] int<lower=1, upper=3> z;`,
 		model: `for (n in 1:N) { if (z[n] == 1) { target += 0.3; y[n] ~ normal(a, 1); } else if (z[n] == 2) y[n] ~ cauchy(a, 2); else y[n] ~ std_normal(); z[n] ~ categorical(w); }`},
