@@ -85,6 +85,8 @@ func TestComplete(t *testing.T) {
 		{"data {\n  real<‸> x;\n}", "lower upper offset multiplier", "int"},
 		{"data {\n  int N; real<lower=0, ‸> x;\n}", "lower upper", "int"},
 		{"data {\n  int N; real<lower=‸> x;\n}", "N exp", "lower"},
+		{"data {\n  int N; real<lower=0, ‸> x;\n}", "missing censored_below censored_to", "int"},
+		{"data {\n  int N; vector<censored_below=0>[‸] x;\n}", "N", "lower"},
 		{"data {\n  int N; array[N] ‸\n}", "real int vector", "for N"},
 		{"data { int N; }\n‸", "parameters model", "data"},
 		{"functions {\n  ‸\n}", "real void", "for data_"},
@@ -157,6 +159,12 @@ func TestHover(t *testing.T) {
 		{program("  target += alpha + sigm‸a"), "real<lower=0> sigma"}, // the statement is unfinished
 		{program("  y ~ normal(beta, exp‸( "), "about exp"},
 		{"data { sim‸plex[3] p; }", "simplex"},
+		{"data { int N; vector<low‸er=0>[N] y; }", "lower bound"},
+		{"data { int N; vector<lower=0, miss‸ing>[N] y; }", "may lack elements"},
+		{"data { int N; vector<censored_‸below=0>[N] y; }", "this or less"},
+		{"data { int N; array[N] int s; vector<censored‸=s>[N] y; }", "−1"},
+		{"data { int N; vector<lower=N‸>[N] y; }", "int N"},
+		{"data { int J; array[J] int n; array[J] vector[n] y; } transformed data { real a = y‸[1, 1]; }", "ragged: `n` has the size of each row"},
 	} {
 		f, at := marked(t, c.text)
 		h, _ := analyse(f).Hover(f, at)
