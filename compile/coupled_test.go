@@ -107,6 +107,44 @@ func TestCoupled(t *testing.T) {
 	}
 }
 
+// TestArraysOfSlopes: right-hand sides of older versions of Torsten, whose states are arrays, give
+// the same results as those with vectors, but for rounding.
+func TestArraysOfSlopes(t *testing.T) {
+	const functions = `functions {
+  vector lost(real t, vector y, array[] real p, array[] real x_r, array[] int x_i) { return [-p[1] * y[1], p[1] * y[1]]'; }
+  array[] real old_lost(real t, array[] real y, array[] real p, array[] real x_r, array[] int x_i) { return {-p[1] * y[1], p[1] * y[1]}; }
+  vector driven(real t, vector y, vector z, array[] real p, array[] real x_r, array[] int x_i) { return [z[2] / p[2] - p[3] * y[1]]'; }
+  array[] real old_driven(real t, array[] real y, array[] real z, array[] real p, array[] real x_r, array[] int x_i) { return {z[2] / p[2] - p[3] * y[1]}; }
+}
+`
+	const schedule = "{0, 1, 3}, {10, 0, 0}, {0, 0, 0}, {0, 0, 0}, {1, 0, 0}, {1, 2, 2}, {0, 0, 0}, {0, 0, 0}"
+	for _, call := range []string{
+		"to_vector(pmx_solve_rk45($lost, 2, " + schedule + ", {k}))",
+		"to_vector(pmx_solve_bdf($lost, 2, " + schedule + ", {k}, {1, 1}, {0.1, 0}, {{0}}, {{0}}, 1e-7, 1e-7, 1000))",
+		"to_vector(pmx_solve_group_adams($lost, 2, {3}, " + schedule + ", {k}))",
+		"to_vector(pmx_solve_onecpt_rk45($driven, 1, " + schedule + ", {k, 30, 1.5}))",
+		"to_vector(pmx_solve_group_twocpt_bdf($driven, 1, {3}, " + schedule + ", {k, 12, 30, 50, 1.5}))",
+		"to_vector(to_array_1d(pmx_integrate_ode_adams($lost, {10, 0}, 0, {1, 3}, {k}, {0}, {0})))",
+		"to_vector(pmx_integrate_ode_group_bdf($lost, {{10, 0}}, 0, {2}, {1, 3}, {{k}}, {{0}}, {{0}}))",
+	} {
+		var want []float64
+		for _, old := range []string{"", "old_"} {
+			m := modelOf(t, functions+"parameters { real k; }\nmodel { target += sum(square("+strings.ReplaceAll(call, "$", old)+")); }", BindOptions{})
+			slope := make([]float64, 1)
+			lp, err := m.LogDensityGrad([]float64{0.7}, slope)
+			if err != nil {
+				t.Fatalf("%s: %v", call, err)
+			}
+			got := []float64{lp, slope[0]}
+			if want == nil {
+				want = got
+			} else if !(math.Abs(got[0]-want[0]) <= 1e-12*math.Abs(want[0]) && math.Abs(got[1]-want[1]) <= 1e-12*math.Abs(want[1])) || slope[0] == 0 {
+				t.Errorf("%s: %v with arrays, %v with vectors", call, got, want)
+			}
+		}
+	}
+}
+
 // TestSolverFails checks that the message of a solver which fails has subject, time and state.
 func TestSolverFails(t *testing.T) {
 	const text = `functions {

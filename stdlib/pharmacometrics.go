@@ -1,6 +1,7 @@
 package stdlib
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -291,13 +292,18 @@ func solver(name, driver, params string) (text, integrate string) {
 	if strings.HasSuffix(name, "_bdf") {
 		file, integrate = "seulex", "integrate_stiff"
 	}
-	text = `
-vector f(real t, vector y, ` + driver + systemArgs + `) { reject(""); }
+	text = slopes(driver) + `
 matrix jacobian_rhs_1(real t, vector y, ` + params + `) { reject(""); }
 vector detach(vector x) { reject(""); }
 matrix detach(matrix x) { reject(""); }
 real detach(real x) { reject(""); }`
 	return text + strings.NewReplacer("$params", ", "+params, "$args", names(params), "$where", where(strings.Contains(name, "_group_"))).Replace(source("adaptive", file)), integrate
+}
+
+// slopes declares the right-hand side of the user.
+func slopes(driver string) string {
+	return `
+vector f(real t, vector y, ` + driver + systemArgs + `) { reject(""); }`
 }
 
 // generalModel returns the source for a system of differential equations with events.
@@ -442,5 +448,42 @@ array[] real solve(` + strings.Join(args, ", ") + `) {
 				doc:  "The state of the linear system dy/dt = K y with the matrix theta = K, by the matrix exponential." + doc,
 				text: linearModel("linode", "rows(table(theta)[1])", "matrix", "array[] matrix")})
 	}
+	for _, p := range out { // the end is that of the list before
+		if p.function != nil {
+			out = append(out, p.withArrays())
+		}
+	}
 	return out
 }
+
+// withArrays returns the same functions for right-hand sides whose states are arrays of reals, as
+// in older versions of Torsten.
+func (p pmx) withArrays() pmx {
+	f := *p.function
+	f.Result, f.Params = tReal.Array(1), slices.Clone(f.Params)
+	for i, arg := range f.Params {
+		if arg.Type.Equal(tVec) {
+			f.Params[i].Type = f.Result
+		}
+	}
+	text := p.text
+	p.function, p.text = &f, func(name string, args []string) string { return overArrays(text(name, args)) }
+	return p
+}
+
+// overArrays returns a source in which f, the right-hand side, has arrays of reals.
+func overArrays(text string) string {
+	driver, driven := "", ""
+	if strings.Contains(text, slopes("vector z, ")) {
+		driver, driven = "vector z, ", "to_array_1d(z), "
+	}
+	begin, end, _ := strings.Cut(text, slopes(driver))
+	declared := "real t, vector y, " + driver + systemArgs
+	return callOfF.ReplaceAllString(begin, "${1}slope(") + `
+array[] real f(` + strings.ReplaceAll(declared, "vector ", "array[] real ") + `) { reject(""); }
+vector slope(` + declared + `) { return to_vector(f(t, to_array_1d(y), ` + driven + `of, x_r, x_i)); }` +
+		callOfF.ReplaceAllString(end, "${1}slope(")
+}
+
+// callOfF matches a call of f.
+var callOfF = regexp.MustCompile(`(\W)f\(`)
