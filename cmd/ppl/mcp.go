@@ -482,7 +482,8 @@ func (s *mcpServer) read(ctx context.Context, uri string) (mime, text string, er
 			fmt.Fprintf(&b, "%s  %s\n", e.Code, e.Title)
 		}
 	case rest == "doc/spec":
-		return specPage(ctx)
+		text, err := docs.Spec(ctx)
+		return "text/markdown", string(text), err
 	case len(parts) == 3 && parts[0] == "doc" && (parts[1] == "function" || parts[1] == "code"):
 		err = explainName(&b, parts[2])
 	case len(parts) == 2 && parts[0] == "schema":
@@ -497,12 +498,6 @@ func (s *mcpServer) read(ctx context.Context, uri string) (mime, text string, er
 		err = mcp.ErrNoResource
 	}
 	return "text/plain", b.String(), err
-}
-
-// specPage returns the specification of the language, which released programs carry.
-func specPage(ctx context.Context) (mime, text string, err error) {
-	pages, err := docs.Pages(ctx)
-	return "text/markdown", string(pages["spec.md"]), err
 }
 
 // report makes the report of a fit.

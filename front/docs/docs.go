@@ -3,6 +3,7 @@
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 //
 //	docs.go        Pages: the files of the site
+//	spec.go, spec_packed.go   Spec: the specification; in released programs embedded
 //	carried.go     for released programs, which embed the site
 //	carriednot.go  for other builds, which do not
 //
@@ -24,6 +25,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strings"
 )
@@ -35,8 +37,9 @@ const module = "github.com/ppl-lang/ppl"
 const builder = "./internal/cmd/site"
 
 // Pages returns the files of the site by slash-separated names. A program without an embedded site
-// builds it: from the clone of this module that contains the working directory, or from its own
-// version, which Go downloads. If that is not possible, the error explains what is missing.
+// builds it: from the clone of this module that contains the working directory, from the sources that
+// the program was compiled from, or from its own version, which Go downloads. If that is not
+// possible, the error explains what is missing.
 func Pages(ctx context.Context) (map[string][]byte, error) {
 	packed := carried()
 	if packed == nil {
@@ -78,6 +81,9 @@ func sources(ctx context.Context) (string, error) {
 	if path, dir, _ := strings.Cut(strings.TrimSpace(string(out)), "\n"); err == nil && path == module && dir != "" {
 		return dir, nil
 	}
+	if dir := compiledFrom(); dir != "" {
+		return dir, nil
+	}
 	version := ""
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path == module {
 		version = info.Main.Version
@@ -94,6 +100,21 @@ func sources(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return downloaded.Dir, nil
+}
+
+// compiledFrom returns the folder of the sources that this program was compiled from: a clone, or the
+// module in Go's cache. It is empty if they are gone, or the program was built with -trimpath.
+func compiledFrom() string {
+	_, file, _, ok := runtime.Caller(0)
+	if !ok || !filepath.IsAbs(file) {
+		return ""
+	}
+	dir := filepath.Dir(filepath.Dir(filepath.Dir(file))) // of front/docs/docs.go
+	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if first, _, _ := strings.Cut(string(text), "\n"); err != nil || strings.TrimSpace(first) != "module "+module {
+		return ""
+	}
+	return dir
 }
 
 // command runs the Go toolchain in a folder.

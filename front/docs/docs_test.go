@@ -13,10 +13,19 @@ func TestPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"index.html", "how-to/workflow.html", "style.css", "words.js", "spec.md"} {
+	for _, name := range []string{"index.html", "how-to/workflow.html", "style.css", "words.js"} {
 		if len(files[name]) == 0 {
 			t.Errorf("there is no %s", name)
 		}
+	}
+}
+
+// TestSpec checks that the specification is found, also where the working directory is no clone.
+func TestSpec(t *testing.T) {
+	t.Chdir(t.TempDir())
+	text, err := Spec(t.Context())
+	if err != nil || !strings.HasPrefix(string(text), "# ") {
+		t.Errorf("%.40q, %v", text, err)
 	}
 }
 

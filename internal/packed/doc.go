@@ -18,5 +18,6 @@ func Patterns() []string {
 		"front/report/page/*",
 		"front/web/page/*",
 		"lang/diag/codes*.go",
+		"spec.md",
 	}
 }

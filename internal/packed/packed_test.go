@@ -19,7 +19,7 @@ func TestPatterns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var want []string
+	want := []string{"spec.md"} // other programs read it from their sources
 	for name := range strings.FieldsSeq(string(out)) {
 		name = strings.TrimPrefix(name, module)
 		if !strings.HasPrefix(name, "front/cmdstan/home/") && !strings.HasPrefix(name, "stdlib/") { // read at every start, or 2 kB

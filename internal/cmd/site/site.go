@@ -94,16 +94,8 @@ func build(root string) (map[string][]byte, error) {
 		}
 	}
 	s.files["words.js"] = s.words.script()
-	if _, ok := s.pages[specification]; ok {
-		if s.files[specification], err = os.ReadFile(filepath.Join(s.root, specification)); err != nil {
-			return nil, err
-		}
-	}
 	return s.files, nil
 }
-
-// specification is a page that the site also has as Markdown, which ppl mcp gives to agents.
-const specification = "spec.md"
 
 // shelve reads the index.
 func (s *site) shelve() error {
