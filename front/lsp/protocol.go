@@ -315,6 +315,7 @@ type CallItem struct {
 	URI            string `json:"uri"`
 	Range          Range  `json:"range"`
 	SelectionRange Range  `json:"selectionRange"`
+	Asked          string `json:"data,omitempty"` // URI of the document whose calls the client asked for first
 }
 
 type CallParams struct {

@@ -33,13 +33,17 @@ func TestRenameIncluded(t *testing.T) {
 		place["newName"] = name
 		contains(t, what, c.ask("textDocument/rename", place), words...)
 	}
-	// The file is valid alone, but main.stan uses its function.
-	refused("in the part", at(uriOf(lib), 0, 5), "g", -32803, "lib.stanfunctions", "main.stan")
+	// The file is a part of main.stan, which is not open. A further program would break.
+	renamed("in the part", at(uriOf(lib), 0, 5), "g", uriOf(lib), uriOf(main), `"version":1`, `"version":null`)
+	more := write(t, dir, "more.stan", string(text))
+	refused("in the part of two programs", at(uriOf(lib), 0, 5), "g", -32803, "lib.stanfunctions", "more.stan")
 	renamed("a local name", at(uriOf(lib), 1, 7), "double_it", uriOf(lib), `"version":1`, "double_it")
 	refused("a local name that the program has", at(uriOf(lib), 1, 7), "x", -32803)
-	write(t, dir, "main.stan", string(text)+"generated quantities {\n  real double_it;\n}\n")
-	refused("a local name that another program has", at(uriOf(lib), 1, 7), "double_it", -32803, "main.stan")
-	write(t, dir, "main.stan", string(text))
+	write(t, dir, "more.stan", string(text)+"generated quantities {\n  real double_it;\n}\n")
+	refused("a local name that another program has", at(uriOf(lib), 1, 7), "double_it", -32803, "more.stan")
+	if err := os.Remove(more); err != nil {
+		t.Fatal(err)
+	}
 
 	// Renaming in the including program changes all uses, with the versions of open documents.
 	c.open(uriOf(main), string(text))

@@ -52,7 +52,7 @@ func (s *server) prepareCalls(_ context.Context, p *PlaceParams) (any, error) {
 	}
 	var out []CallItem
 	for _, o := range at.FunctionsAt(at.file, at.offset) {
-		out = append(out, s.callItem(o))
+		out = append(out, s.callItem(o, p.TextDocument.URI))
 	}
 	if out == nil {
 		return nil, nil
@@ -60,33 +60,51 @@ func (s *server) prepareCalls(_ context.Context, p *PlaceParams) (any, error) {
 	return out, nil
 }
 
-// callItem converts a function or block to the form of the protocol.
-func (s *server) callItem(o service.Outline) CallItem {
-	return CallItem{Name: o.Name, Kind: symbolKinds[o.Kind], Detail: o.Detail, URI: s.workspace.uri(o.Head.File), Range: rangeOf(o.Span), SelectionRange: rangeOf(o.Head)}
+// callItem converts a function or block to the form of the protocol. The URI is that of the document
+// that the client asked about.
+func (s *server) callItem(o service.Outline, uri string) CallItem {
+	return CallItem{Name: o.Name, Kind: symbolKinds[o.Kind], Detail: o.Detail, URI: s.workspace.uri(o.Head.File), Range: rangeOf(o.Span), SelectionRange: rangeOf(o.Head), Asked: uri}
+}
+
+// called finds the name of an item in the program of the document that the client asked about first.
+// The file of the item need not be open.
+func (w *workspace) called(item CallItem) (docPosition, error) {
+	if d, err := w.get(item.Asked); err == nil {
+		host := w.host(d)
+		if host == nil {
+			return docPosition{}, errOvertaken
+		}
+		for _, f := range host.Files() {
+			if w.uri(f) == item.URI {
+				return docPosition{host, f, offsetOf(f, item.SelectionRange.Start)}, nil
+			}
+		}
+	}
+	return w.at(item.URI, item.SelectionRange.Start)
 }
 
 // incomingCalls returns what calls a function.
 func (s *server) incomingCalls(_ context.Context, p *CallParams) (any, error) {
-	at, err := s.workspace.at(p.Item.URI, p.Item.SelectionRange.Start)
+	at, err := s.workspace.called(p.Item)
 	if err != nil {
 		return nil, err
 	}
 	out := []IncomingCall{}
 	for _, c := range at.Callers(at.file, at.offset) {
-		out = append(out, IncomingCall{s.callItem(c.Outline), ranges(c.Places)})
+		out = append(out, IncomingCall{s.callItem(c.Outline, p.Item.Asked), ranges(c.Places)})
 	}
 	return out, nil
 }
 
 // outgoingCalls returns the functions of the program that a function calls.
 func (s *server) outgoingCalls(_ context.Context, p *CallParams) (any, error) {
-	at, err := s.workspace.at(p.Item.URI, p.Item.SelectionRange.Start)
+	at, err := s.workspace.called(p.Item)
 	if err != nil {
 		return nil, err
 	}
 	out := []OutgoingCall{}
 	for _, c := range at.Callees(at.file, at.offset) {
-		out = append(out, OutgoingCall{s.callItem(c.Outline), ranges(c.Places)})
+		out = append(out, OutgoingCall{s.callItem(c.Outline, p.Item.Asked), ranges(c.Places)})
 	}
 	return out, nil
 }

@@ -101,7 +101,8 @@ func TestCompletionDoesNotWait(t *testing.T) {
 // TestStructure: calls, symbols of the workspace, selections, links, formatting while typing.
 func TestStructure(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "lib.stanfunctions", "real once(real x) {\n  return x;\n}\n")
+	const library = "real once(real x) {\n  return x;\n}\n"
+	write(t, dir, "lib.stanfunctions", library)
 	write(t, dir, "other.stan", "parameters {\n  real elsewhere;\n}\n")
 	const text = `functions {
 #include lib.stanfunctions
@@ -131,6 +132,16 @@ model {
 	}
 	contains(t, "incoming", c.ask("callHierarchy/incomingCalls", CallParams{item[0]}), `"name":"model"`, `"line":8,"character":14`, `"line":10,"character":12`)
 	contains(t, "outgoing", c.ask("callHierarchy/outgoingCalls", CallParams{item[0]}), `"name":"once"`, "lib.stanfunctions", `"line":2,"character":30`, `"line":2,"character":40`)
+	// The function is in a file that is not open; then it is open, as a part of the program.
+	var once []OutgoingCall
+	if err := json.Unmarshal([]byte(c.ask("callHierarchy/outgoingCalls", CallParams{item[0]})), &once); err != nil || len(once) == 0 {
+		t.Fatal(once, err)
+	}
+	contains(t, "incoming to a closed file", c.ask("callHierarchy/incomingCalls", CallParams{once[0].To}), `"name":"twice"`)
+	lib := uriOf(filepath.Join(dir, "lib.stanfunctions"))
+	c.open(lib, library)
+	contains(t, "incoming to an open file", c.ask("callHierarchy/incomingCalls", CallParams{once[0].To}), `"name":"twice"`)
+	contains(t, "references from the included file", c.ask("textDocument/references", at(lib, once[0].To.SelectionRange.Start.Line, once[0].To.SelectionRange.Start.Character+1)), "main.stan")
 	if got := c.ask("textDocument/prepareCallHierarchy", at(main, 8, 9)); got != "null" {
 		t.Errorf("a distribution of the library has calls: %s", got)
 	}

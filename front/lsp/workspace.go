@@ -184,11 +184,14 @@ func (w *workspace) program(f *source.File, path string) *program {
 	p.Snapshot = service.Analyse(f, service.Options{
 		Library:   w.server.options.Library,
 		Include:   w.includer(path),
-		Functions: strings.HasSuffix(f.Name, ".stanfunctions"),
+		Functions: functionsOnly(f.Name),
 		Ints:      w.ints.dataInts(path),
 	})
 	return p
 }
+
+// functionsOnly reports whether a file is the inside of a functions block.
+func functionsOnly(name string) bool { return strings.HasSuffix(name, ".stanfunctions") }
 
 // folders returns the folders that are searched for the includes of a model.
 func (w *workspace) folders(path string) []string {
@@ -268,7 +271,10 @@ const maxNeighbours = 200
 // same folder; the document itself if no program includes it.
 func (w *workspace) findHost(d *document) *program {
 	own := w.own(d)
-	if own == nil || d.path == "" || own.Tree.Block(0) != nil || len(own.Tree.Blocks) > 0 && len(own.Tree.Lost) == 0 {
+	if own == nil || d.path == "" {
+		return own
+	}
+	if !functionsOnly(d.path) && (own.Tree.Block(0) != nil || len(own.Tree.Blocks) > 0 && len(own.Tree.Lost) == 0) {
 		return own // it has its own blocks
 	}
 	for _, other := range w.open() {
