@@ -37,9 +37,9 @@ const module = "github.com/ppl-lang/ppl"
 const builder = "./internal/cmd/site"
 
 // Pages returns the files of the site by slash-separated names. A program without an embedded site
-// builds it: from the clone of this module that contains the working directory, from the sources that
-// the program was compiled from, or from its own version, which Go downloads. If that is not
-// possible, the error explains what is missing.
+// builds it: from the clone of this module that contains the working directory, from the sources
+// that it was compiled from, or from its own version, which Go downloads. If that is not possible,
+// the error explains what is missing.
 func Pages(ctx context.Context) (map[string][]byte, error) {
 	packed := carried()
 	if packed == nil {
@@ -102,8 +102,8 @@ func sources(ctx context.Context) (string, error) {
 	return downloaded.Dir, nil
 }
 
-// compiledFrom returns the folder of the sources that this program was compiled from: a clone, or the
-// module in Go's cache. It is empty if they are gone, or the program was built with -trimpath.
+// compiledFrom returns the folder of the sources that this program was compiled from: a clone, or
+// the module in Go's cache. It is empty if they are gone, or the program was built with -trimpath.
 func compiledFrom() string {
 	_, file, _, ok := runtime.Caller(0)
 	if !ok || !filepath.IsAbs(file) {

@@ -60,14 +60,14 @@ func (s *server) prepareCalls(_ context.Context, p *PlaceParams) (any, error) {
 	return out, nil
 }
 
-// callItem converts a function or block to the form of the protocol. The URI is that of the document
-// that the client asked about.
+// callItem converts a function or block to the form of the protocol. The URI is that of the
+// document that the client asked about.
 func (s *server) callItem(o service.Outline, uri string) CallItem {
 	return CallItem{Name: o.Name, Kind: symbolKinds[o.Kind], Detail: o.Detail, URI: s.workspace.uri(o.Head.File), Range: rangeOf(o.Span), SelectionRange: rangeOf(o.Head), Asked: uri}
 }
 
-// called finds the name of an item in the program of the document that the client asked about first.
-// The file of the item need not be open.
+// called finds the name of an item in the program of the document that the client asked about
+// first. The file of the item need not be open.
 func (w *workspace) called(item CallItem) (docPosition, error) {
 	if d, err := w.get(item.Asked); err == nil {
 		host := w.host(d)
