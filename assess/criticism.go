@@ -50,7 +50,7 @@ func (l *LogLik) Findings(r *criticise.Result, moved bool) []diagnose.Finding {
 			shown += fmt.Sprintf("%s (%.2g)", l.Names[i], r.K[i])
 		}
 		if len(bad) > 5 {
-			shown += ", …"
+			shown += fmt.Sprintf(" and %d more", len(bad)-5)
 		}
 		what, advice, folds := l.What(), "Look at these observations: the model finds them surprising. ", "cross-validate with larger folds"
 		settings := []string{"moment-match", "exact", "cv"}

@@ -1,6 +1,7 @@
 package assess
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -229,58 +230,71 @@ func temperedEvidence(ctx context.Context, f *fit.Fit, p *model.Posterior, at []
 
 // priorMass estimates the integral of the prior from draws of it. If the parameters cannot be drawn
 // one after another, the prior is sampled, as for parameters that a bound or a structure confines
-// and that have no statement, and for priors written as target += ….
-func priorMass(ctx context.Context, m *model.Model, values any, b model.BindOptions, seed uint64) (PriorMass, error) {
-	out := PriorMass{Flat: flat(m)}
+// and that have no statement, and for priors written as target += …. By chance, chains may seem not
+// to agree or the estimate may be unreliable. So both are judged again with more draws.
+func priorMass(ctx context.Context, m *model.Model, values any, b model.BindOptions, seed uint64) (out PriorMass, err error) {
+	out.Flat = flat(m)
 	if out.Flat != nil {
 		out.Reason = "parameters have no prior"
 		return out, nil
 	}
-	const chains, draws = 4, 1000
-	drawn, err := SamplePrior(ctx, m, values, b, fit.Options{Chains: chains, Draws: draws, Seed: seed})
+	for _, draws := range []int{1000, 4000} {
+		var more bool
+		if out, more, err = priorMassOf(ctx, m, values, b, draws, seed); err != nil || !more {
+			break
+		}
+	}
+	return out, err
+}
+
+// priorMassOf does it with a number of draws of each of four chains. more says that more draws may
+// help.
+func priorMassOf(ctx context.Context, m *model.Model, values any, b model.BindOptions, draws int, seed uint64) (out PriorMass, more bool, err error) {
+	drawn, err := SamplePrior(ctx, m, values, b, fit.Options{Chains: 4, Draws: draws, Seed: seed})
 	switch {
 	case ctx.Err() != nil:
-		return out, ctx.Err()
+		return out, false, ctx.Err()
 	case errors.Is(err, warmup.ErrImproper):
 		out.Doubtful, out.Reason = true, "its density stays flat over any distance"
-		return out, nil
+		return out, false, nil
 	case err != nil:
 		out.Reason = err.Error()
-		return out, nil
+		return out, false, nil
 	}
 	problem := func(f diagnose.Finding) bool { return f.Severity == diagnose.Problem }
 	if !drawn.Direct && slices.ContainsFunc(drawn.Findings(), problem) {
 		out.Doubtful, out.Reason = true, "chains that sample it do not agree"
-		return out, nil
+		return out, true, nil
 	}
 	derived, err := m.Derive(predict.Prior)
 	if err != nil {
-		return out, err
+		return out, false, err
 	}
 	p, err := derived.BindContext(ctx, values, b)
 	if err != nil {
-		return out, err
+		return out, false, err
 	}
 	rng := rand.New(rand.NewPCG(seed, 0x7072696f))
 	points, err := chainsOf(p, m, drawn.Fit, rng)
 	if err != nil {
-		return out, err
+		return out, false, err
 	}
 	z, err := bridge.LogZ(ctx, points, densityOf(p), rng)
 	switch {
 	case ctx.Err() != nil:
-		return out, err
+		return out, false, err
 	case err != nil:
 		out.Reason = err.Error()
 	case !reliable(z) || z.Error > massError:
 		out.Reason = "the estimate of its integral is not reliable"
+		return out, true, nil
 	default:
 		out.Known = true
 		if math.Abs(z.LogZ) > max(massMin, massErrors*z.Error) {
 			out.Log, out.Error = z.LogZ, z.Error
 		}
 	}
-	return out, nil
+	return out, false, nil
 }
 
 // flat lists the parameters of a model that have no prior and no bounds on both sides.
@@ -304,9 +318,9 @@ func flat(m *model.Model) []string {
 }
 
 // An estimate by bridge sampling is reliable if its iterations converge, if the draws and the
-// proposal overlap in at least this effective number of draws, and if the estimates from the two
-// halves of the draws agree. They agree if they differ by at most this number of standard errors,
-// or too little to matter.
+// proposal overlap in at least this effective number of draws, and if the estimates from the parts of
+// the draws agree. They agree if they differ by at most this number of standard errors, or too
+// little to matter.
 const (
 	bridgeEffective = 50
 	bridgeErrors    = 4
@@ -315,13 +329,24 @@ const (
 
 // reliable reports whether an estimate by bridge sampling is reliable.
 func reliable(e bridge.Estimate) bool {
-	a, b := e.Halves[0], e.Halves[1]
-	for _, h := range e.Halves {
-		if !h.Settled || !(h.Effective >= bridgeEffective) {
+	a, b := furthest(e)
+	return overlaps(e) && !differ(a.LogZ, a.Error, b.LogZ, b.Error)
+}
+
+// overlaps reports whether the draws of all parts overlap with their proposals.
+func overlaps(e bridge.Estimate) bool {
+	for _, p := range e.Parts {
+		if !p.Settled || !(p.Effective >= bridgeEffective) {
 			return false
 		}
 	}
-	return !differ(a.LogZ, a.Error, b.LogZ, b.Error)
+	return true
+}
+
+// furthest returns the smallest and the largest estimate of the parts.
+func furthest(e bridge.Estimate) (low, high bridge.Part) {
+	byLog := func(a, b bridge.Part) int { return cmp.Compare(a.LogZ, b.LogZ) }
+	return slices.MinFunc(e.Parts[:], byLog), slices.MaxFunc(e.Parts[:], byLog)
 }
 
 // differ reports whether two estimates differ by more than their standard errors explain and by
@@ -336,15 +361,15 @@ func (e *Evidence) Findings(name string) []diagnose.Finding {
 	add := func(code string, severity diagnose.Severity, summary, advice string) {
 		findings = append(findings, diagnose.Finding{Code: code, Severity: severity, Summary: name + ": " + summary, Advice: advice})
 	}
-	a, b := e.Bridge.Halves[0], e.Bridge.Halves[1]
+	a, b := furthest(e.Bridge)
 	switch {
 	case e.Tempering && reliable(e.Bridge) && differ(e.Tempered.LogZ, e.Tempered.Error, e.Bridge.LogZ, e.Bridge.Error):
 		add("evidence-methods", diagnose.Problem,
 			fmt.Sprintf("log evidence is %.2f ± %.2g by tempering and %.2f ± %.2g by bridge sampling.", e.Tempered.LogZ, e.Tempered.Error, e.Bridge.LogZ, e.Bridge.Error),
 			"Make more draws. If the two still differ, trust neither.")
 	case e.Tempering || reliable(e.Bridge):
-	case !a.Settled || !b.Settled || !(min(a.Effective, b.Effective) >= bridgeEffective):
-		effective := min(a.Effective, b.Effective)
+	case !overlaps(e.Bridge):
+		effective := e.Bridge.Effective()
 		if math.IsNaN(effective) {
 			effective = 0
 		}
@@ -352,8 +377,8 @@ func (e *Evidence) Findings(name string) []diagnose.Finding {
 			fmt.Sprintf("the estimate of the evidence is not reliable: the effective number of draws where the posterior and the normal distribution fitted to it overlap is only about %.0f.", effective),
 			"Make more draws. If the posterior has several modes or long tails, sample it with parallel tempering.")
 	default:
-		add("evidence-halves", diagnose.Problem,
-			fmt.Sprintf("the estimate of the evidence is not reliable: the two halves of the draws give %.2f ± %.2g and %.2f ± %.2g.", a.LogZ, a.Error, b.LogZ, b.Error),
+		add("evidence-parts", diagnose.Problem,
+			fmt.Sprintf("the estimate of the evidence is not reliable: parts of the draws give %.2f ± %.2g and %.2f ± %.2g.", a.LogZ, a.Error, b.LogZ, b.Error),
 			"Make more draws.")
 	}
 	switch {

@@ -201,7 +201,7 @@ func byEvidence(all []weighed) []evidenceModelJSON {
 		e := w.evidence
 		m := evidenceModelJSON{Model: w.name, Evidence: logJSON{number(e.Log), number(e.Error)}, Method: "bridge",
 			Bridge:      logJSON{number(e.Bridge.LogZ), number(e.Bridge.Error)},
-			Effective:   number(min(e.Bridge.Halves[0].Effective, e.Bridge.Halves[1].Effective)),
+			Effective:   number(e.Bridge.Effective()),
 			PriorMass:   logJSON{number(math.NaN()), number(math.NaN())},
 			BayesFactor: logJSON{number(e.Log - best.Log), number(math.Hypot(e.Error, best.Error))},
 			Probability: number(math.Exp(e.Log-best.Log) / total),

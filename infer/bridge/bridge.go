@@ -9,7 +9,7 @@
 // proposal is a normal distribution fitted to draws. First the target is made symmetric (warp-III):
 // the mean of its densities at x and at the mirror image of x has the same constant and no skew.
 //
-//	bridge.go    LogZ: both halves of the draws, each with a proposal fitted to the other
+//	bridge.go    LogZ: three parts of the draws, each with a proposal fitted to the next
 //	proposal.go  proposal: the normal distribution
 //	optimal.go   optimal: the iterations for the bridge of least variance, and the error
 //
@@ -38,13 +38,30 @@ type Estimate struct {
 	LogZ  float64
 	Error float64 // standard error
 
-	// Halves are the two estimates whose mean is LogZ. They use different draws of the target and
-	// of the proposal. If they differ by many standard errors, the standard errors are too small.
-	Halves [2]Half
+	// Parts are the estimates whose mean is LogZ. They use different draws of the target and of the
+	// proposal. If they differ by many standard errors, the standard errors are too small.
+	Parts [parts]Part
 }
 
-// Half is the estimate from one half of the draws, with a proposal fitted to the other.
-type Half struct {
+// Effective returns the smallest effective number of draws of the parts; NaN if one has none.
+func (e *Estimate) Effective() float64 {
+	least := math.Inf(1)
+	for _, p := range e.Parts {
+		least = min(least, p.Effective)
+	}
+	return least
+}
+
+// parts is the number of parts of the draws. The proposal of each is fitted to the next one, in a
+// ring. Let d be the error of a fit, which is about linear in its draws. The error of an estimate
+// has a term that is bilinear in the d of its draws and the d of the draws that its proposal was
+// fitted to. Two halves that exchange their draws have this term in common, so that their estimates
+// are correlated, and their mean has a larger error than independent ones would have. In a ring of
+// three no two parts exchange draws, and the terms are uncorrelated.
+const parts = 3
+
+// Part is the estimate from one part of the draws, with a proposal fitted to another.
+type Part struct {
 	LogZ  float64
 	Error float64
 
@@ -58,47 +75,48 @@ type Half struct {
 }
 
 // ErrFewDraws says that there are too few draws for an estimate.
-var ErrFewDraws = errors.New("bridge sampling: each chain needs at least 8 draws")
+var ErrFewDraws = errors.New("bridge sampling: each chain needs at least 12 draws")
 
 // minDraws is the minimum number of draws of a chain.
-const minDraws = 8
+const minDraws = 12
 
 // LogZ estimates the logarithm of the integral of a density from draws of it, by chain. All draws
 // have the same length, the number of dimensions, which must not be 0. With n draws, LogZ evaluates
 // the density at 4n points: the draws, their mirror images, and the same for n draws of the
 // proposals.
 func LogZ(ctx context.Context, draws [][][]float64, density Density, rng *rand.Rand) (Estimate, error) {
-	var halves [2][][][]float64 // by half and chain
+	var split [parts][][][]float64 // by part and chain
 	for _, chain := range draws {
 		if len(chain) < minDraws {
 			return Estimate{}, ErrFewDraws
 		}
-		middle := len(chain) / 2
-		halves[0] = append(halves[0], chain[:middle])
-		halves[1] = append(halves[1], chain[middle:])
+		for i := range split {
+			split[i] = append(split[i], chain[i*len(chain)/parts:(i+1)*len(chain)/parts])
+		}
 	}
 	if len(draws) == 0 {
 		return Estimate{}, ErrFewDraws
 	}
 	var out Estimate
-	for i := range halves {
-		half, err := estimate(ctx, halves[1-i], halves[i], density, rng)
+	square := 0.0
+	for i := range split {
+		part, err := estimate(ctx, split[(i+1)%parts], split[i], density, rng)
 		if err != nil {
 			return Estimate{}, err
 		}
-		out.Halves[i] = half
+		out.Parts[i] = part
+		out.LogZ += part.LogZ / parts
+		square += part.Error * part.Error
 	}
-	a, b := out.Halves[0], out.Halves[1]
-	out.LogZ = (a.LogZ + b.LogZ) / 2
-	out.Error = math.Hypot(a.Error, b.Error) / 2
+	out.Error = math.Sqrt(square) / parts
 	return out, nil
 }
 
 // estimate fits a proposal to the draws in fitted, and estimates the constant from other draws.
-func estimate(ctx context.Context, fitted, draws [][][]float64, density Density, rng *rand.Rand) (Half, error) {
+func estimate(ctx context.Context, fitted, draws [][][]float64, density Density, rng *rand.Rand) (Part, error) {
 	p, err := fit(fitted)
 	if err != nil {
-		return Half{}, err
+		return Part{}, err
 	}
 	var points [][]float64
 	var lengths []int
@@ -111,11 +129,11 @@ func estimate(ctx context.Context, fitted, draws [][][]float64, density Density,
 	}
 	target, err := p.logRatios(ctx, points, density)
 	if err != nil {
-		return Half{}, err
+		return Part{}, err
 	}
 	reference, err := p.logRatios(ctx, proposed, density)
 	if err != nil {
-		return Half{}, err
+		return Part{}, err
 	}
 	return optimal(target, reference, lengths, effective(draws)), nil
 }

@@ -20,30 +20,30 @@ const (
 // The best bridge is 1/(s₁q/Z + s₂g), where s₁ and s₂ are the two shares of the effective numbers
 // of draws. It depends on Z, so each iteration uses the Z of the previous one. This fixed-point
 // iteration converges from any start (Meng and Wong 1996).
-func optimal(target, reference []float64, lengths []int, size float64) Half {
+func optimal(target, reference []float64, lengths []int, size float64) Part {
 	n := float64(len(reference))
 	s1, s2 := size/(size+n), n/(size+n)
-	half := Half{LogZ: math.NaN(), Error: math.NaN()}
+	part := Part{LogZ: math.NaN(), Error: math.NaN()}
 	sorted := slices.Sorted(slices.Values(target))
 	logZ := sorted[len(sorted)/2]
 	if math.IsInf(logZ, 0) || math.IsNaN(logZ) {
-		return half
+		return part
 	}
 	// With ratio = q/(Zg), the estimate is Z times the mean of ratio/(s₁ ratio + s₂) over the draws
 	// of the proposal divided by the mean of 1/(s₁ ratio + s₂) over those of the target.
 	above := func(l float64) float64 { return 1 / (s1 + s2*math.Exp(logZ-l)) }
 	below := func(l float64) float64 { return 1 / (s1*math.Exp(l-logZ) + s2) }
-	for half.Iterations < maxIterations && !half.Settled {
-		half.Iterations++
+	for part.Iterations < maxIterations && !part.Settled {
+		part.Iterations++
 		numerator, denominator := mean(reference, above), mean(target, below)
 		step := math.Log(numerator / denominator)
 		if math.IsNaN(step) || math.IsInf(step, 0) {
-			return half
+			return part
 		}
 		logZ += step
-		half.Settled = math.Abs(step) < tolerance
+		part.Settled = math.Abs(step) < tolerance
 	}
-	half.LogZ = logZ
+	part.LogZ = logZ
 	f1, f2 := make([]float64, len(reference)), make([][]float64, 0, len(lengths))
 	for i, l := range reference {
 		f1[i] = above(l)
@@ -61,9 +61,9 @@ func optimal(target, reference []float64, lengths []int, size float64) Half {
 		draws = float64(len(all))
 	}
 	a, b := relativeVariance(f1), relativeVariance(all)
-	half.Error = math.Sqrt(a/n + b/draws)
-	half.Effective = min(n/(1+a), draws/(1+b))
-	return half
+	part.Error = math.Sqrt(a/n + b/draws)
+	part.Effective = min(n/(1+a), draws/(1+b))
+	return part
 }
 
 // mean returns the mean of f over values.
