@@ -318,8 +318,8 @@ func flat(m *model.Model) []string {
 }
 
 // An estimate by bridge sampling is reliable if its iterations converge, if the draws and the
-// proposal overlap in at least this effective number of draws, and if the estimates from the parts of
-// the draws agree. They agree if they differ by at most this number of standard errors, or too
+// proposal overlap in at least this effective number of draws, and if the estimates from the parts
+// of the draws agree. They agree if they differ by at most this number of standard errors, or too
 // little to matter.
 const (
 	bridgeEffective = 50

@@ -117,6 +117,7 @@ func (w *work) oneProbability(c *assess.Curve) (*assess.Curve, string) {
 // The ranks of answers, in the order in which they are given.
 const (
 	ofNamed     = iota // predictors that the question names
+	ofAsked            // parameters that it names, such as season
 	ofStates           // discrete parameters
 	ofCurves           // functions
 	ofPredictor        // other predictors
@@ -128,32 +129,44 @@ const (
 )
 
 // limitOf is the maximum number of answers of each rank.
-var limitOf = [ranks]int{4, 2, 2, 4, 2, 3, 1, 6}
+var limitOf = [ranks]int{4, 3, 2, 2, 4, 2, 3, 1, 6}
 
 // sentence is a candidate for an answer.
 type sentence struct {
-	rank int
-	text string
+	rank  int
+	text  string
+	about string // the variable of the data that it is about; "": none
 }
 
 // answers gives the candidates in order: what predictors do, then the rest. Without predictors and
 // curves, parameters come first. The same is true with several outcomes, whose expectations alone
-// say little.
+// say little. With curves alone, parameters are last.
 func (w *work) answers() {
 	w.generated()
 	w.spreads()
-	predicted := slices.ContainsFunc(w.candidates, func(s sentence) bool { return s.rank <= ofPredictor && s.rank != ofStates })
-	order := []int{ofNamed, ofStates, ofCurves, ofPredictor, ofGenerated, ofSpread, ofGroups}
-	if !predicted {
-		order = []int{ofStates, ofGenerated, ofSpread, ofParameter, ofGroups}
-		w.parameters()
+	has := func(ranks ...int) bool {
+		return slices.ContainsFunc(w.candidates, func(s sentence) bool { return slices.Contains(ranks, s.rank) })
 	}
+	order := []int{ofNamed, ofAsked, ofStates, ofCurves, ofPredictor, ofGenerated, ofSpread, ofGroups}
+	predicted := has(ofNamed, ofPredictor)
+	switch {
+	case !predicted && !has(ofCurves):
+		order = []int{ofStates, ofGenerated, ofAsked, ofSpread, ofParameter, ofGroups}
+	case !predicted:
+		order = append(order, ofParameter)
+	}
+	w.parameters()
+	var along []string // variables along which a curve is stated
 	for _, rank := range order {
 		n := 0
 		for _, s := range w.candidates {
-			if s.rank == rank && n < limitOf[rank] && len(w.report.Answers) < maxAnswered {
+			repeated := rank != ofCurves && s.about != "" && slices.Contains(along, s.about)
+			if s.rank == rank && !repeated && n < limitOf[rank] && len(w.report.Answers) < maxAnswered {
 				w.report.Answers = append(w.report.Answers, s.text)
 				n++
+				if rank == ofCurves {
+					along = append(along, s.about)
+				}
 			}
 		}
 	}
@@ -171,24 +184,31 @@ func (w *work) rankOf(c *assess.Curve) int {
 			}
 		}
 	}
-	if w.report.Fitted == nil {
-		return ofPredictor
-	}
-	question := wordsOf(w.report.Fitted.Question)
 	names := []string{c.Name}
 	if c.Factor {
 		for i := range c.Points {
 			names = append(names, c.Value(i).Label)
 		}
 	}
-	for _, name := range names {
-		for _, word := range wordsOf(name) {
-			if len(word) > 2 && slices.ContainsFunc(question, func(q string) bool { return strings.HasPrefix(q, word) }) {
-				return ofNamed
-			}
-		}
+	if slices.ContainsFunc(names, w.asked) {
+		return ofNamed
 	}
 	return ofPredictor
+}
+
+// asked reports whether the question has a word that begins as a word of the name.
+func (w *work) asked(name string) bool {
+	if w.report.Fitted == nil {
+		return false
+	}
+	text, _, _ := strings.Cut(w.report.Fitted.Question, "\n")
+	if i := strings.LastIndexByte(w.report.Fitted.Question, '?'); i >= 0 {
+		text = w.report.Fitted.Question[:i]
+	}
+	question := wordsOf(text)
+	return slices.ContainsFunc(wordsOf(name), func(word string) bool {
+		return len(word) > 2 && slices.ContainsFunc(question, func(q string) bool { return strings.HasPrefix(q, word) })
+	})
 }
 
 // wordsOf divides a text into its words, in lower case.
@@ -247,19 +267,121 @@ func (w *work) shown(i int) bool {
 	return (s.Aside == nil || !s.Aside[i]) && !math.IsNaN(w.rows[i].Mean) && !math.IsInf(w.rows[i].Mean, 0)
 }
 
-// generated states the numbers that the model computes from its parameters.
+// generated states the numbers and vectors that the model computes from its parameters.
 func (w *work) generated() {
 	m, err := w.fit.Model()
 	if err != nil {
 		return
 	}
-	for i, name := range w.names {
-		for _, v := range m.Program().IR().GeneratedQuantityVars {
-			if v.Name == name && w.shown(i) && !w.correlates(i) {
-				w.candidates = append(w.candidates, sentence{ofGenerated, w.statement(i)})
+	discrete := slices.Collect(m.Program().Discretes())
+	for _, v := range m.Program().IR().GeneratedQuantityVars {
+		if slices.Contains(discrete, v.Name) {
+			continue // has its own sentence
+		}
+		var elements []int
+		for i, name := range w.names {
+			finite := !math.IsNaN(w.rows[i].Mean) && !math.IsInf(w.rows[i].Mean, 0)
+			if variableOf(name) == v.Name && finite && !w.mirrored(name) && len(indicesOf(name)) < 2 && !w.correlates(i) {
+				elements = append(elements, i)
 			}
 		}
+		if !slices.ContainsFunc(elements, w.shown) || len(elements) > maxCompared && w.rank(v.Name) > 0 {
+			continue
+		}
+		if text := w.together(v.Name, elements); text != "" {
+			w.candidates = append(w.candidates, sentence{rank: ofGenerated, text: text})
+		}
 	}
+}
+
+// together states the elements of a variable in one sentence, or the lowest and the highest of many
+// that have names; "" if those have none.
+func (w *work) together(variable string, elements []int) string {
+	if len(elements) == 1 {
+		return w.statement(elements[0])
+	}
+	labels, named := w.elementNames(elements)
+	number := func(k int) string {
+		r := w.rows[elements[k]]
+		return interval(r.Mean, r.Q5, r.Q95, r.SD)
+	}
+	value := func(k int) string { return number(k) + " for " + labels[k] }
+	if len(elements) <= maxCompared {
+		var parts []string
+		for k := range elements {
+			switch {
+			case named:
+				parts = append(parts, value(k))
+			case k == 0:
+				parts = append(parts, labels[k]+" is "+number(k))
+			default:
+				parts = append(parts, labels[k]+" "+number(k))
+			}
+		}
+		if named {
+			variable += " is "
+		}
+		return variable + strings.Join(parts, ", ") + "."
+	}
+	if !named {
+		return ""
+	}
+	low, high := 0, 0
+	for k, i := range elements {
+		if w.rows[i].Mean < w.rows[elements[low]].Mean {
+			low = k
+		}
+		if w.rows[i].Mean > w.rows[elements[high]].Mean {
+			high = k
+		}
+	}
+	return fmt.Sprintf("%s is highest, %s, and lowest, %s.", variable, value(high), value(low))
+}
+
+// elementNames names elements of a variable: by the levels of a factor, else by the values of the
+// only column of the data that has as many different ones, else by their indices.
+func (w *work) elementNames(elements []int) (names []string, named bool) {
+	label := w.report.Summary.Label
+	for _, i := range elements {
+		if label != nil && label[i] != "" {
+			names = append(names, label[i])
+		}
+	}
+	if len(names) == len(elements) {
+		return names, true
+	}
+	names = nil
+	if column, x := w.columnOf(len(elements)); column != "" {
+		for _, v := range x {
+			names = append(names, fmt.Sprintf("%s %.4g", column, v))
+		}
+		return names, true
+	}
+	for _, i := range elements {
+		names = append(names, "["+indexOf(w.names[i])+"]")
+	}
+	return names, false
+}
+
+// columnOf returns the only column of numbers of the data that has n different values; "" if none
+// or several have.
+func (w *work) columnOf(n int) (name string, x []float64) {
+	values, err := w.fit.Data()
+	if err != nil || values == nil {
+		return "", nil
+	}
+	for _, column := range values.Names() {
+		v, _ := values.Get(column)
+		levels, _ := values.Factor(column)
+		if len(v.Shape) != 1 || len(v.Reals) != n || levels != nil || w.roles.Outcomes[column] || len(slices.Compact(slices.Sorted(slices.Values(v.Reals)))) != n {
+			continue
+		}
+		if name != "" {
+			return "", nil
+		}
+		name, x = column, v.Reals
+	}
+	return name, x
 }
 
 // correlates reports whether a quantity equals a correlation of group-level terms. These have their
@@ -294,7 +416,7 @@ func (w *work) spreads() {
 			}
 		}
 		r := w.rows[i]
-		w.candidates = append(w.candidates, sentence{ofSpread, fmt.Sprintf("The standard deviation of %s%s, %s, is %s.", what, w.byOf(of), name, interval(r.Mean, r.Q5, r.Q95, r.SD))})
+		w.candidates = append(w.candidates, sentence{rank: ofSpread, text: fmt.Sprintf("The standard deviation of %s%s, %s, is %s.", what, w.byOf(of), name, interval(r.Mean, r.Q5, r.Q95, r.SD))})
 	}
 	for _, factor := range slices.Sorted(maps.Keys(w.roles.Correlations)) {
 		for _, c := range w.correlationsOf(factor) {
@@ -310,7 +432,7 @@ func (w *work) spreads() {
 			}
 			q := diagnose.Quantiles(c.draws, 0.05, 0.95)
 			mean, sd := moments(c.draws)
-			w.candidates = append(w.candidates, sentence{ofSpread, fmt.Sprintf("The correlation of the %s and the %s%s is %s: %s.", a, b, w.byOf(c.of), interval(mean, q[0], q[1], sd), signed(float64(above)/float64(len(c.draws)), 1-float64(above)/float64(len(c.draws))))})
+			w.candidates = append(w.candidates, sentence{rank: ofSpread, text: fmt.Sprintf("The correlation of the %s and the %s%s is %s: %s.", a, b, w.byOf(c.of), interval(mean, q[0], q[1], sd), signed(float64(above)/float64(len(c.draws)), 1-float64(above)/float64(len(c.draws))))})
 		}
 	}
 }
@@ -329,29 +451,49 @@ func moments(values []float64) (mean, sd float64) {
 // maxStated is the maximum number of elements of a variable that are stated.
 const maxStated = 4
 
-// parameters states the population parameters.
+// parameters states the population parameters, a sentence for each variable. Those that the
+// question names come first, unless a predictor of that name has a sentence.
 func (w *work) parameters() {
-	elements := map[string]int{}
-	for _, name := range w.names {
-		elements[variableOf(name)]++
-	}
-	generated := map[string]bool{}
+	discrete, generated := map[string]bool{}, map[string]bool{}
 	if m, err := w.fit.Model(); err == nil {
+		for name := range m.Program().Discretes() {
+			discrete[name] = true
+		}
 		for _, v := range m.Program().IR().GeneratedQuantityVars {
 			generated[v.Name] = true
 		}
 	}
+	var order []string
+	elements := map[string][]int{}
 	for i, name := range w.names {
 		v := variableOf(name)
 		_, spread := w.roles.Scales[v]
-		if elements[v] > maxStated || !w.shown(i) || w.rank(v) > 0 || w.curved[v] || w.roles.Symmetric[v] || spread {
+		if !w.shown(i) || w.rank(v) > 0 || w.curved[v] || w.roles.Symmetric[v] || spread || discrete[v] || generated[v] {
+			continue // or stated already
+		}
+		if elements[v] == nil {
+			order = append(order, v)
+		}
+		elements[v] = append(elements[v], i)
+	}
+	for _, v := range order {
+		if len(elements[v]) > maxStated {
 			continue
 		}
-		if generated[name] {
-			continue // stated already
+		rank := ofParameter
+		if w.asked(v) && !w.predicts(v) {
+			rank = ofAsked
 		}
-		w.candidates = append(w.candidates, sentence{ofParameter, w.statement(i)})
+		w.candidates = append(w.candidates, sentence{rank: rank, text: w.together(v, elements[v])})
 	}
+}
+
+// predicts reports whether a predictor with a word of the name has a sentence.
+func (w *work) predicts(name string) bool {
+	words := wordsOf(name)
+	return slices.ContainsFunc(w.candidates, func(s sentence) bool {
+		return s.about != "" && slices.ContainsFunc(wordsOf(s.about), func(word string) bool { return slices.Contains(words, word) })
+	})
 }
 
 // shareAbove returns the share of the draws in which a is above b.
@@ -383,7 +525,11 @@ func interval(mean, low, high, sd float64) string {
 		if d < 0 || d > 6 || math.IsNaN(v) || math.IsInf(v, 0) {
 			return strconv.FormatFloat(v, 'g', 4, 64)
 		}
-		return strconv.FormatFloat(v, 'f', d, 64)
+		text := strconv.FormatFloat(v, 'f', d, 64)
+		if strings.Trim(text, "-0.") == "" {
+			text = strings.TrimPrefix(text, "-") // rounded to 0
+		}
+		return text
 	}
 	return fmt.Sprintf("%s (%s … %s)", number(mean), number(low), number(high))
 }

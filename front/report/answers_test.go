@@ -177,7 +177,38 @@ generated quantities { real total = sum(b); int<lower=0, upper=1> helps = b[2] >
 	r = made(t, sampled(t, `data { int<lower=0> N; int<lower=1> J; vector[N] y; array[N] int<lower=1, upper=J> ward; }
 parameters { vector[2] m; vector<lower=0>[2] tau; cholesky_factor_corr[2] L; array[J] vector[2] u; }
 model { m ~ std_normal(); tau ~ normal(0, 1); L ~ lkj_corr_cholesky(2); u ~ multi_normal_cholesky(m, diag_pre_multiply(tau, L)); }`, table), report.Options{})
-	starts(r.Answers, "The standard deviation of u by ward, tau[1], is ", "The standard deviation of u by ward, tau[2], is ", "The correlation of the column 1 and the column 2 of u by ward is ", "m[1] is ", "m[2] is ")
+	starts(r.Answers, "The standard deviation of u by ward, tau[1], is ", "The standard deviation of u by ward, tau[2], is ", "The correlation of the column 1 and the column 2 of u by ward is ", "m[1] is ")
+
+	// Parameters that the question names come first, unless a predictor says the same; a simplex of
+	// two has one sentence, and of functions of each other only that on the scale of the data has.
+	r = made(t, sampled(t, `// How do seasons and doses change y, and what is the share?
+// The intercept a is about an average row.
+data { int<lower=0> N; vector[N] y; vector[N] dose; }
+parameters { real a; vector[2] season; real b_dose; simplex[2] share; }
+model { a ~ std_normal(); season ~ std_normal(); b_dose ~ std_normal(); y ~ normal(a + b_dose * dose + season[1] + share[1], 1); }
+generated quantities { vector[4] gain = a + [0, 1, 2, 3]'; vector[6] more = rep_vector(a, 6); }`, table), report.Options{})
+	starts(r.Answers, "The probability of y = 1 is ", "season[1] is ", "share[1] is ", "gain[1] is ")
+	if strings.Contains(r.Answers[2], "[2]") || !strings.Contains(r.Answers[1], ", [2] ") {
+		t.Errorf("%q", r.Answers)
+	}
+}
+
+// TestAnswersByColumn: elements of a generated vector are named by the only column of their number.
+func TestAnswersByColumn(t *testing.T) {
+	for _, c := range []struct{ columns, want string }{
+		{"array[5] int baked", "profit is highest, "},
+		{"array[5] int baked; array[5] int sold", "a is "},
+	} {
+		values := map[string]any{"baked": []int{45, 55, 65, 75, 85}, "sold": []int{1, 2, 3, 4, 5}}
+		if !strings.Contains(c.columns, "sold") {
+			delete(values, "sold")
+		}
+		r := made(t, sampledWith(t, "data { "+c.columns+`; } parameters { real<lower=0> a; } model { a ~ normal(60, 1); }
+generated quantities { vector[5] profit; for (k in 1:5) profit[k] = 4 * fmin(a, baked[k]) - 1.5 * baked[k]; }`, values), report.Options{Quick: true})
+		if len(r.Answers) == 0 || !strings.HasPrefix(r.Answers[0], c.want) || c.want[0] == 'p' && !strings.Contains(r.Answers[0], " for baked 65, and lowest, ") {
+			t.Errorf("%s: %q", c.columns, r.Answers)
+		}
+	}
 }
 
 // TestCurves: a function is drawn with a band along its column, sorted, and has an answer instead
@@ -228,6 +259,9 @@ model { level[1] ~ normal(0, 1); level[2:] ~ normal(level[:5], step); step ~ std
 		figures := figuresOf(r, "curve")
 		if len(figures) != 2 || figures[0].X.Label != c.want || figures[1].X.Label != c.want {
 			t.Errorf("%s: %+v", c.weeks, figures)
+		}
+		if n := len(slices.DeleteFunc(slices.Clone(r.Answers), func(a string) bool { return !strings.Contains(a, " at "+c.want+" 1 and ") })); n != 1 {
+			t.Errorf("%s: %d sentences about the level and its exponential: %q", c.weeks, n, r.Answers)
 		}
 	}
 }

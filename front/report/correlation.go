@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,13 +28,31 @@ func indicesOf(name string) (out []int) {
 	return out
 }
 
-// mirrored reports whether an element is below the diagonal of a symmetric matrix, and so the same
-// as one above it.
+// simplicesOfTwo returns the simplices whose second element says the same as the first.
+func (w *work) simplicesOfTwo() map[string]bool {
+	size := map[string]int{}
+	for _, name := range w.names {
+		if at := indicesOf(name); len(at) > 0 {
+			size[variableOf(name)] = max(size[variableOf(name)], at[len(at)-1])
+		}
+	}
+	out := map[string]bool{}
+	for v := range w.roles.Simplices {
+		out[v] = size[v] == 2
+	}
+	return out
+}
+
+// mirrored reports whether another element says the same: below the diagonal of a symmetric matrix
+// the one above it, and of a simplex of two the first.
 func (w *work) mirrored(name string) bool {
+	at := indicesOf(name)
+	if w.pairs[variableOf(name)] {
+		return len(at) > 0 && at[len(at)-1] == 2
+	}
 	if !w.roles.Symmetric[variableOf(name)] {
 		return false
 	}
-	at := indicesOf(name)
 	return len(at) >= 2 && at[len(at)-2] > at[len(at)-1]
 }
 
@@ -97,11 +116,11 @@ func (w *work) correlationsOf(factor string) (out []correlation) {
 // correlations shows the correlation matrices that the model has only as Cholesky factors.
 func (w *work) correlations() (out []Figure) {
 	for _, factor := range slices.Sorted(maps.Keys(w.roles.Correlations)) {
-		list := slices.DeleteFunc(w.correlationsOf(factor), func(c correlation) bool { return !c.made })
+		list := slices.DeleteFunc(w.correlationsOf(factor), func(c correlation) bool { return !c.made || w.quantityOf(c.draws) })
 		if len(list) == 0 || len(list) > listed {
 			continue
 		}
-		f := Figure{Kind: "intervals", Of: []string{factor + " " + factor + "'", "correlations"}, X: Axis{Label: "correlation"}}
+		f := Figure{Kind: "intervals", Of: []string{"correlations" + w.byOf(w.roles.Correlations[factor].Of)}, X: Axis{Label: "correlation"}}
 		outer := Layer{Mark: Range, Role: First, Label: "90 %"}
 		inner := Layer{Mark: Range, Role: Inner, Label: "50 %"}
 		median := Layer{Mark: Points, Role: Inner, Label: "median"}
@@ -123,6 +142,22 @@ func (w *work) correlations() (out []Figure) {
 		out = append(out, f)
 	}
 	return out
+}
+
+// quantityOf reports whether a quantity has these draws of a correlation.
+func (w *work) quantityOf(draws []float64) bool {
+	return slices.ContainsFunc(w.level[:min(1, len(w.level))], func(chain int) bool {
+		for i, name := range w.names {
+			if w.auxiliary(variableOf(name)) {
+				continue
+			}
+			column := w.fit.Draws.Column(nil, chain, i)[:w.length]
+			if slices.EqualFunc(column, draws[:len(column)], func(a, b float64) bool { return math.Abs(a-b) < sameCorrelation }) {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // termOf returns the term that a column or a row of group-level terms multiplies, such as "effect

@@ -121,8 +121,57 @@ func (w *work) curve(name string, members []int, role predict.Curve, x []float64
 	}
 	text := w.curveAnswer(name, members, order, x, label)
 	f.Alt = fmt.Sprintf("%s at %d values of %s, with the middle 50 %% and 90 %% of the posterior. %s", name, len(x), label, text)
-	w.candidates = append(w.candidates, sentence{ofCurves, text})
+	w.curveSentence(text, label, members, role.Y != "")
 	return f
+}
+
+// curveSentence adds the sentence about a curve. Of curves that are monotone functions of each
+// other, such as a level and its exponential, one has a sentence: that on the scale of the data or,
+// if none is, the last.
+func (w *work) curveSentence(text, label string, members []int, onData bool) {
+	same := func(other []int) bool {
+		if len(other) != len(members) {
+			return false
+		}
+		for _, k := range []int{0, len(members) / 2, len(members) - 1} {
+			if !monotone(w.drawsOf(members[k]), w.drawsOf(other[k])) {
+				return false
+			}
+		}
+		return true
+	}
+	for i := range w.stated {
+		if c := &w.stated[i]; same(c.members) {
+			if !c.onData {
+				w.candidates[c.sentence].text = text
+				c.onData = onData
+			}
+			return
+		}
+	}
+	w.stated = append(w.stated, statedCurve{len(w.candidates), members, onData})
+	w.candidates = append(w.candidates, sentence{ofCurves, text, label})
+}
+
+// statedCurve is a curve that has a sentence.
+type statedCurve struct {
+	sentence int // its place among the candidates
+	members  []int
+	onData   bool // on the scale of the data
+}
+
+// monotone reports whether b rises, or falls, wherever a does, from each draw to the next.
+func monotone(a, b []float64) bool {
+	up, down := 0, 0
+	for k := 1; k < len(a); k++ {
+		switch product := (a[k] - a[k-1]) * (b[k] - b[k-1]); {
+		case product > 0:
+			up++
+		case product < 0:
+			down++
+		}
+	}
+	return up+down > 0 && min(up, down) == 0
 }
 
 // drawsOf returns the draws of a quantity of all chains that are compared.

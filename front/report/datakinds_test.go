@@ -23,11 +23,17 @@ func sampled(t *testing.T, text, table string) *fit.Fit {
 	if err := os.WriteFile(path, []byte(table), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	return sampledWith(t, text, model.DataFile{Path: path, Counts: []string{"N", "J=ward"}[:strings.Count(text, "int<lower=1> J")+1]})
+}
+
+// sampledWith fits a model to values.
+func sampledWith(t *testing.T, text string, values any) *fit.Fit {
+	t.Helper()
 	m, err := model.Compile("m", text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := m.Bind(model.DataFile{Path: path, Counts: []string{"N", "J=ward"}[:strings.Count(text, "int<lower=1> J")+1]})
+	p, err := m.Bind(values)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +77,7 @@ func TestGroups(t *testing.T) {
 			t.Errorf("levels from below: %q", f.Y.Names)
 		}
 	}
-	if got := strings.Join(titles, "; "); got != "scalars; L L' correlations; r_ward[,1] intercept by ward; r_ward[,2]; z_ward[1,]; z_ward[2,]; L" {
+	if got := strings.Join(titles, "; "); got != "scalars; correlations by ward; r_ward[,1] intercept by ward; r_ward[,2]; z_ward[1,]; z_ward[2,]; L" {
 		t.Errorf("intervals of %s", got)
 	}
 	for i, name := range r.Summary.Name {

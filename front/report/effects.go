@@ -42,7 +42,7 @@ func effects(w *work) []Figure {
 		rank := w.rankOf(&curves[i])
 		out, ranks = append(out, f), append(ranks, rank)
 		if answer := w.answerOf(&curves[i], f.Y.Label); answer != "" && !several {
-			w.candidates = append(w.candidates, sentence{rank, answer})
+			w.candidates = append(w.candidates, sentence{rank, answer, curves[i].Name})
 		}
 	}
 	order := make([]int, len(out))

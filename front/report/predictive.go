@@ -10,6 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/assess/criticise"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/psis"
+	"github.com/ppl-lang/ppl/model/predict"
 )
 
 // maxLikelihoods is the maximum number of log likelihoods, observations times draws, that a report
@@ -180,8 +181,8 @@ func states(w *work) {
 		t.Note += fmt.Sprintf(" %d more are left out, see ppl states.", n)
 	}
 	w.report.Tables = append(w.report.Tables, t)
-	for _, text := range statements(s) {
-		w.candidates = append(w.candidates, sentence{ofStates, text})
+	for _, text := range w.statements(s) {
+		w.candidates = append(w.candidates, sentence{rank: ofStates, text: text})
 	}
 }
 
@@ -190,7 +191,7 @@ const maxRuns = 8
 
 // statements says which value of each discrete parameter is the most probable one, and which
 // element is the least certain.
-func statements(s *assess.States) (out []string) {
+func (w *work) statements(s *assess.States) (out []string) {
 	elements := s.Elements
 	for len(elements) > 0 {
 		variable := variableOf(elements[0].Name)
@@ -230,7 +231,17 @@ func statements(s *assess.States) (out []string) {
 		switch {
 		case math.IsNaN(p):
 		case n == 1:
-			out = append(out, fmt.Sprintf("%s is most probably %s, with probability %s.", of[0].Name, runs[0], chance(p)))
+			text := of[0].Name + " is most probably " + runs[0]
+			if i := slices.Index(w.names, of[0].Name); i >= 0 && w.rows[i].Q5 < w.rows[i].Q95 {
+				text += fmt.Sprintf(" (%.4g … %.4g)", w.rows[i].Q5, w.rows[i].Q95)
+			}
+			// A number of a row, such as a change point, has the value of an increasing column.
+			if rows := of[0].Least + len(of[0].Probability) - 1; rows >= minCurve {
+				if x, label := w.axisOf(predict.Curve{}, rows); x != nil && best >= 1 {
+					text += fmt.Sprintf(", %s %.4g", label, x[best-1])
+				}
+			}
+			out = append(out, text+fmt.Sprintf(", with probability %s.", chance(p)))
 		case several:
 			out = append(out, fmt.Sprintf("The least certain of the %d elements of %s is %s: %.4g with probability %s.", n, variable, of[least].Name, float64(best), chance(p)))
 		case len(runs) > maxRuns:

@@ -42,7 +42,7 @@ func priors(w *work) []Figure {
 	var out []Figure
 	left := 0
 	for _, q := range prior.Quantities {
-		if w.rows[q.Index].SD == 0 {
+		if w.rows[q.Index].SD == 0 || w.mirrored(w.names[q.Index]) {
 			continue
 		}
 		if len(out) == maxPriors {

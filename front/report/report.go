@@ -203,7 +203,9 @@ type work struct {
 
 	roles      *predict.Roles
 	curved     map[string]bool // variables with plots as curves
+	pairs      map[string]bool // simplices of two elements
 	candidates []sentence      // candidates for answers
+	stated     []statedCurve   // curves with a sentence
 
 	chains []int // chains that have draws
 	level  []int // chains to compare; during a run, without the last ones to start
@@ -284,6 +286,7 @@ func newWork(ctx context.Context, fit *fit.Fit, o Options) *work {
 	if m, err := fit.Model(); err == nil {
 		w.roles = predict.RolesOf(m.Program())
 	}
+	w.pairs = w.simplicesOfTwo()
 	w.levels()
 	s.Aside = w.aside()
 	r.Fitted = fitted(w)

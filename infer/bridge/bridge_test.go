@@ -111,8 +111,8 @@ func TestShift(t *testing.T) {
 	}
 }
 
-// TestFarProposal uses a target with distant modes, one after the other in the draws. Few draws of a
-// proposal reach the target for at least one part, and the estimate must report this.
+// TestFarProposal uses a target with distant modes, one after the other in the draws. For at least
+// one part, few draws of the proposal reach the target, and the estimate must report this.
 func TestFarProposal(t *testing.T) {
 	for _, modes := range [][]float64{{-20, 20}, {-20, 0, 20}, {-20, 20, -20}} {
 		rng := rand.New(rand.NewPCG(3, 4))
@@ -164,8 +164,8 @@ func TestCovers(t *testing.T) {
 			}
 		}
 		t.Logf("%d dimensions: %d of %d inside, mean square %.2f", dim, inside, repetitions, square)
-		// 400 squares of normal numbers have a mean of 1 with a standard error of 0.07. With halves that
-		// exchange their draws, it is 1.4 in 5 dimensions and 1.5 in 20.
+		// 400 squares of normal numbers have a mean of 1 with a standard error of 0.07. With halves
+		// that exchange their draws, it is about 1.4 in 5 dimensions.
 		if square > 1.25 || inside < repetitions*86/100 {
 			t.Errorf("%d dimensions: %d of %d intervals of 90 %% contain the constant, mean square %.2f", dim, inside, repetitions, square)
 		}

@@ -357,7 +357,11 @@ func (e *emitter) independent(v *check.Var) bool {
 // drawUniform draws a parameter between its bounds.
 func (e *emitter) drawUniform(v *check.Var) (out ast.Stmt) {
 	bounds := boundsOf(v)
-	value := call("uniform_rng", e.now.expr(bounds["lower"]), e.now.expr(bounds["upper"]))
+	draw := "uniform_rng"
+	if v.Type.Kind == types.Int {
+		draw = "discrete_range_rng"
+	}
+	value := call(draw, e.now.expr(bounds["lower"]), e.now.expr(bounds["upper"]))
 	if v.Type.Rank() == 0 {
 		return assign(variable(v.Name), "=", value)
 	}

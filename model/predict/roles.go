@@ -32,6 +32,9 @@ type Roles struct {
 	// covariances.
 	Symmetric map[string]bool
 
+	// Simplices are the variables whose last index is that of a simplex.
+	Simplices map[string]bool
+
 	// Missing are the data whose missing values are parameters.
 	Missing map[string]bool
 
@@ -81,7 +84,7 @@ type Curve struct {
 
 // RolesOf finds the roles of the variables of a program.
 func RolesOf(p *compile.Program) *Roles {
-	out := &Roles{map[string]bool{}, map[string]Correlation{}, map[string]bool{}, map[string]string{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]string{}, map[string]Curve{}, map[string]bool{}, map[string]ColumnIndex{}}
+	out := &Roles{map[string]bool{}, map[string]Correlation{}, map[string]bool{}, map[string]string{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]string{}, map[string]Curve{}, map[string]bool{}, map[string]ColumnIndex{}}
 	if p == nil {
 		return out
 	}
@@ -258,6 +261,9 @@ func (r *roles) reach(v *check.Var, seen map[*check.Var]bool, visit func(*check.
 // factors finds the Cholesky factors, and the correlation matrices that are computed from them.
 func (r *roles) factors() {
 	for _, v := range r.globals {
+		if v.Constraint == types.Simplex {
+			r.out.Simplices[v.Name] = true
+		}
 		if v.Constraint == types.CorrMatrix || v.Constraint == types.CovMatrix {
 			r.out.Symmetric[v.Name] = true
 		}

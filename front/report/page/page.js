@@ -182,9 +182,9 @@ class Page {
     this.fittedText = f.text;
     const lines = f.text.trimEnd().split("\n").length;
     this.place.model.replaceChildren(
-      ...f.question.split("\n").filter(Boolean).map((q) => h("p", {}, q)),
+      ...f.question.split("\n").slice(1).filter(Boolean).map((q) => h("p", {}, q)),
       ...(f.data && f.data.rows.length ? [smallTable(f.data)] : []),
-      ...(f.command ? [h("p", {}, "To make the run again:"), h("pre", { tabindex: "0" }, h("code", {}, f.command))] : []),
+      ...(f.command ? [h("p", {}, "To make the run again:"), h("pre", { tabindex: "0", class: "command" }, h("code", {}, f.command))] : []),
       h("details", lines > 150 ? {} : { open: "" }, h("summary", {}, `The model, ${plural(lines, "line", "lines")}`), h("pre", { tabindex: "0" }, h("code", {}, f.text))));
   }
 
