@@ -16,6 +16,7 @@
 //	reductions.go    reduction recognition: what scans only add to becomes a sum
 //	logproducts.go   product recognition: sums of exponentials become products of matrices
 //	logproductscan.go  … the scan that computes them
+//	logproductchain.go … the scan without logarithms in its steps
 //	logproductzeros.go … products that are known to underflow
 //	finals.go          … the last of kept values is read as a final value
 //	places.go        single elements, followed to where they are moved from

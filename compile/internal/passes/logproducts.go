@@ -34,6 +34,8 @@ import (
 // underflow stays as it is (see underflows).
 //
 // Derivatives treat m and c as constant, since y does not depend on them.
+//
+// If y is the next step's a, and nothing else is carried, no step needs a logarithm (see logChain).
 func recogniseLogProducts(g *ad.Graph) *ad.Graph {
 	if !has(g, ad.OpScan) || !has(g, ad.OpLogSumExp) {
 		return g
@@ -46,7 +48,8 @@ func recogniseLogProducts(g *ad.Graph) *ad.Graph {
 			return results[n.Args[0]][n.ResultIndex()]
 		}
 		if s, ok := attr.(*ad.Scan); ok && s.Steps >= minSteps {
-			if x := findLogProducts(s); x != nil && !x.underflows(w.To, args) {
+			inLanes := func(r ad.Ref) bool { return w.To.Type(r).Lanes > 0 }
+			if x := findLogProducts(s, used[r], !slices.ContainsFunc(args, inLanes)); x != nil && !x.underflows(w.To, args) {
 				results[r] = x.take(w.To, args, used[r])
 				return ad.None
 			}
@@ -71,7 +74,8 @@ type logProducts struct {
 	products []*logProduct
 	row      map[ad.Ref][2]int // product and row, by log_sum_exp
 	origins  originTable
-	packed   []int // carried numbers that become one vector; nil: none
+	packed   []int     // carried numbers that become one vector; nil: none
+	chain    *logChain // nil: something else is carried, or read
 }
 
 // What a node of a body depends on.
@@ -81,8 +85,21 @@ const (
 	onCarried
 )
 
-// findLogProducts returns a scan as logProducts; nil if it has no product.
-func findLogProducts(s *ad.Scan) *logProducts {
+// findLogProducts returns a scan as logProducts; nil if it has no product. used says which of its
+// results are read, plain whether no argument has lanes.
+func findLogProducts(s *ad.Scan, used []bool, plain bool) *logProducts {
+	if plain {
+		if x := findProductsFrom(s, minChainTerms); x == nil {
+			return nil
+		} else if x.chain = x.findChain(used); x.chain != nil {
+			return x
+		}
+	}
+	return findProductsFrom(s, minLogTerms)
+}
+
+// findProductsFrom is findLogProducts for products of at least so many terms and rows.
+func findProductsFrom(s *ad.Scan, least int) *logProducts {
 	b := s.Body
 	if len(b.SideEffects) > 0 {
 		return nil
@@ -113,7 +130,7 @@ func findLogProducts(s *ad.Scan) *logProducts {
 			continue
 		}
 		k := b.Type(n.Args[0]).Size()
-		if n.Type.Size() != 1 || k < minLogTerms || k > maxLogProduct {
+		if n.Type.Size() != 1 || k < least || k > maxLogProduct {
 			continue
 		}
 		vector, matrix, added, ok := x.split(n.Args[0], k)
@@ -132,7 +149,7 @@ func findLogProducts(s *ad.Scan) *logProducts {
 	}
 	for _, key := range order {
 		p := groups[key]
-		if len(p.rows) < minLogRows || len(p.matrix) > maxLogProduct {
+		if len(p.rows) < least || len(p.matrix) > maxLogProduct {
 			continue
 		}
 		for k, at := range p.rows {
@@ -228,7 +245,12 @@ func (x *logProducts) pack() {
 func (x *logProducts) take(g *ad.Graph, args []ad.Ref, used []bool) []ad.Ref {
 	site := x.b.Nodes[x.products[0].rows[0]].Site
 	defer g.SetSite(g.SetSite(site))
-	fast := x.results(g, args, used, true)
+	var fast []ad.Ref
+	if x.chain != nil {
+		fast = x.chain.results(g, args, used)
+	} else {
+		fast = x.results(g, args, used, true)
+	}
 	lost := g.Less(g.Const(0), fast[len(fast)-1])
 
 	then, otherwise := g.Sibling(), g.Sibling()

@@ -16,14 +16,8 @@ import (
 // term is +Inf.
 func (x *logProducts) results(g *ad.Graph, args []ad.Ref, used []bool, scaled bool) []ad.Ref {
 	s, b := x.s, x.b
-	m := &logProductScan{logProducts: x, g: g, to: g.Sibling(), args: args, scaled: scaled, lost: ad.None, moved: originTable{}}
-	m.outer = ad.NewRewriter(b, g)
-	m.outer.Outside = func(r ad.Ref) ad.Ref {
-		if n := &b.Nodes[r]; n.Op == ad.OpInput {
-			return args[n.Attr.(int)]
-		}
-		return ad.None
-	}
+	m := newLogProductScan(x, g, args)
+	m.scaled = scaled
 	m.inner = ad.NewRewriter(b, m.to)
 	m.states()
 	m.streams()
@@ -128,6 +122,18 @@ type logProductScan struct {
 	moved        originTable       // of nodes of g
 
 	firstCaptured int // input of the new body
+}
+
+func newLogProductScan(x *logProducts, g *ad.Graph, args []ad.Ref) *logProductScan {
+	m := &logProductScan{logProducts: x, g: g, to: g.Sibling(), args: args, lost: ad.None, moved: originTable{}}
+	m.outer = ad.NewRewriter(x.b, g)
+	m.outer.Outside = func(r ad.Ref) ad.Ref {
+		if n := &x.b.Nodes[r]; n.Op == ad.OpInput {
+			return args[n.Attr.(int)]
+		}
+		return ad.None
+	}
+	return m
 }
 
 func (m *logProductScan) input(t ad.Type, arg ad.Ref) ad.Ref {
@@ -284,22 +290,9 @@ func (m *logProductScan) gather(at []place) ad.Ref {
 
 // evaluate adds the products to the body.
 func (m *logProductScan) evaluate() {
-	g, to := m.g, m.to
-	finite := func(g *ad.Graph, x ad.Ref) ad.Ref { return g.Do(ad.OpMax, nil, x, g.Const(-math.MaxFloat64)) }
+	to := m.to
 	for _, p := range m.products {
 		n, k := len(p.rows), len(p.vector)
-		square := []int{n, k}
-		matrix := ad.None
-		for _, column := range columns(p.matrix) {
-			for i, t := range column {
-				column[i] = m.moved.first(g, place{m.outer.Reach(t.r), t.e})
-			}
-			v := g.Reshape(gatherPlaces(g, column), square)
-			if matrix != ad.None {
-				v = g.Add(matrix, v)
-			}
-			matrix = v
-		}
 		var vector, y ad.Ref
 		for i, column := range columns(p.vector) {
 			if v := m.gather(column); i == 0 {
@@ -308,14 +301,13 @@ func (m *logProductScan) evaluate() {
 				vector = to.Add(vector, v)
 			}
 		}
-		rows, cols := ad.Index{Dims: []ad.Dim{{N: n, Stride: 1}, {N: k}}}, ad.Index{Dims: []ad.Dim{{N: n}, {N: k, Stride: 1}}}
 		if m.scaled {
-			most := g.Detach(finite(g, g.Do(ad.OpMaxOf, nil, matrix)))
-			factors := m.capture(scaledExp(g, matrix, g.Gather(most, rows)))
+			_, most, factors := m.factors(p.matrix, k)
+			factors = m.capture(factors)
 			top := to.Detach(finite(to, to.Do(ad.OpMaxOf, nil, vector)))
 			s := to.MatVec(factors, scaledExp(to, vector, top))
 			none := to.Equal(s, to.Const(0)) // all terms are -Inf
-			lost := to.Sum(to.Do(ad.OpNot, nil, to.Add(none, to.Do(ad.OpLessEqual, nil, to.Const(minLogProduct), s))))
+			lost := lostSums(to, s)
 			if m.lost == ad.None {
 				m.lost = lost
 			} else {
@@ -325,7 +317,8 @@ func (m *logProductScan) evaluate() {
 			y = to.SelectFinite(none, to.Const(math.Inf(-1)), to.Log(s))
 			y = to.Add(to.Add(y, m.capture(most)), top) // NaN if an impossible transition leaves a state with +Inf
 		} else {
-			y = to.LogSumExp(to.Add(to.Gather(vector, cols), m.capture(matrix)))
+			cols := ad.Index{Dims: []ad.Dim{{N: n}, {N: k, Stride: 1}}}
+			y = to.LogSumExp(to.Add(to.Gather(vector, cols), m.capture(m.matrix(p.matrix, k))))
 		}
 		for _, column := range columns(p.added) {
 			y = to.Add(y, m.gather(column))
@@ -335,6 +328,41 @@ func (m *logProductScan) evaluate() {
 			m.inner.Put(r, to.Reshape(to.Slice(y, i, nil), m.b.Type(r).Shape))
 		}
 	}
+}
+
+// matrix returns the matrix with these terms, in rows of k elements, in the graph g.
+func (m *logProductScan) matrix(terms [][]place, k int) ad.Ref {
+	g, matrix := m.g, ad.None
+	for _, column := range columns(terms) {
+		for i, t := range column {
+			column[i] = m.moved.first(g, place{m.outer.Reach(t.r), t.e})
+		}
+		v := g.Reshape(gatherPlaces(g, column), []int{len(terms) / k, k})
+		if matrix != ad.None {
+			v = g.Add(matrix, v)
+		}
+		matrix = v
+	}
+	return matrix
+}
+
+// factors returns that matrix, the greatest elements of its rows, and its exponentials divided by
+// those of the greatest.
+func (m *logProductScan) factors(terms [][]place, k int) (matrix, most, factors ad.Ref) {
+	g := m.g
+	matrix = m.matrix(terms, k)
+	most = g.Detach(finite(g, g.Do(ad.OpMaxOf, nil, matrix)))
+	rows := ad.Index{Dims: []ad.Dim{{N: len(terms) / k, Stride: 1}, {N: k}}}
+	return matrix, most, scaledExp(g, matrix, g.Gather(most, rows))
+}
+
+// finite returns x, or the least number where x is -Inf.
+func finite(g *ad.Graph, x ad.Ref) ad.Ref { return g.Do(ad.OpMax, nil, x, g.Const(-math.MaxFloat64)) }
+
+// lostSums returns the number of sums that underflow: those that are small but not 0.
+func lostSums(g *ad.Graph, sums ad.Ref) ad.Ref {
+	none := g.Equal(sums, g.Const(0))
+	return g.Sum(g.Do(ad.OpNot, nil, g.Add(none, g.Do(ad.OpLessEqual, nil, g.Const(minLogProduct), sums))))
 }
 
 // scaledExp returns exp(x - most), plus smallTerm where x is not -Inf. If most is +Inf, all terms

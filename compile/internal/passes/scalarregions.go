@@ -95,7 +95,8 @@ func scanInScalars(g *ad.Graph, s *ad.Scan, n *ad.Node, args []ad.Ref, used []bo
 			return ad.None, nil
 		}
 	}
-	body, ok := x.graph(b)
+	matrices := factorsOf(s)
+	body, ok := x.graph(b, matrices)
 	if !ok {
 		return ad.None, nil
 	}
@@ -126,7 +127,7 @@ func scanInScalars(g *ad.Graph, s *ad.Scan, n *ad.Node, args []ad.Ref, used []bo
 		stream := i >= s.Carries && i < s.Carries+s.Streams
 		switch {
 		case !stream:
-			each = append(each, split(g, a, !whole(t))...)
+			each = append(each, split(g, a, !whole(t) || matrices[b.Inputs[i]])...)
 		case len(t.Shape) == 0 || whole(t):
 			each = append(each, a)
 		default:
@@ -165,6 +166,25 @@ func scanInScalars(g *ad.Graph, s *ad.Scan, n *ad.Node, args []ad.Ref, used []bo
 		}
 	}
 	return run, results
+}
+
+// factorsOf returns the captured matrices by which the steps of a scan multiply, if they are small.
+// Their elements are taken apart before the scan.
+func factorsOf(s *ad.Scan) map[ad.Ref]bool {
+	out := map[ad.Ref]bool{}
+	for i := range s.Body.Nodes {
+		n := &s.Body.Nodes[i]
+		if n.Op != ad.OpMatMul {
+			continue
+		}
+		for _, r := range n.Args {
+			a := &s.Body.Nodes[r]
+			if a.Op == ad.OpInput && a.Attr.(int) >= s.Carries+s.Streams && a.Type.Size() <= maxShort*maxShort {
+				out[r] = true
+			}
+		}
+	}
+	return out
 }
 
 // assemble puts the elements of a value of type t together. They are results of a region, one per
@@ -210,8 +230,9 @@ type element struct {
 }
 
 // graph returns a graph of scalars with the meaning of b. Its outputs are the elements of b's
-// outputs, one after the other. ok is false if b has nodes that cannot be written out.
-func (x *scalars) graph(b *ad.Graph) (to *ad.Graph, ok bool) {
+// outputs, one after the other. Long inputs in apart are taken apart too. ok is false if b has
+// nodes that cannot be written out.
+func (x *scalars) graph(b *ad.Graph, apart map[ad.Ref]bool) (to *ad.Graph, ok bool) {
 	to = b.Sibling()
 	of := make([]element, len(b.Nodes))
 	groups := map[ad.Ref][][]int{} // by region: for each result, its indices in the new region
@@ -220,7 +241,7 @@ func (x *scalars) graph(b *ad.Graph) (to *ad.Graph, ok bool) {
 		if t.Lanes > 0 {
 			return nil, false
 		}
-		if whole(t) {
+		if whole(t) && !apart[r] {
 			of[r] = element{[]ad.Ref{to.Input(t)}, true}
 			continue
 		}
@@ -416,7 +437,7 @@ func (x *scalars) bodies(attr ad.RegionAttr) (out ad.RegionAttr, groups [][]int,
 	to := l
 	to.Bodies = make([]*ad.Graph, len(l.Bodies))
 	for k, b := range l.Bodies {
-		if to.Bodies[k], ok = x.graph(b); !ok {
+		if to.Bodies[k], ok = x.graph(b, nil); !ok {
 			return nil, nil, false
 		}
 	}

@@ -155,6 +155,11 @@ const (
 	minLogTerms = 4
 	minLogRows  = 4
 
+	// minChainTerms is the least number of both for products whose results are the next step's
+	// vector. Gradients of hidden Markov models with 2, 3, 4, 5, 6, 8 and 20 states take 0.38,
+	// 0.29, 0.32, 0.34, 0.38, 0.74 and 0.84 of the time (Zen 4, AVX-512).
+	minChainTerms = 2
+
 	// smallTerm is added to the scaled exponentials of finite numbers, so that the product of two
 	// is not 0. minLogProduct is the least scaled sum that is exact: as many times smallTerm as a
 	// row may have terms are below its rounding.

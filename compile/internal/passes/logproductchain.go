@@ -1,0 +1,314 @@
+package passes
+
+import (
+	"math"
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+)
+
+// This file: products whose results are the next step's vector, as in a plain forward algorithm.
+// Steps pass on exponentials, scaled so that their sum is about 1, instead of logarithms. Terms
+// that depend on the step alone are exponentiated for all steps at once. So a step has a product, a
+// sum and a reciprocal, but no exponential and no logarithm. If the logarithms of a step are
+//
+//	y = log_sum_exp(x + u + M) + v,   x = m + log a
+//
+// where m is a number, u and v are vectors of the step, then a step computes
+//
+//	s = exp(M - c) (a exp(u - max u)),  r = s exp(v + c - max(v + c)),  z = sum r,  a' = r / z
+//
+// and m grows by max u + max(v + c) + log z. Derivatives treat m, the scales and z as constant,
+// since y does not depend on them.
+
+// logChain is a scan whose only carried value is the vector of its only product.
+type logChain struct {
+	*logProducts
+	matrix [][]place // terms of the matrix, row by row, in the order of the vector
+	before []place   // the vector's elements, as carried by the scan
+	extra  [][]place // terms that are added to the vector's elements before the product (u)
+	added  [][]place // terms that are added to the results (v)
+	after  map[place]int
+}
+
+// findChain returns the scan as a chain; nil if it is none. used says which results are read.
+func (x *logProducts) findChain(used []bool) *logChain {
+	s, b := x.s, x.b
+	if len(x.products) != 1 {
+		return nil
+	}
+	p := x.products[0]
+	k := len(p.vector)
+	carried := 0
+	for _, in := range b.Inputs[:s.Carries] {
+		carried += b.Type(in).Size()
+	}
+	if carried != k {
+		return nil
+	}
+	c := &logChain{logProducts: x, after: map[place]int{}}
+	for _, terms := range p.vector {
+		var rest []place
+		at := place{r: ad.None}
+		for _, t := range terms {
+			switch {
+			case x.kind[t.r] != onCarried:
+				rest = append(rest, t)
+			case at.r != ad.None || b.Nodes[t.r].Op != ad.OpInput || slices.Contains(c.before, t):
+				return nil
+			default:
+				at = t
+			}
+		}
+		if at.r == ad.None {
+			return nil
+		}
+		c.before, c.extra = append(c.before, at), append(c.extra, rest)
+	}
+	for j, at := range c.before {
+		next := place{b.Outputs[b.Nodes[at.r].Attr.(int)], at.e}
+		terms, ok := x.terms(next, nil)
+		if !ok {
+			return nil
+		}
+		var rest []place
+		row := -1
+		for _, t := range terms {
+			at, isRow := x.row[t.r]
+			switch {
+			case isRow && row < 0:
+				row = at[1]
+			case x.kind[t.r] == onCarried:
+				return nil
+			default:
+				rest = append(rest, t)
+			}
+		}
+		if row < 0 {
+			return nil
+		}
+		c.matrix = append(c.matrix, p.matrix[row*k:(row+1)*k]...)
+		c.added = append(c.added, slices.Concat(rest, p.added[row]))
+		c.after[x.origins.first(b, next)] = j
+	}
+	for i := range b.Outputs[s.Carries:] {
+		if used[2*s.Carries+i] && (i >= s.Outs || c.elements(b.Outputs[s.Carries+i]) == nil) {
+			return nil
+		}
+	}
+	even := func(terms [][]place) bool {
+		return !slices.ContainsFunc(terms, func(ts []place) bool { return len(ts) != len(terms[0]) })
+	}
+	if !even(c.extra) || !even(c.added) {
+		return nil
+	}
+	return c
+}
+
+// elements returns the elements of the next vector that node r consists of; nil if it has others.
+func (c *logChain) elements(r ad.Ref) []int {
+	out := make([]int, c.b.Type(r).Size())
+	for e := range out {
+		j, ok := c.after[c.origins.first(c.b, place{r, e})]
+		if !ok {
+			return nil
+		}
+		out[e] = j
+	}
+	return out
+}
+
+// results adds the scan to a graph. It returns the used results of the old scan, and a number that
+// is not 0 if a sum underflows, or a term is NaN or +Inf.
+func (c *logChain) results(g *ad.Graph, args []ad.Ref, used []bool) []ad.Ref {
+	s, b, k := c.s, c.b, len(c.before)
+	m := newLogProductScan(c.logProducts, g, args)
+	vec := ad.NewRewriter(b, g) // of all steps at once
+	vec.Outside = func(r ad.Ref) ad.Ref {
+		n := &b.Nodes[r]
+		switch {
+		case n.Op != ad.OpInput:
+			return ad.None
+		case c.kind[r] == onStep:
+			return g.Lane(args[n.Attr.(int)])
+		}
+		return args[n.Attr.(int)]
+	}
+	sum := func(terms [][]place) ad.Ref {
+		v := ad.None
+		for _, column := range columns(terms) {
+			for j, t := range column {
+				column[j] = place{vec.Reach(t.r), t.e}
+			}
+			if w := gatherPlaces(g, column); v == ad.None {
+				v = w
+			} else {
+				v = g.Add(v, w)
+			}
+		}
+		return v
+	}
+	lost := g.Const(0)
+	isLost := func(x ad.Ref) { // unless x is a number below +Inf, or -Inf
+		total := g.Sum(x)
+		lost = g.Add(lost, g.Sum(g.Unlane(g.Do(ad.OpNot, nil, g.Less(total, g.Const(math.Inf(1)))))))
+	}
+	// scaled returns exponentials for all steps, and the logarithm of the scale of each.
+	scaled := func(v ad.Ref) (e, top ad.Ref) {
+		top = g.Detach(finite(g, g.Do(ad.OpMaxOf, nil, v)))
+		isLost(v)
+		return g.Unlane(scaledExp(g, v, top)), g.Unlane(top)
+	}
+
+	matrix, most, factors := m.factors(c.matrix, k)
+	isLost(matrix)
+	v := g.Detach(most)
+	if w := sum(c.added); w != ad.None {
+		v = g.Add(v, w)
+	}
+	v = g.Spread(v, s.Steps)
+	after, shift := scaled(v)
+	before, up := ad.None, ad.None
+	if u := sum(c.extra); u != ad.None {
+		before, up = scaled(g.Spread(u, s.Steps))
+		shift = g.Add(shift, up)
+	}
+	first := make([]place, k)
+	for j, at := range c.before {
+		first[j] = place{args[b.Nodes[at.r].Attr.(int)], at.e}
+	}
+	start := gatherPlaces(g, first)
+	begin, level := scaled(start)
+
+	// The last step is separate, so that the scan need not keep the sums of all steps.
+	from, last := 0, s.Steps-1
+	if s.Reverse {
+		from, last = 1, 0
+	}
+	rows := func(x ad.Ref, at, n int) ad.Ref {
+		shape := append([]int{n}, g.Type(x).Shape[1:]...)
+		return g.Slice(x, at*g.Type(x).Size()/s.Steps, shape)
+	}
+	row := func(x ad.Ref) ad.Ref {
+		return g.Slice(x, last*g.Type(x).Size()/s.Steps, g.Type(x).Shape[1:])
+	}
+	all := false // whether any step's result is read
+	for i := range used {
+		all = all || used[i] && i >= s.Carries
+	}
+	body := g.Sibling()
+	input := func(r ad.Ref, stream bool) ad.Ref {
+		shape := g.Type(r).Shape
+		if stream {
+			shape = shape[1:]
+		}
+		return body.Input(ad.Type{Shape: shape})
+	}
+	streams, scanArgs := []ad.Ref{rows(after, from, s.Steps-1)}, []ad.Ref{begin}
+	a, total := input(begin, false), ad.None
+	if all {
+		total = input(level, false)
+		scanArgs = append(scanArgs, level)
+		streams = append(streams, rows(shift, from, s.Steps-1))
+	}
+	if before != ad.None {
+		streams = append(streams, rows(before, from, s.Steps-1))
+	}
+	in := make([]ad.Ref, len(streams))
+	for i, r := range streams {
+		in[i] = input(r, true)
+	}
+	sums := c.sums(body, a, in, before != ad.None, input(factors, false))
+	raw := body.Mul(sums, in[0])
+	z := body.Sum(raw)
+	few := body.Less(z, body.Const(minLogProduct))
+	none := body.Equal(z, body.Const(0))
+	z = body.Detach(body.Do(ad.OpMax, nil, z, body.Const(minLogProduct)))
+	body.Output(body.Add(body.Mul(raw, body.Inv(z)), body.Scale(smallTerm, body.Less(body.Const(0), raw))))
+	scan := &ad.Scan{Body: body, Carries: 1, Streams: len(streams), Sums: 2, Steps: s.Steps - 1, Reverse: s.Reverse, Limit: s.Limit, Finite: true}
+	if all {
+		body.Output(body.Add(total, body.Add(in[1], body.Log(z))))
+		body.Output(sums)
+		scan.Carries, scan.Outs = 2, 1
+	}
+	body.Output(body.Log(z))
+	body.Output(body.Add(lostSums(body, sums), body.Mul(few, body.Do(ad.OpNot, nil, none))))
+	at := g.DoScan(scan, append(append(scanArgs, streams...), factors))
+	lastIn := []ad.Ref{row(after)}
+	if before != ad.None {
+		lastIn = append(lastIn, row(before))
+	}
+	final := c.sums(g, g.Final(at, 0), lastIn, before != ad.None, factors)
+	lost = g.Add(lost, g.Add(g.SumOf(at, 1), lostSums(g, final)))
+
+	out := make([]ad.Ref, len(used), len(used)+1)
+	for i := range out {
+		out[i] = ad.None
+	}
+	logs := func(sums ad.Ref) ad.Ref {
+		none := g.Equal(sums, g.Const(0)) // all terms are -Inf
+		return g.SelectFinite(none, g.Const(math.Inf(-1)), g.Log(g.Do(ad.OpMax, nil, sums, g.Const(minLogProduct))))
+	}
+	// join adds what belongs to one step to what belongs to the others.
+	join := func(most, one ad.Ref, end bool) ad.Ref {
+		shape := append([]int{s.Steps}, g.Type(one).Shape...)
+		parts := []ad.Ref{g.Reshape(most, []int{g.Type(most).Size()}), g.Reshape(one, []int{g.Type(one).Size()})}
+		if !end {
+			slices.Reverse(parts)
+		}
+		return g.Reshape(g.Concat(parts...), shape)
+	}
+	var y, history ad.Ref
+	if !all {
+		y = g.Add(level, g.Add(g.Sum(rows(shift, from, s.Steps-1)), g.SumOf(at, 0)))
+		if up != ad.None {
+			y = g.Add(y, row(up))
+		}
+		y = g.Add(g.Add(logs(final), y), row(g.Unlane(v)))
+	} else {
+		levels := g.Lane(join(g.History(at, 1), g.Final(at, 1), !s.Reverse))
+		if up != ad.None {
+			levels = g.Add(levels, g.Lane(up))
+		}
+		each := logs(g.Lane(join(g.Kept(at, 0), final, !s.Reverse)))
+		history = g.Unlane(g.Add(g.Add(each, levels), v))
+		y = row(history)
+	}
+	pick := func(x ad.Ref, js []int, t ad.Type, steps int) ad.Ref {
+		table := make([]int32, len(js))
+		for i, j := range js {
+			table[i] = int32(j)
+		}
+		ix := ad.Index{Dims: []ad.Dim{{N: steps, Stride: k}, {N: len(js), Table: table}}}
+		return g.Reshape(g.Gather(g.Reshape(x, []int{steps * k}), ix), t.Shape)
+	}
+	types := s.Results()
+	for i, in := range b.Inputs[:s.Carries] {
+		js := make([]int, b.Type(in).Size())
+		for e := range js {
+			js[e] = slices.Index(c.before, place{in, e})
+		}
+		if used[i] {
+			out[i] = pick(y, js, types[i], 1)
+		}
+		if used[s.Carries+i] {
+			x := join(rows(history, from, s.Steps-1), start, s.Reverse)
+			out[s.Carries+i] = pick(x, js, types[s.Carries+i], s.Steps)
+		}
+	}
+	for i, r := range b.Outputs[s.Carries:] {
+		if used[2*s.Carries+i] {
+			out[2*s.Carries+i] = pick(history, c.elements(r), types[2*s.Carries+i], s.Steps)
+		}
+	}
+	return append(out, lost)
+}
+
+// sums returns the product of a step: of the matrix with the vector a, times exponentials of the
+// terms that are added before, the last element of in, if scaled.
+func (c *logChain) sums(g *ad.Graph, a ad.Ref, in []ad.Ref, scaled bool, factors ad.Ref) ad.Ref {
+	if scaled {
+		a = g.Mul(a, in[len(in)-1])
+	}
+	return g.MatVec(factors, a)
+}
