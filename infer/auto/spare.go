@@ -131,7 +131,7 @@ func worthOfValues(chains [][]float64, noise float64) float64 {
 // Vehtari et al. (2021) do for the folded R-hat. These show how fast the scale of a quantity mixes.
 // Squares also do, but a few values in a long tail would determine the result.
 type folding struct {
-	sorted, scores []float64
+	sorted, distances, scores []float64
 }
 
 func (s *folding) fold(chains [][]float64) {
@@ -151,18 +151,38 @@ func (s *folding) fold(chains [][]float64) {
 	}
 	slices.Sort(s.sorted)
 	median := s.sorted[n/2]
-	for i, v := range s.sorted {
-		s.sorted[i] = math.Abs(v - median)
-	}
-	slices.Sort(s.sorted)
+	s.merge(median)
 	for _, c := range chains {
 		for t, v := range c {
-			at, _ := slices.BinarySearch(s.sorted, math.Abs(v-median))
+			at, _ := slices.BinarySearch(s.distances, math.Abs(v-median))
 			last := at // equal distances get the score of their average rank
-			for last+1 < n && s.sorted[last+1] == s.sorted[at] {
+			for last+1 < n && s.distances[last+1] == s.distances[at] {
 				last++
 			}
 			c[t] = s.scores[(at+last)/2]
 		}
 	}
+}
+
+// merge writes the distances of the sorted draws from the median in ascending order. NaNs are
+// first, as they are among the draws.
+func (s *folding) merge(median float64) {
+	d := s.distances[:0]
+	first := 0
+	for first < len(s.sorted) && math.IsNaN(s.sorted[first]) {
+		d = append(d, s.sorted[first])
+		first++
+	}
+	above, _ := slices.BinarySearch(s.sorted, median)
+	above = max(above, first)
+	for below := above - 1; len(d) < len(s.sorted); {
+		if above == len(s.sorted) || below >= first && median-s.sorted[below] < s.sorted[above]-median {
+			d = append(d, math.Abs(median-s.sorted[below]))
+			below--
+		} else {
+			d = append(d, math.Abs(s.sorted[above]-median))
+			above++
+		}
+	}
+	s.distances = d
 }
