@@ -64,22 +64,25 @@ func (b *Builder) marginal(a []Arg) ad.Ref {
 		return state
 	}
 	// normalised divides a state by its sum. Derivatives treat the sum as constant: the logarithm
-	// of the last state's sum has them all.
-	normalised := func(g *ad.Graph, state ad.Ref) (next, sum ad.Ref) {
-		sum = g.Detach(total(g, state))
-		return g.Div(state, sum), sum
+	// of the last state's sum has them all. A lost state stays as small as it is, so that its
+	// derivatives are finite.
+	normalised := func(g *ad.Graph, state ad.Ref) (next, by, gone ad.Ref) {
+		sum := g.Sum(state)
+		gone = g.Less(sum, g.Const(lost))
+		by = g.Detach(g.Select(gone, g.Const(1), sum))
+		return g.Div(state, by), by, gone
 	}
 	alone := (t - 1) % every // steps before the loop, so that the others form whole groups
 	state := steps(g, g.Mul(a[2].Ref, g.Slice(like, 0, []int{k})), a[1].Ref, like, 1, alone)
 	fast, far := g.Sum(finite), g.Less(total(g, state), g.Const(lost))
 	if n := (t - 1) / every; n > 0 {
-		first, norm := normalised(g, state)
+		first, norm, _ := normalised(g, state)
 		body := ad.NewGraph()
 		before, at, gamma := body.Input(ad.Type{Shape: []int{k}}), body.Input(ad.Type{Shape: []int{every, k}}), body.Input(ad.Type{Shape: []int{k, k}})
-		next, sum := normalised(body, steps(body, before, gamma, at, 0, every))
+		next, by, gone := normalised(body, steps(body, before, gamma, at, 0, every))
 		body.Output(next)
-		body.Output(body.Log(sum))
-		body.Output(body.Less(sum, body.Const(lost)))
+		body.Output(body.Log(by))
+		body.Output(gone)
 		scan := g.DoScan(&ad.Scan{Body: body, Carries: 1, Streams: 1, Sums: 2, Steps: n},
 			[]ad.Ref{first, g.Slice(like, (1+alone)*k, []int{n, every, k}), a[1].Ref})
 		state = g.Final(scan, 0)
