@@ -43,53 +43,37 @@ func simplexRows(g *ad.Graph, function, what string, m ad.Ref) {
 // what is left of the others underflows; then forward gives the result.
 func (b *Builder) marginal(a []Arg) ad.Ref {
 	const (
+		every = 4 // number of steps from one normalisation to the next
 		lost  = 1e-100
 		least = 1e-150 // the inverse of its square is finite
 	)
 	g := b.G
 	logs, k, t := b.hmm(a)
-	every := 4 // number of steps from one normalisation to the next
-	if k == 3 || k == 4 {
-		every = 1 // a step is short scalar code, four are not; with 2 states, four are
-	}
 	most := g.Detach(g.Do(ad.OpMaxOf, nil, logs))                  // the result does not depend on what is divided by
 	finite := g.Do(ad.OpMax, nil, most, g.Const(-math.MaxFloat64)) // if no state is possible
 	like := g.Exp(g.Sub(logs, alongCols(g, finite, []int{t, k})))
-	total := func(g *ad.Graph, state ad.Ref) ad.Ref { return g.Do(ad.OpMax, nil, g.Sum(state), g.Const(least)) }
 	// steps runs n steps; like has their likelihoods from row at on.
-	steps := func(g *ad.Graph, state, gamma, like ad.Ref, at, n int) ad.Ref {
+	steps := func(g *ad.Graph, state, gamma, like ad.Ref, at, n int) (next, sum ad.Ref) {
 		for i := range n {
 			state = g.Mul(g.VecMat(state, gamma), g.Slice(like, (at+i)*k, []int{k}))
 		}
-		return state
-	}
-	// normalised divides a state by its sum. Derivatives treat the sum as constant: the logarithm
-	// of the last state's sum has them all. A lost state stays as small as it is, so that its
-	// derivatives are finite.
-	normalised := func(g *ad.Graph, state ad.Ref) (next, by, gone ad.Ref) {
-		sum := g.Sum(state)
-		gone = g.Less(sum, g.Const(lost))
-		by = g.Detach(g.Select(gone, g.Const(1), sum))
-		return g.Div(state, by), by, gone
+		return state, g.Do(ad.OpMax, nil, g.Sum(state), g.Const(least))
 	}
 	alone := (t - 1) % every // steps before the loop, so that the others form whole groups
-	state := steps(g, g.Mul(a[2].Ref, g.Slice(like, 0, []int{k})), a[1].Ref, like, 1, alone)
-	fast, far := g.Sum(finite), g.Less(total(g, state), g.Const(lost))
+	first, norm := steps(g, g.Mul(a[2].Ref, g.Slice(like, 0, []int{k})), a[1].Ref, like, 1, alone)
+	fast, far := g.Add(g.Log(norm), g.Sum(finite)), g.Less(norm, g.Const(lost))
 	if n := (t - 1) / every; n > 0 {
-		first, norm, _ := normalised(g, state)
 		body := ad.NewGraph()
 		before, at, gamma := body.Input(ad.Type{Shape: []int{k}}), body.Input(ad.Type{Shape: []int{every, k}}), body.Input(ad.Type{Shape: []int{k, k}})
-		next, by, gone := normalised(body, steps(body, before, gamma, at, 0, every))
-		body.Output(next)
-		body.Output(body.Log(by))
-		body.Output(gone)
+		next, sum := steps(body, before, gamma, at, 0, every)
+		body.Output(body.Div(next, sum))
+		body.Output(body.Log(sum))
+		body.Output(body.Less(sum, body.Const(lost)))
 		scan := g.DoScan(&ad.Scan{Body: body, Carries: 1, Streams: 1, Sums: 2, Steps: n},
-			[]ad.Ref{first, g.Slice(like, (1+alone)*k, []int{n, every, k}), a[1].Ref})
-		state = g.Final(scan, 0)
-		fast = g.Add(fast, g.Add(g.Log(norm), g.SumOf(scan, 0)))
+			[]ad.Ref{g.Div(first, norm), g.Slice(like, (1+alone)*k, []int{n, every, k}), a[1].Ref})
+		fast = g.Add(fast, g.SumOf(scan, 0))
 		far = g.Less(g.Const(0), g.Add(far, g.SumOf(scan, 1)))
 	}
-	fast = g.Add(fast, g.Log(total(g, state)))
 	exact := whereAny(g, far, []ad.Ref{logs, a[1].Ref, a[2].Ref}, func(g *ad.Graph, p []ad.Ref) ad.Ref {
 		states, shift := forward(g, p[0], p[1], p[2])
 		last := g.Slice(states, (t-1)*k, []int{k})

@@ -224,7 +224,9 @@ func (c *logChain) results(g *ad.Graph, args []ad.Ref, used []bool) []ad.Ref {
 	few := body.Less(z, body.Const(minLogProduct))
 	none := body.Equal(z, body.Const(0))
 	z = body.Detach(body.Do(ad.OpMax, nil, z, body.Const(minLogProduct)))
-	body.Output(body.Add(body.Mul(raw, body.Inv(z)), body.Scale(smallTerm, body.Less(body.Const(0), raw))))
+	// States that cannot be reached pass no derivatives on, which may grow without bounds.
+	some := body.Less(body.Const(0), raw)
+	body.Output(body.Add(body.Mul(raw, body.Mul(some, body.Inv(z))), body.Scale(smallTerm, some)))
 	scan := &ad.Scan{Body: body, Carries: 1, Streams: len(streams), Sums: 2, Steps: s.Steps - 1, Reverse: s.Reverse, Limit: s.Limit, Finite: true}
 	if all {
 		body.Output(body.Add(total, body.Add(in[1], body.Log(z))))

@@ -168,10 +168,10 @@ func scanInScalars(g *ad.Graph, s *ad.Scan, n *ad.Node, args []ad.Ref, used []bo
 	return run, results
 }
 
-// factorsOf returns the captured matrices by which the steps of a scan multiply, if they are small.
-// Their elements are taken apart before the scan.
+// factorsOf returns the captured matrices that one product of a step reads, if they are small. Their
+// elements are taken apart before the scan.
 func factorsOf(s *ad.Scan) map[ad.Ref]bool {
-	out := map[ad.Ref]bool{}
+	readers := map[ad.Ref]int{}
 	for i := range s.Body.Nodes {
 		n := &s.Body.Nodes[i]
 		if n.Op != ad.OpMatMul {
@@ -180,9 +180,13 @@ func factorsOf(s *ad.Scan) map[ad.Ref]bool {
 		for _, r := range n.Args {
 			a := &s.Body.Nodes[r]
 			if a.Op == ad.OpInput && a.Attr.(int) >= s.Carries+s.Streams && a.Type.Size() <= maxShort*maxShort {
-				out[r] = true
+				readers[r]++
 			}
 		}
+	}
+	out := map[ad.Ref]bool{}
+	for r, n := range readers {
+		out[r] = n == 1
 	}
 	return out
 }
