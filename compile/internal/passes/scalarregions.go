@@ -168,8 +168,8 @@ func scanInScalars(g *ad.Graph, s *ad.Scan, n *ad.Node, args []ad.Ref, used []bo
 	return run, results
 }
 
-// factorsOf returns the captured matrices that one product of a step reads, if they are small. Their
-// elements are taken apart before the scan.
+// factorsOf returns the captured matrices that one product of a step reads, if they are small.
+// Their elements are taken apart before the scan.
 func factorsOf(s *ad.Scan) map[ad.Ref]bool {
 	readers := map[ad.Ref]int{}
 	for i := range s.Body.Nodes {
