@@ -202,7 +202,27 @@ func EffectsOf(ctx context.Context, f *fit.Fit, o EffectOptions) (*Effects, erro
 			return nil, err
 		}
 	}
+	if err := e.result.empty(); err != nil {
+		return nil, err
+	}
 	return e.result, nil
+}
+
+// empty returns an error if no effect has a value at any draw, with the reason.
+func (r *Effects) empty() error {
+	for _, row := range r.Rows {
+		if slices.ContainsFunc(row.Draws, func(x float64) bool { return !math.IsNaN(x) }) {
+			return nil
+		}
+	}
+	if len(r.Rows) == 0 {
+		return nil
+	}
+	reason := "some rows have none at every draw"
+	if len(r.Left) > 0 {
+		reason = r.Left[0].String()
+	}
+	return fmt.Errorf("the averages over rows of the expected %s have no value at any draw: %s", r.Outcome, reason)
 }
 
 func (e *effecting) chooseOutcome() error {

@@ -254,3 +254,19 @@ func TestEffectMistakes(t *testing.T) {
 		}
 	}
 }
+
+// TestEffectsWithoutValue checks that effects that have a value at no draw are an error with the
+// reason.
+func TestEffectsWithoutValue(t *testing.T) {
+	f := fitOf(t, `
+data { int N; array[N] int y; vector[N] x; }
+parameters { real a; array[N] int<lower=0, upper=1> z; }
+model {
+  a ~ normal(0, 1);
+  for (n in 1:N) if (z[n]) { if (y[n] != 0) target += negative_infinity(); } else y[n] ~ poisson_log(a + x[n]);
+}`, map[string]any{"N": 60, "y": make([]int, 60), "x": make([]float64, 60)})
+	_, err := assess.EffectsOf(t.Context(), f, assess.EffectOptions{Of: []string{"x"}})
+	if err == nil || !strings.Contains(err.Error(), "negative_infinity") {
+		t.Errorf("the error is %v", err)
+	}
+}

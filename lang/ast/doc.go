@@ -120,6 +120,9 @@
 //	compile/internal/marginal.splitter.stmt     statements about containers as loops
 //	compile/internal/marginal.splitter.size     the number of elements of a container
 //	compile/internal/marginal.splitter.at       an element of a container
+//	compile/internal/marginal.splitter.bodyOf   the statements of a function in place of a call
+//	compile/internal/marginal.splitter.terms    what statements add to observations
+//	compile/internal/marginal.program.jacobians   conditions around Jacobian adjustments
 //	compile/internal/marginal.inliner.find      definitions of containers
 //	compile/internal/marginal.collector.involved   factors: statements
 //	compile/internal/marginal.collector.apart   loops whose iterations are separate factors
