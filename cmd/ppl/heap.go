@@ -14,7 +14,8 @@ import (
 // heapEvery is the time between two adjustments of the limit.
 const heapEvery = 100 * time.Millisecond
 
-// headroom is the memory that a process may have beyond what is in use: a share of that, and bytes.
+// headroom is the memory that a process may have beyond what is in use: a share of that, of at most
+// the given number of bytes, and these bytes.
 type headroom struct {
 	share float64
 	bytes int64
@@ -22,12 +23,14 @@ type headroom struct {
 
 // A language server has little, since it holds it for as long as an editor is open.
 var (
-	runHeadroom    = headroom{0.5, 192 << 20}
+	runHeadroom    = headroom{0.5, 128 << 20}
 	editorHeadroom = headroom{0.25, 32 << 20}
 )
 
 // limit is the soft limit of memory for the given number of bytes in use.
-func (h headroom) limit(live uint64) int64 { return int64((1+h.share)*float64(live)) + h.bytes }
+func (h headroom) limit(live uint64) int64 {
+	return int64(live) + min(int64(h.share*float64(live)), h.bytes) + h.bytes
+}
 
 // limitHeap keeps the memory of the process near what it uses, until stop is called. A lower limit
 // that was set before stays.

@@ -67,6 +67,10 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 	}
 	candidates := candidatesFor(p.options.Metric, d, n, normal, p.work.perVector())
 	divergences, best := v.try(p, candidates, parts, ofInUse)
+	if large := 2*d*n > maxRecorded; large { // release memory that the next fit needs
+		v.fitters[0], v.fitters[1] = whiten.Fitter{}, whiten.Fitter{}
+		defer func() { v.fitters[2] = whiten.Fitter{} }()
+	}
 	whole := sampleOf(recent)
 	v.fitters[2].Use(whole)
 	if !v.learnBest(candidates, divergences, best) { // chains move away without end, so no metric can be computed

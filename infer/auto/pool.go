@@ -232,15 +232,24 @@ func (v *verdict) settled(p *pool, draws int) bool {
 		v.rhat < 1+p.at.settledRhat+4/float64(draws) && v.delta == before.delta
 }
 
+// pooledRounds limits the draws that are used in many dimensions, to those of so many full rounds
+// (see recorded). Otherwise, the memory of learning would grow with the number of rounds.
+const pooledRounds = 2
+
 // laterHalf returns where the later half of all recorded draws begins: the first round whose draws
-// are used, the number of its draws to skip, and the number of draws of each chain.
+// are used, the number of its draws to skip, and the number of draws of each chain. In many
+// dimensions it returns less than half of them.
 func laterHalf(rounds [][]record) (first, skip, n int) {
 	total := 0
 	for _, r := range rounds {
 		total += len(r[0].draws)
 	}
+	last := rounds[len(rounds)-1]
+	chains := len(last)
 	keep := (total + 1) / 2
-	chains := len(rounds[len(rounds)-1])
+	if len(last[0].draws) > 0 {
+		keep = min(keep, pooledRounds*recorded(len(last[0].draws[0]), chains))
+	}
 	first = len(rounds)
 	for first > 0 && n < keep && len(rounds[first-1]) == chains { // stop at a round before which a chain has ended
 		first--

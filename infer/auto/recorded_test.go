@@ -56,3 +56,22 @@ func TestForget(t *testing.T) {
 		}
 	}
 }
+
+// TestPooled checks that in many dimensions the number of draws in use does not grow with that of
+// rounds.
+func TestPooled(t *testing.T) {
+	d := maxRecorded/2/minRecorded + 1
+	row := make([]float64, d)
+	var rounds [][]record
+	for k := range 9 {
+		r := record{logDensity: make([]float64, minRecorded)}
+		for range minRecorded {
+			r.draws, r.scores = append(r.draws, row), append(r.scores, row)
+		}
+		rounds = append(rounds, []record{r})
+		want := min((k+1)*minRecorded/2, pooledRounds*minRecorded)
+		if got := len(later(rounds)[0].draws); got != want {
+			t.Errorf("after round %d: %d draws, want %d", k+1, got, want)
+		}
+	}
+}

@@ -172,7 +172,7 @@ func (w *chain) arrive(a climb, p pairs, m infer.Metric, step []float64, gain fl
 // climb is the end of a climb, and the points on its path.
 type climb struct {
 	*optimize.Approach
-	path [][]float64 // beginning with its origin
+	path [][]float64 // beginning with its origin; only that in more dimensions than maxCurvature
 }
 
 // mouth returns the point at which a climb should have ended, because it has lost mass since; nil
@@ -233,7 +233,11 @@ func (w *chain) ascend(ctx context.Context, origin []float64, rng *rand.Rand) (a
 			x[i] = shrink * v
 		}
 		next := climb{path: [][]float64{slices.Clone(x)}}
-		next.Approach, err = optimize.FindTypical(ctx, w.Target, x, rng, most, func(x []float64) { next.path = append(next.path, slices.Clone(x)) })
+		next.Approach, err = optimize.FindTypical(ctx, w.Target, x, rng, most, func(x []float64) {
+			if len(x) <= maxCurvature {
+				next.path = append(next.path, slices.Clone(x))
+			}
+		})
 		if none := (*infer.InitError)(nil); errors.As(err, &none) && a.Approach != nil {
 			continue
 		}

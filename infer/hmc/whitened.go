@@ -24,11 +24,11 @@ import (
 // Sanz-Serna and Shaw 2022, "Split Hamiltonian Monte Carlo revisited"; Shahbaba, Lan, Johnson and
 // Neal 2014, "Split Hamiltonian Monte Carlo".)
 //
-// The Cache of its points has y, the gradient Lᵀ∇log π, and the versions of the metric to which
-// they belong. A chain continues from y, since the position is computed from it and rounded. If the
-// metric has changed, or the point has been Reset, Momentum computes y from the position. Leapfrog
-// steps with a diagonal metric do not store the gradient Lᵀ∇log π, since computing it again takes
-// less time.
+// The Cache of its points has y, the versions of the metric to which y and the gradient Lᵀ∇log π
+// belong, and this gradient. A chain continues from y, since the position is computed from it and
+// rounded. If the metric has changed, or the point has been Reset, Momentum computes y from the
+// position. Leapfrog steps with a diagonal metric do not store the gradient Lᵀ∇log π, since
+// computing it again takes less time. Their points may have no memory for it.
 type Whitened struct {
 	Rotate bool // may be changed between transitions
 
@@ -85,20 +85,35 @@ func (h *Whitened) Reset(z *infer.Point) error {
 	return err
 }
 
+// grow gives a point the memory that it needs.
 func (h *Whitened) grow(z *infer.Point) {
-	switch n := 2*h.dim + 2; {
+	least, most := h.dim+versions, 2*h.dim+versions
+	n := most
+	if h.fused() {
+		n = least
+	}
+	switch has := len(z.Cache); {
+	case has == n || has == most:
+	case has == least: // the gradient is not known yet
+		z.Cache = append(z.Cache, make([]float64, h.dim)...)
 	case cap(z.Cache) < n:
 		z.Cache = make([]float64, n)
-	case len(z.Cache) != n:
+	default:
 		z.Cache = z.Cache[:n]
 		h.belongs(z, 0, 0)
 	}
 }
 
+// versions is the number of versions in the cache of a point, between y and the gradient.
+const versions = 2
+
+// gradient returns the memory of the gradient Lᵀ∇log π; it is empty if the point has none.
+func (h *Whitened) gradient(z *infer.Point) []float64 { return z.Cache[h.dim+versions:] }
+
 // belongs records to which versions of the metric y and the gradient of a point belong; 0: they are
 // unknown.
 func (h *Whitened) belongs(z *infer.Point, y, gradient float64) {
-	z.Cache[2*h.dim], z.Cache[2*h.dim+1] = y, gradient
+	z.Cache[h.dim], z.Cache[h.dim+1] = y, gradient
 }
 
 // whitened recomputes y and the gradient of a point if they belong to another metric. The gradient
@@ -106,13 +121,12 @@ func (h *Whitened) belongs(z *infer.Point, y, gradient float64) {
 func (h *Whitened) whitened(z *infer.Point) {
 	h.grow(z)
 	d := h.dim
-	y, w := z.Cache[:d], z.Cache[d:2*d]
-	if z.Cache[2*d] != h.version {
-		h.Inverse(z.Position, y)
+	if z.Cache[d] != h.version {
+		h.Inverse(z.Position, z.Cache[:d])
 		h.belongs(z, h.version, 0)
 	}
-	if z.Cache[2*d+1] != h.version && !h.fused() {
-		h.Pull(z.Gradient, w)
+	if z.Cache[d+1] != h.version && !h.fused() {
+		h.Pull(z.Gradient, h.gradient(z))
 		h.belongs(z, h.version, h.version)
 	}
 }
@@ -151,8 +165,8 @@ func (h *Whitened) Step(from, z *infer.Point, eps float64) error {
 	d := h.dim
 	half := 0.5 * eps
 	h.grow(z)
-	y, w, r := z.Cache[:d], z.Cache[d:][:d], z.Momentum[:d]
-	y0, w0, r0 := from.Cache[:d], from.Cache[d:][:d], from.Momentum[:d]
+	h.grow(from)
+	y, r := z.Cache[:d], z.Momentum[:d]
 	mean, scale := h.Diagonal()
 	fused := h.fused()
 	if fused {
@@ -161,6 +175,7 @@ func (h *Whitened) Step(from, z *infer.Point, eps float64) error {
 		h.whitened(from) // the steps before this one may have been fused
 		h.belongs(z, h.version, h.version)
 	}
+	y0, w0, r0, w := from.Cache[:d], h.gradient(from), from.Momentum[:d], h.gradient(z)
 	switch {
 	case fused:
 		vector.LeapTo(z.Position, y, r, y0, r0, from.Gradient, mean, scale, half, eps)

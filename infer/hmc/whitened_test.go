@@ -318,3 +318,41 @@ func TestNoDimensions(t *testing.T) {
 		}
 	}
 }
+
+// TestWhitenedMemory checks that points have memory for the gradient Lᵀ∇log π only if steps need
+// it, and that steps do not depend on which metric a point had before.
+func TestWhitenedMemory(t *testing.T) {
+	target := infertest.LogGamma{D: 3, Shape: 1.5}
+	for _, before := range metrics(target.Dim()) {
+		for _, after := range metrics(target.Dim()) {
+			h, err := hmc.NewWhitened(target, before)
+			if err != nil {
+				t.Fatal(err)
+			}
+			begin := func(z *infer.Point) {
+				if err := h.Reset(z); err != nil {
+					t.Fatal(err)
+				}
+				h.Momentum(infer.Stream(1, 0, "memory", 0), z)
+			}
+			z, fresh := infer.NewPoint(target.Dim()), infer.NewPoint(target.Dim())
+			begin(z)
+			step(t, h, z, 0.1, 2)
+			diagonal := before.Kind == infer.Unit || before.Kind == infer.Diagonal
+			if few := len(z.Cache) < 2*target.Dim(); few != diagonal {
+				t.Errorf("%s: the cache has %d numbers", before.Kind, len(z.Cache))
+			}
+			if err := h.SetMetric(after); err != nil {
+				t.Fatal(err)
+			}
+			copy(fresh.Position, z.Position)
+			begin(fresh)
+			begin(z)
+			step(t, h, fresh, 0.1, 3)
+			step(t, h, z, 0.1, 3)
+			if !slices.Equal(z.Position, fresh.Position) || z.Energy != fresh.Energy {
+				t.Errorf("%s after %s: %v, not %v", after.Kind, before.Kind, z, fresh)
+			}
+		}
+	}
+}

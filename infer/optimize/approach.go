@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -19,7 +20,8 @@ type Approach struct {
 
 	// Steps and Changes are the steps of L-BFGS and the changes of the gradient of the log density
 	// along them, the latest last: Changes ≈ Hessian·Steps. Steps without a usable curvature are
-	// left out.
+	// left out. In tens of thousands of dimensions, FindTypical returns only the last ones. FindTop
+	// returns those that Normal is made of.
 	Steps, Changes [][]float64
 
 	Climbed bool // FindTypical reached the typical set, or FindTop the mode
@@ -38,6 +40,16 @@ const maxGain = 8
 // settled is the number of last steps that must have gained little before a climb ends. The
 // predictions of the first steps are unreliable.
 const settled = 8
+
+// maxKept is the maximum amount of numbers in the steps of a climb and its changes of the gradient,
+// 24 MiB, and minKept the number of steps that FindTypical returns whatever their size.
+const (
+	maxKept = 3 << 20
+	minKept = 12
+)
+
+// keptSteps returns the number of steps that FindTypical returns at most in d dimensions.
+func keptSteps(d int) int { return max(minKept, maxKept/(2*max(d, 1))) }
 
 // arrived is the gain per dimension below which the mode itself has been reached.
 const arrived = 1e-3
@@ -97,6 +109,10 @@ func approach(ctx context.Context, target infer.LogDensity, x []float64, rng *ra
 	for i := range alpha {
 		alpha[i] = 1
 	}
+	keep := options.History
+	if rng != nil {
+		keep = keptSteps(d)
+	}
 	for d > 0 && s.reason == 0 && o.meter.Gradients()-begun < int64(most) {
 		if err := s.quasiNewton(); err != nil {
 			return nil, err
@@ -107,6 +123,9 @@ func approach(ctx context.Context, target infer.LogDensity, x []float64, rng *ra
 		step, change := s.lastStep, s.lastChange
 		if tame(step, change) {
 			improveDiagonal(alpha, step, change)
+			if len(a.Steps) == keep {
+				a.Steps, a.Changes = slices.Delete(a.Steps, 0, 1), slices.Delete(a.Changes, 0, 1)
+			}
 			a.Steps, a.Changes = append(a.Steps, step), append(a.Changes, change)
 		}
 		if stop(s.x, -s.f) {

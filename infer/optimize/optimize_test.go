@@ -467,3 +467,42 @@ func TestNothing(t *testing.T) {
 		}
 	}
 }
+
+// scaled is a normal distribution of independent coordinates, each twice as wide as the one before,
+// up to the eighth; later ones are as wide as the eighth.
+type scaled int
+
+func (d scaled) Dim() int { return int(d) }
+func (d scaled) LogDensityGrad(x, grad []float64) (lp float64, _ error) {
+	for i, v := range x {
+		precision := math.Pow(4, -float64(min(i, 7)))
+		grad[i] = -precision * v
+		lp += 0.5 * grad[i] * v
+	}
+	return lp, nil
+}
+
+// TestClimbKeeps checks the number of steps that climbs return, on both sides of its bounds.
+func TestClimbKeeps(t *testing.T) {
+	for _, c := range []struct{ d, want int }{
+		{0, maxKept / 2}, {1, maxKept / 2}, {2, maxKept / 4},
+		{maxKept / 2 / (minKept + 1), minKept + 1}, {maxKept / 2 / minKept, minKept}, {maxKept/2/minKept + 1, minKept}, {maxKept, minKept},
+	} {
+		if got := keptSteps(c.d); got != c.want {
+			t.Errorf("%d dimensions: %d steps, want %d", c.d, got, c.want)
+		}
+	}
+	for _, d := range []int{1, 2, 9} {
+		x := slices.Repeat([]float64{300}, d)
+		steps := 0
+		a, err := FindTypical(t.Context(), scaled(d), x, rand.New(rand.NewPCG(1, 1)), 100, func([]float64) { steps++ })
+		if err != nil || len(a.Steps) != steps || len(a.Changes) != steps {
+			t.Errorf("%d dimensions: FindTypical returns %d of %d steps (%v)", d, len(a.Steps), steps, err)
+		}
+		steps = 0
+		a, err = FindTop(t.Context(), scaled(d), x, 100, func([]float64, float64) bool { steps++; return false })
+		if err != nil || len(a.Steps) != min(steps, 6) || len(a.Changes) != len(a.Steps) || d == 9 && steps <= 6 {
+			t.Errorf("%d dimensions: FindTop returns %d of %d steps (%v)", d, len(a.Steps), steps, err)
+		}
+	}
+}

@@ -68,7 +68,7 @@ func (s *ascent) quasiNewton() error {
 	}
 	d := len(s.x)
 	if len(s.room) < 2*d {
-		s.room = make([]float64, pairsAtOnce*2*d)
+		s.room = make([]float64, max(1, min(pairsAtOnce, maxAtOnce/(2*d)))*2*d)
 	}
 	step, change := s.room[:d:d], s.room[d:2*d:2*d]
 	s.room = s.room[2*d:]
@@ -90,8 +90,12 @@ func (s *ascent) quasiNewton() error {
 	return nil
 }
 
-// pairsAtOnce is the number of pairs of steps and changes that share an allocation.
-const pairsAtOnce = 8
+// pairsAtOnce is the number of pairs of steps and changes that share an allocation, if these are at
+// most maxAtOnce numbers. Memory that is shared is released only when no pair needs it.
+const (
+	pairsAtOnce = 8
+	maxAtOnce   = 1 << 14
+)
 
 // limited is the inverse Hessian of L-BFGS: the last pairs of steps and changes of the gradient.
 type limited struct {

@@ -49,14 +49,18 @@ type span struct {
 	x, g       blas64.General
 }
 
-// newSpan finds the span of draws x and scores g, by their Gram matrix.
-func newSpan(w *workspace, x, g blas64.General) (*span, error) {
-	n, d := min(x.Rows, maxPoints), x.Cols
-	z := w.matrix(2*n, d)
-	for i := range n {
-		k := i * x.Rows / n // evenly spaced, if there are more draws
-		copy(row(z, i), row(x, k))
-		copy(row(z, n+i), row(g, k))
+// newSpan finds the span of the rows of z, draws above their scores, by their Gram matrix. The span
+// may share the memory of z.
+func newSpan(w *workspace, z blas64.General) (*span, error) {
+	n := z.Rows / 2
+	if n > maxPoints {
+		x, g := halves(z)
+		n, z = maxPoints, w.matrix(2*maxPoints, z.Cols)
+		for i := range n {
+			k := i * x.Rows / n // evenly spaced
+			copy(row(z, i), row(x, k))
+			copy(row(z, n+i), row(g, k))
+		}
 	}
 	gram := w.symmetric(2 * n)
 	blas64.Syrk(blas.NoTrans, 1, z, 0, gram)
@@ -284,10 +288,11 @@ func (b *basis) dense(scale, out []float64) []float64 {
 const refinements = 4
 
 // refine estimates the scales from the parts of draws and scores outside the directions that
-// lowRank keeps, as in factor analysis, and then the basis. It changes x, g and scale. again is
-// memory for as many numbers as scale.
-func (b *basis) refine(w *workspace, x, g blas64.General, scale, again []float64, o Options) (*basis, error) {
+// lowRank keeps, as in factor analysis, and then the basis. both has the draws above their scores.
+// It changes both and scale. again is memory for as many numbers as scale.
+func (b *basis) refine(w *workspace, both blas64.General, scale, again []float64, o Options) (*basis, error) {
 	d := len(scale)
+	x, g := halves(both)
 	o.Rank = min(o.Rank, d/4)
 	lessX, lessG := w.matrix(x.Rows, d), w.matrix(g.Rows, d)
 	before := w.mark()
@@ -321,7 +326,7 @@ func (b *basis) refine(w *workspace, x, g blas64.General, scale, again []float64
 		var err error
 		if spans(x.Rows, d) {
 			var s *span
-			if s, err = newSpan(w, x, g); err == nil {
+			if s, err = newSpan(w, both); err == nil {
 				b, err = s.basis(w, o.Shrink)
 			}
 		} else {

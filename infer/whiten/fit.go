@@ -67,7 +67,8 @@ func Fit(kind infer.MetricKind, s Sample, o Options) (infer.Metric, error) {
 type Fitter struct {
 	plain  bool
 	n, d   int            // the numbers of draws and dimensions
-	x, g   blas64.General // draws and scores, centred and tempered, in units of scale
+	both   blas64.General // draws above scores, centred and tempered, in units of scale
+	x, g   blas64.General // its halves
 	scale  []float64      // of the diagonal estimate
 	mx, mg []float64      // means of draws and scores
 	err    error          // of the sample
@@ -95,7 +96,10 @@ func (f *Fitter) Use(s Sample) {
 	w.reset()
 	w.reserve(2*f.n*(f.d+1) + 5*f.d)
 	f.mx, f.mg = w.numbers(f.d), w.numbers(f.d)
-	f.x, f.g = s.centre(w, s.Draws, f.mx), s.centre(w, s.Scores, f.mg)
+	f.both = w.matrix(2*f.n, f.d)
+	f.x, f.g = halves(f.both)
+	s.centre(w, s.Draws, f.mx, f.x)
+	s.centre(w, s.Scores, f.mg, f.g)
 	f.scale = w.numbers(f.d)
 	if f.err = scales(f.x, f.g, f.scale); f.err != nil {
 		return
@@ -205,12 +209,11 @@ func (f *Fitter) lowRank(o Options, numbers func(n int) []float64) ([]float64, e
 	}
 	scale := f.scale
 	if o.Refine {
-		x, g := w.matrix(f.n, f.d), w.matrix(f.n, f.d)
-		copy(x.Data, f.x.Data)
-		copy(g.Data, f.g.Data)
+		both := w.matrix(2*f.n, f.d)
+		copy(both.Data, f.both.Data)
 		scale = w.numbers(f.d)
 		copy(scale, f.scale)
-		if b, err = b.refine(w, x, g, scale, w.numbers(f.d), o); err != nil {
+		if b, err = b.refine(w, both, scale, w.numbers(f.d), o); err != nil {
 			return nil, err
 		}
 	}
@@ -220,7 +223,7 @@ func (f *Fitter) lowRank(o Options, numbers func(n int) []float64) ([]float64, e
 // inSpan is the basis of the estimate in the space that draws and scores span.
 func (f *Fitter) inSpan(shrink float64) (*basis, error) {
 	if f.span == nil {
-		s, err := newSpan(&f.common, f.x, f.g)
+		s, err := newSpan(&f.common, f.both)
 		if err != nil {
 			return nil, err
 		}
@@ -262,11 +265,17 @@ func rescale(x, g blas64.General, by []float64) {
 	}
 }
 
-// centre returns the rows minus the mean of their group, as a matrix. It writes the mean of all
-// rows to all.
-func (s Sample) centre(w *workspace, rows [][]float64, all []float64) blas64.General {
+// halves returns the upper and the lower half of the rows of a matrix.
+func halves(m blas64.General) (upper, lower blas64.General) {
+	upper, lower = m, m
+	upper.Rows, lower.Rows = m.Rows/2, m.Rows/2
+	upper.Data, lower.Data = m.Data[:upper.Rows*m.Stride], m.Data[upper.Rows*m.Stride:]
+	return upper, lower
+}
+
+// centre writes the rows minus the mean of their group to centred, and the mean of all rows to all.
+func (s Sample) centre(w *workspace, rows [][]float64, all []float64, centred blas64.General) {
 	n, d := len(rows), len(rows[0])
-	centred := w.matrix(n, d)
 	clear(all)
 	for i, r := range rows {
 		copy(row(centred, i), r)
@@ -275,7 +284,7 @@ func (s Sample) centre(w *workspace, rows [][]float64, all []float64) blas64.Gen
 		}
 	}
 	if s.Plain {
-		return centred
+		return
 	}
 	own := w.numbers(d)
 	at := 0
@@ -299,7 +308,6 @@ func (s Sample) centre(w *workspace, rows [][]float64, all []float64) blas64.Gen
 	for _, n := range s.Groups {
 		group(n)
 	}
-	return centred
 }
 
 // scales writes (var x / var g)^¼ of each coordinate: the standard deviations of the diagonal

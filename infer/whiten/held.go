@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/ppl-lang/ppl/infer"
@@ -74,9 +75,14 @@ func Attainable(a, b Sample) float64 {
 		return math.Inf(1)
 	}
 	var w workspace
-	unused := w.numbers(len(a.Draws[0]))
-	xa, ga := a.centre(&w, a.Draws, unused), a.centre(&w, a.Scores, unused)
-	xb, gb := b.centre(&w, b.Draws, unused), b.centre(&w, b.Scores, unused)
+	d := len(a.Draws[0])
+	unused := w.numbers(d)
+	centred := func(s Sample, rows [][]float64) blas64.General {
+		to := w.matrix(len(rows), d)
+		s.centre(&w, rows, unused, to)
+		return to
+	}
+	xa, ga, xb, gb := centred(a, a.Draws), centred(a, a.Scores), centred(b, b.Draws), centred(b, b.Scores)
 	pairs := xa.Rows * xb.Rows
 	differences, squares := make([]float64, 0, pairs), make([]float64, 0, 2*pairs)
 	for i := range xa.Rows {
