@@ -8,6 +8,7 @@ import (
 
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/check"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/types"
 )
@@ -17,7 +18,8 @@ import (
 
 // Coded returns the data as the program reads them. If the declarations of a table's columns
 // determine counts that the table lacks, these are added: the size of a column is the number of
-// rows, the upper bound of a factor the number of its levels. The levels of a column of strings
+// rows, the upper bound of factors the number of their levels. Strings of JSON are levels where
+// integers are declared. The levels of a column of strings
 // count from 1. Those of a column with two levels count from 0 if its variable is declared
 // int<lower=0, upper=1>; binary lists these variables. A column of strings for any other variable
 // that counts from 0 is an error. So are truth values, such as T and F, for a variable that is not
@@ -36,7 +38,9 @@ func (p *Program) Coded(d *data.Set) (coded *data.Set, binary []Binary, err erro
 		}
 		return false
 	})
-	d = counted(block, d)
+	if d, err = labelled(block, info, d); err != nil {
+		return nil, nil, err
+	}
 	found := &Error{}
 	for decl := range declarations(block) {
 		v := info.Defs[decl]
@@ -104,12 +108,60 @@ func declarations(block *ast.Block) iter.Seq[*ast.VarDecl] {
 	}
 }
 
-// counted adds the counts that the declarations of a table's columns determine. The upper bound of
-// a column of integers is none of them: the largest value may not have been observed.
-func counted(block *ast.Block, d *data.Set) *data.Set {
-	if !d.Table() {
-		return d
+// labelled reads the strings of JSON that are levels of a factor or labels of a size, and gives the
+// labels that the program declares. Factors that are bounded by the same size get the same levels.
+func labelled(block *ast.Block, info *check.Info, d *data.Set) (*data.Set, error) {
+	integers, sizes := map[string]bool{}, map[string]bool{}
+	bounded := map[string][]string{} // factors by their upper bounds
+	for v := range declarations(block) {
+		name := v.Name.Name
+		integers[name] = info.Defs[v].Type.Scalar() == types.Int
+		sizes[name] = info.Defs[v].Type.Equal(types.IntType)
 	}
+	d = d.Worded(func(name string) bool { return integers[name] }, func(name string) bool { return sizes[name] })
+	for v := range declarations(block) {
+		if b := v.Type.Bound("upper"); b != nil && d.Levels(v.Name.Name) != nil {
+			size, ok := b.Value.(*ast.VarExpr)
+			own := func(e ast.Expr) bool { // a name for each row
+				x, is := e.(*ast.VarExpr)
+				return is && ok && x.Name == size.Name
+			}
+			if ok && !slices.ContainsFunc(v.Type.ArrayDims, own) {
+				bounded[size.Name] = append(bounded[size.Name], v.Name.Name)
+			}
+		}
+	}
+	wrong := func(v *ast.VarDecl, e *data.Error) error {
+		w := e.Diagnostic()
+		w.Code = diag.DataBounds
+		if !w.Span.IsValid() {
+			w.Span = v.Span()
+		}
+		return &Error{List: diag.List{w}}
+	}
+	var e *data.Error
+	for v := range declarations(block) {
+		if labels := v.Type.Labels(); labels != nil {
+			if d, e = d.Labelled(v.Name.Name, labels); e != nil {
+				return nil, wrong(v, e)
+			}
+		}
+	}
+	d = counted(block, d)
+	for v := range declarations(block) {
+		if factors := bounded[v.Name.Name]; sizes[v.Name.Name] && factors != nil {
+			if d, e = d.Shared(v.Name.Name, factors); e != nil {
+				return nil, wrong(v, e)
+			}
+		}
+	}
+	return d, nil
+}
+
+// counted adds the counts that the declarations of a table's columns and of factors determine. The
+// upper bound of a column of integers is none of them: the largest value may not have been
+// observed.
+func counted(block *ast.Block, d *data.Set) *data.Set {
 	for v := range declarations(block) {
 		if v.Type.Elem != "int" || len(v.Type.ArrayDims) > 0 || slices.Contains(d.Names(), v.Name.Name) {
 			continue
@@ -121,10 +173,10 @@ func counted(block *ast.Block, d *data.Set) *data.Set {
 		rows, levels := "", ""
 		for w := range declarations(block) {
 			value, ok := d.Get(w.Name.Name)
-			if !ok || len(value.Shape) != 1 {
+			if !ok {
 				continue
 			}
-			if sizes := slices.Concat(w.Type.ArrayDims, w.Type.Sizes); len(sizes) == 1 && is(sizes[0]) {
+			if sizes := slices.Concat(w.Type.ArrayDims, w.Type.Sizes); len(value.Shape) == 1 && len(sizes) == 1 && is(sizes[0]) {
 				rows = w.Name.Name
 			}
 			for _, b := range w.Type.Bounds {
@@ -134,7 +186,7 @@ func counted(block *ast.Block, d *data.Set) *data.Set {
 			}
 		}
 		switch {
-		case rows != "":
+		case rows != "" && d.Table():
 			value, _ := d.Get(rows)
 			d = d.Counted(data.Count{Name: v.Name.Name}, value.Shape[0])
 		case levels != "":

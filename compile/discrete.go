@@ -104,7 +104,7 @@ func (p *Program) rewritten(d *data.Set, o bind.Options) (*marginal.Result, erro
 // the model's is none; otherwise "". Discrete parameters are summed out, and drawn in generated
 // quantities. Missing elements of the data are parameters; the data have NaN for them. Statements
 // about censored data add the probabilities of intervals. Ragged variables have all rows one after
-// another, also in the data.
+// another, also in the data. A size with labels is bounded by their number, from both sides.
 func (m *Model) Stan() string {
 	tree := m.written
 	if m.discrete != nil {
@@ -114,7 +114,7 @@ func (m *Model) Stan() string {
 		tree = ragged.Empty(tree, m.empties())
 	}
 	holes := slices.ContainsFunc(m.program.Data, func(v *ir.Var) bool { return v.Missing })
-	if m.discrete == nil && !holes && !m.censored && !m.ragged {
+	if m.discrete == nil && !holes && !m.censored && !m.ragged && !named(tree) {
 		return ""
 	}
 	if holes {
@@ -124,7 +124,35 @@ func (m *Model) Stan() string {
 		}
 		tree = writeMissing(tree, info, m.program.Parameters)
 	}
-	return layout.String(tree) + "\n"
+	return layout.String(withoutLabels(tree)) + "\n"
+}
+
+// named reports whether sizes have labels.
+func named(f *ast.File) bool {
+	block := f.Block(ast.Data)
+	if block == nil {
+		return false
+	}
+	for d := range declarations(block) {
+		if d.Type.Labels() != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutLabels returns the tree with bounds in place of labels.
+func withoutLabels(f *ast.File) *ast.File {
+	var strip func(n ast.Node) ast.Node
+	strip = func(n ast.Node) ast.Node {
+		if t, ok := n.(*ast.TypeExpr); ok && t.Labels() != nil {
+			c, size := *t, literal(len(t.Labels()))
+			c.Bounds = []ast.Bound{{Kind: "lower", Value: size}, {Kind: "upper", Value: size}}
+			return &c
+		}
+		return ast.Map(n, strip)
+	}
+	return strip(f).(*ast.File)
 }
 
 // empties lists the arrays of integers that are known and only have zeros: if they are the sizes of

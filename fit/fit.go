@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/fit/arrays"
 	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/fit/selfcheck"
 	"github.com/ppl-lang/ppl/infer"
@@ -71,6 +72,7 @@ type Fit struct {
 
 	labelled sync.Once
 	labels   []string
+	indices  map[string][]arrays.Factor // of generated quantities, see [Fit.VariableFactors]
 
 	numbered sync.Once
 	numbers  map[string]int // index of each quantity, by its readable name and its name in files

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/fit/arrays"
 	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/fit/selfcheck"
 	"github.com/ppl-lang/ppl/infer"
@@ -61,7 +62,7 @@ type Generated struct {
 	// "": unknown.
 	From string
 
-	labels []string // labels of the columns of Draws, see [Fit.Labels]
+	by map[string][]arrays.Factor // factors of the indices, see [Fit.VariableFactors]
 }
 
 // Generate computes the generated quantities of p at the draws of a fit with the same parameters. p
@@ -80,7 +81,7 @@ func Generate(ctx context.Context, p *model.Posterior, f *Fit, o GenerateOptions
 		return nil, err
 	}
 	names := p.GeneratedNames()
-	out := &Generated{labels: generatedLabels(p, f)}
+	out := &Generated{by: generatedFactors(p, f)}
 	if o.Each == nil {
 		contents := make([]*draws.Contents, f.Draws.Chains())
 		for i := range contents {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
+	"github.com/ppl-lang/ppl/fit/arrays"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/draws"
@@ -69,9 +71,8 @@ func (g *Generated) Fit() *Fit {
 	if g.Draws == nil {
 		return nil
 	}
-	f := &Fit{Draws: g.Draws, labels: g.labels, FromPrior: g.Prior, config: infer.Config{Chains: g.Draws.Chains(), Thin: 1, FirstID: 1}}
-	f.labelled.Do(func() {}) // mark the labels as computed
-	if g.Density != nil {    // nil if the log density was not needed
+	f := &Fit{Draws: g.Draws, indices: g.by, FromPrior: g.Prior, config: infer.Config{Chains: g.Draws.Chains(), Thin: 1, FirstID: 1}}
+	if g.Density != nil { // nil if the log density was not needed
 		d := *g.Density
 		d.Share, f.density = 1, &d
 	}
@@ -92,15 +93,12 @@ func (g *Generated) Fit() *Fit {
 // Only returns the generated quantities for whose names wanted is true.
 func (g *Generated) Only(wanted func(name string) bool) (*Generated, error) {
 	var columns []int
-	var names, labels []string
+	var names []string
 	for i, n := range g.Draws.Names() {
 		if !wanted(n) {
 			continue
 		}
 		columns, names = append(columns, i), append(names, n)
-		if g.labels != nil {
-			labels = append(labels, g.labels[i])
-		}
 	}
 	var all []*draws.Contents
 	for chain := range g.Draws.Chains() {
@@ -114,7 +112,7 @@ func (g *Generated) Only(wanted func(name string) bool) (*Generated, error) {
 		all = append(all, c)
 	}
 	store, err := draws.NewStoreFrom(make([]string, len(all)), all)
-	return &Generated{Draws: store, Failed: g.Failed, Reason: g.Reason, Density: g.Density, Prior: g.Prior, From: g.From, labels: labels}, err
+	return &Generated{Draws: store, Failed: g.Failed, Reason: g.Reason, Density: g.Density, Prior: g.Prior, From: g.From, by: g.by}, err
 }
 
 // Join combines the draws of a fit with the quantities generated at them. A quantity that both
@@ -138,11 +136,10 @@ func (g *Generated) Join(f *Fit) (*Generated, error) {
 			columns = append(columns, i)
 		}
 	}
-	labels := joined(f, g)
+	by := map[string][]arrays.Factor{}
+	maps.Copy(by, f.VariableFactors())
+	maps.Copy(by, g.by)
 	names = chosen(names, columns)
-	if labels != nil {
-		labels = chosen(labels, columns)
-	}
 	var row []float64
 	for chain := range f.Draws.Chains() {
 		c := &draws.Contents{Columns: draws.Columns{Names: names}}
@@ -157,7 +154,7 @@ func (g *Generated) Join(f *Fit) (*Generated, error) {
 		all = append(all, c)
 	}
 	store, err := draws.NewStoreFrom(make([]string, len(all)), all)
-	return &Generated{Draws: store, Failed: g.Failed, Reason: g.Reason, Density: g.Density, Prior: f.FromPrior, labels: labels}, err
+	return &Generated{Draws: store, Failed: g.Failed, Reason: g.Reason, Density: g.Density, Prior: f.FromPrior, by: by}, err
 }
 
 // chosen returns the elements at some indices.
@@ -166,22 +163,6 @@ func chosen(list []string, at []int) (out []string) {
 		out = append(out, list[i])
 	}
 	return out
-}
-
-// joined returns the labels of the quantities of a fit followed by those of the generated ones; nil
-// if none has a label.
-func joined(f *Fit, g *Generated) []string {
-	first, second := f.Labels(), g.labels
-	if first == nil && second == nil {
-		return nil
-	}
-	if first == nil {
-		first = make([]string, len(f.Names()))
-	}
-	if second == nil {
-		second = make([]string, len(g.Draws.Names()))
-	}
-	return slices.Concat(first, second)
 }
 
 // Generated quantities in CmdStan's files have a setting that names the draws from which they were

@@ -2,7 +2,6 @@ package fit
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ppl-lang/ppl/compile/data"
@@ -26,15 +25,7 @@ func (f *Fit) Labels() []string {
 }
 
 func (f *Fit) makeLabels() []string {
-	factors := f.factors()
-	if len(factors) == 0 {
-		return nil
-	}
-	m, err := f.Model()
-	if err != nil {
-		return nil
-	}
-	return labelsOf(m.Program().IR(), f.Names(), factors)
+	return labelsOf(f.Names(), f.VariableFactors())
 }
 
 // IndexFactors returns, for each variable of a program, the factors whose levels its indices
@@ -44,6 +35,29 @@ func (f *Fit) IndexFactors(p *ir.Program) map[string][]arrays.Factor {
 		return nil
 	}
 	return factorsOfIndices(p, f.factors())
+}
+
+// VariableFactors is [Fit.IndexFactors] for all quantities of the fit.
+func (f *Fit) VariableFactors() map[string][]arrays.Factor {
+	if f.Err() != nil {
+		return nil
+	}
+	if f.indices != nil {
+		return f.indices
+	}
+	m, err := f.Model()
+	if err != nil {
+		return nil
+	}
+	return f.IndexFactors(m.Program().IR())
+}
+
+// PosteriorFactors is [Fit.IndexFactors] for the quantities of a posterior that is not sampled yet.
+func PosteriorFactors(p *model.Posterior) map[string][]arrays.Factor {
+	if p == nil {
+		return nil
+	}
+	return factorsOfIndices(p.Model().Program().IR(), factorsOf(p.Data().Reading()))
 }
 
 // factors returns the factors of the data, by the name of the variable that is the number of their
@@ -68,9 +82,9 @@ func factorsOf(r data.Reading) map[string]arrays.Factor {
 	return out
 }
 
-// generatedLabels returns the labels of quantities generated at the draws of a fit. Where the data
-// have no levels, it uses those of the fit if their number is the same.
-func generatedLabels(p *model.Posterior, f *Fit) []string {
+// generatedFactors returns the factors of quantities generated at the draws of a fit. Where the
+// data have no levels, it uses those of the fit if their number is the same.
+func generatedFactors(p *model.Posterior, f *Fit) map[string][]arrays.Factor {
 	factors := factorsOf(p.Data().Reading())
 	for size, by := range f.factors() {
 		v, ok := p.Data().Get(size)
@@ -78,26 +92,21 @@ func generatedLabels(p *model.Posterior, f *Fit) []string {
 			factors[size] = by
 		}
 	}
-	if len(factors) == 0 {
-		return nil
-	}
-	return labelsOf(p.Model().Program().IR(), p.GeneratedNames(), factors)
+	return factorsOfIndices(p.Model().Program().IR(), factors)
 }
 
 // labelsOf returns the labels of names; nil if there are none.
-func labelsOf(p *ir.Program, names []string, factors map[string]arrays.Factor) []string {
-	by := factorsOfIndices(p, factors)
+func labelsOf(names []string, by map[string][]arrays.Factor) []string {
 	if len(by) == 0 {
 		return nil
 	}
 	out := make([]string, len(names))
 	for i, name := range names {
-		base, indices, _ := strings.Cut(name, ".")
+		variable, at, _ := arrays.ElementOf(name)
 		var parts []string
-		for k, index := range strings.Split(indices, ".") {
-			n, err := strconv.Atoi(index)
-			if own := by[base]; err == nil && k < len(own) && n >= 1 && n <= len(own[k].Levels) {
-				parts = append(parts, own[k].Levels[n-1])
+		for k, own := range by[variable][:min(len(at), len(by[variable]))] {
+			if n := at[k]; n >= 0 && n < len(own.Levels) {
+				parts = append(parts, own.Levels[n])
 			}
 		}
 		out[i] = strings.Join(parts, ", ")
@@ -110,10 +119,10 @@ func labelsOf(p *ir.Program, names []string, factors map[string]arrays.Factor) [
 // empty name.
 func factorsOfIndices(p *ir.Program, factors map[string]arrays.Factor) map[string][]arrays.Factor {
 	out := map[string][]arrays.Factor{}
+	if len(factors) == 0 {
+		return out
+	}
 	for _, v := range slices.Concat(p.Parameters, p.TransformedParameterVars, p.GeneratedQuantityVars) {
-		if v.Whole != nil {
-			continue // indices of a tuple's member are elsewhere in its name
-		}
 		by := make([]arrays.Factor, len(v.Sizes))
 		some := false
 		for k, size := range v.Sizes {
@@ -123,6 +132,9 @@ func factorsOfIndices(p *ir.Program, factors map[string]arrays.Factor) map[strin
 			}
 		}
 		if some {
+			if v.Type.Rank() == len(by)+1 { // a square matrix is declared with one size
+				by = append(by, by[len(by)-1])
+			}
 			out[v.Name] = by
 		}
 	}

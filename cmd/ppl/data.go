@@ -430,6 +430,9 @@ func (d *described) write(stdout, stderr io.Writer, path string) error {
 				switch {
 				case n.Of != "":
 					how = counted(*n.Value, "level") + " of " + n.Of
+					if n.Of == n.Name {
+						how = counted(*n.Value, "label")
+					}
 				case n.SizeOf != "":
 					how = strconv.Itoa(*n.Value) + ", the size of " + n.SizeOf
 				default:

@@ -260,9 +260,9 @@ var flagTable = []flagRow{
 	// What is printed.
 	{name: "watch", topic: topicShown, common: true, passing: true, text: "show the run in a browser while it runs"},
 	{name: "listen", of: "run", topic: topicShown, passing: true, value: "ADDRESS", by: originUser, text: "address of this machine for --watch; port 0 is any free one"},
-	{name: "vars", of: "report", topic: topicShown, common: true, value: "QUANTITIES", values: variables, text: "show plots of these quantities, such as beta,Omega[1,2],theta[1:5]"},
+	{name: "vars", of: "report", topic: topicShown, common: true, value: "QUANTITIES", values: variables, text: "show plots of these quantities, such as beta,Omega[1,2],theta[1:5],u[Paris]"},
 	{name: "vars", topic: topicShown, common: true, passing: true, value: "QUANTITIES", values: variables,
-		text: "show these quantities only, such as beta,Omega[1,2],theta[1:5],b[,2]"},
+		text: "show these quantities only, such as beta,Omega[1,2],theta[1:5],b[,2],u[Paris]"},
 	{name: "sort", topic: topicShown, passing: true, value: "ORDER", values: oneOf("rhat", "ess", "name"),
 		text: "order of rows: rhat or ess, the worst first; or name (default: the model's order)"},
 	{name: "limit", topic: topicShown, passing: true, value: "N", text: "show at most N rows (default: all; on a terminal, many quantities are shown by variable)"},

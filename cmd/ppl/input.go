@@ -20,6 +20,7 @@ import (
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/fit/arrays"
 	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/internal/files"
 	"github.com/ppl-lang/ppl/lang/diag"
@@ -272,6 +273,9 @@ type loaded struct {
 	read      time.Duration // time to read the data
 	bind      time.Duration
 }
+
+// levels returns the levels that the indices of quantities represent.
+func (l *loaded) levels() map[string][]arrays.Factor { return fit.PosteriorFactors(l.posterior) }
 
 // load compiles the model, reads the data and binds them, unless ctx ends first. It shows warnings
 // on stderr.

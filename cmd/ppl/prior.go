@@ -80,7 +80,7 @@ func howDrawn(prior *assess.Prior) string {
 // drawn returns an error if --vars names a quantity of the model that the prior does not give. The
 // error says how to compute it.
 func (o *priorOptions) drawn(m *model.Model, all *fit.Generated) error {
-	err := o.rows.known(all.Draws.Names())
+	err := o.rows.known(all.Draws.Names(), all.Fit().VariableFactors)
 	if err == nil {
 		return nil
 	}

@@ -129,9 +129,10 @@ func (o *reporting) run(cmd *cobra.Command, args []string) error {
 	} else if o.data != "" && fit.Record() == nil {
 		return usagef("--data is given without --model")
 	}
-	if err := o.rows.known(fit.Names()); err != nil {
+	if err := o.rows.known(fit.Names(), fit.VariableFactors); err != nil {
 		return err
 	}
+	o.numberLevels(fit.VariableFactors)
 	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
 	dir := ""
@@ -218,6 +219,17 @@ func runAgain(record *folder.Record) string {
 		}
 	}
 	return shellWords(words)
+}
+
+// numberLevels replaces the levels in --vars and --figure by their numbers.
+func (o *reporting) numberLevels(levels indexLevels) {
+	o.rows.vars = withNumbers(o.rows.vars, levels)
+	o.figures = slices.Clone(o.figures)
+	for i, name := range o.figures {
+		if kind, of, ok := strings.Cut(name, ":"); ok {
+			o.figures[i] = kind + ":" + withNumbers(of, levels)
+		}
+	}
 }
 
 // chosenBy returns a function that reports whether --vars selects a quantity; nil if --vars is not

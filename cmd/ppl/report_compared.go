@@ -22,7 +22,9 @@ func (o *reporting) reportCompared(cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
-		options := o.options(dir)
+		own := *o
+		own.numberLevels(f.VariableFactors)
+		options := own.options(dir)
 		if f.Approximate() == "" {
 			options.Again = runAgain(f.Record())
 		}

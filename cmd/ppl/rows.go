@@ -15,7 +15,6 @@ import (
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/internal/sorting"
-	"github.com/ppl-lang/ppl/lang/diag"
 )
 
 // rowOptions select the quantities that a table shows, and their presentation.
@@ -120,7 +119,7 @@ func (o *rowOptions) rows(fit *fit.Fit, chosen []int) []row {
 func (o *rowOptions) choose(fit *fit.Fit) ([]int, error) {
 	summary := fit.Summary()
 	var chosen []int
-	wanted, err := selectors(o.vars)
+	wanted, err := selectorsOf(o.vars, fit.VariableFactors)
 	if err != nil {
 		return nil, err
 	}
@@ -166,38 +165,6 @@ func (o *rowOptions) choose(fit *fit.Fit) ([]int, error) {
 		sorting.Stable(chosen, func(a, b int) int { return natural(summary[a].Name, summary[b].Name) })
 	}
 	return chosen, nil
-}
-
-// known returns an error if an item of --vars selects none of these names. It is called before
-// anything is drawn.
-func (o *rowOptions) known(names []string) error {
-	wanted, err := selectors(o.vars)
-	if err != nil {
-		return err
-	}
-	rows := make([]diagnose.Row, len(names))
-	for i, n := range names {
-		rows[i].Name = diagnose.DisplayName(n)
-	}
-	for _, s := range wanted {
-		if !slices.ContainsFunc(rows, func(r diagnose.Row) bool { return s.matches(r.Name) }) {
-			return s.unknown(rows)
-		}
-	}
-	return nil
-}
-
-// chosenNames returns a function that reports whether --vars selects a name; without --vars it
-// selects all. The error is about an item that selects nothing.
-func chosenNames(vars string, names []string) (func(name string) bool, error) {
-	o := rowOptions{vars: vars}
-	if err := o.known(names); err != nil {
-		return nil, err
-	}
-	wanted, err := selectors(vars)
-	return func(name string) bool {
-		return wanted == nil || slices.ContainsFunc(wanted, func(s selector) bool { return s.matches(diagnose.DisplayName(name)) })
-	}, err
 }
 
 // natural compares names so that numbers in them count by their value: b[2] comes before b[10].
@@ -317,138 +284,4 @@ func (o *rowOptions) digest(b io.Writer, fit *fit.Fit, chosen []int, width int) 
 	}
 	writeCells(b, cells, widths, []int{0, 0, 1, 3, 2, 0}, width)
 	print("To choose variables: --vars %s. To sort and cut the list: --sort, --limit. A pipe gets all rows.", groups[0].name)
-}
-
-// Selecting quantities.
-
-// selector is an item of --vars: a variable, or elements of it.
-type selector struct {
-	text    string
-	base    string // name of a variable, perhaps with members: t[1].2
-	indices []span // nil: all
-}
-
-// span is the numbers from lo to hi.
-type span struct{ lo, hi int }
-
-// selectors reads --vars. It returns nil for "".
-func selectors(text string) ([]selector, error) {
-	if text == "" {
-		return nil, nil
-	}
-	var out []selector
-	depth, start := 0, 0
-	var items []string
-	for i, c := range text + "," {
-		switch c {
-		case '[':
-			depth++
-		case ']':
-			depth--
-		case ',':
-			if depth == 0 {
-				items = append(items, strings.TrimSpace(text[start:i]))
-				start = i + 1
-			}
-		}
-	}
-	for _, item := range items {
-		if item == "" {
-			continue
-		}
-		s := selector{text: item, base: item}
-		// theta.3, the form in CSV files, means theta[3].
-		if !strings.Contains(item, "[") {
-			item = diagnose.DisplayName(item)
-			s.base = item
-		}
-		if base, rest, ok := strings.Cut(item, "["); ok {
-			inner, closed := strings.CutSuffix(rest, "]")
-			if !closed {
-				return nil, usagef("--vars: %q is not a variable or an element of one, such as theta[1:5] or Omega[1,2]", item)
-			}
-			s.base = base
-			for part := range strings.SplitSeq(inner, ",") {
-				lo, hi, isRange := strings.Cut(strings.TrimSpace(part), ":")
-				if !isRange {
-					hi = lo
-				}
-				x := span{1, math.MaxInt}
-				var err error
-				if lo = strings.TrimSpace(lo); lo != "" {
-					x.lo, err = strconv.Atoi(lo)
-				}
-				if hi = strings.TrimSpace(hi); hi != "" && err == nil {
-					x.hi, err = strconv.Atoi(hi)
-				}
-				if err != nil {
-					return nil, usagef("--vars: %q has an index that is not a number or a range, such as theta[1:5]", s.text)
-				}
-				s.indices = append(s.indices, x)
-			}
-		}
-		out = append(out, s)
-	}
-	if out == nil {
-		return nil, usagef("--vars names no quantity")
-	}
-	return out, nil
-}
-
-// matches reports whether a quantity is selected. If the selector has fewer indices than the
-// quantity has dimensions, all elements with these indices are selected.
-func (s selector) matches(name string) bool {
-	base, rest, indexed := strings.Cut(name, "[")
-	if base != s.base && !(s.indices == nil && (name == s.base || strings.HasPrefix(name, s.base+"."))) {
-		return false
-	}
-	if s.indices == nil {
-		return true
-	}
-	if !indexed {
-		return false
-	}
-	inner, _, _ := strings.Cut(rest, "]")
-	parts := strings.Split(inner, ",")
-	if len(parts) < len(s.indices) {
-		return false
-	}
-	for i, x := range s.indices {
-		n, err := strconv.Atoi(parts[i])
-		if err != nil || n < x.lo || n > x.hi {
-			return false
-		}
-	}
-	return true
-}
-
-// unknown returns an error that says that nothing is selected, and suggests the nearest name.
-func (s selector) unknown(rows []diagnose.Row) error {
-	names := func(yield func(string) bool) {
-		last := ""
-		for _, r := range rows {
-			if base, _, _ := strings.Cut(r.Name, "["); base != last {
-				last = base
-				if !yield(base) {
-					return
-				}
-			}
-		}
-	}
-	near := diag.Nearest(s.base, names)
-	if near != "" && near != s.base {
-		return usagef("--vars: there is no quantity %s; did you mean %s?", s.text, near)
-	}
-	var all []string
-	for n := range names {
-		if n == s.base {
-			return usagef("--vars: %s selects no element of %s", s.text, s.base)
-		}
-		all = append(all, n)
-	}
-	list := strings.Join(all[:min(20, len(all))], ", ")
-	if len(all) > 20 {
-		list += ", …"
-	}
-	return usagef("--vars: there is no quantity %s; there are %s", s.text, list)
 }

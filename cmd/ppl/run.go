@@ -249,7 +249,7 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return ended(limited, stderr, err)
 	}
-	if err := o.rows.known(l.posterior.OutputNames()); err != nil {
+	if err := o.rows.known(l.posterior.OutputNames(), l.levels); err != nil {
 		return err
 	}
 	if !o.quiet {

@@ -100,7 +100,7 @@ func (o *calibrating) run(cmd *cobra.Command, model string) error {
 	if err != nil {
 		return ended(cmd.Context(), stderr, err)
 	}
-	chosen, err := chosenNames(o.vars, l.posterior.ParameterNames())
+	chosen, err := chosenNames(o.vars, l.posterior.ParameterNames(), l.levels)
 	if err != nil {
 		return err
 	}

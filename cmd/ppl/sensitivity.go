@@ -149,7 +149,7 @@ func (o *scaling) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	chosen, err := chosenNames(o.vars, fit.Names())
+	chosen, err := chosenNames(o.vars, fit.Names(), fit.VariableFactors)
 	if err != nil {
 		return err
 	}

@@ -88,7 +88,7 @@ func (o *stateOptions) run(cmd *cobra.Command, args []string) error {
 	for _, e := range s.Elements {
 		names = append(names, e.Name)
 	}
-	chosen, err := chosenNames(o.vars, names)
+	chosen, err := chosenNames(o.vars, names, f.VariableFactors)
 	if err != nil {
 		return err
 	}

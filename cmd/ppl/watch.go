@@ -21,6 +21,7 @@ import (
 
 // watching shows a run in progress in a browser. Several goroutines may call its methods.
 type watching struct {
+	vars    string // --vars
 	title   string
 	options report.Options
 	out     string // the folder of the run; "" if there is none
@@ -79,9 +80,9 @@ func (o *runOptions) watchAt(address, title string, stop func()) (*watching, err
 		return nil, fmt.Errorf("--watch: %w", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	w := &watching{title: title, out: o.out, server: server, stop: stop, close: cancel, ended: make(chan struct{}), total: o.warmup + o.draws, eta: newETA(o),
+	w := &watching{title: title, vars: o.rows.vars, out: o.out, server: server, stop: stop, close: cancel, ended: make(chan struct{}), total: o.warmup + o.draws, eta: newETA(o),
 		began: time.Now(), chains: make([]watchedChain, o.chains), changed: make(chan struct{}),
-		options: report.Options{Title: title, Chosen: chosenBy(o.rows.vars), Seed: 1, Words: func(settings []string) []string { return wordsFor(settings, o.out) }}}
+		options: report.Options{Title: title, Seed: 1, Words: func(settings []string) []string { return wordsFor(settings, o.out) }}}
 	for i := range w.chains {
 		w.chains[i] = watchedChain{ID: i + 1, Total: w.total, Phase: "waiting"}
 	}
@@ -222,7 +223,7 @@ func (w *watching) refresh(ctx context.Context) {
 		if draws == 0 {
 			continue // warm-up
 		}
-		r, err := w.live.New(ctx, fit, w.options)
+		r, err := w.live.New(ctx, fit, w.optionsFor(fit))
 		if err != nil {
 			return
 		}
@@ -233,6 +234,13 @@ func (w *watching) refresh(ctx context.Context) {
 		w.change(func() { w.version, w.text = w.version+1, text })
 		pause = max(refreshEvery, refreshPart*time.Since(begun))
 	}
+}
+
+// optionsFor returns the options of a report with the quantities that the user chose.
+func (w *watching) optionsFor(fit *fit.Fit) report.Options {
+	o := w.options
+	o.Chosen = chosenBy(withNumbers(w.vars, fit.VariableFactors))
+	return o
 }
 
 func (w *watching) report(rw http.ResponseWriter, _ *http.Request) {
@@ -268,7 +276,7 @@ func (w *watching) stopRun(rw http.ResponseWriter, _ *http.Request) {
 func (w *watching) finish(ctx context.Context, fit *fit.Fit, stderr io.Writer) error {
 	w.change(func() { w.finishing = true })
 	defer w.end()
-	r, err := report.New(ctx, fit, w.options)
+	r, err := report.New(ctx, fit, w.optionsFor(fit))
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,8 @@ import (
 // array is for the first index. A number without point and exponent is an integer. NaN, Infinity
 // and -Infinity may be written bare or as strings ("NaN", "Inf", "+inf", "-Infinity", …). Arrays
 // must be rectangular; [] is an empty array. A missing element is null, see [Set.Filled].
-// Booleans, other strings and duplicate names are errors. A tuple is an object with numbered
+// Booleans and duplicate names are errors, and so are other
+// strings, unless all elements are strings; see [Set.Worded]. A tuple is an object with numbered
 // members: {"1": 3, "2": [0.5, 1]}. Complex numbers are arrays of two elements.
 //
 // The reader is written by hand because encoding/json refuses bare NaN, cannot distinguish 1 from
@@ -58,7 +59,7 @@ func ParseText(file, text string, o Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &parser{text: text, set: &Set{file: file, values: map[string]Value{}}, memory: memory}
+	p := &parser{text: text, set: &Set{file: file, values: map[string]Value{}}, memory: memory, options: o}
 	p.set.text = p.text
 	if err := p.file(); err != nil {
 		return nil, err
@@ -72,13 +73,14 @@ type parser struct {
 	pos  int
 	set  *Set
 
-	memory *allowance
-	source *source.File // for messages, made on first use; the text does not change after that
-	name   string       // name of the variable being read
-	gap    *Error       // the error of its first missing element
-	uneven *Error       // the error of its first list of another length
-	depth  int          // nesting depth of tuples and of arrays of tuples
-	index  []int        // for each open array, the number of elements that have begun: the path, from 1
+	memory  *allowance
+	options Options
+	source  *source.File // for messages, made on first use; the text does not change after that
+	name    string       // name of the variable being read
+	gap     *Error       // the error of its first missing element
+	uneven  *Error       // the error of its first list of another length
+	depth   int          // nesting depth of tuples and of arrays of tuples
+	index   []int        // for each open array, the number of elements that have begun: the path, from 1
 
 	// the value being read
 	shape []int // size of each dimension; -1 until the first array of that depth is closed
@@ -252,7 +254,13 @@ func (p *parser) member() error {
 	}
 	v, err := p.value()
 	if err != nil {
-		return p.fault(name, begin, err)
+		if err := p.fault(name, begin, err); err != nil || p.text[begin] != '"' && p.text[begin] != '[' {
+			return err
+		}
+		if after := p.pos; !p.wording(&p.options, name, begin) {
+			p.pos = after
+		}
+		return nil
 	}
 	if p.uneven != nil {
 		lists := int64(strings.Count(p.text[v.start:v.end], "["))

@@ -67,6 +67,7 @@ type Set struct {
 	names       []string
 	values      map[string]Value
 	faults      map[string]*Error // for each value that is not numeric, its error
+	texts       map[string]texts  // values whose only fault is that all elements are strings
 	gaps        map[string]Value  // values whose only fault is that some elements are missing
 	uneven      map[string]uneven // values whose only faults are that lists differ in length, and gaps
 	named       map[string]bool   // the set of names, while values are added; nil: not made yet
@@ -451,9 +452,15 @@ func elementSpan(text string, start, end, n int) (int, int) {
 			continue
 		}
 		from := i
-		for i < end && strings.IndexByte(" \t\r\n[],", text[i]) < 0 {
-			i++
+		for quoted := false; i < end && (quoted || strings.IndexByte(" \t\r\n[],", text[i]) < 0); i++ {
+			switch text[i] {
+			case '"':
+				quoted = !quoted
+			case '\\':
+				i++
+			}
 		}
+		i = min(i, end)
 		if n == 0 {
 			return from, i
 		}

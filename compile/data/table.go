@@ -602,14 +602,9 @@ func code(memory *allowance, r rowReader, columns []column, holes []Holes, codes
 // unknownLevel returns the fault of a column with a string that is not one of its prescribed
 // levels.
 func unknownLevel(name, text string, row, line int, given []string) *Error {
-	const shown = 12
-	list := strings.Join(given[:min(len(given), shown)], ", ")
-	if len(given) > shown {
-		list += ", …"
-	}
 	return &Error{Line: line, Column: 1, Path: fmt.Sprintf("%s[%d]", name, row),
 		Message: fmt.Sprintf("%s is %q in row %d, which is none of the %d levels in the data of the fit", name, clip(text), row, len(given)),
-		Fix:     "the levels are " + list + "; others can be drawn from their distribution", Settings: []string{"new-levels=sample"}}
+		Fix:     "the levels are " + someLevels(given) + "; others can be drawn from their distribution", Settings: []string{"new-levels=sample"}}
 }
 
 // levelSize is the memory in bytes that a level takes besides its string.

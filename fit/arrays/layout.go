@@ -25,9 +25,9 @@ type Layout struct {
 	Labels []string
 }
 
-// elementOf splits the name of a column, such as theta.2.1, t:1.2 or z.real. It returns the name of
+// ElementOf splits the name of a column, such as theta.2.1, t:1.2 or z.real. It returns the name of
 // the variable (t.1 for t:1.2), the indices from 0, and the pattern, see [Layout.Pattern].
-func elementOf(column string) (name string, at []int, pattern string) {
+func ElementOf(column string) (name string, at []int, pattern string) {
 	var names, patterns []string
 	for member := range strings.SplitSeq(column, ":") {
 		parts := strings.Split(member, ".")
@@ -64,7 +64,7 @@ func Layouts(columns []string) ([]Layout, error) {
 	var elements [][]element
 	index := map[string]int{}
 	for column, n := range columns {
-		name, at, pattern := elementOf(n)
+		name, at, pattern := ElementOf(n)
 		i, ok := index[name]
 		if !ok {
 			i = len(all)

@@ -107,16 +107,38 @@ type TypeExpr struct {
 	Members   []*TypeExpr // members of a tuple
 }
 
-// Bound is one entry of <lower=…, upper=…, offset=…, multiplier=…, missing, censored_below=…>.
+// Bound is one entry of <lower=…, upper=…, offset=…, multiplier=…, missing, censored_below=…,
+// labels=…>.
 type Bound struct {
 	Base
-	Kind  string // lower, upper, offset, multiplier, Missing, or one for which Cuts is true
+	Kind  string // lower, upper, offset, multiplier, Missing, Labels, or one for which Cuts is true
 	Value Expr   // nil for Missing
+}
+
+// Labels is the kind of the entry that gives a label to each element of the dimensions whose size
+// is the variable.
+const Labels = "labels"
+
+// Labels returns the labels of a size; nil if it has none.
+func (t *TypeExpr) Labels() []string {
+	b := t.Bound(Labels)
+	if b == nil {
+		return nil
+	}
+	out := []string{}
+	if list, ok := b.Value.(*ArrayExpr); ok {
+		for _, e := range list.Elems {
+			if s, ok := e.(*StringLit); ok {
+				out = append(out, s.Value)
+			}
+		}
+	}
+	return out
 }
 
 // Restricts reports whether an entry is about the values of a variable, and not about what is known
 // of them.
-func (b *Bound) Restricts() bool { return b.Kind != Missing && !b.Cuts() }
+func (b *Bound) Restricts() bool { return b.Kind != Missing && b.Kind != Labels && !b.Cuts() }
 
 // Cuts reports whether an entry says which values of data are censored.
 func (b *Bound) Cuts() bool { return slices.Contains(Cuts(), b.Kind) }
@@ -131,6 +153,11 @@ const (
 
 // Cuts lists the kinds of entries which say that data are censored.
 func Cuts() []string { return []string{CensoredBelow, CensoredAbove, Censored, CensoredTo} }
+
+// BoundNames lists the kinds of entries that have a value.
+func BoundNames() []string {
+	return append([]string{"lower", "upper", "offset", "multiplier", Labels}, Cuts()...)
+}
 
 // Bound returns the entry of a kind; nil if there is none.
 func (t *TypeExpr) Bound(kind string) *Bound {

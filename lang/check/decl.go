@@ -225,6 +225,10 @@ func (c *checker) bounds(t *ast.TypeExpr, vt types.Type) {
 			c.missingAllowed(&b, vt)
 			continue
 		}
+		if b.Kind == ast.Labels {
+			c.labels(&b, vt)
+			continue
+		}
 		if b.Cuts() && !c.cutAllowed(t, &b, vt) {
 			continue
 		}

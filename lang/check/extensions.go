@@ -27,6 +27,9 @@ func Extensions(f *ast.File, info *Info) diag.List {
 		} else if v != nil && v.Censored {
 			report(&v.Ident, "declarations of censored data", write)
 		}
+		if d, ok := n.(*ast.VarDecl); ok && d.Type.Labels() != nil {
+			report(d.Type.Bound(ast.Labels), "labels of a size", write)
+		}
 		if d, ok := n.(*ast.VarDecl); ok && info.Defs[n] != nil && info.Defs[n].Ragged != nil {
 			report(info.Defs[n].Ragged.Sizes, "ragged arrays, such as "+quote(d.Name.Name), write)
 		}

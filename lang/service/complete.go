@@ -68,7 +68,7 @@ func (s *Snapshot) Complete(f *source.File, offset int, files func(prefix string
 		c.words(0, "lower=", "upper=", "offset=", "multiplier=")
 		if b := st.within; b != nil && b.Kind == ast.Data {
 			c.words(0, ast.Missing)
-			for _, kind := range ast.Cuts() {
+			for _, kind := range append(ast.Cuts(), ast.Labels) {
 				c.words(0, kind+"=")
 			}
 		}

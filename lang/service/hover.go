@@ -283,6 +283,7 @@ func boundTexts() map[string]string {
 		ast.CensoredBelow: "a value that is this or less is only known to be this or less: its density is the log probability of that",
 		ast.CensoredAbove: "a value that is this or more is only known to be this or more: its density is the log probability of that",
 		ast.Censored:      "for each value: 0 if it is known, −1 if the true value is at most it, 1 if it is at least it, and 2 if it is between it and the end that `censored_to` gives",
+		ast.Labels:        "names of the elements of all dimensions of this size; data may be given by them",
 		ast.CensoredTo:    "the true value is between the value in the data and this one, and known if both are equal",
 	}
 }

@@ -204,6 +204,12 @@ func strayString(s *situation) (d diag.Diagnostic, ok bool) {
 	if s.fail.want == "`,` or `)`" && s.open > s.start && (isWord(&s.tokens[s.open-1], "print") || isWord(&s.tokens[s.open-1], "reject") || isWord(&s.tokens[s.open-1], "fatal_error")) {
 		return s.error(diag.UnexpectedToken, s.tok, "a comma is missing before this string"), true
 	}
+	if isPunct(s.prev, "=") && s.at(s.i-2).Value == ast.Labels {
+		d = s.error(diag.BadBound, s.tok, "labels are a list of strings")
+		d.Fix = "write braces around it: `" + ast.Labels + "={" + s.tok.Value + "}`"
+		d.Replace("{" + s.tok.Value + "}")
+		return d, true
+	}
 	d = s.error(diag.StringNotAllowed, s.tok, "a string cannot be used here")
 	d.Detail = "Strings are arguments of print, reject, fatal_error and profile; there are no variables that hold text."
 	if s.i == s.start {

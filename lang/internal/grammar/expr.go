@@ -135,7 +135,22 @@ func (e *Expr) parseAt(lex *lexer.PeekingLexer, prec int) error {
 type BoundExpr struct{ Expr }
 
 // Parse implements participle.Parseable.
-func (e *BoundExpr) Parse(lex *lexer.PeekingLexer) error { return e.parseAt(lex, precAdd) }
+func (e *BoundExpr) Parse(lex *lexer.PeekingLexer) error {
+	start := lex.MakeCheckpoint()
+	if at(lex, "{") {
+		open := lex.Next()
+		if lex.Peek().Type == tokString { // labels
+			p := exprParser{PeekingLexer: lex}
+			list, close, err := p.strings(open, "}")
+			if err == nil {
+				e.Expr = Expr{Kind: exprArray, Start: open.Pos.Offset, End: end(close), Tok: open, Kids: list}
+			}
+			return err
+		}
+		lex.LoadCheckpoint(start)
+	}
+	return e.parseAt(lex, precAdd)
+}
 
 // Args is a parenthesised list of expressions.
 type Args struct {
@@ -484,6 +499,26 @@ func (p *exprParser) nonEmptyList(open *lexer.Token, closer string) ([]*Expr, er
 			return nil, p.fail("`,` or `"+closer+"`", open)
 		}
 		p.Next()
+	}
+}
+
+// strings parses expressions, of which some may be strings, and the closing bracket.
+func (p *exprParser) strings(open *lexer.Token, closer string) (out []*Expr, close *lexer.Token, err error) {
+	for {
+		var x *Expr
+		if t := p.Peek(); t.Type == tokString {
+			p.Next()
+			x = &Expr{Kind: exprString, Start: t.Pos.Offset, End: end(t), Tok: t}
+		} else if x, err = p.inside(open); err != nil {
+			return nil, nil, err
+		}
+		out = append(out, x)
+		if at(p.PeekingLexer, ",") {
+			p.Next()
+			continue
+		}
+		close, err = p.close(open, closer, "`,` or `"+closer+"`")
+		return out, close, err
 	}
 }
 

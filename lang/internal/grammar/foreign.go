@@ -166,12 +166,7 @@ func nearestBound(name string) string {
 	case "scale", "sd":
 		return "multiplier"
 	}
-	return diag.Nearest(name, slices.Values(boundNames()))
-}
-
-// boundNames returns the names of bounds.
-func boundNames() []string {
-	return append([]string{"lower", "upper", "offset", "multiplier"}, ast.Cuts()...)
+	return diag.Nearest(name, slices.Values(ast.BoundNames()))
 }
 
 // brackets returns the edits that replace a pair of parentheses, which opens at a token, by square

@@ -7,6 +7,7 @@ import (
 
 	"github.com/alecthomas/participle/v2/lexer"
 
+	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
@@ -130,7 +131,7 @@ func wrongBrackets(s *situation) (d diag.Diagnostic, ok bool) {
 	if !beginsType(s.first) {
 		return d, false
 	}
-	bounds := boundNames()
+	bounds := ast.BoundNames()
 	next := s.at(s.i + 1)
 	switch {
 	case s.fail.want == wantName && isPunct(s.tok, "(") && s.prev.Type == tokType && slices.Contains(bounds, next.Value):
@@ -236,7 +237,7 @@ func signature(s *situation) (d diag.Diagnostic, ok bool) {
 // typeAsFunction explains int(x), and Int<lower=0> x, whose first word the parser reads as a
 // variable.
 func typeAsFunction(s *situation) (d diag.Diagnostic, ok bool) {
-	if s.i == s.start+2 && s.first.Type == tokIdent && isPunct(s.prev, "<") && slices.Contains(boundNames(), s.tok.Value) {
+	if s.i == s.start+2 && s.first.Type == tokIdent && isPunct(s.prev, "<") && slices.Contains(ast.BoundNames(), s.tok.Value) {
 		return unknownTypeAt(s, s.first), true
 	}
 	if s.fail.want != wantExpr || s.tok.Type != tokType || !isPunct(s.at(s.i+1), "(") {

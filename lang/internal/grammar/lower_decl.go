@@ -242,7 +242,8 @@ func (l *lowerer) bounds(t *Elem, rule typeRule) []ast.Bound {
 			seen[kind] = name
 			continue
 		case !twice && rule.lowerUpper && slices.Contains(ast.Cuts(), kind):
-		case !b.Missing && !slices.Contains(ast.Cuts(), kind) && b.Kind != "lower" && b.Kind != "upper" && b.Kind != "offset" && b.Kind != "multiplier":
+		case !twice && kind == ast.Labels:
+		case !slices.Contains(ast.BoundNames(), kind) && !b.Missing:
 			d := l.add(diag.BadBound, name, "there is no bound called `%s`", b.Kind)
 			d.Detail = "The bounds are lower, upper, offset and multiplier."
 			if near := nearestBound(b.Kind); near != "" {

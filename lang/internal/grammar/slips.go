@@ -5,6 +5,7 @@ import (
 
 	"github.com/alecthomas/participle/v2/lexer"
 
+	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
@@ -77,7 +78,7 @@ func boundSlip(s *situation) (d diag.Diagnostic, ok bool) {
 		d = s.error(diag.UnexpectedToken, s.tok, "this `)` closes nothing")
 		d.Fix = "remove it"
 		d.Replace("")
-	case s.fail.want == "`=`" && slices.Contains(boundNames(), s.prev.Value) && (s.tok.Type == tokIdent || s.tok.Type == tokInt || s.tok.Type == tokReal):
+	case s.fail.want == "`=`" && slices.Contains(ast.BoundNames(), s.prev.Value) && (s.tok.Type == tokIdent || s.tok.Type == tokInt || s.tok.Type == tokReal):
 		d = s.error(diag.UnexpectedToken, s.prev, "`=` is missing after `%s`", s.prev.Value)
 		d.Span.End = end(&s.tok)
 		d.Fix = "write `" + s.prev.Value + "=" + s.tok.Value + "`"

@@ -279,24 +279,7 @@ func (a *PrintArgs) Parse(lex *lexer.PeekingLexer) error {
 		return participle.NextMatch
 	}
 	p := exprParser{PeekingLexer: lex}
-	open := lex.Next()
-	for {
-		var x *Expr
-		if t := lex.Peek(); t.Type == tokString {
-			lex.Next()
-			x = &Expr{Kind: exprString, Start: t.Pos.Offset, End: end(t), Tok: t}
-		} else {
-			var err error
-			if x, err = p.inside(open); err != nil {
-				return err
-			}
-		}
-		a.List = append(a.List, x)
-		if at(lex, ",") {
-			lex.Next()
-			continue
-		}
-		_, err := p.close(open, ")", "`,` or `)`")
-		return err
-	}
+	var err error
+	a.List, _, err = p.strings(lex.Next(), ")")
+	return err
 }
