@@ -158,10 +158,10 @@ func TestLegend(t *testing.T) {
 	}
 }
 
-// TestTables: the CSV file of a figure has the coordinates of each mark, and the names of
-// positions.
+// TestTables: the CSV file of a figure has the coordinates of each mark, the names of positions, and
+// what the coordinates are.
 func TestTables(t *testing.T) {
-	f := report.Figure{Kind: "groups", Y: report.Axis{Names: []string{"a,b", "c"}}, Layers: []report.Layer{
+	f := report.Figure{Kind: "groups", X: report.Axis{Label: "days, by site"}, Y: report.Axis{Names: []string{"a,b", "c"}}, Layers: []report.Layer{
 		{Mark: report.Range, Role: report.First, Label: "90 %", Y: report.Values{0, 1}, Low: report.Values{1, math.NaN()}, High: report.Values{2, 3}},
 		{Mark: report.Step, Role: report.Second, From: 1, Step: 2, Y: report.Values{7 * 0.1}},
 		{Mark: report.Cells, Role: report.Surface, X: report.Values{5}, Y: report.Values{0, 1}, Z: report.Values{8, 9}},
@@ -175,12 +175,12 @@ func TestTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `layer,label,mark,name,x,y,low,high,value
-1,90 %,range,"a,b",,0,1,2,
-1,90 %,range,c,,1,,3,
-2,,step,,2,0.7,1,3,
-3,,cells,"a,b",5,0,,,8
-3,,cells,c,5,1,,,9
+	want := `layer,label,mark,name,x,y,low,high,value,x_axis,y_axis
+1,90 %,range,"a,b",,0,1,2,,"days, by site",position of name
+1,90 %,range,c,,1,,3,,"days, by site",position of name
+2,,step,,2,0.7,1,3,,"days, by site",position of name
+3,,cells,"a,b",5,0,,,8,"days, by site",position of name
+3,,cells,c,5,1,,,9,"days, by site",position of name
 `
 	if string(got) != want {
 		t.Errorf("%s\nwant\n%s", got, want)

@@ -11,22 +11,34 @@ import (
 )
 
 // columns are the columns of the table of a figure. A cell is empty if its layer has no such
-// number.
-var columns = []string{"layer", "label", "mark", "name", "x", "y", "low", "high", "value"}
+// number. The last two repeat the labels of the axes in each row, so that tables of several figures
+// can be stacked, and so that a program that knows the header can read every table.
+var columns = []string{"layer", "label", "mark", "name", "x", "y", "low", "high", "value", "x_axis", "y_axis"}
 
 // saveTable writes the numbers of a figure, a row for each point, interval, bar or cell.
 func saveTable(path string, r *report.Report, f report.Figure) error {
 	return files.SaveBy(path, func(w io.Writer) error {
 		out := csv.NewWriter(w)
 		out.Write(columns)
+		x, y := meaning(f.X), meaning(f.Y)
 		for i, l := range r.Resolve(f) {
 			for _, row := range rowsOf(f, &l) {
-				out.Write(append([]string{strconv.Itoa(i + 1), l.Label, string(l.Mark)}, row...))
+				row = append([]string{strconv.Itoa(i + 1), l.Label, string(l.Mark)}, row...)
+				out.Write(append(row, x, y))
 			}
 		}
 		out.Flush()
 		return out.Error()
 	})
+}
+
+// meaning returns what the numbers of an axis are: its label or, where names replace both label and
+// numbers, a reference to the column of names.
+func meaning(a report.Axis) string {
+	if a.Label == "" && a.Names != nil {
+		return "position of name"
+	}
+	return a.Label
 }
 
 // rowsOf returns the rows of a layer, from the column of names on.
