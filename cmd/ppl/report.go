@@ -15,10 +15,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/front/report"
 	"github.com/ppl-lang/ppl/front/report/plotfile"
 	"github.com/ppl-lang/ppl/internal/files"
+	"github.com/ppl-lang/ppl/model"
 	"github.com/ppl-lang/ppl/study"
 )
 
@@ -46,7 +48,7 @@ is known, its predictions next to the data. The file needs no network and no oth
 doc/how-to/report.md says how to read it.
 
 DIR is the folder of a run with --out. For CSV files, one per chain, add --model and --data
-to get predictions. The report is report.html in that folder unless --out says otherwise.
+to get predictions. For the folder of ppl generate, they add its question and text. The report is report.html in that folder unless --out says otherwise.
 
 The summary has all quantities. There are plots of the quantities that findings name or
 --vars chooses, and of the worst others, as many as --size allows.
@@ -122,8 +124,9 @@ func (o *reporting) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	var generated *model.Posterior
 	if o.model != "" {
-		if _, err := o.posterior(cmd, fit); err != nil {
+		if generated, err = o.described(cmd, fit); err != nil {
 			return err
 		}
 	} else if o.data != "" && fit.Record() == nil {
@@ -140,6 +143,7 @@ func (o *reporting) run(cmd *cobra.Command, args []string) error {
 		dir = args[0]
 	}
 	options := o.options(dir)
+	options.Generated = generated
 	if fit.Approximate() == "" {
 		options.Again = runAgain(fit.Record())
 	}
@@ -182,6 +186,23 @@ func (o *reporting) run(cmd *cobra.Command, args []string) error {
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "Plots: %s\n", filesText(files))
 	return nil
+}
+
+// described gives the model of --model to a fit, unless the draws are its generated quantities only:
+// then it returns the model with its data.
+func (o *reporting) described(cmd *cobra.Command, fit *fit.Fit) (generated *model.Posterior, err error) {
+	if fit.Record() != nil {
+		_, err := o.posterior(cmd, fit)
+		return nil, err
+	}
+	l, err := o.load(cmd.Context(), o.model, cmd.ErrOrStderr())
+	if err != nil {
+		return nil, ended(cmd.Context(), cmd.ErrOrStderr(), err)
+	}
+	if slices.Equal(fit.Draws.Names(), l.posterior.GeneratedNames()) {
+		return l.posterior, nil
+	}
+	return nil, fit.SetPosterior(l.posterior)
 }
 
 // withoutFont notes that plots have characters for which no font is installed.

@@ -196,7 +196,8 @@ func (w *work) rankOf(c *assess.Curve) int {
 	return ofPredictor
 }
 
-// asked reports whether the question has a word that begins as a word of the name.
+// asked reports whether the question has the name, such as ed50, or a word that begins as a word of
+// it.
 func (w *work) asked(name string) bool {
 	if w.report.Fitted == nil {
 		return false
@@ -204,6 +205,10 @@ func (w *work) asked(name string) bool {
 	text, _, _ := strings.Cut(w.report.Fitted.Question, "\n")
 	if i := strings.LastIndexByte(w.report.Fitted.Question, '?'); i >= 0 {
 		text = w.report.Fitted.Question[:i]
+	}
+	names := strings.FieldsFunc(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	if len(name) > 2 && slices.Contains(names, name) {
+		return true
 	}
 	question := wordsOf(text)
 	return slices.ContainsFunc(wordsOf(name), func(word string) bool {
@@ -269,7 +274,7 @@ func (w *work) shown(i int) bool {
 
 // generated states the numbers and vectors that the model computes from its parameters.
 func (w *work) generated() {
-	m, err := w.fit.Model()
+	m, err := w.model()
 	if err != nil {
 		return
 	}
@@ -367,6 +372,9 @@ func (w *work) elementNames(elements []int) (names []string, named bool) {
 // or several have.
 func (w *work) columnOf(n int) (name string, x []float64) {
 	values, err := w.fit.Data()
+	if g := w.o.Generated; g != nil {
+		values, err = g.Data(), nil
+	}
 	if err != nil || values == nil {
 		return "", nil
 	}
@@ -455,7 +463,7 @@ const maxStated = 4
 // question names come first, unless a predictor of that name has a sentence.
 func (w *work) parameters() {
 	discrete, generated := map[string]bool{}, map[string]bool{}
-	if m, err := w.fit.Model(); err == nil {
+	if m, err := w.model(); err == nil {
 		for name := range m.Program().Discretes() {
 			discrete[name] = true
 		}

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/front/report"
+	"github.com/ppl-lang/ppl/model"
 )
 
 // TestPriors: each population parameter has its prior next to its posterior. Group-level terms of
@@ -321,6 +323,58 @@ func TestMissingValues(t *testing.T) {
 			if n > 0 && r.Summary.Aside[i] != strings.HasPrefix(name, "y[") {
 				t.Errorf("%s is aside: %v", name, r.Summary.Aside[i])
 			}
+		}
+	}
+}
+
+// TestAnswersAboutNames: the question can name a parameter whose name has no words.
+func TestAnswersAboutNames(t *testing.T) {
+	table := "y,x\n"
+	for i := range 30 {
+		table += fmt.Sprintf("%d.25,%d.5\n", i*7%13, i%10)
+	}
+	for _, c := range []struct {
+		question string
+		stated   bool
+	}{{"At which x, lc5_, is it so?", true}, {"At which x, lc5, is it so?", false}, {"Is it so? See lc5_.", false}} {
+		r := made(t, sampled(t, "// "+c.question+`
+data { int<lower=0> N; vector[N] y; vector[N] x; }
+parameters { real a; real lc5_; real<lower=0> s; } model { a ~ normal(0, 5); lc5_ ~ normal(0, 1); s ~ exponential(1); y ~ normal(a + (x - lc5_), s); }`, table), report.Options{})
+		if got := slices.ContainsFunc(r.Answers, func(a string) bool { return strings.HasPrefix(a, "lc5_ is ") }); got != c.stated {
+			t.Errorf("%s: %q", c.question, r.Answers)
+		}
+	}
+}
+
+// TestAnswersOfGenerated: a report of quantities that were generated at the draws of another run has
+// the question, text and data of their program. The values of a column name the elements.
+func TestAnswersOfGenerated(t *testing.T) {
+	from := sampled(t, `data { int<lower=0> N; vector[N] y; } parameters { real mu; } model { mu ~ normal(0, 5); y ~ normal(mu, 1); }`, "y\n1\n2\n3\n")
+	compiled, err := model.Compile("gain.stan", `// How much to order?
+data { int<lower=0> K; vector[K] order; } parameters { real mu; }
+generated quantities { vector[K] gain = -square(order - mu); }`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, want := range map[int]string{2: "gain is -0.", 5: "gain is highest, -0."} {
+		var order []float64
+		for i := range k {
+			order = append(order, float64(2+10*i))
+		}
+		p, err := compiled.Bind(map[string]any{"K": k, "order": order})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := fit.Generate(t.Context(), p, from, fit.GenerateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := made(t, g.Fit(), report.Options{Generated: p})
+		if r.Title != "gain" || r.Fitted == nil || r.Fitted.Question != "How much to order?" || len(r.Fitted.Data.Rows) != 2 || len(r.Notes) != 1 {
+			t.Errorf("%s: %+v, notes %q", r.Title, r.Fitted, r.Notes)
+		}
+		if len(r.Answers) != 1 || !strings.HasPrefix(r.Answers[0], want) || !strings.Contains(r.Answers[0], "for order 2") {
+			t.Errorf("%d: %q", k, r.Answers)
 		}
 	}
 }

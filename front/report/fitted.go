@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/ppl-lang/ppl/model"
 )
 
 // Fitted says what was fitted to which data.
@@ -15,9 +17,17 @@ type Fitted struct {
 	Data     *Table `json:"data,omitempty"`    // the data, a row per variable; null if they are not known
 }
 
+// model returns the model of the fit or the program that generated its quantities.
+func (w *work) model() (*model.Model, error) {
+	if w.o.Generated != nil {
+		return w.o.Generated.Model(), nil
+	}
+	return w.fit.Model()
+}
+
 // fitted describes the model and the data; nil if the model is not known.
 func fitted(w *work) *Fitted {
-	m, err := w.fit.Model()
+	m, err := w.model()
 	if err != nil {
 		return nil
 	}
@@ -37,6 +47,9 @@ func fitted(w *work) *Fitted {
 	}
 	out.Question = strings.Join(question, "\n")
 	values, err := w.fit.Data()
+	if g := w.o.Generated; g != nil {
+		values, err = g.Data(), nil
+	}
 	if err != nil || values == nil {
 		return out
 	}

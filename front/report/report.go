@@ -49,6 +49,10 @@ type Options struct {
 	Seed uint64 // seed of the replicated data
 
 	Again string // command that makes the run again; "": not known
+
+	// Generated is the program whose generated quantities the draws are, as from [fit.Generate]; nil:
+	// the draws are those of the fit's own model. The report shows its question, text and data.
+	Generated *model.Posterior
 }
 
 // DefaultSize is [Options.Size] if it is 0.
@@ -262,6 +266,9 @@ func newWork(ctx context.Context, fit *fit.Fit, o Options) *work {
 	if record := fit.Record(); record != nil && r.Title == "" {
 		r.Title = record.Name
 	}
+	if o.Generated != nil && r.Title == "" {
+		r.Title = strings.TrimSuffix(filepath.Base(o.Generated.Name()), filepath.Ext(o.Generated.Name()))
+	}
 	if r.Title == "" && len(fit.Files) > 0 {
 		r.Title = strings.TrimSuffix(filepath.Base(fit.Files[0]), filepath.Ext(fit.Files[0]))
 	}
@@ -291,6 +298,9 @@ func newWork(ctx context.Context, fit *fit.Fit, o Options) *work {
 	s.Aside = w.aside()
 	r.Fitted = fitted(w)
 	w.find(fit.Findings())
+	if o.Generated != nil {
+		w.note("The quantities were computed at the draws of another run. Its report has the findings about its sampler.")
+	}
 	if o.Words != nil {
 		r.Choose = strings.Join(o.Words([]string{"vars"}), " ")
 	}
