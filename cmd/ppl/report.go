@@ -188,8 +188,8 @@ func (o *reporting) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// described gives the model of --model to a fit, unless the draws are its generated quantities only:
-// then it returns the model with its data.
+// described gives the model of --model to a fit, unless the draws are its generated quantities
+// only: then it returns the model with its data.
 func (o *reporting) described(cmd *cobra.Command, fit *fit.Fit) (generated *model.Posterior, err error) {
 	if fit.Record() != nil {
 		_, err := o.posterior(cmd, fit)

@@ -346,8 +346,8 @@ parameters { real a; real lc5_; real<lower=0> s; } model { a ~ normal(0, 5); lc5
 	}
 }
 
-// TestAnswersOfGenerated: a report of quantities that were generated at the draws of another run has
-// the question, text and data of their program. The values of a column name the elements.
+// TestAnswersOfGenerated: a report of quantities that were generated at the draws of another run
+// has the question, text and data of their program. The values of a column name the elements.
 func TestAnswersOfGenerated(t *testing.T) {
 	from := sampled(t, `data { int<lower=0> N; vector[N] y; } parameters { real mu; } model { mu ~ normal(0, 5); y ~ normal(mu, 1); }`, "y\n1\n2\n3\n")
 	compiled, err := model.Compile("gain.stan", `// How much to order?

@@ -50,8 +50,9 @@ type Options struct {
 
 	Again string // command that makes the run again; "": not known
 
-	// Generated is the program whose generated quantities the draws are, as from [fit.Generate]; nil:
-	// the draws are those of the fit's own model. The report shows its question, text and data.
+	// Generated is the program whose generated quantities the draws are, as from [fit.Generate];
+	// nil: the draws are those of the fit's own model. The report shows its question, text and
+	// data.
 	Generated *model.Posterior
 }
 

@@ -158,8 +158,8 @@ func TestLegend(t *testing.T) {
 	}
 }
 
-// TestTables: the CSV file of a figure has the coordinates of each mark, the names of positions, and
-// what the coordinates are.
+// TestTables: the CSV file of a figure has the coordinates of each mark, the names of positions,
+// and what the coordinates are.
 func TestTables(t *testing.T) {
 	f := report.Figure{Kind: "groups", X: report.Axis{Label: "days, by site"}, Y: report.Axis{Names: []string{"a,b", "c"}}, Layers: []report.Layer{
 		{Mark: report.Range, Role: report.First, Label: "90 %", Y: report.Values{0, 1}, Low: report.Values{1, math.NaN()}, High: report.Values{2, 3}},
