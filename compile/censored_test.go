@@ -64,6 +64,32 @@ var censoredCases = []struct{ name, program, values, byHand, handValues string }
 	{"a distribution of the program", `functions { real tri_lpdf(real y, real b) { return log(2 * y) - 2 * log(b); } real tri_lcdf(real y, real b) { return 2 * log(y / b); } real tri_lccdf(real y, real b) { return log1m((y / b)^2); } }
 		data { int N; vector<lower=0, censored_above=1>[N] y; } parameters { real<lower=2> b; } model { for (n in 1:N) y[n] ~ tri(b); }`,
 		`{"N": 2, "y": [0.5, 1]}`, `parameters { real<lower=2> b; } model { target += log(2 * 0.5) - 2 * log(b) + log1m((1 / b)^2); }`, `{}`},
+	{"a lower bound of truncation",
+		`data { int N; vector[N] x; vector<lower=0, censored_below=1, censored_above=5>[N] y; } parameters { real a; real<lower=0> s; }
+		model { y ~ normal(a + x, s) T[0, ]; }`,
+		`{"N": 3, "x": [1, 2, 3], "y": [1, 2, 6]}`,
+		`parameters { real a; real<lower=0> s; } model { 2 ~ normal(a + 2, s); target += log_diff_exp(normal_lcdf(1 | a + 1, s), normal_lcdf(0 | a + 1, s)) + normal_lccdf(5 | a + 3, s)
+		- normal_lccdf(0 | a + [1, 2, 3], s); }`, `{}`},
+	{"an upper bound of truncation, a parameter",
+		`data { int N; array[N] int cens; vector[N] hi; vector<censored=cens, censored_to=hi>[N] y; } parameters { real a; real<lower=0> s; real<lower=6> u; }
+		model { for (n in 1:N) y[n] ~ logistic(a, s) T[, u]; }`,
+		`{"N": 4, "cens": [-1, 0, 1, 2], "y": [1, 2, 3, 4], "hi": [0, 0, 0, 5]}`,
+		`parameters { real a; real<lower=0> s; real<lower=6> u; } model { 2 ~ logistic(a, s); target += logistic_lcdf(1 | a, s) + log_diff_exp(logistic_lcdf(u | a, s), logistic_lcdf(3 | a, s))
+		+ log_diff_exp(logistic_lcdf(5 | a, s), logistic_lcdf(4 | a, s)) - 4 * logistic_lcdf(u | a, s); }`, `{}`},
+	{"truncation within intervals and limits",
+		`data { int N; vector[N] hi; vector<censored_to=hi>[N] y; real<censored_below=9> z; } parameters { real a; real<lower=0> s; } model { y ~ gamma(exp(a), s) T[1, 4]; z ~ gamma(2, s) T[1, 4]; }`,
+		`{"N": 5, "y": [0.5, 2, 3, 2.5, "-Inf"], "hi": [2, 3, 7, 2.5, 3], "z": 0}`,
+		`parameters { real a; real<lower=0> s; } model { 2.5 ~ gamma(exp(a), s);
+		target += log_diff_exp(gamma_lcdf(2 | exp(a), s), gamma_lcdf(1 | exp(a), s)) + log_diff_exp(gamma_lcdf(3 | exp(a), s), gamma_lcdf(2 | exp(a), s))
+		+ log_diff_exp(gamma_lcdf(4 | exp(a), s), gamma_lcdf(3 | exp(a), s)) + log_diff_exp(gamma_lcdf(3 | exp(a), s), gamma_lcdf(1 | exp(a), s))
+		- 5 * log_diff_exp(gamma_lcdf(4 | exp(a), s), gamma_lcdf(1 | exp(a), s)); }`, `{}`},
+	{"truncated counts",
+		`data { int N; array[N] int<lower=1, censored_below=2, censored_above=6> y; } parameters { real<lower=0> mu; } model { y ~ poisson(mu) T[1, ]; y ~ poisson(2 * mu) T[, 8]; y[3:] ~ poisson(3 * mu) T[2, 6]; }`,
+		`{"N": 4, "y": [1, 7, 2, 4]}`,
+		`parameters { real<lower=0> mu; } model { 4 ~ poisson(mu); 4 ~ poisson(2 * mu); 4 ~ poisson(3 * mu);
+		target += 2 * log_diff_exp(poisson_lcdf(2 | mu), poisson_lcdf(0 | mu)) + poisson_lccdf(5 | mu) - 4 * poisson_lccdf(0 | mu);
+		target += 2 * poisson_lcdf(2 | 2 * mu) + log_diff_exp(poisson_lcdf(8 | 2 * mu), poisson_lcdf(5 | 2 * mu)) - 4 * poisson_lcdf(8 | 2 * mu);
+		target += log_diff_exp(poisson_lcdf(2 | 3 * mu), poisson_lcdf(1 | 3 * mu)) - 2 * log_diff_exp(poisson_lcdf(6 | 3 * mu), poisson_lcdf(1 | 3 * mu)); }`, `{}`},
 	{"discrete parameters", `data { int N; vector<censored_below=0>[N] y; } parameters { vector[2] mu; array[N] int<lower=1, upper=2> z; }
 		model { for (n in 1:N) { z[n] ~ categorical([0.3, 0.7]'); y[n] ~ normal(mu[z[n]], 1); } }`, `{"N": 2, "y": [1, 0]}`,
 		`parameters { vector[2] mu; } model { target += log_sum_exp(log(0.3) + normal_lpdf(1 | mu[1], 1), log(0.7) + normal_lpdf(1 | mu[2], 1)) + log_mix(0.3, normal_lcdf(0 | mu[1], 1), normal_lcdf(0 | mu[2], 1)); }`, `{}`},

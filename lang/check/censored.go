@@ -133,10 +133,6 @@ func (u *censoring) visit(n ast.Node) bool {
 		}
 	case *ast.Tilde:
 		u.variate(n, n.Variate, n.Dist, n.Dist.Name, true)
-		if n.Trunc != nil && u.info.CensoredVariate(n.Variate) != nil {
-			u.report(diag.Errorf(diag.CensoredVariate, n.Trunc.Span(), "a truncated distribution cannot have censored values"), "",
-				"write the probabilities of the censored values with target +=, and declare `"+u.info.CensoredVariate(n.Variate).Name+"` without `"+ast.Censored+"…`")
-		}
 	case *ast.CallExpr:
 		if dist := MassOf(n.Func.Name); dist != "" && len(n.Args) > 0 {
 			u.variate(n, n.Args[0], n.Func, dist, u.addends[n])

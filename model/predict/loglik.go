@@ -37,6 +37,9 @@ func (e *emitter) logDensity(t *term) []ast.Stmt {
 	}
 	p := e.plans[planKey{t.at, t.variate}]
 	return e.each(t, &p, func(i, variate ast.Expr, args []ast.Expr) []ast.Stmt {
+		if e.kind.counts() {
+			return add(i, nil)
+		}
 		return add(i, e.density(t, &p, variate, args))
 	})
 }
@@ -75,6 +78,9 @@ func (e *emitter) density(t *term, p *plan, variate ast.Expr, args []ast.Expr) a
 	value := given(p.function, variate, args)
 	if t.trunc == nil {
 		return value
+	}
+	if t.place.v.Censored {
+		return e.truncatedDensity(t, p, variate, args)
 	}
 	dist, _ := density(p.function)
 	lower, upper := rename(nil).expr(t.trunc.Lower), rename(nil).expr(t.trunc.Upper)

@@ -245,6 +245,9 @@ func (a *analysis) tilde(s *ast.Tilde) finding {
 		a.attach(&f, s)
 		return f
 	}
+	if p.v.Censored && s.Trunc != nil && call.Func != nil {
+		return finding{left: []string{"it truncates a distribution that the program defines, and " + p.v.Name + " has censored values"}}
+	}
 	return finding{terms: []term{{
 		at: s, place: p, function: call.Name, user: call.Func != nil, variate: s.Variate, args: s.Args, trunc: s.Trunc, whole: true,
 	}}}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ppl-lang/ppl/lang"
 	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/check"
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
@@ -67,9 +68,9 @@ func (e *emitter) truncatedGenerator(function string) string {
 func (e *emitter) addTruncated(name, function, text, words string) {
 	dist, _ := density(function)
 	d := distOf(function)
-	kind := "real"
+	kind, next, suffix := "real", "y", "lpdf"
 	if discrete(function) {
-		kind = "int"
+		kind, next, suffix = "int", "y + 1", "lpmf"
 	}
 	params, given := kind+" least, "+kind+" most", ""
 	locals := strings.Fields(words)
@@ -110,12 +111,80 @@ func (e *emitter) addTruncated(name, function, text, words string) {
 		}
 	}
 	function = strings.NewReplacer(
-		"NAME", name, "PARAMS", params, "GIVEN", given, "DIST", dist,
+		"NAME", name, "PARAMS", params, "GIVEN", given, "DIST", dist, "DENSITY", suffix, "KIND", kind, "NEXT", next,
 		"LEAST", number(support.Lo), "MOST", most, "UNBOUNDED", fmt.Sprint(unbounded),
 	).Replace(text)
 	tree, _ := lang.Parse(source.NewFile(name, "functions {"+function+"}")) // tests draw from every distribution
 	e.scope(func() { e.functions = append(e.functions, e.renamed(tree, locals).Blocks[0].Stmts...) })
 }
+
+// truncatedDensity returns a call of the density of a truncated distribution, for data that are
+// declared as censored. It adds the density to the functions of the program, with the distribution
+// functions from which the probabilities of censored values are computed.
+func (e *emitter) truncatedDensity(t *term, p *plan, variate ast.Expr, args []ast.Expr) ast.Expr {
+	dist, suffix := check.SplitSuffix(p.function)
+	if e.truncated == nil {
+		e.truncated = map[string]string{}
+	}
+	if e.truncated[p.function] == "" {
+		name := e.freshEnding("truncated_"+dist, suffix)
+		e.truncated[p.function] = name
+		text := continuousDensity
+		if discrete(p.function) {
+			text = discreteDensity
+		}
+		e.addTruncated(strings.TrimSuffix(name, suffix), p.function, text, "a b y least most lo hi at_lo at_hi")
+	}
+	lower, upper := e.bounds(t, discrete(p.function))
+	return given(e.truncated[p.function], variate, append([]ast.Expr{lower, upper}, args...))
+}
+
+// truncatedFunctions are the density of a truncated distribution and its distribution functions,
+// which have the probability between two values as NAME_between.
+const truncatedFunctions = `
+  real NAME_DENSITY(KIND y, PARAMS) {
+    if (y < least || y > most) {
+      return negative_infinity();
+    }
+    return DIST_DENSITY(y | GIVEN) - NAME_between(least, most, least, most, GIVEN);
+  }
+
+  real NAME_lcdf(KIND y, PARAMS) {
+    return NAME_between(least, y, least, most, GIVEN) - NAME_between(least, most, least, most, GIVEN);
+  }
+
+  real NAME_lccdf(KIND y, PARAMS) {
+    return NAME_between(NEXT, most, least, most, GIVEN) - NAME_between(least, most, least, most, GIVEN);
+  }
+`
+
+const continuousDensity = `
+  real NAME_between(real a, real b, PARAMS) {
+    real lo = fmax(fmax(a, least), LEAST);
+    real hi = fmin(fmin(b, most), MOST);
+    if (lo >= hi) {
+      return negative_infinity();
+    }
+    if (lo > LEAST && DIST_lccdf(lo | GIVEN) < log(0.5)) {
+      return log_diff_exp(DIST_lccdf(lo | GIVEN), hi < MOST ? DIST_lccdf(hi | GIVEN) : negative_infinity());
+    }
+    return log_diff_exp(hi < MOST ? DIST_lcdf(hi | GIVEN) : 0, lo > LEAST ? DIST_lcdf(lo | GIVEN) : negative_infinity());
+  }
+` + truncatedFunctions
+
+const discreteDensity = `
+  real NAME_between(int a, int b, PARAMS) {
+    int lo = max(max(a, least), LEAST) - 1; // the result is for values above lo
+    int hi = min(min(b, most), MOST);
+    if (lo >= hi) {
+      return negative_infinity();
+    }
+    if (lo >= LEAST && DIST_lccdf(lo | GIVEN) < log(0.5)) {
+      return log_diff_exp(DIST_lccdf(lo | GIVEN), hi < UNBOUNDED ? DIST_lccdf(hi | GIVEN) : negative_infinity());
+    }
+    return log_diff_exp(hi < UNBOUNDED ? DIST_lcdf(hi | GIVEN) : 0, lo >= LEAST ? DIST_lcdf(lo | GIVEN) : negative_infinity());
+  }
+` + truncatedFunctions
 
 const continuousTruncated = `
   real NAME(PARAMS) {

@@ -157,3 +157,51 @@ func orElse(bound, without, with string) string {
 	}
 	return with
 }
+
+// TestTruncatedCensored checks that the log likelihoods of truncated observations, some of which
+// are censored, add up to the model's log density.
+func TestTruncatedCensored(t *testing.T) {
+	for _, c := range []struct{ declared, statement, values string }{
+		{"array[N] real<censored_below=1, censored_above=3> y", "normal(a, 2) T[0, ]", `{"N": 3, "y": [1, 2, 4]}`},
+		{"array[N] real<censored_below=1, censored_above=3> y", "normal(a, 2) T[, 5]", `{"N": 3, "y": [1, 2, 4]}`},
+		{"vector<censored_below=9, censored_above=11>[N] y", "normal(a, 1) T[8, 12]", `{"N": 3, "y": [9, 10, 11]}`},
+		{"vector<censored_below=-1, censored_above=11>[N] y", "gamma(exp(a), 1) T[0.5, 12]", `{"N": 2, "y": [2, 11]}`},
+		{"array[N] real to; array[N] real<censored_to=to> y", "weibull(2, exp(a)) T[1, ]", `{"N": 5, "y": [0.5, 2, "-Inf", 3, 4], "to": [2, 3, 4, "Inf", 4]}`},
+		{"array[N] int<censored_below=2, censored_above=5> y", "poisson(exp(a)) T[1, ]", `{"N": 4, "y": [1, 2, 3, 7]}`},
+		{"array[N] int<censored_below=2, censored_above=5> y", "binomial(9, inv_logit(a)) T[, 8]", `{"N": 4, "y": [1, 2, 3, 7]}`},
+		{"array[N] int to; array[N] int<censored_to=to> y", "neg_binomial_2(exp(a), 2) T[1, 9]", `{"N": 3, "y": [0, 2, 4], "to": [3, 2, 12]}`},
+		{"array[N] int cens; array[N] int<censored=cens> y", "neg_binomial_2(exp(a), 2) T[1, 9]", `{"N": 3, "y": [1, 2, 4], "cens": [-1, 0, 1]}`},
+	} {
+		text := "data { int N; " + c.declared + "; } parameters { real a; } model { y ~ " + c.statement + "; }"
+		p := compiled(t, text)
+		set, err := data.ParseJSON("data", []byte(c.values))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := p.Bind(set, compile.BindOptions{NoPropto: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := rand.New(rand.NewPCG(5, 6)).NormFloat64() // where generated evaluates
+		want, err := m.LogDensityGrad([]float64{x}, []float64{0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := derive(t, p, predict.LogLikelihood)
+		_, got := generated(t, d.Program, c.values)
+		sum := 0.0
+		for _, v := range got {
+			sum += v
+		}
+		if !(math.Abs(sum-want) <= 1e-10*(1+math.Abs(want))) {
+			t.Errorf("%s: %v, not %v\n%s", text, sum, want, d.Text)
+		}
+		derive(t, p, predict.Replicated)
+	}
+	own := compiled(t, `functions { real own_lpdf(real y, real a) { return normal_lpdf(y | a, 1); } real own_lcdf(real y, real a) { return normal_lcdf(y | a, 1); }
+		real own_lccdf(real y, real a) { return normal_lccdf(y | a, 1); } }
+		data { int N; array[N] real<censored_below=1> y; } parameters { real a; } model { for (n in 1:N) y[n] ~ own(a) T[0, ]; }`)
+	if _, err := predict.Derive(own, predict.LogLikelihood, predict.Options{}); err == nil || !strings.Contains(err.Error(), "y has censored values") {
+		t.Errorf("a distribution of the program: %v, want a refusal", err)
+	}
+}

@@ -10,9 +10,9 @@ func (w *writer) node(n ast.Node) ast.Node {
 	switch n := n.(type) {
 	case *ast.Tilde:
 		if v := w.info.CensoredVariate(n.Variate); v != nil {
-			t := &term{w, builder{n.Pos}, w.cut(v), n.Variate, n.Dist.Name, n.Args}
+			t := &term{w, builder{n.Pos}, w.cut(v), n.Variate, n.Dist.Name, n.Args, n.Trunc}
 			return t.statement(func(y ast.Expr, args []ast.Expr) ast.Stmt {
-				return &ast.Tilde{Base: n.Base, Variate: y, Dist: n.Dist, Args: args}
+				return &ast.Tilde{Base: n.Base, Variate: y, Dist: n.Dist, Args: args, Trunc: n.Trunc}
 			})
 		}
 	case *ast.TargetPlus:
@@ -82,7 +82,7 @@ func (w *writer) density(n *ast.CallExpr) *term {
 	if v == nil {
 		return nil
 	}
-	return &term{w, builder{n.Pos}, w.cut(v), n.Args[0], dist, n.Args[1:]}
+	return &term{w, builder{n.Pos}, w.cut(v), n.Args[0], dist, n.Args[1:], nil}
 }
 
 // term is a density of censored values.
@@ -93,6 +93,7 @@ type term struct {
 	variate ast.Expr
 	dist    string
 	args    []ast.Expr
+	trunc   *ast.Truncation // nil if the distribution is not truncated
 }
 
 // scalar reports whether the term is about one value.
@@ -162,37 +163,76 @@ type mass struct{ where, log ast.Expr }
 func (t *term) masses(y, i ast.Expr, args []ast.Expr) (out []mass) {
 	b, c := t.b, t.cut
 	side := func() ast.Expr { return t.like(c.sides, i) }
-	below := func(x ast.Expr) ast.Expr { return b.given(t.dist+"_lcdf", x, args) }
-	above := func(x ast.Expr) ast.Expr { return b.given(t.dist+"_lccdf", x, args) }
-	before := func(x ast.Expr) ast.Expr { // the largest value below x
-		if c.integer() {
-			return b.op("-", x, b.int(1))
-		}
-		return x
-	}
+	interval := func(lo, hi ast.Expr) ast.Expr { return t.interval(lo, hi, args) }
 	sides, to := c.limit(ast.Censored) != nil, c.limit(ast.CensoredTo)
 	if to != nil {
-		lo, hi := before(y), t.like(to, i)
-		// Right of the median, lower tails round to 1.
-		out = append(out, mass{nil, &ast.Cond{Base: b.base(), Cond: b.op("<", below(lo), b.call("log", b.half())),
-			Then: b.call("log_diff_exp", below(hi), below(lo)),
-			Else: b.call("log_diff_exp", above(lo), above(hi))}})
+		out = append(out, mass{nil, interval(y, t.like(to, i))})
 	}
 	switch x := c.limit(ast.CensoredAbove); {
 	case x != nil:
-		out = append(out, mass{b.op("==", side(), b.int(1)), above(before(t.like(x, i)))})
+		out = append(out, mass{b.op("==", side(), b.int(1)), interval(t.like(x, i), nil)})
 	case sides || to != nil && !c.integer():
-		out = append(out, mass{b.op("==", side(), b.int(1)), above(before(y))})
+		out = append(out, mass{b.op("==", side(), b.int(1)), interval(y, nil)})
 	}
 	switch x := c.limit(ast.CensoredBelow); {
 	case x != nil:
-		out = append(out, mass{b.op("<", side(), b.int(0)), below(t.like(x, i))})
+		out = append(out, mass{b.op("<", side(), b.int(0)), interval(nil, t.like(x, i))})
 	case sides:
-		out = append(out, mass{b.op("<", side(), b.int(0)), below(y)})
+		out = append(out, mass{b.op("<", side(), b.int(0)), interval(nil, y)})
 	case to != nil && !c.integer():
-		out = append(out, mass{b.op("<", side(), b.int(0)), below(t.like(to, i))})
+		out = append(out, mass{b.op("<", side(), b.int(0)), interval(nil, t.like(to, i))})
 	}
 	return out
+}
+
+// interval returns the log probability of the interval from lo to hi, one of which may be nil. If
+// the distribution is truncated, it is that of the part between its bounds, divided by the
+// probability between them.
+func (t *term) interval(lo, hi ast.Expr, args []ast.Expr) ast.Expr {
+	if t.trunc == nil || t.trunc.Lower == nil && t.trunc.Upper == nil {
+		return t.between(lo, hi, args)
+	}
+	b := t.b
+	inner := func(op string, x, bound ast.Expr) ast.Expr {
+		switch {
+		case x == nil:
+			return bound
+		case bound == nil:
+			return x
+		}
+		return &ast.Paren{Base: b.base(), X: &ast.Cond{Base: b.base(), Cond: b.op(op, x, bound), Then: x, Else: bound}}
+	}
+	lo, hi = inner(">", lo, t.trunc.Lower), inner("<", hi, t.trunc.Upper)
+	out := b.op("-", &ast.Paren{Base: b.base(), X: t.between(lo, hi, args)},
+		&ast.Paren{Base: b.base(), X: t.between(t.trunc.Lower, t.trunc.Upper, args)})
+	if lo == nil || hi == nil {
+		return out
+	}
+	empty := ">="
+	if t.cut.integer() {
+		empty = ">"
+	}
+	return &ast.Cond{Base: b.base(), Cond: b.op(empty, lo, hi), Then: b.call("negative_infinity"), Else: out}
+}
+
+// between returns the log probability from lo to hi, one of which may be nil.
+func (t *term) between(lo, hi ast.Expr, args []ast.Expr) ast.Expr {
+	b := t.b
+	if t.cut.integer() && lo != nil { // the largest value below lo
+		lo = b.op("-", lo, b.int(1))
+	}
+	below := func(x ast.Expr) ast.Expr { return b.given(t.dist+"_lcdf", x, args) }
+	above := func(x ast.Expr) ast.Expr { return b.given(t.dist+"_lccdf", x, args) }
+	switch {
+	case lo == nil:
+		return below(hi)
+	case hi == nil:
+		return above(lo)
+	}
+	// Right of the median, lower tails round to 1.
+	return &ast.Cond{Base: b.base(), Cond: b.op("<", below(lo), b.call("log", b.half())),
+		Then: b.call("log_diff_exp", below(hi), below(lo)),
+		Else: b.call("log_diff_exp", above(lo), above(hi))}
 }
 
 // like returns the part of e at the place that the variate has in its variable, or element i of
