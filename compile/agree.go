@@ -699,7 +699,7 @@ func (m *Model) Reference() *Model {
 func (m *Model) Rebind(ctx context.Context, d *data.Set, without ...string) (*Model, error) {
 	o := m.asked
 	o.Without = slices.Concat(o.Without, without)
-	return (&Program{ir: m.program}).bind(ctx, d, o, m.fault)
+	return (&Program{ir: m.program, whole: m.whole}).bind(ctx, d, o, m.fault)
 }
 
 // String describes the verdict in a few words.

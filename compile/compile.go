@@ -51,6 +51,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/ppl-lang/ppl/compile/data"
@@ -80,6 +81,8 @@ type Program struct {
 
 	discrete *marginal.Split // nil: the program has no discrete parameters
 	ragged   bool            // the tree, which has no ragged variables any more, has their rows
+
+	whole func() *ir.Program // the program to which ir leaves stiff systems; nil: it leaves none
 
 	memory atomic.Int64 // DefaultMemory, once it is known
 }
@@ -252,7 +255,10 @@ func CompileWith(f *source.File, o Options) (*Program, diag.List) {
 		}
 		return p, list
 	}
-	p.ir = ir.Lower(tree, info, stdlib.Language())
+	p.ir = ir.LowerLeaving(tree, info, stdlib.Language())
+	if p.ir.Leaves {
+		p.whole = sync.OnceValue(func() *ir.Program { return ir.Lower(tree, info, stdlib.Language()) })
+	}
 	return p, list
 }
 

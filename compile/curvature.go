@@ -106,7 +106,8 @@ func (m *Model) Hessian(x, h []float64) error {
 	if err := m.fitsMatrix(x, h); err != nil {
 		return err
 	}
-	return m.derivative(&m.curvature.hessian, func(g *ad.Graph, x, density ad.Ref) ad.Ref { return g.Hessian(density, x) }, h, x)
+	err := m.derivative(&m.curvature.hessian, func(g *ad.Graph, x, density ad.Ref) ad.Ref { return g.Hessian(density, x) }, h, x)
+	return m.orRest(err, func(r *Model) error { return r.Hessian(x, h) })
 }
 
 // HessianTraceGrad writes the gradient at x of tr(A·H) to grad. H is the Hessian; the symmetric
@@ -116,18 +117,20 @@ func (m *Model) HessianTraceGrad(x, a, grad []float64) error {
 	if err := m.fitsTrace(x, a, grad); err != nil {
 		return err
 	}
-	return m.derivative(&m.curvature.traceGrad, func(g *ad.Graph, x, density ad.Ref) ad.Ref {
+	err := m.derivative(&m.curvature.traceGrad, func(g *ad.Graph, x, density ad.Ref) ad.Ref {
 		weights := g.Input(ad.Type{Shape: []int{m.dim, m.dim}})
 		return g.Grad(g.Sum(g.Mul(weights, g.Hessian(density, x))), x)[0]
 	}, grad, x, a)
+	return m.orRest(err, func(r *Model) error { return r.HessianTraceGrad(x, a, grad) })
 }
 
 // HessianVector writes the product of the Hessian at x with v to hv.
 func (m *Model) HessianVector(x, v, hv []float64) error {
-	return m.derivative(&m.curvature.product, func(g *ad.Graph, x, density ad.Ref) ad.Ref {
+	err := m.derivative(&m.curvature.product, func(g *ad.Graph, x, density ad.Ref) ad.Ref {
 		direction := g.Input(ad.Type{Shape: []int{m.dim}})
 		return g.HVP(density, []ad.Ref{x}, []ad.Ref{direction})[0]
 	}, hv, x, v)
+	return m.orRest(err, func(r *Model) error { return r.HessianVector(x, v, hv) })
 }
 
 // fitsMatrix checks the sizes of a point and a matrix.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/bind"
 	"github.com/ppl-lang/ppl/compile/internal/interp"
 	"github.com/ppl-lang/ppl/lang/source"
 )
@@ -24,7 +25,15 @@ type interpreter struct {
 // plain returns the model for the interpreter.
 func (m *Model) plain() (*interp.Model, error) {
 	made := m.made
-	made.plain.Do(func() { made.interpreter.model, made.interpreter.err = interp.New(m.bound.Known, m.options) })
+	made.plain.Do(func() {
+		known, err := m.bound.Known, error(nil)
+		if m.whole != nil { // the interpreter leaves nothing
+			known, err = bind.Read(m.whole(), m.set, bind.Options{Seed: m.asked.Seed, Jacobian: m.options.Jacobian, Transforms: m.options.Transforms})
+		}
+		if made.interpreter.err = err; err == nil {
+			made.interpreter.model, made.interpreter.err = interp.New(known, m.options)
+		}
+	})
 	return made.interpreter.model, made.interpreter.err
 }
 

@@ -46,19 +46,23 @@ type BindOptions struct {
 // Program or Rejection panic. The methods of one Model are not safe for concurrent use, except
 // Clone.
 type Model struct {
-	program  *ir.Program
-	bound    *bind.Bound
-	written  *ast.File        // the program as written, without ragged variables and declarations of censored data
-	censored bool             // it has such declarations
-	ragged   bool             // it was written with ragged variables
-	discrete *marginal.Result // nil: the program has no discrete parameters
-	made     *made            // shared by clones
-	early    []PassEffect     // effects of the passes before differentiation, for Explain
-	density  *vm.Program      // nil: interpreted
-	options  interp.Options
-	without  []string
-	asked    BindOptions    // the options given to Bind
-	fault    *planted.Fault // set by tests
+	program      *ir.Program
+	bound        *bind.Bound
+	written      *ast.File          // the program as written, without ragged variables and declarations of censored data
+	censored     bool               // it has such declarations
+	ragged       bool               // it was written with ragged variables
+	discrete     *marginal.Result   // nil: the program has no discrete parameters
+	made         *made              // shared by clones
+	whole        func() *ir.Program // see Program
+	rest         *Model             // this clone's copy of made.rest
+	set          *data.Set          // the data, if whole is not nil
+	hasty, haste bool               // see SetHasty; a point was rejected for it
+	early        []PassEffect       // effects of the passes before differentiation, for Explain
+	density      *vm.Program        // nil: interpreted
+	options      interp.Options
+	without      []string
+	asked        BindOptions    // the options given to Bind
+	fault        *planted.Fault // set by tests
 
 	impossible *Error // see Impossible
 
@@ -90,6 +94,15 @@ func (p *Program) BindContext(ctx context.Context, d *data.Set, o BindOptions) (
 }
 
 func (p *Program) bind(ctx context.Context, d *data.Set, o BindOptions, fault *planted.Fault) (m *Model, err error) {
+	m, err = p.bindFirst(ctx, d, o, fault)
+	if p.whole != nil && errors.As(err, new(*Error)) { // transformed data may be left to the other program
+		return (&Program{ir: p.whole(), tree: p.tree, plain: p.plain, ragged: p.ragged}).bindFirst(ctx, d, o, fault)
+	}
+	return m, err
+}
+
+// bindFirst is bind without another program for what the first one leaves in transformed data.
+func (p *Program) bindFirst(ctx context.Context, d *data.Set, o BindOptions, fault *planted.Fault) (m *Model, err error) {
 	var bound *bind.Bound
 	var graph *ad.Graph // current graph, to place an error
 	defer func() { err = placed(err, bound, graph) }()
@@ -140,6 +153,9 @@ func (p *Program) bind(ctx context.Context, d *data.Set, o BindOptions, fault *p
 		asked: asked, fault: fault,
 		program: program, bound: bound, written: p.plain, censored: p.plain != p.tree, ragged: p.ragged, discrete: discrete, made: &made{}, without: o.Without, prints: prints, env: &ad.Env{Print: prints.function()}, curvature: &curvature{},
 		options: interp.Options{Propto: !o.NoPropto, Jacobian: !o.NoJacobian, Transforms: edition, Memory: o.Memory, Statements: o.Statements},
+	}
+	if p.whole != nil {
+		m.whole, m.set = func() *ir.Program { return complete(p.whole(), d) }, d
 	}
 	for _, par := range bound.Params {
 		m.offsets = append(m.offsets, m.dim)
@@ -214,7 +230,8 @@ func (m *Model) CloneDensity() interface {
 // Clone returns a model that shares the program but has its own working memory.
 func (m *Model) Clone() *Model {
 	c := *m
-	c.machine, c.constr, c.gen, c.joint, c.curves, c.workers = nil, nil, nil, nil, nil, 0
+	c.machine, c.constr, c.gen, c.joint, c.curves, c.workers, c.rest = nil, nil, nil, nil, nil, 0, nil
+	c.hasty, c.haste = false, false
 	if m.density != nil {
 		c.machine = m.density.New()
 	}
@@ -248,6 +265,9 @@ func (m *Model) SetStop(stop func() error) { m.env.Stop = stop }
 // It implements infer.Parallel.
 func (m *Model) SetWorkers(n int) {
 	m.workers = n
+	if m.rest != nil {
+		m.rest.SetWorkers(n)
+	}
 	for _, mc := range []*vm.Machine{m.machine, m.joint} {
 		if mc != nil {
 			mc.SetWorkers(n)
@@ -284,7 +304,11 @@ func (m *Model) LogDensityGrad(x, grad []float64) (float64, error) {
 	}
 	lp, err := m.machine.Gradient(m.env, x, grad)
 	if err != nil {
-		return 0, m.rejection(err)
+		rest, err := m.goOn(m.rejection(err))
+		if rest != nil {
+			return rest.LogDensityGrad(x, grad)
+		}
+		return 0, err
 	}
 	return lp, nil
 }
@@ -337,6 +361,9 @@ func (m *Model) rejection(err error) error {
 	if int(site) < len(m.bound.Sites) {
 		r.Span = m.bound.Sites[site]
 	}
+	if m.left(r) {
+		r.Err = errStiff
+	}
 	return r
 }
 
@@ -372,7 +399,7 @@ func (m *Model) Constrain(x, dst []float64) error {
 		}
 		m.constr = p.New()
 	}
-	return m.outputs(m.constr, m.env, x, dst)
+	return m.orRest(m.outputs(m.constr, m.env, x, dst), func(r *Model) error { return r.Constrain(x, dst) })
 }
 
 // Generate computes the values that OutputNames names at the point x. The _rng functions of
@@ -413,7 +440,7 @@ func (m *Model) generate(env *ad.Env, x, dst []float64) error {
 		}
 		m.gen = p.New()
 	}
-	return m.outputs(m.gen, env, x, dst)
+	return m.orRest(m.outputs(m.gen, env, x, dst), func(r *Model) error { return r.generate(env, x, dst) })
 }
 
 func (m *Model) outputs(mc *vm.Machine, env *ad.Env, x, dst []float64) error {

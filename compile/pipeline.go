@@ -79,6 +79,7 @@ type made struct {
 	plain                  sync.Once
 	interpreter            interpreter
 	recentred              recentred
+	rest                   rest
 }
 
 // once is a program that is made at most once.

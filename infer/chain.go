@@ -285,6 +285,9 @@ func (c *chain) initialize(ctx context.Context, target LogDensity, from *Snapsho
 	}
 	c.meter = NewMeter(target)
 	c.meter.done, c.meter.left = ctx.Done(), c.left
+	if c.cfg.Centre != nil {
+		c.meter.centre = c.centre
+	}
 	if t, ok := target.(Stopper); ok {
 		t.SetStop(func() error {
 			if c.meter.Interrupted() {
@@ -327,7 +330,7 @@ func (c *chain) initialize(ctx context.Context, target LogDensity, from *Snapsho
 			return err
 		}
 	}
-	x, attempts, err := findStart(c.cfg.Init, c.cfg.Centre, c.report.Chain, c.meter, c.streams.init)
+	x, attempts, err := FindStart(c.cfg.Init, c.report.Chain, c.meter, c.streams.init)
 	c.report.InitAttempts = attempts
 	if err != nil {
 		return err
@@ -339,6 +342,19 @@ func (c *chain) initialize(ctx context.Context, target LogDensity, from *Snapsho
 	c.state.KeepStep = len(c.cfg.StepSize) > 0 && c.cfg.Warmup == 0
 	c.adopt(plan)
 	return c.recentre()
+}
+
+// centre returns Config.Centre in the coordinates of the chain, or nil.
+func (c *chain) centre() []float64 {
+	x := c.cfg.Centre()
+	if x == nil || c.chart == nil || c.chart.evidence == nil {
+		return x
+	}
+	u := make([]float64, len(x))
+	if c.chart.At(x, u) != nil {
+		return nil
+	}
+	return u
 }
 
 // recentre sets the coordinates of group-level terms to those of an earlier run.

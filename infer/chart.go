@@ -141,6 +141,14 @@ func (c *Chart) SetStop(stop func() error) {
 	}
 }
 
+// SetHasty implements [Hasty].
+func (c *Chart) SetHasty(hasty bool) (rejected bool) {
+	if h, ok := c.below.(Hasty); ok {
+		rejected = h.SetHasty(hasty)
+	}
+	return rejected
+}
+
 // SetWorkers implements [Parallel].
 func (c *Chart) SetWorkers(n int) {
 	if s, ok := c.below.(Parallel); ok {

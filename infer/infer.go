@@ -48,6 +48,14 @@ type Stopper interface {
 	SetStop(stop func() error)
 }
 
+// Hasty is the optional interface of a [LogDensity] with points that take far longer than others, such
+// as those where differential equations are stiff. Chains start at other points, if they find any.
+type Hasty interface {
+	// SetHasty makes later evaluations by this value, not by its clones, reject such points, or ends
+	// that. It reports whether such a point was rejected since the last call.
+	SetHasty(hasty bool) (rejected bool)
+}
+
 // Parallel is the optional interface of a [LogDensity] that several goroutines can evaluate
 // together.
 type Parallel interface {

@@ -33,6 +33,7 @@ type Meter struct {
 	dim    int
 	done   <-chan struct{}      // closed when the run's context ends; nil: never
 	left   *goroutines.Leftover // work that continues after the run; nil: nobody waits for it
+	centre func() []float64     // Config.Centre in the coordinates of target; nil: there is none
 
 	gradients  int64
 	others     [charges]other // evaluations that the meter does not see, see Charge

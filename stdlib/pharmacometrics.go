@@ -288,16 +288,16 @@ func where(group bool) string {
 // further arguments, and the name of its function. driver is the argument of f after the state, if
 // there is one.
 func solver(name, driver, params string) (text, integrate string) {
-	file, integrate := "dop853", "integrate"
+	files, integrate := []string{"adaptive", "seulex", "dop853"}, "integrate"
 	if strings.HasSuffix(name, "_bdf") {
-		file, integrate = "seulex", "integrate_stiff"
+		files, integrate = files[:2], "integrate_stiff"
 	}
 	text = slopes(driver) + `
 matrix jacobian_rhs_1(real t, vector y, ` + params + `) { reject(""); }
 vector detach(vector x) { reject(""); }
 matrix detach(matrix x) { reject(""); }
 real detach(real x) { reject(""); }`
-	return text + strings.NewReplacer("$params", ", "+params, "$args", names(params), "$where", where(strings.Contains(name, "_group_"))).Replace(source("adaptive", file)), integrate
+	return text + strings.NewReplacer("$params", ", "+params, "$args", names(params), "$where", where(strings.Contains(name, "_group_"))).Replace(source(files...)), integrate
 }
 
 // slopes declares the right-hand side of the user.

@@ -57,6 +57,8 @@ type Program struct {
 	TransformedParameterVars []*Var
 	GeneratedQuantityVars    []*Var
 	NumVars                  int // Var.ID in the global scope is less than this
+
+	Leaves bool // see LowerLeaving
 }
 
 // Var is a variable. Variables are compared by pointer; ID indexes a frame: the

@@ -20,7 +20,14 @@ import (
 // Some library functions are defined by Stan source (types.Written). A call of such a function
 // becomes a call of a function made from the source, which is checked with universe.
 func Lower(f *ast.File, info *check.Info, universe check.Universe) *Program {
-	return lowerWith(f, info, universe, nil)
+	return lowerWith(f, info, universe, nil, false)
+}
+
+// LowerLeaving is Lower for a program that is evaluated first, since it is bound faster: its solvers
+// reject with an empty message where they would go on with the method for stiff systems. Evaluate the
+// program that Lower makes there. Program.Leaves reports whether the two programs differ.
+func LowerLeaving(f *ast.File, info *check.Info, universe check.Universe) *Program {
+	return lowerWith(f, info, universe, nil, true)
 }
 
 // Nodes maps the nodes of a syntax tree to the typed program.
@@ -32,14 +39,15 @@ type Nodes struct {
 // LowerNodes is [Lower]. It also returns what became of each node.
 func LowerNodes(f *ast.File, info *check.Info, universe check.Universe) (*Program, *Nodes) {
 	nodes := &Nodes{Exprs: map[ast.Expr]Expr{}}
-	return lowerWith(f, info, universe, nodes), nodes
+	return lowerWith(f, info, universe, nodes, false), nodes
 }
 
-func lowerWith(f *ast.File, info *check.Info, universe check.Universe, nodes *Nodes) *Program {
+func lowerWith(f *ast.File, info *check.Info, universe check.Universe, nodes *Nodes, leaving bool) *Program {
 	l := &lowerer{
 		nodes:    nodes,
 		info:     info,
 		universe: universe,
+		leaving:  leaving,
 		prog:     &Program{Source: f.Source},
 		vars:     map[*check.Var][]*Var{},
 		funcs:    map[*check.Func]*Function{},
@@ -74,6 +82,7 @@ type lowerer struct {
 	nodes    *Nodes // nil: nobody asks for them
 	info     *check.Info
 	universe check.Universe
+	leaving  bool // see LowerLeaving
 	prog     *Program
 	vars     map[*check.Var][]*Var // the leaves of each variable
 	funcs    map[*check.Func]*Function

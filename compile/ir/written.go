@@ -24,7 +24,7 @@ import (
 // Placeholders in the source are replaced by parts that depend on the call. $params are the
 // parameters and $args the arguments passed on to f, each with a leading comma. $params2 and $args2
 // are those for g; $list2 and $call2 are the same without the leading comma. $1, $2, … are the
-// types of the arguments that are not functions.
+// types of the arguments that are not functions. $leaves is 1 in programs of LowerLeaving, else 0.
 //
 // For types.Laplace, f is the user's or the library's likelihood, and g the covariance function.
 // The arguments of solve are: the size of the blocks, the members of the control tuple, the members
@@ -152,7 +152,11 @@ func (l *lowerer) make(w types.Written, t textCall) *Function {
 		}
 		text = w.Make(of)
 	}
-	text = strings.NewReplacer(replace...).Replace(text)
+	leaves := "0"
+	if l.leaving && strings.Contains(text, "$leaves") {
+		leaves, l.prog.Leaves = "1", true
+	}
+	text = strings.NewReplacer(append(replace, "$leaves", leaves)...).Replace(text)
 	for _, f := range t.passed {
 		fmt.Fprintf(&key, "%p ", f)
 	}
@@ -167,7 +171,7 @@ func (l *lowerer) make(w types.Written, t textCall) *Function {
 		// This is a bug of the library: its tests use every source.
 		panic(fmt.Sprintf("ir: the text of %s: %v", w.Name, list[0]))
 	}
-	sub := &lowerer{info: info, universe: l.universe, prog: l.prog, vars: map[*check.Var][]*Var{}, funcs: map[*check.Func]*Function{}, made: l.made}
+	sub := &lowerer{info: info, universe: l.universe, leaving: l.leaving, prog: l.prog, vars: map[*check.Var][]*Var{}, funcs: map[*check.Func]*Function{}, made: l.made}
 	byName := map[string]*Function{}
 	var solve *Function
 	for _, fn := range info.Funcs {
