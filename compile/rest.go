@@ -10,8 +10,8 @@ import (
 )
 
 // This file evaluates a model where its program leaves stiff systems to another program, see
-// ir.LowerLeaving. That program has both kinds of solver, takes two to five times as long to bind, and
-// is bound when a point first needs it.
+// ir.LowerLeaving. That program has both kinds of solver, takes two to five times as long to bind,
+// and is bound when a point first needs it.
 
 // errStiff is the rejection of a program that leaves a point to another one.
 var errStiff = errors.New("the differential equations are stiff here")
@@ -29,8 +29,8 @@ type rest struct {
 	err error
 }
 
-// goOn returns the model that evaluates the point to which err belongs, or err if the program does not
-// leave it.
+// goOn returns the model that evaluates the point to which err belongs, or err if the program does
+// not leave it.
 func (m *Model) goOn(err error) (*Model, error) {
 	if !errors.Is(err, errStiff) || m.whole == nil {
 		return nil, err
@@ -61,9 +61,9 @@ func (m *Model) goOn(err error) (*Model, error) {
 	return m.rest, nil
 }
 
-// SetHasty makes later evaluations by m, not by clones, reject points where differential equations are
-// stiff, or ends that. It reports whether such a point was rejected since the last call. It implements
-// infer.Hasty.
+// SetHasty makes later evaluations by m, not by clones, reject points where differential equations
+// are stiff, or ends that. It reports whether such a point was rejected since the last call. It
+// implements infer.Hasty.
 func (m *Model) SetHasty(hasty bool) (rejected bool) {
 	rejected, m.hasty, m.haste = m.haste, hasty, false
 	return rejected

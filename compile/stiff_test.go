@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestLeftToStiffSolver checks that the explicit solvers leave stiff systems to the other program: its
-// results are those of steps that stability bounds, also in outputs, clones and transformed data,
-// and evaluations in haste reject such points.
+// TestLeftToStiffSolver checks that the explicit solvers leave stiff systems to the other program:
+// its results are those of steps that stability bounds, also in outputs, clones and transformed
+// data, and evaluations in haste reject such points.
 func TestLeftToStiffSolver(t *testing.T) {
 	const functions = `functions { vector f(real t, vector y, real k) { return [-k * (y[1] - cos(t))]'; } }
 `

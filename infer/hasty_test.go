@@ -32,8 +32,8 @@ func (s *slowly) SetHasty(hasty bool) (rejected bool) {
 	return rejected
 }
 
-// TestStartsAvoidSlowPoints checks that a chain starts at a slow point only if it finds no other, and
-// that the target then no longer rejects slow points.
+// TestStartsAvoidSlowPoints checks that a chain starts at a slow point only if it finds no other,
+// and that the target then no longer rejects slow points.
 func TestStartsAvoidSlowPoints(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -54,8 +54,8 @@ func TestStartsAvoidSlowPoints(t *testing.T) {
 	}
 }
 
-// TestStartsNearCentre checks that a chain finds a narrow plausible region around Config.Centre, also
-// when it starts again.
+// TestStartsNearCentre checks that a chain finds a narrow plausible region around Config.Centre,
+// also when it starts again.
 func TestStartsNearCentre(t *testing.T) {
 	for _, radius := range []float64{3, 0.3, 0.03} {
 		m := NewMeter(near(radius))

@@ -16,17 +16,6 @@ import (
 //
 // Contract of LogDensityGrad(x, grad):
 //
-//   - len(x) == len(grad) == Dim(); x is only read; every element of the caller's grad is written;
-//     neither slice is kept;
-//   - the result may be -Inf: x lies outside the support. The gradient is then ignored. NaN is
-//     treated as -Inf;
-//   - an error is a rejection of x (a failed argument check, a reject statement). The point counts
-//     as -Inf and the message is reported once with the number of its occurrences. Only an error
-//     that is fatal (see [ErrFatal]) ends the chain;
-//   - the value depends on x alone, not on earlier calls;
-//   - it need not be safe for concurrent use: a run makes one [Cloner.CloneDensity] per chain or,
-//     if the target is no Cloner, runs one chain at a time;
-//   - it should not allocate.
 type LogDensity = interface {
 	Dim() int
 	LogDensityGrad(x, grad []float64) (float64, error)
@@ -48,11 +37,12 @@ type Stopper interface {
 	SetStop(stop func() error)
 }
 
-// Hasty is the optional interface of a [LogDensity] with points that take far longer than others, such
-// as those where differential equations are stiff. Chains start at other points, if they find any.
+// Hasty is the optional interface of a [LogDensity] with points that take far longer than others,
+// such as those where differential equations are stiff. Chains start at other points, if they find
+// any.
 type Hasty interface {
-	// SetHasty makes later evaluations by this value, not by its clones, reject such points, or ends
-	// that. It reports whether such a point was rejected since the last call.
+	// SetHasty makes later evaluations by this value, not by its clones, reject such points, or
+	// ends that. It reports whether such a point was rejected since the last call.
 	SetHasty(hasty bool) (rejected bool)
 }
 

@@ -126,15 +126,15 @@ func (a At) Propose(rng *rand.Rand, chain int, x []float64) error {
 // initAttempts is Stan's number of random starting points. plainAttempts of them are as proposed.
 const initAttempts, plainAttempts = 100, 20
 
-// nearer is the ratio of the distances of two proposals from Config.Centre, one after the other. The
-// last of 100 attempts is at a distance of 0.003 of that of a random point.
+// nearer is the ratio of the distances of two proposals from Config.Centre, one after the other.
+// The last of 100 attempts is at a distance of 0.003 of that of a random point.
 const nearer = 0.93
 
 // FindStart asks init for positions of the chain with index chain, up to 100 times, until log
 // density and gradient are finite there. It returns the position and the number of attempts. The
 // error is an *[InitError], or a final one of init or of the target. If m is the meter of a chain,
-// positions after the first 20 lie ever nearer to Config.Centre. Points that a [Hasty] target rejects are
-// only tried if there are no others, by 100 more attempts.
+// positions after the first 20 lie ever nearer to Config.Centre. Points that a [Hasty] target
+// rejects are only tried if there are no others, by 100 more attempts.
 func FindStart(init Init, chain int, m *Meter, rng *rand.Rand) (x []float64, attempts int, err error) {
 	h, ok := m.target.(Hasty)
 	if !ok {
