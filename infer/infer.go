@@ -16,6 +16,17 @@ import (
 //
 // Contract of LogDensityGrad(x, grad):
 //
+//   - len(x) == len(grad) == Dim(); x is only read; every element of the caller's grad is written;
+//     neither slice is kept;
+//   - the result may be -Inf: x lies outside the support. The gradient is then ignored. NaN is
+//     treated as -Inf;
+//   - an error is a rejection of x (a failed argument check, a reject statement). The point counts
+//     as -Inf and the message is reported once with the number of its occurrences. Only an error
+//     that is fatal (see [ErrFatal]) ends the chain;
+//   - the value depends on x alone, not on earlier calls;
+//   - it need not be safe for concurrent use: a run makes one [Cloner.CloneDensity] per chain or,
+//     if the target is no Cloner, runs one chain at a time;
+//   - it should not allocate.
 type LogDensity = interface {
 	Dim() int
 	LogDensityGrad(x, grad []float64) (float64, error)

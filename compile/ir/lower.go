@@ -23,9 +23,10 @@ func Lower(f *ast.File, info *check.Info, universe check.Universe) *Program {
 	return lowerWith(f, info, universe, nil, false)
 }
 
-// LowerLeaving is Lower for a program that is evaluated first, since it is bound faster: its solvers
-// reject with an empty message where they would go on with the method for stiff systems. Evaluate the
-// program that Lower makes there. Program.Leaves reports whether the two programs differ.
+// LowerLeaving is Lower for a program that is evaluated first, since it is bound faster: its
+// solvers reject with an empty message where they would go on with the method for stiff systems.
+// Evaluate the program that Lower makes there. Program.Leaves reports whether the two programs
+// differ.
 func LowerLeaving(f *ast.File, info *check.Info, universe check.Universe) *Program {
 	return lowerWith(f, info, universe, nil, true)
 }
