@@ -134,7 +134,7 @@ func (p *Predictive) Findings() []diagnose.Finding {
 	for _, v := range p.Variables {
 		if v.Partial && v.VPC == nil {
 			findings = append(findings, diagnose.Finding{Code: "partly-replicated", Severity: diagnose.Note, Quantities: []string{v.Name},
-				Summary: fmt.Sprintf("Some values of %s, such as those censored from below or within an interval, are not replicated. Its statistics and LOO-PIT are left out, because they would compare different quantities.", v.Name),
+				Summary: fmt.Sprintf("Some values of %s, such as those within an interval, are not replicated. Its statistics and LOO-PIT are left out, because they would compare different quantities.", v.Name),
 				Advice:  "Generate the censored data in generated quantities, and compare them yourself."})
 			continue
 		}
@@ -272,14 +272,18 @@ func (p *Predictive) oddSurvival(v PredictiveVariable, odd []SurvivalCurve) diag
 		}
 		texts = append(texts, text)
 	}
+	curve, advice := "survival curve", "Try a distribution with another hazard, such as lognormal instead of weibull, or let its shape depend on a predictor."
+	if v.Survival.Below {
+		curve, advice = "distribution", "Try a distribution with another shape, such as gamma instead of lognormal, or let its scale depend on a predictor."
+	}
 	if p.Prior {
 		return diagnose.Finding{Code: "prior-survival", Severity: diagnose.Note,
-			Summary: fmt.Sprintf("The prior hardly expects the survival of %s: %s.", v.Name, fewTexts(texts)),
+			Summary: fmt.Sprintf("The prior hardly expects the %s of %s: %s.", curve, v.Name, fewTexts(texts)),
 			Advice:  "Check whether the prior expresses what you know. The data alone are no reason to change it."}
 	}
 	return diagnose.Finding{Code: "predictive-survival", Severity: diagnose.Problem,
-		Summary: fmt.Sprintf("The model does not reproduce the survival curve of %s (p = %.3f for all times together): %s.", v.Name, v.Survival.P, fewTexts(texts)),
-		Advice:  "Try a distribution with another hazard, such as lognormal instead of weibull, or let its shape depend on a predictor."}
+		Summary: fmt.Sprintf("The model does not reproduce the %s of %s (p = %.3f for all points together): %s.", curve, v.Name, v.Survival.P, fewTexts(texts)),
+		Advice:  advice}
 }
 
 // oddVPC returns the finding about quantiles along a column that deviate from their predictions.

@@ -219,7 +219,7 @@ func predictiveOf(ctx context.Context, f *fit.Fit, m *model.Model, values *data.
 	p.Kept = slices.DeleteFunc(slices.Clone(r.varying), func(name string) bool { return slices.Contains(r.redraw, name) })
 	rng := rand.New(rand.NewPCG(o.Seed, 0x706974))
 	for _, v := range r.variables {
-		if p.partial(v.name) || v.event != nil && v.curves == nil {
+		if p.partial(v.name) || v.event != nil && v.curves == nil && len(v.picked) == 0 {
 			part := PredictiveVariable{Name: v.name, Observations: len(v.y), Counts: v.counts, Partial: true, NoVPC: v.noVisual}
 			if !p.partial(v.name) {
 				part.VPC = v.visual.finish(v.y)
@@ -334,6 +334,7 @@ type replicated struct {
 	statistics []string    // names; only "value" if the data are a single number
 	results    [][]float64 // each statistic's value at every draw
 	rows       []int       // row of each element
+	at         []int       // position of each element in the values of the variable
 	length     int         // number of rows of the variable; 0: not known
 	declared   *ir.Var     // its declaration, among data; nil: not known
 	program    *ir.Program // of the declaration
@@ -342,7 +343,7 @@ type replicated struct {
 	dist    string
 	event   []bool    // which elements are not censored; nil if all are
 	side    []float64 // by element, -1 if it is censored from below, 1 from above, 2 if it is in an interval, else 0; nil if none is
-	below   bool      // some are censored from below, or in an interval
+	last    []float64 // by element, the upper end of its interval if it is in one; nil if no element is censored
 	curves  *survivalResults
 	counted *countResults
 
@@ -386,9 +387,10 @@ func (r *replication) add(out predict.Output) error {
 			continue
 		}
 		suffix := strings.TrimPrefix(name, out.Name)
-		y := math.NaN()
+		y, at := math.NaN(), 0
 		if ok {
-			at, whole := offset(suffix, value.Shape, value.Ragged)
+			var whole bool
+			at, whole = offset(suffix, value.Shape, value.Ragged)
 			if !whole || at >= len(value.Reals) {
 				return nil // tuples and complex numbers are not compared
 			}
@@ -403,7 +405,7 @@ func (r *replication) add(out predict.Output) error {
 		}
 		v.columns, v.rows = append(v.columns, i), append(v.rows, row-1)
 		v.elements = append(v.elements, diagnose.DisplayName(out.Variable+suffix))
-		v.y = append(v.y, y)
+		v.y, v.at = append(v.y, y), append(v.at, at)
 	}
 	if len(v.y) == 0 {
 		return nil
@@ -653,8 +655,15 @@ func (v *replicated) finish(r *replication, rng *rand.Rand) PredictiveVariable {
 	for k, i := range v.picked {
 		weights, shape := criticise.Weights(r.ll.Columns[first+k], 1)
 		below, upTo := criticise.PIT(v.y[i], v.yrep.Columns[k], weights)
-		if v.event != nil && !v.event[i] {
-			upTo = 1 // the value is anywhere above
+		if v.side != nil {
+			switch v.side[i] {
+			case -1: // the value is anywhere below
+				below = 0
+			case 1:
+				upTo = 1
+			case 2:
+				_, upTo = criticise.PIT(v.last[i], v.yrep.Columns[k], weights)
+			}
 		}
 		u := below + rng.Float64()*(upTo-below)
 		if math.IsNaN(u) {

@@ -16,7 +16,11 @@ import (
 
 // Survival compares the Kaplan–Meier estimate of the data with those of the replications. Each
 // replication is censored like the data, see [criticise.Censoring].
+//
+// If values are censored from below instead, the curves are the shares of smaller values: those of
+// the negated values.
 type Survival struct {
+	Below  bool     // values are censored from below; points have the shares of smaller values
 	By     []string // the columns whose values make the groups
 	X      string   // column whose range is divided into intervals; "": none
 	Curves []SurvivalCurve
@@ -69,7 +73,8 @@ const (
 // censor finds which elements of variables are censored. A variable that is censored as a whole is
 // joined with the only other one of the same distribution: the times that were observed.
 func (r *replication) censor(ctx context.Context, m *model.Model, derived *model.Derived, b model.BindOptions) error {
-	if !slices.ContainsFunc(derived.Outputs, func(o predict.Output) bool { return o.Censored }) {
+	asked := func(o predict.Output) bool { return o.Censored || o.Limited && r.onlyVisual }
+	if !slices.ContainsFunc(derived.Outputs, asked) {
 		return nil
 	}
 	for _, name := range m.NotGiven(r.values) {
@@ -99,6 +104,10 @@ func (r *replication) censor(ctx context.Context, m *model.Model, derived *model
 		side[diagnose.DisplayName(sides.Outputs[at].Variable+name[len(own):])] = codes[i]
 	}
 	for _, v := range r.variables {
+		if slices.ContainsFunc(derived.Outputs, func(o predict.Output) bool { return o.Variable == v.name && o.Limited }) {
+			v.atLimits(side)
+			continue
+		}
 		for i, element := range v.elements {
 			if side[element] == 0 {
 				continue
@@ -107,8 +116,8 @@ func (r *replication) censor(ctx context.Context, m *model.Model, derived *model
 				v.event, v.side = slices.Repeat([]bool{true}, len(v.y)), make([]float64, len(v.y))
 			}
 			v.event[i], v.side[i] = false, side[element]
-			v.below = v.below || side[element] < 0 || side[element] > 1
 		}
+		r.intervals(m, v)
 	}
 	for _, v := range r.variables {
 		if v.event == nil || slices.Contains(v.event, true) || v.dist == "" {
@@ -129,6 +138,38 @@ func (r *replication) censor(ctx context.Context, m *model.Model, derived *model
 	return nil
 }
 
+// atLimits notes for visual checks which elements are at the limits of a declaration, if the limits
+// are the same for all elements. Replications are recorded at these limits, too.
+func (v *replicated) atLimits(side map[string]float64) {
+	v.side = make([]float64, len(v.y))
+	for i, element := range v.elements {
+		v.side[i] = side[element]
+	}
+	if _, _, err := v.limits(); err != nil {
+		v.side = nil
+	}
+}
+
+// intervals finds the limits of values that are censored from below, and the upper ends of
+// intervals, where a declaration has them.
+func (r *replication) intervals(m *model.Model, v *replicated) {
+	v.last = slices.Clone(v.y)
+	for _, c := range m.Program().Sided() {
+		known, ok := boundsOf(m.Program().Flattened(r.values), c)
+		if c.Name != v.name || !ok {
+			continue
+		}
+		for i, at := range v.at {
+			switch v.side[i] {
+			case -1:
+				v.y[i] = known[at].lo
+			case 2:
+				v.last[i] = known[at].hi
+			}
+		}
+	}
+}
+
 // join appends the elements of a censored variable to those of another one. The rows of the two are
 // not known to be those of one table.
 func (v *replicated) join(censored *replicated) {
@@ -139,13 +180,14 @@ func (v *replicated) join(censored *replicated) {
 	v.columns = append(v.columns, censored.columns...)
 	v.elements = append(v.elements, censored.elements...)
 	v.y = append(v.y, censored.y...)
+	v.at, v.last = nil, append(slices.Clone(v.y[:len(v.y)-len(censored.y)]), censored.last...)
 	v.rows = slices.Repeat([]int{-1}, len(v.y))
-	v.below = censored.below
 }
 
 // survivalResults has the survival of each group at each draw.
 type survivalResults struct {
 	variable *replicated
+	sign     float64       // -1 if values are censored from below: curves are those of negated values
 	groups   *groupResults // nil if there is one curve of all elements
 	cells    []survivalCell
 }
@@ -159,12 +201,16 @@ type survivalCell struct {
 }
 
 // survival prepares the results of a variable. It is nil if no curve can be compared: values are
-// censored from below, or no group has an event.
+// in intervals or censored on both sides, or no group has an event.
 func (g *grouping) survival(v *replicated, draws int) *survivalResults {
-	if v.below {
+	sign := 1.0
+	if slices.Contains(v.side, -1) {
+		sign = -1
+	}
+	if slices.ContainsFunc(v.side, func(side float64) bool { return side != 0 && side != sign }) {
 		return nil
 	}
-	r := &survivalResults{variable: v, groups: g.results(v, 0)}
+	r := &survivalResults{variable: v, sign: sign, groups: g.results(v, 0)}
 	all := make([]int, len(v.y))
 	for i := range all {
 		all[i] = i
@@ -180,7 +226,7 @@ func (g *grouping) survival(v *replicated, draws int) *survivalResults {
 	for _, c := range cells {
 		times, event := make([]float64, len(c.members)), make([]bool, len(c.members))
 		for k, i := range c.members {
-			times[k], event[k] = v.y[i], v.event[i]
+			times[k], event[k] = sign*v.y[i], v.event[i]
 			if event[k] {
 				c.Events++
 			}
@@ -214,7 +260,7 @@ func (r *survivalResults) add(draw int, y []float64, seed uint64) {
 	for _, c := range r.cells {
 		own := make([]float64, len(c.members))
 		for k, i := range c.members {
-			own[k] = y[i]
+			own[k] = r.sign * y[i]
 		}
 		curve := criticise.KaplanMeier(c.censoring.Draw(own, rng))
 		for k, p := range c.Points {
@@ -228,7 +274,7 @@ func (r *survivalResults) finish() *Survival {
 	if r == nil {
 		return nil
 	}
-	out := &Survival{}
+	out := &Survival{Below: r.sign < 0}
 	if r.groups != nil {
 		out.By, out.X = r.groups.by, r.groups.x
 	}
@@ -253,6 +299,12 @@ func (r *survivalResults) finish() *Survival {
 			}
 		}
 		observed = max(observed, math.Abs(c.Deviation))
+		if out.Below {
+			slices.Reverse(c.Points)
+			for k := range c.Points {
+				c.Points[k].Time = -c.Points[k].Time
+			}
+		}
 		out.Curves = append(out.Curves, c.SurvivalCurve)
 	}
 	out.P = criticise.NewCheck("", observed, largest).P

@@ -132,14 +132,14 @@ func TestSurvivalApart(t *testing.T) {
 	if len(r.Variables) != 1 || !r.Variables[0].Partial {
 		t.Errorf("%+v", r.Variables)
 	}
-	// Values known only from above, such as those below a limit of detection, have no curve.
+	// Values known only from above, such as those below a limit of detection, have shares below.
 	y, event, g := lives(20, 1, 6)
 	r, err = priorChecks(t, strings.Replace(lifetimes, "lccdf", "lcdf", 1), map[string]any{"N": 20, "y": y, "event": event, "g": g}, assess.PredictiveOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !r.Variables[0].Partial {
-		t.Errorf("%+v", r.Variables)
+	if v := r.Variables[0]; v.Partial || v.Survival == nil || !v.Survival.Below {
+		t.Errorf("%+v", v)
 	}
 }
 
@@ -203,5 +203,67 @@ func TestCounts(t *testing.T) {
 	}
 	if c := counts(append(slices.Repeat([]int{0, 1}, 14), 2, 2)); c == nil || c.Classes[0].Name() != "0" || c.Classes[0].Check.Observed != 14 {
 		t.Errorf("%+v", c)
+	}
+}
+
+// TestDistributionBelow checks that values censored from below have the curves of the negated
+// values, which are censored from above.
+func TestDistributionBelow(t *testing.T) {
+	const text = `data { int N; array[N] int cens; vector<censored=cens>[N] y; } parameters { real a; } model { a ~ std_normal(); y ~ normal(0, 1); }`
+	rng := rand.New(rand.NewPCG(7, 1))
+	const n = 60
+	right, left := map[string]any{"N": n}, map[string]any{"N": n}
+	var y, negated []float64
+	var cens, other []int
+	for range n {
+		x, limit, side := rng.NormFloat64(), 1.5*rng.Float64(), 0
+		if x > limit {
+			x, side = limit, 1
+		}
+		y, negated, cens, other = append(y, x), append(negated, -x), append(cens, side), append(other, -side)
+	}
+	right["y"], right["cens"], left["y"], left["cens"] = y, cens, negated, other
+	above, err := posteriorChecks(t, text, right, assess.PredictiveOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	below, err := posteriorChecks(t, text, left, assess.PredictiveOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := above.Variables[0].Survival, below.Variables[0].Survival
+	if a == nil || b == nil || a.Below || !b.Below || len(a.Curves[0].Points) != len(b.Curves[0].Points) || a.Curves[0].Events != b.Curves[0].Events {
+		t.Fatalf("%+v and %+v", a, b)
+	}
+	points := b.Curves[0].Points
+	for k, p := range a.Curves[0].Points {
+		q := points[len(points)-1-k]
+		if q.Time != -p.Time || q.AtRisk != p.AtRisk || q.Check.Observed != p.Check.Observed || math.Abs(q.Check.Mean-p.Check.Mean) > 0.02 {
+			t.Errorf("at %v: %+v, and for negated values %+v", p.Time, p, q)
+		}
+	}
+	if len(below.Variables[0].PIT) != n || below.Variables[0].Uniform.P < 0.001 {
+		t.Errorf("LOO-PIT: %+v", below.Variables[0].Uniform)
+	}
+}
+
+// TestIntervalPIT checks that the LOO-PIT of a value in an interval is between those of its ends.
+func TestIntervalPIT(t *testing.T) {
+	const text = `data { int N; vector[N] hi; vector<censored_to=hi>[N] lo; } parameters { real a; } model { a ~ std_normal(); lo ~ normal(0, 1); }`
+	lo := []float64{-1, 0.5, math.Inf(-1), 0, 0.3}
+	hi := []float64{0, math.Inf(1), -0.7, 0.1, 0.3}
+	p, err := posteriorChecks(t, text, map[string]any{"N": len(lo), "lo": lo, "hi": hi}, assess.PredictiveOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := p.Variables[0]
+	if v.Partial || v.Survival != nil || len(v.PIT) != len(lo) {
+		t.Fatalf("%+v", v)
+	}
+	phi := func(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
+	for i, ends := range [][2]float64{{phi(-1), phi(0)}, {phi(0.5), 1}, {0, phi(-0.7)}, {phi(0), phi(0.1)}, {phi(0.3), phi(0.3)}} {
+		if u := v.PIT[i]; u < ends[0]-0.05 || u > ends[1]+0.05 {
+			t.Errorf("the LOO-PIT of value %d is %v, want one between %v and %v", i+1, u, ends[0], ends[1])
+		}
 	}
 }

@@ -160,6 +160,15 @@ model { a ~ std_normal(); for (i in 1:N) if (cens[i]) target += normal_lcdf(y[i]
 	if math.Abs(share.Mean-0.3085) > 0.015 || share.Observed != 0.375 || share.Name != assess.ShareCensored {
 		t.Errorf("the share of censored values is %+v", share)
 	}
+	// A declared limit has the same result.
+	const declared = `data { int N; vector[N] x; vector<censored_below=-0.5>[N] y; } parameters { real a; } model { a ~ std_normal(); y ~ normal(0, 1); }`
+	p, err = posteriorChecks(t, declared, map[string]any{"N": n, "x": x, "y": y}, assess.PredictiveOptions{VPC: &assess.VPCOptions{X: "x"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := p.Variables[0].VPC; d.Lower != -0.5 || len(d.Cells[0].Checks) != 4 || math.Abs(d.Cells[0].Checks[3].Mean-0.3085) > 0.015 || d.Cells[0].Checks[3].Observed != share.Observed {
+		t.Errorf("with a declared limit: %+v", d)
+	}
 	y[0] = -0.6
 	if _, err = posteriorChecks(t, text, map[string]any{"N": n, "cens": cens, "x": x, "y": y}, assess.PredictiveOptions{VPC: &assess.VPCOptions{X: "x"}}); err == nil || !strings.Contains(err.Error(), "different limits") {
 		t.Errorf("%v, want an error about the limits", err)

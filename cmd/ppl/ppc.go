@@ -79,6 +79,7 @@ type ppcGroup struct {
 }
 
 type ppcSurvival struct {
+	Below  bool       `json:"below"`  // values are censored from below; points have the shares of smaller values
 	P      number     `json:"p"`      // p value of the largest deviation of all points together
 	Curves []ppcCurve `json:"curves"` // one entry per group, or one of all rows
 }
@@ -96,7 +97,7 @@ type ppcCurve struct {
 
 type ppcPoint struct {
 	Time   number   `json:"time"`    // time of an event
-	AtRisk int      `json:"at_risk"` // number of rows with no event and not censored before
+	AtRisk int      `json:"at_risk"` // number of rows with no event and not censored before (of values censored from below: after)
 	Check  ppcCheck `json:"check"`   // the Kaplan–Meier estimate, with that of the replications
 }
 
@@ -167,8 +168,10 @@ run, or the model itself. Without the outcome among the data, only the predictio
 shown. There is no LOO-PIT, because calibration is a question about the fit.
 
 For times that are censored from above, as with cens() of ppl new or weibull_lccdf(y | …),
-Kaplan-Meier curves are compared. Each replication is censored like the data. For counts, the
-table shows how often each value occurs: a rootogram as numbers.
+Kaplan-Meier curves are compared. Each replication is censored like the data. For values that
+are censored from below, these are the shares of smaller values. Where values are in
+intervals, only LOO-PIT is computed. For counts, the table shows how often each value
+occurs: a rootogram as numbers.
 
 --vpc is a visual predictive check: quantiles of the outcome in bins of time, or of --x, with
 those of the replications; --by makes strata. Times in records of doses are left out.
@@ -305,6 +308,9 @@ func (o *checking) run(cmd *cobra.Command, args []string) error {
 		}
 		if v.Uniform == nil {
 			continue
+		}
+		if len(v.Checks) == 0 && v.Survival == nil {
+			writeParagraph(&b, "", fmt.Sprintf("Values of %s are in intervals or censored on both sides, so that only their LOO-PIT is computed.", v.Name), lineWidth(w))
 		}
 		writeParagraph(&b, "", fmt.Sprintf("LOO-PIT of %d of %d observations: p = %s for uniformity; %s %% lie in their 50 %% intervals, %s %% in their 90 %% intervals.",
 			len(v.PIT), v.Observations, fixed(v.Uniform.P, 3), fixed(100*criticise.Coverage(v.PIT, 0.5), 0), fixed(100*criticise.Coverage(v.PIT, 0.9), 0)), lineWidth(w))

@@ -23,6 +23,10 @@ func writeSurvival(b *strings.Builder, w io.Writer, v assess.PredictiveVariable)
 	if s == nil {
 		return
 	}
+	title, what, count, estimate := "Survival of %s: %d of %d times are censored.", "time", "at risk", "Kaplan-Meier"
+	if s.Below {
+		title, what, count, estimate = "Distribution of %s: %d of %d values are censored from below.", "value", "rows", "share below"
+	}
 	var head []string
 	for _, name := range s.By {
 		head = append(head, escaped(name))
@@ -31,7 +35,7 @@ func writeSurvival(b *strings.Builder, w io.Writer, v assess.PredictiveVariable)
 		head = append(head, escaped(s.X))
 	}
 	texts := len(head)
-	cells := [][]string{append(head, "time", "at risk", "Kaplan-Meier", "mean", "5%", "50%", "95%", "p")}
+	cells := [][]string{append(head, what, count, estimate, "mean", "5%", "50%", "95%", "p")}
 	rows, events := 0, 0
 	for _, c := range s.Curves {
 		rows, events = rows+c.Rows, events+c.Events
@@ -58,9 +62,9 @@ func writeSurvival(b *strings.Builder, w io.Writer, v assess.PredictiveVariable)
 			cells = append(cells, slices.Concat(row, []string{strconv.FormatFloat(p.Time, 'g', 5, 64), strconv.Itoa(p.AtRisk)}, figures))
 		}
 	}
-	writeParagraph(b, "", fmt.Sprintf("Survival of %s: %d of %d times are censored. The replications are censored like the data.", v.Name, rows-events, rows), lineWidth(w))
+	writeParagraph(b, "", fmt.Sprintf(title+" The replications are censored like the data.", v.Name, rows-events, rows), lineWidth(w))
 	writeLabelled(b, w, cells, texts)
-	writeParagraph(b, "", fmt.Sprintf("Largest deviation of all times together: p = %s.", fixed(s.P, 3)), lineWidth(w))
+	writeParagraph(b, "", fmt.Sprintf("Largest deviation of all %ss together: p = %s.", what, fixed(s.P, 3)), lineWidth(w))
 	b.WriteString("\n")
 }
 
@@ -98,7 +102,7 @@ func survivalJSON(s *assess.Survival) *ppcSurvival {
 	if s == nil {
 		return nil
 	}
-	out := &ppcSurvival{P: number(s.P), Curves: []ppcCurve{}}
+	out := &ppcSurvival{Below: s.Below, P: number(s.P), Curves: []ppcCurve{}}
 	for _, c := range s.Curves {
 		curve := ppcCurve{By: settingsJSON(c.By), Rows: c.Rows, Events: c.Events, Points: []ppcPoint{}, Odd: math.Abs(c.Deviation) > s.Limit}
 		if s.X != "" {

@@ -271,6 +271,10 @@ func survival(p *assess.Predictive) []Figure {
 		}
 		for _, c := range curves {
 			f := Figure{Kind: "survival", Of: []string{v.Name}, X: Axis{Label: "time", Zero: true}, Y: Axis{Label: "share without event", Range: []Number{0, 1}}, Note: note}
+			title := "Survival"
+			if v.Survival.Below {
+				title, f.X, f.Y.Label = "Distribution", Axis{Label: v.Name}, "share below"
+			}
 			if len(c.By) > 0 {
 				f.Of = append(f.Of, groupName(c.By))
 			}
@@ -284,9 +288,13 @@ func survival(p *assess.Predictive) []Figure {
 				band.X, band.Low, band.High = append(band.X, t), append(band.Low, low), append(band.High, high)
 				data.X, data.Y = append(data.X, t), append(data.Y, observed)
 			}
-			at(0)
-			for _, point := range c.Points {
-				at(point.Time)
+			if !v.Survival.Below {
+				at(0)
+			}
+			for k, point := range c.Points {
+				if !v.Survival.Below || k > 0 {
+					at(point.Time)
+				}
 				low, high, observed = point.Check.Q5, point.Check.Q95, point.Check.Observed
 				at(point.Time)
 			}
@@ -294,7 +302,7 @@ func survival(p *assess.Predictive) []Figure {
 				at(last)
 			}
 			f.Layers = []Layer{band, data}
-			f.Alt = fmt.Sprintf("Survival of %s, %d events in %d rows, with replications; its largest deviation is %.1f standard deviations.", strings.Join(f.Of, ", "), c.Events, c.Rows, c.Deviation)
+			f.Alt = fmt.Sprintf("%s of %s, %d known values in %d rows, with replications; its largest deviation is %.1f standard deviations.", title, strings.Join(f.Of, ", "), c.Events, c.Rows, c.Deviation)
 			out = append(out, f)
 		}
 	}

@@ -83,7 +83,7 @@ func Kinds() []Kind {
 			Shows:    "How often each value of a count occurs in the data, and the middle 90 % of its frequency in replications. On the scale of square roots, deviations of frequent and of rare values can be compared. A point above its interval at 0 means that there are more zeros than the model expects."},
 		{Name: "survival", Title: "Survival", Scope: OfData, checks: survival,
 			Findings: []string{"predictive-survival"},
-			Shows:    "The Kaplan-Meier estimate of the data, and the middle 90 % of the estimates of replications that are censored like the data. Where the curve leaves the band, events come earlier or later than the model expects."},
+			Shows:    "The Kaplan-Meier estimate of the data, and the middle 90 % of the estimates of replications that are censored like the data. Where the curve leaves the band, events come earlier or later than the model expects. Of values that are censored from below, it shows the share of smaller values."},
 		{Name: "loo-pit", Title: "Calibration of predictions", Scope: OfData, checks: calibration,
 			Findings: []string{"loo-pit"},
 			Shows:    "The place of each observation in its prediction from the others (LOO-PIT). The curve is the difference between the distribution function of these places and that of uniform numbers. For 95 % of right models it stays within the band. A slope through the middle means that predictions are too narrow or too wide; a bow, that they are too high or too low."},

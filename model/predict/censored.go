@@ -57,21 +57,31 @@ func (a *analysis) cutAt(v *check.Var, at []ast.Index, value ast.Expr) ast.Expr 
 }
 
 // sideAt returns the number that says how an element is censored, as a variable declared with
-// censored has it.
+// censored has it. A value at a limit of the declaration is censored.
 func (a *analysis) sideAt(v *check.Var, at []ast.Index) ast.Expr {
 	if side := a.entry(v, ast.Censored, at); side != nil {
 		return side
 	}
 	y := func() ast.Expr { return indexed(variable(v.Name), at) }
 	to := func() ast.Expr { return a.entry(v, ast.CensoredTo, at) }
-	choose := func(x, y ast.Expr, n int64, other ast.Expr) ast.Expr {
-		return &ast.Cond{Cond: binary("==", x, y), Then: literal(n), Else: other}
+	choose := func(op string, x, y ast.Expr, n int64, other ast.Expr) ast.Expr {
+		return &ast.Cond{Cond: binary(op, x, y), Then: literal(n), Else: other}
+	}
+	if a.limited(v) {
+		out := literal(0)
+		if x := a.entry(v, ast.CensoredAbove, at); x != nil {
+			out = choose(">=", y(), x, 1, out)
+		}
+		if x := a.entry(v, ast.CensoredBelow, at); x != nil {
+			out = choose("<=", y(), x, -1, out)
+		}
+		return out
 	}
 	out := literal(2)
 	if v.Type.Scalar() == types.Real {
-		out = choose(y(), call("negative_infinity"), -1, choose(to(), call("positive_infinity"), 1, out))
+		out = choose("==", y(), call("negative_infinity"), -1, choose("==", to(), call("positive_infinity"), 1, out))
 	}
-	return choose(y(), to(), 0, out)
+	return choose("==", y(), to(), 0, out)
 }
 
 // idle marks variables that are not given, as they only say how the values of another one are

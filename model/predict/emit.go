@@ -392,7 +392,7 @@ func (e *emitter) stmt(s ast.Stmt) []ast.Stmt {
 		}
 		var out []ast.Stmt
 		for _, t := range e.findings[s].terms {
-			if e.kind == Censoring && !t.censored && !e.sided(t.place.v) {
+			if e.kind == Censoring && !t.censored && !e.sided(t.place.v) && !e.limited(t.place.v) {
 				continue
 			}
 			if !e.grows || e.grown[t.place.v] != nil {

@@ -26,7 +26,7 @@ func (e *emitter) logDensity(t *term) []ast.Stmt {
 		if e.kind.counts() {
 			value = one
 		}
-		if e.kind == Censoring && e.sided(t.place.v) {
+		if e.kind == Censoring && (e.sided(t.place.v) || e.limited(t.place.v)) {
 			value = e.sideAt(t.place.v, at)
 		}
 		place := indexed(variable(e.names[t.place.v]), at)
