@@ -221,7 +221,11 @@ func (o *validating) show(w io.Writer, h *assess.Holdout, j *looJSON, fits int) 
 	writeParagraph(&b, "", fmt.Sprintf("%s of %d observations of %s, %d draws each. Left out together: the rows of %s.",
 		count(fits, "fold", "folds"), j.Observations, h.Variable, j.Draws, strings.Join(h.Rows, ", ")), lineWidth(w))
 	if h.Unobserved > 0 {
-		writeParagraph(&b, "", fmt.Sprintf("%s without %s are in no fold: their values are parameters, from which nothing is learnt.", count(h.Unobserved, "row", "rows"), h.Variable), lineWidth(w))
+		text := fmt.Sprintf("%d values of %s are missing, so they are in no fold: they are parameters, from which nothing is learnt.", h.Unobserved, h.Variable)
+		if h.Unobserved == 1 {
+			text = fmt.Sprintf("1 value of %s is missing, so it is in no fold: it is a parameter, from which nothing is learnt.", h.Variable)
+		}
+		writeParagraph(&b, "", text, lineWidth(w))
 	}
 	b.WriteString("\n")
 	cells := [][]string{{"", "estimate", "se"}}

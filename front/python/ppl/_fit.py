@@ -86,6 +86,15 @@ class Draws(Mapping[str, Any]):
     def __repr__(self) -> str:
         return f"Draws({', '.join(self)})"
 
+    def _place(self, name: str, index: Sequence[int]) -> str:
+        """The indices of an element, as messages have them: 2,3. Of missing values they are those in the data."""
+        dimensions = self._group.dimensions(name)[2:]
+        if len(index) == 1 and dimensions == [f"{name}_dim_0"] and dimensions[0] in self._group.coordinates:
+            label = str(self._group[dimensions[0]][index[0]])
+            if label.replace(",", "").isdigit():
+                return label
+        return ",".join(str(i + 1) for i in index)
+
     def to_xarray(self) -> Any:
         """An xarray.Dataset, with the names of dimensions and their coordinates."""
         import xarray
@@ -302,18 +311,22 @@ class Fit:
         return getattr(xarray, "DataTree").from_dict(sets)
 
     def to_pandas(self) -> Any:
-        """A pandas.DataFrame with a row for each draw: chain, draw, and columns such as theta[1]."""
+        """A pandas.DataFrame with a row for each draw: chain, draw, and columns such as theta[1].
+
+        Missing values of data have their place in the data: weight[4] if it is that of row 4.
+        """
         import numpy
         import pandas  # type: ignore[import]
 
         columns: dict[str, Any] = {}
-        for name, values in self.draws.items():
+        draws = self.draws
+        for name, values in draws.items():
             chains, length = values.shape[:2]
             if not columns:
                 columns["chain"] = numpy.repeat(numpy.arange(1, chains + 1), length)
                 columns["draw"] = numpy.tile(numpy.arange(1, length + 1), chains)
             for index in numpy.ndindex(*values.shape[2:]):
-                label = f"{name}[{','.join(str(i + 1) for i in index)}]" if index else name
+                label = f"{name}[{draws._place(name, index)}]" if index else name
                 columns[label] = values[(slice(None), slice(None), *index)].reshape(-1)
         return pandas.DataFrame(columns)
 

@@ -202,3 +202,13 @@ def test_chunks(tmp_path):
     for chain, draw in ((0, 0), (0, 1012), (1, 511), (1, 1012)):
         assert list(y[chain][draw]) == [v + 1 for v in x[chain][draw]]
         assert s[chain][draw] == pytest.approx(sum(x[chain][draw]), abs=1e-9)
+
+
+def test_missing_values():
+    pytest.importorskip("pandas")
+    program = ppl.Model(text="data { int N; vector<missing>[N] y; array[2] vector<missing>[2] z; } parameters { real mu; } model { mu ~ normal(0, 1); y ~ normal(mu, 1); for (i in 1:2) z[i] ~ normal(mu, 1); }")
+    nan = float("nan")
+    fit = program.sample({"N": 4, "y": [0.5, nan, 1.0, nan], "z": [[1.0, 2.0], [nan, 0.0]]}, seed=1, chains=1, warmup=100, draws=20, progress=False)
+    names = [n for n in fit.to_pandas().columns if n[0] in "yz"]
+    assert names == ["y[2]", "y[4]", "z[2,1]"]
+    assert fit.draws._place("y", [1]) == "4" and [r["name"] for r in fit.summary() if r["name"][0] in "yz"] == names
