@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/front/report"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/tempered"
 )
@@ -32,7 +33,7 @@ func (s *session) show(w io.Writer) error {
 	if s.interrupted {
 		writeParagraph(&b, "", s.interruption(), width)
 	}
-	for _, text := range append(s.salvaged(), s.inexact(), s.reached()) {
+	for _, text := range append(s.salvaged(), s.inexact(), s.reached(), s.missing()) {
 		if text != "" {
 			writeParagraph(&b, "", text, width)
 		}
@@ -115,6 +116,14 @@ func filesText(names []string) string {
 		return escaped(names[0])
 	}
 	return escaped(fmt.Sprintf("%s … %s", names[0], names[len(names)-1]))
+}
+
+// missing says which values of the data were estimated; "" if all were given.
+func (s *session) missing() string {
+	if s.loaded == nil {
+		return ""
+	}
+	return report.MissingText(s.loaded.posterior.Missing())
 }
 
 // times returns the line about times and gradients.

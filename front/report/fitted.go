@@ -102,15 +102,20 @@ func fitted(w *work) *Fitted {
 // maxMissing is the maximum number of missing values that are listed by name.
 const maxMissing = 12
 
-// missing says which values of the data are missing, and so are parameters; "" if none are.
+// missing says which values of the data are missing.
 func (w *work) missing() string {
 	p, err := w.fit.Posterior(w.ctx)
 	if err != nil {
 		return ""
 	}
+	return MissingText(p.Missing())
+}
+
+// MissingText says which values of data are missing, and so are parameters; "" if none are.
+func MissingText(list []model.Missing) string {
 	n := 0
 	var parts []string
-	for _, m := range p.Missing() {
+	for _, m := range list {
 		n += len(m.Elements)
 		listed := m.Elements[:min(len(m.Elements), maxMissing)]
 		text := fmt.Sprintf("%d of %d values of %s: %s", len(m.Elements), m.Size, m.Name, strings.Join(listed, ", "))
