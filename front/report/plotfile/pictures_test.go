@@ -52,6 +52,9 @@ model { b ~ std_normal(); c ~ std_normal(); for (n in 1:N) grade[n] ~ ordered_lo
 	{"doses", `data { int<lower=0> N; vector[N] time; array[N] int evid; vector[N] y; } parameters { real a; real<lower=0> s; }
 model { a ~ normal(0, 5); s ~ exponential(1); for (n in 1:N) if (evid[n] == 0) y[n] ~ normal(a - time[n], s); }`,
 		"time,evid,y\n" + rowsBy(42, func(i int) string { return fmt.Sprintf("%d,%d,%d.5", i%6, map[bool]int{true: 1}[i%6 == 0], 5-i%6+i%4) }), []string{"N"}, nil},
+	{"subjects", `data { int<lower=0> N; vector[N] time; vector[N] y; array[N] int<lower=1, upper=2> id; } parameters { real m; real<lower=0> tau; vector[2] u; }
+model { m ~ normal(0, 5); tau ~ normal(3, 1); u ~ normal(m, tau); y ~ normal(u[id] - time, 1); }`,
+		"time,y,id\n" + rowsBy(16, func(i int) string { return fmt.Sprintf("%d,%d.5,%d", i%8, 9-i%8-i/8*3+i%3, i/8+1) }), []string{"N"}, nil},
 	{"line", `data { int<lower=0> N; vector[N] y; vector[N] x; } parameters { real a; real b; real<lower=0> s; } model { a ~ normal(0, 5); b ~ normal(0, 5); s ~ exponential(1); y ~ normal(a + b * x, s); }`,
 		"y,x\n" + rowsBy(40, func(i int) string { return fmt.Sprintf("%d.25,%d.5", i*7%13, i%10) }), []string{"N"}, ahmc.Sampler{}},
 }
