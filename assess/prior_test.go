@@ -24,6 +24,7 @@ parameters {
   matrix[2, 2] M; real<lower=1> above; cov_matrix[2] S; array[2] real a;
   real<lower=-3, upper=N> w; vector<lower=0, upper=x[2]>[3] ws;
   vector[2] pair; array[2] real<lower=0> scales;
+  vector[4] walk; array[N, 3] real grid; array[N] simplex[2] shares;
 }
 transformed parameters { real twice = 2 * tau; }
 model {
@@ -39,6 +40,9 @@ model {
   a ~ std_normal();
   pair[1] ~ normal(10, tau); pair[2] ~ normal(-1, 3);
   scales[2] ~ normal(0, 2); scales[1] ~ exponential(3);
+  walk[1] ~ normal(2, 1);
+  for (t in 2:4) walk[t] ~ normal(0.8 * walk[t - 1], 0.5);
+  for (i in 1:N) { for (j in 1:3) grid[i, j] ~ normal(walk[i], j); shares[i] ~ dirichlet([2, 3]'); }
   y ~ normal(theta[1] + x, tau);
 }`
 	ctx := context.Background()
@@ -72,7 +76,6 @@ model {
 	for change, reason := range map[string][2]string{
 		"above is cut off by its bounds, at a probability that depends on other parameters": {"real<lower=1> above", "real<lower=tau> above"},
 		"u is cut off by its bounds, at a probability that depends on other parameters":     {"u ~ normal(0, 1)", "u ~ normal(theta[1], 1)"},
-		"tau has two priors":                     {"a ~ std_normal()", "a ~ std_normal(); tau ~ exponential(1)"},
 		"a has no prior":                         {"a ~ std_normal();", ""},
 		"w has no prior, and bounds that differ": {"upper=N> w", "upper=tau> w"},
 		"w has no prior":                         {"real<lower=-3, upper=N> w", "real<lower=-3> w"},
@@ -80,7 +83,14 @@ model {
 		"the left side of `u * 2 ~ normal(0, 1);` is neither a whole parameter nor one of its elements": {"u ~ normal(0, 1)", "u * 2 ~ normal(0, 1)"},
 		"pair has two priors":                 {"pair[2] ~ normal(-1, 3)", "pair[2] ~ normal(-1, 3); pair[2] ~ std_normal()"},
 		"some elements of pair have no prior": {"pair[2] ~ normal(-1, 3);", ""},
-		"the prior of pair depends on itself": {"pair[2] ~ normal(-1, 3)", "pair[2] ~ normal(pair[1], 3)"},
+		"some elements of walk have no prior": {"t in 2:4", "t in 2:3"},
+		"some elements of grid have no prior": {"i in 1:N", "i in 1:2"},
+		"walk has two priors":                 {"t in 2:4", "t in 1:4"},
+		"tau has two priors":                  {"shares[i] ~ dirichlet([2, 3]');", "shares[i] ~ dirichlet([2, 3]'); tau ~ exponential(1);"},
+		"the prior of walk depends on itself": {"walk[t - 1]", "walk[t]"},
+		"the left side of `grid[i, 1] ~ normal(walk[i], j);` is neither a whole parameter nor one of its elements":    {"grid[i, j]", "grid[i, 1]"},
+		"`for (t in 2:4) { if (t < N) continue; walk[t] ~ normal(0.…` is not of the form parameter ~ distribution(…)": {"for (t in 2:4) walk[t] ~ normal(0.8 * walk[t - 1], 0.5);", "for (t in 2:4) { if (t < N) continue; walk[t] ~ normal(0.8 * walk[t - 1], 0.5); }"},
+		"the prior of pair depends on itself": {"pair[1] ~ normal(10, tau)", "pair[1] ~ normal(pair[2], tau)"},
 	} {
 		m, err := model.Compile("m", strings.Replace(text, reason[0], reason[1], 1))
 		if err != nil {
@@ -196,6 +206,35 @@ func TestDirectPrior(t *testing.T) {
 		var not *predict.NotForwardError
 		if _, err := draw(c[0], c[1]); !errors.As(err, &not) {
 			t.Errorf("%s %s: %v", c[0], c[1], err)
+		}
+	}
+}
+
+// TestPriorOfWalk: random walks of any length are drawn, and so are elements that depend on those
+// two before them.
+func TestPriorOfWalk(t *testing.T) {
+	m, err := model.Compile("m", `data { int<lower=0> T; } parameters { vector[T] z; vector[T + 1] walk; array[T + 2] real ar; }
+model {
+  for (t in 1:T) z[t] ~ normal(100, 1);
+  walk[1] ~ normal(0, 1); for (t in 2:(T + 1)) walk[t] ~ normal(walk[t - 1] + z[t - 1], 0.1);
+  ar[1] ~ normal(1, 0.1); ar[2] ~ normal(10, 0.1); for (t in 3:(T + 2)) { ar[t] ~ normal(ar[t - 1] + 100 * ar[t - 2], 0.1); }
+}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for size, want := range [][]float64{{0, 1, 10}, {100, 0, 100, 1, 10, 110}, {100, 100, 0, 100, 200, 1, 10, 110, 1110}} {
+		prior, err := assess.DirectPrior(t.Context(), m, map[string]any{"T": size}, model.BindOptions{}, fit.Options{Seed: 1, Chains: 1, Draws: 400})
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := prior.Draws.Names()
+		if len(names) != len(want) {
+			t.Fatalf("%d: %v", size, names)
+		}
+		for i, name := range names {
+			if got := flatMean(prior.Draws.Column(nil, 0, i)); math.Abs(got-want[i]) > 4 {
+				t.Errorf("T = %d: the mean of %s is %.2f, want %v", size, name, got, want[i])
+			}
 		}
 	}
 }

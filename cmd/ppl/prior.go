@@ -103,7 +103,7 @@ func priorCommand() *cobra.Command {
 data, and then draws data from them, as ppl predict does. The data file needs
 only sizes and covariates; you may leave out the variables that are drawn.
 
-If each parameter has one statement with ~, parameters are drawn directly, in
+If each element has one prior by ~, also in loops, parameters are drawn directly, in
 the order of dependence. Otherwise NUTS samples the prior, and a note says why.`,
 		Example: `  ppl prior model.stan --data data.json --vars y_rep
   ppl prior model.stan --data sizes.json --draws 200 --out prior`,

@@ -22,6 +22,7 @@
 //	grown.go      parameters with more elements than a fit has: new groups
 //	ahead.go      rows that follow each other, and are continued
 //	prior.go      the prior: as a model, or drawn directly; priors.go: parameters without one
+//	elements.go   the elements of parameters that statements give a prior
 //	summaries.go  values that a program computes from all rows of a column
 //	transformed.go the values of transformed data
 //	keep.go       the program in which these have the values of the fit's data

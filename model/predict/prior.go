@@ -117,26 +117,17 @@ func (e *emitter) forwardProgram(partial bool) (f *ast.File, undrawn []string, r
 	}
 	priors := map[*check.Var][]elementPrior{}
 	for _, s := range e.model {
-		f := e.findings[s]
-		d, isTilde := s.(*ast.Tilde)
-		switch {
-		case isTilde && f.prior && len(f.left) == 0:
-			v, at := e.wholeParameter(d.Variate), ast.Expr(nil)
-			if v == nil {
-				v, at = e.elementParameter(d.Variate)
-			}
-			if v == nil {
-				return nil, nil, fmt.Sprintf("the left side of `%s` is neither a whole parameter nor one of its elements", printer.Line(d))
-			}
-			if slices.ContainsFunc(priors[v], func(p elementPrior) bool {
-				return p.at == nil || at == nil || p.number() == (elementPrior{at: at}).number()
-			}) {
-				return nil, nil, fmt.Sprintf("%s has two priors", v.Name)
-			}
-			priors[v] = append(priors[v], elementPrior{d, at})
-		case f.prior || e.adds(s):
-			return nil, nil, fmt.Sprintf("`%s` is not of the form parameter ~ distribution(…)", brief(s))
+		if reason := e.priorsOf(s, nil, priors); reason != "" {
+			return nil, nil, reason
 		}
+	}
+	gaps := map[*check.Var]bool{}
+	for _, v := range params {
+		overlap, gap := e.arranged(v, priors[v])
+		if overlap {
+			return nil, nil, fmt.Sprintf("%s has two priors", v.Name)
+		}
+		gaps[v] = gap
 	}
 	var order []*check.Var
 	state := map[*check.Var]int{}
@@ -162,30 +153,22 @@ func (e *emitter) forwardProgram(partial bool) (f *ast.File, undrawn []string, r
 			if reason := e.uniform(v); reason != "" {
 				return reason
 			}
-		} else if priors[v][0].at != nil && len(priors[v]) < elementsOf(decl) {
+		} else if gaps[v] {
 			return fmt.Sprintf("some elements of %s have no prior", v.Name)
 		}
-		var parts []ast.Expr
-		for _, b := range decl.Type.Bounds {
-			parts = append(parts, b.Value)
-		}
-		for _, p := range priors[v] {
-			parts = append(parts, p.s.Args...)
-			if p.s.Trunc != nil {
-				parts = append(parts, p.s.Trunc.Lower, p.s.Trunc.Upper)
-			}
-		}
 		bad := ""
-		for _, x := range parts {
+		look := func(x ast.Expr, p elementPrior) {
 			if x == nil {
-				continue
+				return
 			}
+			earlier := e.earlier(v, p, x)
 			ast.Inspect(x, func(n ast.Node) bool {
 				y, ok := n.(*ast.VarExpr)
 				if !ok || e.info.Uses[y] == nil || bad != "" {
 					return true
 				}
 				switch u := e.info.Uses[y]; {
+				case u == v && earlier || e.among(y, p.loops) != nil:
 				case e.isParameter(u):
 					bad = visit(u)
 				case !e.observable(u):
@@ -193,6 +176,18 @@ func (e *emitter) forwardProgram(partial bool) (f *ast.File, undrawn []string, r
 				}
 				return true
 			}, nil)
+		}
+		for _, b := range decl.Type.Bounds {
+			look(b.Value, elementPrior{})
+		}
+		for _, p := range priors[v] {
+			for _, x := range p.s.Args {
+				look(x, p)
+			}
+			if p.s.Trunc != nil {
+				look(p.s.Trunc.Lower, p)
+				look(p.s.Trunc.Upper, p)
+			}
 		}
 		if bad != "" {
 			return bad
@@ -234,7 +229,7 @@ func (e *emitter) forwardProgram(partial bool) (f *ast.File, undrawn []string, r
 			if reason != "" {
 				return nil, nil, reason
 			}
-			quantities = append(quantities, drawn...)
+			quantities = append(quantities, e.within(p, drawn)...)
 		}
 	}
 	last := &ast.Block{Kind: ast.GeneratedQuantities, Stmts: quantities}
@@ -265,50 +260,6 @@ func (e *emitter) adds(s ast.Stmt) bool {
 		return true
 	}, nil)
 	return found
-}
-
-// elementPrior is a statement that gives a parameter or one of its elements a prior.
-type elementPrior struct {
-	s  *ast.Tilde
-	at ast.Expr // index of the element; nil: the whole parameter
-}
-
-// number returns the index of the element.
-func (p elementPrior) number() float64 {
-	x, _ := number(p.at)
-	return x
-}
-
-// elementParameter returns the parameter of which a variate is an element, as beta[1], and the
-// index; nil if there is none. The number of elements must be in the program, so that no element
-// can lack a prior.
-func (e *emitter) elementParameter(variate ast.Expr) (*check.Var, ast.Expr) {
-	x, ok := ast.Unparen(variate).(*ast.IndexExpr)
-	if !ok || len(x.Indices) != 1 {
-		return nil, nil
-	}
-	name, isName := ast.Unparen(x.X).(*ast.VarExpr)
-	s, isSingle := x.Indices[0].(*ast.Single)
-	if !isName || !isSingle || e.info.Uses[name] == nil || !e.isParameter(e.info.Uses[name]) {
-		return nil, nil
-	}
-	v := e.info.Uses[name]
-	k := v.Constraint
-	if n, ok := number(s.X); !ok || v.Type.Rank() != 1 || int(n) > elementsOf(v.Decl.(*ast.VarDecl)) || k != types.Unconstrained && k != types.LowerUpper && k != types.OffsetMultiplier {
-		return nil, nil
-	}
-	return v, s.X
-}
-
-// elementsOf returns the number of elements of a vector or an array of numbers; 0 if it is no
-// literal.
-func elementsOf(d *ast.VarDecl) int {
-	for _, size := range slices.Concat(d.Type.ArrayDims, d.Type.Sizes) {
-		if n, ok := number(size); ok {
-			return int(n)
-		}
-	}
-	return 0
 }
 
 // wholeParameter returns the parameter whose value is the whole variate; nil if there is none.
@@ -392,8 +343,8 @@ func (e *emitter) drawParameter(v *check.Var, p elementPrior) (out []ast.Stmt, r
 	if _, ok := ast.Unparen(s.Variate).(*ast.CallExpr); ok {
 		t.place.flat = "columns"
 	}
-	if p.at != nil {
-		t.place.indices = []index{{single: true, a: p.at}}
+	for _, x := range p.at {
+		t.place.indices = append(t.place.indices, index{single: true, a: x})
 	}
 	dist, _ := density(resolved.Name)
 	bound := boundsOf(v)
