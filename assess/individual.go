@@ -65,6 +65,7 @@ type UnknownColumnError struct {
 	Subjects bool // the column was to have the subjects
 }
 
+// Error implements error.
 func (e *UnknownColumnError) Error() string { return "the data have no column " + e.Name }
 
 // IndividualsOf returns the individual fits of a model with group-level terms: what each subject's
