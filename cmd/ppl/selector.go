@@ -246,9 +246,6 @@ func (s selector) unknown(rows []diagnose.Row) error {
 	}
 	var all []string
 	for n := range names {
-		if n == s.base && len(s.indices) == 1 && s.indices[0].lo == s.indices[0].hi {
-			return usagef("--vars: %s selects no element of %s; a level whose name is a number is written in quotes: %s[\"%d\"]", s.text, s.base, s.base, s.indices[0].lo)
-		}
 		if n == s.base {
 			return usagef("--vars: %s selects no element of %s", s.text, s.base)
 		}

@@ -126,7 +126,7 @@ func TestSelect(t *testing.T) {
 		"a[301],b":         "--vars: a[301] selects no element of a",
 		"d":                "--vars: there is no quantity d; there are a, b, c, t.1, t.2",
 		"bb":               "--vars: there is no quantity bb; did you mean b?",
-		"a[x]":             "--vars: \"a[x]\" has an index that is not a number or a range, such as theta[1:5]",
+		"a[x]":             "--vars: a[x]: index 1 of a has no levels with names; write a number or a range, such as a[1:5]",
 		",":                "--vars names no quantity",
 		"c[2,1,2],c[2,1,]": "c[2,1,2] c[2,1,1] c[2,1,3] c[2,1,4] c[2,1,5] c[2,1,6] c[2,1,7] c[2,1,8] c[2,1,9] c[2,1,10] c[2,1,11] c[2,1,12]",
 	} {

@@ -4,7 +4,8 @@
 //
 //	set.go    Value and Set: named values with shapes, and where they were written
 //	allow.go  Options: limits on reading
-//	json.go   ParseJSON, ReadJSON: Stan's JSON data format; jsonfault.go: its non-numeric values
+//	json.go   ParseJSON, ReadJSON: Stan's JSON data format; jsonword.go: words and
+//	          strings; jsonfault.go: its non-numeric values
 //	read.go   ReadText, and Parse: data in any of the formats, gzip
 //	decimal.go decimals of up to 19 digits, exactly rounded
 //	nonmem.go data sets of NONMEM; clock.go: their dates and times of day

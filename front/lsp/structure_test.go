@@ -58,16 +58,30 @@ func TestBurst(t *testing.T) {
 	for i := range 198 {
 		c.change(uri, 2+i, nil, text("x"+strings.Repeat("y", i)))
 	}
-	stale := c.send("textDocument/hover", at(uri, 0, 20))
-	c.ask("$/setTrace", nil) // the server has taken the changes, and the request
+	// The server may begin with a request only after the next change, and then answers about the
+	// newest version. Of several, some begin before.
+	var stale []string
+	for range 20 {
+		stale = append(stale, c.send("textDocument/hover", at(uri, 0, 20)))
+		c.ask("$/setTrace", nil) // the server has taken the changes, and the request
+	}
 	c.change(uri, 200, nil, text("200"))
 	c.ask("$/setTrace", nil)
 	close(library.gate)
 	c.diagnostics(uri, func(l []Diagnostic) bool {
 		return len(l) == 1 && strings.Contains(l[0].Message, "version_200")
 	})
-	if m := c.answer(stale); m.Error == nil || m.Error.Code != int(contentModified) {
-		t.Errorf("a request about an overtaken version is answered %s, %+v", m.Result, m.Error)
+	overtaken := 0
+	for _, request := range stale {
+		switch m := c.answer(request); {
+		case m.Error != nil && m.Error.Code == int(contentModified):
+			overtaken++
+		case m.Error != nil || !strings.Contains(string(m.Result), "E0202"):
+			t.Errorf("a request about an overtaken version is answered %s, %+v", m.Result, m.Error)
+		}
+	}
+	if overtaken == 0 {
+		t.Error("no request about an overtaken version is answered with an error")
 	}
 	library.mu.Lock()
 	defer library.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
 	"github.com/ppl-lang/ppl/lang/printer"
@@ -153,7 +154,7 @@ func (e *emitter) arranged(v *check.Var, priors []elementPrior) (overlap, gap bo
 	if len(priors) > 1 && slices.ContainsFunc(priors, func(p elementPrior) bool { return len(p.at) != 1 }) {
 		return true, false // in several dimensions, only one statement is understood
 	}
-	slices.SortStableFunc(priors, func(a, b elementPrior) int { return cmp.Compare(first(a, 0), first(b, 0)) })
+	sorting.Stable(priors, func(a, b elementPrior) int { return cmp.Compare(first(a, 0), first(b, 0)) })
 	for dim := range priors[0].at {
 		next := 1.0
 		var last ast.Expr

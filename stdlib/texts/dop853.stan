@@ -79,11 +79,13 @@ array[] vector integrate(vector y0, real t0, array[] real ts, real relative, rea
     if (t < end) {
       if (steps >= most)
         reject("the solution of the differential equation took more than ", most, " steps, at time ", t, $where ", in the state ", y);
-      if ($leaves)
+      if ($leaves) {
         reject("");
-      y = integrate_stiff(y, t, {t + 0.25 * (end - t), t + 0.5 * (end - t), t + 0.75 * (end - t), end}, relative, absolute, most $args)[4];
-      t = end;
-      k1 = rhs(t, y $args);
+      } else { // not part of the program that leaves
+        y = integrate_stiff(y, t, {t + 0.25 * (end - t), t + 0.5 * (end - t), t + 0.75 * (end - t), end}, relative, absolute, most $args)[4];
+        t = end;
+        k1 = rhs(t, y $args);
+      }
     }
     out[i] = y;
   }

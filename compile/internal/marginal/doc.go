@@ -16,6 +16,7 @@
 //	order.go    the order of elimination
 //	group.go    isomorphic steps of the elimination
 //	emit.go     a loop for each group of steps: sums for the density, draws for each draw
+//	editor.go   statements of the program as terms of a factor
 //	purpose.go  the results other than the density: observations, probabilities
 //	outside.go  the pass backwards, for probabilities of values and densities of observations
 //	edge.go     terms that may be -inf where their derivative is infinite
