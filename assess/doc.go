@@ -25,5 +25,6 @@
 //	prior.go       SamplePrior: draws from the prior; PriorPredictive: what it expects of the data
 //	states.go      StatesOf: probabilities of discrete parameters
 //	simulator.go   NewSimulator: data sets from a model; datasets.go writes them to files
+//	fitted.go      the model and the data of a fit
 //	zarrgroups.go  groups of a Zarr store that are computed from draws, model and data
 package assess

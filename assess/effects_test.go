@@ -28,6 +28,12 @@ var (
 
 func fitOf(t *testing.T, text string, values map[string]any) *fit.Fit {
 	t.Helper()
+	return sampled(t, text, values, fit.Options{Seed: 1, Draws: 60, Warmup: 200, Chains: 2})
+}
+
+// sampled samples a model.
+func sampled(t *testing.T, text string, values map[string]any, o fit.Options) *fit.Fit {
+	t.Helper()
 	m, err := model.Compile("m", text)
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +42,7 @@ func fitOf(t *testing.T, text string, values map[string]any) *fit.Fit {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := fit.Sample(context.Background(), p, fit.Options{Seed: 1, Draws: 60, Warmup: 200, Chains: 2})
+	f, err := fit.Sample(context.Background(), p, o)
 	if err != nil {
 		t.Fatal(err)
 	}

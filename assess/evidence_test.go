@@ -19,18 +19,7 @@ import (
 // evidenceOf fits a model and estimates its evidence.
 func evidenceOf(t *testing.T, text string, values map[string]any, o fit.Options) *assess.Evidence {
 	t.Helper()
-	m, err := model.Compile("m", text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := m.Bind(values)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := fit.Sample(context.Background(), p, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := sampled(t, text, values, o)
 	e, err := assess.EvidenceOf(context.Background(), f, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -72,14 +72,7 @@ func (e *UnknownColumnError) Error() string { return "the data have no column " 
 // own parameters predict, and what a subject at the means of the population is predicted to have.
 // An outcome whose expected value does not follow from the model's statements has none.
 func IndividualsOf(ctx context.Context, f *fit.Fit, o IndividualOptions) ([]Individuals, error) {
-	if err := f.Err(); err != nil {
-		return nil, err
-	}
-	m, err := f.Model()
-	if err != nil {
-		return nil, err
-	}
-	values, err := f.Data()
+	m, values, err := fitted(f)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package assess_test
 
 import (
-	"context"
 	"errors"
 	"math"
 	"strings"
@@ -9,26 +8,10 @@ import (
 
 	"github.com/ppl-lang/ppl/assess"
 	"github.com/ppl-lang/ppl/fit"
-	"github.com/ppl-lang/ppl/model"
 )
 
-// sampled samples a model.
-func sampled(t *testing.T, text string, values map[string]any) *fit.Fit {
-	t.Helper()
-	m, err := model.Compile("m", text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := m.Bind(values)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := fit.Sample(context.Background(), p, fit.Options{Seed: 1, Chains: 2, Draws: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
+// thousand are the options of fits whose averages are compared with exact values.
+var thousand = fit.Options{Seed: 1, Chains: 2, Draws: 1000}
 
 // subjects has two columns of outcomes for five subjects, with one to three observations each, not
 // in the order of the subjects.
@@ -54,7 +37,7 @@ func TestIndividuals(t *testing.T) {
 		subjectData + scales + `model { ` + known + `u ~ normal(0, tau); y ~ normal(u[id], 0.5); }`,
 		subjectData + scales + `model { ` + known + `u ~ std_normal(); y ~ normal(tau * u[id], 0.5); }`,
 	} {
-		f := sampled(t, text, subjects())
+		f := sampled(t, text, subjects(), thousand)
 		sets, err := assess.IndividualsOf(t.Context(), f, assess.IndividualOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -126,7 +109,7 @@ func TestShrinkageTerms(t *testing.T) {
 		{"two levels", `parameters { real<lower=0> tau; vector[2] u; } model { tau ~ normal(1, 0.1); u ~ normal(0, tau); for (i in 1:N) y[i] ~ normal(u[1 + id[i] % 2], 0.5); }`, ""},
 		{"no groups", `parameters { vector[J] b; } model { b ~ normal(0, 1); y ~ normal(b[id], 1); }`, ""},
 	} {
-		f := sampled(t, subjectData+c.text, subjects())
+		f := sampled(t, subjectData+c.text, subjects(), thousand)
 		terms, err := assess.ShrinkageOf(t.Context(), f)
 		if err != nil {
 			t.Fatal(err)
@@ -149,7 +132,7 @@ func TestIndividualColumns(t *testing.T) {
 	const text = `data { int N, n, J; array[J] int start; array[N] real time; array[n] int iObs, who; vector[n] y; }
 parameters { real<lower=0> tau; vector[J] u; } model { tau ~ normal(1, 0.1); u ~ normal(0, tau); y ~ normal(u[who], 0.5); }`
 	values := map[string]any{"N": 6, "n": 4, "J": 3, "start": []int{1, 3, 4}, "time": []float64{0, 1, 0, 0, 1, 2}, "iObs": []int{2, 3, 5, 6}, "who": []int{1, 2, 3, 3}, "y": []float64{1, 0, -1, -2}}
-	f := sampled(t, text, values)
+	f := sampled(t, text, values, thousand)
 	sets, err := assess.IndividualsOf(t.Context(), f, assess.IndividualOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -161,7 +144,7 @@ parameters { real<lower=0> tau; vector[J] u; } model { tau ~ normal(1, 0.1); u ~
 	if len(got) != 3 || got[0] != 1 || got[1] != 1 || got[2] != 2 || sets[0].Subjects[2].Rows[1].X != 2 {
 		t.Errorf("%+v, want subjects with 1, 1 and 2 rows", sets[0].Subjects)
 	}
-	plain := sampled(t, subjectData+"parameters { real m; } model { y ~ normal(m, 1); }", subjects())
+	plain := sampled(t, subjectData+"parameters { real m; } model { y ~ normal(m, 1); }", subjects(), thousand)
 	if sets, err = assess.IndividualsOf(t.Context(), plain, assess.IndividualOptions{}); err != nil || sets[0].NoPopulation == nil || !math.IsNaN(sets[0].Subjects[0].Rows[0].Population) {
 		t.Errorf("without groups: %+v, %v", sets, err)
 	}

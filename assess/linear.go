@@ -31,14 +31,7 @@ func (p *LinearPredictors) Rows() int {
 // LinearPredictorsOf computes linear predictors and log likelihoods at the draws of a fit. With
 // many rows, it uses fewer draws, at equal distances.
 func LinearPredictorsOf(ctx context.Context, f *fit.Fit) (*LinearPredictors, error) {
-	if err := f.Err(); err != nil {
-		return nil, err
-	}
-	m, err := f.Model()
-	if err != nil {
-		return nil, err
-	}
-	values, err := f.Data()
+	m, values, err := fitted(f)
 	if err != nil {
 		return nil, err
 	}

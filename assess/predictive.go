@@ -129,14 +129,7 @@ const maxPIT = 1000
 // data. An error says why the data cannot be replicated. If the draws are from the prior, there may
 // be no data; then all observed values are NaN.
 func PredictiveOf(ctx context.Context, f *fit.Fit, o PredictiveOptions) (*Predictive, error) {
-	if err := f.Err(); err != nil {
-		return nil, err
-	}
-	m, err := f.Model()
-	if err != nil {
-		return nil, err
-	}
-	values, err := f.Data()
+	m, values, err := fitted(f)
 	if err != nil {
 		return nil, err
 	}

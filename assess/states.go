@@ -54,14 +54,7 @@ func (s *State) Best() (value int, probability float64) {
 // than the shares of the values among the draws. At each draw it also finds the most likely
 // configuration of all discrete parameters together. The one that is so most often is returned.
 func StatesOf(ctx context.Context, f *fit.Fit, parallel int) (*States, error) {
-	if err := f.Err(); err != nil {
-		return nil, err
-	}
-	m, err := f.Model()
-	if err != nil {
-		return nil, err
-	}
-	values, err := f.Data()
+	m, values, err := fitted(f)
 	if err != nil {
 		return nil, err
 	}

@@ -10,24 +10,12 @@ import (
 
 	"github.com/ppl-lang/ppl/assess"
 	"github.com/ppl-lang/ppl/fit"
-	"github.com/ppl-lang/ppl/model"
 )
 
 // posteriorChecks samples a model and makes its predictive checks.
 func posteriorChecks(t *testing.T, text string, values map[string]any, o assess.PredictiveOptions) (*assess.Predictive, error) {
 	t.Helper()
-	m, err := model.Compile("m", text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := m.Bind(values)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := fit.Sample(context.Background(), p, fit.Options{Seed: 1, Chains: 2, Draws: 500})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := sampled(t, text, values, fit.Options{Seed: 1, Chains: 2, Draws: 500})
 	o.Seed = 1
 	return assess.PredictiveOf(context.Background(), f, o)
 }

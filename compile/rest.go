@@ -10,8 +10,8 @@ import (
 )
 
 // This file evaluates a model where its program leaves stiff systems to another program, see
-// ir.LowerLeaving. That program has both kinds of solver, takes two to five times as long to bind,
-// and is bound when a point first needs it.
+// ir.LowerLeaving. That program has both kinds of solver, takes ten to twenty times as long to bind
+// (SIR and Lotka-Volterra), and is bound when a point first needs it.
 
 // errStiff is the rejection of a program that leaves a point to another one.
 var errStiff = errors.New("the differential equations are stiff here")
