@@ -167,3 +167,76 @@ model { target += `
 		}
 	}
 }
+
+// TestEffectCompartments compares models with an effect compartment in closed form with the matrix
+// exponential, for random schedules: values and derivatives. In every third one, rates are equal.
+func TestEffectCompartments(t *testing.T) {
+	program := eventPrograms(t)
+	matrices := map[string]string{
+		"one": "[[-theta[i, 3], 0, 0], [theta[i, 3], -theta[i, 1] / theta[i, 2], 0], [0, theta[i, 4], -theta[i, 4]]]",
+		"two": "[[-theta[i, 5], 0, 0, 0], [theta[i, 5], -(theta[i, 1] + theta[i, 2]) / theta[i, 3], theta[i, 2] / theta[i, 4], 0], " +
+			"[0, theta[i, 2] / theta[i, 3], -theta[i, 2] / theta[i, 4], 0], [0, theta[i, 6], 0, -theta[i, 6]]]",
+	}
+	rng := rand.New(rand.NewPCG(45, 4))
+	for k := range 60 {
+		if testing.Short() && k > 6 {
+			break
+		}
+		c := randomEvents(rng, k)
+		model, states := "one", 3
+		if k%2 == 1 {
+			model, states = "two", 4
+		}
+		for i, r := range c.Theta {
+			if k%3 == 2 {
+				r[2] = r[0] / r[1]
+			}
+			ke := r[0] / r[1]
+			if k%3 < 2 {
+				ke = 0.2 + 0.6*rng.Float64()
+			}
+			c.Theta[i] = append(r, ke)
+			if model == "two" {
+				c.Theta[i] = []float64{r[0], 12 * r[2], r[1], 55 * r[2], r[2], ke}
+			}
+		}
+		for _, table := range [][][]float64{c.Biovar, c.Tlag} {
+			for i, r := range table {
+				for len(table[i]) < states {
+					table[i] = append(table[i], r[0])
+				}
+			}
+		}
+		for i := range c.Cmt {
+			c.Cmt[i] = 1 + rng.IntN(states)
+		}
+		for i := range c.Y {
+			c.Y[i] = make([]float64, states)
+		}
+		var want []float64
+		for _, call := range []string{"pmx_solve_linode(" + events + ", K, biovar, tlag)", "pmx_solve_" + model + "cpt_effcpt(" + events + ", theta, biovar, tlag)",
+			"pmx_solve_group_" + model + "cpt_effcpt({n}, " + events + ", theta, biovar, tlag)"} {
+			m, err := program("data {"+eventData+"}\nparameters {"+eventParams+"}\nmodel { array[R] matrix[states, states] K; for (i in 1:R) K[i] = "+matrices[model]+
+				"; target += sum(weight .* "+call+"); }").Bind(c.set(t), BindOptions{})
+			if err != nil {
+				t.Fatalf("schedule %d, %s: %v", k, call, err)
+			}
+			x := c.params()
+			got := make([]float64, len(x))
+			lp, err := m.LogDensityGrad(x, got)
+			if err != nil {
+				t.Fatalf("schedule %d, %s: %v", k, call, err)
+			}
+			got = append(got, lp)
+			if want == nil {
+				want = got
+				continue
+			}
+			for j, w := range want {
+				if !(math.Abs(got[j]-w) <= 1e-8*(1+math.Abs(w)+math.Abs(lp))) {
+					t.Errorf("schedule %d, %s: figure %d is %.12g, want %.12g", k, call, j, got[j], w)
+				}
+			}
+		}
+	}
+}

@@ -38,10 +38,12 @@ func pharmacometrics() []types.Overload {
 		for name := range strings.FieldsSeq(p.names) {
 			out = append(out, types.Written{Overload: p.forms(name), Name: name, Doc: p.doc, Lead: p.lead, Tolerance: p.accuracy, Beyond: true,
 				Make: func(args []types.Type) string {
-					names := p.argNames(args)
 					list := make([]string, len(args))
-					for i, a := range args {
-						list[i] = a.String() + " " + names[i]
+					for i, a := range p.argsOf(args) {
+						list[i] = args[i].String() + " " + a.name
+						if a.data {
+							list[i] = "data " + list[i]
+						}
 					}
 					return "functions {" + p.text(name, list) + "\n}\n"
 				}})
@@ -88,24 +90,18 @@ func (p *pmx) lists() [][]pmxArg {
 	return out
 }
 
-// argNames returns the names of the arguments of a call with these types.
-func (p *pmx) argNames(args []types.Type) []string {
+// argsOf returns the arguments of a call with these types.
+func (p *pmx) argsOf(args []types.Type) []pmxArg {
 	for _, l := range p.lists() {
 		if len(l) != len(args) {
 			continue
 		}
-		names := make([]string, len(l))
 		fits := true
 		for i, a := range l {
-			names[i] = a.name
-			any := false
-			for _, t := range a.types {
-				any = any || t.Equal(args[i])
-			}
-			fits = fits && any
+			fits = fits && slices.ContainsFunc(a.types, args[i].Equal)
 		}
 		if fits {
-			return names
+			return l
 		}
 	}
 	return nil
@@ -202,6 +198,7 @@ type model struct {
 	subject  bool   // whether the model has the number of the subject, for messages
 	group    bool   // whether messages show it
 	coupled  bool   // whether a model in closed form drives differential equations
+	effect   bool   // whether it has an effect compartment
 }
 
 // names returns the names in a list of declarations, each with a comma before it.
@@ -245,6 +242,9 @@ func (m model) solve(args []string, further string) string {
 			exact = "0"
 		}
 		check = "  check_parameters(table(theta), " + exact + ");\n  int states = " + m.states + ";"
+		if m.effect {
+			check = "  check_effects(table(theta));\n  int states = " + m.states + ";"
+		}
 	}
 	// A coupled model is often called with as many of these as parameters.
 	doses := func(name, value string) string {
@@ -261,15 +261,10 @@ matrix solve(` + strings.Join(args, ", ") + `) {
 }`
 }
 
-// linearModel returns the source for a linear model. param is the type of its parameters for one
-// record, table that for all.
-func linearModel(file, states, param, table string) func(string, []string) string {
-	m := model{states: states, declared: param + " p", tables: table + " theta"}
-	if param == "matrix" {
-		m.files = file + " linear"
-	} else {
-		m.files = "differences " + file + " linear"
-	}
+// linearModel returns the source for a linear model in these files. param is the type of its
+// parameters for one record, table that for all.
+func linearModel(files, states, param, table string) func(string, []string) string {
+	m := model{states: states, declared: param + " p", tables: table + " theta", files: files + " linear", effect: strings.HasSuffix(files, " effect")}
 	return func(_ string, args []string) string { return m.source() + m.solve(args, "") }
 }
 
@@ -300,6 +295,10 @@ real detach(real x) { reject(""); }`
 	return text + strings.NewReplacer("$params", ", "+params, "$args", names(params), "$where", where(strings.Contains(name, "_group_"))).Replace(source(files...)), integrate
 }
 
+// count returns a number of steps as an integer: programs for Torsten also pass reals such as 1e8,
+// which may be above the largest integer.
+func count(name string) string { return "to_int(fmin(" + name + ", 2e9))" }
+
 // slopes declares the right-hand side of the user.
 func slopes(driver string) string {
 	return `
@@ -322,7 +321,7 @@ func coupledModel(name string, args []string) string {
 	if strings.Contains(name, "twocpt") {
 		closed = "twocpt"
 	}
-	return text + systemOf(name, integrate, args, model{states: "equations + compartments()", files: "differences " + closed + " coupled balance", coupled: true})
+	return text + systemOf(name, integrate, args, model{states: "equations + compartments()", files: "differences " + closed + " plain coupled balance", coupled: true})
 }
 
 // systemOf returns the source of a model with a system that integrate solves, and of its schedule.
@@ -332,7 +331,7 @@ func systemOf(name, integrate string, args []string, m model) string {
 	m.subject, m.group = true, strings.Contains(name, "_group_")
 	return strings.ReplaceAll(m.source(), "$integrate", integrate) +
 		m.solve(args, ", "+has(args, "x_r", "x_r", "rep_array(0.0, 1, 0)")+", "+has(args, "x_i", "x_i", "rep_array(0, 1, 0)")+", "+
-			has(args, "rtol", "rtol, atol, most", "1e-6, 1e-6, 1000000")+", "+has(args, "as_rtol", "as_rtol, as_atol, as_most", "1e-6, 1e-6, 100"))
+			has(args, "rtol", "rtol, atol, "+count("most"), "1e-6, 1e-6, 1000000")+", "+has(args, "as_rtol", "as_rtol, as_atol, "+count("as_most"), "1e-6, 1e-6, 100"))
 }
 
 // integrator returns the source of a solution without events.
@@ -341,9 +340,9 @@ func integrator(name string, args []string) string {
 	text, integrate := solver(name, "", params)
 	text += `
 vector rhs(real t, vector y, ` + params + `) { return f(t, y, of, x_r, x_i); }`
-	tolerances := has(args, "rtol", "rtol, atol, most", "1e-8, 1e-8, 100000")
+	tolerances := has(args, "rtol", "rtol, atol, "+count("most"), "1e-8, 1e-8, 100000")
 	if strings.HasSuffix(name, "_rk45") {
-		tolerances = has(args, "rtol", "rtol, atol, most", "1e-6, 1e-6, 100000")
+		tolerances = has(args, "rtol", "rtol, atol, "+count("most"), "1e-6, 1e-6, 100000")
 	}
 	if !strings.Contains(name, "_group_") {
 		return text + `
@@ -393,7 +392,7 @@ func pmxFunctions() []pmx {
 		{Type: reals, DataOnly: true}, {Type: ints, DataOnly: true}}}
 	doses := []string{"1r|2r biovar", "1r|2r tlag"}
 	further := append(doses, "2r *x_r", "2i *x_i")
-	control := []string{"r *rtol, r *atol, i *most", "r *as_rtol, r *as_atol, i *as_most"}
+	control := []string{"r *rtol, r *atol, r *most", "r *as_rtol, r *as_atol, r *as_most"}
 	const systemDoc = "The state of dy/dt = f(t, y, theta, x_r, x_i), plus infusions, with as many states as the second argument says. " + controlDoc
 	out := []pmx{
 		{names: "pmx_solve_rk45 pmx_solve_adams pmx_solve_bdf", function: rhs, first: "i states, " + eventArgs + ", 1r|2r theta", more: further, end: control,
@@ -440,10 +439,16 @@ array[] real solve(` + strings.Join(args, ", ") + `) {
 		out = append(out,
 			pmx{names: "pmx_solve_" + group + "onecpt", first: first + ", 1r|2r theta", more: doses, result: tMat,
 				doc:  "The amounts in a depot and a central compartment with first-order absorption, in closed form. theta: CL, V2, ka." + doc,
-				text: linearModel("onecpt", "2", lists, tables)},
+				text: linearModel("differences onecpt plain", "2", lists, tables)},
 			pmx{names: "pmx_solve_" + group + "twocpt", first: first + ", 1r|2r theta", more: doses, result: tMat,
 				doc:  "The amounts in a depot, a central and a peripheral compartment with first-order absorption, in closed form. theta: CL, Q, V2, V3, ka." + doc,
-				text: linearModel("twocpt", "3", lists, tables)},
+				text: linearModel("differences twocpt plain", "3", lists, tables)},
+			pmx{names: "pmx_solve_" + group + "onecpt_effcpt", first: first + ", 1r|2r theta", more: doses, result: tMat,
+				doc:  "The amounts in a depot and a central compartment, and that in an effect compartment e which follows the centre: de/dt = ke0 (centre - e). In closed form. theta: CL, V2, ka, ke0." + doc,
+				text: linearModel("differences onecpt effect", "3", lists, tables)},
+			pmx{names: "pmx_solve_" + group + "twocpt_effcpt", first: first + ", 1r|2r theta", more: doses, result: tMat,
+				doc:  "The amounts in a depot, a central and a peripheral compartment, and that in an effect compartment e which follows the centre: de/dt = ke0 (centre - e). In closed form. theta: CL, Q, V2, V3, ka, ke0." + doc,
+				text: linearModel("differences twocpt effect", "4", lists, tables)},
 			pmx{names: "pmx_solve_" + group + "linode", first: first + ", m|1m theta", more: doses, result: tMat,
 				doc:  "The state of the linear system dy/dt = K y with the matrix theta = K, by the matrix exponential." + doc,
 				text: linearModel("linode", "rows(table(theta)[1])", "matrix", "array[] matrix")})

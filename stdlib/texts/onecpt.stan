@@ -1,6 +1,6 @@
 // One compartment with absorption from a depot. p: CL, V2, ka.
 
-vector advance(vector y, vector r, array[] int into, real from, real t, array[] real p) {
+vector kinetics(vector y, vector r, array[] int into, real t, array[] real p) {
   real k = nth(p, 1) / nth(p, 2);
   real ka = nth(p, 3);
   real depot = 0;
@@ -18,14 +18,28 @@ vector advance(vector y, vector r, array[] int into, real from, real t, array[] 
   return [depot, centre]';
 }
 
-vector settle(vector w, real t, array[] real p) {
+// What a compartment that follows the centre with rate ke has after t, of one that was empty.
+real followed(vector y, vector r, array[] int into, real ke, real t, array[] real p) {
+  real k = nth(p, 1) / nth(p, 2);
+  real ka = nth(p, 3);
+  real e = ke * differ2(k, ke, t) * y[2];
+  if (into[1])
+    e += ka * ke * differ3(ka, k, ke, t) * y[1];
+  if (into[1] == 2)
+    e += r[1] * ka * ke * from_zero(ka, k, ke, t);
+  if (into[2] == 2)
+    e += r[2] * ke * differ3(0, k, ke, t);
+  return e;
+}
+
+vector settled(vector w, real t, array[] real p) {
   real k = nth(p, 1) / nth(p, 2);
   real ka = nth(p, 3);
   real depot = w[1] == 0 ? 0 : w[1] / -expm1(-ka * t);
   return [depot, (w[2] + ka * differ2(ka, k, t) * depot) / -expm1(-k * t)]';
 }
 
-vector constant(vector r, array[] int into, real at, array[] real p) {
+vector held(vector r, array[] real p) {
   return [r[1] == 0 ? 0 : r[1] / nth(p, 3), (r[1] + r[2]) * nth(p, 2) / nth(p, 1)]';
 }
 

@@ -15,7 +15,7 @@ vector modes(array[] real p) {
   return [a, k10 * k21 / a, d >= 0 ? big : small, d >= 0 ? small : big, s]';
 }
 
-vector advance(vector y, vector r, array[] int into, real from, real t, array[] real p) {
+vector kinetics(vector y, vector r, array[] int into, real t, array[] real p) {
   real k12 = nth(p, 2) / nth(p, 3);
   real k21 = nth(p, 2) / nth(p, 4);
   real ka = nth(p, 5);
@@ -50,7 +50,28 @@ vector advance(vector y, vector r, array[] int into, real from, real t, array[] 
   return [depot, centre, outer]';
 }
 
-vector settle(vector w, real t, array[] real p) {
+// What a compartment that follows the centre with rate ke has after t, of one that was empty.
+real followed(vector y, vector r, array[] int into, real ke, real t, array[] real p) {
+  real k21 = nth(p, 2) / nth(p, 4);
+  real ka = nth(p, 5);
+  vector[5] z = modes(p);
+  real a = z[1];
+  real b = z[2];
+  real u = z[3] / z[5];
+  real v = z[4] / z[5];
+  real e = ke * ((u * differ2(a, ke, t) + v * differ2(b, ke, t)) * y[2] + k21 * differ3(a, b, ke, t) * y[3]);
+  if (into[1])
+    e += ka * ke * (u * differ3(ka, a, ke, t) + v * differ3(ka, b, ke, t)) * y[1];
+  if (into[1] == 2)
+    e += r[1] * ka * ke * (u * from_zero(ka, a, ke, t) + v * from_zero(ka, b, ke, t));
+  if (into[2] == 2)
+    e += r[2] * ke * (u * differ3(0, a, ke, t) + v * differ3(0, b, ke, t));
+  if (into[3] == 2)
+    e += r[3] * k21 * ke * from_zero(a, b, ke, t);
+  return e;
+}
+
+vector settled(vector w, real t, array[] real p) {
   real k12 = nth(p, 2) / nth(p, 3);
   real k21 = nth(p, 2) / nth(p, 4);
   real ka = nth(p, 5);
@@ -69,7 +90,7 @@ vector settle(vector w, real t, array[] real p) {
           (k12 * both * centre + (u * fast + v * slow) * outer) / (fast * slow)]';
 }
 
-vector constant(vector r, array[] int into, real at, array[] real p) {
+vector held(vector r, array[] real p) {
   real centre = (r[1] + r[2] + r[3]) * nth(p, 3) / nth(p, 1);
   return [r[1] == 0 ? 0 : r[1] / nth(p, 5), centre, centre * nth(p, 4) / nth(p, 3) + (r[3] == 0 ? 0 : r[3] * nth(p, 4) / nth(p, 2))]';
 }
