@@ -15,7 +15,7 @@ import (
 
 // CurveOptions are options of [CurvesOf].
 type CurveOptions struct {
-	Points    int // values of a number; 0: 12
+	Points    int // values of a number; 0: 25
 	MaxLevels int // factors with more levels are left out; 0: 40
 
 	// MaxWork limits the number of expected outcomes: rows times draws times values of all
@@ -52,7 +52,7 @@ func CurvesOf(ctx context.Context, f *fit.Fit, o CurveOptions) (curves []Curve, 
 	if err := f.Err(); err != nil {
 		return nil, nil, err
 	}
-	points, levels, work := cmp.Or(o.Points, 12), cmp.Or(o.MaxLevels, 40), o.MaxWork
+	points, levels, work := cmp.Or(o.Points, 25), cmp.Or(o.MaxLevels, 40), o.MaxWork
 	if work == 0 {
 		work = 1.5e8
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/fit/arrays"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/lang/types"
 	"github.com/ppl-lang/ppl/model"
@@ -181,6 +182,9 @@ func EffectsOf(ctx context.Context, f *fit.Fit, o EffectOptions) (*Effects, erro
 	for _, a := range o.At {
 		changed = append(changed, a.Name)
 	}
+	if variable, by := chosenDiscrete(m, f, changed); variable != "" {
+		return nil, fmt.Errorf("%s chooses elements of the discrete parameter %s, whose values are known only together with the data: the expected %s at another value of %s cannot be computed. ppl states and ppl summary show %s", by, variable, cmp.Or(o.Outcome, "outcome"), by, variable)
+	}
 	if e.derived, err = m.DeriveNew(ctx, fitted, e.base, kind, predict.Options{}, f.Binding(), changed...); err != nil {
 		return nil, err
 	}
@@ -206,6 +210,24 @@ func EffectsOf(ctx context.Context, f *fit.Fit, o EffectOptions) (*Effects, erro
 		return nil, err
 	}
 	return e.result, nil
+}
+
+// chosenDiscrete returns a discrete parameter whose elements one of the columns chooses, and the
+// column; "" if there is none.
+func chosenDiscrete(m *model.Model, f *fit.Fit, columns []string) (variable, by string) {
+	p := m.Program()
+	if !p.Discrete() {
+		return "", ""
+	}
+	levels, factors := predict.RolesOf(p).Levels, f.IndexFactors(p.IR())
+	for variable := range p.Discretes() {
+		for _, column := range columns {
+			if levels[variable] == column || slices.ContainsFunc(factors[variable], func(by arrays.Factor) bool { return by.Name == column }) {
+				return variable, column
+			}
+		}
+	}
+	return "", ""
 }
 
 // empty returns an error if no effect has a value at any draw, with the reason.

@@ -9,6 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/fit/arrays"
+	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/lang/types"
 	"github.com/ppl-lang/ppl/model"
 	"github.com/ppl-lang/ppl/model/predict"
@@ -75,6 +76,7 @@ type PopulationPrior struct {
 	Quantities []PriorQuantity
 	Reason     string   // why nothing can be drawn; "": something was
 	Undrawn    []string // reasons why parameters were left out
+	Unsettled  []string // variables whose prior was sampled, but the chains did not agree
 	Large      []string // variables with too many elements
 }
 
@@ -85,7 +87,16 @@ type PriorQuantity struct {
 	Lower, Upper bool // whether the parameter has this bound
 }
 
-// PopulationPriorOf draws from the priors of the population parameters of a fit. It leaves out
+// The limits of priors that are sampled for [PopulationPriorOf].
+const (
+	maxSampledPrior    = 2000 // quantities of the fit
+	sampledPriorChains = 4
+	maxPriorRhat       = 1.05
+	minPriorESS        = 100
+)
+
+// PopulationPriorOf draws from the priors of the population parameters of a fit. If they cannot be
+// drawn one after another, it samples them, unless the model is large. It leaves out
 // variables of which skip is true, those with an element for each of more than maxLevels levels of
 // a factor, and those with more than maxElements elements.
 func PopulationPriorOf(ctx context.Context, f *fit.Fit, draws, maxLevels, maxElements int, seed uint64, skip func(variable string) bool) (*PopulationPrior, error) {
@@ -99,12 +110,28 @@ func PopulationPriorOf(ctx context.Context, f *fit.Fit, draws, maxLevels, maxEle
 	}
 	prior, err := DirectPrior(ctx, m, values, f.Binding(), fit.Options{Chains: 1, Draws: draws, Seed: seed})
 	if not := new(predict.NotForwardError); errors.As(err, &not) {
-		return &PopulationPrior{Reason: not.Reason}, nil
+		if len(f.Names()) > maxSampledPrior {
+			return &PopulationPrior{Reason: not.Reason}, nil
+		}
+		chains := sampledPriorChains
+		prior, err = SamplePrior(ctx, m, values, f.Binding(), fit.Options{Chains: chains, Draws: (draws + chains - 1) / chains, Seed: seed})
+		if err != nil && ctx.Err() == nil {
+			return &PopulationPrior{Reason: not.Reason}, nil
+		}
 	}
 	if err != nil {
 		return nil, err
 	}
 	out := &PopulationPrior{Undrawn: prior.Undrawn}
+	var summary []diagnose.Row
+	if !prior.Direct {
+		summary = prior.Summary()
+	}
+	// settled reports whether draws that were sampled have converged. A prior with an improper part
+	// does not.
+	settled := func(k int) bool {
+		return prior.Direct || summary[k].Rhat <= maxPriorRhat && summary[k].ESSBulk >= minPriorESS
+	}
 	drawn := map[string]int{}
 	for i, name := range prior.Draws.Names() {
 		drawn[name] = i
@@ -127,8 +154,14 @@ func PopulationPriorOf(ctx context.Context, f *fit.Fit, draws, maxLevels, maxEle
 		}
 		bounded := v.Constraint.Kind == types.LowerUpper
 		for _, i := range elements[v.Name] {
-			if k, ok := drawn[f.Draws.Names()[i]]; ok {
-				out.Quantities = append(out.Quantities, PriorQuantity{Index: i, Draws: prior.Draws.Column(nil, 0, k),
+			k, ok := drawn[f.Draws.Names()[i]]
+			switch {
+			case ok && !settled(k):
+				if !slices.Contains(out.Unsettled, v.Name) {
+					out.Unsettled = append(out.Unsettled, v.Name)
+				}
+			case ok:
+				out.Quantities = append(out.Quantities, PriorQuantity{Index: i, Draws: allDraws(prior.Draws, k),
 					Lower: bounded && v.Constraint.Lower != nil, Upper: bounded && v.Constraint.Upper != nil})
 			}
 		}

@@ -40,7 +40,16 @@ func (w *work) answerOf(c *assess.Curve, what string) string {
 	last := len(c.Points) - 1
 	if !c.Factor {
 		verb, p := direction(higher(0, last), higher(last, 0), "rises", "falls")
-		return fmt.Sprintf("The %s is %s at %s %s and %s at %s: it %s with probability %s.", what, text[0], c.Name, at(0), text[last], at(last), verb, chance(p))
+		by := ""
+		if slope := slopeOf(c); slope != nil {
+			if verb == "falls" {
+				for k := range slope {
+					slope[k] = -slope[k]
+				}
+			}
+			by = " by " + intervalOf(slope) + " per unit"
+		}
+		return fmt.Sprintf("The %s is %s at %s %s and %s at %s: it %s%s with probability %s.", what, text[0], c.Name, at(0), text[last], at(last), verb, by, chance(p))
 	}
 	if len(c.Points) <= maxCompared {
 		var parts []string
@@ -50,7 +59,11 @@ func (w *work) answerOf(c *assess.Curve, what string) string {
 		out := fmt.Sprintf("The %s by %s is %s", what, c.Name, strings.Join(parts, ", "))
 		if len(c.Points) == 2 {
 			verb, p := direction(higher(0, 1), higher(1, 0), "higher", "lower")
-			out += fmt.Sprintf(": %s for %s with probability %s", verb, at(1), chance(p))
+			from, to := 0, 1
+			if verb == "lower" {
+				from, to = 1, 0
+			}
+			out += fmt.Sprintf(": %s for %s by %s with probability %s", verb, at(1), intervalOf(difference(c.Points[to].Draws, c.Points[from].Draws)), chance(p))
 		}
 		return out + "."
 	}
@@ -64,6 +77,48 @@ func (w *work) answerOf(c *assess.Curve, what string) string {
 		}
 	}
 	return fmt.Sprintf("The %s by %s is lowest for %s, %s, and highest for %s, %s.", what, c.Name, at(low), text[low], at(high), text[high])
+}
+
+// difference returns a - b, draw by draw.
+func difference(a, b []float64) []float64 {
+	out := make([]float64, len(a))
+	for k := range a {
+		out[k] = a[k] - b[k]
+	}
+	return out
+}
+
+// slopeOf returns the change of the expected outcome for each unit of a variable, draw by draw; nil
+// if that is not the same along the whole curve.
+func slopeOf(c *assess.Curve) []float64 {
+	last := len(c.Points) - 1
+	if last < 2 {
+		return nil
+	}
+	x := func(i int) float64 { return c.Value(i).Value }
+	first, total := c.Points[0].Draws, difference(c.Points[last].Draws, c.Points[0].Draws)
+	for i := 1; i < last; i++ {
+		for k, y := range c.Points[i].Draws {
+			line := first[k] + total[k]*(x(i)-x(0))/(x(last)-x(0))
+			if !(math.Abs(y-line) <= straight*(math.Abs(total[k])+math.Abs(y))) {
+				return nil
+			}
+		}
+	}
+	for k := range total {
+		total[k] /= x(last) - x(0)
+	}
+	return total
+}
+
+// straight is the maximum deviation of a line from being straight, by rounding.
+const straight = 1e-6
+
+// intervalOf states the mean of draws with the middle 90 %.
+func intervalOf(draws []float64) string {
+	q := diagnose.Quantiles(draws, 0.05, 0.95)
+	mean, sd := moments(draws)
+	return interval(mean, q[0], q[1], sd)
 }
 
 // oneProbability makes a curve of one probability: that of the upper categories or, if they have no
@@ -125,11 +180,12 @@ const (
 	ofSpread           // standard deviations and correlations of group-level terms
 	ofGroups           // the levels of groups
 	ofParameter        // parameters, if there are no predictors
+	ofBounded          // parameters with bounds, if there are
 	ranks
 )
 
 // limitOf is the maximum number of answers of each rank.
-var limitOf = [ranks]int{4, 3, 2, 2, 4, 2, 3, 1, 6}
+var limitOf = [ranks]int{4, 3, 2, 2, 4, 2, 3, 1, 6, 6}
 
 // sentence is a candidate for an answer.
 type sentence struct {
@@ -140,7 +196,8 @@ type sentence struct {
 
 // answers gives the candidates in order: what predictors do, then the rest. Without predictors and
 // curves, parameters come first. The same is true with several outcomes, whose expectations alone
-// say little. With curves alone, parameters are last.
+// say little. With curves alone, parameters are last. With predictors, those parameters are last
+// that are no coefficients, such as the dose of half the effect: they have bounds.
 func (w *work) answers() {
 	w.generated()
 	w.spreads()
@@ -154,6 +211,8 @@ func (w *work) answers() {
 		order = []int{ofStates, ofGenerated, ofAsked, ofSpread, ofParameter, ofGroups}
 	case !predicted:
 		order = append(order, ofParameter)
+	default:
+		order = append(order, ofBounded)
 	}
 	w.parameters()
 	var along []string // variables along which a curve is stated
@@ -492,7 +551,11 @@ func (w *work) parameters() {
 		if w.asked(v) && !w.predicts(v) {
 			rank = ofAsked
 		}
-		w.candidates = append(w.candidates, sentence{rank: rank, text: w.together(v, elements[v])})
+		text := w.together(v, elements[v])
+		w.candidates = append(w.candidates, sentence{rank: rank, text: text})
+		if rank == ofParameter && w.roles.Bounded[v] {
+			w.candidates = append(w.candidates, sentence{rank: ofBounded, text: text})
+		}
 	}
 }
 

@@ -74,7 +74,7 @@ parameters { real a; real b; vector[J] r; } model { a ~ std_normal(); b ~ std_no
 			}
 			continue
 		}
-		if len(f.Layers) != 3 || len(f.Layers[0].X) != 10 || f.Layers[0].X[0] != 0.5 || f.Layers[1].Mark != report.Band || len(f.Layers[1].X) != 12 {
+		if len(f.Layers) != 3 || len(f.Layers[0].X) != 10 || f.Layers[0].X[0] != 0.5 || f.Layers[1].Mark != report.Band || len(f.Layers[1].X) != 25 {
 			t.Errorf("%+v", f)
 		}
 	}

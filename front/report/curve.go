@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/model/predict"
@@ -120,9 +121,55 @@ func (w *work) curve(name string, members []int, role predict.Curve, x []float64
 		f.Note = fmt.Sprintf("Every %s of %d elements is shown.", ordinal(step), len(order))
 	}
 	text := w.curveAnswer(name, members, order, x, label)
+	if role.Steps && label == role.Index {
+		text += w.holes(label, members)
+	}
 	f.Alt = fmt.Sprintf("%s at %d values of %s, with the middle 50 %% and 90 %% of the posterior. %s", name, len(x), label, text)
 	w.curveSentence(text, label, members, role.Y != "")
 	return f
+}
+
+// maxHoles is the maximum number of gaps in a series whose values are stated.
+const maxHoles = 5
+
+// holes says what a series of steps is where the data have no row; "" if they have one everywhere.
+func (w *work) holes(index string, members []int) string {
+	seen := make([]bool, len(members)+1)
+	for _, v := range w.dataOf(index) {
+		if k := int(v); k >= 1 && k < len(seen) {
+			seen[k] = true
+		}
+	}
+	var parts []string
+	missing, runs := 0, 0
+	for from := 1; from <= len(members); from++ {
+		if seen[from] {
+			continue
+		}
+		to := from
+		for to < len(members) && !seen[to+1] {
+			to++
+		}
+		average := make([]float64, len(w.drawsOf(members[from-1])))
+		for k := from; k <= to; k++ {
+			for d, v := range w.drawsOf(members[k-1]) {
+				average[d] += v / float64(to-from+1)
+			}
+		}
+		where := fmt.Sprint(from)
+		if to > from {
+			where = fmt.Sprintf("%d to %d", from, to)
+		}
+		parts = append(parts, intervalOf(average)+" at "+where)
+		missing, runs, from = missing+to-from+1, runs+1, to
+	}
+	switch {
+	case runs == 0:
+		return ""
+	case runs > maxHoles:
+		return fmt.Sprintf(" Of the %d values of %s, %d have no data.", len(members), index, missing)
+	}
+	return " Where there are no data, its average is " + strings.Join(parts, ", ") + "."
 }
 
 // curveSentence adds the sentence about a curve. Of curves that are monotone functions of each

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -35,13 +36,13 @@ func effects(w *work) []Figure {
 	var out []Figure
 	var ranks []int
 	for i := range curves {
-		f := w.effect(&curves[i])
+		f, what := w.effect(&curves[i])
 		if f.Empty() {
 			continue
 		}
 		rank := w.rankOf(&curves[i])
 		out, ranks = append(out, f), append(ranks, rank)
-		if answer := w.answerOf(&curves[i], f.Y.Label); answer != "" && !several {
+		if answer := w.answerOf(&curves[i], what); answer != "" && !several {
 			w.candidates = append(w.candidates, sentence{rank, answer, curves[i].Name})
 		}
 	}
@@ -57,9 +58,10 @@ func effects(w *work) []Figure {
 	return sorted
 }
 
-// effect shows a curve. A number has a line with a band, a factor an interval for each level.
-func (w *work) effect(c *assess.Curve) Figure {
-	f := Figure{Kind: "effects", Of: []string{c.Name}, X: Axis{Label: c.Name}, Y: Axis{Label: "expected " + c.Outcome}}
+// effect shows a curve, and says of what it is. A number has a line with a band, a factor an
+// interval for each level.
+func (w *work) effect(c *assess.Curve) (f Figure, what string) {
+	f = Figure{Kind: "effects", Of: []string{c.Name}, X: Axis{Label: c.Name}, Y: Axis{Label: "expected " + c.Outcome}}
 	outcome, x := w.dataOf(c.Outcome), w.dataOf(c.Name)
 	binary := len(outcome) > 0 && !slices.ContainsFunc(outcome, func(y float64) bool { return y != 0 && y != 1 })
 	categories := max(1, c.Categories)
@@ -68,6 +70,11 @@ func (w *work) effect(c *assess.Curve) Figure {
 		f.Y.Label, f.Y.Range = "probability of each "+c.Outcome, []Number{0, 1}
 	case binary:
 		f.Y.Label = "probability of " + c.Outcome + " = 1"
+	}
+	what = f.Y.Label
+	if c.Factor && c.Categories == 0 && len(c.Points) > maxCompared {
+		caterpillar(&f, c)
+		return f, what
 	}
 	if c.Factor {
 		for k := 0; k < len(c.Points); k += categories {
@@ -107,13 +114,43 @@ func (w *work) effect(c *assess.Curve) Figure {
 		}
 		f.Layers = append([]Layer{l}, f.Layers...)
 	}
-	for _, reason := range c.Observed {
-		f.Note = strings.TrimSpace(f.Note + fmt.Sprintf(" The expected values are those given the observed values of %s: %s.", c.Outcome, reason))
-	}
+	f.Note = strings.TrimSpace(f.Note + " " + observedNote(c))
 	first, last := c.Points[0].Summary(0), c.Points[len(c.Points)-categories].Summary(0)
 	f.Alt = fmt.Sprintf("The %s at %d values of %s, with the middle 90 %% of the posterior; from %.3g at %s to %.3g at %s.", f.Y.Label, len(c.Points)/categories, c.Name,
 		first.Mean, c.Value(0).Label, last.Mean, c.Value(len(c.Points)-categories).Label)
-	return f
+	return f, what
+}
+
+// caterpillar shows a curve of a factor with many levels as a list, sorted by the expected outcome.
+func caterpillar(f *Figure, c *assess.Curve) {
+	f.X, f.Y = f.Y, f.X
+	order := make([]int, len(c.Points))
+	means := make([]float64, len(c.Points))
+	for i := range order {
+		order[i], means[i] = i, c.Points[i].Summary(0).Mean
+	}
+	sorting.Stable(order, func(a, b int) int { return cmp.Compare(means[a], means[b]) })
+	interval, mean := Layer{Mark: Range, Role: First, Label: "90 %"}, Layer{Mark: Points, Role: Inner, Label: "mean"}
+	for k, i := range order {
+		s, at := c.Points[i].Summary(0, 0.05, 0.95), float64(k)
+		f.Y.Names = append(f.Y.Names, c.Value(i).Label)
+		interval.Y, interval.Low, interval.High = append(interval.Y, at), append(interval.Low, s.Quantiles[0]), append(interval.High, s.Quantiles[1])
+		mean.X, mean.Y = append(mean.X, s.Mean), append(mean.Y, at)
+	}
+	f.Layers = []Layer{interval, mean}
+	f.Note = observedNote(c)
+	low, high := order[0], order[len(order)-1]
+	f.Alt = fmt.Sprintf("The %s for %d levels of %s, sorted, with the middle 90 %% of the posterior: lowest for %s, %.3g, and highest for %s, %.3g.", f.X.Label, len(order), c.Name,
+		c.Value(low).Label, means[low], c.Value(high).Label, means[high])
+}
+
+// observedNote says which values the expected outcomes are given, if there are any.
+func observedNote(c *assess.Curve) string {
+	var out []string
+	for _, reason := range c.Observed {
+		out = append(out, fmt.Sprintf("The expected values are those given the observed values of %s: %s.", c.Outcome, reason))
+	}
+	return strings.Join(out, " ")
 }
 
 // dataOf returns the values of a data variable; nil if there are none.

@@ -33,12 +33,7 @@ func fitted(w *work) *Fitted {
 	}
 	out := &Fitted{Text: m.Text(), Command: w.o.Again}
 	var question []string
-	for line := range strings.SplitSeq(out.Text, "\n") {
-		text, ok := strings.CutPrefix(strings.TrimSpace(line), "//")
-		if !ok {
-			break
-		}
-		text = strings.TrimSpace(text)
+	for _, text := range comment(out.Text) {
 		if n := len(question); n > 1 && question[n-1] != "" && text != "" && !strings.ContainsAny(question[n-1][len(question[n-1])-1:], ".:;?!") {
 			question[n-1] += " " + text // a sentence that goes on
 			continue
@@ -97,6 +92,34 @@ func fitted(w *work) *Fitted {
 	t.Note = w.missing()
 	out.Data = t
 	return out
+}
+
+// comment returns the lines of the comment at the beginning of a program: of lines with //, or
+// between the first /* and its */.
+func comment(program string) (lines []string) {
+	inside := false
+	for line := range strings.SplitSeq(program, "\n") {
+		line = strings.TrimSpace(line)
+		if text, ok := strings.CutPrefix(line, "/*"); ok && len(lines) == 0 {
+			inside, line = true, text
+		}
+		if !inside {
+			text, ok := strings.CutPrefix(line, "//")
+			if !ok {
+				break
+			}
+			lines = append(lines, strings.TrimSpace(text))
+			continue
+		}
+		text, _, ended := strings.Cut(line, "*/")
+		if text = strings.TrimSpace(strings.TrimLeft(text, "*")); text != "" || len(lines) > 0 && !ended {
+			lines = append(lines, text)
+		}
+		if ended {
+			break
+		}
+	}
+	return lines
 }
 
 // maxMissing is the maximum number of missing values that are listed by name.

@@ -174,7 +174,11 @@ func states(w *work) {
 	t := Table{Kind: "states", Title: "Discrete parameters", Columns: []Column{{"", 0}, {"best", 0}, {"probability", 3}, {"jointly", 0}}}
 	for _, e := range s.Elements[:min(len(s.Elements), maxStates)] {
 		best, p := e.Best()
-		t.Rows = append(t.Rows, []any{e.Name, Number(best), Number(p), Number(e.Jointly)})
+		name := e.Name
+		if i := slices.Index(w.names, name); i >= 0 && w.report.Summary.Label != nil && w.report.Summary.Label[i] != "" {
+			name += ", " + w.report.Summary.Label[i]
+		}
+		t.Rows = append(t.Rows, []any{name, Number(best), Number(p), Number(e.Jointly)})
 	}
 	t.Note = fmt.Sprintf("The most probable value of each, with its probability, and its value in the configuration that is the most likely one at %d of %d draws.", s.MostLikely, s.Draws)
 	if n := len(s.Elements) - maxStates; n > 0 {
@@ -244,6 +248,8 @@ func (w *work) statements(s *assess.States) (out []string) {
 			out = append(out, text+fmt.Sprintf(", with probability %s.", chance(p)))
 		case several:
 			out = append(out, fmt.Sprintf("The least certain of the %d elements of %s is %s: %.4g with probability %s.", n, variable, of[least].Name, float64(best), chance(p)))
+		case w.counted(of) != "":
+			out = append(out, w.counted(of))
 		case len(runs) > maxRuns:
 			out = append(out, fmt.Sprintf("The most probable value of %s changes %d times among %d elements. The least certain is %s: %.4g with probability %s.", variable, len(runs)-1, n, of[least].Name, float64(best), chance(p)))
 		default:
@@ -251,6 +257,20 @@ func (w *work) statements(s *assess.States) (out []string) {
 		}
 	}
 	return out
+}
+
+// counted states discrete parameters whose elements belong to levels of a factor and have more than
+// a few values, such as numbers of birds by site; "" if they are different.
+func (w *work) counted(of []assess.State) string {
+	var elements []int
+	for _, e := range of {
+		i := slices.Index(w.names, e.Name)
+		if i < 0 || len(e.Probability) <= maxCompared || w.report.Summary.Label == nil || w.report.Summary.Label[i] == "" {
+			return ""
+		}
+		elements = append(elements, i)
+	}
+	return w.together(variableOf(of[0].Name), elements)
 }
 
 // indexOf returns the indices of an element as they are written.
@@ -287,7 +307,7 @@ func paretoK(w *work) []Figure {
 		return nil
 	}
 	for _, f := range l.Findings(r, false) {
-		if f.Severity == diagnose.Problem && f.Code != "left-out" || w.replicated == nil {
+		if f.Code != "p-waic" && (f.Severity == diagnose.Problem && f.Code != "left-out" || w.replicated == nil) { // the table has no WAIC
 			w.find([]diagnose.Finding{f})
 		}
 	}

@@ -23,7 +23,7 @@ func priors(w *work) []Figure {
 	if !w.judged() {
 		return nil
 	}
-	prior, err := assess.PopulationPriorOf(w.ctx, w.fit, priorDraws, maxGroups, maxElements, w.o.Seed, w.auxiliary)
+	prior, err := assess.PopulationPriorOf(w.ctx, w.fit, priorDraws, maxGroups, maxElements, w.o.Seed, func(variable string) bool { return w.rank(variable) > 0 })
 	if err != nil {
 		if w.ctx.Err() == nil {
 			w.note("No priors are shown: %v", err)
@@ -35,6 +35,9 @@ func priors(w *work) []Figure {
 	}
 	for _, reason := range prior.Undrawn {
 		w.note("A prior is not shown: %s.", reason)
+	}
+	if len(prior.Unsettled) > 0 {
+		w.note("Priors are not shown whose sampling did not converge, as of a parameter without a prior: %s.", strings.Join(prior.Unsettled, ", "))
 	}
 	if len(prior.Large) > 0 {
 		w.note("Priors of variables with more than %d elements are not shown: %s.", maxElements, strings.Join(prior.Large, ", "))

@@ -28,6 +28,9 @@ type Roles struct {
 	// Scales has, for each standard deviation of such terms, the variable whose spread it is.
 	Scales map[string]string
 
+	// Bounded are the parameters with a lower or upper bound.
+	Bounded map[string]bool
+
 	// Symmetric are the matrices whose upper triangle says everything: correlations and
 	// covariances.
 	Symmetric map[string]bool
@@ -84,7 +87,7 @@ type Curve struct {
 
 // RolesOf finds the roles of the variables of a program.
 func RolesOf(p *compile.Program) *Roles {
-	out := &Roles{map[string]bool{}, map[string]Correlation{}, map[string]bool{}, map[string]string{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]string{}, map[string]Curve{}, map[string]bool{}, map[string]ColumnIndex{}}
+	out := &Roles{map[string]bool{}, map[string]Correlation{}, map[string]bool{}, map[string]string{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]string{}, map[string]Curve{}, map[string]bool{}, map[string]ColumnIndex{}}
 	if p == nil {
 		return out
 	}
@@ -261,6 +264,9 @@ func (r *roles) reach(v *check.Var, seen map[*check.Var]bool, visit func(*check.
 // factors finds the Cholesky factors, and the correlation matrices that are computed from them.
 func (r *roles) factors() {
 	for _, v := range r.globals {
+		if v.Block == ast.Parameters && v.Constraint == types.LowerUpper {
+			r.out.Bounded[v.Name] = true
+		}
 		if v.Constraint == types.Simplex {
 			r.out.Simplices[v.Name] = true
 		}

@@ -17,12 +17,13 @@ func (r *roles) hierarchies() {
 		ast.Inspect(b, func(n ast.Node) bool {
 			var variate ast.Expr
 			var args []ast.Expr
+			var dist string
 			switch x := n.(type) {
 			case *ast.Tilde:
-				variate, args = x.Variate, x.Args
+				dist, variate, args = x.Dist.Name, x.Variate, x.Args
 			case *ast.CallExpr:
-				if _, ok := density(x.Func.Name); ok && len(x.Args) > 0 {
-					variate, args = x.Args[0], x.Args[1:]
+				if d, ok := density(x.Func.Name); ok && len(x.Args) > 0 {
+					dist, variate, args = d, x.Args[0], x.Args[1:]
 				}
 			case *ast.VarDecl:
 				v := r.info.Defs[x]
@@ -47,9 +48,13 @@ func (r *roles) hierarchies() {
 			if v == nil || v.Block != ast.Parameters || v.Type.Rank() == 0 || r.steps[v] {
 				return true
 			}
-			for _, a := range args {
-				if r.scale(a) {
-					r.out.Groups[v.Name] = true
+			spread, known := spreads[dist]
+			for i, a := range args {
+				if !r.scale(a) {
+					continue
+				}
+				r.out.Groups[v.Name] = true
+				if known && i == spread {
 					r.scalesOf(a, v.Name)
 				}
 			}
@@ -57,6 +62,12 @@ func (r *roles) hierarchies() {
 		}, nil)
 	}
 }
+
+// spreads has the place of the standard deviation, or of a scale or covariance instead of it, among
+// the arguments of distributions. Other arguments that are positive, as the mean of a Poisson
+// distribution, say something else.
+var spreads = map[string]int{"normal": 1, "student_t": 2, "cauchy": 1, "double_exponential": 1, "logistic": 1, "skew_normal": 1, "lognormal": 1,
+	"multi_normal": 1, "multi_normal_cholesky": 1, "multi_student_t": 2, "multi_student_t_cholesky": 2, "matrix_normal": 1}
 
 // curves finds vectors that are values of an unknown function. They are computed from group-level
 // or standard normal terms, or each element from the one before, and from at most one column of

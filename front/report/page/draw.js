@@ -102,7 +102,7 @@ function drawFigure(fig, look, width, height) {
   const probe = scale(yAxis, layers, 1, 0);
   const yTicks = names ? names.map((text, v) => ({ v, text })) : ticks(probe, (height - 60) / 36);
   const longest = Math.max(1, ...yTicks.map((t) => t.text.length));
-  const left = Math.min(Math.ceil(longest * 6.7) + 12, width * 0.4), top = fig.y.label ? 24 : 10, right = width - 14, bottom = height - 42;
+  const left = Math.min(Math.ceil(longest * (names ? 6.4 : 6.7)) + 12, width * 0.5), top = fig.y.label ? 24 : 10, right = width - 14, bottom = height - 42;
   const x = scale(xAxis, layers, left + 2, right), y = scale(yAxis, layers, bottom - 1, top);
   const clip = `clip${++clips}`;
   const svg = s("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": fig.alt || fig.kind, class: "plot" });
@@ -110,7 +110,7 @@ function drawFigure(fig, look, width, height) {
   for (const t of yTicks) {
     const at = y(t.v);
     axes.append(s("line", { x1: left, x2: right, y1: at, y2: at, class: "grid" }));
-    const room = Math.floor((left - 10) / 6.7);
+    const room = Math.floor((left - 10) / (names ? 6.3 : 6.7));
     axes.append(s("text", { x: left - 6, y: at + 4, "text-anchor": "end" }, t.text.length > room ? t.text.slice(0, room - 1) + "…" : t.text));
   }
   let end = 0; // of the last text, so that names do not overlap

@@ -35,7 +35,7 @@ class Page {
     $("head").replaceChildren(place("head"), place("live"));
     $("main").replaceChildren(
       (this.nav = h("nav", { "aria-label": "Parts of the report" })),
-      section("findings", "Findings", place("findings")),
+      (this.findingsSection = section("findings", "Findings", place("findings"))),
       (this.modelSection = section("model", "Model and data", place("model"))),
       section("summary", "Summary", this.table.element),
       (this.intervalsSection = section("intervals", "Intervals", place("intervals", { class: "figures" }))),
@@ -132,16 +132,18 @@ class Page {
     ].filter(([, v]) => v);
     const state = r.running ? "The chains are running" : r.interrupted ? "The run was interrupted" : "";
     if (!this.headParts) { // made once, so that what has the focus keeps it
-      const parts = { over: h("p", { class: "over" }), title: h("h1", {}), verdict: h("p", {}), question: h("p", { class: "question" }), answers: h("ul", { class: "answers" }), facts: h("dl", { class: "facts" }), buttons: h("div", { class: "buttons" }) };
+      const parts = { over: h("p", { class: "over" }), title: h("h1", {}), verdict: h("p", {}), checked: h("p", { class: "checked" }), question: h("p", { class: "question" }), answers: h("ul", { class: "answers" }), facts: h("dl", { class: "facts" }), buttons: h("div", { class: "buttons" }) };
       this.themeButton = h("button", { type: "button", class: "quiet", onclick: () => this.theme(true) });
       parts.buttons.append(this.themeButton);
-      this.place.head.replaceChildren(h("div", { class: "title" }, h("div", {}, parts.over, parts.title), parts.buttons), parts.question, parts.verdict, parts.answers, parts.facts);
+      this.place.head.replaceChildren(h("div", { class: "title" }, h("div", {}, parts.over, parts.title), parts.buttons), parts.question, parts.verdict, parts.checked, parts.answers, parts.facts);
       this.headParts = parts;
     }
     const parts = this.headParts;
     parts.over.textContent = r.running ? "ppl, live" : "ppl report";
     parts.title.textContent = report.title;
-    parts.question.textContent = report.fitted ? report.fitted.question.split("\n")[0] : "";
+    parts.question.replaceChildren(...questionOf(report.fitted).head.map((text) => h("span", {}, text)));
+    const clean = !report.findings.length && !r.running && !r.method && report.summary.name.length;
+    parts.checked.textContent = clean ? "The chains agree, and there are enough effective draws for means and intervals. They cannot show a mode that no chain reached." : "";
     parts.answers.replaceChildren(...report.answers.map((a) => h("li", {}, a)), ...(report.answers.length ? [h("li", { class: "soft" }, "In brackets: the middle 90 % of the posterior.")] : []));
     parts.verdict.className = `verdict ${problems ? "is-problem" : "is-well"}`;
     parts.verdict.replaceChildren(h("span", { class: "sign", "aria-hidden": "true" }, problems ? "▲" : "✓"), ` ${verdict}`, h("span", { class: "state" }, state ? ` · ${state}` : ""));
@@ -170,8 +172,8 @@ class Page {
       (f.quantities || []).length || f.plot ? h("p", { class: "where" },
         (f.quantities || []).map((q) => h("button", { type: "button", onclick: () => this.look(f, q) }, q)),
         f.plot && !(f.quantities || []).length ? h("button", { type: "button", onclick: () => this.look(f) }, `See ${this.kinds.get(f.plot).title.toLowerCase()}`) : null) : null));
-    this.place.findings.replaceChildren(list.length ? h("ul", { class: "findings" }, list)
-      : h("p", { class: "well" }, this.report.run.running ? "No problems so far." : "No problems found: the chains agree, and there are enough effective draws for means and intervals. They cannot show a mode that no chain reached."));
+    this.findingsSection.hidden = !list.length && !this.report.run.running;
+    this.place.findings.replaceChildren(list.length ? h("ul", { class: "findings" }, list) : h("p", { class: "well" }, "No problems so far."));
   }
 
   // fitted shows the model, the data, and the command that makes the run again.
@@ -182,9 +184,10 @@ class Page {
     this.fittedText = f.text;
     const lines = f.text.trimEnd().split("\n").length;
     this.place.model.replaceChildren(
-      ...f.question.split("\n").slice(1).filter(Boolean).map((q) => h("p", {}, q)),
-      ...(f.data && f.data.rows.length ? [smallTable(f.data)] : []),
-      ...(f.command ? [h("p", {}, "To make the run again:"), h("pre", { tabindex: "0", class: "command" }, h("code", {}, f.command))] : []),
+      h("div", {},
+        ...questionOf(f).rest.map((q) => h("p", {}, q)),
+        ...(f.data && f.data.rows.length ? [smallTable(f.data)] : []),
+        ...(f.command ? [h("p", {}, "To make the run again:"), h("pre", { tabindex: "0", class: "command" }, h("code", {}, spelled(f.command)))] : [])),
       h("details", lines > 150 ? {} : { open: "" }, h("summary", {}, `The model, ${plural(lines, "line", "lines")}`), h("pre", { tabindex: "0" }, h("code", {}, f.text))));
   }
 
@@ -445,6 +448,15 @@ class Page {
     if (p.get("q")) this.open($("quantity"));
     if (this.report.summary.name.includes(p.get("q"))) this.choose(p.get("q"), false);
   }
+}
+
+// questionOf divides what a model asks into the paragraphs for the head of the page and, if it is
+// long, the rest.
+function questionOf(fitted) {
+  const all = fitted ? fitted.question.split("\n").filter(Boolean) : [];
+  let n = 1, letters = 0;
+  for (const [k, text] of all.entries()) if ((letters += text.length) <= 400) n = k + 1;
+  return { head: all.slice(0, n), rest: all.slice(n) };
 }
 
 // findingOf shows a finding without the plots that show it.

@@ -145,14 +145,24 @@ class SummaryTable {
   }
 }
 
-// smallTable shows a table of texts and numbers.
+// smallTable shows a table of texts and numbers. Levels of factors, which have no smallest, mean and
+// largest value, are in the place of these.
 function smallTable(t) {
   const cell = (v, c, i) => (typeof v === "number" || ["NaN", "Infinity", "-Infinity"].includes(v) ? figure(numeric(v), c.decimals < 0 && t.decimals ? t.decimals[i] : c.decimals) : String(v));
+  const levels = t.columns.findIndex((c) => c.name === "levels"), first = 2, numbers = 3;
+  const columns = t.columns.map((c, k) => k).filter((k) => k !== levels);
+  const number = (k) => (k || t.kind === "chains" ? "number" : null);
+  const row = (r, i) => {
+    const head = h("th", { scope: "row", class: number(0) }, cell(r[0], t.columns[0], i));
+    const cells = columns.slice(1).map((k) => h("td", { class: "number" }, cell(r[k], t.columns[k], i)));
+    if (levels >= 0 && r[levels] !== "") cells.splice(first - 1, numbers, h("td", { class: "levels", colspan: numbers }, r[levels]));
+    return h("tr", {}, head, cells);
+  };
   return h("figure", { class: "card table-card" },
     h("figcaption", {}, h("h3", {}, t.title)),
     h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": t.title },
       h("table", {},
-        h("thead", {}, h("tr", {}, t.columns.map((c, k) => h("th", { scope: "col", class: (k || t.kind === "chains") && c.name !== "levels" ? "number" : null }, c.name)))),
-        h("tbody", {}, t.rows.map((r, i) => h("tr", {}, r.map((v, k) => (k ? h("td", { class: t.columns[k].name === "levels" ? null : "number" }, cell(v, t.columns[k], i)) : h("th", { scope: "row", class: t.kind === "chains" ? "number" : null }, cell(v, t.columns[k], i))))))))),
+        h("thead", {}, h("tr", {}, columns.map((k) => h("th", { scope: "col", class: number(k) }, t.columns[k].name)))),
+        h("tbody", {}, t.rows.map(row)))),
     t.note ? h("p", { class: "remark" }, t.note) : null);
 }
