@@ -4,8 +4,8 @@ package docs
 
 import _ "embed"
 
-//go:embed site.zip
+//go:embed site.zip.gz
 var site []byte
 
-// carried returns the zip file of the site, which is embedded in this program.
+// carried returns the packed site, which is embedded in this program.
 func carried() []byte { return site }

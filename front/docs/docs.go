@@ -8,7 +8,7 @@
 //	carriednot.go  for other builds, which do not
 //
 // internal/cmd/site builds the site from the Markdown in doc/. The site is not in the repository,
-// since every change of a page would change it. Released programs embed it as a zip file of 0.9 MB:
+// since every change of a page would change it. Released programs embed it, packed into 0.95 MB:
 // .ci/release builds it into this folder and the command with the tag docs. Any other ppl builds it
 // with the Go toolchain, which takes seconds. Embedding the Markdown and rendering it on demand
 // would take 1.7 MB: 0.9 for the renderer, 0.8 for the pages.
@@ -17,6 +17,7 @@ package docs
 import (
 	"archive/zip"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -54,7 +55,7 @@ func Pages(ctx context.Context) (map[string][]byte, error) {
 // Carried reports whether this program embeds the site, so that Pages takes no time.
 func Carried() bool { return carried() != nil }
 
-// built builds the site and returns its zip file.
+// built builds the site and returns it packed.
 func built(ctx context.Context) ([]byte, error) {
 	if _, err := exec.LookPath("go"); err != nil {
 		return nil, errors.New("this program does not carry its pages, and building them needs Go (https://go.dev/dl); or use a released binary of ppl")
@@ -68,8 +69,8 @@ func built(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(temporary)
-	file := filepath.Join(temporary, "site.zip")
-	if _, err := command(ctx, dir, "run", builder, "--zip", file); err != nil {
+	file := filepath.Join(temporary, "site.zip.gz")
+	if _, err := command(ctx, dir, "run", builder, "--pack", file); err != nil {
 		return nil, err
 	}
 	return os.ReadFile(file)
@@ -135,7 +136,15 @@ func command(ctx context.Context, dir string, args ...string) ([]byte, error) {
 }
 
 func unpack(packed []byte) (map[string][]byte, error) {
-	z, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
+	whole, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(whole)
+	if err != nil {
+		return nil, err
+	}
+	z, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
 	if err != nil {
 		return nil, err
 	}
