@@ -80,6 +80,17 @@ func StatesOf(ctx context.Context, f *fit.Fit, parallel int) (*States, error) {
 			s.Elements = append(s.Elements, State{Name: diagnose.DisplayName(stem + rest), Variable: stem, Least: p.Compiled().LeastValue(stem)})
 		}
 	}
+	named := map[string][]string{} // the missing elements of data, as the fit has them
+	for _, n := range f.Names() {
+		if own := diagnose.VariableName(n); m.Program().Missing(values, own) != nil {
+			named[own] = append(named[own], diagnose.DisplayName(n))
+		}
+	}
+	for i := range s.Elements {
+		if e := &s.Elements[i]; len(named[e.Variable]) > 0 {
+			e.Name, named[e.Variable] = named[e.Variable][0], named[e.Variable][1:]
+		}
+	}
 	for i, n := range p.GeneratedNames() {
 		own := diagnose.VariableName(n)
 		stem, ok := strings.CutSuffix(own, predict.ProbabilitySuffix)

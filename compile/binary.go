@@ -111,14 +111,15 @@ func declarations(block *ast.Block) iter.Seq[*ast.VarDecl] {
 // labelled reads the strings of JSON that are levels of a factor or labels of a size, and gives the
 // labels that the program declares. Factors that are bounded by the same size get the same levels.
 func labelled(block *ast.Block, info *check.Info, d *data.Set) (*data.Set, error) {
-	integers, sizes := map[string]bool{}, map[string]bool{}
+	integers, sizes, missing := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	bounded := map[string][]string{} // factors by their upper bounds
 	for v := range declarations(block) {
 		name := v.Name.Name
 		integers[name] = info.Defs[v].Type.Scalar() == types.Int
 		sizes[name] = info.Defs[v].Type.Equal(types.IntType)
+		missing[name] = info.Defs[v].Missing
 	}
-	d = d.Worded(func(name string) bool { return integers[name] }, func(name string) bool { return sizes[name] })
+	d = d.Worded(func(name string) bool { return integers[name] }, func(name string) bool { return sizes[name] }, func(name string) bool { return missing[name] })
 	for v := range declarations(block) {
 		if b := v.Type.Bound("upper"); b != nil && d.Levels(v.Name.Name) != nil {
 			size, ok := b.Value.(*ast.VarExpr)

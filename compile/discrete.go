@@ -85,7 +85,21 @@ func (p *Program) summed(d *data.Set, o bind.Options) (*ir.Program, *marginal.Re
 	if list.HasErrors() {
 		return nil, nil, &Error{List: list.Errors()}
 	}
-	return ir.Lower(r.Tree, info, stdlib.Language()), r, nil
+	lowered := ir.Lower(r.Tree, info, stdlib.Language())
+	named := slices.Clone(lowered.GeneratedQuantityVars)
+	for _, h := range r.Holes {
+		for _, v := range named {
+			if v.Name == h.Drawn { // in output, its elements have the names that the data give them
+				of := lowered.Data[slices.IndexFunc(lowered.Data, func(d *ir.Var) bool { return d.Name == h.Name })]
+				v.Name, v.Places, v.Ragged = h.Name, &ir.Places{Shape: h.Shape, Elements: h.Cells}, of.Ragged
+			}
+		}
+		named = slices.DeleteFunc(named, func(v *ir.Var) bool {
+			return v.Name == h.Whole || v.Name == h.Name && p.discrete.Derived()
+		})
+	}
+	lowered.GeneratedQuantityVars = named
+	return lowered, r, nil
 }
 
 func (p *Program) rewritten(d *data.Set, o bind.Options) (*marginal.Result, error) {

@@ -37,7 +37,7 @@ const (
 )
 
 // gapFix is the advice about missing elements.
-const gapFix = "declare the variable with `missing`, as in vector<missing>[N] y, if it is real: then missing values are parameters; " +
+const gapFix = "declare the variable with `missing`, as in vector<missing>[N] y or array[N] int<lower=0, upper=1, missing> y: then missing values are parameters; " +
 	"or leave these rows out"
 
 // lacks reports whether a field of the column means that a value is missing.

@@ -157,7 +157,9 @@ func (p *dump) assign() error {
 	}
 	v.start, v.end, v.apart = at, at+len(strings.TrimRight(p.text[at:p.pos], " \t\r\n")), true
 	if p.gap != nil {
-		p.set.addGaps(name, v, p.gap)
+		if p.set.addGaps(name, v, p.gap); p.levels != nil {
+			p.set.addGapLevels(name, p.levels)
+		}
 		return nil
 	}
 	p.set.add(name, v)
@@ -182,8 +184,11 @@ func (p *dump) asLevels(name string, at int, v Value) error {
 	for i, level := range levels {
 		numbers[level] = int64(i + 1)
 	}
-	for i, n := range v.Ints {
-		level := p.levels[n-1]
+	for i, n := range v.Reals {
+		if math.IsNaN(n) {
+			continue
+		}
+		level := p.levels[int(n)-1]
 		to, known := numbers[level]
 		if !known && !p.open {
 			fault := unknownLevel(name, level, i+1, 0, given)
@@ -194,7 +199,9 @@ func (p *dump) asLevels(name string, at int, v Value) error {
 			to = int64(len(levels))
 			numbers[level] = to
 		}
-		v.Ints[i], v.Reals[i] = to, float64(to)
+		if v.Reals[i] = float64(to); v.IsInt {
+			v.Ints[i] = to
+		}
 	}
 	p.levels = levels
 	return nil
@@ -256,7 +263,7 @@ func (p *dump) value() (Value, error) {
 	case l.shape || len(v.Reals) != 1:
 		v.Shape = []int{len(v.Reals)}
 	}
-	if !v.IsInt || slices.ContainsFunc(v.Reals, func(x float64) bool { return x < 1 || x > float64(len(p.levels)) }) {
+	if !v.between(1, len(p.levels)) {
 		p.levels = nil // they belong to the value before
 	}
 	if v.IsInt {

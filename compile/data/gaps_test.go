@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -18,7 +19,7 @@ func TestFilled(t *testing.T) {
 		{"d.json", `{"y": null}`, "[NaN]", "d.json:1:7: y is null"},
 		{"d.R", "y <- c(2.5, NA, 3)\n", "[2.5 NaN 3]", "d.R:1:13: y has a missing value"},
 		{"d.R", "y <- structure(c(1, NA, 3, 4), .Dim = c(2, 2))\n", "[1 3 NaN 4]", "d.R:1:21: y has a missing value"},
-		{"d.csv", "y,z\na,1\n,2\n", "", "d.csv:3:1: y has no value in row 2"}, // a factor
+		{"d.csv", "y,z\na,1\n,2\n", "[1 NaN]", "d.csv:3:1: y has no value in row 2"}, // a factor
 	} {
 		s, err := Parse(c.file, c.text, Options{})
 		if err != nil {
@@ -44,6 +45,47 @@ func TestFilled(t *testing.T) {
 		}
 		if none := s.Filled(func(string) bool { return false }); none.Fault("y") == nil {
 			t.Errorf("%q: a variable that does not allow for missing elements has a value", c.text)
+		}
+	}
+}
+
+// TestFactorGaps reads factors with missing elements in every format: a fault, and NaN among the
+// numbers of the levels for programs that allow it.
+func TestFactorGaps(t *testing.T) {
+	all := func(string) bool { return true }
+	for _, c := range []struct{ file, text string }{
+		{"a.csv", "y\nno\nNA\nyes\n\"\"\nno\n"},
+		{"a.csv", "y\nNA\nno\nyes\nno\nNA\n"},
+		{"a.csv", "y\nTRUE\nNA\nFALSE\nNA\nTRUE\n"},
+		{"a.json", `{"y": ["no", null, "yes", null, "no"]}`},
+		{"a.json", `{"y": [null, "no", "yes", "no", null]}`},
+		{"a.data.R", `y <- structure(c(1L, NA, 2L, NA, 1L), .Label = c("no", "yes"))`},
+	} {
+		s, err := Parse(c.file, c.text, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, allowed := range []bool{true, false} {
+			filled := s.Filled(func(string) bool { return allowed }).Worded(all, func(string) bool { return false }, func(string) bool { return allowed })
+			v, ok := filled.Get("y")
+			if !allowed {
+				if ok || filled.Fault("y") == nil || filled.Levels("y") != nil {
+					t.Errorf("%q: %v and levels %v, want a fault", c.text, v, filled.Levels("y"))
+				}
+				continue
+			}
+			if got := fmt.Sprint(v.Reals); !ok || v.IsInt || len(filled.Levels("y")) != 2 || strings.Count(got, "NaN") != 2 || strings.Count(got, "1") != 2 || strings.Count(got, "2") != 1 {
+				if !strings.HasPrefix(c.text, "y\nTRUE") || strings.Count(got, "2") != 2 {
+					t.Errorf("%q: %v, levels %v, fault %v", c.text, v, filled.Levels("y"), filled.Fault("y"))
+				}
+			}
+			if zero := filled.FromZero("y"); strings.Count(fmt.Sprint(zero.values["y"].Reals), "NaN") != 2 {
+				t.Errorf("%q: from zero %v", c.text, zero.values["y"])
+			}
+			again := filled.Read(filled.Reading())
+			if len(again.Levels("y")) != 2 {
+				t.Errorf("%q: levels are lost when the data are read again", c.text)
+			}
 		}
 	}
 }

@@ -1,8 +1,10 @@
 package data
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +16,8 @@ import (
 type texts struct {
 	value Value    // codes of the strings, from 1 in alphabetical order
 	words []string // the strings
+	gaps  []int    // the missing ones, which are ""
+	gap   *Error   // of the first of them
 	given []string // levels in the set that was read before; nil: none
 	open  bool     // whether other levels are allowed
 }
@@ -39,6 +43,14 @@ func (p *parser) wording(o *Options, name string, start int) bool {
 				return false
 			}
 			t.words = append(t.words, strings.Clone(s))
+			return true
+		case p.peek() == 'n' && p.wordEnd(p.pos) == p.pos+4 && p.text[p.pos:p.pos+4] == "null" && depth == len(t.value.Shape) && depth > 0:
+			if t.gap == nil {
+				errors.As(p.errorAt(p.pos, p.pos+4, gapFix, "%s[%d] is null", name, len(t.words)+1), &t.gap)
+			}
+			t.gaps = append(t.gaps, len(t.words))
+			t.words = append(t.words, "")
+			p.pos += 4
 			return true
 		case p.peek() != '[' || depth == maxDims:
 			return false
@@ -66,7 +78,14 @@ func (p *parser) wording(o *Options, name string, start int) bool {
 		p.pos++
 		return true
 	}
-	if !read(0) || !slices.ContainsFunc(t.words, notNumber) {
+	if !read(0) {
+		return false
+	}
+	some := false
+	for i, w := range t.words {
+		some = some || notNumber(w) && !t.lacks(i)
+	}
+	if !some {
 		return false
 	}
 	t.value.end = p.pos
@@ -77,6 +96,12 @@ func (p *parser) wording(o *Options, name string, start int) bool {
 	return true
 }
 
+// lacks reports whether an element is missing.
+func (t *texts) lacks(i int) bool {
+	_, found := slices.BinarySearch(t.gaps, i)
+	return found
+}
+
 func notNumber(s string) bool {
 	_, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
 	return err != nil
@@ -85,7 +110,7 @@ func notNumber(s string) bool {
 // Worded returns the set with the strings of JSON as factors, for variables of which integers
 // returns true; for others they are a fault. sizes reports whether a variable is a single integer:
 // a list of strings then has the labels of its elements, and their number is the value.
-func (s *Set) Worded(integers, sizes func(name string) bool) *Set {
+func (s *Set) Worded(integers, sizes, missing func(name string) bool) *Set {
 	out := *s
 	if len(s.texts) == 0 {
 		return &out
@@ -104,11 +129,24 @@ func (s *Set) Worded(integers, sizes func(name string) bool) *Set {
 				fault = out.Errorf(name, -1, "the labels of %s are not those in the data of the fit", name)
 				fault.Fix = "give the same labels in the same order: " + someLevels(t.given)
 			}
+			if t.gaps != nil {
+				fault = t.gap
+			}
 			t.value.Shape, t.words = nil, nil
 			t.value.IsInt, t.value.Ints, t.value.Reals = true, []int64{int64(len(levels))}, []float64{float64(len(levels))}
 			out.counts = append(out.counts, Count{Name: name, Of: name})
 		} else {
-			levels = slices.Compact(slices.Sorted(slices.Values(levels)))
+			if t.gaps != nil && !missing(name) {
+				fault = t.gap
+			}
+			levels = nil
+			for i, w := range t.words {
+				if !t.lacks(i) {
+					levels = append(levels, w)
+				}
+			}
+			slices.Sort(levels)
+			levels = slices.Compact(levels)
 			if t.given != nil {
 				others := slices.DeleteFunc(slices.Clone(levels), func(l string) bool { return slices.Contains(t.given, l) })
 				levels = slices.Clip(t.given)
@@ -117,8 +155,12 @@ func (s *Set) Worded(integers, sizes func(name string) bool) *Set {
 				}
 			}
 			number := numbered(levels)
-			t.value.IsInt = true
+			t.value.IsInt = t.gaps == nil
 			for i, w := range t.words {
+				if t.lacks(i) {
+					t.value.Reals = append(t.value.Reals, math.NaN())
+					continue
+				}
 				n, known := number[w]
 				if !known {
 					u := unknownLevel(name, w, i+1, 0, t.given)
@@ -126,7 +168,9 @@ func (s *Set) Worded(integers, sizes func(name string) bool) *Set {
 					fault.Fix, fault.Settings = u.Fix, u.Settings
 					break
 				}
-				t.value.Ints, t.value.Reals = append(t.value.Ints, n), append(t.value.Reals, float64(n))
+				if t.value.Reals = append(t.value.Reals, float64(n)); t.value.IsInt {
+					t.value.Ints = append(t.value.Ints, n)
+				}
 			}
 		}
 		delete(out.texts, name)
@@ -232,11 +276,11 @@ func (s *Set) Shared(size string, factors []string) (*Set, *Error) {
 		}
 		v := s.values[f]
 		v.Ints, v.Reals = slices.Clone(v.Ints), slices.Clone(v.Reals)
-		for i, n := range v.Ints {
-			if n < 1 { // the value of this row alone is missing
+		for i, n := range v.Reals {
+			if !(n >= 1) { // the value of this row is missing
 				continue
 			}
-			word := s.levels[f][n-1]
+			word := s.levels[f][int(n)-1]
 			to, known := number[word]
 			if !known {
 				in := ""
@@ -250,7 +294,9 @@ func (s *Set) Shared(size string, factors []string) (*Set, *Error) {
 				}
 				return nil, e
 			}
-			v.Ints[i], v.Reals[i] = to, float64(to)
+			if v.Reals[i] = float64(to); v.IsInt {
+				v.Ints[i] = to
+			}
 		}
 		out.values[f], out.levels[f] = v, labels
 	}

@@ -3,6 +3,7 @@ package data
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -69,6 +70,7 @@ type Set struct {
 	faults      map[string]*Error // for each value that is not numeric, its error
 	texts       map[string]texts  // values whose only fault is that all elements are strings
 	gaps        map[string]Value  // values whose only fault is that some elements are missing
+	gapLevels   map[string][]string
 	uneven      map[string]uneven // values whose only faults are that lists differ in length, and gaps
 	named       map[string]bool   // the set of names, while values are added; nil: not made yet
 	levels      map[string][]string
@@ -122,18 +124,29 @@ func (s *Set) Read(r Reading) *Set {
 	out.how, out.missing, out.holes = r.How, r.Missing, r.Holes
 	for name, levels := range r.Levels {
 		v, ok := s.values[name]
-		if ok && v.IsInt && !slices.ContainsFunc(v.Ints, func(i int64) bool { return i < 1 || i > int64(len(levels)) }) {
+		if ok && v.between(1, len(levels)) {
 			out.levels[name] = levels
 		}
 	}
 	out.zeros = map[string][]string{}
 	for name, levels := range r.Zeros {
 		v, ok := s.values[name]
-		if ok && v.IsInt && !slices.ContainsFunc(v.Ints, func(i int64) bool { return i < 0 || i >= int64(len(levels)) }) {
+		if ok && v.between(0, len(levels)-1) {
 			out.zeros[name] = levels
 		}
 	}
 	return &out
+}
+
+// between reports whether a value has integers within limits; elements may be missing.
+func (v Value) between(lo, hi int) bool {
+	gap := false
+	for _, x := range v.Reals {
+		if gap = gap || math.IsNaN(x); x < float64(lo) || x > float64(hi) || !math.IsNaN(x) && x != math.Trunc(x) {
+			return false
+		}
+	}
+	return v.IsInt || gap
 }
 
 // FromZero returns the set with the levels of a factor counted from 0. [Set.Levels] then no longer
@@ -148,6 +161,8 @@ func (s *Set) FromZero(name string) *Set {
 	v.Ints, v.Reals = slices.Clone(v.Ints), slices.Clone(v.Reals)
 	for i := range v.Ints {
 		v.Ints[i]--
+	}
+	for i := range v.Reals {
 		v.Reals[i]--
 	}
 	out.values[name], out.zeros[name] = v, out.levels[name]
@@ -341,6 +356,14 @@ func (s *Set) addGaps(name string, v Value, e *Error) {
 	s.gaps[strings.Clone(name)] = v
 }
 
+// addGapLevels gives the levels of a factor that has been added by addGaps.
+func (s *Set) addGapLevels(name string, levels []string) {
+	if s.gapLevels == nil {
+		s.gapLevels = map[string][]string{}
+	}
+	s.gapLevels[strings.Clone(name)] = levels
+}
+
 // Filled returns the set with values for variables with missing elements, which are NaN: for those
 // of which allowed returns true. Without it, their value is a fault.
 func (s *Set) Filled(allowed func(name string) bool) *Set {
@@ -355,6 +378,10 @@ func (s *Set) Filled(allowed func(name string) bool) *Set {
 		delete(out.gaps, name)
 		delete(out.faults, name)
 		out.values[name] = v
+		if l := s.gapLevels[name]; l != nil {
+			out.levels = maps.Clone(out.levels)
+			out.addLevels(name, l)
+		}
 	}
 	return &out
 }

@@ -168,12 +168,14 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 				c.fault.Message += fmt.Sprintf(" (%d rows have none)", c.missing)
 			}
 			c.fault.File, c.fault.span = file, fieldSpan(file, text, c.fault.Line, c.fault.Column, c.faultLength)
-			if c.fault == c.hole && c.numbers {
+			if c.fault == c.hole && (c.numbers || c.levels != nil) {
 				v, err := c.value(memory)
 				if err != nil {
 					return nil, err
 				}
-				s.addGaps(c.name, v, c.fault)
+				if s.addGaps(c.name, v, c.fault); c.levels != nil {
+					s.addGapLevels(c.name, c.levels)
+				}
 				continue
 			}
 			s.addFault(c.name, c.fault)
@@ -469,7 +471,7 @@ var (
 
 // factor reports whether a column is a factor: its fields are strings.
 func (c *column) factor() bool {
-	return c.fault == nil && (c.given != nil || !c.integers && !c.numbers && !c.truths)
+	return (c.fault == nil || c.fault == c.hole) && (c.given != nil || !c.integers && !c.numbers && !c.truths)
 }
 
 // levels finds the levels of the columns that are factors. If the codes of one are not known, it
@@ -482,12 +484,15 @@ func levels(memory *allowance, again func() rowReader, columns []column, holes [
 		if !c.factor() {
 			continue
 		}
-		if c.hole != nil { // NaN cannot be a level
+		if c.hole != nil { // missing, and not a level
 			c.fault, c.faultLength = c.hole, c.holeLength
-			continue
+		}
+		count := c.count // of numbers
+		if c.declared == nil {
+			count -= c.missing
 		}
 		isText := c.declared != nil || c.given != nil
-		if c.rows != nil && !isText && c.count > len(c.reals)/2 {
+		if c.rows != nil && !isText && count > len(c.reals)/2 {
 			c.numbers, c.integers, some = true, c.notIntegers == 0, true // its texts are faults of their rows
 			continue
 		}
@@ -503,9 +508,9 @@ func levels(memory *allowance, again func() rowReader, columns []column, holes [
 			c.faultLength = len(c.text)
 			continue
 		}
-		if !isText && c.count > len(c.reals)/2 {
+		if !isText && count > len(c.reals)/2 {
 			c.fault = &Error{Line: c.textLine, Column: 1, Path: fmt.Sprintf("%s[%d]", c.name, c.textRow),
-				Message:  fmt.Sprintf("%s is %q in row %d, and a number in %d of %d rows", c.name, clip(c.text), c.textRow, c.count, len(c.reals)),
+				Message:  fmt.Sprintf("%s is %q in row %d, and a number in %d of %d rows", c.name, clip(c.text), c.textRow, count, len(c.reals)),
 				Fix:      "write a number; or say that the text means that there is no value, or that the column is a factor",
 				Settings: []string{"missing=" + quotedWord(c.text), "read=" + c.name + "=levels"}}
 			continue
@@ -526,8 +531,8 @@ func levels(memory *allowance, again func() rowReader, columns []column, holes [
 		c := &columns[i]
 		if c.levels = c.given; c.levels == nil {
 			c.levels = slices.Sorted(maps.Keys(m))
-			if c.fault = c.notLevels(c.levels); c.fault != nil {
-				c.faultLength = len(c.text)
+			if fault := c.notLevels(c.levels); fault != nil {
+				c.fault, c.faultLength, c.levels = fault, len(c.text), nil
 				continue
 			}
 		} else if c.open {
@@ -546,7 +551,7 @@ func levels(memory *allowance, again func() rowReader, columns []column, holes [
 			}
 			c.reals[row] = order[int(code)]
 		}
-		c.integers = true
+		c.integers = c.hole == nil
 	}
 	return nil
 }
@@ -577,6 +582,10 @@ func code(memory *allowance, r rowReader, columns []column, holes []Holes, codes
 				}
 			}
 			if _, faulty := columns[i].rows[row]; codes[i] == nil || columns[i].words != nil || faulty {
+				continue
+			}
+			if columns[i].hole != nil && columns[i].lacks(strings.TrimSpace(f)) {
+				columns[i].reals[row] = math.NaN()
 				continue
 			}
 			f = columns[i].level(strings.TrimSpace(f))

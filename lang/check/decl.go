@@ -25,7 +25,7 @@ func (c *checker) varDecl(d *ast.VarDecl, global bool) {
 	for _, e := range d.Rows {
 		c.expr(e)
 	}
-	if v.Missing = d.Type.Missing() != nil && c.block == ast.Data; v.Missing {
+	if v.Missing = d.Type.Missing() != nil && c.block == ast.Data; v.Missing && t.Kind != types.Int {
 		v.Level = Param // missing elements are parameters
 	}
 	v.Censored = c.block == ast.Data && d.Type.Cuts()
@@ -73,9 +73,10 @@ func hasBound(t *ast.TypeExpr, kind string) bool {
 	return slices.ContainsFunc(t.Bounds, func(b ast.Bound) bool { return b.Kind == kind })
 }
 
-// Discrete reports whether a variable is a discrete parameter: an integer of the parameters block.
+// Discrete reports whether a variable is a discrete parameter: an integer of the parameters block,
+// or one of the data whose missing elements are such parameters.
 func (v *Var) Discrete() bool {
-	return v != nil && v.Block == ast.Parameters && v.Type.Kind == types.Int
+	return v != nil && v.Type.Kind == types.Int && (v.Block == ast.Parameters || v.Missing)
 }
 
 // withoutDiscrete reports a size or bound that a discrete parameter decides.
@@ -84,7 +85,7 @@ func (c *checker) withoutDiscrete(e ast.Expr, what string) {
 		return // there it is drawn
 	}
 	for v := range variablesIn(e) {
-		if u := c.info.Uses[v]; u.Discrete() {
+		if u := c.info.Uses[v]; u.Discrete() && !(u.Missing && c.block < ast.TransformedParameters) {
 			c.report(diag.Errorf(diag.DiscreteUse, v.Span(), "the discrete parameter `%s` cannot decide %s", v.Name, what),
 				"It is summed out: it has no single value while the density is evaluated.", "let data decide it, and use `"+v.Name+"` in conditions", note(&u.Ident, "it is declared here"))
 			return
@@ -211,7 +212,9 @@ func ConstraintOf(t *ast.TypeExpr) types.ConstraintKind {
 func (c *checker) bounds(t *ast.TypeExpr, vt types.Type) {
 	for i, m := range t.Members {
 		for _, b := range m.Bounds {
-			if b.Cuts() {
+			if b.Kind == ast.Missing {
+				c.report(diag.Errorf(diag.MissingNotAllowed, b.Span(), "a member of a tuple cannot have missing values"), "", "declare it as a separate variable")
+			} else if b.Cuts() {
 				c.report(diag.Errorf(diag.CensoredNotAllowed, b.Span(), "a member of a tuple cannot be censored"), "", "declare it as a separate variable")
 			}
 		}
@@ -222,7 +225,7 @@ func (c *checker) bounds(t *ast.TypeExpr, vt types.Type) {
 	defer c.noValues(t)
 	for _, b := range t.Bounds {
 		if b.Kind == ast.Missing {
-			c.missingAllowed(&b, vt)
+			c.missingAllowed(t, &b, vt)
 			continue
 		}
 		if b.Kind == ast.Labels {
@@ -258,16 +261,18 @@ func (c *checker) bounds(t *ast.TypeExpr, vt types.Type) {
 	}
 }
 
-// missingAllowed checks that a declaration may have missing values: of data, and of real numbers.
-func (c *checker) missingAllowed(b *ast.Bound, vt types.Type) {
-	const why = "Missing values become parameters, and the sampler moves by gradients."
+// missingAllowed checks that a declaration may have missing values: of data, and of real numbers or
+// of integers between two bounds.
+func (c *checker) missingAllowed(t *ast.TypeExpr, b *ast.Bound, vt types.Type) {
 	switch {
 	case c.block != ast.Data:
 		c.report(diag.Errorf(diag.MissingNotAllowed, b.Span(), "only variables of the data block can have missing values"),
 			"", "remove `missing`; a parameter needs no data")
-	case holdsInt(vt):
-		c.report(diag.Errorf(diag.MissingNotAllowed, b.Span(), "integers cannot have missing values"),
-			why, "leave these rows out; or make them a parameter, array[N] int<lower=low, upper=high>, with low and high in the data, equal where the value is known")
+	case holdsInt(vt) && vt.Kind != types.Int:
+		c.report(diag.Errorf(diag.MissingNotAllowed, b.Span(), "a tuple with integers cannot have missing values"), "", "declare the integers as a separate variable")
+	case vt.Kind == types.Int && (!hasBound(t, "lower") || !hasBound(t, "upper")):
+		c.report(diag.Errorf(diag.MissingNotAllowed, b.Span(), "integers with missing values need a lower and an upper bound"),
+			"A missing integer is summed out of the density, over the values between its bounds.", "add the bounds, as in int<lower=0, upper=1, missing>")
 	case vt.Scalar() == types.Complex:
 		c.report(diag.Errorf(diag.MissingNotAllowed, b.Span(), "complex numbers cannot have missing values"),
 			"", "declare the real and the imaginary parts separately, and make the number by to_complex(…)")

@@ -20,10 +20,10 @@ func Extensions(f *ast.File, info *Info) diag.List {
 	const write = "`ppl fmt` can write the program for Stan"
 	seen := map[string]bool{}
 	ast.Inspect(f, func(n ast.Node) bool {
-		if v := info.Defs[n]; v.Discrete() {
-			report(&v.Ident, "integer parameters", write)
-		} else if v != nil && v.Missing {
+		if v := info.Defs[n]; v != nil && v.Missing {
 			report(&v.Ident, "missing values", write)
+		} else if v.Discrete() {
+			report(&v.Ident, "integer parameters", write)
 		} else if v != nil && v.Censored {
 			report(&v.Ident, "declarations of censored data", write)
 		}

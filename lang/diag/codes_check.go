@@ -606,8 +606,9 @@ const (
 
 	// MissingNotAllowed: a variable that cannot have missing values is declared with missing.
 	//
-	// Missing values become parameters with the declared bounds. So only real data can have them:
-	// real, vector, row_vector and matrix, and arrays of these, in the data block.
+	// Missing values become parameters with the declared bounds. So only data can have them: real,
+	// vector, row_vector, matrix, int, and arrays of these. Missing integers are summed out of the
+	// density, over the values between their bounds, so that they need both.
 	//
 	// Example:
 	//
@@ -618,7 +619,7 @@ const (
 	// Fixed:
 	//
 	//	data {
-	//	  vector<lower=0, missing>[3] y;
+	//	  array[3] int<lower=0, upper=10, missing> y;
 	//	}
 	MissingNotAllowed Code = "E0319"
 

@@ -279,7 +279,7 @@ func boundTexts() map[string]string {
 		"upper":           "upper bound: the values are at most this",
 		"offset":          "the sampler works on (value − offset) / multiplier",
 		"multiplier":      "the sampler works on (value − offset) / multiplier; it must be positive",
-		ast.Missing:       "the data may lack elements. Each missing one is a parameter with these bounds, at its place in the variable",
+		ast.Missing:       "the data may lack elements. Each missing one is a parameter with these bounds, at its place in the variable. Missing integers are summed out of the density and drawn afterwards",
 		ast.CensoredBelow: "a value that is this or less is only known to be this or less: its density is the log probability of that",
 		ast.CensoredAbove: "a value that is this or more is only known to be this or more: its density is the log probability of that",
 		ast.Censored:      "for each value: 0 if it is known, −1 if the true value is at most it, 1 if it is at least it, and 2 if it is between it and the end that `censored_to` gives",

@@ -312,6 +312,9 @@ func (r *reading) otherSize(shape []int, advice string) string {
 // ints returns the integers of data for an int variable.
 func (r *reading) ints(d data.Value) []int64 {
 	v := r.v
+	if v.Missing {
+		d = withoutHoles(d)
+	}
 	if !d.IsInt {
 		if e := r.set.NotInteger(v.Name); e != nil {
 			d := e.Diagnostic()
@@ -320,6 +323,9 @@ func (r *reading) ints(d data.Value) []int64 {
 			(&Error{Diagnostic: d}).throw()
 		}
 		i := d.FirstReal()
+		if v.Missing {
+			i = slices.IndexFunc(d.Reals, func(x float64) bool { return !math.IsNaN(x) && x != math.Trunc(x) })
+		}
 		if t := d.GoType(); t != "" {
 			want := strings.NewReplacer("float64", "int", "float32", "int").Replace(t)
 			if want == t { // a matrix
@@ -339,12 +345,35 @@ func (r *reading) ints(d data.Value) []int64 {
 			fix("write integers without a decimal point or exponent, or declare `%s` as real", v.Name).throw()
 	}
 	for i, x := range d.Ints {
-		if x < math.MinInt32 || x > math.MaxInt32 {
+		if (x < math.MinInt32 || x > math.MaxInt32) && !(v.Missing && x == MissingInt) {
 			r.about(diag.DataNotInt, i, "`%s` is %d, beyond the integers of the language", r.set.Path(v.Name, i), x).
 				fix("integers lie between -2147483648 and 2147483647; declare `%s` as real for larger numbers", v.Name).throw()
 		}
 	}
 	return append([]int64{}, d.Ints...)
+}
+
+// MissingInt is the value of a missing integer. No integer of the language is as small.
+const MissingInt = math.MinInt64
+
+// withoutHoles returns integers, some of which are missing and so NaN, with MissingInt for these.
+func withoutHoles(d data.Value) data.Value {
+	if d.IsInt || !slices.ContainsFunc(d.Reals, math.IsNaN) {
+		return d
+	}
+	ints := make([]int64, len(d.Reals))
+	for i, x := range d.Reals {
+		switch {
+		case math.IsNaN(x):
+			ints[i] = MissingInt
+		case x == math.Trunc(x) && math.Abs(x) <= 1<<52:
+			ints[i] = int64(x)
+		default:
+			return d
+		}
+	}
+	d.IsInt, d.Ints = true, ints
+	return d
 }
 
 // refuse reports data outside their declared bounds.

@@ -170,7 +170,7 @@ func (s *scope) check(v *ir.Var) func(f *frame) *violation {
 			}
 			bounds := limit(f).floats()
 			for i, x := range xs {
-				if v.Missing && math.IsNaN(x) {
+				if v.Missing && (math.IsNaN(x) || x == MissingInt) {
 					continue // this element is a parameter
 				}
 				bound := bounds[0]

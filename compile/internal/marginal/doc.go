@@ -7,6 +7,7 @@
 // only in the steps that the elimination finds.
 //
 //	program.go  the discrete parameters, their elements and values; what is computed from them
+//	holes.go    integers of the data with missing elements
 //	open.go     calls of functions that add to the target, as the statements of the function
 //	split.go    statements about containers as loops over elements
 //	inline.go   elements of containers that are computed from discrete parameters, by definition

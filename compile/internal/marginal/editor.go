@@ -22,7 +22,8 @@ type editor struct {
 	instances []instance
 	axes      []ast.Expr // values of the elements of the pattern
 	shifts    []ast.Expr
-	sum       string // the variable that target += adds to
+	values    []ast.Expr // of cells that data have
+	sum       string     // the variable that target += adds to
 
 	renamed map[*check.Var]string
 }
@@ -50,6 +51,9 @@ func (e *editor) node(n ast.Node) ast.Node {
 	switch n := n.(type) {
 	case *ast.VarExpr, *ast.IndexExpr:
 		if k := slices.IndexFunc(e.leaf.occs, func(o *occ) bool { return ast.Node(o.node) == n }); k >= 0 {
+			if e.reads[k].given {
+				break
+			}
 			return e.occurrence(e.leaf.occs[k], &e.reads[k])
 		}
 		if v, ok := n.(*ast.VarExpr); ok {
@@ -93,7 +97,7 @@ func (e *editor) node(n ast.Node) ast.Node {
 		// 0 · x is 0, even where the derivative by x is infinite: an individual that is dead is not
 		// seen, whatever the probability to see it.
 		if n.Op == "*" {
-			if x, _, ok := e.p.multiple(n); ok {
+			if x, _, ok := e.p.multiple(n); ok && !e.given(x) {
 				return &ast.Paren{Base: b.base(), X: &ast.Cond{Base: b.base(), Cond: b.op("==", e.expr(x), b.int(0)), Then: b.int(0), Else: b.op("*", e.expr(n.X), e.expr(n.Y))}}
 			}
 		}
@@ -134,7 +138,7 @@ func (e *editor) mass(b builder, name string, args []ast.Expr) ast.Expr {
 		return out
 	}
 	var outside []ast.Expr
-	if sup, ok := supports[name]; ok && e.p.involved(args[0]) {
+	if sup, ok := supports[name]; ok && e.p.involved(args[0]) && !e.given(args[0]) {
 		lo, hi := e.range1(args[0])
 		if lo < sup.lower {
 			outside = append(outside, b.op("<", e.expr(args[0]), b.int(sup.lower)))
@@ -143,7 +147,7 @@ func (e *editor) mass(b builder, name string, args []ast.Expr) ast.Expr {
 			outside = append(outside, b.op(">", e.expr(args[0]), b.int(sup.upper)))
 		}
 	}
-	if trials[name] && scalar(1) && (e.p.involved(args[0]) || e.p.involved(args[1])) {
+	if trials[name] && scalar(1) && (e.p.involved(args[0]) && !e.given(args[0]) || e.p.involved(args[1]) && !e.given(args[1])) {
 		outside = append(outside, b.op(">", e.expr(args[0]), e.expr(args[1])))
 	}
 	if len(outside) == 0 {
@@ -172,12 +176,31 @@ var supports = map[string]support{
 // trials are the distributions whose values are at most the number that follows.
 var trials = map[string]bool{"binomial_lpmf": true, "binomial_logit_lpmf": true, "beta_binomial_lpmf": true}
 
+// given reports whether data have all that an expression reads of discrete parameters.
+func (e *editor) given(x ast.Expr) bool {
+	some, all := false, true
+	ast.Inspect(x, func(n ast.Node) bool {
+		if k := slices.IndexFunc(e.leaf.occs, func(o *occ) bool { return ast.Node(o.node) == n }); k >= 0 {
+			some, all = true, all && e.reads[k].given
+		} else if v, ok := n.(*ast.VarExpr); ok && e.p.taint[e.p.info.Uses[v]] && e.p.unknownOf(v) == nil {
+			all = false
+		}
+		return all
+	}, nil)
+	return some && all
+}
+
+// given reports whether data have all that a pattern reads of discrete parameters.
+func (pat *pattern) given() bool {
+	return len(pat.reads) > 0 && !slices.ContainsFunc(pat.reads, func(r read) bool { return !r.given })
+}
+
 // range1 returns limits of the values of an integer, as far as the bounds of discrete parameters
 // show.
 func (e *editor) range1(x ast.Expr) (lo, hi int64) {
 	lo, hi = math.MinInt64, math.MaxInt64
 	k := slices.IndexFunc(e.leaf.occs, func(o *occ) bool { return o.node == ast.Unparen(x) })
-	if k < 0 || e.reads[k].absent || len(e.reads[k].axes) != 1 || len(e.instances) == 0 {
+	if k < 0 || e.reads[k].absent || len(e.reads[k].axes) != 1 || e.reads[k].axes[0] < 0 || len(e.instances) == 0 {
 		return lo, hi
 	}
 	lo, hi = hi, lo
@@ -222,6 +245,9 @@ func (e *editor) occurrence(o *occ, r *read) ast.Expr {
 	build = func(d int) ast.Expr {
 		if d == len(r.dims) {
 			at++
+			if k := r.axes[at-1]; k < 0 {
+				return clone(e.values[^k], nil)
+			}
 			return clone(e.axes[r.axes[at-1]], nil)
 		}
 		if r.dims[d].kind == one {

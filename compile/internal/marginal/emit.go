@@ -329,8 +329,11 @@ func (w *writer) value(k *kind, c counter, all []factor, q clique, m messages) (
 		for i := range pat.instances[0].shifts {
 			e.shifts = append(e.shifts, number(func(f factor) int64 { return pat.instances[f.instance].shifts[i] }))
 		}
+		for i := range pat.instances[0].values {
+			e.values = append(e.values, number(func(f factor) int64 { return pat.instances[f.instance].values[i] }))
+		}
 	}
-	edge := w.p.edge(pat.leaf)
+	edge := !pat.given() && w.p.edge(pat.leaf)
 	if len(pat.leaf.code) == 1 && !edge {
 		switch s := pat.leaf.code[0].(type) {
 		case *ast.Tilde:
@@ -527,8 +530,11 @@ func (w *writer) draws(by elimination) []ast.Stmt {
 func (w *writer) element(g *group, c counter, k int) ast.Expr {
 	u := g.unknowns[k]
 	name := u.name
+	if u.holes != nil {
+		name = u.holes.drawn
+	}
 	if w.p.o.Purpose == Probabilities {
-		name += modeSuffix
+		name = u.name + modeSuffix
 	}
 	return w.at(w.name(name), w.indices(g, c, k)...)
 }
@@ -536,8 +542,11 @@ func (w *writer) element(g *group, c counter, k int) ast.Expr {
 // indices returns the indices of the element of the clique.
 func (w *writer) indices(g *group, c counter, k int) (is []ast.Expr) {
 	u := g.unknowns[k]
+	if u.holes != nil {
+		return []ast.Expr{w.of(c, column(g, func(r *row) int64 { return int64(r.clique[k] - u.first + 1) }))}
+	}
 	for d := range u.shape {
-		is = append(is, w.of(c, column(g, func(r *row) int64 { return u.index(r.clique[k] - u.first)[d] })))
+		is = append(is, w.of(c, column(g, func(r *row) int64 { return u.index(u.cell(r.clique[k]))[d] })))
 	}
 	return is
 }

@@ -58,7 +58,7 @@ func (p *program) plan(patterns []*pattern) ([]*step, []block, error) {
 		for e := range list {
 			list[e] = e
 			u := p.elements[e].of
-			key[e] = u.index(e - u.first)
+			key[e] = u.index(u.cell(e))
 			if last {
 				slices.Reverse(key[e])
 			}

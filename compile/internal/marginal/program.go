@@ -12,7 +12,6 @@ import (
 	"github.com/ppl-lang/ppl/lang/check"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
-	"github.com/ppl-lang/ppl/lang/types"
 )
 
 // Error holds diagnostics about a program with discrete parameters.
@@ -26,7 +25,7 @@ func (e *Error) Error() string {
 	return e.List[0].Summary
 }
 
-// unknown is a declared discrete parameter.
+// unknown is a declared discrete parameter, or a variable of the data with missing elements.
 type unknown struct {
 	id    int
 	name  string
@@ -34,6 +33,27 @@ type unknown struct {
 	decl  *ast.VarDecl
 	shape []int
 	first int // the number of its first element
+
+	holes *holes // of data: which of the cells are elements; nil: all of them
+}
+
+// cell returns the position of an element in the variable, in row-major order.
+func (u *unknown) cell(e int) int {
+	if u.holes != nil {
+		return u.holes.cells[e-u.first]
+	}
+	return e - u.first
+}
+
+// at returns the element at a position or, if data have it, its value.
+func (u *unknown) at(cell int) (e int, value int64, ok bool) {
+	if u.holes == nil {
+		return u.first + cell, 0, true
+	}
+	if k := u.holes.element[cell]; k >= 0 {
+		return u.first + k, 0, true
+	}
+	return 0, u.holes.values[cell], false
 }
 
 // element is one number of a discrete parameter.
@@ -81,24 +101,22 @@ func Is(f *ast.File, info *check.Info) bool {
 	return false
 }
 
-// Declared yields the declarations of discrete parameters.
+// Declared yields the declarations of discrete parameters, and of integers of the data that may be
+// missing.
 func Declared(f *ast.File, info *check.Info) func(func(*ast.VarDecl) bool) {
 	return func(yield func(*ast.VarDecl) bool) {
-		b := f.Block(ast.Parameters)
-		if b == nil {
-			return
-		}
-		for _, s := range b.Stmts {
-			if d, ok := s.(*ast.VarDecl); ok && discrete(info, d) && !yield(d) {
-				return
+		for _, k := range []ast.BlockKind{ast.Data, ast.Parameters} {
+			b := f.Block(k)
+			if b == nil {
+				continue
+			}
+			for _, s := range b.Stmts {
+				if d, ok := s.(*ast.VarDecl); ok && info.Defs[d].Discrete() && !yield(d) {
+					return
+				}
 			}
 		}
 	}
-}
-
-func discrete(info *check.Info, d *ast.VarDecl) bool {
-	v := info.Defs[d]
-	return v != nil && v.Type.Kind == types.Int
 }
 
 func (p *program) errorf(code diag.Code, at source.Span, summary, detail, fix string, args ...any) error {
@@ -204,12 +222,7 @@ func indexed(info *check.Info, set map[*check.Var]bool, lhs ast.Expr) bool {
 
 // unknownsOf evaluates the sizes and bounds of the discrete parameters.
 func (p *program) unknownsOf() error {
-	t := &tracer{p: p, set: map[*ir.Var]bool{}}
-	t.eval = interp.NewEvaluator(p.ir, p.ir.NumVars, interp.Options{}, p.budget)
-	p.known.Each(func(v *ir.Var, shape []int, ints []int64, reals []float64) {
-		t.eval.Set(v, interp.Number{Shape: shape, Ints: ints, Reals: reals})
-		t.set[v] = true
-	})
+	t := p.tracer()
 	p.byVar = map[*check.Var]*unknown{}
 	for d := range Declared(p.tree, p.info) {
 		u := &unknown{id: len(p.unknowns), name: d.Name.Name, v: p.info.Defs[d], decl: d, first: len(p.elements)}
@@ -232,6 +245,9 @@ func (p *program) unknownsOf() error {
 		}
 		var lo, hi []int64
 		for _, b := range d.Type.Bounds {
+			if !b.Restricts() {
+				continue
+			}
 			x, ok := t.known(b.Value)
 			if !ok {
 				return p.errorf(diag.DiscreteParameter, b.Span(), "the bounds of a discrete parameter must be known before the run", "", "let data decide them")
@@ -255,7 +271,16 @@ func (p *program) unknownsOf() error {
 				hi = ints
 			}
 		}
-		for i := range n {
+		cells := n
+		if u.v.Missing {
+			u.holes = p.holesOf(u)
+			cells = len(u.holes.cells)
+		}
+		for k := range cells {
+			i := k
+			if u.holes != nil {
+				i = u.holes.cells[k]
+			}
 			e := element{of: u, lo: lo[i], hi: hi[i]}
 			if e.size() < 1 {
 				return p.errorf(diag.DiscreteParameter, d.Name.Span(), "`%s` has no value: its lower bound is %d and its upper bound is %d", "", "check the data that decide the bounds",
@@ -277,7 +302,7 @@ func (p *program) unknownsOf() error {
 // fastest. It is the order in which interp keeps them.
 func rowMajor(ints []int64, _ []int) []int64 { return ints }
 
-// index returns the indices of element i of an unknown, from 1.
+// index returns the indices of a cell, from 1.
 func (u *unknown) index(i int) []int64 {
 	out := make([]int64, len(u.shape))
 	for d := len(u.shape) - 1; d >= 0; d-- {
@@ -287,7 +312,7 @@ func (u *unknown) index(i int) []int64 {
 	return out
 }
 
-// nameOf returns the name of element i, as in z[3].
+// nameOf returns the name of a cell, as in z[3].
 func (p *program) nameOf(u *unknown, i int) string {
 	if len(u.shape) == 0 {
 		return u.name
@@ -305,7 +330,7 @@ func (p *program) nameOf(u *unknown, i int) string {
 // name returns the name of an element by its number.
 func (p *program) name(e int) string {
 	u := p.elements[e].of
-	return p.nameOf(u, e-u.first)
+	return p.nameOf(u, u.cell(e))
 }
 
 // names makes names that a program does not have.

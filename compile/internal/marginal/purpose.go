@@ -245,8 +245,15 @@ func (p *program) observedOnce(patterns []*pattern) error {
 func (p *program) probabilities() (out []ast.Stmt) {
 	for d := range Declared(p.tree, p.info) {
 		b := builder{d.Span()}
+		u := p.byVar[p.info.Defs[d]]
+		if p.info.Defs[d].Missing && (u == nil || len(u.holes.cells) == 0) {
+			continue
+		}
 		var lo, hi ast.Expr
 		for _, bound := range d.Type.Bounds {
+			if !bound.Restricts() {
+				continue
+			}
 			if bound.Kind == "lower" {
 				lo = p.extreme(b, bound.Value, "min")
 			} else {
@@ -258,12 +265,18 @@ func (p *program) probabilities() (out []ast.Stmt) {
 			size = b.plus(hi, 1-n.Value)
 		}
 		dims := func() (out []ast.Expr) {
+			if u != nil && u.holes != nil {
+				return []ast.Expr{b.int(int64(len(u.holes.cells)))}
+			}
 			for _, e := range d.Type.ArrayDims {
 				out = append(out, clone(e, nil))
 			}
 			return out
 		}
 		rows := func(inner ...ast.Expr) (out []ast.Expr) {
+			if u != nil && u.holes != nil {
+				return nil
+			}
 			for _, e := range d.Rows {
 				out = append(out, clone(e, nil))
 			}

@@ -42,6 +42,9 @@ type Options struct {
 	Observations []string // for LeaveOneOut: the variables with the observations
 }
 
+// Derived reports whether the program computes something for draws that another one has made.
+func (s *Split) Derived() bool { return s.o.Purpose == DrawnOnly }
+
 // IR returns the typed program, whose parameters include the discrete ones.
 func (s *Split) IR() *ir.Program { return s.ir }
 
@@ -54,6 +57,7 @@ func Prepare(f *ast.File, info *check.Info, u check.Universe, o Options) (*Split
 	opened := func() *ast.File { return s.opened(tree) }
 	for _, step := range []func() *ast.File{
 		opened, opened, opened, opened, // functions call others
+		func() *ast.File { return s.sized(tree) },
 		func() *ast.File { return s.pushed(tree) },
 		func() *ast.File { return s.file(tree) },
 		func() *ast.File { return inlined(tree, s) },
@@ -121,7 +125,7 @@ func joined(n ast.Node, info *check.Info) ast.Node {
 // what is computed from them, are generated quantities.
 func (s *Split) Interface() *ast.File {
 	p := &program{tree: s.tree, info: s.info, taint: s.taint, names: s.names, o: s.o, copies: map[ast.Node]*check.Var{}}
-	return p.written(nil, nil, nil, true)
+	return p.written(nil, nil, nil, nil, true)
 }
 
 // Result is a program without discrete parameters.
@@ -129,6 +133,7 @@ type Result struct {
 	Tree  *ast.File
 	Steps []Step           // for reports
 	Least map[string]int64 // the lowest bound of the elements of each discrete parameter
+	Holes []Hole           // data with missing elements
 }
 
 // Step describes the elimination of the elements of a group.
@@ -210,12 +215,17 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget) (*Result, error)
 		for _, u := range p.unknowns {
 			least[u.name] = p.least(u)
 		}
-		return &Result{Tree: p.written(w.tables, nil, quantities, false), Steps: w.report(), Least: least}, nil
+		var whole []ast.Stmt
+		if p.o.Purpose == DrawnOnly {
+			whole = w.assembled()
+		}
+		return &Result{Tree: p.written(w.tables, nil, quantities, whole, false), Steps: w.report(), Least: least, Holes: p.holed()}, nil
 	}
 	density, _ := w.density(true, drawing)
 	model := slices.Concat(kept, w.plain(constants), density)
 	draws := slices.Concat(p.locals(kept), w.draws(drawing))
-	return &Result{Tree: p.written(w.tables, model, draws, false), Steps: w.report()}, nil
+	whole := w.assembled()
+	return &Result{Tree: p.written(w.tables, model, draws, whole, false), Steps: w.report(), Holes: p.holed()}, nil
 }
 
 // maxGroups bounds the length of the written program.
@@ -331,8 +341,9 @@ func (p *program) locals(kept []ast.Stmt) []ast.Stmt {
 	return out
 }
 
-// written returns the program with these additions. With outside it has no model.
-func (p *program) written(tables, model, draws []ast.Stmt, outside bool) *ast.File {
+// written returns the program with these additions. whole are the statements that follow draws.
+// With outside it has no model.
+func (p *program) written(tables, model, draws, whole []ast.Stmt, outside bool) *ast.File {
 	out := *p.tree
 	out.Blocks = nil
 	have := map[ast.BlockKind]*ast.Block{}
@@ -351,8 +362,11 @@ func (p *program) written(tables, model, draws []ast.Stmt, outside bool) *ast.Fi
 			b.Stmts = append(b.Stmts, tables...)
 		case ast.Parameters:
 			b.Stmts = nil
+			if old == nil {
+				break
+			}
 			for _, s := range old.Stmts {
-				if d, ok := s.(*ast.VarDecl); ok && discrete(p.info, d) {
+				if d, ok := s.(*ast.VarDecl); ok && p.info.Defs[d].Discrete() {
 					declared = append(declared, clone(s, nil))
 					continue
 				}
@@ -383,12 +397,19 @@ func (p *program) written(tables, model, draws []ast.Stmt, outside bool) *ast.Fi
 				declared, moved = p.observations(), nil
 			case Probabilities:
 				declared, moved, b.Stmts = p.probabilities(), nil, nil
+			default:
+				for _, u := range p.unknowns {
+					if u.holes != nil && len(u.holes.cells) > 0 {
+						declared = append(declared, u.drawn(builder{u.decl.Span()}))
+					}
+				}
+				moved, b.Stmts = p.completed(moved), p.completed(b.Stmts)
 			}
 			stmts = append(stmts, declared...)
 			if len(draws) > 0 {
 				stmts = append(stmts, builder{draws[0].Span()}.block(draws...))
 			}
-			b.Stmts = slices.Concat(stmts, moved, b.Stmts)
+			b.Stmts = slices.Concat(stmts, whole, moved, b.Stmts)
 		}
 		if len(b.Stmts) > 0 || k == ast.Model {
 			out.Blocks = append(out.Blocks, b)

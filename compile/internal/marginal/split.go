@@ -1,6 +1,7 @@
 package marginal
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ppl-lang/ppl/lang/ast"
@@ -39,6 +40,43 @@ func (s *splitter) pushed(f *ast.File) *ast.File {
 	}
 	return ast.Map(f, func(n ast.Node) ast.Node {
 		if b, ok := n.(*ast.Block); ok && b.Kind == ast.Model {
+			return visit(b)
+		}
+		return n
+	}).(*ast.File)
+}
+
+// sized returns the tree with declared sizes for size(z) and num_elements(z) of discrete
+// parameters: sizes do not depend on their values.
+func (s *splitter) sized(f *ast.File) *ast.File {
+	var visit func(n ast.Node) ast.Node
+	visit = func(n ast.Node) ast.Node {
+		c, ok := n.(*ast.CallExpr)
+		if !ok || c.Func.Name != "size" && c.Func.Name != "num_elements" || len(c.Args) != 1 {
+			return ast.Map(n, visit)
+		}
+		x, indices := ast.Unparen(c.Args[0]), 0
+		if e, ok := x.(*ast.IndexExpr); ok && !slices.ContainsFunc(e.Indices, func(i ast.Index) bool {
+			one, ok := i.(*ast.Single)
+			return !ok || !s.scalar(one.X)
+		}) {
+			x, indices = ast.Unparen(e.X), len(e.Indices)
+		}
+		v, ok := x.(*ast.VarExpr)
+		if !ok || !s.info.Uses[v].Discrete() || indices >= len(s.sizes[s.info.Uses[v]]) {
+			return ast.Map(n, visit)
+		}
+		b, sizes := builder{c.Span()}, s.sizes[s.info.Uses[v]][indices:]
+		out := clone(sizes[0], nil)
+		if c.Func.Name == "num_elements" {
+			for _, n := range sizes[1:] {
+				out = b.op("*", &ast.Paren{Base: b.base(), X: out}, &ast.Paren{Base: b.base(), X: clone(n, nil)})
+			}
+		}
+		return &ast.Paren{Base: b.base(), X: out}
+	}
+	return ast.Map(f, func(n ast.Node) ast.Node {
+		if b, ok := n.(*ast.Block); ok && (b.Kind == ast.Model || b.Kind == ast.TransformedParameters) {
 			return visit(b)
 		}
 		return n

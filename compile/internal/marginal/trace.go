@@ -20,6 +20,7 @@ type instance struct {
 	elements []int   // the elements that it reads, each once, in order of first use
 	shifts   []int64 // for each index that varies within the instance: the number before its first value
 	tag      []int64 // of an observation: the indices of its variable
+	values   []int64 // of cells that data have, in a read with others
 }
 
 // pattern is a leaf with one way of reading elements. All instances of a pattern have the same
@@ -34,8 +35,9 @@ type pattern struct {
 // read says how an occurrence reads the elements of an instance.
 type read struct {
 	absent bool // the place is never reached
+	given  bool // data have all that it reads
 	dims   []dimension
-	axes   []int // positions in instance.elements, the last dimension fastest
+	axes   []int // positions in instance.elements, the last dimension fastest; ^k is instance.values[k]
 }
 
 // dimension is what an occurrence selects of one dimension of a variable.
@@ -78,13 +80,22 @@ type span struct {
 // maxInstances bounds the number of factors.
 const maxInstances = 20_000_000
 
-func (p *program) trace(leaves []*leaf) ([]*pattern, error) {
+// tracer returns a tracer that knows the data, but for integers that may be missing.
+func (p *program) tracer() *tracer {
 	t := &tracer{p: p, set: map[*ir.Var]bool{}, patterns: map[string]*pattern{}}
 	t.eval = interp.NewEvaluator(p.ir, p.ir.NumVars, interp.Options{}, p.budget)
 	p.known.Each(func(v *ir.Var, shape []int, ints []int64, reals []float64) {
+		if v.Missing && v.Type.Kind == types.Int {
+			return
+		}
 		t.eval.Set(v, interp.Number{Shape: shape, Ints: ints, Reals: reals})
 		t.set[v] = true
 	})
+	return t
+}
+
+func (p *program) trace(leaves []*leaf) ([]*pattern, error) {
+	t := p.tracer()
 	for _, l := range leaves {
 		if err := t.path(l, 0, nil, nil); err != nil {
 			return nil, err
@@ -242,7 +253,8 @@ func (t *tracer) instance(l *leaf, loops []*ast.For, values []int64) error {
 			key.WriteString(";-")
 			continue
 		}
-		elements := []int{0}
+		elements := []int{0} // cells
+		var shifts []int64
 		for d, s := range sel.dims {
 			dim := dimension{kind: s.kind, n: len(s.list), shift: -1}
 			list := s.list
@@ -251,8 +263,8 @@ func (t *tracer) instance(l *leaf, loops []*ast.For, values []int64) error {
 				for i := s.lo; i <= s.hi; i++ {
 					list = append(list, i)
 				}
-				dim.n, dim.shift = len(list), len(in.shifts)
-				in.shifts = append(in.shifts, s.lo-1)
+				dim.n, dim.shift = len(list), len(in.shifts)+len(shifts)
+				shifts = append(shifts, s.lo-1)
 			}
 			var next []int
 			for _, e := range elements {
@@ -267,8 +279,20 @@ func (t *tracer) instance(l *leaf, loops []*ast.For, values []int64) error {
 			r.dims = append(r.dims, dim)
 			fmt.Fprintf(&key, ";%d,%d", s.kind, dim.n)
 		}
-		for _, e := range elements {
-			e += o.of.first
+		if o.of.given(elements) {
+			r.given = true
+			key.WriteString("=")
+			continue
+		}
+		in.shifts = append(in.shifts, shifts...)
+		for _, cell := range elements {
+			e, value, ok := o.of.at(cell)
+			if !ok {
+				key.WriteString(":=")
+				r.axes = append(r.axes, ^len(in.values))
+				in.values = append(in.values, value)
+				continue
+			}
 			at, ok := position[e]
 			if !ok {
 				at = len(in.elements)
@@ -591,15 +615,7 @@ func (t *tracer) between(e ast.Expr) (lo, hi int64, ok bool) {
 		if u == nil {
 			return 0, 0, false
 		}
-		for k, el := range t.p.elements[u.first:] {
-			if el.of != u {
-				break
-			}
-			if k == 0 {
-				lo, hi = el.lo, el.hi
-			}
-			lo, hi = min(lo, el.lo), max(hi, el.hi)
-		}
+		lo, hi = t.p.range1(u)
 		return lo, hi, true
 	case *ast.Binary:
 		a, b, ok := t.between(e.X)
@@ -639,7 +655,7 @@ func (p *program) decided(e ast.Expr) bool {
 // certain reports whether a variable is data, transformed data, the variable of a loop, or an
 // integer that is computed from these once.
 func (p *program) certain(v *check.Var) bool {
-	return v == nil || v.Block == ast.Data || v.Block == ast.TransformedData || v.Loop && !p.taint[v] || p.fixed[v]
+	return v == nil || v.Block == ast.Data && !v.Discrete() || v.Block == ast.TransformedData || v.Loop && !p.taint[v] || p.fixed[v]
 }
 
 // fix finds the integers of the model block that are computed once, from data.
