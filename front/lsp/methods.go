@@ -74,6 +74,9 @@ func table() []method {
 	}
 }
 
+// numberKey is the key of a notification's number in its context.
+type numberKey struct{}
+
 // with makes a handler from a function that takes the parameters as a structure.
 func with[P any](f func(*server, context.Context, *P) (any, error)) func(*server, context.Context, json.RawMessage) (any, error) {
 	return func(s *server, ctx context.Context, params json.RawMessage) (any, error) {
@@ -126,6 +129,7 @@ func (s *server) Assign(_ context.Context, name string) jrpc2.Handler {
 			// Calls of this function come in the order of the messages; the functions that it
 			// returns may run in any order.
 			refused := s.mayHandle(name)
+			number := s.received()
 			return func(ctx context.Context, r *jrpc2.Request) (result any, err error) {
 				// A fault of the server in one answer must not end the session.
 				defer func() {
@@ -140,6 +144,11 @@ func (s *server) Assign(_ context.Context, name string) jrpc2.Handler {
 				var params json.RawMessage
 				if err := r.UnmarshalParams(&params); err != nil {
 					return nil, err
+				}
+				if r.IsNotification() {
+					ctx = context.WithValue(ctx, numberKey{}, number)
+				} else if s.workspace.changedSince(params, number) {
+					return nil, errOvertaken
 				}
 				result, err = m.handle(s, ctx, params)
 				if ctx.Err() != nil {

@@ -91,6 +91,16 @@ type server struct {
 	tokens   int                   // of progress
 	painted  map[string]tokens     // by document: the last answer about its tokens
 	answers  int                   // number of answers about tokens
+	messages int64                 // number of messages received
+}
+
+// received counts a message. Its number orders messages as they came, whenever their handlers
+// begin.
+func (s *server) received() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.messages++
+	return s.messages
 }
 
 // mayHandle returns an error if a method is not allowed in the current state of the session.

@@ -58,8 +58,7 @@ func TestBurst(t *testing.T) {
 	for i := range 198 {
 		c.change(uri, 2+i, nil, text("x"+strings.Repeat("y", i)))
 	}
-	// The server may begin with a request only after the next change, and then answers about the
-	// newest version. Of several, some begin before.
+	// The server may begin with a request only after the next change. Both kinds are overtaken.
 	var stale []string
 	for range 20 {
 		stale = append(stale, c.send("textDocument/hover", at(uri, 0, 20)))
@@ -71,17 +70,10 @@ func TestBurst(t *testing.T) {
 	c.diagnostics(uri, func(l []Diagnostic) bool {
 		return len(l) == 1 && strings.Contains(l[0].Message, "version_200")
 	})
-	overtaken := 0
 	for _, request := range stale {
-		switch m := c.answer(request); {
-		case m.Error != nil && m.Error.Code == int(contentModified):
-			overtaken++
-		case m.Error != nil || !strings.Contains(string(m.Result), "E0202"):
+		if m := c.answer(request); m.Error == nil || m.Error.Code != int(contentModified) {
 			t.Errorf("a request about an overtaken version is answered %s, %+v", m.Result, m.Error)
 		}
-	}
-	if overtaken == 0 {
-		t.Error("no request about an overtaken version is answered with an error")
 	}
 	library.mu.Lock()
 	defer library.mu.Unlock()

@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"context"
+	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -48,6 +49,7 @@ type document struct {
 	uri     string
 	path    string // "": no file
 	version int
+	number  int64 // of the message that brought this version
 	file    *source.File
 	saved   bool // the text equals the file
 
@@ -71,13 +73,14 @@ func newWorkspace(s *server) *workspace {
 }
 
 // put sets the text of a document.
-func (w *workspace) put(uri string, version int, text string, saved bool) *document {
+func (w *workspace) put(ctx context.Context, uri string, version int, text string, saved bool) *document {
 	path := pathOf(uri)
 	name := path
 	if name == "" {
 		name = uri
 	}
-	d := &document{uri: uri, path: path, version: version, file: source.NewFile(name, text), saved: saved}
+	number, _ := ctx.Value(numberKey{}).(int64)
+	d := &document{uri: uri, path: path, version: version, number: number, file: source.NewFile(name, text), saved: saved}
 	w.mu.Lock()
 	w.documents[uri] = d
 	delete(w.checked, uri)
@@ -159,8 +162,20 @@ func (w *workspace) overtaken(d *document) bool {
 	return w.documents[d.uri] != d
 }
 
-// errOvertaken answers a request about a version that was not analysed because a newer one has
-// arrived.
+// changedSince reports whether the document that the parameters of a request name has changed since
+// the message with a number. Positions in the request are then those of an older text.
+func (w *workspace) changedSince(params json.RawMessage, number int64) bool {
+	var p DocumentParams
+	if json.Unmarshal(params, &p) != nil {
+		return false // the handler reports what is wrong
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	d := w.documents[p.TextDocument.URI]
+	return d != nil && d.number > number
+}
+
+// errOvertaken answers a request about a version of a document when a newer one has arrived.
 var errOvertaken = jrpc2.Errorf(contentModified, "the text has changed meanwhile")
 
 // analyse analyses the program of an open document; nil if the version is overtaken.
@@ -364,14 +379,14 @@ func (w *workspace) uri(f *source.File) string {
 	return uriOf(f.Name)
 }
 
-func (s *server) didOpen(_ context.Context, p *DidOpenParams) (any, error) {
+func (s *server) didOpen(ctx context.Context, p *DidOpenParams) (any, error) {
 	t := p.TextDocument
-	d := s.workspace.put(t.URI, t.Version, t.Text, true)
+	d := s.workspace.put(ctx, t.URI, t.Version, t.Text, true)
 	s.changed(d)
 	return nil, nil
 }
 
-func (s *server) didChange(_ context.Context, p *DidChangeParams) (any, error) {
+func (s *server) didChange(ctx context.Context, p *DidChangeParams) (any, error) {
 	d, err := s.workspace.get(p.TextDocument.URI)
 	if err != nil {
 		return nil, err
@@ -385,7 +400,7 @@ func (s *server) didChange(_ context.Context, p *DidChangeParams) (any, error) {
 		}
 		f = source.NewFile(f.Name, text)
 	}
-	d = s.workspace.put(d.uri, p.TextDocument.Version, f.Text, false)
+	d = s.workspace.put(ctx, d.uri, p.TextDocument.Version, f.Text, false)
 	s.changed(d)
 	return nil, nil
 }

@@ -179,11 +179,12 @@ func (c *completer) calls(rank int, statements bool) {
 			continue
 		}
 		forms := c.options.Library.Lookup(name)
-		detail := forms[0].String()
+		form := forms[0].String()
+		detail := form
 		if len(forms) > 1 {
 			detail += fmt.Sprintf(" and %d more forms", len(forms)-1)
 		}
-		c.add(Completion{Kind: CompleteFunction, Label: name, Detail: detail, Snippet: c.callSnippet(name, 0), Library: name, Rank: rank + 1})
+		c.add(Completion{Kind: CompleteFunction, Label: name, Detail: detail, Snippet: callSnippet(name, forms[0], form, 0), Library: name, Rank: rank + 1})
 	}
 }
 
@@ -226,16 +227,16 @@ func (c *completer) distributions() {
 		if suffix == "_lpmf" {
 			detail = "mass"
 		}
-		snippet := base + strings.TrimPrefix(c.callSnippet(name, 1), name)
+		form := c.options.Library.Lookup(name)[0]
+		snippet := base + strings.TrimPrefix(callSnippet(name, form, form.String(), 1), name)
 		c.add(Completion{Kind: CompleteDistribution, Label: base, Detail: detail, Snippet: snippet, Library: base, Rank: 1})
 	}
 }
 
-// callSnippet returns a call of a library function with placeholders, without the first skip
-// arguments.
-func (c *completer) callSnippet(name string, skip int) string {
-	o := c.options.Library.Lookup(name)[0]
-	args, _, _ := splitForm(o.String())
+// callSnippet returns a call of a form of a library function, which as a text is form, with
+// placeholders, without the first skip arguments.
+func callSnippet(name string, o types.Overload, form string, skip int) string {
+	args, _, _ := splitForm(form)
 	if p, ok := o.(interface{ ArgumentNames() []string }); ok && len(p.ArgumentNames()) == len(args) {
 		args = p.ArgumentNames()
 	}
@@ -255,10 +256,18 @@ func call(name string, args []string, skip int) string {
 		default:
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "${%d:%s}", i-skip+1, strings.NewReplacer("$", "", "}", "", `\`, "").Replace(args[i]))
+		fmt.Fprintf(&b, "${%d:%s}", i-skip+1, strings.Map(plain, args[i]))
 	}
 	b.WriteString(")")
 	return b.String()
+}
+
+// plain drops what has a meaning in snippets.
+func plain(r rune) rune {
+	if r == '$' || r == '}' || r == '\\' {
+		return -1
+	}
+	return r
 }
 
 // includePaths offers files for an #include line.
