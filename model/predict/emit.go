@@ -102,6 +102,9 @@ func (e *emitter) planWith(t *term, kind Kind) (reason string) {
 	}
 	if t.function == "" {
 		if kind.predicts() {
+			if t.mixed != nil {
+				return e.planMixture(t, kind)
+			}
 			return "the term is not a density, so it does not say how the data arise"
 		}
 		e.lower(t.place.v, len(t.place.indices))
@@ -425,6 +428,8 @@ func (e *emitter) stmt(s ast.Stmt) []ast.Stmt {
 func (e *emitter) term(t *term) []ast.Stmt {
 	out := e.logDensity
 	switch {
+	case e.kind.predicts() && t.mixed != nil:
+		out = e.mix
 	case e.kind == Replicated:
 		out = e.draw
 	case e.kind.predicts():

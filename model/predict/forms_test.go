@@ -65,7 +65,12 @@ var forms = []form{
 	  for (n in 1:N) target += log_mix(p, poisson_lpmf(k[n] | 1), poisson_lpmf(k[n] | sigma));`,
 		logLik: `vector[N] log_lik_y; vector[N] log_lik_k; for (n in 1:N) { log_lik_y[n] = log_mix(p, normal_lpdf(y[n] | 0, sigma), normal_lpdf(y[n] | mu, 1));
 		  log_lik_k[n] = log_mix(p, poisson_lpmf(k[n] | 1), poisson_lpmf(k[n] | sigma)); }`,
-		unrep: []string{"not a density", "not a density"}},
+		yRep: "array[N] int k_rep; for (n in 1:N) { if (bernoulli_rng(p)) k_rep[n] = poisson_rng(1); else k_rep[n] = poisson_rng(sigma); }", unrep: []string{"not a density"}},
+	{name: "mixture of sums", model: "for (n in 1:N) target += log_sum_exp(log(p) + normal_lpdf(y[n] | 0, sigma), log1m(p) + normal_lpdf(y[n] | mu, 1));",
+		logLik: "vector[N] log_lik; for (n in 1:N) log_lik[n] = log_mix(p, normal_lpdf(y[n] | 0, sigma), normal_lpdf(y[n] | mu, 1));",
+		yRep:   "vector[N] y_rep; for (n in 1:N) { if (bernoulli_rng(p)) y_rep[n] = normal_rng(0, sigma); else y_rep[n] = normal_rng(mu, 1); }"},
+	{name: "half a mixture", model: "for (n in 1:N) target += log_mix(p, normal_lpdf(y[n] | 0, sigma), normal_lpdf(y[n] | mu, 1)) + 1;",
+		logLik: "vector[N] log_lik; for (n in 1:N) log_lik[n] = log_mix(p, normal_lpdf(y[n] | 0, sigma), normal_lpdf(y[n] | mu, 1)) + 1;", unrep: []string{"not a density"}},
 	{name: "mixtures by row", model: `array[N] vector[2] lp; matrix[N, 2] lq; for (m in 1:N) { for (j in 1:2) lp[m, j] = log(0.5) + normal_lpdf(y[m] | a[j], 1); }
 	  for (m in 1:N) for (j in 1:2) lq[m, j] = poisson_lpmf(k[m] | j * sigma);
 	  for (n in 1:N) target += log_sum_exp(lp[n]);

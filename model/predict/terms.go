@@ -46,6 +46,7 @@ type term struct {
 
 	value    ast.Expr // for terms without a density: the addend, which is about one observation
 	negative bool     // the addend is subtracted
+	mixed    *mixture // the addend is the log density of a mixture of two distributions; nil: it is not
 }
 
 // finding describes which data or parameters a statement is about.
@@ -468,7 +469,11 @@ func (a *analysis) addend(f *finding, s *ast.TargetPlus, p part, alone bool) {
 	places, clear := a.placesIn(p.value, s)
 	switch {
 	case len(places) == 1 && clear && places[0].unit():
-		f.terms = append(f.terms, term{at: s, place: places[0], value: p.value, negative: p.negative})
+		t := term{at: s, place: places[0], value: p.value, negative: p.negative}
+		if alone && !p.negative {
+			t.mixed = a.mixtureOf(s, p.value, places[0])
+		}
+		f.terms = append(f.terms, t)
 	case len(places) > 0:
 		f.left = append(f.left, "the term is about several observations at once")
 	case a.reads(p.value, a.isModelled) || a.callsOwn(p.value):
