@@ -24,8 +24,9 @@ type Explanation struct {
 	Lines  []LineCost  // by time, longest first
 	Blocks []BlockCost // in order of execution
 	Passes []PassEffect
-	Loops  bind.Stats // how the source's loops and conditionals were evaluated
-	Text   string     // the lowered program; "" if the log density is interpreted
+	Sparse []SparseMatrix // matrices of data of which products leave out the zeros
+	Loops  bind.Stats     // how the source's loops and conditionals were evaluated
+	Text   string         // the lowered program; "" if the log density is interpreted
 }
 
 // LineCost is the cost of a line of the source, including its share of the derivative. The time of
@@ -56,6 +57,14 @@ type PassEffect struct {
 	OpsBefore, OpsAfter     int
 	WorkBefore, WorkAfter   float64
 	BlocksBefore, BlocksNow int // 0 before blocks are formed
+}
+
+// SparseMatrix is a matrix of data, mostly zero, of which products with vectors leave out the
+// zeros.
+type SparseMatrix struct {
+	Line          int // of the product; 0 if it is unknown
+	Rows, Columns int
+	Nonzero       int // elements that are not zero
 }
 
 // Explain measures the log density with its gradient at x for about the time budget. It first
@@ -95,7 +104,11 @@ func (m *Model) at(x []float64) error {
 
 func (m *Model) explain(g *ad.Graph, x []float64, budget time.Duration) (*Explanation, error) {
 	e := &Explanation{Loops: m.Loops(), Passes: slices.Clone(m.early)}
-	o := passes.Options{Without: m.without, Verify: true, Trace: func(s *passes.Step) { e.Passes = append(e.Passes, effect(s)) }}
+	e.sparse(m, m.sparse)
+	o := passes.Options{Without: m.without, Verify: true, Trace: func(s *passes.Step) {
+		e.Passes = append(e.Passes, effect(s))
+		e.sparse(m, s.Sparse)
+	}}
 	w := &work{graph: g}
 	if err := w.assemble(o); err != nil {
 		return nil, err
@@ -122,6 +135,13 @@ func (m *Model) explain(g *ad.Graph, x []float64, budget time.Duration) (*Explan
 	}
 	e.Text, err = m.text(nest)
 	return e, err
+}
+
+// sparse adds matrices of which a pass leaves out the zeros.
+func (e *Explanation) sparse(m *Model, found []passes.Sparse) {
+	for _, s := range found {
+		e.Sparse = append(e.Sparse, SparseMatrix{m.line(s.Site).Line, s.Rows, s.Columns, s.Nonzero})
+	}
 }
 
 // Listing returns the lowered program of the log density with its gradient, as in

@@ -57,6 +57,7 @@ type Model struct {
 	rest         *Model             // this clone's copy of made.rest
 	set          *data.Set          // the data, if whole is not nil
 	hasty, haste bool               // see SetHasty; a point was rejected for it
+	sparse       []passes.Sparse    // found by the passes before differentiation, for Explain
 	early        []PassEffect       // effects of the passes before differentiation, for Explain
 	density      *vm.Program        // nil: interpreted
 	options      interp.Options
@@ -176,7 +177,9 @@ func (p *Program) bindFirst(ctx context.Context, d *data.Set, o BindOptions, fau
 	ofDensity := fault.Of(false)
 	w := &work{graph: planted.After(ofDensity, planted.Bind, bound.Density)}
 	defer func() { graph = w.graph }()
-	if err := w.differentiate(passes.Options{Without: o.Without, Fault: ofDensity, Trace: func(s *passes.Step) { m.early = append(m.early, effect(s)) }}); err != nil {
+	if err := w.differentiate(passes.Options{Without: o.Without, Fault: ofDensity, Trace: func(s *passes.Step) {
+		m.early, m.sparse = append(m.early, effect(s)), append(m.sparse, s.Sparse...)
+	}}); err != nil {
 		return nil, err
 	}
 	bound.Density = w.graph

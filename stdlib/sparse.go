@@ -33,6 +33,9 @@ func sparse() []Func {
 					b.Fail("the matrix has %d columns, but the vector has size %d", n, b.size(a[5]))
 				}
 				g := b.G
+				if k := len(cols) / m; k <= maxSlots && uniformRows(rows, m) {
+					return slots(g, a[2].Ref, a[5].Ref, cols, k)
+				}
 				return g.Scatter(g.Mul(a[2].Ref, g.Gather(a[5].Ref, tableOf(cols...))), tableOf(rows...), []int{m})
 			}),
 		fixed("csr_to_dense_matrix", "The sparse matrix of m rows and n columns, given by w, v, u, as an ordinary one.",
@@ -53,6 +56,45 @@ func sparse() []Func {
 			return b.compressed(a)[2]
 		}),
 	}
+}
+
+// maxSlots is the largest number of elements per row for which a product adds up vectors, one for
+// each, in place of sums by row. Logistic regressions of splines, 4 elements in each of 5000 rows:
+// 18 instead of 39 µs.
+const maxSlots = 8
+
+// uniformRows reports whether all m rows have the same number of elements, at least one. rows has
+// the row of each element, in order.
+func uniformRows(rows []int, m int) bool {
+	k := len(rows) / m
+	if k == 0 || k*m != len(rows) {
+		return false
+	}
+	for i, r := range rows {
+		if r != i/k {
+			return false
+		}
+	}
+	return true
+}
+
+// slots returns the product of a matrix that has k elements in each row, given by its elements w
+// and their columns, and the vector v.
+func slots(g *ad.Graph, w, v ad.Ref, cols []int, k int) ad.Ref {
+	out := ad.None
+	for e := range k {
+		at := make([]int, len(cols)/k)
+		for i := range at {
+			at[i] = cols[i*k+e]
+		}
+		p := g.Mul(g.Gather(w, ad.Index{Offset: e, Dims: []ad.Dim{{N: len(at), Stride: k}}}), g.Gather(v, tableOf(at...)))
+		if e == 0 {
+			out = p
+		} else {
+			out = g.Add(out, p)
+		}
+	}
+	return out
 }
 
 // compressed returns the nonzero elements of a matrix, row by row, their columns, and the start of

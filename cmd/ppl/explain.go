@@ -28,10 +28,20 @@ type explained struct {
 	// groups of effects that the sampler auto can centre
 	Effects []explainedSite `json:"effects"`
 	Passes  []explainedPass `json:"passes"` // passes of the compiler, in order
+	// matrices of data, mostly zero, of which products with vectors leave out the zeros
+	Sparse []explainedSparse `json:"sparse"`
 	// how integer parameters are summed out, in the order of the sums
 	Discrete []explainedSum `json:"discrete"`
 	// text of the program; empty if the log density is interpreted
 	Program string `json:"program"`
+}
+
+// explainedSparse is a matrix of which products leave out the zeros.
+type explainedSparse struct {
+	Line    int `json:"line"`    // line of the product, from 1; 0 if it comes from no line
+	Rows    int `json:"rows"`    // rows of the matrix
+	Columns int `json:"columns"` // columns of the matrix
+	Nonzero int `json:"nonzero"` // elements that are not zero
 }
 
 // explainedSum is how elements of an integer parameter are summed out.
@@ -187,7 +197,7 @@ func explanation(e *compile.Explanation, sites []compile.Group) *explained {
 	x := &explained{
 		NS: number(e.NS), MemoryBytes: e.Memory, Program: e.Text,
 		Loops:   explainedLoops{e.Loops.Laned, e.Loops.Scanned, e.Loops.Carried, e.Loops.Iterated, e.Loops.Unrolled, e.Loops.Ifs, notNil(e.Loops.Notes), explainedPlans(e)},
-		Effects: []explainedSite{}, Lines: []explainedLine{}, Blocks: []explainedPart{}, Passes: []explainedPass{}, Discrete: []explainedSum{},
+		Effects: []explainedSite{}, Lines: []explainedLine{}, Blocks: []explainedPart{}, Passes: []explainedPass{}, Discrete: []explainedSum{}, Sparse: []explainedSparse{},
 	}
 	for _, s := range sites {
 		line := 0
@@ -205,6 +215,9 @@ func explanation(e *compile.Explanation, sites []compile.Group) *explained {
 			lines = []int{}
 		}
 		x.Blocks = append(x.Blocks, explainedPart{b.Title, number(b.NS), number(b.Share), number(b.Ops), number(b.Bytes), lines})
+	}
+	for _, s := range e.Sparse {
+		x.Sparse = append(x.Sparse, explainedSparse{s.Line, s.Rows, s.Columns, s.Nonzero})
 	}
 	for _, p := range e.Passes {
 		x.Passes = append(x.Passes, explainedPass{p.Name, p.Doc, p.Off, p.OpsBefore, p.OpsAfter, number(p.WorkBefore), number(p.WorkAfter), p.BlocksNow})
@@ -280,6 +293,15 @@ func (x *explained) show(w io.Writer) error {
 		}
 		flush()
 		printMessage(w, "  given: the number of other elements that a sum depends on; its terms are counted for all their values")
+	}
+
+	if len(x.Sparse) > 0 {
+		fmt.Fprintf(w, "\nProducts that leave out the zeros of data matrices\n\n")
+		fmt.Fprint(tab, "rows\tcolumns\tnonzero\t \n")
+		for _, s := range x.Sparse {
+			fmt.Fprintf(tab, "%d\t%d\t%.2g%%\t"+textMark+"  line %d\n", s.Rows, s.Columns, 100*float64(s.Nonzero)/float64(s.Rows*s.Columns), s.Line)
+		}
+		flush()
 	}
 
 	if len(x.Effects) > 0 {

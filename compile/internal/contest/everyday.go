@@ -23,7 +23,7 @@ func EverydayModels() []EverydayModel {
 		{"examples/stochastic_volatility", "T"}, {"examples/eight_schools", "J"},
 		{"everyday/cox_survival", "N"}, {"everyday/robust_switch", "N"}, {"everyday/local_trend", "T"}, {"everyday/survey_responses", "N"},
 		{"everyday/scale_regression", "N"}, {"everyday/growth", "N"}, {"everyday/shrunken_effects", "N"}, {"everyday/two_kinds", "N"}, {"everyday/graded_answers", "N"},
-		{"everyday/outliers", "N"}, {"everyday/factors", "N"}, {"everyday/epidemic", ""}, {"everyday/renewal", ""}, {"everyday/alignment", ""}, {"everyday/flies", ""}, {"everyday/hidden_states", ""}, {"everyday/predators", ""}, {"everyday/stiff_reaction", ""}, {"everyday/effect_integrated_out", ""},
+		{"everyday/outliers", "N"}, {"everyday/factors", "N"}, {"everyday/epidemic", ""}, {"everyday/renewal", ""}, {"everyday/alignment", ""}, {"everyday/flies", ""}, {"everyday/hidden_states", ""}, {"everyday/predators", ""}, {"everyday/stiff_reaction", ""}, {"everyday/effect_integrated_out", ""}, {"everyday/sparse_design", "N"},
 	}
 }
 

@@ -9,6 +9,7 @@
 //	rebuild.go     rebuilding graphs, by ad.Rewriter
 //	project.go       sums of squares of residuals, over a few rows instead of all data
 //	deduplicate.go   row deduplication: equal rows of data are summed once
+//	sparse.go        products with matrices of data that are mostly zero
 //	exchange.go      map–gather exchange: functions of gathered elements, before the gather
 //	batchproducts.go product merging: products with one matrix of data become one
 //	ifconvert.go     if-conversion: conditionals in lanes, and in steps, become selections

@@ -154,7 +154,7 @@ func testSparse(t *testing.T, target *native.Target) {
 			data[i] = 0
 		}
 	}
-	for _, c := range []int{1, 4, 5, 8, 10, 17, 33, 70} {
+	for _, c := range []int{4, 5, 8, 10, 17, 33, 70} {
 		for _, trans := range []bool{false, true} {
 			rows := k
 			if trans {

@@ -15,17 +15,17 @@ type sparse struct {
 }
 
 // These constants decide about a product with a matrix of data of at least minSparse elements: it
-// omits zeros if that is faster. Measured with machine code on one core: adding a multiple of a row
-// of c numbers takes 5 + 0.05 c ns, a dense product 0.042 ns per multiplication; with a vector 1
-// and 0.14 ns per element. 300 × 295 inputs of a neural network, 6 % of them nonzero, times 20
-// columns: 35 instead of 74 µs. In machine code with AVX-512, 100 × 785 inputs, 19 % nonzero, times
-// 10 columns: 12.6 instead of 23.5 µs, the transpose 12.9 instead of 23.4.
+// omits zeros if that is faster. Products with vectors have become other ops before (pass sparse).
+// Measured with machine code on one core: adding a multiple of a row of c numbers takes 5 + 0.05 c
+// ns, a dense product 0.042 ns per multiplication. 300 × 295 inputs of a neural network, 6 % of
+// them nonzero, times 20 columns: 35 instead of 74 µs. In machine code with AVX-512, 100 × 785
+// inputs, 19 % nonzero, times 10 columns: 12.6 instead of 23.5 µs, the transpose 12.9 instead of
+// 23.4.
 const (
-	minSparse    = 2048
-	perRow       = 120.0 // cost of a row with no elements, in multiplications of a dense product
-	perTableRow  = 20.0  // the same in machine code
-	sparseVector = 0.07  // largest share of nonzero elements for which a product with a vector omits zeros
-	sparseGain   = 1.5   // expected gain from which zeros are omitted
+	minSparse   = 2048
+	perRow      = 120.0 // cost of a row with no elements, in multiplications of a dense product
+	perTableRow = 20.0  // the same in machine code
+	sparseGain  = 1.5   // expected gain from which zeros are omitted
 )
 
 // newSparse returns the sparse form of a constant matrix for a product with the given number of
@@ -41,7 +41,7 @@ func newSparse(data []float64, rows, columns int, perRow float64) *sparse {
 		}
 	}
 	n, all, c := float64(count), float64(len(data)), float64(columns)
-	if columns == 1 && n*sparseGain > sparseVector*all || columns > 1 && n*(perRow+c)*sparseGain > all*c {
+	if columns < 2 || n*(perRow+c)*sparseGain > all*c {
 		return nil
 	}
 	s := &sparse{start: make([]int32, 1, rows+1), column: make([]int32, 0, count), value: make([]float64, 0, count)}
@@ -99,16 +99,6 @@ func (s *sparse) multiply(dst, y []float64, columns int, trans bool) bool {
 		value := s.value[from:to]
 		column := s.column[from:to][:len(value)]
 		switch {
-		case columns == 1 && trans:
-			for e, j := range column {
-				dst[j] += value[e] * y[i]
-			}
-		case columns == 1:
-			sum := 0.0
-			for e, j := range column {
-				sum += value[e] * y[j]
-			}
-			dst[i] = sum
 		case trans:
 			row := y[i*columns : (i+1)*columns]
 			for e, j := range column {
