@@ -238,3 +238,40 @@ model {
 		}
 	}
 }
+
+// TestPriorPredictiveIndependent: data drawn for parameters from the prior do not use the random
+// numbers of the parameters. The probability of y is then 1/2.
+func TestPriorPredictiveIndependent(t *testing.T) {
+	m, err := model.Compile("m", "data { array[2] int<lower=0, upper=1> y; } parameters { real<lower=0, upper=1> p; } model { y ~ bernoulli(p); }")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const draws = 2000
+	_, prior, err := assess.PriorPredictive(context.Background(), m, map[string]any{"y": []int{0, 1}}, model.BindOptions{}, fit.Options{Seed: 1, Chains: 1, Draws: draws}, assess.PredictiveOptions{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	derived, err := m.DeriveWith(predict.Replicated, predict.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := derived.Bind(map[string]any{"y": []int{0, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, seed := range []uint64{1, 2} {
+		g, err := fit.Generate(context.Background(), p, prior.Fit, fit.GenerateOptions{Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, name := range p.GeneratedNames() {
+			mean := 0.0
+			for _, y := range g.Draws.Column(nil, 0, i) {
+				mean += y / draws
+			}
+			if sd := math.Sqrt(0.25 / draws); math.Abs(mean-0.5) > 5*sd {
+				t.Errorf("seed %d: %s is 1 in %.3f of the draws, want 0.5", seed, name, mean)
+			}
+		}
+	}
+}

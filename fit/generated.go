@@ -15,6 +15,11 @@ import (
 	"github.com/ppl-lang/ppl/model"
 )
 
+// simulated makes the random numbers of [Simulate] differ from those of [Generate] with the same
+// seed. Otherwise quantities that are generated for simulated parameters would have the random
+// numbers from which these were drawn.
+const simulated = 0x73696d756c617465
+
 // Simulate computes the generated quantities of a posterior without parameters, n times in each of
 // the given number of chains.
 func Simulate(ctx context.Context, p *model.Posterior, chains, n int, seed uint64, parallel int) (*Fit, error) {
@@ -27,7 +32,7 @@ func Simulate(ctx context.Context, p *model.Posterior, chains, n int, seed uint6
 	if err != nil {
 		return nil, err
 	}
-	g, err := Generate(ctx, p, &Fit{Draws: store}, GenerateOptions{Seed: seed, Parallel: parallel})
+	g, err := Generate(ctx, p, &Fit{Draws: store}, GenerateOptions{Seed: seed ^ simulated, Parallel: parallel})
 	if err != nil {
 		return nil, err
 	}

@@ -52,6 +52,9 @@ type explainedSum struct {
 	Terms    int    `json:"terms"`    // terms of the largest of these sums, over all values of the others
 	Total    int    `json:"total"`    // terms of all of these sums
 	Chain    bool   `json:"chain"`    // whether a sum needs the one before
+	// elements of the largest of these sums: the one that is summed out, then those that the sum
+	// depends on
+	Clique []string `json:"clique"`
 }
 
 type explainedLine struct {
@@ -181,6 +184,29 @@ random point.`,
 	return cmd
 }
 
+// text names the elements: those of the largest clique.
+func (d *explainedSum) text() string {
+	const most = 4 // elements that a sum depends on
+	out := ""
+	if d.Elements > 1 {
+		out = d.Variable
+		if d.Chain {
+			out += ", one after another"
+		}
+		out += ", such as "
+	}
+	if len(d.Clique) == 0 {
+		return out
+	}
+	out += d.Clique[0]
+	if given := d.Clique[1:]; len(given) > most {
+		out += fmt.Sprintf(" given %s and %d more", strings.Join(given[:most], ", "), len(given)-most)
+	} else if len(given) > 0 {
+		out += " given " + strings.Join(given, ", ")
+	}
+	return out
+}
+
 func explainedPlans(e *compile.Explanation) []explainedPlan {
 	out := []explainedPlan{}
 	for _, p := range e.Loops.Plans {
@@ -285,11 +311,7 @@ func (x *explained) show(w io.Writer) error {
 		fmt.Fprintf(w, "\nHow integer parameters are summed out, in this order\n\n")
 		fmt.Fprint(tab, "terms\telements\tterms each\tgiven\t \n")
 		for _, d := range x.Discrete {
-			how := ""
-			if d.Chain {
-				how = ", one after another"
-			}
-			fmt.Fprintf(tab, "%d\t%d\t%d\t%d\t"+textMark+"  %s%s\n", d.Total, d.Elements, d.Terms, d.Around, d.Variable, how)
+			fmt.Fprintf(tab, "%d\t%d\t%d\t%d\t"+textMark+"  %s\n", d.Total, d.Elements, d.Terms, d.Around, d.text())
 		}
 		flush()
 		printMessage(w, "  given: the number of other elements that a sum depends on; its terms are counted for all their values")

@@ -144,6 +144,10 @@ type Step struct {
 	Terms    int  // the number of terms of the largest of these sums, over all values of the others
 	Total    int  // the number of terms of all of them
 	Chain    bool // a sum needs the one before
+
+	// Clique names the elements of the largest of these sums: the one that is summed out, and those
+	// that the sum depends on, in the order in which they are summed out.
+	Clique []string
 }
 
 // Rewrite sums the discrete parameters out, for known data.
@@ -492,6 +496,12 @@ func (w *writer) report() []Step {
 		s := Step{Variable: g.unknowns[0].name, Elements: len(g.rows), Around: len(g.unknowns) - 1, Chain: g.chained}
 		for _, r := range g.rows {
 			n := int(w.p.volume(r.clique))
+			if n > s.Terms {
+				s.Clique = nil
+				for _, e := range r.clique {
+					s.Clique = append(s.Clique, w.p.name(e))
+				}
+			}
 			s.Terms = max(s.Terms, n)
 			s.Total += n
 		}
