@@ -55,6 +55,7 @@ func (r *replication) expected(ctx context.Context, m *model.Model, b model.Bind
 	if err != nil {
 		return nil, err
 	}
+	r.unknown = derived.Left
 	p, err := derived.BindContext(ctx, r.values, b)
 	if err != nil {
 		return nil, err

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/internal/sorting"
+	"github.com/ppl-lang/ppl/model/predict"
 )
 
 // IndividualOptions are options of [IndividualsOf].
@@ -31,6 +33,7 @@ type Individuals struct {
 	Subjects     []Subject
 	Redrawn      []string // the parameters that are at the means of their distributions in population predictions
 	NoPopulation error    // why there are no population predictions; nil if there are
+	NoNPDE       error    // why no row has an NPDE; nil if some have
 }
 
 // Subject has the observations of a subject, by X.
@@ -45,6 +48,11 @@ type SubjectRow struct {
 	X, Observed   float64
 	Mean, Q5, Q95 float64 // the individual prediction, with the subject's own parameters
 	Population    float64 // with group-level parameters at their means; NaN if not known
+
+	// NPDE is the normalised prediction distribution error: where the observation is among
+	// replications of new subjects, given the observations of the subject before it. It is standard
+	// normal if the model holds; NaN if not known.
+	NPDE float64
 }
 
 // Errors returns the mean of the observations, and the root mean square of their differences from
@@ -99,25 +107,43 @@ func IndividualsOf(ctx context.Context, f *fit.Fit, o IndividualOptions) ([]Indi
 	if len(r.varying) > 0 {
 		population, noPopulation = r.expected(ctx, m, f.Binding(), r.varying)
 	}
+	drawn, noNPDE := r.newSubjects(ctx, m, values, f.Binding())
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	var out []Individuals
 	var reason error
 	for _, v := range r.variables {
-		one := Individuals{Name: v.name, X: o.X, By: o.By, Redrawn: r.varying, NoPopulation: noPopulation}
+		one := Individuals{Name: v.name, X: o.X, By: o.By, Redrawn: r.varying, NoPopulation: noPopulation, NoNPDE: noNPDE}
 		if err := one.add(r.values, v, individual[v], population[v]); err != nil {
 			reason = cmp.Or(reason, err)
 			continue
 		}
 		if len(one.Subjects) > 0 {
+			one.normalise(v, drawn[v.name])
+			if n, _, _ := one.NPDE(); n == 0 {
+				one.NoNPDE = cmp.Or(noNPDE, errors.New("values are counts, censored, or more than a tenth as many per subject as draws"))
+			}
 			out = append(out, one)
 		}
 	}
 	if out == nil {
-		return nil, cmp.Or(reason, errors.New("the expected value of no outcome follows from the model's statements"))
+		return nil, cmp.Or(reason, r.unexpected())
 	}
 	return out, nil
+}
+
+// unexpected says why no outcome has an expected value.
+func (r *replication) unexpected() error {
+	for _, v := range r.variables {
+		if predict.Categorical(v.dist) {
+			return fmt.Errorf("the values of %s are categories (%s), which have no mean", v.name, v.dist)
+		}
+	}
+	if len(r.unknown) > 0 {
+		return fmt.Errorf("no expected value is known: %s", r.unknown[0])
+	}
+	return errors.New("the expected value of no outcome follows from the model's statements")
 }
 
 // records returns the number of the subject of each record from the first record of each, start, as
@@ -170,7 +196,7 @@ func (s *Individuals) add(values *data.Set, v *replicated, individual, populatio
 			s.Subjects = append(s.Subjects, Subject{Of: settingOf(baseName(s.By), by[i], values)})
 		}
 		q := diagnose.Quantiles(individual[i], 0.05, 0.95)
-		row := SubjectRow{Element: v.elements[i], X: x[i], Observed: v.y[i], Mean: expectation{individual[i]}.means()[0], Q5: q[0], Q95: q[1], Population: math.NaN()}
+		row := SubjectRow{Element: v.elements[i], X: x[i], Observed: v.y[i], Mean: expectation{individual[i]}.means()[0], Q5: q[0], Q95: q[1], Population: math.NaN(), NPDE: math.NaN()}
 		if len(means) > 0 {
 			row.Population = means[i]
 		}

@@ -307,6 +307,7 @@ type replication struct {
 	onlyVisual bool              // nothing but visual predictive checks is made
 	redraw     []string          // parameters that are drawn anew
 	varying    []string          // parameters that describe a population
+	unknown    []predict.Left    // statements on data whose expected value is not known, after expected
 	keptReason error             // why parameters that were to be drawn anew are not
 	parameters map[string]string // see [fit.GenerateOptions]
 

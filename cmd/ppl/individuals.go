@@ -52,6 +52,7 @@ type subjectRowJSON struct {
 	Q5         number  `json:"q5"`         // 5 % quantile of the individual prediction
 	Q95        number  `json:"q95"`        // 95 % quantile of the individual prediction
 	Population *number `json:"population"` // prediction for the mean subject; null if it is not known
+	NPDE       *number `json:"npde"`       // normalised prediction distribution error; null if it is not known
 }
 
 type shrinkageJSON struct {
@@ -72,6 +73,11 @@ Individual predictions are the expected outcomes with the subject's own paramete
 Population predictions are those of a subject whose group-level parameters are at the means
 of their distributions. The table shows the root mean square of the differences between
 observations and predictions. --pointwise writes all predictions. The plots are in ppl report.
+
+Normalised prediction distribution errors (NPDE) are the places of observations among
+replications of new subjects, given earlier observations of the subject, on the scale of a
+standard normal distribution. If their mean is far from 0, or their standard deviation from
+1, the model does not describe the population.
 
 Shrinkage says how much the data say about each level of a term: by how much the posterior
 means of the levels spread less than the levels do. Near 0, the data of each level decide.
@@ -99,21 +105,29 @@ func (o *individualOptions) run(cmd *cobra.Command, args []string) error {
 	}
 	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
-	sets, err := assess.IndividualsOf(ctx, f, assess.IndividualOptions{X: o.x, By: o.by})
+	terms, err := assess.ShrinkageOf(ctx, f)
 	if err != nil {
+		return ended(ctx, cmd.ErrOrStderr(), err)
+	}
+	sets, reason := assess.IndividualsOf(ctx, f, assess.IndividualOptions{X: o.x, By: o.by})
+	if reason != nil {
 		var column *assess.UnknownColumnError
-		if errors.As(err, &column) {
+		unknown := errors.As(reason, &column)
+		if unknown {
 			flag := "--x"
 			if column.Subjects {
 				flag = "--by"
 			}
-			return usagef("the data have no column %s: name one with %s", column.Name, flag)
+			reason = usagef("the data have no column %s: name one with %s", column.Name, flag)
 		}
-		return ended(ctx, cmd.ErrOrStderr(), err)
-	}
-	terms, err := assess.ShrinkageOf(ctx, f)
-	if err != nil {
-		return ended(ctx, cmd.ErrOrStderr(), err)
+		// Without predictions that were asked for, the shrinkage is an answer.
+		switch asked := o.x != "" || o.by != "" || o.pointwise != ""; {
+		case ctx.Err() == nil && !asked && len(terms) > 0:
+		case unknown:
+			return reason
+		default:
+			return ended(ctx, cmd.ErrOrStderr(), reason)
+		}
 	}
 	if o.pointwise != "" {
 		if err := files.Save(o.pointwise, individualsCSV(sets)); err != nil {
@@ -123,7 +137,7 @@ func (o *individualOptions) run(cmd *cobra.Command, args []string) error {
 	if o.json {
 		return writeJSON(cmd.OutOrStdout(), newIndividualsJSON(sets, terms))
 	}
-	return o.show(cmd.OutOrStdout(), sets, terms)
+	return o.show(cmd.OutOrStdout(), sets, terms, reason)
 }
 
 func newIndividualsJSON(sets []assess.Individuals, terms []assess.Shrinkage) individualsJSON {
@@ -137,6 +151,10 @@ func newIndividualsJSON(sets []assess.Individuals, terms []assess.Shrinkage) ind
 				if s.NoPopulation == nil {
 					p := number(r.Population)
 					row.Population = &p
+				}
+				if !math.IsNaN(r.NPDE) {
+					z := number(r.NPDE)
+					row.NPDE = &z
 				}
 				own.Rows = append(own.Rows, row)
 			}
@@ -154,7 +172,7 @@ func newIndividualsJSON(sets []assess.Individuals, terms []assess.Shrinkage) ind
 func individualsCSV(sets []assess.Individuals) []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
-	w.Write([]string{"element", "subject", "x", "observed", "mean", "q5", "q95", "population"})
+	w.Write([]string{"element", "subject", "x", "observed", "mean", "q5", "q95", "population", "npde"})
 	text := func(x float64) string {
 		if math.IsNaN(x) {
 			return "NA"
@@ -164,7 +182,7 @@ func individualsCSV(sets []assess.Individuals) []byte {
 	for _, s := range sets {
 		for _, one := range s.Subjects {
 			for _, r := range one.Rows {
-				w.Write([]string{r.Element, one.Of.Label, text(r.X), text(r.Observed), text(r.Mean), text(r.Q5), text(r.Q95), text(r.Population)})
+				w.Write([]string{r.Element, one.Of.Label, text(r.X), text(r.Observed), text(r.Mean), text(r.Q5), text(r.Q95), text(r.Population), text(r.NPDE)})
 			}
 		}
 	}
@@ -172,8 +190,9 @@ func individualsCSV(sets []assess.Individuals) []byte {
 	return b.Bytes()
 }
 
-// show prints a table of subjects for each outcome, and one of the terms.
-func (o *individualOptions) show(w io.Writer, sets []assess.Individuals, terms []assess.Shrinkage) error {
+// show prints a table of subjects for each outcome, and one of the terms. reason says why there are
+// no subjects.
+func (o *individualOptions) show(w io.Writer, sets []assess.Individuals, terms []assess.Shrinkage, reason error) error {
 	var b strings.Builder
 	for _, s := range sets {
 		head := []string{s.By, "rows of " + s.Name, "mean", "individual"}
@@ -200,10 +219,23 @@ func (o *individualOptions) show(w io.Writer, sets []assess.Individuals, terms [
 	}
 	if !o.quiet {
 		notes := []string{"Columns individual and population have the root mean square of observations minus predictions."}
+		if len(sets) == 0 {
+			notes = nil
+		}
+		if reason != nil {
+			notes = append(notes, fmt.Sprintf("There are no predictions by subject: %v.", reason))
+		}
 		for _, s := range sets {
 			if s.NoPopulation != nil {
 				notes = append(notes, fmt.Sprintf("There are no population predictions: %v.", s.NoPopulation))
 				break
+			}
+		}
+		for _, s := range sets {
+			if n, mean, sd := s.NPDE(); n > 0 {
+				notes = append(notes, fmt.Sprintf("The %d normalised prediction distribution errors (NPDE) of %s have mean %s and standard deviation %s; 0 and 1 are expected.", n, s.Name, fixed(mean, 2), fixed(sd, 2)))
+			} else {
+				notes = append(notes, fmt.Sprintf("%s has no NPDE: %v.", s.Name, s.NoNPDE))
 			}
 		}
 		writeParagraph(&b, "", strings.Join(notes, " "), lineWidth(w))

@@ -252,6 +252,16 @@ parameters { real m; real<lower=0> tau; vector[20] u; } model { m ~ normal(0, 10
 	if got := figuresOf(r, "individual"); len(got) != 16 || len(got[0].Layers) != 4 || !strings.HasPrefix(got[0].Note, "16 of 20 subjects") {
 		t.Errorf("%d plots of subjects, want 16 of 20: %+v", len(got), got)
 	}
+	var of []string
+	for _, f := range figuresOf(r, "goodness") {
+		of = append(of, strings.Join(f.Of, " "))
+		if points := f.Layers[len(f.Layers)-1]; points.Mark != report.Points || len(points.X) != 40 || len(points.Y) != 40 {
+			t.Errorf("goodness of fit of %q: %+v, want 40 points", f.Of, points)
+		}
+	}
+	if got := strings.Join(of, "; "); got != "y individual; y population; y NPDE time; y NPDE population prediction" {
+		t.Errorf("plots of the goodness of fit: %s", got)
+	}
 	if !slices.ContainsFunc(r.Tables, func(t report.Table) bool { return t.Kind == "shrinkage" && len(t.Rows) == 1 && t.Rows[0][0] == "u" }) {
 		t.Error("no table of shrinkages")
 	}

@@ -27,7 +27,7 @@
 //	run.go         the plots of the run: energy, the surface of a tuned sampler
 //	predictive.go  plots that run the model again: replicated data, Pareto k
 //	datakinds.go   checks of kinds of data: groups, counts, censored times
-//	individual.go  individual fits, and shrinkage
+//	individual.go  individual fits, goodness of fit, and shrinkage
 //	vpc.go         visual predictive checks
 //	density.go     densities and histograms
 //	number.go      numbers in JSON

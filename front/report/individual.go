@@ -15,16 +15,12 @@ const maxSubjects = 16
 // individuals draws a figure for each subject, if the data have a column time and one of subjects,
 // and adds a table of shrinkages.
 func individuals(w *work) []Figure {
-	if !w.judged() {
+	if !w.judged() || w.subjects() == nil {
 		return nil
-	}
-	sets, err := assess.IndividualsOf(w.ctx, w.fit, assess.IndividualOptions{})
-	if err != nil {
-		return nil // the data have no such columns, or nothing is expected of their rows
 	}
 	w.shrinkage()
 	var out []Figure
-	for _, s := range sets {
+	for _, s := range w.subjects() {
 		log := logarithmic(s)
 		for k, one := range s.Subjects[:min(len(s.Subjects), maxSubjects)] {
 			f := subject(s, one)
@@ -33,6 +29,78 @@ func individuals(w *work) []Figure {
 				f.Note = fmt.Sprintf("%d of %d subjects are shown: see ppl individuals.", maxSubjects, len(s.Subjects))
 			}
 			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// subjects returns the fits of subjects. There are none if the data have no such columns, or
+// nothing is expected of their rows.
+func (w *work) subjects() []assess.Individuals {
+	if !w.fitted {
+		w.fitted = true
+		if sets, err := assess.IndividualsOf(w.ctx, w.fit, assess.IndividualOptions{}); err == nil {
+			w.outcomes = sets
+		}
+	}
+	return w.outcomes
+}
+
+// maxGoodness is the maximum number of observations in a plot of the goodness of fit.
+const maxGoodness = 5000
+
+// goodness draws observations against individual and population predictions, and NPDE against time
+// and population predictions.
+func goodness(w *work) []Figure {
+	if !w.judged() {
+		return nil
+	}
+	var out []Figure
+	for _, s := range w.subjects() {
+		var x, y, individual, population, npde Values
+		for _, one := range s.Subjects {
+			for _, r := range one.Rows {
+				x, y, npde = append(x, r.X), append(y, r.Observed), append(npde, r.NPDE)
+				individual, population = append(individual, r.Mean), append(population, r.Population)
+			}
+		}
+		step := (len(y) + maxGoodness - 1) / maxGoodness
+		some := func(all Values) (out Values) {
+			for i := 0; i < len(all); i += step {
+				out = append(out, all[i])
+			}
+			return out
+		}
+		log := logarithmic(s)
+		against := func(name string, predicted Values) {
+			low, high := math.Inf(1), math.Inf(-1)
+			for i := range y {
+				low, high = min(low, y[i], predicted[i]), max(high, y[i], predicted[i])
+			}
+			out = append(out, Figure{Kind: "goodness", Of: []string{s.Name, name}, X: Axis{Label: name + " prediction", Log: log && low > 0}, Y: Axis{Label: s.Name, Log: log && low > 0},
+				Layers: []Layer{{Mark: Line, Role: Reference, Label: "equal", X: Values{low, high}, Y: Values{low, high}}, {Mark: Points, Role: Observed, Label: "data", X: some(predicted), Y: some(y)}},
+				Alt:    fmt.Sprintf("%d observations of %s against their %s predictions, with the line where both are equal.", len(y), s.Name, name)})
+		}
+		against("individual", individual)
+		if s.NoPopulation == nil {
+			against("population", population)
+		}
+		n, mean, sd := s.NPDE()
+		if n == 0 {
+			continue
+		}
+		along := func(name string, at Values) {
+			f := Figure{Kind: "goodness", Of: []string{s.Name, "NPDE", name}, X: Axis{Label: name}, Y: Axis{Label: "NPDE of " + s.Name}}
+			for _, level := range []float64{-1.96, 0, 1.96} {
+				f.Layers = append(f.Layers, Layer{Mark: Rule, Role: Reference, Y: Values{level}})
+			}
+			f.Layers = append(f.Layers, Layer{Mark: Points, Role: Observed, Label: "data", X: some(at), Y: some(npde)})
+			f.Alt = fmt.Sprintf("%d NPDE of %s along %s, with mean %.2f and standard deviation %.2f; 0 and 1 are expected.", n, s.Name, name, mean, sd)
+			out = append(out, f)
+		}
+		along(s.X, x)
+		if s.NoPopulation == nil {
+			along("population prediction", population)
 		}
 	}
 	return out

@@ -78,6 +78,8 @@ func Kinds() []Kind {
 			Shows:    "Quantiles of the data along a column: 5 %, 50 % and 95 % of the observations in each bin (lines). Each band has the middle 90 % of the same quantile in replications. Lines that leave their bands show what the model misses: the median how the outcome develops, the outer lines how much it varies."},
 		{Name: "individual", Title: "Individual fits", Scope: OfData, run: individuals,
 			Shows: "The observations of a subject over time, with what the model expects: of the subject, with the middle 90 %, and of a subject at the means of the population. Where the lines of the subject and of the population are apart, the subject's data have moved it. Points far from both show what the model misses."},
+		{Name: "goodness", Title: "Goodness of fit", Scope: OfData, run: goodness,
+			Shows: "The observations of all subjects against the predictions of the model, and normalised prediction distribution errors (NPDE). Points around the line have the right mean. NPDE are standard normal if the model holds: around 0 everywhere, with about one in twenty outside the dashed lines. A trend says what the model misses: how the outcome develops in time, or a covariate. A width that changes says that the variation is not right."},
 		{Name: "rootogram", Title: "Frequencies", Scope: OfData, checks: rootogram,
 			Findings: []string{"predictive-counts"},
 			Shows:    "How often each value of a count occurs in the data, and the middle 90 % of its frequency in replications. On the scale of square roots, deviations of frequent and of rare values can be compared. A point above its interval at 0 means that there are more zeros than the model expects."},

@@ -218,6 +218,9 @@ type work struct {
 
 	tried      bool               // predictive was called
 	replicated *assess.Predictive // nil: the data could not be replicated
+
+	fitted   bool // subjects was called
+	outcomes []assess.Individuals
 }
 
 // New makes the report of a fit. An error means that the context is done. [Report.Notes] lists

@@ -125,6 +125,12 @@ func (e *emitter) planExpected(t *term, p *plan, dist string, kind Kind) (reason
 	return ""
 }
 
+// Categorical reports whether the values of a distribution are categories, which have no mean.
+func Categorical(dist string) bool {
+	m, _ := stdlib.MomentsOf(dist)
+	return m.Categories
+}
+
 // given records that the distribution of observations depends on observed values of the same
 // variable, if it does.
 func (e *emitter) given(t *term) {
