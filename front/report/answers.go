@@ -215,7 +215,12 @@ func (w *work) answers() {
 		order = append(order, ofBounded)
 	}
 	w.parameters()
-	var along []string // variables along which a curve is stated
+	var along []string // variables along which a curve is stated: the expected outcome says the same
+	for _, s := range w.candidates {
+		if s.rank == ofCurves && len(along) < limitOf[ofCurves] {
+			along = append(along, s.about)
+		}
+	}
 	for _, rank := range order {
 		n := 0
 		for _, s := range w.candidates {
@@ -223,9 +228,6 @@ func (w *work) answers() {
 			if s.rank == rank && !repeated && n < limitOf[rank] && len(w.report.Answers) < maxAnswered {
 				w.report.Answers = append(w.report.Answers, s.text)
 				n++
-				if rank == ofCurves {
-					along = append(along, s.about)
-				}
 			}
 		}
 	}

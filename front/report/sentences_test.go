@@ -97,6 +97,21 @@ model { level[1] ~ normal(0, 1); for (t in 2:12) level[t] ~ normal(level[t - 1],
 	}
 }
 
+// TestSeriesIsStatedOnce: along the index of a series there is one sentence, also if the question
+// names the index.
+func TestSeriesIsStatedOnce(t *testing.T) {
+	table := "y,week\n"
+	for i := range 12 {
+		table += fmt.Sprintf("%d.5,%d\n", i%5, i+1)
+	}
+	r := made(t, sampled(t, `// What is the level in each week?
+data { int<lower=0> N; vector[N] y; array[N] int<lower=1, upper=12> week; } parameters { vector[12] level; }
+model { level[1] ~ normal(0, 1); for (t in 2:12) level[t] ~ normal(level[t - 1], 1); y ~ normal(level[week], 1); }`, table), report.Options{})
+	if len(r.Answers) != 1 || !strings.HasPrefix(r.Answers[0], "level is ") || len(figuresOf(r, "effects")) != 1 {
+		t.Errorf("%d effects, answers %q", len(figuresOf(r, "effects")), r.Answers)
+	}
+}
+
 // TestCountsByGroup: numbers by group that are discrete parameters are stated as numbers, are
 // labelled, and their mean is no standard deviation. No expected outcomes by group are shown, since
 // those of another group are not known.
