@@ -132,6 +132,16 @@ func (ls *loops) planned(ax *axis, lp *loop, i value) (n *nest, last int, why st
 	}
 	var tried []*inspect.Found
 	var levels *lanes.Split
+	byLevels := func() *nest {
+		if g := (lanes.Groups{}); levels != nil && g.Refine(ax, levels) {
+			if f := find(inspect.Ways()[0], g); f.Why == "" {
+				if p := plan.Make(&f.Nest.Plan, ls.rep); p.Why == "" {
+					return found(f.Nest, p)
+				}
+			}
+		}
+		return nil
+	}
 	for _, w := range inspect.Ways() {
 		if slices.ContainsFunc(tried, func(f *inspect.Found) bool { return f.Foresees(w, len(lp.across) > 0) }) {
 			continue
@@ -149,7 +159,12 @@ func (ls *loops) planned(ax *axis, lp *loop, i value) (n *nest, last int, why st
 				break
 			}
 			x, p := f.Nest, plan.Make(&f.Nest.Plan, ls.rep)
-			if why = p.Why; why == "" {
+			if why = p.Why; why == "" && levels != nil && p.Carried() > maxStepped {
+				if n := byLevels(); n != nil {
+					return n, 0, ""
+				}
+			}
+			if why == "" {
 				return found(x, p), 0, ""
 			}
 			lp.unplanned(x, p)
@@ -167,12 +182,8 @@ func (ls *loops) planned(ax *axis, lp *loop, i value) (n *nest, last int, why st
 			}
 		}
 	}
-	if g := (lanes.Groups{}); levels != nil && g.Refine(ax, levels) {
-		if f := find(inspect.Ways()[0], g); f.Why == "" {
-			if p := plan.Make(&f.Nest.Plan, ls.rep); p.Why == "" {
-				return found(f.Nest, p), 0, ""
-			}
-		}
+	if n := byLevels(); n != nil {
+		return n, 0, ""
 	}
 	if lp.second != nil { // kept for loops that are carried or unrolled
 		lp.Body, lp.second, lp.across, lp.steps = lp.second, nil, nil, nil

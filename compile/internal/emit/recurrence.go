@@ -40,10 +40,20 @@ type chain struct {
 	init [][]element // values of register k before the scan
 }
 
-// element is an element of a flat array; from is nil if there is none.
+// element is an element of a flat array; from is nil if there is none. Elements with the same name
+// have the same value.
 type element struct {
 	from *value
 	at   int32
+	name name
+}
+
+// name is a value of an element of a variable before a recurrence: a position of the value of a
+// write, or, if write is nil, an element of the variable before the nest.
+type name struct {
+	h     *history
+	write *plan.Write
+	at    int32
 }
 
 // outOfScan reports whether an expression does not depend on the values of the current recurrence,
@@ -53,7 +63,7 @@ func (vs *variables) outOfScan(e ir.Expr) bool {
 	out := vs.functions.SideEffectsIn(e) == 0
 	for v := range ir.Vars(e) {
 		c := vs.cell(v)
-		if o := vs.overlayOf(c); o != nil {
+		if o := vs.overlayOf(c); o != nil && !o.w.Others {
 			c = o.temp
 		}
 		if h := vs.at.nest.watched[c]; h != nil && r.has(h) {
@@ -214,8 +224,9 @@ func (vs *variables) begins(n *nest, h *history, acc lanes.Access, at []plan.Fro
 	vs.at.with(vs.at.in(first), func() { *flat = vs.arr.flatten(vs.valueOf(n, h, rest, some, first, typ), first) })
 	same := func(k int, ch *chain, pos int, e element) bool {
 		was := ch.init[k][pos]
-		return was.from == nil || was.at == e.at && was.from.ref == e.from.ref && was.from.lvl == e.from.lvl
+		return was.from == nil || was.name == e.name || was.at == e.at && was.from.ref == e.from.ref && was.from.lvl == e.from.lvl
 	}
+	base, offsets := acc.FlatBase(nil, r.dom, 0), acc.Offsets()
 	for _, store := range []bool{false, true} {
 		for p, x := range at {
 			if !x.Outside || x.Write == nil {
@@ -226,7 +237,11 @@ func (vs *variables) begins(n *nest, h *history, acc lanes.Access, at []plan.Fro
 				if from[l*width+p].Unread() {
 					continue
 				}
-				e := element{flat, int32(l*width + p)}
+				o := from[l*width+p]
+				e := element{flat, int32(l*width + p), name{h, h.Source(o), base[l] + offsets[p]}}
+				if e.name.write != nil {
+					e.name.at = o.Pos
+				}
 				if !store && !same(x.Distance-l-1, ch, x.Pos, e) {
 					return false
 				}

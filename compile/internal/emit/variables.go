@@ -121,6 +121,8 @@ func (vs *variables) resolve(c *cell, acc lanes.Access) (*cell, lanes.Access) {
 		case o.whole:
 		case acc.Same(o.w.acc, lanes.Innermost(o.w.u.Domain, acc.Axis)): // acc may be known for more iterations
 			acc = lanes.WholeOf(o.temp.shape)
+		case o.w.Others:
+			return c, acc
 		default:
 			panic(&fault{Reason: "elements that were not foreseen"})
 		}

@@ -153,6 +153,10 @@ func (p *planner) addWrite(u *Unit, v *History) (why string) {
 		if t.Variable != v.Variable || t.How == Reads && !u.Compound {
 			continue
 		}
+		if t.How == Reads && p.readsOthers(u, v, t) {
+			w.Others = true
+			continue
+		}
 		w.Whole = w.Whole || t.Some || t.Axis != u.Domain || w.First >= 0 && !u.Touches[w.First].Access.equal(t.Access)
 		w.Add = w.Add && t.How == Adds
 		reading = reading || t.How == Adds
@@ -174,6 +178,28 @@ func (p *planner) addWrite(u *Unit, v *History) (why string) {
 		p.touches[u.ID] = append(p.touches[u.ID], Touch{Variable: v.Variable, Access: access, Axis: u.Domain, How: Reads})
 	}
 	return ""
+}
+
+// readsOthers reports whether a read by a compound unit is of elements of a variable that the unit
+// does not write in the same iteration.
+func (p *planner) readsOthers(u *Unit, v *History, t Touch) bool {
+	for _, w := range u.Touches {
+		if w.Variable != t.Variable || w.How == Reads {
+			continue
+		}
+		if w.Some || t.Some || w.Axis != u.Domain || t.Axis != u.Domain || len(w.Access.Offsets) != 1 || len(t.Access.Offsets) != 1 {
+			return false
+		}
+		to, o := v.elements(w.Access, u.Domain)
+		from, q := v.elements(t.Access, u.Domain)
+		out, skip := w.Access.outIn(u.Domain), t.Access.outIn(u.Domain)
+		for l := range to {
+			if (out == nil || !out[l]) && (skip == nil || !skip[l]) && to[l]+o[0] == from[l]+q[0] {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // schedule numbers the iterations of the units in program order, and lists the writes in it.

@@ -56,8 +56,11 @@ func (p *planner) regular(units []*Unit) (why string) {
 			if t.How != Reads || v.Sum || !slices.ContainsFunc(v.Writes, func(w *Write) bool { return Has(units, w.Unit) }) {
 				continue
 			}
+			access, skip := t.Access, t.Access.outIn(t.Axis)
 			if t.Axis != u.Domain {
-				return Irregular
+				if access, skip = t.inAll(u.Domain); skip == nil {
+					return Irregular
+				}
 			}
 			width := len(t.Access.Offsets)
 			if total += width; total*u.Domain.N > MaxHistory {
@@ -66,10 +69,67 @@ func (p *planner) regular(units []*Unit) (why string) {
 			if width == 0 {
 				continue
 			}
-			if _, ok := v.Pattern(units, v.Origins(u, t.Access, t.Axis, t.Access.outIn(t.Axis)), width); !ok {
+			if _, ok := v.Pattern(units, v.Origins(u, access, u.Domain, skip), width); !ok {
 				return Irregular
 			}
 		}
 	}
 	return ""
+}
+
+// Carried returns the greatest number of elements that one read in a recurrence of the plan takes
+// from a variable that the recurrence writes.
+func (p *Plan) Carried() (most int) {
+	for _, g := range p.Groups {
+		if g.Kind != Recurrence {
+			continue
+		}
+		for _, u := range g.Units {
+			for _, t := range u.Touches {
+				if v := p.Histories[t.Variable.ID]; slices.ContainsFunc(v.Writes, func(w *Write) bool { return Has(g.Units, w.Unit) }) {
+					most = max(most, len(t.Access.Offsets))
+				}
+			}
+		}
+	}
+	return most
+}
+
+// inAll expands the access of a use in some lanes of a domain, as of one side of a choice that data
+// decide, to all its lanes. skip marks those added. It is nil if the use has other lanes.
+func (t *Touch) inAll(domain *Axis) (a Access, skip []bool) {
+	for ax := t.Axis; ax != domain; ax = ax.Parent {
+		if ax == nil || !ax.Subset {
+			return a, nil
+		}
+	}
+	skip = make([]bool, domain.N)
+	for l := range skip {
+		skip[l] = true
+	}
+	a, out := t.Access, t.Access.outIn(t.Axis)
+	wide := a.Axis != nil && a.Axis != domain && domain.Within(a.Axis) // the bases are of some of its lanes
+	var base []int32
+	if wide {
+		base = make([]int32, domain.N)
+	}
+	var up []int32
+	if a.Axis != nil {
+		up = UpTo(t.Axis, a.Axis)
+	}
+	for l, d := range t.Axis.LanesOf(domain) {
+		skip[d] = out != nil && out[l]
+		if !wide {
+			continue
+		}
+		from := l
+		if up != nil {
+			from = int(up[l])
+		}
+		base[d] = a.Base[from]
+	}
+	if a.Out = skip; wide {
+		a.Axis, a.Base = domain, base
+	}
+	return a, skip
 }

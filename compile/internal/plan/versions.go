@@ -51,6 +51,10 @@ type Write struct {
 	// copy.
 	Apart bool
 
+	// Others means that the unit, which is compound, also reads elements that it does not write. It
+	// reads these as other units do.
+	Others bool
+
 	// For a sum, Slot has the sum that each position is part of, and Runs the number of sums. A sum
 	// is a run of additions to one element without another write in between.
 	Slot []int32

@@ -293,6 +293,20 @@ for (n in 1:N) {
   @{if (@c) $h[n] = fmax($h[n], 0.5);¦if (@c) $h[n] += 0.1;¦}
 }
 @t += @{normal_lpdf(y | a, sqrt($h))¦-0.5 * sum(log($h))¦normal_lpdf(y[1:min(N, 5)] | a, sqrt(head($h, min(N, 5))))};`},
+		{name: "first steps of a recurrence", text: `
+vector[N] $x;
+vector[N] $h;
+if (N > 0) { $x[1] = a; $h[1] = s; }
+for (n in @{1¦2}:N) {
+  int k = @k;
+  real m = @{0¦@s};
+  if (n == 1) m = a; else for (j in 1:min(n - 1, @{2¦5})) m += 0.1 * @s * $x[n - j];
+  $x[n] = @{n == 1 ? a : tanh(m)¦n > 3 ? tanh($x[n - 3] + m) : n > 1 ? 0.5 * $x[n - 1] : @s¦tanh(m)};
+  $h[n] = @s;
+  for (j in 1:2) if (n > j@{¦ && c[n] > 1}) $h[n] @{+=¦-=¦*=} @{0.1 * $h[n - j]¦tanh($h[n - j] * @s)¦tanh($x[n - j])};
+  @{¦if (n > 2) $h[n] = tanh($h[n]) + 0.1 * $h[n - 2]; else $h[n] += $x[n];}
+  @t += @{tanh($h[n]) * $x[n]¦$x[n]¦normal_lpdf(y[n] | $x[n], 1 + square(tanh($h[n])))};
+}`},
 		{name: "moving average", text: `
 vector[N] $r;
 for (n in 1:N) {
