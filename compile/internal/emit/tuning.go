@@ -7,8 +7,8 @@ package emit
 const smallTop = 3
 
 // maxStepped is the greatest number of elements that a read in a recurrence takes from earlier
-// steps, if the steps could also be sorted by level. A recurrence that carries an array of 400
-// numbers, a tree of 100 nodes, takes 72 µs; level by level, in lanes, it takes 15.
+// steps, if the steps could also be sorted by level. A tree of 100 nodes takes 72 µs as a
+// recurrence with an array of 400 numbers, and 15 µs level by level, in lanes.
 const maxStepped = 64
 
 // These constants are for loops that carry arrays. Loops of up to inspect.SmallUnrolled iterations

@@ -210,9 +210,9 @@ func (in *inspection) conditional(s *ir.If, rest []ir.Stmt) (sig static.Signal, 
 	return in.at.choose(cond, func() static.Signal { return in.stmts(then) }, func() static.Signal { return in.stmts(els) }), done
 }
 
-// divides reports whether a conditional becomes one unit for each of its statements. It must have a
-// loop, or a single unit is faster: a local level model of 300 days takes 5.5 µs instead of 7.5.
-// The statements must not change its condition.
+// divides reports whether a conditional becomes one unit for each of its statements. It must have
+// a loop, or a single unit is faster: a local level model of 300 days takes 5.5 µs, not 7.5. The
+// statements must not change its condition.
 func (in *inspection) divides(s *ir.If) bool {
 	loop := func(s ir.Stmt) bool { _, is := s.(*ir.For); return is }
 	if !static.Has(s, loop) || static.MayJump(s) || !in.at.isKnown(s.Cond) {
@@ -271,8 +271,8 @@ func (in *inspection) divided(s *ir.If, side ir.Stmt, then bool) {
 	in.rec.leaf(part, nil)
 }
 
-// implies reports whether an inner conditional alone does the same as within a side of an outer one,
-// since its condition is true only where that side is taken.
+// implies reports whether an inner conditional does the same without the outer one, since its
+// condition is true only where the outer one takes this side.
 func (in *inspection) implies(inner, outer *ir.If, then bool) bool {
 	a, known := in.at.lookInt(inner.Cond)
 	b, also := in.at.lookInt(outer.Cond)
@@ -299,8 +299,8 @@ func declares(s ir.Stmt) bool {
 	return is
 }
 
-// trips returns the bounds of a loop and its greatest number of iterations, or one above MediumLoop
-// if data do not decide it.
+// trips returns the bounds of a loop and its greatest number of iterations. The number is above
+// MediumLoop if data do not decide it.
 func (in *inspection) trips(s *ir.For) (from, to lanes.Value, n int64) {
 	if !in.at.isKnown(s.From) || !in.at.isKnown(s.To) {
 		return from, to, MediumLoop + 1
