@@ -68,7 +68,7 @@ type Fit struct {
 	every     int             // if running, Summary uses only one of this many draws
 
 	summarizing sync.Mutex
-	rows        []diagnose.Row // nil until computed
+	figures     diagnose.Figures // empty until computed
 
 	labelled sync.Once
 	labels   []string
@@ -154,18 +154,27 @@ func (f *Fit) SummaryContext(ctx context.Context) ([]diagnose.Row, error) {
 	}
 	f.summarizing.Lock()
 	defer f.summarizing.Unlock()
-	if f.rows == nil {
-		d := f.displayed()
-		if f.every > 1 {
-			d = thinned{d, f.every}
-		}
-		rows, err := (&diagnose.Summarizer{Parallel: f.parallel}).RowsContext(ctx, d, nil, diagnose.AllMeasures)
-		if err != nil {
-			return nil, err
-		}
-		f.rows = rows
+	if err := f.figure(ctx, false); err != nil {
+		return nil, err
 	}
-	return f.rows, nil
+	return f.figures.Rows, nil
+}
+
+// figure computes the figures of the summary, and precisions if they are asked for, unless that is
+// already done. The caller holds the lock.
+func (f *Fit) figure(ctx context.Context, precisions bool) error {
+	if f.figures.Rows != nil && !precisions {
+		return nil
+	}
+	d := f.displayed()
+	if f.every > 1 {
+		d = thinned{d, f.every}
+	}
+	figures, err := (&diagnose.Summarizer{Parallel: f.parallel}).FiguresContext(ctx, d, precisions)
+	if err == nil {
+		f.figures = figures
+	}
+	return err
 }
 
 // SummaryOf computes [Fit.Summary] for some quantities and measures. The quantities are indices in
@@ -216,12 +225,18 @@ func (t thinned) Column(dst []float64, chain, quantity int) []float64 {
 	return dst
 }
 
-// Precision returns the Monte Carlo standard errors of the figures of Summary, row by row.
+// Precision returns the Monte Carlo standard errors of the figures of Summary, row by row. It is
+// computed at the first call; do not modify the slice. To save time, call it before Summary.
 func (f *Fit) Precision() []diagnose.Precision {
 	if f.Err() != nil {
 		return nil
 	}
-	return diagnose.Precisions(f.Draws)
+	f.summarizing.Lock()
+	defer f.summarizing.Unlock()
+	if f.figures.Precisions == nil {
+		f.figure(context.Background(), true)
+	}
+	return f.figures.Precisions
 }
 
 // Findings lists problems with the run, with advice: divergences, chains that disagree, too few
@@ -414,7 +429,7 @@ func (f *Fit) Efficiency() diagnose.Efficiency {
 		warmSeconds += c.Warmup.Elapsed.Seconds()
 		sampSeconds += c.Sampling.Elapsed.Seconds()
 	}
-	return diagnose.EfficiencyOf(f.Summary(), diagnose.Squares(f.Draws), warm, samp, warmSeconds, sampSeconds)
+	return diagnose.EfficiencyOf(f.Summary(), f.figures.Squares, warm, samp, warmSeconds, sampSeconds)
 }
 
 // planned is the number of transitions of a complete chain.

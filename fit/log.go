@@ -27,7 +27,7 @@ func (f *Fit) LogValue() slog.Value {
 		slog.Bool("interrupted", f.Report.Interrupted),
 	}
 	f.summarizing.Lock()
-	rows := f.rows
+	rows := f.figures.Rows
 	f.summarizing.Unlock()
 	if rows != nil {
 		ess, rhat := extremes(rows)

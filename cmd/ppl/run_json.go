@@ -149,9 +149,9 @@ func (s *session) asJSON(failures []error) *runJSON {
 	if r := s.fit.Record(); j.Sampler == "" && r != nil {
 		j.Sampler = r.Option("sampler")
 	}
+	precision, labels := s.fit.Precision(), s.fit.Labels()
 	j.Notes = s.notes()
 	names := s.fit.Names()
-	precision, labels := s.fit.Precision(), s.fit.Labels()
 	for i, r := range s.fit.Summary() {
 		j.Summary = append(j.Summary, summaryRow(names[i], r, precision[i]))
 		if labels != nil {

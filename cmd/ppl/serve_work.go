@@ -588,9 +588,13 @@ func summaryWork(_ context.Context, c *serve.Call) (any, error) {
 	if int64(elements) > c.Limits.Elements {
 		return nil, serve.Passed("elements", "the request has %d numbers, but the limit is %d", elements, c.Limits.Elements)
 	}
-	rows := diagnose.Summarize(d)
+	figures, err := new(diagnose.Summarizer).FiguresContext(context.Background(), d, true)
+	if err != nil {
+		return nil, err
+	}
+	rows := figures.Rows
 	out := summaryAnswer{[]summaryJSON{}, []string{}}
-	for i, p := range diagnose.Precisions(d) {
+	for i, p := range figures.Precisions {
 		out.Summary = append(out.Summary, summaryRow(names[i], rows[i], p))
 	}
 	for _, f := range diagnose.Check(d, rows, diagnose.Options{MaxTreeDepth: -1}) {

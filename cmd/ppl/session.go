@@ -86,6 +86,9 @@ func (s *session) report(stdout, stderr io.Writer) error {
 			return code
 		}
 	}
+	if s.options.json {
+		s.fit.Precision() // first, since it shares work with the summary
+	}
 	if !s.options.quiet {
 		s.remark(stderr)
 	}

@@ -25,6 +25,7 @@ type workspace struct {
 	chains, length int // as given
 	parts, half    int // after splitting: number of half-chains, their length
 	lags           *autocovariances
+	whole          *autocovariances // of chains that are not split; nil: not needed so far
 	indicators     *indicators
 	scores         *scoreTable
 	places         []int32 // index in split of each pooled draw, -1: left out; nil: the same
@@ -54,6 +55,7 @@ type workspace struct {
 	bulkESS, bulkRhat float64 // valid if bulkKnown
 	bulkKnown         bool
 	mean, variance    float64 // valid if momentsKnown
+	deviate           bool    // centred has the draws minus their mean
 	momentsKnown      bool
 }
 
@@ -300,11 +302,25 @@ func (w *workspace) moments() (centre, spread float64) {
 	w.momentsKnown = true
 	defer func() { w.mean, w.variance = centre, spread }()
 	w.centred = append(w.centred[:0], w.pooled...)
-	centre, ok := centreAt(w.centred)
-	if !ok || len(w.pooled) < 2 {
+	centre, w.deviate = centreAt(w.centred)
+	if !w.deviate || len(w.pooled) < 2 {
 		return mean(w.pooled), variance(w.pooled)
 	}
 	return centre, floats.Dot(w.centred, w.centred) / float64(len(w.centred)-1)
+}
+
+// deviations returns the draws minus their mean. They must be finite.
+func (w *workspace) deviations() []float64 {
+	w.moments()
+	if w.deviate {
+		return w.centred
+	}
+	centre := mean(w.pooled)
+	for i, v := range w.pooled {
+		w.centred[i] = v - centre
+	}
+	w.deviate = true
+	return w.centred
 }
 
 // centreAt subtracts the mean from x and returns it, corrected for rounding. Constant values become

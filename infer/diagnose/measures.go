@@ -262,8 +262,17 @@ func (w *workspace) essSquares() float64 {
 	if !w.finite || !w.varying {
 		return math.NaN()
 	}
-	centre := mean(w.pooled)
-	return w.ess(w.splitInto(func(v float64) float64 { return (v - centre) * (v - centre) }))
+	deviations := w.deviations()
+	if w.places == nil {
+		floats.MulTo(w.ranks, deviations, deviations)
+		return w.ess(w.ranks)
+	}
+	for i, place := range w.places {
+		if place >= 0 {
+			w.ranks[place] = deviations[i] * deviations[i]
+		}
+	}
+	return w.ess(w.ranks)
 }
 
 func (w *workspace) essQuantile(p float64) float64 {
@@ -297,21 +306,19 @@ func (w *workspace) mcseMean() float64 {
 	return math.Sqrt(spread) / math.Sqrt(w.essMean())
 }
 
-func (w *workspace) mcseSD() float64 {
+func (w *workspace) mcseSD() float64 { return w.mcseSDOf(w.essSquares()) }
+
+// mcseSDOf is mcseSD, given the effective sample size of the squared deviations.
+func (w *workspace) mcseSDOf(essSquares float64) float64 {
 	if !w.finite || !w.varying {
 		return math.NaN()
 	}
-	centre := mean(w.pooled)
-	second, fourth := 0.0, 0.0
-	for _, v := range w.pooled {
-		square := (v - centre) * (v - centre)
-		second += square
-		fourth += square * square
-	}
-	second /= float64(len(w.pooled))
-	fourth /= float64(len(w.pooled))
-	ess := w.essSquares()
-	return math.Sqrt((fourth - second*second) / ess / second / 4)
+	deviations := w.deviations()
+	n := float64(len(deviations))
+	squares := w.folds[:len(deviations)]
+	floats.MulTo(squares, deviations, deviations)
+	second, fourth := sum(squares)/n, floats.Dot(squares, squares)/n
+	return math.Sqrt((fourth - second*second) / essSquares / second / 4)
 }
 
 func (w *workspace) mcseQuantile(p float64) float64 {

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"context"
 	"math"
 	"sync/atomic"
 
@@ -21,22 +22,31 @@ type Precision struct {
 // the same draws.
 func Precisions(d Draws) []Precision {
 	out := make([]Precision, len(d.Names()))
-	new(Summarizer).each(d, all(len(out)), func(q int, w *workspace) {
-		nan := math.NaN()
-		if w == nil {
-			out[q] = Precision{MCSESD: nan, MCSEQ5: nan, MCSEQ50: nan, MCSEQ95: nan, ESSSquares: nan}
-			return
-		}
-		p := &out[q]
-		for start := 0; start < len(w.pooled); start += w.length {
-			capped, uncapped := InitialMonotoneESS(w.pooled[start : start+w.length])
-			p.Geyer += capped
-			p.GeyerUncapped += uncapped
-		}
-		p.MCSESD, p.ESSSquares = w.mcseSD(), w.essSquares()
-		p.MCSEQ5, p.MCSEQ50, p.MCSEQ95 = w.mcseQuantile(0.05), w.mcseQuantile(0.5), w.mcseQuantile(0.95)
-	})
+	new(Summarizer).each(d, all(len(out)), func(q int, w *workspace) { out[q] = w.precision() })
 	return out
+}
+
+// undefined is the precision of a quantity without draws.
+func undefined() Precision {
+	nan := math.NaN()
+	return Precision{MCSESD: nan, MCSEQ5: nan, MCSEQ50: nan, MCSEQ95: nan, ESSSquares: nan}
+}
+
+// precision measures the loaded quantity; w is nil if there are no draws.
+func (w *workspace) precision() Precision {
+	if w == nil {
+		return undefined()
+	}
+	var p Precision
+	for start := 0; start < len(w.pooled); start += w.length {
+		capped, uncapped := w.geyer(w.pooled[start : start+w.length])
+		p.Geyer += capped
+		p.GeyerUncapped += uncapped
+	}
+	p.ESSSquares = w.essSquares()
+	p.MCSESD = w.mcseSDOf(p.ESSSquares)
+	p.MCSEQ5, p.MCSEQ50, p.MCSEQ95 = w.mcseQuantile(0.05), w.mcseQuantile(0.5), w.mcseQuantile(0.95)
+	return p
 }
 
 // Squares computes [ESSSquares] of every quantity, in the order of [Summarize].
@@ -48,6 +58,47 @@ func Squares(d Draws) []float64 {
 		}
 	})
 	return out
+}
+
+// Figures has the figures of all quantities of a run, in the order of the quantities.
+type Figures struct {
+	Rows    []Row
+	Squares []float64 // as [Squares] computes them
+
+	// nil if not asked for
+	Precisions []Precision
+}
+
+// FiguresContext computes [Figures] from the draws of d, and precisions only if they are asked for.
+// The parts share the reading and the sort of the draws. It stops like [Summarizer.RowsContext].
+func (s *Summarizer) FiguresContext(ctx context.Context, d Draws, precisions bool) (Figures, error) {
+	if ctx == nil {
+		return Figures{}, errNoContext
+	}
+	names := d.Names()
+	f := Figures{Rows: make([]Row, len(names)), Squares: make([]float64, len(names))}
+	if precisions {
+		f.Precisions = make([]Precision, len(names))
+	}
+	s.each(d, all(len(names)), func(q int, w *workspace) {
+		if ctx.Err() != nil {
+			return
+		}
+		f.Rows[q] = w.row(names[q], AllMeasures)
+		switch {
+		case precisions:
+			f.Precisions[q] = w.precision()
+			f.Squares[q] = f.Precisions[q].ESSSquares
+		case w == nil:
+			f.Squares[q] = math.NaN()
+		default:
+			f.Squares[q] = w.essSquares()
+		}
+	})
+	if ctx.Err() != nil {
+		return Figures{}, context.Cause(ctx)
+	}
+	return f, nil
 }
 
 // all returns the numbers 0, 1, … n−1.

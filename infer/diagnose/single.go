@@ -57,6 +57,21 @@ func AutoCorrelation(x []float64, maxLag int) []float64 {
 // constant chain or fewer than four draws. The estimator assumes a stationary reversible chain and
 // uses only one chain: to judge a run, use [ESSBulk].
 func InitialMonotoneESS(x []float64) (capped, uncapped float64) {
+	return monotoneESS(x, func() *autocovariances { return newAutocovariances(len(x)) })
+}
+
+// geyer is InitialMonotoneESS for one of the chains.
+func (w *workspace) geyer(x []float64) (capped, uncapped float64) {
+	return monotoneESS(x, func() *autocovariances {
+		if w.whole == nil {
+			w.whole = newAutocovariances(w.length)
+		}
+		return w.whole
+	})
+}
+
+// monotoneESS is InitialMonotoneESS; memory returns autocovariances for the length of x.
+func monotoneESS(x []float64, memory func() *autocovariances) (capped, uncapped float64) {
 	for _, v := range x {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return math.NaN(), math.NaN()
@@ -65,7 +80,7 @@ func InitialMonotoneESS(x []float64) (capped, uncapped float64) {
 	if len(x) < 4 || constant(x) {
 		return math.NaN(), math.NaN()
 	}
-	covariances := newAutocovariances(len(x))
+	covariances := memory()
 	covariances.reset(x)
 	variance := covariances.at(0)
 	sum, running := 0.0, math.Inf(1)

@@ -106,11 +106,13 @@ func (s *Summarizer) Rows(d Draws, quantities []int, measures Measures) []Row {
 	return rows
 }
 
+var errNoContext = errors.New("diagnose: there is no context; context.Background() is one that never ends")
+
 // RowsContext is [Summarizer.Rows], but stops between two quantities when ctx ends. The error is
 // then the cause of ctx.
 func (s *Summarizer) RowsContext(ctx context.Context, d Draws, quantities []int, measures Measures) ([]Row, error) {
 	if ctx == nil {
-		return nil, errors.New("diagnose: there is no context; context.Background() is one that never ends")
+		return nil, errNoContext
 	}
 	names := d.Names()
 	if quantities == nil {
@@ -118,11 +120,6 @@ func (s *Summarizer) RowsContext(ctx context.Context, d Draws, quantities []int,
 	}
 	rows := make([]Row, len(quantities))
 	s.each(d, quantities, func(i int, w *workspace) {
-		if w == nil {
-			nan := math.NaN()
-			rows[i] = Row{names[quantities[i]], nan, nan, nan, nan, nan, nan, nan, nan, nan, 0}
-			return
-		}
 		if ctx.Err() == nil {
 			rows[i] = w.row(names[quantities[i]], measures)
 		}
@@ -234,10 +231,13 @@ func (s *Summarizer) give(w *workspace) {
 	}
 }
 
-// row measures the loaded quantity.
+// row measures the loaded quantity; w is nil if there are no draws.
 func (w *workspace) row(name string, measures Measures) Row {
 	nan := math.NaN()
 	row := Row{name, nan, nan, nan, nan, nan, nan, nan, nan, nan, 0}
+	if w == nil {
+		return row
+	}
 	if !w.usable {
 		w.rest(&row, measures)
 		return row

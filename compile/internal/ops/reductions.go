@@ -141,39 +141,42 @@ func sumLog(a []float64) float64 {
 	const (
 		fraction = 1<<52 - 1
 		one      = 1023 << 52
+		// A product of eight numbers from smallest up to 2^64 neither overflows nor underflows.
+		smallest = (1023 - 64) << 52 // 2^-64
+		octaves  = 7                 // logarithm of the number of octaves between the two
 	)
 	var p [4]float64
-	exponents, odd := 0, 0.0
-	p0, p1, p2, p3 := 1.0, 1.0, 1.0, 1.0
-	i := 0
-	// The same as the loop below, with the products in registers, as long as all four numbers are
-	// normal.
-	for ; i+4 <= len(a); i += 4 {
-		x := (*[4]float64)(a[i:])
-		b0, b1, b2, b3 := math.Float64bits(x[0]), math.Float64bits(x[1]), math.Float64bits(x[2]), math.Float64bits(x[3])
-		e0, e1, e2, e3 := b0>>52, b1>>52, b2>>52, b3>>52
-		if e0-1 >= 0x7fe || e1-1 >= 0x7fe || e2-1 >= 0x7fe || e3-1 >= 0x7fe {
-			break
-		}
-		exponents += int(e0+e1) + int(e2+e3) - 4*1023
-		p0 *= math.Float64frombits(b0&fraction | one)
-		p1 *= math.Float64frombits(b1&fraction | one)
-		p2 *= math.Float64frombits(b2&fraction | one)
-		p3 *= math.Float64frombits(b3&fraction | one)
+	for i := range p {
+		p[i] = 1
 	}
-	p[0], p[1], p[2], p[3] = p0, p1, p2, p3
-	for ; i < len(a); i++ {
-		x := a[i]
-		bits := math.Float64bits(x)
-		e := bits >> 52
-		if e-1 >= 0x7fe { // not a positive normal number
-			odd += routines.Log(x)
+	exponents, odd, eights := 0, 0.0, 1.0
+	take := func(a []float64) {
+		for i, x := range a {
+			bits := math.Float64bits(x)
+			e := bits >> 52
+			if e-1 >= 0x7fe { // not a positive normal number
+				odd += routines.Log(x)
+				continue
+			}
+			exponents += int(e) - 1023
+			p[i&3] *= math.Float64frombits(bits&fraction | one)
+		}
+	}
+	for ; len(a) >= 8; a = a[8:] {
+		x := (*[8]float64)(a)
+		far := (math.Float64bits(x[0]) - smallest) | (math.Float64bits(x[1]) - smallest) | (math.Float64bits(x[2]) - smallest) |
+			(math.Float64bits(x[3]) - smallest) | (math.Float64bits(x[4]) - smallest) | (math.Float64bits(x[5]) - smallest) |
+			(math.Float64bits(x[6]) - smallest) | (math.Float64bits(x[7]) - smallest)
+		if far>>(52+octaves) != 0 {
+			take(x[:])
 			continue
 		}
-		exponents += int(e) - 1023
-		p[i&3] *= math.Float64frombits(bits&fraction | one)
+		bits := math.Float64bits(((x[0] * x[1]) * (x[2] * x[3])) * ((x[4] * x[5]) * (x[6] * x[7])))
+		exponents += int(bits>>52) - 1023
+		eights *= math.Float64frombits(bits&fraction | one)
 	}
-	return float64(float64(exponents)*math.Ln2) + math.Log(p[0]*p[1]*(p[2]*p[3])) + odd
+	take(a)
+	return float64(float64(exponents)*math.Ln2) + math.Log((p[0]*p[1])*(p[2]*p[3])*eights) + odd
 }
 
 // sumLog1p returns the sum of log1p a for numbers between 0 and 1. This is the logarithm of the

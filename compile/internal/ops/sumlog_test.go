@@ -41,8 +41,22 @@ func TestSumLog(t *testing.T) {
 		}
 		check(a)
 	}
+	// The ends of the range within which eight numbers are multiplied, and numbers beyond them.
+	for _, x := range []float64{0x1p-64, math.Nextafter(0x1p-64, 0), 0x1p64, math.Nextafter(0x1p64, 0)} {
+		for _, n := range []int{7, 8, 9, 16, 17, 999} {
+			a := make([]float64, n)
+			for i := range a {
+				a[i] = x
+			}
+			check(a)
+			for i, v := range odd {
+				a[(i+n)%n] = v
+			}
+			check(a)
+		}
+	}
 	// With 998 and 999 elements, the products of mantissas are the largest; they must not overflow.
-	for _, n := range []int{0, 1, 2, 3, 4, 5, 998, 999} {
+	for _, n := range []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 998, 999} {
 		a := make([]float64, n)
 		for i := range a {
 			a[i] = math.Nextafter(2, 0)
