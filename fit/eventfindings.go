@@ -264,7 +264,7 @@ func massesText(events []reportedEvent, rows []diagnose.Row) string {
 		mass := probability(figures[fmt.Sprint("mass_", i+1)])
 		switch {
 		case figures[fmt.Sprint("laplace_", i+1)] != 0:
-			mass += " (of a normal approximation)"
+			mass += " (by importance sampling)"
 		case figures[fmt.Sprint("error_", i+1)] > 0.005:
 			mass += fmt.Sprintf(" ± %.2g", math.Ceil(100*figures[fmt.Sprint("error_", i+1)])/100)
 		}
