@@ -226,8 +226,8 @@ func (w *chain) occupied(v *verdict, candidates []*mode) (bool, error) {
 // weigh returns the candidates with masses estimated by importance sampling from their normal
 // distributions, unless the masses of these are smaller. The draws are shared among the chains.
 // Where the target is bent, as in a random walk with an unknown scale and independent innovations,
-// the mass of a normal distribution fitted at the end of a climb was too large by up to 40 nats, and
-// a run was told of a mode that does not exist.
+// the mass of a normal distribution fitted at the end of a climb can be too large by 40 nats. Runs
+// then reported modes that do not exist.
 func (w *chain) weigh(candidates []*mode) ([]*mode, error) {
 	if len(candidates) == 0 {
 		return nil, nil

@@ -185,9 +185,9 @@ func (c counts) LogDensityGrad(x, g []float64) (float64, error) {
 	return lp, nil
 }
 
-// TestBentMode uses a posterior with one mode that is bent. Climbs end in different parts of it. The
-// normal distributions fitted there can have more mass than the whole posterior; with that as their
-// mass, seeds 3 and 6 reported modes that do not exist.
+// TestBentMode uses a posterior with one mode that is bent. Climbs end in different parts of it.
+// The normal distributions fitted there can have more mass than the whole posterior. With these
+// masses, seeds 3 and 6 reported modes that do not exist.
 func TestBentMode(t *testing.T) {
 	target := counts{7, 8, 4, 10, 6, 6, 7, 8, 10, 11, 10, 10, 20, 12, 23, 15, 12, 9, 18, 21, 12, 15, 12, 19, 17, 15, 19, 22, 23, 27, 27, 26, 16, 16, 22, 23, 19, 24, 25, 22}
 	for k := range uint64(short.Of(12, 4)) {
