@@ -224,13 +224,15 @@ func (d *drawn) execute(u *Unit, lane int) {
 		if t.How == Reads {
 			continue
 		}
-		a := t.Access
+		a, w := t.Access, d.plan.of(t).Of(u)
 		for _, other := range u.Touches { // of a compound unit, and of one that is vague: everything
-			if other.Variable == t.Variable && (other.How != Reads || u.Compound) && (other.Some || !slices.Equal(elements(other.Access, t.Variable, u.Domain, lane), elements(a, t.Variable, u.Domain, lane))) {
+			reads, writes := elements(other.Access, t.Variable, u.Domain, lane), elements(t.Access, t.Variable, u.Domain, lane)
+			apart := w != nil && w.Others && other.How == Reads && !other.Some && !slices.ContainsFunc(reads, func(e int) bool { return slices.Contains(writes, e) })
+			if other.Variable == t.Variable && !apart && (other.How != Reads || u.Compound) && (other.Some || !slices.Equal(reads, writes)) {
 				a = t.Variable.Whole()
 			}
 		}
-		if w := d.plan.of(t).Of(u); w != nil && w.Whole { // in some lane they differ
+		if w != nil && w.Whole { // in some lane they differ
 			a = t.Variable.Whole()
 		}
 		for pos, e := range elements(a, t.Variable, u.Domain, lane) {
@@ -280,6 +282,11 @@ func TestRandomNests(t *testing.T) {
 			fail("planning changed the nest, which was\n%s", before)
 		}
 		d.checkOrigins(fail)
+		for _, v := range plan.Histories {
+			if slices.ContainsFunc(v.Writes, func(w *Write) bool { return w.Others && !w.Whole }) {
+				counts["others"]++
+			}
+		}
 		if plan.Why != "" {
 			counts["refused"]++
 			if levels := Levels(d.Nest, plan); levels != nil {
@@ -290,7 +297,7 @@ func TestRandomNests(t *testing.T) {
 		d.checkOrder(plan, counts, fail)
 	}
 	t.Log(counts)
-	for _, kind := range []string{"lanes", "sum", "recurrence", "refused", "levels", "private"} {
+	for _, kind := range []string{"lanes", "sum", "recurrence", "refused", "levels", "private", "others"} {
 		if counts[kind] < 50 {
 			t.Errorf("only %d cases of %s", counts[kind], kind)
 		}
