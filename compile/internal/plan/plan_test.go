@@ -262,7 +262,7 @@ func (unbounded) Back(int64)          {}
 // in the sequential program, and a plan must compute each version before it is read.
 func TestRandomNests(t *testing.T) {
 	counts := map[string]int{}
-	for seed := range uint64(10_000) {
+	for seed := range uint64(25_000) {
 		d := drawNest(rand.New(rand.NewPCG(seed, 1)))
 		before := ""
 		if seed%50 == 0 {
