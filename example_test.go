@@ -34,13 +34,13 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	positive := effect.Probability(func(mu float64) bool { return mu > 0 })
-	fmt.Printf("mean %.0f, above 0 with probability %.1f\n", effect.Row().Mean, positive)
+	above := effect.Probability(func(mu float64) bool { return mu > 2 })
+	fmt.Printf("sd %.0f, above 2 with probability %.1f\n", effect.Row().SD, above)
 	for _, f := range fit.Findings() {
 		log.Println(f.Summary, f.Advice) // such as divergences
 	}
 	// Output:
-	// mean 7, above 0 with probability 0.9
+	// sd 4, above 2 with probability 0.9
 }
 
 const coin = `
