@@ -7,6 +7,7 @@
 //	evaluate.go  sight: what is known at a statement, by package known
 //	uses.go      recorder: the elements that units read and write
 //	units.go     inspection: the units of a nest, and the iterations in which they run
+//	divide.go    conditionals that become one unit for each of their statements
 //
 // The inspector walks the body of a loop once for all its iterations. Integers that data decide
 // have a value per lane. A condition that data decide splits the lanes; an inner loop multiplies
