@@ -33,8 +33,8 @@ type side struct {
 	then bool
 }
 
-// stmt inspects a statement of the side in its own conditional. Short loops are unrolled, so that the
-// elements that their iterations use are known.
+// stmt inspects a statement of the side in its own conditional. Short loops are unrolled, so that
+// the elements that their iterations use are known.
 func (d side) stmt(s ir.Stmt) {
 	in := d.in
 	switch t := s.(type) {
@@ -78,8 +78,8 @@ func (d side) stmt(s ir.Stmt) {
 	in.rec.leaf(part, nil)
 }
 
-// implied reports whether a conditional alone does the same as within the side, since its condition is
-// true only where the side is taken.
+// implied reports whether a conditional alone does the same as within the side, since its condition
+// is true only where the side is taken.
 func (d side) implied(inner *ir.If) bool {
 	a, known := d.in.at.lookInt(inner.Cond)
 	b, also := d.in.at.lookInt(d.of.Cond)
