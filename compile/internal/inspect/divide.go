@@ -34,7 +34,8 @@ type side struct {
 }
 
 // stmt inspects a statement of the side in its own conditional. Short loops are unrolled, so that
-// the elements that their iterations use are known.
+// the elements that their iterations use are known. A jump would end one of these units instead of
+// an iteration, so loops with jumps stay whole.
 func (d side) stmt(s ir.Stmt) {
 	in := d.in
 	switch t := s.(type) {
@@ -49,7 +50,7 @@ func (d side) stmt(s ir.Stmt) {
 		}
 	case *ir.For:
 		from, to, trips := in.trips(t)
-		if trips > MediumLoop {
+		if trips > MediumLoop || static.MayJump(t.Body) {
 			break
 		}
 		body := t.Body

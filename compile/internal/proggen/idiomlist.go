@@ -300,7 +300,7 @@ if (N > 0) { $x[1] = a; $h[1] = s; }
 for (n in @{1¦2}:N) {
   int k = @k;
   real m = @{0¦@s};
-  if (n == 1) m = a; else for (j in 1:min(n - 1, @{2¦5})) m += 0.1 * @s * $x[n - j];
+  if (n == 1) m = a; else for (j in 1:min(n - 1, @{2¦5})) { @{¦¦if (c[n] > 1) break;¦if (c[n - j] == 2) continue;} m += 0.1 * @s * $x[n - j]; }
   $x[n] = @{n == 1 ? a : tanh(m)¦n > 3 ? tanh($x[n - 3] + m) : n > 1 ? 0.5 * $x[n - 1] : @s¦tanh(m)};
   $h[n] = @s;
   for (j in 1:2) if (n > j@{¦ && c[n] > 1}) $h[n] @{+=¦-=¦*=} @{0.1 * $h[n - j]¦tanh($h[n - j] * @s)¦tanh($x[n - j])};
