@@ -14,6 +14,7 @@ import (
 
 	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/front/report"
+	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/model"
 	"github.com/ppl-lang/ppl/study"
@@ -180,13 +181,32 @@ func printStudy(w io.Writer, r *study.Report, vars string) error {
 	return err
 }
 
+// findingsInWords describes the findings about fits for the page of a study, by code.
+var findingsInWords = map[string]string{
+	"no-draws": "no draws", "incomplete": "incomplete: interrupted, or chains failed", "few-draws": "too few draws", "stuck-chain": "a chain never moved",
+	"divergences": "divergent transitions", "treedepth": "trajectories cut short at the depth limit", "acceptance": "most proposals were rejected",
+	"restarts": "too few restarts of chains", "ebfmi": "the energy changes too slowly (E-BFMI)", "undefined": "undefined values", "rhat": "the chains do not agree (R-hat)",
+	"ess": "too few effective draws", "one-chain": "only one chain", "shared-start": "all chains began at the same place", "constant": "constant quantities",
+	infer.EventRestart: "chains were started again in warm-up", infer.EventDropped: "chains stuck or far from the others", infer.EventUnsettled: "warm-up has not settled",
+	infer.EventModes: "several modes", infer.EventLegs: "estimates of log Z disagree",
+	"generated": "generated quantities could not be computed", "data": "the data cannot be read", "panic": "a fault of ppl", "lost": "the process ended without a result",
+}
+
+// findingWords describes a finding in words, with its code, which results.csv has.
+func findingWords(code string) string {
+	if words, ok := findingsInWords[code]; ok {
+		return words + " [" + code + "]"
+	}
+	return code
+}
+
 // studyPage returns the content of the page of a study.
 func studyPage(r *study.Report, title string) *report.Study {
 	s := &report.Study{Title: title, Choose: "ppl report --vars", Well: r.Problems+r.Failed == 0, Program: "ppl " + model.Version(), Made: time.Now(), Times: report.Counts{From: r.Times.From, Step: r.Times.Step, N: r.Times.Counts, Above: r.Times.Above}}
 	s.Verdict = fmt.Sprintf("%s: %d without problems, %d with problems, %d failed", count(r.Fits, "fit", "fits"), r.OK, r.Problems, r.Failed)
 	if r.Seconds > 0 {
-		s.Facts = []report.Fact{{Name: "A fit takes", Value: seconds(r.Time.Median)}, {Name: "95 % at most", Value: seconds(r.Time.Q95)},
-			{Name: "All take", Value: clockOf(r.Seconds)}, {Name: "In sampling", Value: fmt.Sprintf("%.0f %%", 100*r.Sampling/r.Seconds)}}
+		s.Facts = []report.Fact{{Name: "Median time of a fit", Value: seconds(r.Time.Median)}, {Name: "95 % of fits within", Value: seconds(r.Time.Q95)},
+			{Name: "Total time", Value: clockOf(r.Seconds)}, {Name: "Share of sampling", Value: fmt.Sprintf("%.0f %%", 100*r.Sampling/r.Seconds)}}
 	}
 	for _, cpu := range slices.Sorted(maps.Keys(r.CPUs)) {
 		s.Facts = append(s.Facts, report.Fact{Name: "Instructions", Value: cpu})
@@ -195,7 +215,7 @@ func studyPage(r *study.Report, title string) *report.Study {
 		t := report.Table{Kind: "findings", Title: "Findings", Columns: []report.Column{{Name: "finding"}, {Name: "fits"}, {Name: "of 100", Decimals: 1}}}
 		for _, code := range byCount(r.Findings) {
 			n := float64(r.Findings[code])
-			t.Rows = append(t.Rows, []any{code, report.Number(n), report.Number(100 * n / float64(r.Fits))})
+			t.Rows = append(t.Rows, []any{findingWords(code), report.Number(n), report.Number(100 * n / float64(r.Fits))})
 		}
 		s.Tables = append(s.Tables, t)
 	}

@@ -62,6 +62,9 @@ func parametersOf(names []string, reports []*Report) Table {
 			if s.Grouped != nil && s.Grouped[i] || s.Aside != nil && s.Aside[i] {
 				continue
 			}
+			if s.Label != nil && s.Label[i] != "" {
+				name += " " + s.Label[i]
+			}
 			if cells[name] == nil {
 				order = append(order, name)
 				cells[name] = slices.Repeat([]any{""}, len(reports))

@@ -19,6 +19,7 @@ type Axis struct {
 	Label string   `json:"label"`           // label
 	Log   bool     `json:"log,omitempty"`   // whether the axis is logarithmic
 	Zero  bool     `json:"zero,omitempty"`  // whether the axis begins at zero
+	Whole bool     `json:"whole,omitempty"` // whether the values are counts, with ticks at whole numbers
 	Names []string `json:"names,omitempty"` // names of the positions 0, 1, …, instead of numbers
 	Range []Number `json:"range,omitempty"` // smallest and largest value shown; without it, those of the data
 }

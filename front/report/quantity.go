@@ -96,7 +96,7 @@ func trace(w *work, c *columns) Figure {
 const rankBins = 20
 
 func rankHistogram(w *work, c *columns) Figure {
-	f := Figure{X: Axis{Label: "rank among all draws"}, Y: Axis{Label: "draws", Zero: true}, Layers: []Layer{}}
+	f := Figure{X: Axis{Label: "rank among all draws"}, Y: Axis{Label: "draws", Zero: true, Whole: true}, Layers: []Layer{}}
 	type place struct {
 		v            float64
 		chain, order int

@@ -129,7 +129,7 @@ func (s *Study) data() *studyJSON {
 	j := &studyJSON{Title: s.Title, Verdict: s.Verdict, Well: s.Well, Facts: s.Facts, Program: s.Program, Made: s.Made.UTC().Format(time.RFC3339),
 		Choose: s.Choose, Kinds: StudyKinds(), Tables: append([]Table{}, s.Tables...), HeldOut: s.HeldOut, Figures: [][]Figure{}, Coverage: []Figure{}, Times: []Figure{}, Notes: append([]string{}, s.Notes...)}
 	if len(s.Times.N) > 0 {
-		j.Times = append(j.Times, Figure{Kind: "study-times", X: Axis{Label: "seconds"}, Y: Axis{Label: "fits", Zero: true}, Layers: []Layer{s.Times.layer(First, "")}, Note: s.Times.note(),
+		j.Times = append(j.Times, Figure{Kind: "study-times", X: Axis{Label: "seconds"}, Y: Axis{Label: "fits", Zero: true, Whole: true}, Layers: []Layer{s.Times.layer(First, "")}, Note: s.Times.note(),
 			Alt: "How long the fits have taken"})
 	}
 	j.Summary = s.summary()
@@ -224,7 +224,7 @@ func (c *Counts) note() string {
 // figures returns the plots of a quantity.
 func (q *StudyQuantity) figures() []Figure {
 	of := []string{q.label()}
-	fits := Axis{Label: "fits", Zero: true}
+	fits := Axis{Label: "fits", Zero: true, Whole: true}
 	rhat := Figure{Kind: "study-rhat", Of: of, X: Axis{Label: "R-hat"}, Y: fits, Note: q.RhatCounts.note(),
 		Alt: fmt.Sprintf("R-hat of %s: median %.3f, at most %.3f", q.label(), q.Rhat, q.RhatMax)}
 	if len(q.RhatCounts.N) > 0 {
@@ -254,7 +254,7 @@ func (q *StudyQuantity) figures() []Figure {
 func (q *StudyQuantity) ranks() Figure {
 	classes := float64(len(q.Ranks))
 	c := Counts{From: 0, Step: 1 / classes, N: q.Ranks}
-	return Figure{Kind: "study-ranks", Of: []string{q.label()}, X: Axis{Label: "rank, as a share of the draws", Range: []Number{0, 1}}, Y: Axis{Label: "fits", Zero: true},
+	return Figure{Kind: "study-ranks", Of: []string{q.label()}, X: Axis{Label: "rank, as a share of the draws", Range: []Number{0, 1}}, Y: Axis{Label: "fits", Zero: true, Whole: true},
 		Layers: []Layer{
 			{Mark: Band, Role: Reference, Label: "99 % of uniform ranks", X: Values{0, 1}, Low: Values{q.RanksLow, q.RanksLow}, High: Values{q.RanksHigh, q.RanksHigh}},
 			{Mark: Rule, Role: Reference, Y: Values{float64(q.Ranked) / classes}},

@@ -49,14 +49,14 @@ func (w *work) aside() []bool {
 }
 
 // levels names the elements of variables that a factor of the data chooses, as those of alpha in
-// alpha[arm]. Quantities that had names before are group-level terms.
+// alpha[arm].
 func (w *work) levels() {
 	s := &w.report.Summary
 	s.Label = slices.Clone(s.Label)
 	if s.Label != nil {
 		s.Grouped = make([]bool, len(w.names))
 		for i, l := range s.Label {
-			s.Grouped[i] = l != ""
+			s.Grouped[i] = l != "" && w.rank(variableOf(w.names[i])) > 0
 		}
 	}
 	values, err := w.fit.Data()

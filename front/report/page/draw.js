@@ -64,8 +64,9 @@ function scale(axis, layers, from, to) {
   return to_;
 }
 
-// ticks are about n round values within a scale, with their texts.
-function ticks(sc, n) {
+// ticks are about n round values within a scale, with their texts: two at least, and
+// whole numbers on an axis of counts.
+function ticks(sc, n, whole) {
   if (sc.log) {
     const out = [], a = Math.floor(Math.log10(sc.low)), b = Math.ceil(Math.log10(sc.high));
     const wide = b - a > 3;
@@ -79,7 +80,9 @@ function ticks(sc, n) {
     return out.filter((_, i) => i % each === 0);
   }
   const span = sc.high - sc.low, rough = span / Math.max(1, n), unit = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((m) => m * unit).find((m) => m >= rough * 0.999);
+  const inside = (step) => Math.floor(sc.high / step + 1e-9) - Math.ceil(sc.low / step - 1e-9) + 1;
+  let step = [10, 5, 2, 1, 0.5].map((m) => m * unit).filter((m, k, all) => k === 0 || m >= rough * 0.999 || inside(all[k - 1]) < 2).at(-1);
+  if (whole) step = Math.max(1, Math.round(step));
   const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
   const big = Math.max(Math.abs(sc.low), Math.abs(sc.high));
   const out = [];
@@ -100,7 +103,7 @@ function drawFigure(fig, look, width, height) {
   const names = fig.y.names;
   if (names) height = Math.max(90, 16 * names.length + 62);
   const probe = scale(yAxis, layers, 1, 0);
-  const yTicks = names ? names.map((text, v) => ({ v, text })) : ticks(probe, (height - 60) / 36);
+  const yTicks = names ? names.map((text, v) => ({ v, text })) : ticks(probe, (height - 60) / 36, yAxis.whole);
   const longest = Math.max(1, ...yTicks.map((t) => t.text.length));
   const left = Math.min(Math.ceil(longest * (names ? 6.4 : 6.7)) + 12, width * 0.5), top = fig.y.label ? 24 : 10, right = width - 14, bottom = height - 42;
   const x = scale(xAxis, layers, left + 2, right), y = scale(yAxis, layers, bottom - 1, top);

@@ -3,16 +3,16 @@
 // studyColumns is what is shown of a quantity over all fits.
 const studyColumns = [
   { key: "fits", title: "fits", text: (v) => count(v) },
-  { key: "rhat", title: "rhat", hint: "R-hat, the median of the fits", text: (v) => fixed(v, 3), worst: "descending" },
+  { key: "rhat", brief: true, title: "rhat", hint: "R-hat, the median of the fits", text: (v) => fixed(v, 3), worst: "descending" },
   { key: "rhat95", title: "95%", hint: "R-hat, below which 95 % of the fits are", text: (v) => fixed(v, 3), worst: "descending" },
   { key: "rhatMax", title: "max", hint: "the largest R-hat", text: (v) => fixed(v, 3), worst: "descending" },
-  { key: "highRhat", title: "> 1.01", hint: "fits whose R-hat is above 1.01", text: (v) => count(v), bad: (v, t, i) => v > 0.05 * t.columns.fits[i], worst: "descending" },
-  { key: "bulk", title: "ess_bulk", hint: "effective sample size in the bulk, the median of the fits", text: (v) => fixed(v, 0), worst: "ascending" },
+  { key: "highRhat", brief: true, title: "> 1.01", hint: "fits whose R-hat is above 1.01", text: (v) => count(v), bad: (v, t, i) => v > 0.05 * t.columns.fits[i], worst: "descending" },
+  { key: "bulk", brief: true, title: "ess_bulk", hint: "effective sample size in the bulk, the median of the fits", text: (v) => fixed(v, 0), worst: "ascending" },
   { key: "bulk5", title: "5%", hint: "effective sample size in the bulk, above which 95 % of the fits are", text: (v) => fixed(v, 0), worst: "ascending" },
   { key: "tail", title: "ess_tail", hint: "effective sample size in the tails, the median of the fits", text: (v) => fixed(v, 0), worst: "ascending" },
   { key: "tail5", title: "5%", hint: "effective sample size in the tails, above which 95 % of the fits are", text: (v) => fixed(v, 0), worst: "ascending" },
   { key: "in50", title: "in 50%", hint: "share of fits whose middle 50 % have the true value", text: (v) => fixed(100 * v, 1) },
-  { key: "in90", title: "in 90%", hint: "share of fits whose middle 90 % have the true value", text: (v) => fixed(100 * v, 1) },
+  { key: "in90", brief: true, title: "in 90%", hint: "share of fits whose middle 90 % have the true value", text: (v) => fixed(100 * v, 1) },
   { key: "uniform", title: "p", hint: "probability of ranks at least this far from uniform, if inference is right", text: (v) => fixed(v, 3), bad: (v) => v < 0.005, worst: "ascending" },
 ];
 

@@ -3,17 +3,18 @@
 const rowsAtOnce = 20;
 
 // summaryColumns is what the table shows: where a column comes from and how it is
-// written. d is the decimals of the row.
+// written. d is the decimals of the row. Narrow screens show the brief columns alone, unless the
+// reader wants all.
 const summaryColumns = [
-  { key: "mean", title: "mean", text: (v, d) => figure(v, d) },
+  { key: "mean", brief: true, title: "mean", text: (v, d) => figure(v, d) },
   { key: "mcse_mean", title: "mcse", hint: "Monte Carlo standard error of the mean", text: (v, d) => figure(v, d) },
   { key: "sd", title: "sd", hint: "standard deviation", text: (v, d) => figure(v, d) },
-  { key: "q5", title: "5%", text: (v, d) => figure(v, d) },
+  { key: "q5", brief: true, title: "5%", text: (v, d) => figure(v, d) },
   { key: "q50", title: "50%", hint: "median", text: (v, d) => figure(v, d) },
-  { key: "q95", title: "95%", text: (v, d) => figure(v, d) },
-  { key: "ess_bulk", title: "ess_bulk", hint: "effective sample size, bulk", text: (v) => fixed(v, 0), bad: (v, t) => v < t.leastESS, worst: "ascending" },
+  { key: "q95", brief: true, title: "95%", text: (v, d) => figure(v, d) },
+  { key: "ess_bulk", brief: true, title: "ess_bulk", hint: "effective sample size, bulk", text: (v) => fixed(v, 0), bad: (v, t) => v < t.leastESS, worst: "ascending" },
   { key: "ess_tail", title: "ess_tail", hint: "effective sample size, tails", text: (v) => fixed(v, 0), bad: (v, t) => v < t.leastESS, worst: "ascending" },
-  { key: "rhat", title: "rhat", hint: "R-hat, 1 if the chains agree", text: (v) => fixed(v, 3), bad: (v) => v > 1.01, worst: "descending" },
+  { key: "rhat", brief: true, title: "rhat", hint: "R-hat, 1 if the chains agree", text: (v) => fixed(v, 3), bad: (v) => v > 1.01, worst: "descending" },
 ];
 
 // SummaryTable shows the quantities, in some columns, and tells which is chosen.
@@ -31,15 +32,16 @@ class SummaryTable {
     this.bad = h("input", { type: "checkbox", id: "bad", onchange: () => { this.onlyBad = this.bad.checked; this.first = 0; this.show(); this.changed(); } });
     this.status = h("span", { class: "status", role: "status" });
     this.body = h("tbody", { onkeydown: (e) => this.keys(e) });
-    this.heads = this.shown.map((c) => h("th", { scope: "col", class: "number" }, h("button", { type: "button", title: c.hint || null, onclick: () => this.sortBy(c) }, c.title)));
+    this.all = h("input", { type: "checkbox", id: "all-columns", onchange: () => this.table.classList.toggle("brief", !this.all.checked) });
+    this.heads = this.shown.map((c) => h("th", { scope: "col", class: c.brief ? "number" : "number further" }, h("button", { type: "button", title: c.hint || null, onclick: () => this.sortBy(c) }, c.title)));
     this.nameHead = h("th", { scope: "col" }, h("button", { type: "button", onclick: () => this.sortBy(null) }, "quantity"));
     this.previous = h("button", { type: "button", onclick: () => this.turn(-1) }, "‹ Previous");
     this.next = h("button", { type: "button", onclick: () => this.turn(1) }, "Next ›");
     this.pager = h("div", { class: "pager" }, this.previous, this.next);
     this.element = h("div", {},
-      h("div", { class: "tools" }, this.input, h("label", { class: "check" }, this.bad, " only those in doubt"), this.status),
+      h("div", { class: "tools" }, this.input, h("label", { class: "check" }, this.bad, " only those in doubt"), h("label", { class: "check further-choice" }, this.all, " all columns"), this.status),
       h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Summary of quantities" },
-        h("table", { class: "summary" }, h("thead", {}, h("tr", {}, this.nameHead, this.heads)), this.body)),
+        this.table = h("table", { class: "summary brief" }, h("thead", {}, h("tr", {}, this.nameHead, this.heads)), this.body)),
       this.pager);
   }
 
@@ -140,7 +142,7 @@ class SummaryTable {
       this.shown.map((c) => {
         const v = this.columns[c.key][i];
         const bad = c.bad && c.bad(v, this, i);
-        return h("td", { class: bad ? "number bad" : "number" }, c.text(v, d));
+        return h("td", { class: `number${bad ? " bad" : ""}${c.brief ? "" : " further"}` }, c.text(v, d));
       }));
   }
 }
@@ -152,16 +154,21 @@ function smallTable(t) {
   const levels = t.columns.findIndex((c) => c.name === "levels"), first = 2, numbers = 3;
   const columns = t.columns.map((c, k) => k).filter((k) => k !== levels);
   const number = (k) => (k || t.kind === "chains" ? "number" : null);
+  const texts = t.rows.flatMap((r) => r.slice(1).filter((v, k) => typeof v === "string" && k + 1 !== levels));
+  const wide = columns.length <= 5 && columns.length > 2 && texts.some((v) => v.length > 12);
+  const stacked = wide || columns.length > 5; // on narrow screens, a block for each row
+  const named = (k) => (stacked ? h("span", { class: "of-cell" }, t.columns[k].name) : null);
+  const long = (v) => typeof v === "string" && v.length > 40;
   const row = (r, i) => {
-    const head = h("th", { scope: "row", class: number(0) }, cell(r[0], t.columns[0], i));
-    const cells = columns.slice(1).map((k) => h("td", { class: "number" }, cell(r[k], t.columns[k], i)));
+    const head = h("th", { scope: "row", class: long(r[0]) ? "levels" : number(0) }, stacked && t.kind === "chains" ? h("span", { class: "of-head" }, "chain ") : null, cell(r[0], t.columns[0], i));
+    const cells = columns.slice(1).map((k) => h("td", { class: "number" + (r[k] === "" ? " no-cell" : "") }, named(k), cell(r[k], t.columns[k], i)));
     if (levels >= 0 && r[levels] !== "") cells.splice(first - 1, numbers, h("td", { class: "levels", colspan: numbers }, r[levels]));
     return h("tr", {}, head, cells);
   };
   return h("figure", { class: "card table-card" },
     h("figcaption", {}, h("h3", {}, t.title)),
     h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": t.title },
-      h("table", {},
+      h("table", { class: wide ? "stacked lines" : stacked ? "stacked" : null },
         h("thead", {}, h("tr", {}, columns.map((k) => h("th", { scope: "col", class: number(k) }, t.columns[k].name)))),
         h("tbody", {}, t.rows.map(row)))),
     t.note ? h("p", { class: "remark" }, t.note) : null);

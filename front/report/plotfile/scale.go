@@ -92,14 +92,14 @@ func (s *scale) ticks(a report.Axis, wanted int) []tick {
 			return out
 		}
 	}
-	return s.round(wanted)
+	return s.round(wanted, a.Whole)
 }
 
 // longest is the largest number of characters of a number of many digits that has no exponent.
 const longest = 12
 
 // round returns ticks at multiples of 1, 2 or 5 times a power of ten.
-func (s *scale) round(wanted int) []tick {
+func (s *scale) round(wanted int, whole bool) []tick {
 	raw := s.high/float64(wanted) - s.low/float64(wanted)
 	power := math.Pow(10, math.Floor(math.Log10(raw)))
 	step := 10 * power
@@ -108,6 +108,9 @@ func (s *scale) round(wanted int) []tick {
 			step = m * power
 			break
 		}
+	}
+	if whole {
+		step = max(1, math.Round(step))
 	}
 	decimals := max(0, int(math.Ceil(-math.Log10(step)-1e-9)))
 	large := max(math.Abs(s.low), math.Abs(s.high))

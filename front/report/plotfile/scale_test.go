@@ -35,6 +35,15 @@ func TestTicks(t *testing.T) {
 			t.Errorf("from %v to %v: %s, want %s", c.s.low, c.s.high, got, c.want)
 		}
 	}
+	for high, want := range map[float64]string{0: "0", 1: "0 1", 2: "0 1 2", 3: "0 1 2 3", 12: "0 2 4 6 8 10 12"} { // counts
+		var texts []string
+		for _, k := range (&scale{high: max(high, 0.5)}).ticks(report.Axis{Whole: true}, 5) {
+			texts = append(texts, k.text)
+		}
+		if got := strings.Join(texts, " "); got != want {
+			t.Errorf("counts up to %v: %s, want %s", high, got, want)
+		}
+	}
 	for exponent := -300; exponent <= 300; exponent += 7 {
 		for _, m := range []float64{1, 1.7, 2.6, 6.1, 9.99} {
 			size := m * math.Pow(10, float64(exponent))
