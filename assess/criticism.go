@@ -182,7 +182,8 @@ func (p *Predictive) Findings() []diagnose.Finding {
 			findings = append(findings, p.oddCounts(v, odd))
 		}
 		if u := v.Uniform; u != nil && u.P < 0.05/float64(tested) {
-			shape := map[criticise.Shape]string{criticise.Other: "in some other way", criticise.Spread: "predictions are too narrow",
+			point, share := u.Farthest()
+			shape := map[criticise.Shape]string{criticise.Other: fmt.Sprintf("%.0f %% of the data are below the %.2g quantile of their predictions, where %.0f %% are expected", 100*share, point, 100*point), criticise.Spread: "predictions are too narrow",
 				criticise.Crowded: "predictions are too wide", criticise.High: "predictions are too low", criticise.Low: "predictions are too high"}[u.Shape()]
 			findings = append(findings, diagnose.Finding{Code: "loo-pit", Severity: diagnose.Problem,
 				Summary: fmt.Sprintf("The predictions of %s are not calibrated (p = %.3f): %s.", v.Name, u.P, shape),

@@ -506,3 +506,23 @@ func TestFolds(t *testing.T) {
 		}
 	}
 }
+
+// TestFarthest checks which share of the numbers is stated: that at the point of the largest
+// deviation, on either side.
+func TestFarthest(t *testing.T) {
+	for _, test := range []struct {
+		u            *Uniformity
+		point, share float64
+	}{
+		{nil, math.NaN(), math.NaN()},
+		{&Uniformity{}, math.NaN(), math.NaN()},
+		{&Uniformity{Points: []float64{0.5}, Difference: []float64{0.25}}, 0.5, 0.75},
+		{&Uniformity{Points: []float64{0.25, 0.75}, Difference: []float64{0.125, -0.25}}, 0.75, 0.5},
+		{&Uniformity{Points: []float64{0.25, 0.75}, Difference: []float64{0.25, -0.125}}, 0.25, 0.5},
+	} {
+		point, share := test.u.Farthest()
+		if same := func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }; !same(point, test.point) || !same(share, test.share) {
+			t.Errorf("%+v: %v of the numbers are below %v", test.u, share, point)
+		}
+	}
+}

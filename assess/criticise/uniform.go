@@ -52,6 +52,21 @@ func (u *Uniformity) Shape() Shape {
 	return Crowded
 }
 
+// Farthest returns the point at which the share of the numbers below it deviates most from that of
+// uniform numbers, which equals the point, and that share. Both are NaN if there are no numbers.
+func (u *Uniformity) Farthest() (point, share float64) {
+	if u == nil || len(u.Points) == 0 {
+		return math.NaN(), math.NaN()
+	}
+	most := 0
+	for i, d := range u.Difference {
+		if math.Abs(d) > math.Abs(u.Difference[most]) {
+			most = i
+		}
+	}
+	return u.Points[most], u.Points[most] + u.Difference[most]
+}
+
 // simulations is the number of simulated uniform samples from which the band and P are computed.
 const simulations = 2000
 

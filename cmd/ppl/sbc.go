@@ -188,8 +188,9 @@ func (o *calibrating) report(w io.Writer, c *calibration) error {
 		u := criticise.Uniform(values, rng)
 		p.P, p.Points, p.Difference, p.Lower, p.Upper = number(u.P), numbersOf(u.Points), numbersOf(u.Difference), numbersOf(u.Lower), numbersOf(u.Upper)
 		if u.P < 0.05/float64(len(c.names)) {
+			point, share := u.Farthest()
 			shape := map[criticise.Shape]string{criticise.Spread: "the posteriors are too narrow", criticise.Crowded: "the posteriors are too wide",
-				criticise.High: "the posteriors are too low", criticise.Low: "the posteriors are too high", criticise.Other: "in some other way"}[u.Shape()]
+				criticise.High: "the posteriors are too low", criticise.Low: "the posteriors are too high", criticise.Other: fmt.Sprintf("%.0f %% of the ranks are in the lowest %.0f %% of the draws", 100*share, 100*point)}[u.Shape()]
 			wrong = append(wrong, fmt.Sprintf("%s (%s)", diagnose.DisplayName(name), shape))
 		}
 		j.Parameters = append(j.Parameters, p)

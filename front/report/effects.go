@@ -72,6 +72,9 @@ func (w *work) effect(c *assess.Curve) (f Figure, what string) {
 		f.Y.Label = "probability of " + c.Outcome + " = 1"
 	}
 	what = f.Y.Label
+	if c.Categories == 0 && !binary { // reads well with singular and plural names
+		what = "expected value of " + c.Outcome
+	}
 	if c.Factor && c.Categories == 0 && len(c.Points) > maxCompared {
 		caterpillar(&f, c)
 		return f, what

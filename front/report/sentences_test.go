@@ -67,7 +67,7 @@ parameters { vector[J] a; } model { a ~ normal(0, 9); y ~ normal(a[ward], 1); }`
 		if list && (f.X.Label != "expected y" || f.Y.Label != "ward" || f.Layers[0].Mark != report.Range || !slices.IsSorted(f.Layers[1].X) || f.Y.Names[0] != "w0") {
 			t.Errorf("%d levels: %+v", levels, f)
 		}
-		if list && !strings.HasPrefix(r.Answers[0], "The expected y by ward is lowest for w0, ") {
+		if list && !strings.HasPrefix(r.Answers[0], "The expected value of y by ward is lowest for w0, ") {
 			t.Errorf("%d levels: %q", levels, r.Answers)
 		}
 	}
