@@ -2,8 +2,8 @@ package report
 
 import "testing"
 
-// TestParametersOf checks which quantities the table of several fits has: labelled elements too, but
-// not group-level terms; and none in the place of those that a fit lacks.
+// TestParametersOf checks which quantities the table of several fits has: labelled elements too,
+// but not group-level terms. Cells of quantities that a fit lacks are empty.
 func TestParametersOf(t *testing.T) {
 	figures := []Number{1, 2, 3}
 	one := &Report{Summary: Summary{Name: []string{"b", "a[1]", "u[1]"}, Label: []string{"", "north", "x"}, Grouped: []bool{false, false, true},
