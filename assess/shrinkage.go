@@ -45,7 +45,7 @@ func ShrinkageOf(ctx context.Context, f *fit.Fit) ([]Shrinkage, error) {
 		if roles.Smooth[v] || roles.Missing[v] {
 			continue // no population: steps of a random walk, coefficients of a curve, missing values
 		}
-		for _, c := range columnsOf(f, v, roles.Columns[v]) {
+		for _, c := range columnsOf(f, v) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
@@ -66,10 +66,36 @@ type levelsColumn struct {
 	members []int // quantities
 }
 
-// columnsOf divides the elements of a variable by the index that is no level. That is the one that
-// the program writes as a number (known), or the shorter one. There are no columns if both have the
-// same length.
-func columnsOf(f *fit.Fit, variable string, known predict.ColumnIndex) []levelsColumn {
+// LevelIndex returns which of the two indices of a variable counts levels, from 0: the one whose
+// size is the number of levels of a factor, which it names; else the one that the program does not
+// write as a number; else, and known is false, the longer one. It is -1 if nothing decides.
+func LevelIndex(f *fit.Fit, variable string, length [2]int) (index int, factor string, known bool) {
+	if m, err := f.Model(); err == nil {
+		if by := f.IndexFactors(m.Program().IR())[variable]; len(by) == 2 && (by[0].Name == "") != (by[1].Name == "") {
+			if by[0].Name == "" {
+				return 1, by[1].Name, true
+			}
+			return 0, by[0].Name, true
+		}
+		switch predict.RolesOf(m.Program()).Columns[variable] {
+		case predict.FirstColumn:
+			return 1, "", true
+		case predict.SecondColumn:
+			return 0, "", true
+		}
+	}
+	switch {
+	case length[0] > length[1]:
+		return 0, "", false
+	case length[0] < length[1]:
+		return 1, "", false
+	}
+	return -1, "", false
+}
+
+// columnsOf divides the elements of a variable by the index that is no level, see [LevelIndex].
+// There are no columns if it is not known which.
+func columnsOf(f *fit.Fit, variable string) []levelsColumn {
 	var out []levelsColumn
 	var members []int
 	var indices [][]string
@@ -94,15 +120,11 @@ func columnsOf(f *fit.Fit, variable string, known predict.ColumnIndex) []levelsC
 	if len(members) == 0 || len(indices[0]) == 1 {
 		return []levelsColumn{{variable, members}}
 	}
-	column := 1
-	switch {
-	case known != predict.NoColumn:
-		column = int(known) - 1
-	case most[0] == most[1]:
+	level, _, _ := LevelIndex(f, variable, most)
+	if level < 0 {
 		return nil
-	case most[0] < most[1]:
-		column = 0
 	}
+	column := 1 - level
 	at := map[string]int{}
 	for k, i := range members {
 		key := indices[k][column]

@@ -192,7 +192,8 @@ func (w *work) scalars(members []int) []panel {
 }
 
 // columnsOf divides a matrix of group-level terms into its columns: the terms of the same kind. The
-// rows are the index that has levels or, in a matrix with many elements, the longer one.
+// rows are the index that counts levels, see [assess.LevelIndex]. A matrix with few elements is left
+// whole if that is only a guess.
 func (w *work) columnsOf(name string, members []int) []panel {
 	whole := []panel{{title: name, members: members}}
 	indices := make([][]string, len(members))
@@ -208,27 +209,19 @@ func (w *work) columnsOf(name string, members []int) []panel {
 			}
 		}
 	}
-	row, group := -1, ""
-	m, err := w.fit.Model()
-	if err == nil {
-		if by := w.fit.IndexFactors(m.Program().IR())[name]; len(by) == 2 && (by[0].Name == "") != (by[1].Name == "") {
-			row = 0
-			if by[0].Name == "" {
-				row = 1
-			}
-			group = " by " + by[row].Name
-		}
-	}
-	switch {
-	case row >= 0 || len(members) <= listed:
-	case length[0] >= length[1]:
-		row = 0
-	default:
-		row = 1
-	}
-	if row < 0 || length[1-row] < 2 {
+	row, factor, known := assess.LevelIndex(w.fit, name, length)
+	if !known && len(members) <= listed {
 		return whole
 	}
+	row = max(row, 0) // columns of a square matrix
+	if length[1-row] < 2 {
+		return whole
+	}
+	group := ""
+	if factor != "" {
+		group = " by " + factor
+	}
+	m, err := w.fit.Model()
 	var out []panel
 	at := map[string]int{}
 	for k, i := range members {
