@@ -361,12 +361,19 @@ func (w *work) generated() {
 }
 
 // together states the elements of a variable in one sentence, or the lowest and the highest of many
-// that have names; "" if those have none.
+// that have names; "" if those have none. Elements of a simplex are shares of one another, so that
+// the lowest and the highest say something without names.
 func (w *work) together(variable string, elements []int) string {
 	if len(elements) == 1 {
 		return w.statement(elements[0])
 	}
 	labels, named := w.elementNames(elements)
+	shares := w.shares(elements)
+	if shares && !named {
+		for k := range labels {
+			labels[k] = variable + labels[k]
+		}
+	}
 	number := func(k int) string {
 		r := w.rows[elements[k]]
 		return interval(r.Mean, r.Q5, r.Q95, r.SD)
@@ -376,7 +383,7 @@ func (w *work) together(variable string, elements []int) string {
 		var parts []string
 		for k := range elements {
 			switch {
-			case named:
+			case named || shares:
 				parts = append(parts, value(k))
 			case k == 0:
 				parts = append(parts, labels[k]+" is "+number(k))
@@ -384,12 +391,15 @@ func (w *work) together(variable string, elements []int) string {
 				parts = append(parts, labels[k]+" "+number(k))
 			}
 		}
-		if named {
+		switch {
+		case shares: // one of them is redundant
+			variable = "The shares " + variable + " add up to 1: "
+		case named:
 			variable += " is "
 		}
 		return variable + strings.Join(parts, ", ") + "."
 	}
-	if !named {
+	if !named && !shares {
 		return ""
 	}
 	low, high := 0, 0
@@ -401,7 +411,16 @@ func (w *work) together(variable string, elements []int) string {
 			high = k
 		}
 	}
+	if shares {
+		return fmt.Sprintf("Of the %d shares %s, which add up to 1, the highest is %s and the lowest %s.", len(elements), variable, value(high), value(low))
+	}
 	return fmt.Sprintf("%s is highest, %s, and lowest, %s.", variable, value(high), value(low))
+}
+
+// shares reports whether elements of a variable are those of one simplex.
+func (w *work) shares(elements []int) bool {
+	name := w.names[elements[0]]
+	return w.roles.Simplices[variableOf(name)] && len(indicesOf(name)) == 1
 }
 
 // elementNames names elements of a variable: by the levels of a factor, else by the values of the
@@ -546,7 +565,7 @@ func (w *work) parameters() {
 		elements[v] = append(elements[v], i)
 	}
 	for _, v := range order {
-		if len(elements[v]) > maxStated {
+		if len(elements[v]) > maxStated && !w.shares(elements[v]) {
 			continue
 		}
 		rank := ofParameter

@@ -192,8 +192,8 @@ func (w *work) scalars(members []int) []panel {
 }
 
 // columnsOf divides a matrix of group-level terms into its columns: the terms of the same kind. The
-// rows are the index that counts levels, see [assess.LevelIndex]. A matrix with few elements is left
-// whole if that is only a guess.
+// rows are the index that counts levels, see [assess.LevelIndex]. A matrix with few elements is
+// left whole if that is only a guess.
 func (w *work) columnsOf(name string, members []int) []panel {
 	whole := []panel{{title: name, members: members}}
 	indices := make([][]string, len(members))
