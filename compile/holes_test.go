@@ -326,3 +326,39 @@ model {
 		}
 	}
 }
+
+// TestHolesOutside checks that numbers which stand for missing ones inside the program are no
+// missing values of the data, whether these are integers or reals.
+func TestHolesOutside(t *testing.T) {
+	for _, c := range [...]struct {
+		declared, data string
+		ok             bool
+	}{
+		{"vector<lower=0, missing>[2] x", `{"x": [null, 3]}`, true},
+		{"int<lower=0, upper=1, missing> x", `{"x": null}`, true},
+		{"int<lower=0, upper=1, missing> x", `{"x": -9223372036854775808}`, false},
+		{"array[2] int<lower=0, upper=1, missing> x", `{"x": [null, -9223372036854775808]}`, false},
+		{"array[2] int<lower=0, upper=1, missing> x", `{"x": [null, 1e300]}`, false},
+		{"array[2] int<lower=0, upper=1, missing> x", `{"x": [null, 3000000000]}`, false},
+		{"array[2] int<lower=0, upper=1, missing> x", `{"x": [null, "-Infinity"]}`, false},
+		{"array[2] int<lower=0, upper=1, missing> x", `{"x": [1, -9223372036854775808]}`, false},
+		{"real<lower=0, missing> x", `{"x": null}`, true},
+		{"real<lower=0, missing> x", `{"x": -9223372036854775808}`, false},
+		{"vector<lower=0, missing>[2] x", `{"x": [null, -9223372036854775808.0]}`, false},
+	} {
+		prog, list := compile.Compile(source.NewFile("m.model", "data { "+c.declared+"; } parameters { real m; } model { m ~ normal(0, 1); }"))
+		if prog == nil {
+			t.Fatal(list[0])
+		}
+		set, err := data.ParseJSON("data", []byte(c.data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if set, _, err = prog.Coded(set); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := prog.Bind(set, compile.BindOptions{}); (err == nil) != c.ok {
+			t.Errorf("%s with %s: %v", c.declared, c.data, err)
+		}
+	}
+}

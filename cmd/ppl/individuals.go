@@ -232,7 +232,9 @@ func (o *individualOptions) show(w io.Writer, sets []assess.Individuals, terms [
 			}
 		}
 		for _, s := range sets {
-			if n, mean, sd := s.NPDE(); n > 0 {
+			if n, mean, sd := s.NPDE(); n == 1 {
+				notes = append(notes, fmt.Sprintf("The normalised prediction distribution error (NPDE) of %s is %s; a standard normal number is expected.", s.Name, fixed(mean, 2)))
+			} else if n > 0 {
 				notes = append(notes, fmt.Sprintf("The %d normalised prediction distribution errors (NPDE) of %s have mean %s and standard deviation %s; 0 and 1 are expected.", n, s.Name, fixed(mean, 2), fixed(sd, 2)))
 			} else {
 				notes = append(notes, fmt.Sprintf("%s has no NPDE: %v.", s.Name, s.NoNPDE))

@@ -96,6 +96,9 @@ func goodness(w *work) []Figure {
 			}
 			f.Layers = append(f.Layers, Layer{Mark: Points, Role: Observed, Label: "data", X: some(at), Y: some(npde)})
 			f.Alt = fmt.Sprintf("%d NPDE of %s along %s, with mean %.2f and standard deviation %.2f; 0 and 1 are expected.", n, s.Name, name, mean, sd)
+			if n == 1 {
+				f.Alt = fmt.Sprintf("The NPDE of %s is %.2f; a standard normal number is expected.", s.Name, mean)
+			}
 			out = append(out, f)
 		}
 		along(s.X, x)

@@ -311,9 +311,9 @@ func (r *reading) otherSize(shape []int, advice string) string {
 
 // ints returns the integers of data for an int variable.
 func (r *reading) ints(d data.Value) []int64 {
-	v := r.v
+	v, holes := r.v, false
 	if v.Missing {
-		d = withoutHoles(d)
+		d, holes = withoutHoles(d)
 	}
 	if !d.IsInt {
 		if e := r.set.NotInteger(v.Name); e != nil {
@@ -325,6 +325,10 @@ func (r *reading) ints(d data.Value) []int64 {
 		i := d.FirstReal()
 		if v.Missing {
 			i = slices.IndexFunc(d.Reals, func(x float64) bool { return !math.IsNaN(x) && x != math.Trunc(x) })
+			if i < 0 {
+				i = slices.IndexFunc(d.Reals, func(x float64) bool { return math.Abs(x) > mostHoled })
+				r.beyond(i, ad.FormatNumber(d.Reals[i]))
+			}
 		}
 		if t := d.GoType(); t != "" {
 			want := strings.NewReplacer("float64", "int", "float32", "int").Replace(t)
@@ -345,35 +349,45 @@ func (r *reading) ints(d data.Value) []int64 {
 			fix("write integers without a decimal point or exponent, or declare `%s` as real", v.Name).throw()
 	}
 	for i, x := range d.Ints {
-		if (x < math.MinInt32 || x > math.MaxInt32) && !(v.Missing && x == MissingInt) {
-			r.about(diag.DataNotInt, i, "`%s` is %d, beyond the integers of the language", r.set.Path(v.Name, i), x).
-				fix("integers lie between -2147483648 and 2147483647; declare `%s` as real for larger numbers", v.Name).throw()
+		if (x < math.MinInt32 || x > math.MaxInt32) && !(holes && x == MissingInt) {
+			r.beyond(i, strconv.FormatInt(x, 10))
 		}
 	}
 	return append([]int64{}, d.Ints...)
 }
 
+// beyond refuses an integer that the language does not have.
+func (r *reading) beyond(i int, x string) {
+	r.about(diag.DataNotInt, i, "`%s` is %s, beyond the integers of the language", r.set.Path(r.v.Name, i), x).
+		fix("integers lie between -2147483648 and 2147483647; declare `%s` as real for larger numbers", r.v.Name).throw()
+}
+
+// mostHoled is the largest size of integers that are kept beside missing ones. It is beyond the
+// integers of the language.
+const mostHoled = 1 << 52
+
 // MissingInt is the value of a missing integer. No integer of the language is as small.
 const MissingInt = math.MinInt64
 
 // withoutHoles returns integers, some of which are missing and so NaN, with MissingInt for these.
-func withoutHoles(d data.Value) data.Value {
+// It reports whether there are any.
+func withoutHoles(d data.Value) (data.Value, bool) {
 	if d.IsInt || !slices.ContainsFunc(d.Reals, math.IsNaN) {
-		return d
+		return d, false
 	}
 	ints := make([]int64, len(d.Reals))
 	for i, x := range d.Reals {
 		switch {
 		case math.IsNaN(x):
 			ints[i] = MissingInt
-		case x == math.Trunc(x) && math.Abs(x) <= 1<<52:
+		case x == math.Trunc(x) && math.Abs(x) <= mostHoled:
 			ints[i] = int64(x)
 		default:
-			return d
+			return d, false
 		}
 	}
 	d.IsInt, d.Ints = true, ints
-	return d
+	return d, true
 }
 
 // refuse reports data outside their declared bounds.

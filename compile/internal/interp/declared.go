@@ -170,7 +170,7 @@ func (s *scope) check(v *ir.Var) func(f *frame) *violation {
 			}
 			bounds := limit(f).floats()
 			for i, x := range xs {
-				if v.Missing && (math.IsNaN(x) || x == MissingInt) {
+				if v.Missing && (math.IsNaN(x) || a.isInt() && a.ints[i] == MissingInt) {
 					continue // this element is a parameter
 				}
 				bound := bounds[0]
