@@ -327,7 +327,7 @@ model {
 	}
 }
 
-// TestHolesOutside checks that numbers which stand for missing ones inside the program are no
+// TestHolesOutside checks that the number that the program has for missing ones, and others, are no
 // missing values of the data, whether these are integers or reals.
 func TestHolesOutside(t *testing.T) {
 	for _, c := range [...]struct {

@@ -326,7 +326,7 @@ func (r *reading) ints(d data.Value) []int64 {
 		if v.Missing {
 			i = slices.IndexFunc(d.Reals, func(x float64) bool { return !math.IsNaN(x) && x != math.Trunc(x) })
 			if i < 0 {
-				i = slices.IndexFunc(d.Reals, func(x float64) bool { return math.Abs(x) > mostHoled })
+				i = slices.IndexFunc(d.Reals, func(x float64) bool { return math.Abs(x) > maxHoled })
 				r.beyond(i, ad.FormatNumber(d.Reals[i]))
 			}
 		}
@@ -362,9 +362,9 @@ func (r *reading) beyond(i int, x string) {
 		fix("integers lie between -2147483648 and 2147483647; declare `%s` as real for larger numbers", r.v.Name).throw()
 }
 
-// mostHoled is the largest size of integers that are kept beside missing ones. It is beyond the
+// maxHoled is the largest size of integers that are kept if others are missing. It is beyond the
 // integers of the language.
-const mostHoled = 1 << 52
+const maxHoled = 1 << 52
 
 // MissingInt is the value of a missing integer. No integer of the language is as small.
 const MissingInt = math.MinInt64
@@ -380,7 +380,7 @@ func withoutHoles(d data.Value) (data.Value, bool) {
 		switch {
 		case math.IsNaN(x):
 			ints[i] = MissingInt
-		case x == math.Trunc(x) && math.Abs(x) <= mostHoled:
+		case x == math.Trunc(x) && math.Abs(x) <= maxHoled:
 			ints[i] = int64(x)
 		default:
 			return d, false
