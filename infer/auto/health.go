@@ -31,16 +31,16 @@ func (v *verdict) judgeChains(parts []any, onlyExclude bool) {
 	now := slices.Clone(v.rounds[len(v.rounds)-1]) // the records of the chains that take part
 	v.rounds[len(v.rounds)-1] = now
 	logMass, diverging := make([]float64, len(now)), make([]float64, len(now)) // of each chain
-	best, width := -infinity, 0.0
+	width := 0.0
 	for i, r := range now {
 		levels := slices.Clone(r.logDensity)
 		slices.Sort(levels)
 		n := len(levels)
 		logMass[i] = levels[n/2] + logVolume(r.draws)
 		diverging[i] = float64(r.divergent) / float64(r.transitions)
-		best = max(best, logMass[i])
 		width = max(width, levels[n*3/4]-levels[n/4])
 	}
+	best := heaviest(logMass, diverging, v.at.stuck)
 	d := float64(len(now[0].draws[0]))
 	width = min(width, 3*math.Sqrt(d)) // except for chains that have not arrived yet
 	othersMove := slices.Sorted(slices.Values(diverging))[(len(diverging)-1)/2] < v.at.moving
@@ -84,6 +84,19 @@ func (v *verdict) judgeChains(parts []any, onlyExclude bool) {
 			v.wavering = v.wavering || !s.dropped
 		}
 	}
+}
+
+// heaviest returns the largest log mass of the chains that move: the draws of a chain that diverges
+// in most transitions do not measure the volume around it. In the neck of a funnel, where the
+// density grows without bound, such a chain would seem to have more mass than all the others.
+func heaviest(logMass, diverging []float64, stuck float64) float64 {
+	best, moving := -infinity, slices.Min(diverging) <= stuck
+	for i, m := range logMass {
+		if !moving || diverging[i] <= stuck {
+			best = max(best, m)
+		}
+	}
+	return best
 }
 
 // logVolume is half the sum of the logarithms of the variances of draws.
