@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"math"
 	"slices"
 	"sync"
 
@@ -380,10 +381,44 @@ func (r *Recentring) build(h, source *ad.Graph, levels [][]*group, u ad.Ref) (x,
 			standard := h.Add(e.of(h, u), h.Mul(ahead, h.Sub(e.pull, h.Mul(location, excess))))
 			moved = h.Add(h.Mul(e.written, location), h.Mul(part, standard))
 		}
+		jacobian = h.Add(h.Add(jacobian, e.logJacobian(h)), e.rounded(h, source, x, part, moved))
 		x = e.put(h, x, moved)
-		jacobian = h.Add(jacobian, e.logJacobian(h))
 	}
 	return x, jacobian
+}
+
+// minPart is the minimum difference of an effect for a difference of 1 in u, relative
+// to the effect: 16 times the distance of neighbouring numbers.
+const minPart = 0x1p-48
+
+// rounded returns -∞ if an effect is the same for points u that differ by 1, and 0 otherwise. Far
+// down in the neck of a funnel, an effect equals its location, whatever u is. The model's density
+// then lacks the terms -u²/2, so without this the sampler would see a spurious region of much mass:
+// a logit with 1000 groups lost its chains there in one run of ten.
+//
+// part is the derivative of an effect in u, and moved the effects. Terms with one location and
+// scale are judged once, by these: with thousands of effects, judging each takes 4 % of the time.
+func (e *groupTerms) rounded(h, source *ad.Graph, x, part, moved ad.Ref) ad.Ref {
+	type pair struct {
+		location element
+		class    int32
+	}
+	seen := map[pair]bool{}
+	var locations []element
+	var classes []int32
+	for k, l := range e.locations {
+		if p := (pair{l, e.class[k]}); !seen[p] {
+			seen[p] = true
+			locations, classes = append(locations, l), append(classes, p.class)
+		}
+	}
+	difference, from := part, moved
+	if n := len(locations); !e.chained && n < len(e.elements)/2 {
+		difference = h.Gather(e.size, ad.Index{Dims: []ad.Dim{{N: n, Table: classes}}})
+		from = collect(h, source, x, locations)
+	}
+	size := h.Select(h.Less(from, h.Const(0)), h.Neg(from), from)
+	return h.Sum(h.Select(h.Less(difference, h.Mul(size, h.Const(minPart))), h.Const(math.Inf(-1)), h.Const(0)))
 }
 
 // invert adds the inverse of the map to h, as build does with the map, and the logarithms of the
@@ -410,10 +445,12 @@ func (r *Recentring) invert(h, source *ad.Graph, levels [][]*group, x ad.Ref) (u
 type groupTerms struct {
 	elements                       []int
 	locations                      []element
-	scale, logScale, written       ad.Ref // σ, its logarithm and w
-	prior, precision, pull, follow ad.Ref // A, B, S, G; in chains with later effects' evidence
-	d, root, power                 ad.Ref // D, √D and σ^w
-	logPowers                      ad.Ref // the sum of w log σ
+	scale, logScale, written       ad.Ref  // σ, its logarithm and w
+	size                           ad.Ref  // the different scales
+	class                          []int32 // index of each term's scale among size
+	prior, precision, pull, follow ad.Ref  // A, B, S, G; in chains with later effects' evidence
+	d, root, power                 ad.Ref  // D, √D and σ^w
+	logPowers                      ad.Ref  // the sum of w log σ
 	chained                        bool
 	first, times                   ad.Ref // in chains: the location is first + times·(the effect before)
 }
@@ -446,6 +483,7 @@ func (r *Recentring) groupTerms(h, source *ad.Graph, groups []*group, x, evidenc
 	spread := func(v ad.Ref) ad.Ref { return h.Gather(v, ad.Index{Dims: []ad.Dim{{N: n, Table: class}}}) }
 	square := spread(h.Square(size))
 	logSize := h.Log(size)
+	e.size, e.class = size, class
 	e.scale, e.logScale = spread(size), spread(logSize)
 	weights := make([]float64, len(few))
 	for k, c := range class {

@@ -368,3 +368,66 @@ func TestJoint(t *testing.T) {
 		t.Errorf("a program that prints again, %v", err)
 	}
 }
+
+// TestRecentringInNeck goes down the neck of a funnel in non-centred coordinates. Until effects are
+// rounded to their location, the density is that derived by hand; from there on it is zero.
+func TestRecentringInNeck(t *testing.T) {
+	for _, n := range []int{3, 600} { // in steps and at once
+		y, s := make([]float64, n), make([]float64, n)
+		for i := range y {
+			y[i], s[i] = float64(i%5), 1
+		}
+		m := recentredModel(t, schoolsCentred, map[string]any{"J": n, "y": y, "s": s})
+		r, err := m.Map()
+		if err != nil {
+			t.Fatal(err)
+		}
+		evidence := make([]float64, 4*n)
+		for k := range n {
+			evidence[k] = 1
+		}
+		r.Hold(evidence)
+		u, x, g := make([]float64, n+2), make([]float64, n+2), make([]float64, n+2)
+		u[0] = 1.5
+		rng := rand.New(rand.NewPCG(3, 4))
+		for i := range n {
+			u[2+i] = rng.NormFloat64()
+		}
+		zero := math.Inf(1)
+		for at := 0.0; at > -60; at -= 0.5 {
+			u[1] = at
+			tau := math.Exp(at)
+			want := -0.5*(u[0]/5)*(u[0]/5) - math.Log1p(tau/5*tau/5) + at
+			for i, z := range u[2:] {
+				d := y[i] - u[0] - tau*z
+				want -= 0.5*z*z + 0.5*d*d
+			}
+			jacobian, err := r.Forward(u, nil, x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			joint, ok := r.Joint(u, g)
+			if math.IsInf(jacobian, -1) {
+				zero = min(zero, -at)
+				if ok {
+					t.Errorf("%d effects at log tau = %v: the joint log density is %v, but effects are rounded", n, at, joint)
+				}
+				continue
+			}
+			lp, err := m.LogDensityGrad(x, g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// The terms z²/2 have the rounding of effects, at most 1/32 of a standard deviation.
+			if room := 0.1 * math.Sqrt(float64(n)); math.Abs(lp+jacobian-want) > room || ok && math.Abs(joint-want) > room {
+				t.Errorf("%d effects at log tau = %v: log density %v, joint %v, by hand %v", n, at, lp+jacobian, joint, want)
+			}
+			if ok != (n == 600) || -at > zero {
+				t.Errorf("%d effects at log tau = %v: joint %v, after a density of zero at %v", n, at, ok, -zero)
+			}
+		}
+		if zero < 30 || zero > 36 {
+			t.Errorf("%d effects: the density is zero from log tau = %v", n, -zero)
+		}
+	}
+}
