@@ -94,6 +94,18 @@ func (c *eventCase) params() []float64 {
 	return x
 }
 
+// evaluate returns the gradient of a program at the parameters, and after it the log density.
+func (c *eventCase) evaluate(t *testing.T, p *Program) ([]float64, error) {
+	m, err := p.Bind(c.set(t), BindOptions{})
+	if err != nil {
+		return nil, err
+	}
+	x := c.params()
+	grad := make([]float64, len(x))
+	lp, err := m.LogDensityGrad(x, grad)
+	return append(grad, lp), err
+}
+
 // TestEvents compares solutions of schedules and their derivatives with 40 digits: in closed form
 // and by the matrix exponential, with parameters and with data.
 func TestEvents(t *testing.T) {

@@ -387,17 +387,18 @@ func (r *Recentring) build(h, source *ad.Graph, levels [][]*group, u ad.Ref) (x,
 	return x, jacobian
 }
 
-// minPart is the minimum difference of an effect for a difference of 1 in u, relative
-// to the effect: 16 times the distance of neighbouring numbers.
+// minPart is the minimum difference of an effect for a difference of 1 in u, relative to the
+// effect: 16 times the distance of neighbouring numbers.
 const minPart = 0x1p-48
 
-// rounded returns -∞ if an effect is the same for points u that differ by 1, and 0 otherwise. Far
-// down in the neck of a funnel, an effect equals its location, whatever u is. The model's density
-// then lacks the terms -u²/2, so without this the sampler would see a spurious region of much mass:
-// a logit with 1000 groups lost its chains there in one run of ten.
+// rounded returns -∞ if a centred effect is the same for points u that differ by 1, and 0
+// otherwise. Far down in the neck of a funnel, such an effect equals its location, whatever u is.
+// The model's density then lacks the terms -u²/2, so without this the sampler would see a spurious
+// region of much mass: a logit with 1000 groups lost its chains there in one run of ten.
 //
 // part is the derivative of an effect in u, and moved the effects. Terms with one location and
-// scale are judged once, by these: with thousands of effects, judging each takes 4 % of the time.
+// scale are judged once, by these, as if √D were 1, which it is there with A = 1: with thousands of
+// effects, judging each takes 4 % of the time.
 func (e *groupTerms) rounded(h, source *ad.Graph, x, part, moved ad.Ref) ad.Ref {
 	type pair struct {
 		location element
@@ -407,10 +408,13 @@ func (e *groupTerms) rounded(h, source *ad.Graph, x, part, moved ad.Ref) ad.Ref 
 	var locations []element
 	var classes []int32
 	for k, l := range e.locations {
-		if p := (pair{l, e.class[k]}); !seen[p] {
+		if p := (pair{l, e.class[k]}); e.centred[k] && !seen[p] {
 			seen[p] = true
 			locations, classes = append(locations, l), append(classes, p.class)
 		}
+	}
+	if len(locations) == 0 {
+		return h.Const(0)
 	}
 	difference, from := part, moved
 	if n := len(locations); !e.chained && n < len(e.elements)/2 {
@@ -448,6 +452,7 @@ type groupTerms struct {
 	scale, logScale, written       ad.Ref  // σ, its logarithm and w
 	size                           ad.Ref  // the different scales
 	class                          []int32 // index of each term's scale among size
+	centred                        []bool  // w is 1
 	prior, precision, pull, follow ad.Ref  // A, B, S, G; in chains with later effects' evidence
 	d, root, power                 ad.Ref  // D, √D and σ^w
 	logPowers                      ad.Ref  // the sum of w log σ
@@ -488,6 +493,7 @@ func (r *Recentring) groupTerms(h, source *ad.Graph, groups []*group, x, evidenc
 	weights := make([]float64, len(few))
 	for k, c := range class {
 		weights[c] += r.written[*done+k]
+		e.centred = append(e.centred, r.written[*done+k] == 1)
 	}
 	e.logPowers = h.Sum(h.Mul(h.ConstArray(ad.Type{Shape: []int{len(few)}}, weights), logSize))
 	e.written = h.ConstArray(ad.Type{Shape: []int{n}}, r.written[*done:*done+n])

@@ -429,5 +429,14 @@ func TestRecentringInNeck(t *testing.T) {
 		if zero < 30 || zero > 36 {
 			t.Errorf("%d effects: the density is zero from log tau = %v", n, -zero)
 		}
+		// Effects that are written non-centred are never rounded.
+		m = recentredModel(t, schoolsNot, map[string]any{"J": n, "y": y, "s": s})
+		if r, err = m.Map(); err != nil {
+			t.Fatal(err)
+		}
+		u[1] = -50
+		if jacobian, err := r.Forward(u, evidence, x); err != nil || math.IsInf(jacobian, 0) {
+			t.Errorf("%d effects, written non-centred: the log Jacobian is %v, %v", n, jacobian, err)
+		}
 	}
 }

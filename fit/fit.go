@@ -152,19 +152,17 @@ func (f *Fit) SummaryContext(ctx context.Context) ([]diagnose.Row, error) {
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	f.summarizing.Lock()
-	defer f.summarizing.Unlock()
-	if err := f.figure(ctx, false); err != nil {
-		return nil, err
-	}
-	return f.figures.Rows, nil
+	figures, err := f.figuresWith(ctx, false)
+	return figures.Rows, err
 }
 
-// figure computes the figures of the summary, and precisions if they are asked for, unless that is
-// already done. The caller holds the lock.
-func (f *Fit) figure(ctx context.Context, precisions bool) error {
-	if f.figures.Rows != nil && !precisions {
-		return nil
+// figuresWith returns the figures of the summary, with precisions if they are asked for. It
+// computes them unless that is already done.
+func (f *Fit) figuresWith(ctx context.Context, precisions bool) (diagnose.Figures, error) {
+	f.summarizing.Lock()
+	defer f.summarizing.Unlock()
+	if f.figures.Rows != nil && (!precisions || f.figures.Precisions != nil) {
+		return f.figures, nil
 	}
 	d := f.displayed()
 	if f.every > 1 {
@@ -174,7 +172,7 @@ func (f *Fit) figure(ctx context.Context, precisions bool) error {
 	if err == nil {
 		f.figures = figures
 	}
-	return err
+	return figures, err
 }
 
 // SummaryOf computes [Fit.Summary] for some quantities and measures. The quantities are indices in
@@ -231,12 +229,8 @@ func (f *Fit) Precision() []diagnose.Precision {
 	if f.Err() != nil {
 		return nil
 	}
-	f.summarizing.Lock()
-	defer f.summarizing.Unlock()
-	if f.figures.Precisions == nil {
-		f.figure(context.Background(), true)
-	}
-	return f.figures.Precisions
+	figures, _ := f.figuresWith(context.Background(), true)
+	return figures.Precisions
 }
 
 // Findings lists problems with the run, with advice: divergences, chains that disagree, too few
@@ -429,7 +423,8 @@ func (f *Fit) Efficiency() diagnose.Efficiency {
 		warmSeconds += c.Warmup.Elapsed.Seconds()
 		sampSeconds += c.Sampling.Elapsed.Seconds()
 	}
-	return diagnose.EfficiencyOf(f.Summary(), f.figures.Squares, warm, samp, warmSeconds, sampSeconds)
+	figures, _ := f.figuresWith(context.Background(), false)
+	return diagnose.EfficiencyOf(figures.Rows, figures.Squares, warm, samp, warmSeconds, sampSeconds)
 }
 
 // planned is the number of transitions of a complete chain.
