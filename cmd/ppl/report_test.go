@@ -66,7 +66,7 @@ generated quantities { int above = mu > 4; vector[30] far; for (i in 1:30) far[i
 	tags := regexp.MustCompile(`<[^>]*>`)
 	rows := func(page string) [][]string {
 		var out [][]string
-		_, page, _ = strings.Cut(page, `<table class="summary">`)
+		_, page, _ = strings.Cut(page, `<table class="summary brief">`)
 		page, _, _ = strings.Cut(page, "</table>")
 		for _, m := range regexp.MustCompile(`(?s)<tr[^>]*>(.*?)</tr>`).FindAllStringSubmatch(page, -1) {
 			var cells []string
