@@ -34,6 +34,19 @@ for (t in 2:T) for (k in 1:K) {
   g[t, k] = log_sum_exp(acc);
 }
 target += log_sum_exp(g[T]);`},
+		{"the first step in the loop", `array[T] vector[K] g;
+for (t in 1:T) {
+  if (t == 1) {
+    for (k in 1:K) g[t, k] = first[k];
+  } else {
+    for (k in 1:K) {
+      vector[K] acc;
+      for (j in 1:K) acc[j] = g[t - 1, j] + M[j, k];
+      g[t, k] = log_sum_exp(acc) + s * y[k, t];
+    }
+  }
+}
+target += log_sum_exp(g[T]);`},
 		{"vectors", `vector[K] g = first;
 for (t in 2:T) {
   vector[K] h;

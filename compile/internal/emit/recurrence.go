@@ -195,7 +195,11 @@ func (r *recurrence) fromOutside(h *history, from []plan.Origin) []plan.Origin {
 // Otherwise it returns false.
 func (vs *variables) begins(n *nest, h *history, acc lanes.Access, at []plan.From, from []plan.Origin, typ types.Type) bool {
 	r, width, most := vs.at.scan, len(at), 0
-	if r.dom.Parent != nil {
+	loop := r.dom
+	for loop.Subset {
+		loop = loop.Parent
+	}
+	if loop.Parent != nil {
 		return false // each outer lane starts a new recurrence
 	}
 	in := h.Among(r.planned)
