@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ppl-lang/ppl/lang/types"
 )
@@ -107,9 +108,8 @@ func (p *pmx) argsOf(args []types.Type) []pmxArg {
 	return nil
 }
 
-// forms returns the signatures of a function.
-func (p *pmx) forms(name string) types.Forms {
-	f := types.Forms{Name: name}
+// signatures returns the signatures of every form.
+func (p *pmx) signatures() (out []types.FuncType) {
 	for _, l := range p.lists() {
 		forms := []types.FuncType{{Result: p.result}}
 		if p.function != nil {
@@ -125,8 +125,13 @@ func (p *pmx) forms(name string) types.Forms {
 			}
 			forms = longer
 		}
-		f.Forms = append(f.Forms, forms...)
+		out = append(out, forms...)
 	}
+	return out
+}
+
+// forms returns the overloads of a function.
+func (p *pmx) forms(name string) types.Forms {
 	var shown strings.Builder
 	list := func(args []pmxArg, comma bool) {
 		for _, a := range args {
@@ -161,8 +166,7 @@ func (p *pmx) forms(name string) types.Forms {
 		list(pmxArgs(m), true)
 	}
 	shown.WriteString(strings.Repeat("]", len(p.end)) + ") => " + p.result.String())
-	f.Shown = shown.String()
-	return f
+	return types.Forms{Name: name, Shown: shown.String(), Forms: sync.OnceValue(p.signatures)}
 }
 
 // has returns b if there is an argument of that name, otherwise other.

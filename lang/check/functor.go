@@ -157,7 +157,7 @@ func takesFunction(o types.Overload) bool {
 		return true
 	}
 	if f, ok := typed(o).(types.Forms); ok {
-		return f.Forms[0].Params[0].Type.Kind == types.Function
+		return f.Forms()[0].Params[0].Type.Kind == types.Function
 	}
 	f, ok := typed(o).(types.Fixed)
 	return ok && len(f.Params) > 0 && f.Params[0].Kind == types.Function

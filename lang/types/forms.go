@@ -4,8 +4,10 @@ package types
 // documentation show as one.
 type Forms struct {
 	Name  string
-	Forms []FuncType
 	Shown string // the signature with all arguments, the optional ones in brackets
+	// Forms returns the signatures. It is called only for programs that name the function: those of
+	// pharmacometrics together have thousands, which took half the time of a small command.
+	Forms func() []FuncType
 }
 
 // Match implements Overload. If no form fits, the fault is that of the form whose first wrong
@@ -13,8 +15,9 @@ type Forms struct {
 func (f Forms) Match(args []Type) (Match, bool) {
 	var best Match
 	found, counted, near := false, false, 0
-	for i := range f.Forms {
-		form := &f.Forms[i]
+	forms := f.Forms()
+	for i := range forms {
+		form := &forms[i]
 		n := len(form.Params)
 		if n != len(args) {
 			if abs(n-len(args)) < abs(near-len(args)) {
