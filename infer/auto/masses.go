@@ -178,27 +178,16 @@ type bridge struct {
 // modes that the search found. They count even if no chain is in them: chains in a wide mode hardly
 // ever enter a much narrower one, however near it is, and yet agree with each other.
 func (w *chain) occupied(v *verdict, candidates []*mode) (bool, error) {
-	all, here := later(v.rounds), []bool(nil)
-	for _, s := range v.standing {
-		here = append(here, s.present)
+	if w.Chart != nil && !slices.Equal(w.Chart.Evidence(), w.searchedIn) { // the search was in other coordinates
+		candidates = nil
 	}
-	if len(all) == 0 || len(all[0].draws) < minDraws {
-		return false, nil
-	}
-	for i := range all { // draws of chains count even if they were useless before
-		all[i].unused = nil
-	}
-	recent := in(w.Chart, v.evidence, all)
-	to, err := whiten.NewMap(v.metric)
+	all, err := w.Exchange(nil, func([]any) any { return w.groupsIn(v, len(candidates) > 0) })
 	if err != nil {
 		return false, err
 	}
-	groups := w.at.groupsOf(here, recent, to)
-	for i := range groups {
-		groups[i].level /= float64(len(groups[i].chains))
-		if !groups[i].approximate(w.at) {
-			return false, nil
-		}
+	groups, _ := all.([]group)
+	if groups == nil {
+		return false, nil
 	}
 	left := w.elsewhere(candidates, groups)
 	if len(groups)+len(left) < 2 {
@@ -221,6 +210,36 @@ func (w *chain) occupied(v *verdict, candidates []*mode) (bool, error) {
 		return true, nil
 	}
 	return false, nil
+}
+
+// groupsIn returns the groups of all chains with their normal distributions; nil if there is nothing
+// to compare: a group alone, unless alone is set.
+func (w *chain) groupsIn(v *verdict, alone bool) []group {
+	all, here := later(v.rounds), []bool(nil)
+	for _, s := range v.standing {
+		here = append(here, s.present)
+	}
+	if len(all) == 0 || len(all[0].draws) < minDraws {
+		return nil
+	}
+	for i := range all { // draws of chains count even if they were useless before
+		all[i].unused = nil
+	}
+	to, err := whiten.NewMap(v.metric)
+	if err != nil {
+		return nil // judge has made the same map
+	}
+	groups := w.at.groupsOf(here, in(w.Chart, v.evidence, all), to)
+	if len(groups) < 2 && !alone {
+		return nil
+	}
+	for i := range groups {
+		groups[i].level /= float64(len(groups[i].chains))
+		if !groups[i].approximate(w.at) {
+			return nil
+		}
+	}
+	return groups
 }
 
 // weigh returns the candidates with masses estimated by importance sampling from their normal
@@ -296,12 +315,8 @@ func visits(modes []*mode, groups []group) []float64 {
 	return out
 }
 
-// elsewhere returns the candidates that contain no chain. It returns none if the coordinates have
-// changed since the search.
+// elsewhere returns the candidates that contain no chain.
 func (w *chain) elsewhere(candidates []*mode, groups []group) []*mode {
-	if w.Chart != nil && len(candidates) > 0 && !slices.Equal(w.Chart.Evidence(), w.searchedIn) {
-		return nil
-	}
 	var out []*mode
 	for _, m := range candidates {
 		d := float64(m.metric.Dim)

@@ -107,8 +107,9 @@ const (
 	ripeRound = 4
 )
 
-// judge computes the verdict of a round.
-func (p *pool) judge(parts []any, last bool) *verdict {
+// judge computes the verdict of a round. With late, chains in several known modes may end warm-up
+// after this round.
+func (p *pool) judge(parts []any, last, late bool) *verdict {
 	v := &verdict{at: p.at, steps: steps{delta: p.options.Delta}}
 	now := v.muster(parts, p.before())
 	if len(now) == 0 {
@@ -145,7 +146,7 @@ func (p *pool) judge(parts []any, last bool) *verdict {
 	v.split = len(v.rounds) >= int(p.at.minRounds) && before != nil && v.rhat > p.at.apart && before.rhat > p.at.apart && v.groups(to, recent) > 1
 	v.done = last || settled && !p.options.NoEarlyEnd
 	v.unsettled = last && !settled && !p.options.NoEarlyEnd
-	if v.split || v.done || p.several {
+	if v.split || v.done || p.several && late { // warm-up may end here
 		v.worth = worthOf(v.usable(own))
 		v.extremes(to, recent)
 	}

@@ -133,9 +133,9 @@ func (w *chain) rounds(ctx context.Context, given bool, modes []*mode) (*verdict
 		if err := w.advance(min(int(length), ofRounds-w.made), recorded(w.Target.Dim(), chains), round, surveys.wanted); err != nil {
 			return nil, err
 		}
-		last := w.made >= ofRounds
+		last, late := w.made >= ofRounds, w.made >= ofRounds/3
 		p.metric = w.h.Metric()
-		all, err := w.Exchange(w.record, func(parts []any) any { return p.judge(parts, last) })
+		all, err := w.Exchange(w.record, func(parts []any) any { return p.judge(parts, last, late) })
 		if err != nil {
 			return nil, err
 		}
@@ -148,7 +148,7 @@ func (w *chain) rounds(ctx context.Context, given bool, modes []*mode) (*verdict
 		if err := w.follow(ctx, v, given); err != nil {
 			return nil, err
 		}
-		known := p.several && v.chains > 1 && (v.done || w.made >= ofRounds/3)
+		known := p.several && v.chains > 1 && (v.done || late)
 		if known || v.split && split == 0 || v.done && v.chains > 1 && v.rhat > p.at.apart {
 			split++
 			found, err := w.occupied(v, modes)

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mathext"
+
+	"github.com/ppl-lang/ppl/infer/internal/quick"
 )
 
 // spend decides the number of transitions per draw. If one transition of NUTS gives few effective
@@ -131,58 +133,68 @@ func worthOfValues(chains [][]float64, noise float64) float64 {
 // Vehtari et al. (2021) do for the folded R-hat. These show how fast the scale of a quantity mixes.
 // Squares also do, but a few values in a long tail would determine the result.
 type folding struct {
-	sorted, distances, scores []float64
+	sorter                    quick.Sorter
+	pooled, sorted, distances []float64
+	order, folded             []int32 // indices in pooled of sorted and of distances
+	scores                    []float64
 }
 
+// fold replaces the draws, unless one is NaN.
 func (s *folding) fold(chains [][]float64) {
-	s.sorted = s.sorted[:0]
+	s.pooled = s.pooled[:0]
 	for _, c := range chains {
-		s.sorted = append(s.sorted, c...)
+		s.pooled = append(s.pooled, c...)
 	}
-	n := len(s.sorted)
+	n := len(s.pooled)
 	if n == 0 {
 		return
 	}
+	low, high := s.pooled[0], s.pooled[0]
+	for _, v := range s.pooled {
+		if math.IsNaN(v) {
+			return
+		}
+		low, high = min(low, v), max(high, v)
+	}
 	if len(s.scores) != n {
-		s.scores = make([]float64, n)
+		s.sorted, s.distances, s.scores = make([]float64, n), make([]float64, n), make([]float64, n)
+		s.order, s.folded = make([]int32, n), make([]int32, n)
 		for i := range s.scores {
 			s.scores[i] = mathext.NormalQuantile((float64(i+1) - 0.375) / (float64(n) + 0.25))
 		}
 	}
-	slices.Sort(s.sorted)
-	median := s.sorted[n/2]
-	s.merge(median)
-	for _, c := range chains {
-		for t, v := range c {
-			at, _ := slices.BinarySearch(s.distances, math.Abs(v-median))
-			last := at // equal distances get the score of their average rank
-			for last+1 < n && s.distances[last+1] == s.distances[at] {
-				last++
-			}
-			c[t] = s.scores[(at+last)/2]
+	s.sorter.Sort(s.sorted, s.order, s.pooled, low, high)
+	s.merge(s.sorted[n/2])
+	for start := 0; start < n; {
+		end := start + 1
+		for end < n && s.distances[end] == s.distances[start] {
+			end++
 		}
+		for _, at := range s.folded[start:end] { // equal distances get the score of their average rank
+			s.pooled[at] = s.scores[(start+end-1)/2]
+		}
+		start = end
+	}
+	rest := s.pooled
+	for _, c := range chains {
+		rest = rest[copy(c, rest):]
 	}
 }
 
-// merge writes the distances of the sorted draws from the median in ascending order. NaNs are
-// first, as they are among the draws.
+// merge writes the distances of the sorted draws from the median in ascending order, with their
+// indices.
 func (s *folding) merge(median float64) {
-	d := s.distances[:0]
-	first := 0
-	for first < len(s.sorted) && math.IsNaN(s.sorted[first]) {
-		d = append(d, s.sorted[first])
-		first++
-	}
+	n := len(s.sorted)
 	above, _ := slices.BinarySearch(s.sorted, median)
-	above = max(above, first)
-	for below := above - 1; len(d) < len(s.sorted); {
-		if above == len(s.sorted) || below >= first && median-s.sorted[below] < s.sorted[above]-median {
-			d = append(d, math.Abs(median-s.sorted[below]))
+	below := above - 1
+	for k := range n {
+		at := above
+		if above == n || below >= 0 && median-s.sorted[below] < s.sorted[above]-median {
+			at = below
 			below--
 		} else {
-			d = append(d, math.Abs(s.sorted[above]-median))
 			above++
 		}
+		s.distances[k], s.folded[k] = math.Abs(s.sorted[at]-median), s.order[at]
 	}
-	s.distances = d
 }

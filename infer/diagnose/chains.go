@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mathext"
+
+	"github.com/ppl-lang/ppl/infer/internal/quick"
 )
 
 // constantRange is the maximum range, relative to the largest magnitude, of a quantity that counts
@@ -40,7 +42,7 @@ type workspace struct {
 	folds   []float64 // scratch: folded draws, ascending
 	folded  []int32   // index in split of each folded draw
 	centred []float64 // scratch: pooled draws about their mean
-	sorter  sorter
+	sorter  quick.Sorter
 
 	usable  bool    // no NaN among the draws
 	finite  bool    // usable and no infinity
@@ -165,7 +167,7 @@ func (w *workspace) sort() {
 		return
 	}
 	w.loaded = true
-	w.sorter.sort(w.sorted, w.order, w.pooled, w.low, w.high)
+	w.sorter.Sort(w.sorted, w.order, w.pooled, w.low, w.high)
 	if w.places != nil {
 		for i, at := range w.order {
 			w.order[i] = w.places[at]

@@ -18,7 +18,6 @@
 //	draws.go       Draws, Slices; how chains of unequal length are cut
 //	chains.go      one quantity's chains: pooled, split, ranked, folded
 //	names.go       DisplayName: readable names of elements
-//	sort.go        radix sort of draws
 //	lags.go        mean autocovariance, directly or by Fourier transform
 //	indicators.go  mean autocovariance of indicators, by counting bits
 //	measures.go    R-hat, ESS, MCSE: the formulas

@@ -24,6 +24,9 @@ type basis struct {
 // space that they span.
 func spans(n, d int) bool { return 2*min(n, maxPoints) < d }
 
+// evenly returns the index of draw i of maxPoints among n, evenly spaced.
+func evenly(i, n int) int { return i * n / maxPoints }
+
 // estimate is Σ from draws x and scores g.
 func estimate(w *workspace, x, g blas64.General, shrink float64) (blas64.Symmetric, error) {
 	return geometricMean(w, covariance(w, x, shrink), covariance(w, g, shrink), shrink/2)
@@ -57,7 +60,7 @@ func newSpan(w *workspace, z blas64.General) (*span, error) {
 		x, g := halves(z)
 		n, z = maxPoints, w.matrix(2*maxPoints, z.Cols)
 		for i := range n {
-			k := i * x.Rows / n // evenly spaced
+			k := evenly(i, x.Rows)
 			copy(row(z, i), row(x, k))
 			copy(row(z, n+i), row(g, k))
 		}
@@ -315,7 +318,7 @@ func (b *basis) refine(w *workspace, both blas64.General, scale, again []float64
 		}
 		less(x, lessX)
 		less(g, lessG)
-		if err := scales(lessX, lessG, again); err != nil {
+		if err := scales(x.Rows, rowsOf(lessX), rowsOf(lessG), again); err != nil {
 			return nil, err
 		}
 		for j, v := range again {

@@ -57,7 +57,7 @@ const maxPoints = 80
 // Fit learns a metric of the kind Diagonal, LowRank or Dense with its mean from at
 // least 2 draws, or one difference.
 func Fit(kind infer.MetricKind, s Sample, o Options) (infer.Metric, error) {
-	var f Fitter
+	f := Fitter{thin: kind == infer.LowRank && !o.Refine}
 	f.Use(s)
 	return f.Fit(kind, o)
 }
@@ -66,6 +66,7 @@ func Fit(kind infer.MetricKind, s Sample, o Options) (infer.Metric, error) {
 // reuses its memory for the next sample. The zero value is ready for [Fitter.Use].
 type Fitter struct {
 	plain  bool
+	thin   bool           // keep only the differences that span a metric of low rank
 	n, d   int            // the numbers of draws and dimensions
 	both   blas64.General // draws above scores, centred and tempered, in units of scale
 	x, g   blas64.General // its halves
@@ -84,7 +85,7 @@ type Fitter struct {
 
 // Use sets the sample.
 func (f *Fitter) Use(s Sample) {
-	*f = Fitter{plain: s.Plain, n: len(s.Draws), common: f.common, work: f.work, sigma: f.sigma}
+	*f = Fitter{plain: s.Plain, thin: f.thin, n: len(s.Draws), common: f.common, work: f.work, sigma: f.sigma}
 	if f.n < 2 && !(s.Plain && f.n == 1) {
 		f.err = errors.New("whiten: there are fewer than two draws")
 		return
@@ -94,6 +95,10 @@ func (f *Fitter) Use(s Sample) {
 	}
 	w := &f.common
 	w.reset()
+	if f.thin && s.Plain && f.n > maxPoints && spans(f.n, f.d) {
+		f.useThinned(s)
+		return
+	}
 	w.reserve(2*f.n*(f.d+1) + 5*f.d)
 	f.mx, f.mg = w.numbers(f.d), w.numbers(f.d)
 	f.both = w.matrix(2*f.n, f.d)
@@ -101,14 +106,34 @@ func (f *Fitter) Use(s Sample) {
 	s.centre(w, s.Draws, f.mx, f.x)
 	s.centre(w, s.Scores, f.mg, f.g)
 	f.scale = w.numbers(f.d)
-	if f.err = scales(f.x, f.g, f.scale); f.err != nil {
+	if f.err = scales(f.n, rowsOf(f.x), rowsOf(f.g), f.scale); f.err != nil {
 		return
 	}
 	if !s.Plain {
 		temper(w, f.x, f.g, f.scale)
-		if f.err = scales(f.x, f.g, f.scale); f.err != nil {
+		if f.err = scales(f.n, rowsOf(f.x), rowsOf(f.g), f.scale); f.err != nil {
 			return
 		}
+	}
+	rescale(f.x, f.g, f.scale)
+}
+
+// useThinned is Use for many plain differences, such as all second derivatives. All of them count for
+// the diagonal. Of the others, only those that span a metric of low rank are copied: in 1000
+// dimensions, copying all takes longer than the rest.
+func (f *Fitter) useThinned(s Sample) {
+	w := &f.common
+	f.scale = w.numbers(f.d)
+	if f.err = scales(f.n, func(i int) []float64 { return s.Draws[i] }, func(i int) []float64 { return s.Scores[i] }, f.scale); f.err != nil {
+		return
+	}
+	f.n = maxPoints
+	f.both = w.matrix(2*f.n, f.d)
+	f.x, f.g = halves(f.both)
+	for i := range f.n {
+		k := evenly(i, len(s.Draws))
+		copy(row(f.x, i), s.Draws[k])
+		copy(row(f.g, i), s.Scores[k])
 	}
 	rescale(f.x, f.g, f.scale)
 }
@@ -257,11 +282,8 @@ func (f *Fitter) estimate(shrink float64) (blas64.Symmetric, error) {
 // rescale divides draws by scales and multiplies scores by them.
 func rescale(x, g blas64.General, by []float64) {
 	for i := range x.Rows {
-		xi, gi := row(x, i), row(g, i)
-		for j, v := range by {
-			xi[j] /= v
-			gi[j] *= v
-		}
+		floats.Div(row(x, i), by)
+		floats.Mul(row(g, i), by)
 	}
 }
 
@@ -311,9 +333,8 @@ func (s Sample) centre(w *workspace, rows [][]float64, all []float64, centred bl
 }
 
 // scales writes (var x / var g)^¼ of each coordinate: the standard deviations of the diagonal
-// estimate.
-func scales(x, g blas64.General, scale []float64) error {
-	n := float64(x.Rows)
+// estimate. x and g return the n rows.
+func scales(n int, x, g func(i int) []float64, scale []float64) error {
 	const columns = 64 // summed together, since neighbours share lines of the processor's cache
 	var sx, sg [columns]float64
 	for j := range scale {
@@ -321,16 +342,16 @@ func scales(x, g blas64.General, scale []float64) error {
 			end := min(j+columns, len(scale))
 			clear(sx[:])
 			clear(sg[:])
-			for i := range x.Rows {
-				for k, a := range row(x, i)[j:end] {
+			for i := range n {
+				for k, a := range x(i)[j:end] {
 					sx[k] += a * a
 				}
-				for k, b := range row(g, i)[j:end] {
+				for k, b := range g(i)[j:end] {
 					sg[k] += b * b
 				}
 			}
 		}
-		vx, vg := sx[j%columns]/n, sg[j%columns]/n
+		vx, vg := sx[j%columns]/float64(n), sg[j%columns]/float64(n)
 		switch {
 		case math.IsNaN(vx+vg) || math.IsInf(vx+vg, 0):
 			return errDraws

@@ -3,6 +3,8 @@ package whiten_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/ppl-lang/ppl/infer"
@@ -188,6 +190,37 @@ func TestCost(t *testing.T) {
 	}{{0, 16}, {1e-9, 16}, {0.2, 4}, {1e6, 0}} {
 		if got := kept(c.cost); got != c.want {
 			t.Errorf("with a cost of %v, %d eigenvalues are kept instead of %d", c.cost, got, c.want)
+		}
+	}
+}
+
+// TestThinned checks that a metric of low rank from many differences is the same whether or not the
+// differences that do not matter to it are copied, on both sides of the thresholds.
+func TestThinned(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, size := range [][2]int{{1, 1}, {2, 1}, {79, 200}, {80, 161}, {81, 160}, {81, 161}, {200, 161}, {200, 400}} {
+		n, d := size[0], size[1]
+		s := whiten.Sample{Plain: true}
+		for range n {
+			x, g := make([]float64, d), make([]float64, d)
+			for j := range x {
+				x[j], g[j] = rng.NormFloat64(), rng.NormFloat64()*float64(1+j)
+			}
+			s.Draws, s.Scores = append(s.Draws, x), append(s.Scores, g)
+		}
+		o := whiten.Options{Shrink: 1e-10, Cutoff: 1.01, Rank: d}
+		got, err := whiten.Fit(infer.LowRank, s, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var whole whiten.Fitter
+		whole.Use(s)
+		want, err := whole.Fit(infer.LowRank, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.Inverse, want.Inverse) {
+			t.Errorf("%d differences in %d dimensions give another metric", n, d)
 		}
 	}
 }

@@ -51,3 +51,7 @@ func (w *workspace) matrix(r, c int) blas64.General {
 func row(m blas64.General, i int) []float64 {
 	return m.Data[i*m.Stride : i*m.Stride+m.Cols : i*m.Stride+m.Cols]
 }
+
+func rowsOf(m blas64.General) func(i int) []float64 {
+	return func(i int) []float64 { return row(m, i) }
+}

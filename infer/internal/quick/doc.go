@@ -8,4 +8,5 @@
 //	sincos.go  Sincos
 //	normal.go  Normals
 //	tables.go  the tables of all functions
+//	sort.go    Sorter, which sorts the draws of many quantities, one after another
 package quick

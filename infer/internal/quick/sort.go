@@ -1,4 +1,4 @@
-package diagnose
+package quick
 
 import (
 	"cmp"
@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// sorter sorts the draws of quantities. It owns its buffers, so each goroutine needs its own.
-type sorter struct {
+// Sorter sorts the draws of quantities. It owns its buffers, so each goroutine needs its own. The
+// zero value is ready for use.
+type Sorter struct {
 	from, to []uint64 // the key in the upper half, the index in the lower
 	counts   [2][1 << radixBits]int32
 
@@ -33,9 +34,9 @@ const (
 	floatDigits = (64 + radixBits - 1) / radixBits
 )
 
-// sort writes values in ascending order to sorted, and their indices to order. The values must not
+// Sort writes values in ascending order to sorted, and their indices to order. The values must not
 // have a NaN; low and high are their minimum and maximum.
-func (s *sorter) sort(sorted []float64, order []int32, values []float64, low, high float64) {
+func (s *Sorter) Sort(sorted []float64, order []int32, values []float64, low, high float64) {
 	if len(values) >= radixLength && s.fixed(sorted, order, values, low, high) {
 		return
 	}
@@ -58,7 +59,7 @@ func (s *sorter) sort(sorted []float64, order []int32, values []float64, low, hi
 // returns false if insertion takes too long, which happens if a few outliers make most keys equal.
 // For 4000 draws without outliers it takes a fifth of the time of sorting by all digits, and a
 // twelfth of the time of sorting by comparisons.
-func (s *sorter) fixed(sorted []float64, order []int32, values []float64, low, high float64) bool {
+func (s *Sorter) fixed(sorted []float64, order []int32, values []float64, low, high float64) bool {
 	scale := (1<<(2*radixBits) - 1) / (high - low)
 	if !(scale > 0) || math.IsInf(scale, 0) { // also where the range is not finite
 		return false
@@ -109,7 +110,7 @@ func (s *sorter) fixed(sorted []float64, order []int32, values []float64, low, h
 }
 
 // digits sorts s.few by all digits of the values' floating-point representation.
-func (s *sorter) digits() {
+func (s *Sorter) digits() {
 	n := len(s.few)
 	if s.digitsOfFloat == nil {
 		s.digitsOfFloat = new([floatDigits][1 << radixBits]int32)
