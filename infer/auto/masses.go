@@ -212,8 +212,8 @@ func (w *chain) occupied(v *verdict, candidates []*mode) (bool, error) {
 	return false, nil
 }
 
-// groupsIn returns the groups of all chains with their normal distributions; nil if there is nothing
-// to compare: a group alone, unless alone is set.
+// groupsIn returns the groups of all chains with their normal distributions. It returns nil if there
+// is nothing to compare: a group alone, unless alone is set.
 func (w *chain) groupsIn(v *verdict, alone bool) []group {
 	all, here := later(v.rounds), []bool(nil)
 	for _, s := range v.standing {

@@ -118,9 +118,9 @@ func (f *Fitter) Use(s Sample) {
 	rescale(f.x, f.g, f.scale)
 }
 
-// useThinned is Use for many plain differences, such as all second derivatives. All of them count for
-// the diagonal. Of the others, only those that span a metric of low rank are copied: in 1000
-// dimensions, copying all takes longer than the rest.
+// useThinned is Use for many plain differences, such as all second derivatives. All of them count
+// for the diagonal, but only those that span a metric of low rank are copied. In 1000 dimensions,
+// copying all would take longer than the rest.
 func (f *Fitter) useThinned(s Sample) {
 	w := &f.common
 	f.scale = w.numbers(f.d)
