@@ -178,8 +178,8 @@ type bridge struct {
 // modes that the search found. They count even if no chain is in them: chains in a wide mode hardly
 // ever enter a much narrower one, however near it is, and yet agree with each other.
 func (w *chain) occupied(v *verdict, candidates []*mode) (bool, error) {
-	if w.Chart != nil && !slices.Equal(w.Chart.Evidence(), w.searchedIn) { // the search was in other coordinates
-		candidates = nil
+	if w.Chart != nil && !slices.Equal(w.Chart.Evidence(), w.searchedIn) {
+		candidates = nil // the search was in other coordinates
 	}
 	all, err := w.Exchange(nil, func([]any) any { return w.groupsIn(v, len(candidates) > 0) })
 	if err != nil {
