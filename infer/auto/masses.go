@@ -212,8 +212,8 @@ func (w *chain) occupied(v *verdict, candidates []*mode) (bool, error) {
 	return false, nil
 }
 
-// groupsIn returns the groups of all chains with their normal distributions. It returns nil if there
-// is nothing to compare: a group alone, unless alone is set.
+// groupsIn returns the groups of all chains with their normal distributions. It returns nil if
+// there is nothing to compare: a group alone, unless alone is set.
 func (w *chain) groupsIn(v *verdict, alone bool) []group {
 	all, here := later(v.rounds), []bool(nil)
 	for _, s := range v.standing {
@@ -227,7 +227,7 @@ func (w *chain) groupsIn(v *verdict, alone bool) []group {
 	}
 	to, err := whiten.NewMap(v.metric)
 	if err != nil {
-		return nil // judge has made the same map
+		return nil
 	}
 	groups := w.at.groupsOf(here, in(w.Chart, v.evidence, all), to)
 	if len(groups) < 2 && !alone {

@@ -141,14 +141,23 @@ func candidatesFor(asked infer.MetricKind, d, n int, normal bool, perVector floa
 
 // try returns the held-out divergence of each candidate and the index of the best. Costly
 // candidates are tried only if the smallest divergence so far, including that of the current
-// metric, is well above the attainable one.
+// metric, is well above the attainable one. A candidate that would not be chosen even with the
+// attainable divergence is not tried in more than maxDense dimensions. There, a candidate can take
+// as long as the transitions of the round, and few draws give bad ones.
 func (v *verdict) try(p *pool, candidates []candidate, parts [2]whiten.Sample, ofInUse float64) (divergences []float64, best int) {
 	least := infinity
 	divergences = make([]float64, len(candidates))
 	for f := range parts {
 		v.fitters[f].Use(parts[f])
 	}
+	d := len(parts[0].Draws[0])
 	for i, c := range candidates {
+		limit := 0.95*least - 0.005 // prefer a simpler candidate unless another is clearly better
+		hopeless := limit <= 0 || d > maxDense && v.attainable >= limit && v.attainable < infinity
+		if i > 0 && hopeless {
+			divergences[i] = infinity
+			continue
+		}
 		if c.costly && min(least, ofInUse) < 2*v.attainable+p.at.worthTrying {
 			divergences[i] = infinity
 			continue
@@ -161,8 +170,7 @@ func (v *verdict) try(p *pool, candidates []candidate, parts [2]whiten.Sample, o
 			}
 			divergences[i] += divergence / 2
 		}
-		// Prefer a simpler candidate unless another is clearly better.
-		if divergences[i] < 0.95*least-0.005 || i == 0 {
+		if divergences[i] < limit || i == 0 {
 			best, least = i, divergences[i]
 		}
 	}
