@@ -137,6 +137,28 @@ func TestArraysOfSlopes(t *testing.T) {
 	}
 }
 
+// TestGroupColumns checks that solutions for several subjects have one column for each time, in the
+// order of the subjects.
+func TestGroupColumns(t *testing.T) {
+	m := modelOf(t, `functions {
+  vector lost(real t, vector y, array[] real p, array[] real x_r, array[] int x_i) { return [-p[1] * y[1], p[1] * y[1]]'; }
+}
+parameters { real k; }
+transformed parameters {
+  matrix[2, 3] both = pmx_integrate_ode_group_rk45(lost, {{10, 0}, {20, 1}}, 0, {1, 2}, {1, 2, 3}, {{k}, {2 * k}}, {{0}, {0}}, {{0}, {0}});
+}
+model { }`, BindOptions{})
+	out := make([]float64, 7)
+	if err := m.Constrain([]float64{0.7}, out); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{10 * math.Exp(-0.7), 10 - 10*math.Exp(-0.7), 20 * math.Exp(-2.8), 21 - 20*math.Exp(-2.8), 20 * math.Exp(-4.2), 21 - 20*math.Exp(-4.2)} {
+		if !(math.Abs(out[i+1]-want) <= 1e-6) {
+			t.Errorf("element %d in columns: %v, want %v", i, out[i+1], want)
+		}
+	}
+}
+
 // TestSolverFails checks that the message of a solver which fails has subject, time and state.
 func TestSolverFails(t *testing.T) {
 	const text = `functions {

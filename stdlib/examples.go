@@ -221,9 +221,9 @@ pmx_ode_bdf_ctrl(decay, [2]', 0, {1}, 1e-8, 1e-8, 1000, 0.5)[1] = [2 * exp(-0.5)
 pmx_integrate_ode_rk45(eliminated, {2}, 0, {1}, {0.5}, {0}, {0})[1] = {2 * exp(-0.5)}
 pmx_integrate_ode_adams(eliminated, {2}, 0, {1}, {0.5}, {0}, {0})[1] = {2 * exp(-0.5)}
 pmx_integrate_ode_bdf(eliminated, {2}, 0, {1}, {0.5}, {0}, {0}, 1e-8, 1e-8, 1000)[1] = {2 * exp(-0.5)}
-pmx_integrate_ode_group_rk45(eliminated, {{2}, {3}}, 0, {1, 1}, {1, 2}, {{0.5}, {1}}, {{0}, {0}}, {{0}, {0}}) = [[2 * exp(-0.5)], [3 * exp(-2)]]
-pmx_integrate_ode_group_adams(eliminated, {{2}, {3}}, 0, {1, 1}, {1, 2}, {{0.5}, {1}}, {{0}, {0}}, {{0}, {0}}) = [[2 * exp(-0.5)], [3 * exp(-2)]]
-pmx_integrate_ode_group_bdf(eliminated, {{2}, {3}}, 0, {1, 1}, {1, 2}, {{0.5}, {1}}, {{0}, {0}}, {{0}, {0}}) = [[2 * exp(-0.5)], [3 * exp(-2)]]
+pmx_integrate_ode_group_rk45(eliminated, {{2}, {3}}, 0, {1, 1}, {1, 2}, {{0.5}, {1}}, {{0}, {0}}, {{0}, {0}}) = [[2 * exp(-0.5), 3 * exp(-2)]]
+pmx_integrate_ode_group_adams(eliminated, {{2}, {3}}, 0, {1, 1}, {1, 2}, {{0.5}, {1}}, {{0}, {0}}, {{0}, {0}}) = [[2 * exp(-0.5), 3 * exp(-2)]]
+pmx_integrate_ode_group_bdf(eliminated, {{2}, {3}}, 0, {1, 1}, {1, 2}, {{0.5}, {1}}, {{0}, {0}}, {{0}, {0}}) = [[2 * exp(-0.5), 3 * exp(-2)]]
 pmx_ln_interpolate(2.5, {1, 2, 4}, {0, 10, 30}) = 15
 linear_interpolation({0, 2.5, 5}, {1, 2, 4}, {0, 10, 30}) = {0, 15, 30}
 

@@ -365,12 +365,12 @@ matrix solve(` + strings.Join(args, ", ") + `) {
            size(theta), ", ", size(x_r), " and ", size(x_i));
   if (sum(len) != size(ts))
     reject("the numbers of times of the subjects must add up to ", size(ts), ", but they add up to ", sum(len));
-  matrix[size(ts), size(y0[1])] out;
+  matrix[size(y0[1]), size(ts)] out;
   int before = 0;
   for (s in 1:subjects) {
     array[len[s]] vector[size(y0[1])] ys = ` + integrate + `(to_vector(y0[s]), t0, ts[before + 1:before + len[s]], ` + tolerances +
 		`, s, theta[s], x_r[s], x_i[s]);
-    for (i in 1:len[s]) out[before + i] = ys[i]';
+    for (i in 1:len[s]) out[, before + i] = ys[i];
     before += len[s];
   }
   return out;
@@ -410,7 +410,7 @@ func pmxFunctions() []pmx {
 			text: integrator, lead: 5, accuracy: 1e-6},
 		{names: "pmx_integrate_ode_group_rk45 pmx_integrate_ode_group_adams pmx_integrate_ode_group_bdf", function: rhs,
 			first: "2r y0, r t0, 1i len, 1r ts, 2r theta, 2r *x_r, 2i *x_i", end: control[:1], result: tMat,
-			doc:  "The solutions of dy/dt = f(t, y, theta[s], x_r[s], x_i[s]) for several subjects s, from y0[s] at t0, at the next len[s] of the times ts, one row for each time. The control arguments are the tolerances and most steps, which are 1e-6 (rk45) or 1e-8, and 100000.",
+			doc:  "The solutions of dy/dt = f(t, y, theta[s], x_r[s], x_i[s]) for several subjects s, from y0[s] at t0, at the next len[s] of the times ts, one column for each time. The control arguments are the tolerances and most steps, which are 1e-6 (rk45) or 1e-8, and 100000.",
 			text: integrator, lead: 5, accuracy: 1e-6},
 		{names: "pmx_ln_interpolate linear_interpolation", first: "r xout, 1r x, 1r y", result: tReal,
 			doc: interpolateDoc, text: func(_ string, args []string) string {

@@ -278,3 +278,25 @@ func logDensity(t *testing.T, p *compile.Program) float64 {
 	}
 	return lp
 }
+
+// TestBarePriors checks which priors are programs without transformed parameters: those whose
+// statements use none. A loop variable of that block is none, whatever its name.
+func TestBarePriors(t *testing.T) {
+	const transformed = "transformed parameters { vector[3] b; for (i in 1:3) { b[i] = square(a[i]); } }\n"
+	for _, c := range []struct {
+		model string
+		bare  bool
+	}{
+		{"for (i in 1:3) a[i] ~ normal(mu, 1); y ~ normal(b[1], sigma);", true},
+		{"for (i in 1:3) { a[i] ~ normal(mu, 1); y[i] ~ normal(b[i], sigma); }", true},
+		{"for (i in 1:3) b[i] ~ normal(mu, 1);", false},
+	} {
+		d, err := predict.Derive(compiled(t, head+transformed+"model {\n"+c.model+"\n}"), predict.Prior, predict.Options{Bare: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bare := !strings.Contains(d.Text, "transformed parameters"); bare != c.bare {
+			t.Errorf("%s: bare is %v\n%s", c.model, bare, d.Text)
+		}
+	}
+}

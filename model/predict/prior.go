@@ -33,7 +33,7 @@ func (e *emitter) usesTransformed(b *ast.Block) (found bool) {
 	}
 	names := map[string]bool{}
 	for _, s := range from.Stmts {
-		if v := e.info.Defs[s]; v != nil {
+		if v := e.info.Defs[s]; v != nil && v.Global { // not the variable of a loop
 			names[v.Name] = true
 		}
 	}
