@@ -3,7 +3,9 @@ package assess_test
 import (
 	"context"
 	"math"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -20,7 +22,7 @@ import (
 func evidenceOf(t *testing.T, text string, values map[string]any, o fit.Options) *assess.Evidence {
 	t.Helper()
 	f := sampled(t, text, values, o)
-	e, err := assess.EvidenceOf(context.Background(), f, 1)
+	e, err := assess.EvidenceOf(context.Background(), f, o.Seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,9 +50,16 @@ func lgamma(x float64) float64 {
 	return v
 }
 
-// TestEvidence compares the evidence with exact values, of conjugate models and of models whose
-// single parameter can be integrated out.
-func TestEvidence(t *testing.T) {
+// exactEvidence is a model whose evidence is known: a conjugate model, or one whose single
+// parameter can be integrated out.
+type exactEvidence struct {
+	name, text string
+	values     map[string]any
+	want       float64
+	codes      []string // of findings
+}
+
+func exactEvidences() []exactEvidence {
 	y := []float64{0.3, -1.2, 2.1, 0.8, 1.4}
 	likelihood := func(mu, sigma float64) float64 {
 		p := 1.0
@@ -67,12 +76,7 @@ func TestEvidence(t *testing.T) {
 		}
 		return p
 	}, -1+1e-9, 1-1e-9))
-	for _, c := range short.Every(3, []struct {
-		name, text string
-		values     map[string]any
-		want       float64
-		codes      []string // of findings
-	}{
+	return []exactEvidence{
 		{"uniform probability", `data { int n; int y; } parameters { real<lower=0, upper=1> p; } model { y ~ binomial(n, p); }`,
 			map[string]any{"n": 10, "y": 7}, -math.Log(11), nil},
 		{"gamma and Poisson", `data { array[3] int y; } parameters { real<lower=0> r; } model { r ~ gamma(2, 1); y ~ poisson(r); }`,
@@ -149,7 +153,12 @@ func TestEvidence(t *testing.T) {
 			map[string]any{"y": y}, math.Log(integral(func(mu float64) float64 { return normal(mu, 0, 2) * likelihood(mu, 1) }, -30, 30)), nil},
 		{"a prior of each element", `data { vector[5] y; } parameters { vector[2] u; } model { u[1] ~ normal(0, 1); u[2] ~ normal(0, 2); y ~ normal(u[1] + u[2], 1); }`,
 			map[string]any{"y": y}, math.Log(integral(func(d float64) float64 { return normal(d, 0, math.Sqrt(5)) * likelihood(d, 1) }, -30, 30)), nil},
-	}) {
+	}
+}
+
+// TestEvidence compares the evidence with exact values.
+func TestEvidence(t *testing.T) {
+	for _, c := range short.Every(3, exactEvidences()) {
 		e := evidenceOf(t, c.text, c.values, fit.Options{Seed: 3, Chains: 4, Draws: 500})
 		if !(math.Abs(e.Log-c.want) <= 4*e.Error) || !(e.Error < 0.05) {
 			t.Errorf("%s: log evidence %.4f ± %.4f, want %.4f", c.name, e.Log, e.Error, c.want)
@@ -160,6 +169,47 @@ func TestEvidence(t *testing.T) {
 		}
 		if !slices.Equal(codes, c.codes) {
 			t.Errorf("%s: findings %v, want %v", c.name, codes, c.codes)
+		}
+	}
+}
+
+// TestEvidenceCovers counts the intervals that contain the exact evidence, over as many seeds of
+// each model as the variable says. It fails if the share of 90 % or of 95 % intervals is too small
+// to be chance. doc/how-to/evidence.md has the shares.
+func TestEvidenceCovers(t *testing.T) {
+	const variable = "PPL_EVIDENCE_SEEDS"
+	seeds, err := strconv.Atoi(os.Getenv(variable))
+	if err != nil || seeds < 1 {
+		t.Skipf("%s is not the number of seeds of each model, as in %s=20", variable, variable)
+	}
+	levels := []struct{ level, width float64 }{{0.9, 1.645}, {0.95, 1.96}}
+	total, all := 0, make([]int, len(levels))
+	for _, c := range exactEvidences() {
+		if slices.Contains(c.codes, "improper-prior") {
+			continue // the evidence has an arbitrary factor
+		}
+		within, square := make([]int, len(levels)), 0.0
+		for seed := range seeds {
+			e := evidenceOf(t, c.text, c.values, fit.Options{Seed: 1000 + uint64(seed), Chains: 4, Draws: 500})
+			z := (e.Log - c.want) / e.Error
+			square += z * z
+			for i, l := range levels {
+				if math.Abs(z) <= l.width {
+					within[i]++
+				}
+			}
+		}
+		t.Logf("%s: %d and %d of %d, root mean square %.2f standard errors", c.name, within[0], within[1], seeds, math.Sqrt(square/float64(seeds)))
+		total += seeds
+		for i := range all {
+			all[i] += within[i]
+		}
+	}
+	for i, l := range levels {
+		share := float64(all[i]) / float64(total)
+		t.Logf("%.0f %% intervals: %.1f %% of %d", 100*l.level, 100*share, total)
+		if least := l.level - 3*math.Sqrt(l.level*(1-l.level)/float64(total)); share < least {
+			t.Errorf("%.0f %% intervals contain the exact value in %.1f %% of %d runs, want at least %.1f %%", 100*l.level, 100*share, total, 100*least)
 		}
 	}
 }

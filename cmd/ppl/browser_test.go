@@ -311,15 +311,42 @@ const shotsVariable = "PPL_SHOTS"
 // shot saves a screenshot of the page if the variable names a folder.
 func (c *chromium) shot(name string) {
 	c.t.Helper()
-	dir := os.Getenv(shotsVariable)
-	if dir == "" {
+	if os.Getenv(shotsVariable) == "" {
 		return
 	}
 	var r struct{ Data string }
 	c.call("Page.captureScreenshot", map[string]any{"format": "png"}, &r)
-	picture, err := base64.StdEncoding.DecodeString(r.Data)
+	c.save(name+".png", r.Data)
+}
+
+// whole saves a picture of the whole page if the variable names a folder.
+func (c *chromium) whole(name string) {
+	c.t.Helper()
+	if os.Getenv(shotsVariable) == "" {
+		return
+	}
+	var r struct{ Data string }
+	c.call("Page.captureScreenshot", map[string]any{"format": "png", "captureBeyondViewport": true}, &r)
+	c.save(name+".png", r.Data)
+}
+
+// print saves the printed page if the variable names a folder.
+func (c *chromium) print(name string) {
+	c.t.Helper()
+	if os.Getenv(shotsVariable) == "" {
+		return
+	}
+	var r struct{ Data string }
+	c.call("Page.printToPDF", map[string]any{"paperWidth": 8.27, "paperHeight": 11.69}, &r)
+	c.save(name+".pdf", r.Data)
+}
+
+// save writes a file, which the browser has encoded, to the folder for screenshots.
+func (c *chromium) save(name, encoded string) {
+	c.t.Helper()
+	content, err := base64.StdEncoding.DecodeString(encoded)
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o666)
+		err = os.WriteFile(filepath.Join(os.Getenv(shotsVariable), name), content, 0o666)
 	}
 	if err != nil {
 		c.t.Error(err)

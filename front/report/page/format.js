@@ -21,6 +21,12 @@ function fill(element, properties, children) {
   return element;
 }
 
+// breakable lets long words of a text, such as names and paths, break after _ . / or , and before [.
+function breakable(text) {
+  const long = 20;
+  return String(text).split(/(\s+)/).flatMap((word) => (word.length <= long ? [word] : word.split(/(?<=[_.,/])|(?=\[)/).flatMap((part, i) => (i ? [h("wbr", {}), part] : [part]))));
+}
+
 // numeric reads a number of the report, in which NaN and infinities are texts.
 function numeric(v) {
   return typeof v === "string" ? Number(v) : v;

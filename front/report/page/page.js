@@ -140,11 +140,11 @@ class Page {
     }
     const parts = this.headParts;
     parts.over.textContent = r.running ? "ppl, live" : "ppl report";
-    parts.title.textContent = report.title;
+    parts.title.replaceChildren(...breakable(report.title));
     parts.question.replaceChildren(...questionOf(report.fitted).head.map((text) => h("span", {}, text)));
     const clean = !report.findings.length && !r.running && !r.method && report.summary.name.length;
     parts.checked.textContent = clean ? "The chains agree, and there are enough effective draws for means and intervals. They cannot show a mode that no chain reached." : "";
-    parts.answers.replaceChildren(...report.answers.map((a) => h("li", {}, a)), ...(report.answers.length ? [h("li", { class: "soft" }, "In brackets: the middle 90 % of the posterior.")] : []));
+    parts.answers.replaceChildren(...report.answers.map((a) => h("li", {}, breakable(a))), ...(report.answers.length ? [h("li", { class: "soft" }, "In brackets: the middle 90 % of the posterior.")] : []));
     parts.verdict.className = `verdict ${problems ? "is-problem" : "is-well"}`;
     parts.verdict.replaceChildren(h("span", { class: "sign", "aria-hidden": "true" }, problems ? "▲" : "✓"), ` ${verdict}`, h("span", { class: "state" }, state ? ` · ${state}` : ""));
     parts.facts.replaceChildren(...facts.map(([k, v]) => h("div", {}, h("dt", {}, k), h("dd", {}, v))));
@@ -167,10 +167,10 @@ class Page {
     if (text === this.found) return;
     this.found = text;
     const list = this.report.findings.map((f) => h("li", { class: `finding ${f.severity}` },
-      h("p", { class: "what" }, h("span", { class: "mark" }, f.severity === "problem" ? "▲ Problem" : "● Note"), h("strong", {}, f.summary)),
+      h("p", { class: "what" }, h("span", { class: "mark" }, f.severity === "problem" ? "▲ Problem" : "● Note"), h("strong", {}, breakable(f.summary))),
       h("p", { class: "advice" }, spelled(f.advice)),
       (f.quantities || []).length || f.plot ? h("p", { class: "where" },
-        (f.quantities || []).map((q) => h("button", { type: "button", onclick: () => this.look(f, q) }, q)),
+        (f.quantities || []).map((q) => h("button", { type: "button", onclick: () => this.look(f, q) }, breakable(q))),
         f.plot && !(f.quantities || []).length ? h("button", { type: "button", onclick: () => this.look(f) }, `See ${this.kinds.get(f.plot).title.toLowerCase()}`) : null) : null));
     this.findingsSection.hidden = !list.length && !this.report.run.running;
     this.place.findings.replaceChildren(list.length ? h("ul", { class: "findings" }, list) : h("p", { class: "well" }, "No problems so far."));
@@ -251,7 +251,7 @@ class Page {
     const update = (f) => {
       fig = f;
       const empty = this.empty(f);
-      of.textContent = kind.scope === "quantity" || kind.scope === "pair" ? "" : ` ${(f.of || []).join(", ")}`;
+      of.replaceChildren(...breakable(kind.scope === "quantity" || kind.scope === "pair" ? "" : ` ${(f.of || []).join(", ")}`));
       const entries = empty ? [] : f.layers.filter((l) => l.label && l.role !== "chain");
       legend.replaceChildren(...entries.map((l) => h("li", {}, swatch(l), l.label)));
       legend.hidden = entries.length === 0;
@@ -318,7 +318,7 @@ class Page {
     $("quantity").hidden = i < 0;
     if (i < 0) return;
     const label = (this.report.summary.label || [])[i];
-    this.quantityTitle.replaceChildren(name, label ? h("span", { class: "stands-for" }, ` ${label}`) : "");
+    this.quantityTitle.replaceChildren(...breakable(name), label ? h("span", { class: "stands-for" }, ` ${label}`) : "");
     if (this.fetchQuantity && this.report.run.running) this.fetchQuantity(i, name);
     else this.showQuantity();
     if (go) {
@@ -468,5 +468,5 @@ function findingOf(f) {
 
 // spelled keeps options in a text, such as --delta, from being broken.
 function spelled(text) {
-  return text.split(/(--[a-z][a-z-]*)/).map((part, i) => (i % 2 ? h("code", { class: "option" }, part) : part));
+  return text.split(/(--[a-z][a-z-]*)/).flatMap((part, i) => (i % 2 ? h("code", { class: "option" }, part) : breakable(part)));
 }

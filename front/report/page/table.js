@@ -138,7 +138,7 @@ class SummaryTable {
   row(i) {
     const d = this.columns.sd ? decimals(this.columns.mcse_mean[i], this.columns.sd[i]) : 0, name = this.names[i];
     return h("tr", { "data-name": name, class: name === this.chosen ? "chosen" : null },
-      h("th", { scope: "row" }, h("button", { type: "button", onclick: () => this.choose(i) }, name), this.labels[i] ? h("span", { class: "stands-for" }, ` ${this.labels[i]}`) : null),
+      h("th", { scope: "row" }, h("button", { type: "button", onclick: () => this.choose(i) }, breakable(name)), this.labels[i] ? h("span", { class: "stands-for" }, ` ${this.labels[i]}`) : null),
       this.shown.map((c) => {
         const v = this.columns[c.key][i];
         const bad = c.bad && c.bad(v, this, i);
@@ -156,11 +156,11 @@ function smallTable(t) {
   const number = (k) => (k || t.kind === "chains" ? "number" : null);
   const texts = t.rows.flatMap((r) => r.slice(1).filter((v, k) => typeof v === "string" && k + 1 !== levels));
   const wide = columns.length <= 5 && columns.length > 2 && texts.some((v) => v.length > 12);
-  const stacked = wide || columns.length > 5; // on narrow screens, a block for each row
+  const stacked = wide || columns.length > 4; // on narrow screens, a block for each row
   const named = (k) => (stacked ? h("span", { class: "of-cell" }, t.columns[k].name) : null);
   const long = (v) => typeof v === "string" && v.length > 40;
   const row = (r, i) => {
-    const head = h("th", { scope: "row", class: long(r[0]) ? "levels" : number(0) }, stacked && t.kind === "chains" ? h("span", { class: "of-head" }, "chain ") : null, cell(r[0], t.columns[0], i));
+    const head = h("th", { scope: "row", class: long(r[0]) ? "levels" : number(0) }, stacked && t.kind === "chains" ? h("span", { class: "of-head" }, "chain ") : null, breakable(cell(r[0], t.columns[0], i)));
     const cells = columns.slice(1).map((k) => h("td", { class: "number" + (r[k] === "" ? " no-cell" : "") }, named(k), cell(r[k], t.columns[k], i)));
     if (levels >= 0 && r[levels] !== "") cells.splice(first - 1, numbers, h("td", { class: "levels", colspan: numbers }, r[levels]));
     return h("tr", {}, head, cells);
