@@ -191,6 +191,77 @@ model {
 data { int T; int G; array[T, G] int y; }
 parameters { vector<lower=0>[G] e; real<lower=0> l; array[G] int<lower=1, upper=T> s; }
 model { for (g in 1:G) for (t in 1:T) y[t, g] ~ poisson(t < s[g] ? e[g] : l); }`},
+	{name: "comparisons with integers", bounds: between(0, 9, "s"), data: `{"T":6,"y":[1,2,1,5,6,4],"at":[1,1,9,0,12,4]}`, text: `
+data { int T; array[T] int y; array[T] int at; }
+parameters { real<lower=0> e; real<lower=0> l; real m; int<lower=0, upper=9> s; }
+model {
+  s ~ poisson(l);
+  for (t in 1:T) y[t] ~ poisson(t + 1 < s ? e : l);
+  for (t in 1:T) y[t] ~ normal(m * (at[t] >= s) + (s == t || 2 * t == s), 1);
+  for (t in 1:T) if (!(t < s) && s != 8) y[t] ~ normal(m, 2); else if (y[t] > 1) target += -m;
+}`},
+	{name: "comparisons with terms that may be -inf", bounds: between(1, 9, "s", "u"), data: `{"T":9,"y":[0.1,0.2,0.9,0.6,1.7,1.9,1.5,1.1,0.3]}`, text: `
+data { int T; vector[T] y; }
+parameters { real<lower=1> e; real<lower=1> l; real<lower=0, upper=1> p; int<lower=1, upper=T> s; int<lower=1, upper=T> u; }
+model {
+  for (t in 1:T) y[t] ~ uniform(0, t < s ? e : l + 1);
+  for (t in 1:T) if (t > u) { real d = y[t] - e; target += log(d > 0 ? p : 0.5); }
+  for (t in 1:T) if (t > u && t < u + 3) target += log1m(p);
+}`},
+	{name: "two change points", bounds: between(1, 9, "s", "u"), data: `{"T":9,"y":[1,2,1,5,6,4,0,0,1]}`, text: `
+data { int T; array[T] int y; }
+parameters { vector<lower=0>[3] r; int<lower=1, upper=T> s; int<lower=1, upper=T> u; }
+model {
+  if (u < s) target += negative_infinity();
+  for (t in 1:T) y[t] ~ poisson(t < s ? r[1] : t < u ? r[2] : r[3]);
+}`},
+	{name: "two change points by ranges", bounds: between(0, 9, "s"), data: `{"T":8,"y":[1,2,1,5,6,4,0,0]}`, text: `
+data { int T; array[T] int y; }
+parameters { vector<lower=0>[3] r; array[2] int<lower=0, upper=9> s; }
+model {
+  if (s[2] < s[1]) target += negative_infinity();
+  y[1:min(s[1], T)] ~ poisson(r[1]);
+  for (t in s[1] + 1:T - (9 - s[2])) if (t <= T) y[t] ~ poisson(r[2]);
+  for (t in s[2] + 1:T) y[t] ~ poisson(r[3]);
+}`},
+	{name: "change points of groups with different bounds", perElement: map[string][][2]int64{"s": {{1, 8}, {2, 9}, {1, 9}}}, data: `{"N":10,"G":3,"g":[1,1,1,3,3,3,3,2,2,1],"t":[1,2,9,1,5,5,8,3,4,7],"y":[0.1,1,2,0.3,3,2,2,-1,0,1],"hi":[8,9,9],"lo":[1,2,1]}`, text: `
+data { int N; int G; array[N] int g; array[N] int t; vector[N] y; array[G] int lo; array[G] int hi; }
+parameters { vector[G] a; real d; array[G] int<lower=lo, upper=hi> s; }
+model { for (n in 1:N) y[n] ~ normal(a[g[n]] + d * (t[n] >= s[g[n]]), 1); }`},
+	{name: "change points of groups by columns", bounds: between(1, 8, "s"), data: `{"T":8,"G":2,"y":[[1,2],[5,6],[0,1],[3,3],[2,2],[4,0],[0,0],[1,1]]}`, text: `
+data { int T; int G; array[T, G] int y; }
+parameters { vector<lower=0>[G] e; real<lower=0> l; array[G] int<lower=1, upper=T> s; }
+model { for (g in 1:G) for (t in 1:T) y[t, g] ~ poisson(t < s[g] ? e[g] : l); }`},
+	{name: "no rows at a change point", bounds: between(1, 8, "s"), data: `{"T":0,"y":[]}`, text: `
+data { int T; array[T] int y; }
+parameters { real<lower=0> e; real<lower=0> l; int<lower=1, upper=8> s; }
+model { s ~ poisson(l); for (t in 1:T) y[t] ~ poisson(t < s ? e : l); }`},
+	{name: "two rows at a change point", bounds: between(1, 8, "s"), data: `{"T":2,"y":[1,4]}`, text: `
+data { int T; array[T] int y; }
+parameters { real<lower=0> e; real<lower=0> l; int<lower=1, upper=8> s; }
+model { for (t in 1:T) y[t] ~ poisson(t < s - 3 ? e : l); }`},
+	{name: "values that data rule out", bounds: between(-1, 5, "n"), data: `{"R":4,"y":[[1,3],[0,0],[5,5],[4,0]],"m":[0,2,0,1]}`, text: `
+data { int R; array[R, 2] int y; array[R] int m; }
+parameters { real<lower=0> l; real<lower=0, upper=1> p; array[R] int<lower=-1, upper=5> n; }
+model {
+  n ~ poisson(l);
+  for (r in 1:R) { y[r] ~ binomial(n[r], p); m[r] ~ poisson((5 - n[r]) * l); if (n[r] == 4) target += log(m[r]); }
+}`},
+	{name: "data rule all values out but one", bounds: between(0, 1, "z", "u"), data: `{"N":5,"y":[1,0,3,0,0],"x":[1,0,1,1,1]}`, text: `
+data { int N; array[N] int y; array[N] int x; }
+parameters { real<lower=0> l; real<lower=0, upper=1> p; array[N] int<lower=0, upper=1> z; array[N] int<lower=0, upper=1> u; }
+model {
+  z ~ bernoulli(p);
+  for (n in 1:N) { real r = z[n] * l; y[n] ~ poisson(r); x[n] ~ bernoulli(1 - u[n]); if (u[n] == 1) target += y[n] > 0 ? negative_infinity() : -l; }
+}`},
+	{name: "four factors of a kind", bounds: between(0, 1, "z"), data: `{"N":3,"J":4,"y":[[1,0,0,1],[0,0,0,0],[0,0,0,0]]}`, text: `
+data { int N; int J; array[N, J] int y; }
+parameters { real b; real<lower=0, upper=1> p; array[N] int<lower=0, upper=1> z; }
+model { for (n in 1:N) { z[n] ~ bernoulli(p); for (j in 1:J) y[n, j] ~ bernoulli(z[n] * inv_logit(b * j)); } }`},
+	{name: "five factors of a kind", bounds: between(0, 1, "z"), data: `{"N":3,"J":5,"y":[[1,0,0,1,1],[0,0,0,0,0],[0,0,0,0,0]]}`, text: `
+data { int N; int J; array[N, J] int y; }
+parameters { real b; real<lower=0, upper=1> p; array[N] int<lower=0, upper=1> z; }
+model { for (n in 1:N) { z[n] ~ bernoulli(p); for (j in 1:J) y[n, j] ~ bernoulli(z[n] * inv_logit(b * j)); } }`},
 	{name: "dawid-skene", bounds: between(1, 3, "z"), data: `{"I":4,"J":3,"K":3,"N":7,"ii":[1,1,1,2,2,4,4],"jj":[1,2,3,1,3,2,2],"y":[1,1,2,3,3,1,2]}`, text: `
 data { int I; int J; int K; int N; array[N] int ii; array[N] int jj; array[N] int y; }
 parameters { simplex[K] p; array[J, K] simplex[K] th; array[I] int<lower=1, upper=K> z; }

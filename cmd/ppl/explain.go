@@ -52,6 +52,7 @@ type explainedSum struct {
 	Terms    int    `json:"terms"`    // terms of the largest of these sums, over all values of the others
 	Total    int    `json:"total"`    // terms of all of these sums
 	Chain    bool   `json:"chain"`    // whether a sum needs the one before
+	Running  bool   `json:"running"`  // whether running sums add up factors that read the element through comparisons alone
 	// elements of the largest of these sums: the one that is summed out, then those that the sum
 	// depends on
 	Clique []string `json:"clique"`
@@ -203,6 +204,9 @@ func (d *explainedSum) text() string {
 		out += fmt.Sprintf(" given %s and %d more", strings.Join(given[:most], ", "), len(given)-most)
 	} else if len(given) > 0 {
 		out += " given " + strings.Join(given, ", ")
+	}
+	if d.Running {
+		out += ", by running sums"
 	}
 	return out
 }

@@ -29,6 +29,15 @@ func (b builder) op(op string, x, y ast.Expr) ast.Expr {
 	return &ast.Binary{Base: b.base(), Op: op, OpPos: b.pos, X: x, Y: y}
 }
 
+// grouped returns x in parentheses if it has an operator.
+func (b builder) grouped(x ast.Expr) ast.Expr {
+	switch x.(type) {
+	case *ast.Binary, *ast.Cond, *ast.Unary:
+		return &ast.Paren{Base: b.base(), X: x}
+	}
+	return x
+}
+
 func (b builder) call(f string, args ...ast.Expr) ast.Expr {
 	return &ast.CallExpr{Base: b.base(), Func: b.ident(f), Args: args}
 }

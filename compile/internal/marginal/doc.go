@@ -10,12 +10,15 @@
 //	holes.go    integers of the data with missing elements
 //	open.go     calls of functions that add to the target, as the statements of the function
 //	split.go    statements about containers as loops over elements
+//	ranged.go   loops whose ends depend on discrete parameters, as conditions
 //	inline.go   elements of containers that are computed from discrete parameters, by definition
 //	leaves.go   the statements that depend on a discrete parameter, each with the code it needs
 //	once.go     each term of the density is written once
 //	trace.go    runs these statements with data only, to find the elements that each factor reads
 //	order.go    the order of elimination
+//	prune.go    values that data rule out
 //	group.go    isomorphic steps of the elimination
+//	selector.go factors that read an element through comparisons alone, as running sums
 //	emit.go     a loop for each group of steps: sums for the density, draws for each draw
 //	editor.go   statements of the program as terms of a factor
 //	purpose.go  the results other than the density: observations, probabilities
@@ -55,6 +58,20 @@
 // used, so that a step of a chain reads the message before its own. If steps use different numbers
 // of factors of a kind, such as the ratings of an item, an inner loop adds them up. Where two
 // groups need each other, as in two crossed chains, the steps are grouped by level.
+//
+// # Impossible values
+//
+// If data rule out the first or the last values of an element, the sum leaves them out: an animal
+// that was seen is alive. An element with one value is not summed. This holds for elements that no
+// factor connects with others, so that the steps of a chain stay alike.
+//
+// # Comparisons
+//
+// A factor that reads the eliminated element through comparisons alone, such as t < s, is constant
+// over runs of values. Many such factors are added up by running sums: for each run of each factor
+// there is one term, not for each value. So a change point costs as much as the density of the
+// data under each regime. Where terms may be -inf, runs that end are never subtracted: a sum runs
+// forward and another one backward.
 //
 // # Values of probability zero
 //

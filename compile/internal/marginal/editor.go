@@ -26,6 +26,7 @@ type editor struct {
 	sum       string     // the variable that target += adds to
 
 	renamed map[*check.Var]string
+	decided map[ast.Node]bool // results of comparisons
 }
 
 func (e *editor) expr(x ast.Expr) ast.Expr { return e.node(x).(ast.Expr) }
@@ -93,16 +94,92 @@ func (e *editor) node(n ast.Node) ast.Node {
 		} else if stem, ok := strings.CutSuffix(n.Func.Name, "_lupmf"); ok {
 			return b.density(stem+"_lpmf", e.expr(n.Args[0]), e.exprs(n.Args[1:])...)
 		}
+	case *ast.If:
+		c, ok := literal(e.expr(n.Cond))
+		switch {
+		case e.decided == nil || !ok:
+		case c != 0:
+			return e.node(n.Then)
+		case n.Else != nil:
+			return e.node(n.Else)
+		default:
+			return b.block()
+		}
+	case *ast.Cond:
+		if e.decided == nil {
+			break
+		}
+		c := e.expr(n.Cond)
+		switch v, ok := literal(c); {
+		case ok && v != 0:
+			return b.grouped(e.expr(n.Then))
+		case ok:
+			return b.grouped(e.expr(n.Else))
+		}
 	case *ast.Binary:
+		if v, ok := e.decided[n]; ok {
+			if v {
+				return b.int(1)
+			}
+			return b.int(0)
+		}
+		if n.Op == "&&" || n.Op == "||" {
+			if x := e.either(b, n); x != nil {
+				return x
+			}
+		}
 		// 0 · x is 0, even where the derivative by x is infinite: an individual that is dead is not
 		// seen, whatever the probability to see it.
 		if n.Op == "*" {
-			if x, _, ok := e.p.multiple(n); ok && !e.given(x) {
+			if x, y, ok := e.p.multiple(n); ok && !e.given(x) {
+				switch v, known := literal(e.expr(x)); {
+				case known && v == 0:
+					return b.int(0)
+				case known && v == 1:
+					return b.grouped(e.expr(y))
+				}
 				return &ast.Paren{Base: b.base(), X: &ast.Cond{Base: b.base(), Cond: b.op("==", e.expr(x), b.int(0)), Then: b.int(0), Else: b.op("*", e.expr(n.X), e.expr(n.Y))}}
 			}
 		}
 	}
 	return shallow(ast.Map(n, e.node))
+}
+
+// either returns a conjunction or disjunction of which comparisons are decided; nil if none is.
+func (e *editor) either(b builder, n *ast.Binary) ast.Expr {
+	if e.decided == nil {
+		return nil
+	}
+	x, y := e.expr(n.X), e.expr(n.Y)
+	v, ok := literal(x)
+	u, also := literal(y)
+	or := n.Op == "||"
+	switch {
+	case ok && (v != 0) == or || also && (u != 0) == or:
+		if or {
+			return b.int(1)
+		}
+		return b.int(0)
+	case ok && also:
+		if or {
+			return b.int(0)
+		}
+		return b.int(1)
+	case ok:
+		return b.op("!=", y, b.int(0))
+	case also:
+		return b.op("!=", x, b.int(0))
+	}
+	return nil
+}
+
+// literal returns the value of an integer literal.
+func literal(x ast.Expr) (int64, bool) {
+	n, ok := ast.Unparen(x).(*ast.IntLit)
+	if !ok {
+		return 0, false
+	}
+	return n.Value, true
 }
 
 // unconstrained returns the type of a local variable for a declaration with a constraint.
@@ -134,11 +211,8 @@ func (e *editor) mass(b builder, name string, args []ast.Expr) ast.Expr {
 		return b.call("log", b.at(e.expr(args[1]), e.expr(args[0])))
 	}
 	// Values outside the support have probability 0. As data they would be an error.
-	if !scalar(0) {
-		return out
-	}
 	var outside []ast.Expr
-	if sup, ok := supports[name]; ok && e.p.involved(args[0]) && !e.given(args[0]) {
+	if sup, ok := supports[name]; ok && scalar(0) && e.p.involved(args[0]) && !e.given(args[0]) {
 		lo, hi := e.range1(args[0])
 		if lo < sup.lower {
 			outside = append(outside, b.op("<", e.expr(args[0]), b.int(sup.lower)))
@@ -147,8 +221,8 @@ func (e *editor) mass(b builder, name string, args []ast.Expr) ast.Expr {
 			outside = append(outside, b.op(">", e.expr(args[0]), b.int(sup.upper)))
 		}
 	}
-	if trials[name] && scalar(1) && (e.p.involved(args[0]) && !e.given(args[0]) || e.p.involved(args[1]) && !e.given(args[1])) {
-		outside = append(outside, b.op(">", e.expr(args[0]), e.expr(args[1])))
+	if trials[name] && (e.p.involved(args[0]) && !e.given(args[0]) || e.p.involved(args[1]) && !e.given(args[1])) {
+		outside = append(outside, b.op(">", e.most(args[0], "max"), e.most(args[1], "min")))
 	}
 	if len(outside) == 0 {
 		return out
@@ -158,6 +232,14 @@ func (e *editor) mass(b builder, name string, args []ast.Expr) ast.Expr {
 		cond = b.op("||", cond, o)
 	}
 	return &ast.Paren{Base: b.base(), X: &ast.Cond{Base: b.base(), Cond: cond, Then: b.call("negative_infinity"), Else: out}}
+}
+
+// most returns the greatest or least element of an expression; a number is its own.
+func (e *editor) most(x ast.Expr, f string) ast.Expr {
+	if e.p.info.Types[x].Type.IsScalar() {
+		return e.expr(x)
+	}
+	return e.w.call(f, e.expr(x))
 }
 
 // support has the limits of the values of a distribution of integers.

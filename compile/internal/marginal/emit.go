@@ -268,41 +268,80 @@ func (w *writer) from1(value, lo ast.Expr) ast.Expr {
 func (w *writer) terms(g *group, c counter, q clique, m messages, lp string) []ast.Stmt {
 	v := w.p.names.fresh("v")
 	q.values[0] = w.name(v)
-	var before []ast.Stmt
-	var terms []ast.Expr
+	before, terms, after, numbers, vectors := w.sums(g, c, q, m)
+	n := w.from1(q.hi[0], q.lo[0])
+	out := []ast.Stmt{w.declare(nil, "vector", []ast.Expr{n}, lp, nil)}
+	if len(terms) > 0 || len(numbers)+len(vectors) == 0 {
+		body := append(before, w.assign(w.at(w.name(lp), w.from1(w.name(v), q.lo[0])), "=", w.sum(terms)))
+		out = append(out, w.loop(v, clone(q.lo[0], nil), clone(q.hi[0], nil), body...))
+		if len(numbers)+len(vectors) == 0 {
+			return out
+		}
+		vectors = append(vectors, w.name(lp))
+	}
+	if len(vectors) == 0 {
+		vectors = append(vectors, w.call("rep_vector", w.int(0), clone(n, nil)))
+	}
+	return append(append(out, after...), w.assign(w.name(lp), "=", w.sum(append(numbers, vectors...))))
+}
+
+// sums returns the terms of a step at a value of its element, and the statements that compute them,
+// and terms for all values with theirs.
+func (w *writer) sums(g *group, c counter, q clique, m messages) (before []ast.Stmt, terms []ast.Expr, after []ast.Stmt, numbers, vectors []ast.Expr) {
 	for k, kd := range g.kinds {
-		if kd.many {
-			f := w.p.names.fresh("f")
-			j := counter{name: w.p.names.fresh("j")}
-			var all []factor
-			from, to := make([]int64, len(g.rows)), make([]int64, len(g.rows))
-			for i, r := range g.rows {
-				from[i] = int64(len(all) + 1)
-				all = append(all, r.factors[k]...)
-				to[i] = int64(len(all))
-			}
-			for i := range all {
-				j.values = append(j.values, int64(i+1))
-			}
-			inner, value := w.value(kd, j, all, q, m)
-			inner = append(inner, w.assign(w.name(f), "+=", value))
-			before = append(before, w.declare(nil, "real", nil, f, w.int(0)), w.loop(j.name, w.of(c, from), w.of(c, to), inner...))
-			terms = append(terms, w.name(f))
+		if s := g.selectors[k]; s != nil {
+			inner, ns, vs := w.selected(g, c, k, s, q, m)
+			after, numbers, vectors = append(after, inner...), append(numbers, ns...), append(vectors, vs...)
 			continue
 		}
-		var all []factor
+		var rows [][]factor
 		for _, r := range g.rows {
-			all = append(all, r.factors[k][0])
+			rows = append(rows, r.factors[k])
 		}
-		inner, value := w.value(kd, c, all, q, m)
-		before = append(before, inner...)
-		terms = append(terms, value)
+		inner, value := w.added(kd, c, rows, q, m)
+		before, terms = append(before, inner...), append(terms, value)
 	}
-	body := append(before, w.assign(w.at(w.name(lp), w.from1(w.name(v), q.lo[0])), "=", w.sum(terms)))
-	return []ast.Stmt{
-		w.declare(nil, "vector", []ast.Expr{w.from1(q.hi[0], q.lo[0])}, lp, nil),
-		w.loop(v, clone(q.lo[0], nil), clone(q.hi[0], nil), body...),
+	return before, terms, after, numbers, vectors
+}
+
+// maxWritten bounds the factors of a kind that are terms of a sum, not a loop, if all rows have the
+// same number. With raters' answers, the gradient takes 0.33 of the time for two in a row, 0.8 for
+// four and 1.2 for five.
+const maxWritten = 4
+
+// added returns the sum of the factors of a kind in each row, and the statements that compute it.
+func (w *writer) added(kd *kind, c counter, rows [][]factor, q clique, m messages) ([]ast.Stmt, ast.Expr) {
+	if !slices.ContainsFunc(rows, func(fs []factor) bool { return len(fs) != 1 }) {
+		return w.value(kd, c, slices.Concat(rows...), q, m)
 	}
+	if n := len(rows[0]); n <= maxWritten && !slices.ContainsFunc(rows, func(fs []factor) bool { return len(fs) != n }) {
+		var before []ast.Stmt
+		terms := make([]ast.Expr, n)
+		column := make([]factor, len(rows))
+		for k := range terms {
+			for i, fs := range rows {
+				column[i] = fs[k]
+			}
+			inner, value := w.value(kd, c, slices.Clone(column), q, m)
+			before, terms[k] = append(before, inner...), value
+		}
+		return before, w.sum(terms)
+	}
+	f := w.p.names.fresh("f")
+	j := counter{name: w.p.names.fresh("j")}
+	var all []factor
+	from, to := make([]int64, len(rows)), make([]int64, len(rows))
+	for i, fs := range rows {
+		from[i] = int64(len(all) + 1)
+		all = append(all, fs...)
+		to[i] = int64(len(all))
+	}
+	for i := range all {
+		j.values = append(j.values, int64(i+1))
+	}
+	inner, value := w.value(kd, j, all, q, m)
+	inner = append(inner, w.assign(w.name(f), "+=", value))
+	return []ast.Stmt{w.declare(nil, "real", nil, f, w.int(0)), w.loop(j.name, w.of(c, from), w.of(c, to), inner...)}, w.name(f)
 }
 
 // value returns the value of a factor, and the statements that compute it.
@@ -318,7 +357,7 @@ func (w *writer) value(k *kind, c counter, all []factor, q clique, m messages) (
 		return nil, w.message(m, q, k.axes, c, w.numbersOf(all))
 	}
 	pat := k.pattern
-	e := &editor{w: w, p: w.p, leaf: pat.leaf, reads: pat.reads, instances: pat.instances, loops: map[*check.Var]ast.Expr{}}
+	e := &editor{w: w, p: w.p, leaf: pat.leaf, reads: pat.reads, instances: pat.instances, loops: map[*check.Var]ast.Expr{}, decided: k.decided}
 	for i, l := range pat.loops {
 		e.loops[w.p.info.Defs[l]] = number(func(f factor) int64 { return pat.instances[f.instance].loops[i] })
 	}
@@ -409,6 +448,11 @@ func (w *writer) density(target bool, by elimination) ([]ast.Stmt, messages) {
 			over := w.over(g, q, around)
 			if rank == 0 && len(g.kinds) == 0 { // no statement reads it
 				return []ast.Stmt{w.target(w.call("log", w.from1(q.hi[0], q.lo[0])))}
+			}
+			if g.certain(w.p) {
+				q.values[0] = q.lo[0]
+				body, terms, _, _, _ := w.sums(g, c, q, m)
+				return append(body, w.target(w.sum(terms)))
 			}
 			lp := w.p.names.fresh("lp")
 			body := w.terms(g, c, q, m, lp)
@@ -510,6 +554,9 @@ func (w *writer) draws(by elimination) []ast.Stmt {
 			q := w.bounds(g, c)
 			for k := 1; k < len(g.unknowns); k++ {
 				q.values[k] = w.element(g, c, k)
+			}
+			if g.certain(w.p) {
+				return []ast.Stmt{w.assign(w.element(g, c, 0), "=", clone(q.lo[0], nil))}
 			}
 			lp := w.p.names.fresh("lp")
 			body := w.terms(g, c, q, m, lp)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ppl-lang/ppl/internal/sorting"
+	"github.com/ppl-lang/ppl/lang/ast"
 )
 
 // kind is a way in which steps use a factor: a pattern or a message, with the position in the
@@ -17,6 +18,8 @@ type kind struct {
 	rank    int      // of messages: the number of elements that one is a function of
 	axes    []int    // positions in the clique: first the eliminated element, then those around it
 	many    bool     // some step has several such factors
+
+	decided map[ast.Node]bool // results of comparisons in the code
 }
 
 // group is a set of isomorphic steps, which one loop computes.
@@ -27,6 +30,8 @@ type group struct {
 	rows     []row // in an order in which no row needs a later one
 	segments []int // where segments of rows begin: chains, or levels of a tree
 	chained  bool  // rows need earlier rows of the group
+
+	selectors map[int]*selector // by kind
 }
 
 // row is a step of a group.
@@ -35,6 +40,11 @@ type row struct {
 	number  int64
 	clique  []int      // elements
 	factors [][]factor // by kind
+}
+
+// certain reports whether the element of each row has one value, and nothing depends on it.
+func (g *group) certain(p *program) bool {
+	return len(g.unknowns) == 1 && !slices.ContainsFunc(g.rows, func(r row) bool { return p.elements[r.clique[0]].size() != 1 })
 }
 
 // block is a loop over rows of one or several groups with the same number of rows: each iteration
@@ -98,6 +108,9 @@ func (p *program) grouped(steps []*step, patterns []*pattern) []block {
 		var b strings.Builder
 		for _, e := range append([]int{s.element}, s.around...) {
 			fmt.Fprintf(&b, "%d.", p.elements[e].of.id)
+		}
+		if len(s.around) == 0 && p.elements[s.element].size() == 1 { // there is nothing to sum
+			b.WriteString("1.")
 		}
 		signature[i] = b.String() + strings.Join(keys, ";")
 	}

@@ -2,6 +2,7 @@ package marginal
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -32,7 +33,8 @@ type unknown struct {
 	v     *check.Var
 	decl  *ast.VarDecl
 	shape []int
-	first int // the number of its first element
+	first int   // the number of its first element
+	least int64 // the lowest bound of the elements
 
 	holes *holes // of data: which of the cells are elements; nil: all of them
 }
@@ -83,6 +85,8 @@ type program struct {
 	fixed    map[*check.Var]bool // integers of the model block that data decide
 	found    diag.List
 	copies   map[ast.Node]*check.Var // what copied loops of the tree declare
+
+	decisions int // comparisons that selectors have evaluated
 }
 
 // def returns the variable that a node declares.
@@ -291,6 +295,10 @@ func (p *program) unknownsOf() error {
 					p.nameOf(u, i), e.size())
 			}
 			p.elements = append(p.elements, e)
+		}
+		u.least = math.MaxInt64
+		for _, e := range p.elements[u.first:] {
+			u.least = min(u.least, e.lo)
 		}
 		p.unknowns = append(p.unknowns, u)
 		p.byVar[u.v] = u

@@ -2,7 +2,6 @@ package marginal
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -310,8 +309,7 @@ func (p *program) extreme(b builder, bound ast.Expr, f string) ast.Expr {
 // assignProbabilities returns statements that store the probabilities of the values of an element.
 func (w *writer) assignProbabilities(g *group, c counter, q clique, lp string) []ast.Stmt {
 	u := g.unknowns[0]
-	least := w.p.least(u)
-	shift := column(g, func(r *row) int64 { return w.p.elements[r.clique[0]].lo - least })
+	shift := column(g, func(r *row) int64 { return w.p.elements[r.clique[0]].lo - u.least })
 	to := w.at(w.name(u.name+probabilitySuffix), w.indices(g, c, 0)...)
 	all := w.at(clone(to, nil))
 	e := &ast.IndexExpr{Base: w.base(), X: w.name(u.name + probabilitySuffix)}
@@ -326,15 +324,4 @@ func (w *writer) assignProbabilities(g *group, c counter, q clique, lp string) [
 		w.assign(all, "=", w.call("rep_vector", w.int(0), size)),
 		w.assign(e, "=", w.call("softmax", w.name(lp))),
 	}
-}
-
-// least returns the lowest bound of the elements of a discrete parameter.
-func (p *program) least(u *unknown) int64 {
-	least := int64(math.MaxInt64)
-	for _, e := range p.elements {
-		if e.of == u {
-			least = min(least, e.lo)
-		}
-	}
-	return least
 }

@@ -84,9 +84,16 @@ func Prepare(f *ast.File, info *check.Info, u check.Universe, o Options) (*Split
 	return out, nil
 }
 
-// measure finds the declared sizes of variables that depend on discrete parameters.
+// measure finds the declared sizes of variables that depend on discrete parameters, and the bounds
+// of these.
 func (s *splitter) measure(f *ast.File) {
-	s.sizes = map[*check.Var][]ast.Expr{}
+	s.sizes, s.bounds = map[*check.Var][]ast.Expr{}, map[*check.Var]map[string]ast.Expr{}
+	for d := range Declared(f, s.info) {
+		s.bounds[s.info.Defs[d]] = map[string]ast.Expr{}
+		for _, b := range d.Type.Bounds {
+			s.bounds[s.info.Defs[d]][b.Kind] = b.Value
+		}
+	}
 	ast.Inspect(f, func(n ast.Node) bool {
 		if d, ok := n.(*ast.VarDecl); ok && s.taint[s.info.Defs[d]] {
 			if n := slices.Concat(d.Type.ArrayDims, d.Type.Sizes); len(n) > 0 {
@@ -144,6 +151,7 @@ type Step struct {
 	Terms    int  // the number of terms of the largest of these sums, over all values of the others
 	Total    int  // the number of terms of all of them
 	Chain    bool // a sum needs the one before
+	Running  bool // running sums add up factors that read the element through comparisons alone
 
 	// Clique names the elements of the largest of these sums: the one that is summed out, and those
 	// that the sum depends on, in the order in which they are summed out.
@@ -187,12 +195,19 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget) (*Result, error)
 		return nil, err
 	}
 	constants, patterns := apart(patterns)
+	p.prune(patterns)
 	steps, blocks, err := p.plan(patterns)
 	if err != nil {
 		return nil, err
 	}
 	if err := p.eachOnce(patterns, blocks); err != nil {
 		return nil, err
+	}
+	for _, g := range slices.Concat(blocks...) {
+		g.selectors = map[int]*selector{}
+		for k := range g.kinds {
+			g.selectors[k] = p.selectorOf(g, k)
+		}
 	}
 	w := &writer{p: p, steps: steps, blocks: blocks, arrays: map[string]string{}, stem: p.names.stem("index")}
 	for d := range Declared(p.tree, p.info) {
@@ -217,7 +232,7 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget) (*Result, error)
 		}
 		least := map[string]int64{}
 		for _, u := range p.unknowns {
-			least[u.name] = p.least(u)
+			least[u.name] = u.least
 		}
 		var whole []ast.Stmt
 		if p.o.Purpose == DrawnOnly {
@@ -494,6 +509,9 @@ func (w *writer) report() []Step {
 	var out []Step
 	for _, g := range slices.Concat(w.blocks...) {
 		s := Step{Variable: g.unknowns[0].name, Elements: len(g.rows), Around: len(g.unknowns) - 1, Chain: g.chained}
+		for _, sel := range g.selectors {
+			s.Running = s.Running || sel != nil
+		}
 		for _, r := range g.rows {
 			n := int(w.p.volume(r.clique))
 			if n > s.Terms {

@@ -19,6 +19,8 @@ type splitter struct {
 	names *names
 	sizes map[*check.Var][]ast.Expr // declared sizes of variables that depend on discrete parameters
 	seen  []string                  // the variables with the observations
+
+	bounds map[*check.Var]map[string]ast.Expr // of discrete parameters, by kind
 }
 
 // pushed returns the tree with mu[z[i]] for mu[z][i] in the model block, and so for all containers
@@ -132,7 +134,7 @@ func (s *splitter) stmt(st ast.Stmt) []ast.Stmt {
 	case *ast.For:
 		c := *st
 		c.Body = s.body(st.Body)
-		return []ast.Stmt{&c}
+		return []ast.Stmt{s.ranged(&c)}
 	case *ast.If:
 		c := *st
 		c.Then, c.Else = s.body(st.Then), s.body(st.Else)
@@ -206,6 +208,7 @@ func (s *splitter) loop(c *check.Call, args []ast.Expr, each func([]ast.Expr) as
 	}
 	many := make([]bool, len(args))
 	var size ast.Expr
+	involved := false
 	for i, a := range args {
 		t := s.info.Types[a].Type
 		if len(v.Args[i].Types) < 2 {
@@ -216,11 +219,12 @@ func (s *splitter) loop(c *check.Call, args []ast.Expr, each func([]ast.Expr) as
 		} else {
 			many[i] = t.Dims > first.Dims
 		}
+		involved = involved || many[i] && s.involved(a)
 		if many[i] && size == nil {
 			size = s.size(a)
 		}
 	}
-	if size == nil {
+	if size == nil || !involved { // without them in containers, it is one factor anyway
 		return nil
 	}
 	b := builder{args[0].Span()}

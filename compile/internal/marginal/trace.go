@@ -64,6 +64,7 @@ type tracer struct {
 	order    []*pattern
 	found    map[*occ]*selected // of the current instance
 	steps    int
+	values   map[*unknown][]int64 // of discrete parameters that were given values
 }
 
 // selected is what an occurrence reads in an instance, as far as it has run.

@@ -1,0 +1,301 @@
+package marginal
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/ppl-lang/ppl/compile/internal/interp"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// Data may make values of an element impossible, whatever the parameters: an animal that was seen
+// is there, and at least as many are there as were counted. The sum over an element then goes from
+// its first possible value to its last. Only elements that no factor connects with others are
+// shortened: steps of a chain stay alike.
+
+const (
+	maxTried       = 2_000_000 // factors that are evaluated at values of their element
+	maxTriedValues = 10_000    // values of an element
+)
+
+// prune shortens the ranges of elements.
+func (p *program) prune(patterns []*pattern) {
+	connected := make([]bool, len(p.elements))
+	work := 0.0
+	for _, pat := range patterns {
+		for _, in := range pat.instances {
+			if len(in.elements) != 1 {
+				for _, e := range in.elements {
+					connected[e] = true
+				}
+			} else if p.deniable(pat) {
+				work += float64(p.elements[in.elements[0]].size())
+			}
+		}
+	}
+	if work > maxTried {
+		return
+	}
+	t := p.tracer()
+	never := map[int][]bool{} // by element and value
+	for _, pat := range patterns {
+		if !p.deniable(pat) {
+			continue
+		}
+		for k := range pat.instances {
+			in := &pat.instances[k]
+			if len(in.elements) != 1 || connected[in.elements[0]] {
+				continue
+			}
+			e := in.elements[0]
+			el := p.elements[e]
+			if el.size() > maxTriedValues {
+				continue
+			}
+			if never[e] == nil {
+				never[e] = make([]bool, el.size())
+			}
+			t.denied(pat, in, e, never[e])
+		}
+	}
+	for e, no := range never {
+		el := &p.elements[e]
+		lo, hi := 0, len(no)-1
+		for lo < hi && no[lo] {
+			lo++
+		}
+		for lo < hi && no[hi] {
+			hi--
+		}
+		if lo < hi || !no[lo] { // otherwise the density is 0
+			el.lo, el.hi = el.lo+int64(lo), el.lo+int64(hi)
+		}
+	}
+}
+
+// deniable reports whether factors of a pattern may rule values out.
+func (p *program) deniable(pat *pattern) bool {
+	if pat.tagged() { // the density of the others has to know the values that the observation rules out
+		return false
+	}
+	found := false
+	for _, s := range pat.leaf.code {
+		ast.Inspect(s, func(n ast.Node) bool {
+			name := ""
+			switch n := n.(type) {
+			case *ast.Tilde:
+				if c := p.info.Calls[n]; c != nil && n.Trunc == nil {
+					name = c.Name
+				}
+			case *ast.CallExpr:
+				if c := p.info.Calls[n]; c != nil {
+					name = c.Name
+				}
+			}
+			_, counts := supports[name]
+			found = found || counts || name == "negative_infinity" || name == "log"
+			return !found
+		}, nil)
+	}
+	return found
+}
+
+// denied marks the values of an element at which a factor is 0.
+func (t *tracer) denied(pat *pattern, in *instance, element int, never []bool) {
+	if err := t.enter(pat, in); err != nil {
+		return
+	}
+	el := t.p.elements[element]
+	set := t.give(el.of)
+	d := &denial{t: t, leaf: pat.leaf, local: map[*ir.Var]bool{}}
+	for i := range never {
+		if never[i] {
+			continue
+		}
+		set(el.of.cell(element), el.lo+int64(i))
+		for _, s := range pat.leaf.code {
+			if d.never(s) {
+				never[i] = true
+				break
+			}
+		}
+		for v := range d.local {
+			delete(t.set, v)
+		}
+		clear(d.local)
+	}
+	delete(t.set, t.p.nodes.Vars[el.of.v][0])
+}
+
+// denial runs a leaf at a value of its element, as far as it is known.
+type denial struct {
+	t     *tracer
+	leaf  *leaf
+	local map[*ir.Var]bool
+}
+
+// never reports whether a statement adds -inf.
+func (d *denial) never(s ast.Stmt) bool {
+	switch s := s.(type) {
+	case *ast.BlockStmt:
+		for _, b := range s.Stmts {
+			if d.never(b) {
+				return true
+			}
+		}
+	case *ast.If:
+		if c, ok := d.value(s.Cond); !ok {
+			d.t.forget(s)
+		} else if c != 0 {
+			return d.never(s.Then)
+		} else if s.Else != nil {
+			return d.never(s.Else)
+		}
+	case *ast.VarDecl:
+		if s.Init == nil {
+			return false
+		}
+		v := d.t.variable(s)
+		if x, ok := d.value(s.Init); ok && v != nil && v.Type.Equal(types.RealType) {
+			d.t.eval.Set(v, interp.Number{Reals: []float64{x}})
+			d.t.set[v], d.local[v] = true, true
+			return false
+		}
+		_ = d.t.store(v, s.Init, d.local) // an error leaves it unknown
+	case *ast.Tilde:
+		if c := d.t.p.info.Calls[s]; c != nil && c.Func == nil && s.Trunc == nil {
+			return d.mass(c.Name, append([]ast.Expr{s.Variate}, s.Args...))
+		}
+	case *ast.TargetPlus:
+		return d.negative(s.Value)
+	default:
+		d.t.forget(s)
+	}
+	return false
+}
+
+// negative reports whether an expression is -inf.
+func (d *denial) negative(e ast.Expr) bool {
+	if x, ok := d.value(e); ok {
+		return math.IsInf(x, -1)
+	}
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Cond:
+		if c, ok := d.value(e.Cond); ok && c != 0 {
+			return d.negative(e.Then)
+		} else if ok {
+			return d.negative(e.Else)
+		}
+	case *ast.Binary:
+		switch e.Op {
+		case "+":
+			return d.negative(e.X) || d.negative(e.Y)
+		case "-":
+			return d.negative(e.X)
+		}
+	case *ast.CallExpr:
+		c := d.t.p.info.Calls[e]
+		switch {
+		case c == nil || c.Func != nil:
+		case c.Name == "log":
+			x, ok := d.value(e.Args[0])
+			return ok && x == 0
+		case strings.HasSuffix(c.Name, "_lpmf"):
+			return d.mass(c.Name, e.Args)
+		}
+	}
+	return false
+}
+
+// value evaluates a number as far as it is known; a product with the integer 0 is.
+func (d *denial) value(e ast.Expr) (float64, bool) {
+	if x, ok := d.t.known(e); ok {
+		n, err := d.t.eval.Value(x)
+		switch {
+		case err != nil || len(n.Shape) > 0:
+			return 0, false
+		case n.Ints != nil:
+			return float64(n.Ints[0]), true
+		case n.Reals != nil:
+			return n.Reals[0], true
+		}
+		return 0, false
+	}
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Cond:
+		if c, ok := d.value(e.Cond); ok && c != 0 {
+			return d.value(e.Then)
+		} else if ok {
+			return d.value(e.Else)
+		}
+	case *ast.Binary:
+		if e.Op != "*" {
+			return 0, false
+		}
+		if n, _, ok := d.t.p.multiple(e); ok {
+			if x, ok := d.value(n); ok && x == 0 {
+				return 0, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// values evaluates a number, or all numbers of a container.
+func (d *denial) values(e ast.Expr) ([]float64, bool) {
+	if d.t.p.info.Types[e].Type.IsScalar() {
+		x, ok := d.value(e)
+		return []float64{x}, ok
+	}
+	x, ok := d.t.known(e)
+	if !ok {
+		return nil, false
+	}
+	n, err := d.t.eval.Value(x)
+	if err != nil {
+		return nil, false
+	}
+	out := slices.Clone(n.Reals)
+	for _, i := range n.Ints {
+		out = append(out, float64(i))
+	}
+	return out, true
+}
+
+// mass reports whether the mass of values is 0: one is outside the support, or the probability or
+// rate allows no other value than 0.
+func (d *denial) mass(name string, args []ast.Expr) bool {
+	sup, ok := supports[name]
+	if !ok {
+		return false
+	}
+	ns, ok := d.values(args[0])
+	if !ok {
+		return false
+	}
+	discrete := d.t.p.involved(args[0]) // otherwise such data are an error
+	most := []float64{float64(sup.upper)}
+	if trials[name] {
+		if most, ok = d.values(args[1]); !ok || len(most) != 1 && len(most) != len(ns) {
+			return false
+		}
+	}
+	last, known := d.value(args[len(args)-1])
+	known = known && edges[name] && d.t.p.info.Types[args[len(args)-1]].Type.IsScalar()
+	for i, n := range ns {
+		most := most[min(i, len(most)-1)]
+		switch {
+		case discrete && n < float64(sup.lower) || most != none && n > most && (discrete || trials[name] && d.t.p.involved(args[1])):
+			return true
+		case known && (last == 0 && n > 0 || last == 1 && name != "poisson_lpmf" && n < most):
+			return true
+		}
+	}
+	return false
+}
+
+// edges are distributions whose last argument is a probability or a rate, which may be 0.
+var edges = map[string]bool{"bernoulli_lpmf": true, "binomial_lpmf": true, "poisson_lpmf": true}
