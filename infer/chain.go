@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/ppl-lang/ppl/internal/goroutines"
@@ -74,6 +75,7 @@ type chain struct {
 	answers   <-chan bool          // results of Config.Enough
 	canceled  <-chan struct{}      // closed when the run's context ends
 	left      *goroutines.Leftover // work that continues after the run was cancelled
+	ticks     *atomic.Int64        // see Session
 
 	began      time.Time // when the chain began in this process
 	snapshotAt time.Time // when the next snapshot is due
@@ -109,6 +111,7 @@ func (s *Session) runChain(ctx context.Context, i int, out chan<- message, aband
 		blocks:    s.blocks,
 		canceled:  ctx.Done(),
 		left:      &s.left,
+		ticks:     &s.ticks,
 	}
 	if c.cfg.Enough != nil {
 		defer func() { c.send(message{chain: i, ended: true}) }()
@@ -285,6 +288,9 @@ func (c *chain) initialize(ctx context.Context, target LogDensity, from *Snapsho
 	}
 	c.meter = NewMeter(target)
 	c.meter.done, c.meter.left = ctx.Done(), c.left
+	if c.cfg.Progress != nil && from == nil {
+		c.meter.ticks, c.meter.seen, c.meter.report = c.ticks, c.ticks.Load(), c.reportStart
+	}
 	if c.cfg.Centre != nil {
 		c.meter.centre = c.centre
 	}
@@ -606,6 +612,19 @@ func (c *chain) reportProgress(p *Phase) {
 		total = c.report.Warmup.Transitions + c.cfg.Draws
 	}
 	c.progressOf(p, total)
+}
+
+// reportStart reports the progress of a chain that has made no transition yet.
+func (c *chain) reportStart() {
+	p := &Progress{Chain: c.report.Chain, Total: c.cfg.Warmup + c.cfg.Draws, Warmup: c.warmup, Gradients: c.meter.gradients}
+	switch {
+	case c.report.Start == nil:
+		p.Searching, p.Rejected, p.Reason = true, c.meter.rejected, c.meter.last
+	case c.state != nil && c.state.Iteration > 0:
+		c.meter.ticks = nil
+		return
+	}
+	c.flush(p, nil)
 }
 
 // progressOf reports the chain's progress, with the given planned total.

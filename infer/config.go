@@ -86,7 +86,8 @@ type Config struct {
 
 	// Progress, if not nil, is called by the goroutine that ranges over the draws, never
 	// concurrently. It is called for each chain after its first transition, after each Refresh
-	// transitions, and after the last transition of each phase.
+	// transitions, and after the last transition of each phase. Before its first transition it is
+	// called every 10 s, as far as evaluations end.
 	Progress func(Progress)
 	Refresh  int // 0: 100
 }
@@ -151,6 +152,12 @@ type Progress struct {
 	Warmup      bool
 	Divergences int   // in this phase
 	Gradients   int64 // in this phase
+
+	// Before the first transition, Iteration is 0. While the chain looks for a starting point,
+	// Searching is true, Rejected is the number of rejections so far, and Reason the last one's.
+	Searching bool
+	Rejected  int
+	Reason    string
 }
 
 // Report has everything known about a run except its draws.

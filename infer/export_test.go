@@ -10,3 +10,6 @@ func (s *Snapshot) Elapsed() time.Duration {
 	}
 	return s.report.Warmup.Elapsed
 }
+
+// Tick makes a report of each chain without transitions due.
+func Tick(s *Session) { s.ticks.Add(1) }

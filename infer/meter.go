@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/ppl-lang/ppl/internal/goroutines"
@@ -34,6 +35,10 @@ type Meter struct {
 	done   <-chan struct{}      // closed when the run's context ends; nil: never
 	left   *goroutines.Leftover // work that continues after the run; nil: nobody waits for it
 	centre func() []float64     // Config.Centre in the coordinates of target; nil: there is none
+
+	ticks  *atomic.Int64 // counts what seen has not reached when report is due; nil: never
+	seen   int64
+	report func()
 
 	gradients  int64
 	others     [charges]other // evaluations that the meter does not see, see Charge
@@ -188,6 +193,12 @@ func (m *Meter) evaluate(x, grad []float64) (lp float64, reason, final error) {
 	if m.timing {
 		if t := time.Since(start); m.minTime == 0 || t < m.minTime {
 			m.minTime = t
+		}
+	}
+	if m.ticks != nil {
+		if n := m.ticks.Load(); n != m.seen {
+			m.seen = n
+			m.report()
 		}
 	}
 	switch {

@@ -50,6 +50,8 @@ type Session struct {
 	again  bool          // the pooled run was resumed from its beginning
 	blocks chan []Draw   // yielded blocks that can be reused
 
+	ticks atomic.Int64 // grows by 1 every quiet, if there is Config.Progress
+
 	left goroutines.Leftover // work that continues after chains have ended, see Config.Grace
 
 	mu     sync.Mutex // guards report
@@ -228,6 +230,9 @@ func (s *Session) publish(c ChainReport) {
 	s.report.Chains[c.Chain] = c
 }
 
+// quiet is the time between two reports of the progress of a chain before its first transition.
+const quiet = 10 * time.Second
+
 // message is sent from a chain to the consumer, which handles its draws first.
 type message struct {
 	draws    []Draw
@@ -277,6 +282,20 @@ func (s *Session) Draws(ctx context.Context) iter.Seq2[Draw, error] {
 			})
 		}
 		go func() { wg.Wait(); close(ch) }()
+		if s.cfg.Progress != nil {
+			t := time.NewTicker(quiet)
+			defer t.Stop()
+			go func() {
+				for {
+					select {
+					case <-t.C:
+						s.ticks.Add(1)
+					case <-abandoned:
+						return
+					}
+				}
+			}()
+		}
 
 		// Deferred, so that a panic in the loop's body also stops the chains.
 		defer func() {

@@ -41,7 +41,7 @@ type bars struct {
 // barState is the progress of a chain.
 type barState struct {
 	infer.Progress
-	begun   time.Time // time of its first transition
+	begun   time.Time // time of its first report
 	updated time.Time
 }
 
@@ -170,6 +170,8 @@ func (b *bars) line(i, width int) (string, int) {
 	case c.begun.IsZero():
 	case c.Iteration == c.Total:
 		phase, style = "done    ", "32"
+	case c.Iteration == 0:
+		phase, style = "starting", "33"
 	case c.Warmup:
 		phase, style = "warm-up ", "33"
 	default:
@@ -181,6 +183,11 @@ func (b *bars) line(i, width int) (string, int) {
 	var extra string
 	if c.Iteration == c.Total && !c.begun.IsZero() {
 		extra = "  " + clock(c.updated.Sub(c.begun))
+	}
+	if c.Iteration == 0 && !c.begun.IsZero() {
+		if extra = fmt.Sprintf("  %d gradients", c.Gradients); c.Searching {
+			extra = fmt.Sprintf("  %d points rejected", c.Rejected)
+		}
 	}
 	if c.Divergences > 0 && !c.Warmup {
 		extra += fmt.Sprintf("  %d divergent", c.Divergences)

@@ -47,7 +47,8 @@ func (s silent) message(text string)         { printMessage(s.w, "%s", text) }
 func (silent) stop(_ *fit.Fit, _ bool)       {}
 
 // lines shows progress as plain lines, for files and pipes. For each chain it writes a line at the
-// start, at the end, and at each tenth in between, but not more often than every few seconds.
+// start, at the end, and at each tenth in between, but not more often than every few seconds. Before
+// the first transition it writes one when the time since the last has doubled.
 type lines struct {
 	w     io.Writer
 	title string
@@ -67,6 +68,18 @@ func (l *lines) reached(draws int, ess, rhat float64) {
 type lineState struct {
 	tenth int
 	last  time.Time
+	quiet time.Duration // from the start to the last line before the first transition
+}
+
+// starting describes the progress of a chain before its first transition.
+func starting(p infer.Progress) string {
+	switch {
+	case !p.Searching:
+		return "first transition, " + count(int(p.Gradients), "gradient", "gradients") + " so far"
+	case p.Rejected > 0:
+		return "looking for a starting point, " + fmt.Sprint(p.Rejected) + " rejected so far, the last one because: " + p.Reason
+	}
+	return "looking for a starting point"
 }
 
 // linePause is the minimum time between two lines about a chain.
@@ -84,6 +97,13 @@ func (l *lines) update(p infer.Progress) {
 	defer l.mu.Unlock()
 	l.eta.update(p, time.Now())
 	c := &l.chains[p.Chain]
+	if p.Iteration == 0 {
+		if since := time.Since(l.began); since >= 2*c.quiet {
+			c.quiet = since
+			fmt.Fprintf(l.w, "chain %d: %s, %s\n", p.Chain+1, starting(p), clock(since))
+		}
+		return
+	}
 	tenth := 10 * p.Iteration / max(p.Total, 1)
 	now := time.Now()
 	first, last := c.last.IsZero(), p.Iteration == p.Total

@@ -25,6 +25,10 @@ func TestBarsFit(t *testing.T) {
 		if i == 0 {
 			continue // not begun
 		}
+		if i == 1 || i == 2 {
+			b.chains[i] = barState{Progress: infer.Progress{Total: 2000, Warmup: true, Searching: i == 1, Rejected: 57, Gradients: 130}, begun: b.began, updated: time.Now()}
+			continue
+		}
 		b.chains[i] = barState{
 			Progress: infer.Progress{Iteration: min(2000, 190*i), Total: 2000, Warmup: 190*i < 1000, Divergences: 100 * i},
 			begun:    b.began,
@@ -46,6 +50,11 @@ func TestBarsFit(t *testing.T) {
 	if text, _ := b.line(11, 100); !strings.HasPrefix(text, "chain 12 done     ━━") || !strings.Contains(text, "100 %  1:00:00  1100 divergent") {
 		t.Errorf("%q", text)
 	}
+	for i, want := range []string{"57 points rejected", "130 gradients"} {
+		if text, _ := b.line(i+1, 100); !strings.Contains(text, "starting ─") || !strings.HasSuffix(text, want) {
+			t.Errorf("%q", text)
+		}
+	}
 	b.color = true
 	if colored, length := b.line(5, 100); !strings.Contains(colored, "\x1b[") || length > 100 {
 		t.Errorf("%q", colored)
@@ -56,12 +65,23 @@ func TestLines(t *testing.T) {
 	var out strings.Builder
 	l := &lines{w: &out, title: "m: 1 chain", chains: make([]lineState, 1), eta: newETA(&runOptions{chains: 1, warmup: 100, draws: 100})}
 	l.start()
+	l.began = l.began.Add(-10 * time.Second)
+	for _, p := range []infer.Progress{
+		{Searching: true, Rejected: 3, Reason: "it is stiff"},
+		{Searching: true, Rejected: 4, Reason: "too soon after that"},
+	} {
+		l.update(p)
+	}
+	l.began = l.began.Add(-20 * time.Second)
+	l.update(infer.Progress{Gradients: 1})
+	l.began = l.began.Add(30 * time.Second)
 	for i := range 200 {
 		l.update(infer.Progress{Iteration: i + 1, Total: 200, Warmup: i < 100})
 	}
 	l.message("hello")
 	l.stop(nil, true)
-	want := "m: 1 chain\nchain 1: 1 / 200 (0 %), warm-up, 0.0 s\nchain 1: 200 / 200 (100 %), sampling, 0.0 s\nhello\n"
+	want := "m: 1 chain\nchain 1: looking for a starting point, 3 rejected so far, the last one because: it is stiff, 10 s\n" +
+		"chain 1: first transition, 1 gradient so far, 30 s\nchain 1: 1 / 200 (0 %), warm-up, 0.0 s\nchain 1: 200 / 200 (100 %), sampling, 0.0 s\nhello\n"
 	if out.String() != want {
 		t.Errorf("%q", out.String())
 	}

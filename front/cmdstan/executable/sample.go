@@ -438,7 +438,7 @@ func (s *sampling) progress(p infer.Progress) {
 		within, phase = p.Iteration-(p.Total-s.draws), "Sampling"
 		at = s.warmup + within
 	}
-	if within != 1 && within%s.refresh() != 0 && at != total {
+	if within < 1 || within != 1 && within%s.refresh() != 0 && at != total {
 		return
 	}
 	s.say("%sIteration: %*d / %d [%3d%%]  (%s)", s.prefix(p.Chain), len(strconv.Itoa(total)), at, total, 100*at/total, phase)
