@@ -105,10 +105,10 @@ func (r *Run) Draws() iter.Seq2[infer.Draw, error] {
 	}
 }
 
-// Progress makes the draws and yields the progress of the chains: after the first transition of
-// each, every 10 s before it, after every [Options.Refresh] transitions, at the end of warm-up and sampling, and at each
-// check of [Options.TargetESS]. A break ends the run. After the loop, [Run.Fit] returns the fit.
-// The error of Fit, if any, is yielded last.
+// Progress makes the draws and yields the progress of the chains: every 10 s before the first
+// transition of each, after it, after every [Options.Refresh] transitions, at the end of warm-up
+// and sampling, and at each check of [Options.TargetESS]. A break ends the run. After the loop,
+// [Run.Fit] returns the fit. The error of Fit, if any, is yielded last.
 func (r *Run) Progress() iter.Seq2[Progress, error] {
 	return func(yield func(Progress, error) bool) {
 		if !r.begun.CompareAndSwap(false, true) {
