@@ -47,8 +47,8 @@ func (s silent) message(text string)         { printMessage(s.w, "%s", text) }
 func (silent) stop(_ *fit.Fit, _ bool)       {}
 
 // lines shows progress as plain lines, for files and pipes. For each chain it writes a line at the
-// start, at the end, and at each tenth in between, but not more often than every few seconds. Before
-// the first transition it writes one when the time since the last has doubled.
+// start, at the end, and at each tenth in between, but not more often than every few seconds.
+// Before the first transition it writes a line whenever the time since the start has doubled.
 type lines struct {
 	w     io.Writer
 	title string
