@@ -40,6 +40,8 @@ var holedCases = []holed{
 		`{"N": 3, "x": [1, 4, 0]}`, "s"},
 	{"all missing", `data { int N; array[N] int<lower=0, upper=4, missing> x; } parameters { real<lower=0, upper=1> p; } model { x ~ binomial(4, p); sum(x) ~ poisson(3); }`,
 		`{"N": 3, "x": [null, null, null]}`, "x.1 x.2 x.3"},
+	{"values that data rule out", `data { int N; array[N] int<lower=0, upper=6, missing> x; array[N] int y; } parameters { real<lower=0, upper=1> p; real<lower=0> l; }
+		model { x ~ poisson(l); y ~ binomial(x, p); }`, `{"N": 4, "x": [null, 3, null, null], "y": [2, 1, 6, 0]}`, "x.1 x.3 x.4"},
 	{"no elements", `data { int N; array[N] int<lower=0, upper=4, missing> x; } parameters { real<lower=0, upper=1> p; } model { x ~ binomial(4, p); }`, `{"N": 0, "x": []}`, ""},
 	{"bounds of elements", `data { int N; array[N] int lo; array[N] int<lower=lo, upper=5, missing> x; } parameters { real<lower=0> l; }
 		model { x ~ poisson(l); l ~ exponential(1); }`, `{"N": 4, "lo": [0, 3, 5, 1], "x": [0, null, null, 4]}`, "x.2 x.3"},
@@ -261,7 +263,7 @@ func TestHoles(t *testing.T) {
 }
 
 // holedStatements are statements about x, an array of N numbers from 0 to 2, w, N rows of T zeros
-// and ones, and k, a number from 0 to 2, which may all have holes.
+// and ones, and k, a number from 0 to 8, which may all have holes.
 var holedStatements = []string{
 	"x ~ binomial(2, p);",
 	"for (n in 1:N) x[n] + 1 ~ categorical(s);",
@@ -278,6 +280,9 @@ var holedStatements = []string{
 	"for (n in 1:N) y[n] ~ normal(b * k, 2);",
 	"for (n in 1:N) x[n] ~ poisson(1 + 0.5 * k);",
 	"for (n in 1:size(x)) target += inv_logit(b) * (x[n] >= 1);",
+	"for (n in 1:N) y[n] ~ normal(n < k ? a : b, 1);",
+	"for (n in 1:N) if (n >= k || x[n] == 1) y[n] ~ cauchy(a, 2); else target += log(n + 1 == k ? p : 0.5);",
+	"for (n in k:N) if (n > 0) y[n] ~ normal(a, 2);",
 	"for (t in 1:T) { int c = 0; for (n in 1:N) c += w[n, t]; c ~ binomial(N, p); }",
 }
 
@@ -311,11 +316,11 @@ func TestHolesRandom(t *testing.T) {
 				w[j][t] = value(2)
 			}
 		}
-		b, err := json.Marshal(map[string]any{"N": n, "T": columns, "x": x, "w": w, "y": y, "k": value(3)})
+		b, err := json.Marshal(map[string]any{"N": n, "T": columns, "x": x, "w": w, "y": y, "k": value(9)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := holed{fmt.Sprint(i), `data { int N; int T; array[N] int<lower=0, upper=2, missing> x; array[N, T] int<lower=0, upper=1, missing> w; int<lower=0, upper=2, missing> k; vector[N] y; }
+		c := holed{fmt.Sprint(i), `data { int N; int T; array[N] int<lower=0, upper=2, missing> x; array[N, T] int<lower=0, upper=1, missing> w; int<lower=0, upper=8, missing> k; vector[N] y; }
 parameters { real a; real b; real<lower=0, upper=1> p; vector[3] m; simplex[3] s; }
 model {
   a ~ normal(0, 1);
