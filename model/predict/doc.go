@@ -14,7 +14,7 @@
 //	emit.go       the derived program; package lang/printer writes it
 //	build.go      nodes of the derived program
 //	discrete.go   models with discrete parameters
-//	mixture.go    mixtures of two distributions
+//	mixture.go    mixtures of distributions
 //	fresh.go      names that the program does not use yet, for new declarations
 //	loglik.go     statements for the log likelihood
 //	replicate.go  statements for replicated data

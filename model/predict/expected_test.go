@@ -9,6 +9,10 @@ import (
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
+const simplexHead = "data { int N; vector[N] y; } parameters { simplex[3] w; vector[3] b; }\n"
+
+const simplexValues = `{"N": 2, "y": [0.5, 1.5]}`
+
 // expectations lists models with their expected values and linear predictors, written by hand. If
 // these are "", left has the reason why they cannot be derived.
 var expectations = []struct{ name, head, values, model, mean, link, left string }{
@@ -58,6 +62,31 @@ var expectations = []struct{ name, head, values, model, mean, link, left string 
 	{name: "mixture", model: "for (n in 1:N) target += log_mix(p, normal_lpdf(y[n] | 0, 1), normal_lpdf(y[n] | mu, 1));", mean: "vector[N] y_mean = rep_vector((1 - p) * mu, N);", left: "no linear predictor"},
 	{name: "mixture of sums", model: "for (n in 1:N) target += log_sum_exp(log(p) + exponential_lpdf(y[n] | n), log1m(p) + gamma_lpdf(y[n] | 2, sigma));",
 		mean: "vector[N] y_mean; for (n in 1:N) y_mean[n] = p / n + (1 - p) * 2 / sigma;", left: "no linear predictor"},
+	{name: "mixture of three", model: "for (n in 1:N) target += log_mix(p, normal_lpdf(y[n] | 1, 1), log_mix(sigma / 9, normal_lpdf(y[n] | 2, 1), normal_lpdf(y[n] | mu, 1)));",
+		mean: "vector[N] y_mean = rep_vector(p + (1 - p) * (sigma / 9 * 2 + (1 - sigma / 9) * mu), N);", left: "no linear predictor"},
+	{name: "mixture of the elements of a simplex", head: simplexHead, values: simplexValues,
+		model: "for (n in 1:N) target += log_sum_exp([log(w[1]) + normal_lpdf(y[n] | 1, 1), log(w[3]) + normal_lpdf(y[n] | 2, 1), log(w[2]) + normal_lpdf(y[n] | b[1], 1)]);",
+		mean:  "vector[N] y_mean = rep_vector(w[1] + 2 * w[3] + w[2] * b[1], N);", left: "no linear predictor"},
+	{name: "mixture in a loop", head: simplexHead, values: simplexValues,
+		model: "for (n in 1:N) { vector[3] lp = log(w); for (k in 1:3) lp[k] += normal_lpdf(y[n] | b[k], k); target += log_sum_exp(lp); }",
+		mean:  "vector[N] y_mean = rep_vector(dot_product(w, b), N);", left: "no linear predictor"},
+	{name: "log1m as a difference", model: "for (n in 1:N) target += log_sum_exp(log(1 - p) + normal_lpdf(y[n] | 0, 1), normal_lpdf(y[n] | mu, 1) + log(p));",
+		mean: "vector[N] y_mean = rep_vector(p * mu, N);", left: "no linear predictor"},
+	{name: "weights of log_mix", head: simplexHead, values: simplexValues,
+		model: "for (n in 1:N) { vector[3] lp; for (k in 1:3) lp[k] = normal_lpdf(y[n] | b[k], k); target += log_mix(w, lp); }",
+		mean:  "vector[N] y_mean = rep_vector(dot_product(w, b), N);", left: "no linear predictor"},
+	{name: "a loop over a part", head: simplexHead, values: simplexValues, left: "not a density",
+		model: "for (n in 1:N) { vector[3] lp = log(w); for (k in 1:2) lp[k] += normal_lpdf(y[n] | b[k], 1); target += log_sum_exp(lp); }"},
+	{name: "a loop with weights twice", head: simplexHead, values: simplexValues, left: "not a density",
+		model: "for (n in 1:N) { vector[3] lp = log(w); for (k in 1:3) lp[k] += log(w[k]) + normal_lpdf(y[n] | b[k], 1); target += log_sum_exp(lp); }"},
+	{name: "a loop with other weights", head: simplexHead, values: simplexValues, left: "not a density",
+		model: "for (n in 1:N) { vector[3] lp; for (k in 1:3) lp[k] = log(b[k]) + normal_lpdf(y[n] | b[k], 1); target += log_sum_exp(lp); }"},
+	{name: "a loop with a condition", head: simplexHead, values: simplexValues, left: "not a density",
+		model: "for (n in 1:N) { vector[3] lp = log(w); for (k in 1:3) if (b[k] > 0) lp[k] += normal_lpdf(y[n] | b[k], 1); target += log_sum_exp(lp); }"},
+	{name: "a loop with locals", head: simplexHead, values: simplexValues, left: "not a density",
+		model: "for (n in 1:N) { vector[3] lp = log(w); real m; for (k in 1:3) { m = b[k]; lp[k] += normal_lpdf(y[n] | m, 1); } target += log_sum_exp(lp); }"},
+	{name: "part of a simplex", head: simplexHead, values: simplexValues, left: "not a density",
+		model: "for (n in 1:N) target += log_sum_exp(log(w[1]) + normal_lpdf(y[n] | 0, 1), log(w[2]) + normal_lpdf(y[n] | 1, 1));"},
 	{name: "no mixture", model: "for (n in 1:N) target += log_sum_exp(log(p) + normal_lpdf(y[n] | 0, 1), log1m(sigma) + normal_lpdf(y[n] | mu, 1));", left: "not a density"},
 	{name: "series", model: "for (n in 2:N) y[n] ~ normal(mu * y[n - 1], sigma);",
 		mean: "vector[N] y_mean; for (n in 2:N) y_mean[n] = mu * y[n - 1];", link: "vector[N] y_link; for (n in 2:N) y_link[n] = mu * y[n - 1];"},

@@ -65,10 +65,23 @@ var forms = []form{
 	  for (n in 1:N) target += log_mix(p, poisson_lpmf(k[n] | 1), poisson_lpmf(k[n] | sigma));`,
 		logLik: `vector[N] log_lik_y; vector[N] log_lik_k; for (n in 1:N) { log_lik_y[n] = log_mix(p, normal_lpdf(y[n] | 0, sigma), normal_lpdf(y[n] | mu, 1));
 		  log_lik_k[n] = log_mix(p, poisson_lpmf(k[n] | 1), poisson_lpmf(k[n] | sigma)); }`,
-		yRep: "array[N] int k_rep; for (n in 1:N) { if (bernoulli_rng(p)) k_rep[n] = poisson_rng(1); else k_rep[n] = poisson_rng(sigma); }", unrep: []string{"not a density"}},
+		yRep: `vector[N] y_rep; array[N] int k_rep; for (n in 1:N) { if (bernoulli_rng(p)) y_rep[n] = normal_rng(0, sigma); else y_rep[n] = normal_rng(mu, 1); }
+		  for (n in 1:N) { if (bernoulli_rng(p)) k_rep[n] = poisson_rng(1); else k_rep[n] = poisson_rng(sigma); }`},
 	{name: "mixture of sums", model: "for (n in 1:N) target += log_sum_exp(log(p) + normal_lpdf(y[n] | 0, sigma), log1m(p) + normal_lpdf(y[n] | mu, 1));",
 		logLik: "vector[N] log_lik; for (n in 1:N) log_lik[n] = log_mix(p, normal_lpdf(y[n] | 0, sigma), normal_lpdf(y[n] | mu, 1));",
 		yRep:   "vector[N] y_rep; for (n in 1:N) { if (bernoulli_rng(p)) y_rep[n] = normal_rng(0, sigma); else y_rep[n] = normal_rng(mu, 1); }"},
+	{name: "mixture of three", model: "for (n in 1:N) target += log_mix(p, normal_lpdf(y[n] | 0, sigma), log_mix(0.25, normal_lpdf(y[n] | mu, 1), normal_lpdf(y[n] | 5, 1)));",
+		logLik: "vector[N] log_lik; for (n in 1:N) log_lik[n] = log_mix(p, normal_lpdf(y[n] | 0, sigma), log_mix(0.25, normal_lpdf(y[n] | mu, 1), normal_lpdf(y[n] | 5, 1)));",
+		yRep: `vector[N] y_rep; for (n in 1:N) { int c = categorical_rng([p, (1 - p) * 0.25, (1 - p) * (1 - 0.25)]'); if (c == 1) y_rep[n] = normal_rng(0, sigma);
+		  else if (c == 2) y_rep[n] = normal_rng(mu, 1); else y_rep[n] = normal_rng(5, 1); }`},
+	{name: "mixture in a loop", head: "data { int N; int K; vector[N] y; } parameters { simplex[K] w; vector[K] b; }", values: `{"N": 3, "K": 4, "y": [0.5, 1.5, 2]}`,
+		model:  `vector[K] log_w = log(w); for (n in 1:N) { vector[K] lp = log_w; for (k in 1:K) { lp[k] += normal_lpdf(y[n] | b[k], k); } target += log_sum_exp(lp); }`,
+		logLik: "vector[N] log_lik; for (n in 1:N) { vector[K] lp; for (k in 1:K) lp[k] = log(w[k]) + normal_lpdf(y[n] | b[k], k); log_lik[n] = log_sum_exp(lp); }",
+		yRep:   "vector[N] y_rep; for (n in 1:N) { int c = categorical_rng(w); y_rep[n] = normal_rng(b[c], c); }"},
+	{name: "weights in a loop", head: "data { int N; int K; vector[N] y; } parameters { simplex[K] w; vector[K] b; }", values: `{"N": 3, "K": 1, "y": [0.5, 1.5, 2]}`,
+		model:  `for (n in 1:N) { array[K] real lp; for (k in 1:K) lp[k] = log(w[k]) + normal_lpdf(y[n] | b[k], k); target += log_sum_exp(lp); }`,
+		logLik: "vector[N] log_lik; for (n in 1:N) { vector[K] lp; for (k in 1:K) lp[k] = log(w[k]) + normal_lpdf(y[n] | b[k], k); log_lik[n] = log_sum_exp(lp); }",
+		yRep:   "vector[N] y_rep; for (n in 1:N) { int c = categorical_rng(w); y_rep[n] = normal_rng(b[c], c); }"},
 	{name: "half a mixture", model: "for (n in 1:N) target += log_mix(p, normal_lpdf(y[n] | 0, sigma), normal_lpdf(y[n] | mu, 1)) + 1;",
 		logLik: "vector[N] log_lik; for (n in 1:N) log_lik[n] = log_mix(p, normal_lpdf(y[n] | 0, sigma), normal_lpdf(y[n] | mu, 1)) + 1;", unrep: []string{"not a density"}},
 	{name: "mixtures by row", model: `array[N] vector[2] lp; matrix[N, 2] lq; for (m in 1:N) { for (j in 1:2) lp[m, j] = log(0.5) + normal_lpdf(y[m] | a[j], 1); }

@@ -46,7 +46,7 @@ type term struct {
 
 	value    ast.Expr // for terms without a density: the addend, which is about one observation
 	negative bool     // the addend is subtracted
-	mixed    *mixture // the addend is the log density of a mixture of two distributions; nil: it is not
+	mixed    *mixture // the addend is the log density of a mixture; nil: it is not
 }
 
 // finding describes which data or parameters a statement is about.
