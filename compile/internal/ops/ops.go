@@ -10,6 +10,7 @@
 //	functions.go  the exponential of one number
 //	loops.go      loops over strips
 //	reductions.go the ops that reduce to one number
+//	sumlog.go     the sum of logarithms
 //
 // An op without a row here has the row of package ad: ad's function computes it number by number,
 // without machine code. A row with a formula gives the same bits in machine code as by its

@@ -1,10 +1,7 @@
 package ops
 
 import (
-	"math"
-
 	"github.com/ppl-lang/ppl/ad"
-	"github.com/ppl-lang/ppl/ad/kernel/routines"
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
@@ -129,54 +126,6 @@ func DotOf(a, b []float64) float64 {
 		s0 += float64(a[0] * b[0])
 	}
 	return ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7))
-}
-
-// sumLog returns the sum of log a: the logarithm of the product of the mantissas, plus the
-// exponents times log 2. The product of n factors has a rounding error of n/2 units in the last
-// place of 1, like the sum of the logarithms. a must have fewer than 1000 elements, so that a
-// product of mantissas stays below 2^1000.
-//
-//go:noinline
-func sumLog(a []float64) float64 {
-	const (
-		fraction = 1<<52 - 1
-		one      = 1023 << 52
-		// A product of eight numbers from smallest up to 2^64 neither overflows nor underflows.
-		smallest = (1023 - 64) << 52 // 2^-64
-		octaves  = 7                 // logarithm of the number of octaves between the two
-	)
-	var p [4]float64
-	for i := range p {
-		p[i] = 1
-	}
-	exponents, odd, eights := 0, 0.0, 1.0
-	take := func(a []float64) {
-		for i, x := range a {
-			bits := math.Float64bits(x)
-			e := bits >> 52
-			if e-1 >= 0x7fe { // not a positive normal number
-				odd += routines.Log(x)
-				continue
-			}
-			exponents += int(e) - 1023
-			p[i&3] *= math.Float64frombits(bits&fraction | one)
-		}
-	}
-	for ; len(a) >= 8; a = a[8:] {
-		x := (*[8]float64)(a)
-		far := (math.Float64bits(x[0]) - smallest) | (math.Float64bits(x[1]) - smallest) | (math.Float64bits(x[2]) - smallest) |
-			(math.Float64bits(x[3]) - smallest) | (math.Float64bits(x[4]) - smallest) | (math.Float64bits(x[5]) - smallest) |
-			(math.Float64bits(x[6]) - smallest) | (math.Float64bits(x[7]) - smallest)
-		if far>>(52+octaves) != 0 {
-			take(x[:])
-			continue
-		}
-		bits := math.Float64bits(((x[0] * x[1]) * (x[2] * x[3])) * ((x[4] * x[5]) * (x[6] * x[7])))
-		exponents += int(bits>>52) - 1023
-		eights *= math.Float64frombits(bits&fraction | one)
-	}
-	take(a)
-	return float64(float64(exponents)*math.Ln2) + math.Log((p[0]*p[1])*(p[2]*p[3])*eights) + odd
 }
 
 // sumLog1p returns the sum of log1p a for numbers between 0 and 1. This is the logarithm of the

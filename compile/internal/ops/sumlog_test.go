@@ -68,3 +68,47 @@ func TestSumLog(t *testing.T) {
 		check(a)
 	}
 }
+
+// TestSumLogLanes checks that machine code and Go give the same bits, with blocks that have numbers
+// out of range, on both sides of the length from which there are lanes.
+func TestSumLogLanes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 1))
+	odd := []float64{0, 5e-324, math.Inf(1), -1, math.NaN(), 0x1p-65, 0x1p64}
+	for _, n := range []int{0, 1, 2, 31, 32, 33, 63, 64, 65, shortest - 1, shortest, shortest + 1, 999} {
+		for trial := range 50 {
+			a := make([]float64, n)
+			for i := range a {
+				a[i] = math.Exp(10 * rng.NormFloat64())
+			}
+			if trial%2 == 1 && n > 0 {
+				a[rng.IntN(n)] = odd[rng.IntN(len(odd))]
+			}
+			var with, without lanes
+			with.begin()
+			without.begin()
+			if n >= block {
+				if got, want := with.multiply(a), without.multiplyPlain(a); got != want || with != without {
+					t.Fatalf("%d numbers: %d blocks and %v, in Go %d and %v", n, got, with, want, without)
+				}
+			}
+			sum := 0.0
+			for _, x := range a {
+				sum += routines.Log(x)
+			}
+			if got := sumLog(a); !(math.Abs(got-sum) <= 1e-12*(1+math.Abs(sum))) && got != sum && !(math.IsNaN(got) && math.IsNaN(sum)) {
+				t.Fatalf("%d numbers: %v, the sum of logarithms is %v", n, got, sum)
+			}
+		}
+	}
+}
+
+// BenchmarkSumLog sums the logarithms of the numbers of a strip.
+func BenchmarkSumLog(b *testing.B) {
+	a := make([]float64, 512)
+	for i := range a {
+		a[i] = 1 + float64(i)
+	}
+	for b.Loop() {
+		sumLog(a)
+	}
+}
