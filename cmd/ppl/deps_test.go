@@ -54,7 +54,7 @@ assess:     assess fit model lang stdlib compile infer internal/files internal/g
 study:      study assess fit model lang compile infer internal/files internal/goroutines gonum yaml
 front:      front study assess fit model lang stdlib compile infer examples internal/files internal/clients/rules
 front/report: front/report assess fit model infer internal/files image
-front/web:  front/web front/report assess fit model infer lang stdlib compile/data examples internal/files internal/lean
+front/web:  front/web front/report assess fit model infer lang stdlib compile/data examples internal/files internal/lean internal/lzma
 front/lsp:  front/lsp lang stdlib compile/data jrpc2
 front/docs:
 front/formula: front/formula fit model lang compile/data participle
@@ -79,6 +79,7 @@ internal/short:
 internal/sorting:
 internal/goroutines:
 internal/lean:
+internal/lzma:
 `
 
 // packages is the finer table. For each package it lists which other packages of its area the code,
@@ -178,7 +179,7 @@ study:                   assess assess/criticise fit model model/predict lang co
 
 front/report:            assess assess/criticise fit model model/predict infer infer/diagnose infer/psis infer/sampler
 front/report/plotfile:   front/report internal/files image
-front/web:               front/report model examples internal/files internal/lean
+front/web:               front/report model examples internal/files internal/lean internal/lzma
 front/web/engine:        front/report assess fit model model/predict compile/data infer infer/sampler lang/source lang/ast lang/types lang/diag lang/service lang/check stdlib
 front/web/wasm:          front/web/engine
 front/web/build:         front/web
@@ -209,6 +210,7 @@ internal/short:
 internal/sorting:
 internal/goroutines:
 internal/lean:
+internal/lzma:
 examples:                *
 internal/clients/rules:
 internal/cmd/site: goldmark

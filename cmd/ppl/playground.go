@@ -119,8 +119,8 @@ func serveFiles(server *httpd.Server, files map[string][]byte) {
 			kind = "text/css; charset=utf-8"
 		case ".json":
 			kind = "application/json"
-		case ".gz":
-			kind = "application/gzip"
+		case ".lzma":
+			kind = "application/x-lzma"
 		case ".svg":
 			kind = "image/svg+xml"
 		default:

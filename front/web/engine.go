@@ -2,7 +2,6 @@ package web
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/ppl-lang/ppl/internal/lean"
+	"github.com/ppl-lang/ppl/internal/lzma"
 	"github.com/ppl-lang/ppl/model"
 
 	durable "github.com/ppl-lang/ppl/internal/files"
@@ -22,7 +22,7 @@ import (
 
 // The files of the playground that must be built.
 const (
-	wasmFile     = "ppl.wasm.gz"
+	wasmFile     = "ppl.wasm.lzma"
 	scriptFile   = "wasm_exec.js"
 	licencesFile = "LICENSES.txt"
 )
@@ -135,17 +135,6 @@ func (s sources) build(ctx context.Context) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var packed bytes.Buffer
-	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := w.Write(wasm); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
 	root, err := run("env", "GOROOT")
 	if err != nil {
 		return nil, err
@@ -166,7 +155,7 @@ func (s sources) build(ctx context.Context) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string][]byte{wasmFile: packed.Bytes(), scriptFile: script, licencesFile: licences}, nil
+	return map[string][]byte{wasmFile: lzma.Compress(wasm), scriptFile: script, licencesFile: licences}, nil
 }
 
 // licences returns the licence texts of modules. Each line of the list has a module's name, a tab,

@@ -3,15 +3,10 @@ import { engine } from "./engine.js";
 
 export { ModelError } from "./engine.js";
 
-// program fetches and compiles the program. A host may serve the file as it is, or declare that it
-// is compressed: then the browser has already decompressed it.
 async function program() {
-  const answer = await fetch(new URL("./ppl.wasm.gz", import.meta.url));
-  if (!answer.ok) throw new Error(`ppl.wasm.gz: ${answer.status} ${answer.statusText}`);
-  const bytes = new Uint8Array(await answer.arrayBuffer());
-  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return WebAssembly.compile(bytes);
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return WebAssembly.compileStreaming(new Response(stream, { headers: { "Content-Type": "application/wasm" } }));
+  const answer = await fetch(new URL("./ppl.wasm.lzma", import.meta.url));
+  if (!answer.ok) throw new Error(`ppl.wasm.lzma: ${answer.status} ${answer.statusText}`);
+  return new Uint8Array(await answer.arrayBuffer());
 }
 
 export const { compile, sample } = engine({

@@ -1,6 +1,6 @@
 // compile and sample, for any platform. A platform has the functions
 //
-//   program()              the compiled WebAssembly program
+//   program()              the compressed WebAssembly program, as bytes whose buffer may be moved
 //   worker(receive, failed)   a new worker: {post, end}
 //   cores()                the number of processors
 const encoder = new TextEncoder(), decoder = new TextDecoder();
@@ -112,9 +112,24 @@ class Fit {
   }
 }
 
+// compiled returns the compiled program. A worker decompresses and compiles it, since a page or
+// server would not answer meanwhile.
+async function compiled(platform) {
+  const packed = await platform.program();
+  let worker;
+  try {
+    return await new Promise((resolve, reject) => {
+      worker = platform.worker(({ module, error }) => (module ? resolve(module) : reject(new Error(error))), reject);
+      worker.post({ packed }, [packed.buffer]);
+    });
+  } finally {
+    worker.end();
+  }
+}
+
 export function engine(platform) {
   let module; // of all programs
-  const start = () => new Program(platform, (module ||= platform.program().catch((error) => { module = undefined; throw error; })));
+  const start = () => new Program(platform, (module ||= compiled(platform).catch((error) => { module = undefined; throw error; })));
 
   async function compile(text, { name = "model.stan" } = {}) {
     if (typeof text !== "string") throw new TypeError("compile needs the text of a model");

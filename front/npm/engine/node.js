@@ -1,8 +1,6 @@
 // The engine in Node: workers are threads, and the program is a file of the package.
 import { Worker } from "node:worker_threads";
 import { readFile } from "node:fs/promises";
-import { promisify } from "node:util";
-import { gunzip } from "node:zlib";
 import { availableParallelism } from "node:os";
 import { engine } from "./engine.js";
 
@@ -10,7 +8,7 @@ export { ModelError } from "./engine.js";
 
 export const { compile, sample } = engine({
   cores: availableParallelism,
-  program: async () => WebAssembly.compile(await promisify(gunzip)(await readFile(new URL("./ppl.wasm.gz", import.meta.url)))),
+  program: async () => new Uint8Array(await readFile(new URL("./ppl.wasm.lzma", import.meta.url))),
   worker(receive, failed) {
     const w = new Worker(new URL("./worker-node.js", import.meta.url));
     w.on("message", receive);

@@ -1,6 +1,8 @@
 // What a worker does: it runs the program, and passes requests to it and events back. The first
-// message is {module}, the others are {id, kind, body}; each event is {id, event, body}.
+// message is {module}, the others are {id, kind, body}; each event is {id, event, body}. One worker
+// gets {packed} instead, the compressed program, and sends {module} or {error}.
 import "./wasm_exec.js";
+import "./unpack.js";
 
 // serve returns the function that takes messages, as wrap makes it from one that takes their data.
 export function serve(post, wrap) {
@@ -10,6 +12,14 @@ export function serve(post, wrap) {
     post({ id, event, body }, [body.buffer]);
   };
   return wrap(async (m) => {
+    if (m.packed) {
+      try {
+        post({ module: await WebAssembly.compile(globalThis.pplUnpack(m.packed)) }, []);
+      } catch (error) {
+        post({ error: error.message }, []);
+      }
+      return;
+    }
     if (!m.module) {
       if (globalThis.pplAsk) globalThis.pplAsk(m.id, m.kind, m.body);
       else waiting.push(m);

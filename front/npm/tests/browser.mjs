@@ -20,7 +20,7 @@ try {
 } catch (e) { seen.error = String(e.stack || e); }
 await fetch("/seen", { method: "POST", body: JSON.stringify(seen) });
 </script>`;
-const types = { ".js": "text/javascript", ".gz": "application/gzip" };
+const types = { ".js": "text/javascript", ".lzma": "application/x-lzma" };
 let browser;
 const server = createServer(async (request, response) => {
   if (request.url === "/seen") {

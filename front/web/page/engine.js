@@ -2,18 +2,21 @@
 
 const encoder = new TextEncoder(), decoder = new TextDecoder();
 
-// fetchModule loads and compiles the program, once for all workers. Whether a host serves
-// the file as it is or says that it is compressed, does not matter.
+// fetchModule loads and compiles the program, once for all workers. A worker decompresses and
+// compiles it, since the page would not answer meanwhile.
 async function fetchModule() {
-  const answer = await fetch("ppl.wasm.gz");
-  if (!answer.ok) throw new Error(`ppl.wasm.gz: ${answer.status} ${answer.statusText}`);
-  const [head, body] = answer.body.tee();
-  const reader = head.getReader();
-  const { value } = await reader.read();
-  reader.cancel();
-  const packed = value && value[0] === 0x1f && value[1] === 0x8b;
-  const stream = packed ? body.pipeThrough(new DecompressionStream("gzip")) : body;
-  return WebAssembly.compileStreaming(new Response(stream, { headers: { "Content-Type": "application/wasm" } }));
+  const answer = await fetch("ppl.wasm.lzma");
+  if (!answer.ok) throw new Error(`ppl.wasm.lzma: ${answer.status} ${answer.statusText}`);
+  const packed = new Uint8Array(await answer.arrayBuffer()), worker = new Worker("worker.js");
+  try {
+    return await new Promise((resolve, reject) => {
+      worker.onmessage = ({ data }) => (data.module ? resolve(data.module) : reject(new Error(data.error)));
+      worker.onerror = (e) => { e.preventDefault(); reject(new Error(e.message || "the worker has failed")); };
+      worker.postMessage({ packed }, [packed.buffer]);
+    });
+  } finally {
+    worker.terminate();
+  }
 }
 
 // Engine is a worker that answers requests one after another.

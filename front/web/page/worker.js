@@ -1,7 +1,8 @@
 "use strict";
 // A worker: the engine in WebAssembly, and what passes between it and the page. The page
-// sends {module} first, then {id, kind, body}; it is sent {id, event, body}.
-importScripts("wasm_exec.js");
+// sends {module} first, then {id, kind, body}; it is sent {id, event, body}. One worker gets {packed}
+// instead, the compressed program, and sends {module} or {error}.
+importScripts("wasm_exec.js", "unpack.js");
 
 const waiting = [];
 
@@ -13,6 +14,14 @@ self.pplTell = (id, event, body) => {
 };
 
 self.onmessage = async ({ data }) => {
+  if (data.packed) {
+    try {
+      self.postMessage({ module: await WebAssembly.compile(pplUnpack(data.packed)) });
+    } catch (error) {
+      self.postMessage({ error: error.message });
+    }
+    return;
+  }
   if (!data.module) {
     if (self.pplAsk) self.pplAsk(data.id, data.kind, data.body);
     else waiting.push(data);

@@ -47,6 +47,9 @@ func main() {
 	}
 }
 
+// unpack decompresses the engine. The playground uses the same file.
+const unpack = "unpack.js"
+
 // release says what the packages are made of.
 type release struct {
 	version  string
@@ -94,10 +97,13 @@ func (r release) packages(programs []string) ([]pkg, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, name := range []string{"ppl.wasm.gz", "wasm_exec.js", "LICENSES.txt"} {
+		for _, name := range []string{"ppl.wasm.lzma", "wasm_exec.js", "LICENSES.txt"} {
 			if p.files[name], err = os.ReadFile(filepath.Join(r.engine, name)); err != nil {
 				return nil, err
 			}
+		}
+		if p.files[unpack], err = os.ReadFile(filepath.Join(r.sources, "..", "web", "page", unpack)); err != nil {
+			return nil, err
 		}
 		out = append(out, p)
 	}

@@ -16,7 +16,7 @@ import (
 // their files are programs, and that the same files give the same packages.
 func TestPackages(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"ppl.wasm.gz", "wasm_exec.js", "LICENSES.txt", "program"} {
+	for _, name := range []string{"ppl.wasm.lzma", "wasm_exec.js", "LICENSES.txt", "program"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("this is "+name), 0o666); err != nil {
 			t.Fatal(err)
 		}
