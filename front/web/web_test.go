@@ -68,8 +68,8 @@ func TestPage(t *testing.T) {
 // if Go's cache is empty.
 const buildVariable = "PPL_BUILD_PLAYGROUND"
 
-// maxWasm is the maximum size of the compressed program that a page downloads, in bytes; the goal is
-// 6,000,000. The size grew as follows, at first compressed by gzip:
+// maxWasm is the maximum size of the compressed program that a page downloads, in bytes. The goal
+// is 6,000,000. The size grew as follows, at first compressed by gzip:
 //
 //	5,992,982  before the changes below
 //	6,121,395  passes on gathered arguments, shared matrices, loops with numbers and sums,

@@ -51,8 +51,8 @@ func texts() map[string][]byte {
 	return out
 }
 
-// TestCompress decompresses what Compress writes by the decoder below, by xz, and by the script that
-// pages use, where these can be run.
+// TestCompress decompresses what Compress writes by the decoder below, and where they can be run by
+// xz and by the script that pages use.
 func TestCompress(t *testing.T) {
 	xz, _ := exec.LookPath("xz")
 	node, _ := exec.LookPath("node")

@@ -4,8 +4,8 @@ import "encoding/binary"
 
 const (
 	hashBits = 20
-	// depth is the number of earlier places that are compared. Three times as many make the engine 2 %
-	// smaller and take twice the time.
+	// depth is the number of earlier places that are compared. Three times as many make the engine
+	// 2 % smaller and take twice the time.
 	depth = 16
 )
 
