@@ -247,3 +247,43 @@ func TestEffectCompartments(t *testing.T) {
 		}
 	}
 }
+
+// TestEarlierParameters: programs for Torsten's first versions give bioavailabilities and lag times
+// after the parameters. These are accepted where they change nothing.
+func TestEarlierParameters(t *testing.T) {
+	const schedule = "{0, 1, 3}, {10, 0, 0}, {0, 0, 0}, {0, 0, 0}, {1, 0, 0}, {1, 2, 2}, {0, 0, 0}, {0, 0, 0}"
+	for _, c := range []struct {
+		name, theta, more string
+		accepted          bool
+	}{
+		{"onecpt", "{k, 30, 1.5", ", 1, 1, 0, 0", true},
+		{"onecpt", "{k, 30, 1.5", ", 1, 0.5, 0, 0", false},
+		{"onecpt", "{k, 30, 1.5", ", 1, 1, 0, 2", false},
+		{"onecpt", "{k, 30, 1.5", ", 1", false},
+		{"onecpt", "{k, 30, 1.5", ", 1, 1, 0, 0, 0", false},
+		{"twocpt", "{k, 12, 30, 50, 1.5", ", 1, 1, 1, 0, 0, 0", true},
+		{"twocpt", "{k, 12, 30, 50, 1.5", ", 1, 1, 0, 0", false},
+		{"group_twocpt", "{{k, 12, 30, 50, 1.5", ", k / k * 0.5, 1, 1, 0, 0, 0", false},
+	} {
+		end := "}))); }"
+		first := ""
+		if strings.HasPrefix(c.name, "group") {
+			end, first = "}}))); }", "{3}, "
+		}
+		density := func(more string) (float64, error) {
+			text := "parameters { real k; }\nmodel { target += sum(square(pmx_solve_" + c.name + "(" + first + schedule + ", " + c.theta + more + end
+			return modelOf(t, text, BindOptions{}).LogDensityGrad([]float64{0.7}, make([]float64, 1))
+		}
+		want, err := density("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := density(c.more)
+		if (err == nil) != c.accepted || c.accepted && !(math.Abs(got-want) <= 1e-12*want) {
+			t.Errorf("%s with %s: %v, %v, want %v", c.name, c.more, got, err, want)
+		}
+		if err != nil && !strings.Contains(err.Error(), "lag times are further arguments") {
+			t.Errorf("%s with %s: %v", c.name, c.more, err)
+		}
+	}
+}

@@ -75,3 +75,14 @@ real from_zero(real a, real b, real c, real t) {
   return x[3] * t < 0.1 ? t * square(t) * series4(x[1] * t, x[2] * t, x[3] * t)
                         : (sorted3(0, x[1], x[2], t) - sorted3(x[1], x[2], x[3], t)) / x[3];
 }
+
+// Whether after n parameters a bioavailability of 1 and a lag time of 0 follow for each compartment: programs for
+// Torsten's first versions have these, and later ones ignore them.
+int earlier(array[] real p, int n, int compartments) {
+  if (size(p) != n + 2 * compartments)
+    return 0;
+  for (i in 1:compartments)
+    if (p[n + i] != 1 || p[n + compartments + i] != 0)
+      return 0;
+  return 1;
+}

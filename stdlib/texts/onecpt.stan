@@ -46,8 +46,9 @@ vector held(vector r, array[] real p) {
 // With exact = 0, more numbers may follow.
 void check_parameters(array[,] real theta, int exact) {
   for (i in 1:size(theta)) {
-    if (size(theta[i]) < 3 || (exact && size(theta[i]) > 3))
-      reject("the parameters of a one-compartment model are CL, V2 and ka, but there are ", size(theta[i]), " numbers");
+    if (size(theta[i]) < 3 || (exact && size(theta[i]) > 3 && !earlier(theta[i], 3, 2)))
+      reject("the parameters of a one-compartment model are CL, V2 and ka, but there are ", size(theta[i]),
+             " numbers: bioavailabilities and lag times are further arguments");
     if (!(nth(theta[i], 1) > 0 && nth(theta[i], 2) > 0 && nth(theta[i], 3) >= 0))
       reject("CL and V2 must be positive, and ka must not be negative, but they are ", nth(theta[i], 1), ", ", nth(theta[i], 2), " and ", nth(theta[i], 3));
   }

@@ -98,8 +98,9 @@ vector held(vector r, array[] real p) {
 // With exact = 0, more numbers may follow.
 void check_parameters(array[,] real theta, int exact) {
   for (i in 1:size(theta)) {
-    if (size(theta[i]) < 5 || (exact && size(theta[i]) > 5))
-      reject("the parameters of a two-compartment model are CL, Q, V2, V3 and ka, but there are ", size(theta[i]), " numbers");
+    if (size(theta[i]) < 5 || (exact && size(theta[i]) > 5 && !earlier(theta[i], 5, 3)))
+      reject("the parameters of a two-compartment model are CL, Q, V2, V3 and ka, but there are ", size(theta[i]),
+             " numbers: bioavailabilities and lag times are further arguments");
     if (!(nth(theta[i], 1) > 0 && nth(theta[i], 2) >= 0 && nth(theta[i], 3) > 0 && nth(theta[i], 4) > 0 && nth(theta[i], 5) >= 0))
       reject("CL, V2 and V3 must be positive, and Q and ka must not be negative, but they are ", nth(theta[i], 1), ", ", nth(theta[i], 3), ", ",
              nth(theta[i], 4), ", ", nth(theta[i], 2), " and ", nth(theta[i], 5));
