@@ -50,7 +50,7 @@ func TestLabels(t *testing.T) {
 		{name: "no label", program: teams, file: "t.json", text: `{"N": 1, "T": ["a", "b"], "home": ["a"], "away": ["c"]}`, wrong: `away[1] is "c", which is no label of T`},
 		{name: "numbers in quotes", program: teams, file: "t.json", text: `{"N": 1, "T": 2, "home": ["1"], "away": ["2"]}`, wrong: `home[1] is the string "1"`},
 		{name: "text among numbers", program: teams, file: "t.json", text: `{"N": 2, "T": 2, "home": [1, "b"], "away": [1, 2]}`, wrong: `home[2] is the string "b"`},
-		{name: "uneven texts", program: matrix, file: "t.json", text: `{"K": 2, "m": [["b", "a"], ["b"]]}`, wrong: "m[1][1] is the string"},
+		{name: "uneven texts", program: matrix, file: "t.json", text: `{"K": 2, "m": [["b", "a"], ["b"]]}`, wrong: "m[1,1] is the string"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, list := compile.Compile(source.NewFile("m.stan", c.program))

@@ -158,7 +158,7 @@ func TestRaggedMistakes(t *testing.T) {
 		{head, `{"J": 2, "n": [1, 2], "y": [[1], [2]]}`, "row 2 of `y` has 1 element, but is declared with 2"},
 		{head, `{"J": 2, "n": [1, 2], "y": [[1], [2, 3], [4]]}`, "`y` has the wrong number of rows"},
 		{head, `{"J": 2, "n": [1, 2], "y": [1, 2]}`, "`y` has the wrong size"},
-		{head, `{"J": 2, "n": [1, 2], "y": [[1], [[2], [3]]]}`, "y[2][1] is an array"},
+		{head, `{"J": 2, "n": [1, 2], "y": [[1], [[2], [3]]]}`, "y[2,1] is an array"},
 		{head, `{"J": 2, "n": [1, -1], "y": [[1], []]}`, "the size of row 2 of `y` is -1"},
 		{"data { array[2] int n; array[3] vector[n] y; }", `{"n": [1, 2], "y": [[1], [2, 3], []]}`, "`y` is declared with 3 rows, but n gives the sizes of 2"},
 		{"data { array[2] int n; } parameters { array[3] vector[n] y; }", `{"n": [1, 2]}`, "`y` is declared with 3 rows, but n gives the sizes of 2"},

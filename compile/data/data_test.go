@@ -92,12 +92,12 @@ func TestParseJSONErrors(t *testing.T) {
 		{"N <- 3\n", "", "1:1", "R's dump format"},
 		{`{"y": [1, 2}`, "y[2]", "1:12", "expected a comma or the closing ] after y[2], but found }"},
 		{`{"y": [[1, 2],` + "\n" + `[3]]}`, "y[2]", "2:1", "y[2] has 1 element, but y[1] has 2"},
-		{`{"y": [[[1], [2]], [[3], [4, 5]]]}`, "y[2][2]", "1:26", "y[2][2] has 2 elements, but y[1][1] has 1"},
+		{`{"y": [[[1], [2]], [[3], [4, 5]]]}`, "y[2,2]", "1:26", "y[2,2] has 2 elements, but y[1,1] has 1"},
 		{`{"y": [[1], 2]}`, "y[2]", "1:13", "y[2] is a number, but earlier elements in this position are arrays"},
 		{`{"y": [1, [2]]}`, "y[2]", "1:11", "y[2] is an array, but earlier elements in this position are numbers"},
 		{`{"y": [[[1]], 2]}`, "y[2]", "1:15", "is a number"},
 		{`{"y": [[], [1]]}`, "y[2]", "1:12", "y[2] has 1 element, but y[1] has 0"},
-		{`{"y": [[1, 2], [3, null]]}`, "y[2][2]", "1:20", "y[2][2] is null"},
+		{`{"y": [[1, 2], [3, null]]}`, "y[2,2]", "1:20", "y[2,2] is null"},
 		{`{"y": [1, NA]}`, "y[2]", "1:11", "y[2] is NA"},
 		{`{"y": true}`, "y", "1:7", "y is true"},
 		{`{"y": [false]}`, "y[1]", "1:8", "y[1] is false"},
@@ -202,7 +202,7 @@ func TestSpan(t *testing.T) {
 	}
 	v, _ := set.Get("y")
 	e := set.Errorf("y", v.FirstReal(), "%s is no integer", set.Path("y", v.FirstReal()))
-	if got, want := e.Error(), "d.json:2:13: y[1][2] is no integer"; got != want {
+	if got, want := e.Error(), "d.json:2:13: y[1,2] is no integer"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if d := e.Diagnostic(); !d.Span.IsValid() || d.Span.Text() != "2.5" {
@@ -311,8 +311,8 @@ func TestFromGoErrors(t *testing.T) {
 		{[]any{1, []int{2}}, "x[2] is an array, but earlier elements in this position are numbers"},
 		{[]any{[]int{2}, 1}, "x[2] is a number, but its neighbours are arrays"},
 		{[]any{[]float64{2}, 1.5}, "x[2] is a number, but its neighbours are arrays"},
-		{[]any{[]float64{2}, [][]float64{{1}}}, "x[2][1] is an array, but earlier elements in this position are numbers"},
-		{[][]any{{1.5, "b"}}, "x[1][2] is a string"},
+		{[]any{[]float64{2}, [][]float64{{1}}}, "x[2,1] is an array, but earlier elements in this position are numbers"},
+		{[][]any{{1.5, "b"}}, "x[1,2] is a string"},
 		{uint64(math.MaxUint64), "too large"},
 		{make(chan int), "has type chan int"},
 		{map[string]int{}, "has type map[string]int"},

@@ -15,7 +15,7 @@ func TestFilled(t *testing.T) {
 		{"d.csv", "y\n\n", "", ""}, // a table with one column has no empty rows
 		{"d.csv", "x,y\n1,NA\n", "[NaN]", "d.csv:2:3: y has no value in row 1"},
 		{"d.json", `{"y": [2.5, null, 3]}`, "[2.5 NaN 3]", "d.json:1:13: y[2] is null"},
-		{"d.json", `{"y": [[1, null], [null, 4]]}`, "[1 NaN NaN 4]", "d.json:1:12: y[1][2] is null"},
+		{"d.json", `{"y": [[1, null], [null, 4]]}`, "[1 NaN NaN 4]", "d.json:1:12: y[1,2] is null"},
 		{"d.json", `{"y": null}`, "[NaN]", "d.json:1:7: y is null"},
 		{"d.R", "y <- c(2.5, NA, 3)\n", "[2.5 NaN 3]", "d.R:1:13: y has a missing value"},
 		{"d.R", "y <- structure(c(1, NA, 3, 4), .Dim = c(2, 2))\n", "[1 3 NaN 4]", "d.R:1:21: y has a missing value"},

@@ -342,11 +342,7 @@ func (c *collector) value() Value {
 }
 
 func (c *collector) path() string {
-	s := c.name
-	for _, i := range c.index {
-		s += fmt.Sprintf("[%d]", i)
-	}
-	return s
+	return c.name + indices(c.index)
 }
 
 func (c *collector) errorf(format string, args ...any) error {
@@ -518,7 +514,7 @@ func (c *collector) open(n, depth, dims int) error {
 		c.shape[depth] = n
 	default:
 		if c.uneven == nil {
-			first := c.name + strings.Repeat("[1]", depth)
+			first := c.name + indices(slices.Repeat([]int{1}, depth))
 			c.uneven, _ = c.errorf("has %s, but %s has %d: arrays must be rectangular, unless the program declares a ragged one", elements(n), first, c.shape[depth]).(*Error)
 			c.uneven.Nested = true
 		}

@@ -91,10 +91,7 @@ type parser struct {
 
 // errorAt makes an error about text[start:end].
 func (p *parser) errorAt(start, end int, fix, format string, args ...any) error {
-	path := p.name
-	for _, i := range p.index {
-		path += fmt.Sprintf("[%d]", i)
-	}
+	path := p.name + indices(p.index)
 	if p.source == nil {
 		p.source = source.NewFile(p.set.file, p.text)
 	}
@@ -107,11 +104,7 @@ func (p *parser) path() string {
 	if p.name == "" {
 		return "the file"
 	}
-	s := p.name
-	for _, i := range p.index {
-		s += fmt.Sprintf("[%d]", i)
-	}
-	return s
+	return p.name + indices(p.index)
 }
 
 // space skips white space.
@@ -489,7 +482,7 @@ func (p *parser) array(depth int) error {
 		p.shape[depth] = count
 	} else if p.shape[depth] != count {
 		if p.uneven == nil {
-			first := p.name + strings.Repeat("[1]", depth)
+			first := p.name + indices(slices.Repeat([]int{1}, depth))
 			errors.As(p.errorAt(start, p.pos, "give every row the same length, or declare a ragged array, as in array[J] vector[n] with the lengths n",
 				"%s has %s, but %s has %d", p.path(), elements(count), first, p.shape[depth]), &p.uneven)
 			p.uneven.Nested = true

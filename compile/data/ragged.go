@@ -1,7 +1,6 @@
 package data
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -203,11 +202,11 @@ func (v *Value) path(element int) string {
 	place := v.Ragged.Place(is[v.Ragged.At])
 	outer := len(v.Ragged.Outer)
 	is[v.Ragged.At] = place[outer]
-	var b strings.Builder
-	for _, i := range append(place[:outer:outer], is...) {
-		fmt.Fprintf(&b, "[%d]", i+1)
+	at := append(place[:outer:outer], is...)
+	for i := range at {
+		at[i]++
 	}
-	return b.String()
+	return indices(at)
 }
 
 // lengthsOf returns the lengths of the lists in the text of an array, by depth.

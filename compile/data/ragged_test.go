@@ -81,11 +81,11 @@ func TestUneven(t *testing.T) {
 		t.Errorf("fault %v", e)
 	}
 	flat := s.Flattened("y", 2, 1, 1)
-	if e := flat.Fault("y"); e == nil || !strings.Contains(e.Message, "y[2][1] is null") {
+	if e := flat.Fault("y"); e == nil || !strings.Contains(e.Message, "y[2,1] is null") {
 		t.Errorf("fault %v", e)
 	}
 	filled := flat.Filled(func(string) bool { return true })
-	if v, _ := filled.Get("y"); fmt.Sprint(v.Reals) != "[1 2 NaN NaN 3]" || filled.Path("y", 4) != "y[2][3]" {
+	if v, _ := filled.Get("y"); fmt.Sprint(v.Reals) != "[1 2 NaN NaN 3]" || filled.Path("y", 4) != "y[2,3]" {
 		t.Errorf("%v, path %s", v.Reals, filled.Path("y", 4))
 	}
 	if s.Fault("y") == nil || s.Flattened("y", 3, 1, 1).Fault("y") == nil || s.Flattened("y", 3, 1, 2).Fault("y") == nil {

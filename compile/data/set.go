@@ -506,9 +506,18 @@ func (s *Set) Path(name string, element int) string {
 	return name + v.path(element)
 }
 
-// subscript returns [i][j]… of an element given by its row-major index.
+// indices returns [i,j,…], as in the names of quantities; "" if there are none. The numbers count
+// from 1.
+func indices(at []int) string {
+	if len(at) == 0 {
+		return ""
+	}
+	return strings.ReplaceAll(fmt.Sprint(at), " ", ",")
+}
+
+// subscript returns the indices of an element given by its row-major index.
 func subscript(shape []int, element int) string {
-	var b strings.Builder
+	var at []int
 	stride := 1
 	for _, n := range shape {
 		stride *= n
@@ -518,10 +527,10 @@ func subscript(shape []int, element int) string {
 		if stride == 0 {
 			return ""
 		}
-		fmt.Fprintf(&b, "[%d]", element/stride+1)
+		at = append(at, element/stride+1)
 		element %= stride
 	}
-	return b.String()
+	return indices(at)
 }
 
 // Errorf returns an error about a variable or, if element is not negative, about one of its
