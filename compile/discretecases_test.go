@@ -262,6 +262,17 @@ model { for (n in 1:N) { z[n] ~ bernoulli(p); for (j in 1:J) y[n, j] ~ bernoulli
 data { int N; int J; array[N, J] int y; }
 parameters { real b; real<lower=0, upper=1> p; array[N] int<lower=0, upper=1> z; }
 model { for (n in 1:N) { z[n] ~ bernoulli(p); for (j in 1:J) y[n, j] ~ bernoulli(z[n] * inv_logit(b * j)); } }`},
+	{name: "two change points by slices", bounds: between(1, 9, "s", "u"), data: `{"T":9,"y":[1,2,1,5,6,4,0,0,1],"x":[[1,0,2,1,1,0,3,2,1],[0,1,0,0,2,1,1,0,1]]}`, text: `
+data { int T; array[T] int y; array[2] vector[T] x; }
+parameters { vector<lower=0>[3] r; real b; int<lower=1, upper=T> s; int<lower=1, upper=T> u; }
+model {
+  if (u < s) target += negative_infinity();
+  y[1:s - 1] ~ poisson(r[1]);
+  if (u >= s) y[s:u - 1] ~ poisson_log(r[2] + b * x[2, s:u - 1]);
+  if (u >= s) x[1, s:u - 1] ~ normal(x[2, s:u - 1], r[2]);
+  y[u:] ~ poisson(r[3]);
+  x[1, :s] ~ normal(b, 1);
+}`},
 	{name: "dawid-skene", bounds: between(1, 3, "z"), data: `{"I":4,"J":3,"K":3,"N":7,"ii":[1,1,1,2,2,4,4],"jj":[1,2,3,1,3,2,2],"y":[1,1,2,3,3,1,2]}`, text: `
 data { int I; int J; int K; int N; array[N] int ii; array[N] int jj; array[N] int y; }
 parameters { simplex[K] p; array[J, K] simplex[K] th; array[I] int<lower=1, upper=K> z; }

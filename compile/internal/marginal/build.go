@@ -38,6 +38,14 @@ func (b builder) grouped(x ast.Expr) ast.Expr {
 	return x
 }
 
+// truth returns 1 if x is not 0, otherwise 0.
+func (b builder) truth(x ast.Expr) ast.Expr {
+	if op, ok := ast.Unparen(x).(*ast.Binary); ok && (comparisons[op.Op] || op.Op == "&&" || op.Op == "||") {
+		return x
+	}
+	return b.op("!=", b.grouped(x), b.int(0))
+}
+
 func (b builder) call(f string, args ...ast.Expr) ast.Expr {
 	return &ast.CallExpr{Base: b.base(), Func: b.ident(f), Args: args}
 }

@@ -166,9 +166,9 @@ func (e *editor) either(b builder, n *ast.Binary) ast.Expr {
 		}
 		return b.int(1)
 	case ok:
-		return b.op("!=", y, b.int(0))
+		return b.truth(y)
 	case also:
-		return b.op("!=", x, b.int(0))
+		return b.truth(x)
 	}
 	return nil
 }
@@ -382,6 +382,19 @@ func (e *editor) nothing(o *occ) ast.Expr {
 		x = b.array(x)
 	}
 	return x
+}
+
+// adds reports whether a statement of the copy adds to the sum.
+func (e *editor) adds(s ast.Stmt) bool {
+	found := false
+	ast.Inspect(s, func(n ast.Node) bool {
+		if a, ok := n.(*ast.Assign); ok {
+			v, ok := root(a.LHS)
+			found = found || ok && v.Name == e.sum
+		}
+		return !found
+	}, nil)
+	return found
 }
 
 // truncated returns the statements of a truncated distribution of real numbers.

@@ -396,6 +396,9 @@ func (w *writer) value(k *kind, c counter, all []factor, q clique, m messages) (
 	for _, s := range pat.leaf.code {
 		body = append(body, e.node(s).(ast.Stmt))
 	}
+	if k.decided != nil && !slices.ContainsFunc(body, func(s ast.Stmt) bool { return e.adds(s) }) {
+		return nil, w.int(0)
+	}
 	value := w.name(e.sum)
 	if edge {
 		never := w.call("negative_infinity")

@@ -1,6 +1,9 @@
 package marginal
 
-import "github.com/ppl-lang/ppl/lang/ast"
+import (
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/printer"
+)
 
 // ranged returns a loop whose ends discrete parameters decide as a loop over all numbers that it
 // may reach, with a condition: for (t in s:T) as for (t in 1:T) if (t >= s). So each iteration is a
@@ -83,4 +86,64 @@ func (s *splitter) extreme(e ast.Expr, kind string) ast.Expr {
 		}
 	}
 	return nil
+}
+
+// slices returns the ends of a range that all containers among the arguments are indexed by, if
+// discrete parameters decide them: then a loop over the range itself has factors that these
+// parameters decide by comparisons.
+func (s *splitter) slices(args []ast.Expr, many []bool) (from, to ast.Expr) {
+	for i, a := range args {
+		if !many[i] {
+			continue
+		}
+		r := s.slice(a)
+		if r == nil || !s.involved(r) {
+			return nil, nil
+		}
+		if from != nil && (printer.String(from) != printer.String(r.From) || printer.String(to) != printer.String(r.To)) {
+			return nil, nil
+		}
+		from, to = r.From, r.To
+	}
+	if from == nil {
+		return nil, nil
+	}
+	return from, to
+}
+
+// slice returns the range of an expression such as x[n, from:to], whose other indices are single
+// numbers; nil if it is none.
+func (s *splitter) slice(e ast.Expr) *ast.Range {
+	x, ok := ast.Unparen(e).(*ast.IndexExpr)
+	if !ok {
+		return nil
+	}
+	n := len(x.Indices) - 1
+	for _, i := range x.Indices[:n] {
+		if one, ok := i.(*ast.Single); !ok || !s.scalar(one.X) {
+			return nil
+		}
+	}
+	r, ok := x.Indices[n].(*ast.Range)
+	if !ok || r.From == nil && r.To == nil {
+		return nil
+	}
+	c := *r
+	if c.From == nil {
+		c.From = builder{e.Span()}.int(1)
+	}
+	if c.To == nil {
+		if c.To = s.dim(x.X, n); c.To == nil {
+			return nil
+		}
+	}
+	return &c
+}
+
+// within returns x[n, i] for x[n, from:to].
+func (s *splitter) within(e, i ast.Expr) ast.Expr {
+	c := *ast.Unparen(e).(*ast.IndexExpr)
+	n := len(c.Indices) - 1
+	c.Indices = append(c.Indices[:n:n], builder{e.Span()}.single(i))
+	return clone(ast.Expr(&c), nil)
 }

@@ -228,26 +228,29 @@ func (p *program) localsOf(l *leaf) map[*check.Var]bool {
 	return out
 }
 
-// finite reports whether a leaf is one term that is finite wherever it has a value. Running sums
-// may then subtract it again.
+// finite reports whether the terms of a leaf are finite wherever they have values. Running sums may
+// then subtract them again.
 func (p *program) finite(l *leaf) bool {
-	if len(l.code) != 1 {
-		return false
-	}
-	name := ""
-	switch s := l.code[0].(type) {
+	return len(l.code) == 1 && p.finiteTerms(l.stmt())
+}
+
+func (p *program) finiteTerms(s ast.Stmt) bool {
+	var c *check.Call
+	switch s := s.(type) {
+	case *ast.BlockStmt:
+		return !slices.ContainsFunc(s.Stmts, func(s ast.Stmt) bool { return !p.finiteTerms(s) })
+	case *ast.If:
+		return p.finiteTerms(s.Then) && (s.Else == nil || p.finiteTerms(s.Else))
 	case *ast.Tilde:
-		if c := p.info.Calls[s]; c != nil && c.Func == nil && s.Trunc == nil {
-			name = c.Name
+		if s.Trunc == nil {
+			c = p.info.Calls[s]
 		}
 	case *ast.TargetPlus:
 		if e, ok := ast.Unparen(s.Value).(*ast.CallExpr); ok {
-			if c := p.info.Calls[e]; c != nil && c.Func == nil {
-				name = c.Name
-			}
+			c = p.info.Calls[e]
 		}
 	}
-	return finites[name]
+	return c != nil && c.Func == nil && finites[c.Name]
 }
 
 // finites are densities of all real numbers, and masses of all counts, that are positive for all
@@ -338,6 +341,10 @@ func (w *writer) selected(g *group, c counter, k int, s *selector, q clique, m m
 	// Lists with positions share a loop and a running sum.
 	running := map[where][]*piece{}
 	for _, p := range s.pieces(g, k, w.p.finite(kd.pattern.leaf), w.p.elements) {
+		_, value := w.value(kinds[p.bits], c, g.rows[0].factors[k][:min(1, len(g.rows[0].factors[k]))], q, m)
+		if v, ok := literal(value); ok && v == 0 { // no statement is left
+			continue
+		}
 		if p.where != whole {
 			running[p.where] = append(running[p.where], p)
 			continue

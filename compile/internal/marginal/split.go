@@ -229,14 +229,21 @@ func (s *splitter) loop(c *check.Call, args []ast.Expr, each func([]ast.Expr) as
 	}
 	b := builder{args[0].Span()}
 	name := s.names.fresh("i")
+	from, to := s.slices(args, many)
 	var es []ast.Expr
 	for i, a := range args {
-		if many[i] {
+		switch {
+		case many[i] && from != nil:
+			a = s.within(a, b.name(name))
+		case many[i]:
 			a = s.at(a, b.name(name))
 		}
 		es = append(es, a)
 	}
-	return b.loop(name, b.int(1), size, each(es))
+	if from == nil {
+		from, to = b.int(1), size
+	}
+	return s.ranged(b.loop(name, from, to, each(es)).(*ast.For))
 }
 
 // vectorised returns the declaration of a function each of whose arguments may be a container.
