@@ -261,6 +261,9 @@ func (u *upgrader) call(e *ast.CallExpr) ast.Expr {
 		}
 		c := &ast.Cond{Base: e.Base, Cond: part(e.Args[0]), Then: part(e.Args[1]), Else: part(e.Args[2])}
 		return &ast.Paren{Base: e.Base, X: c}
+	case form == legacy.Transposed:
+		u.note(&e.Func, name+"(…)", today+"(…)'")
+		return &ast.Unary{Base: e.Base, Op: "'", X: called(today, false)}
 	case form == legacy.Density || form == legacy.Call:
 		u.note(&e.Func, name, today)
 		return called(today, form == legacy.Density)

@@ -93,7 +93,7 @@ func TestGolden(t *testing.T) {
 	if err != nil || len(names) == 0 {
 		t.Fatalf("no golden files (%v)", err)
 	}
-	known := map[string]bool{"normal_lpdf": true, "normal_lcdf": true, "poisson_lpmf": true, "lmultiply": true, "abs": true}
+	known := map[string]bool{"normal_lpdf": true, "normal_lcdf": true, "poisson_lpmf": true, "lmultiply": true, "abs": true, "pmx_solve_onecpt": true}
 	for _, name := range names {
 		a, err := txtar.ParseFile(name)
 		if err != nil {

@@ -12,15 +12,26 @@ var renamed = map[string]string{
 	"integrate_ode":            "integrate_ode_rk45",
 }
 
+// transposed lists functions of Torsten's older versions, whose results have a row for each record.
+// Those of today have a column, and the same arguments.
+var transposed = map[string]string{
+	"PKModelOneCpt":        "pmx_solve_onecpt",
+	"PKModelTwoCpt":        "pmx_solve_twocpt",
+	"linOdeModel":          "pmx_solve_linode",
+	"generalOdeModel_rk45": "pmx_solve_rk45",
+	"generalOdeModel_bdf":  "pmx_solve_bdf",
+}
+
 // Form is the current form of a call.
 type Form int
 
 // The forms.
 const (
-	Call    Form = iota // Name(x, y)
-	Density             // Name(x | y)
-	Target              // target()
-	Choice              // x ? y : z
+	Call       Form = iota // Name(x, y)
+	Density                // Name(x | y)
+	Target                 // target()
+	Choice                 // x ? y : z
+	Transposed             // Name(x, y)'
 )
 
 // Replacement returns the current syntax for a function of older versions; ok is false for other
@@ -34,6 +45,9 @@ func Replacement(name string, known func(string) bool) (today string, form Form,
 	}
 	if n, ok := renamed[name]; ok {
 		return n, Call, known(n)
+	}
+	if n, ok := transposed[name]; ok {
+		return n, Transposed, known(n)
 	}
 	for _, s := range []struct{ old, new string }{
 		{"_ccdf_log", "_lccdf"}, {"_cdf_log", "_lcdf"}, {"_log", "_lpdf"}, {"_log", "_lpmf"},
@@ -55,6 +69,8 @@ func Advice(name string, known func(string) bool) string {
 		return "write `target()`"
 	case form == Choice:
 		return "write `condition ? a : b`"
+	case form == Transposed:
+		return "write `" + today + "(…)'`, with an apostrophe: its result has a column for each record"
 	case form == Density:
 		return "write `" + today + "(… | …)`, with a bar after the first argument"
 	}
