@@ -27,9 +27,10 @@ const rVariable = "PPL_RSCRIPT"
 // selectExample is a problem of selection with simulated data.
 type selectExample struct {
 	name, family string
-	fitted       string // formula of the fit; it may have more than the terms to select from
-	selected     string // formula of these terms, also for R
-	draws        int    // that are projected
+	fitted       string  // formula of the fit; it may have more than the terms to select from
+	selected     string  // formula of these terms, also for R
+	draws        int     // that are projected
+	within       float64 // the largest difference of elpd; 0: a small one
 	rows, groups int
 	predictors   int
 	outcome      func(x []float64, effects []float64, rng *rand.Rand) float64
@@ -56,7 +57,9 @@ var selectExamples = []selectExample{
 		outcome: func(x, e []float64, rng *rand.Rand) float64 {
 			return 1 + e[0] + (0.8+0.7*e[1])*x[0] + (0.4+0.3*e[2])*x[1] + 0.5*x[2] + 0.4*x[0]*x[1] + 0.8*rng.NormFloat64()
 		}},
-	{name: "binomial by group", family: "binomial", draws: 40, rows: 120, groups: 15, predictors: 5,
+	// lme4 maximises Laplace's approximation over the coefficients too. ppl has them at the joint
+	// mode with the effects, like lme4 with nAGQ = 0.
+	{name: "binomial by group", family: "binomial", draws: 40, within: 1, rows: 120, groups: 15, predictors: 5,
 		fitted:   "y | trials(m) ~ x1 + x2 + x3 + x4 + x5 + (1 | g)",
 		selected: "y | trials(m) ~ x1 + x2 + x3 + x4 + x5 + (1 | g)",
 		outcome: func(x, e []float64, rng *rand.Rand) float64 {
@@ -130,7 +133,7 @@ func TestSelectBesideR(t *testing.T) {
 				if strings.Trim(label, "()") != strings.ReplaceAll(strings.Trim(other, "()"), "  ", " ") {
 					t.Errorf("size %d adds %s, and projpred %s adds %s", size, label, want.Version, other)
 				}
-				if math.Abs(d.Value-want.Difference[size]) > 0.1+0.1*d.SE {
+				if math.Abs(d.Value-want.Difference[size]) > max(e.within, 0.01) {
 					t.Errorf("size %d: the difference of elpd is %.3f, and by projpred %.3f", size, d.Value, want.Difference[size])
 				}
 			}
@@ -138,7 +141,7 @@ func TestSelectBesideR(t *testing.T) {
 			if got < 0 {
 				got = len(path.Steps) - 1 // projpred suggests all terms if none are enough
 			}
-			if got != want.Suggested {
+			if got != want.Suggested && e.within == 0 {
 				t.Errorf("%d terms are suggested, and %d by projpred", got, want.Suggested)
 			}
 		})
