@@ -104,6 +104,38 @@ target += log_sum_exp(a, b) + 0.1 * a;`},
   }
   target += log_sum_exp(g);
 }`},
+		{"sequences", `int n = K > 16 ? 66 : 18; // more than are unrolled
+for (i in 1:4) {
+  array[n] vector[K] g;
+  for (t in 1:n) {
+    for (k in 1:K) {
+      if (t == 1) g[t, k] = first[k] * i;
+      else g[t, k] = log_sum_exp(g[t - 1] + M[, k]) + s * i * y[k, 1 + t % T];
+    }
+  }
+  target += log_sum_exp(g[n]);
+}`},
+		{"sequences of different lengths, with all states used", `for (i in 1:6) {
+  int n = T - i % 4;
+  vector[K] g = first + i * s;
+  for (t in 2:n) {
+    vector[K] h;
+    for (k in 1:K) h[k] = log_sum_exp(g + 0.1 * y[, t] + M[, k]) + s * y[k, t];
+    g = h;
+    target += 0.1 * sin(g[1]);
+  }
+  target += log_sum_exp(g);
+}`},
+		{"sequences, backward", `int n = K > 16 ? 66 : 18;
+for (i in 1:4) {
+  array[n] vector[K] g;
+  g[n] = first * i;
+  for (j in 2:n) {
+    int t = n - j + 1;
+    for (k in 1:K) g[t, k] = log_sum_exp(g[t + 1] + M[k]') + 0.2 * y[k, 1 + t % T] * s;
+  }
+  target += log_sum_exp(g[1] + mu);
+}`},
 		{"another value from step to step", `vector[K] g = first; real best = 0;
 for (t in 2:T) {
   vector[K] h;

@@ -99,6 +99,63 @@ model {
   }
   err ~ normal(0, s);
 }`,
+		"sequences with lags": data + `parameters { real f; vector[2] phi; vector[4] m; }
+model {
+  f ~ normal(0, 1);
+  phi ~ normal(0, 0.3);
+  m ~ normal(0, 1);
+  for (i in 1:4) {
+    vector[N] z;
+    vector[N] w;
+    for (t in 1:N) {
+      if (t <= 2) {
+        z[t] = m[i] + t * f;
+      } else {
+        z[t] = phi[1] * z[t - 1] + phi[2] * tanh(z[t - 2]) + x[t];
+        if (d[t]) z[t] += 0.1 * z[t - 2];
+      }
+      if (t == 1) w[t] = f;
+      else w[t] = w[t - 1] * phi[1] + z[t];
+      target += normal_lpdf(y[t] | z[t] + w[t], 1);
+    }
+    target += sum(z) + (N > 0 ? square(w[N]) : 0);
+  }
+}`,
+		"sequences of different lengths": data + `parameters { real f; real<lower=0> s; vector[4] m; }
+model {
+  f ~ normal(0, 0.3);
+  s ~ exponential(1);
+  m ~ normal(0, 1);
+  real last = m[1];
+  for (i in 1:4) {
+    array[N] vector[2] z;
+    if (N > 0) z[1] = [m[i], last]';
+    for (t in 2:max(1, N - i)) {
+      z[t, 1] = f * z[t - 1, 2] + x[t];
+      z[t, 2] = tanh(z[t - 1, 1]) + (t > 2 ? 0.2 * z[t - 2, 2] : s);
+      target += normal_lpdf(y[t] | z[t, 1], s);
+    }
+    if (N > i + 1) last = z[N - i, 2];
+  }
+  target += last;
+}`,
+		"sequences in rows": data + `parameters { real f; vector[4] m; }
+model {
+  vector[N] z;
+  vector[N] v;
+  f ~ normal(0, 0.3);
+  m ~ normal(0, 1);
+  for (n in 1:N) {
+    if (n == 1 || k[n] != k[n - 1]) {
+      z[n] = m[k[n] + 1];
+      v[n] = 0;
+    } else {
+      z[n] = f * z[n - 1] + x[n];
+      v[n] = n == 2 || k[n] != k[n - 2] ? z[n - 1] : tanh(z[n - 1] + v[n - 1]) * v[n - 2];
+    }
+    target += normal_lpdf(y[n] | z[n] + v[n], 1);
+  }
+}`,
 		"states": data + `parameters { real<lower=0> q; real<lower=0> r; real<lower=-1, upper=1> f; }
 model {
   vector[2] m = rep_vector(0, 2);

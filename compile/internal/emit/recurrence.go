@@ -24,20 +24,41 @@ type recurrence struct {
 	dom     *axis // its lanes are the steps
 	lvl     *level
 
-	chains  map[*write]*chain
+	chains  map[chainKey]*chain
 	order   []*chain
+	starts  []*starts
 	targets []ad.Ref
 
 	densities []int // indices of densities whose arguments are values of the body
 }
 
+// starts are steps at which registers get new values from outside: the first step, and steps where
+// another sequence begins, as in each lane around.
+type starts struct {
+	at    []int // in order, from 0
+	since []int // by step: steps since the last start
+	mask  value // by step: whether the next step is a start; lvl is nil before its first use
+
+	// crossed means that steps read values from before the last start, or from another lane around,
+	// as rows of a table read those of the row before. Then no register gets a new value, which is
+	// the form that pass skew knows.
+	crossed bool
+}
+
+// chainKey identifies a chain; starts is nil if all reads see values of the write.
+type chainKey struct {
+	w      *write
+	starts *starts
+}
+
 // chain holds the registers with the values that one write made in the last steps, the most recent
 // first.
 type chain struct {
-	w    *write
-	size int
-	reg  []ad.Ref
-	init [][]element // values of register k before the scan
+	w      *write
+	starts *starts
+	size   int
+	reg    []ad.Ref
+	init   [][]element // values of register k at each start
 }
 
 // element is an element of a flat array; from is nil if there is none. Elements with the same name
@@ -120,8 +141,13 @@ func (vs *variables) readCarried(n *nest, h *history, acc lanes.Access, ax *axis
 		mixed = mixed || x.Outside && x.Write != nil
 		always = always || x.Write == nil
 	}
-	if mixed && vs.begins(n, h, acc, at, from, typ) {
-		mixed = false
+	var since *starts
+	if mixed {
+		if since = vs.begins(n, h, acc, at, from, typ); since != nil {
+			mixed = false
+		}
+	} else {
+		since = r.startsOf(h, at, from)
 	}
 	if mixed || always {
 		outside = vs.arr.reshape(vs.b.numeric(vs.valueOf(n, h, r.fromOutside(h, from), acc, ax, typ)), []int{width}, elem)
@@ -149,7 +175,7 @@ func (vs *variables) readCarried(n *nest, h *history, acc lanes.Access, ax *axis
 			flat[p] = int32(x.Pos) + a.part(partKey{w, 0}, func() value { return vs.arr.reshape(vs.b.numeric(w.val), []int{len(w.Offsets)}, elem) })
 		default:
 			w := h.writes[x.Write.Index]
-			ch := r.chain(w, x.Distance)
+			ch := r.chain(w, since, x.Distance)
 			flat[p] = int32(x.Pos) + a.part(partKey{w, x.Distance}, func() value {
 				return value{typ: elem, shape: []int{ch.size}, lvl: r.lvl, ref: ch.reg[x.Distance-1], param: true}
 			})
@@ -190,68 +216,139 @@ func (r *recurrence) fromOutside(h *history, from []plan.Origin) []plan.Origin {
 	return from
 }
 
-// begins sets the registers' values before the scan, from the values that reads see from outside.
-// This works if only the first steps read from outside, in place of values from earlier steps.
-// Otherwise it returns false.
-func (vs *variables) begins(n *nest, h *history, acc lanes.Access, at []plan.From, from []plan.Origin, typ types.Type) bool {
+// begins sets the registers' values at starts, from the values that reads see from outside. This
+// works if only the first steps after each start read from outside, in place of values from earlier
+// steps. Otherwise it returns nil.
+func (vs *variables) begins(n *nest, h *history, acc lanes.Access, at []plan.From, from []plan.Origin, typ types.Type) *starts {
 	r, width, most := vs.at.scan, len(at), 0
-	loop := r.dom
-	for loop.Subset {
-		loop = loop.Parent
+	st := r.startsAt(n, h, at, from)
+	if st.crossed || !r.fits(st, h, at, from) {
+		return nil
 	}
-	if loop.Parent != nil {
-		return false // each outer lane starts a new recurrence
-	}
-	in := h.Among(r.planned)
-	for p, x := range at {
-		if !x.Outside || x.Write == nil {
-			continue
-		}
-		most = max(most, min(x.Distance, r.dom.N))
-		for l := range r.dom.N {
-			if o := from[l*width+p]; !o.Unread() && in.Has(o) != (l >= x.Distance) {
-				return false
-			}
+	for _, x := range at {
+		if x.Outside && x.Write != nil {
+			most = max(most, x.Distance)
 		}
 	}
 	// The values that the first steps read.
-	first := &axis{N: most, Parent: r.dom, Up: make([]int32, most), Level: levelOf(r.dom), Subset: true}
-	for l := range most {
-		first.Up[l] = int32(l)
+	first := &axis{Parent: r.dom, Level: levelOf(r.dom), Subset: true}
+	var seen []plan.Origin
+	for l, d := range st.since {
+		if d < most {
+			first.Up = append(first.Up, int32(l))
+			seen = append(seen, from[l*width:(l+1)*width]...)
+		}
 	}
+	first.N = len(first.Up)
 	some := acc
 	if acc.Axis != nil {
 		some.Axis, some.Base = first, acc.FlatBase(nil, first, 0)
 	}
-	rest := r.fromOutside(h, from[:most*width])
 	flat := new(value)
-	vs.at.with(vs.at.in(first), func() { *flat = vs.arr.flatten(vs.valueOf(n, h, rest, some, first, typ), first) })
-	same := func(k int, ch *chain, pos int, e element) bool {
-		was := ch.init[k][pos]
-		return was.from == nil || was.name == e.name || was.at == e.at && was.from.ref == e.from.ref && was.from.lvl == e.from.lvl
-	}
+	vs.at.with(vs.at.in(first), func() {
+		*flat = vs.arr.flatten(vs.valueOf(n, h, r.fromOutside(h, seen), some, first, typ), first)
+	})
 	base, offsets := acc.FlatBase(nil, r.dom, 0), acc.Offsets()
 	for _, store := range []bool{false, true} {
 		for p, x := range at {
 			if !x.Outside || x.Write == nil {
 				continue
 			}
-			ch := r.chain(h.writes[x.Write.Index], x.Distance)
-			for l := range min(x.Distance, r.dom.N) {
-				if from[l*width+p].Unread() {
+			ch := r.chain(h.writes[x.Write.Index], st, x.Distance)
+			start := -1
+			for i, l := range first.Up {
+				d := st.since[l]
+				if d == 0 {
+					start++
+				}
+				o := seen[i*width+p]
+				if d >= x.Distance || o.Unread() {
 					continue
 				}
-				o := from[l*width+p]
-				e := element{flat, int32(l*width + p), name{h, h.Source(o), base[l] + offsets[p]}}
+				e := element{flat, int32(i*width + p), name{h, h.Source(o), base[l] + offsets[p]}}
 				if e.name.write != nil {
 					e.name.at = o.Pos
 				}
-				if !store && !same(x.Distance-l-1, ch, x.Pos, e) {
-					return false
+				was := &ch.init[x.Distance-d-1][start*ch.size+x.Pos]
+				if !store && was.from != nil && was.name != e.name && (was.at != e.at || was.from.ref != e.from.ref || was.from.lvl != e.from.lvl) {
+					return nil
 				}
 				if store {
-					ch.init[x.Distance-l-1][x.Pos] = e
+					*was = e
 				}
+			}
+		}
+	}
+	return st
+}
+
+// startsAt returns the starts that the nearest read asks for.
+func (r *recurrence) startsAt(n *nest, h *history, at []plan.From, from []plan.Origin) *starts {
+	in, width, nearest := h.Among(r.planned), len(at), -1
+	for p, x := range at {
+		if x.Outside && x.Write != nil && (nearest < 0 || x.Distance < at[nearest].Distance) {
+			nearest = p
+		}
+	}
+	st, before := &starts{at: []int{0}, since: make([]int, r.dom.N)}, false
+	for l := range r.dom.N {
+		o := from[l*width+nearest]
+		outside := !o.Unread() && !in.Has(o)
+		if l > 0 && outside && (!before || at[nearest].Distance == 1) {
+			st.at = append(st.at, l)
+		}
+		st.since[l], before = l-st.at[len(st.at)-1], outside
+	}
+	for _, old := range r.starts {
+		if slices.Equal(old.at, st.at) {
+			return old
+		}
+	}
+	r.starts = append(r.starts, st)
+	steps := slices.Concat(st.at, r.lanesAround())
+	slices.Sort(steps)
+	for _, x := range n.order {
+		st.crossed = st.crossed || r.has(x) && x.Crosses(r.planned, steps)
+	}
+	return st
+}
+
+// lanesAround returns the first step in each lane of the loop around.
+func (r *recurrence) lanesAround() (steps []int) {
+	loop := r.dom
+	for loop.Subset {
+		loop = loop.Parent
+	}
+	last := int32(-1)
+	for l, lane := range r.dom.LanesOf(loop.Parent) {
+		if lane != last {
+			steps = append(steps, l)
+		}
+		last = lane
+	}
+	return steps
+}
+
+// startsOf returns starts whose chains have the values of a read that sees nothing from outside.
+func (r *recurrence) startsOf(h *history, at []plan.From, from []plan.Origin) *starts {
+	for _, st := range r.starts {
+		if !st.crossed && r.fits(st, h, at, from) {
+			return st
+		}
+	}
+	return nil
+}
+
+// fits reports whether a read sees values from outside exactly in the first steps after starts.
+func (r *recurrence) fits(st *starts, h *history, at []plan.From, from []plan.Origin) bool {
+	in := h.Among(r.planned)
+	for p, x := range at {
+		if x.Write == nil {
+			continue
+		}
+		for l, d := range st.since {
+			if o := from[l*len(at)+p]; !o.Unread() && in.Has(o) != (d >= x.Distance) {
+				return false
 			}
 		}
 	}
@@ -281,16 +378,21 @@ func (vs *variables) maskOutside(h *history, from []plan.Origin, width int) valu
 }
 
 // chain returns the registers of a carried write, at least d of them.
-func (r *recurrence) chain(w *write, d int) *chain {
-	ch := r.chains[w]
+func (r *recurrence) chain(w *write, st *starts, d int) *chain {
+	key := chainKey{w, st}
+	ch := r.chains[key]
 	if ch == nil {
-		ch = &chain{w: w, size: len(w.Offsets)}
-		r.chains[w] = ch
+		ch = &chain{w: w, starts: st, size: len(w.Offsets)}
+		r.chains[key] = ch
 		r.order = append(r.order, ch)
+	}
+	n := 1
+	if st != nil {
+		n = len(st.at)
 	}
 	for len(ch.reg) < d {
 		ch.reg = append(ch.reg, r.lvl.g.Input(ad.Type{Shape: []int{ch.size}}))
-		ch.init = append(ch.init, make([]element, ch.size))
+		ch.init = append(ch.init, make([]element, n*ch.size))
 	}
 	return ch
 }
@@ -306,7 +408,7 @@ type scans struct {
 func (sn *scans) recurrence(n *nest, planned []*plan.Unit, run func(u *unit)) {
 	units := n.unitsOf(planned)
 	ax := planned[0].Domain
-	r := &recurrence{planned: planned, dom: ax, chains: map[*write]*chain{}}
+	r := &recurrence{planned: planned, dom: ax, chains: map[chainKey]*chain{}}
 	r.lvl = newLevel(sn.at.lvl, nil)
 	r.lvl.loop, r.lvl.steps, r.lvl.flat = ax, ax.N, true
 	at := *sn.at
@@ -322,8 +424,8 @@ func (sn *scans) recurrence(n *nest, planned []*plan.Unit, run func(u *unit)) {
 	for _, ch := range r.order {
 		val := sn.arr.reshape(sn.b.numeric(ch.w.val), []int{ch.size}, ch.w.val.typ)
 		next := body.Broadcast(sn.b.use(val, r.lvl, nil), []int{ch.size})
-		for _, reg := range ch.reg {
-			loop.Carried, loop.Next = append(loop.Carried, reg), append(loop.Next, next)
+		for k, reg := range ch.reg {
+			loop.Carried, loop.Next = append(loop.Carried, reg), append(loop.Next, sn.started(r, ch, k, next))
 			next = reg
 		}
 	}
@@ -373,16 +475,49 @@ func (sn *scans) recurrence(n *nest, planned []*plan.Unit, run func(u *unit)) {
 
 // beforeScan returns the content of register k of a chain before the scan.
 func (sn *scans) beforeScan(ch *chain, k int) ad.Ref {
-	var a assembly[*value]
-	t := make([]int32, ch.size)
-	for p, e := range ch.init[k] {
-		if e.from != nil { // else no step reads it
-			t[p] = e.at + a.part(e.from, func() value { return *e.from })
-		}
-	}
-	if len(a.parts) == 0 {
+	v, ok := sn.elements(ch.init[k][:ch.size])
+	if !ok {
 		g := sn.at.lvl.g
 		return g.Broadcast(g.Const(0), []int{ch.size})
 	}
-	return sn.b.use(sn.arr.elementsOf(a.parts, t, types.Real), sn.at.lvl, nil)
+	return sn.b.use(v, sn.at.lvl, nil)
+}
+
+// started returns the next content of register k of a chain: next, or the value from outside before
+// a start.
+func (sn *scans) started(r *recurrence, ch *chain, k int, next ad.Ref) ad.Ref {
+	if ch.starts == nil || len(ch.starts.at) == 1 {
+		return next
+	}
+	list := make([]element, r.dom.N*ch.size)
+	mask := value{typ: types.IntType, axis: r.dom, ints: make([]int64, r.dom.N)}
+	for i, l := range ch.starts.at[1:] {
+		mask.ints[l-1] = 1
+		copy(list[(l-1)*ch.size:], ch.init[k][(i+1)*ch.size:(i+2)*ch.size])
+	}
+	v, ok := sn.elements(list)
+	if !ok {
+		return next
+	}
+	v = sn.arr.unflatten(v, r.dom, []int{ch.size}, v.typ)
+	if ch.starts.mask.lvl == nil {
+		ch.starts.mask = sn.b.numeric(mask)
+	}
+	return r.lvl.g.Select(sn.b.use(ch.starts.mask, r.lvl, nil), sn.b.use(v, r.lvl, nil), next)
+}
+
+// elements returns elements as one array; ok is false if there are none. The first element replaces
+// those that no step reads.
+func (sn *scans) elements(list []element) (v value, ok bool) {
+	var a assembly[*value]
+	t := make([]int32, len(list))
+	for i, e := range list {
+		if e.from != nil {
+			t[i] = e.at + a.part(e.from, func() value { return *e.from })
+		}
+	}
+	if len(a.parts) == 0 {
+		return v, false
+	}
+	return sn.arr.elementsOf(a.parts, t, types.Real), true
 }

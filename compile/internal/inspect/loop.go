@@ -158,6 +158,7 @@ type sight struct {
 	operand *lanes.Value // ir.Operand
 	code    lanes.Value  // the static.Signal in each lane, if the last statements ended in several ways
 
+	sides    []*plan.Axis     // of conditionals so far
 	declared map[*ir.Var]bool // in the nest
 	assigned map[*ir.Var]bool // in the nest
 	known    findings

@@ -20,6 +20,9 @@ import (
 //
 // and m grows by max u + max(v + c) + log z. Derivatives treat m, the scales and z as constant,
 // since y does not depend on them.
+//
+// Where another sequence begins, as in a loop over subjects, the next step has given logarithms w
+// instead of y: a' = exp(w - max w), and m = max w.
 
 // logChain is a scan whose only carried value is the vector of its only product.
 type logChain struct {
@@ -29,6 +32,26 @@ type logChain struct {
 	extra  [][]place // terms that are added to the vector's elements before the product (u)
 	added  [][]place // terms that are added to the results (v)
 	after  map[place]int
+
+	begins ad.Ref    // a truth in each step: another sequence begins after it; ad.None: in no step
+	starts [][]place // the vector with which it begins (w), if begins
+}
+
+// beginning splits an element of a next value into the one of the sequence and the one with which
+// another sequence begins, if that depends on the step alone. ok is false if the steps at which
+// sequences begin are not those of other elements.
+func (c *logChain) beginning(next place) (same place, ok bool) {
+	at := c.origins.first(c.b, next)
+	n := &c.b.Nodes[at.r]
+	if n.Op != ad.OpSelect || c.kind[n.Args[0]] != onStep || c.kind[n.Args[1]] == onCarried || c.b.Type(n.Args[0]).Size() != 1 {
+		return next, c.begins == ad.None
+	}
+	if c.begins == ad.None && len(c.matrix) == 0 {
+		c.begins = n.Args[0]
+	}
+	operand := func(k int) place { return place{n.Args[k], ad.Operand(c.b.Type(n.Args[k]), n.Type, at.e)} }
+	c.starts = append(c.starts, []place{operand(1)})
+	return operand(2), c.begins == n.Args[0]
 }
 
 // findChain returns the scan as a chain; nil if it is none. used says which results are read.
@@ -46,7 +69,7 @@ func (x *logProducts) findChain(used []bool) *logChain {
 	if carried != k {
 		return nil
 	}
-	c := &logChain{logProducts: x, after: map[place]int{}}
+	c := &logChain{logProducts: x, after: map[place]int{}, begins: ad.None}
 	for _, terms := range p.vector {
 		var rest []place
 		at := place{r: ad.None}
@@ -66,7 +89,10 @@ func (x *logProducts) findChain(used []bool) *logChain {
 		c.before, c.extra = append(c.before, at), append(c.extra, rest)
 	}
 	for j, at := range c.before {
-		next := place{b.Outputs[b.Nodes[at.r].Attr.(int)], at.e}
+		next, ok := c.beginning(place{b.Outputs[b.Nodes[at.r].Attr.(int)], at.e})
+		if !ok {
+			return nil
+		}
 		terms, ok := x.terms(next, nil)
 		if !ok {
 			return nil
@@ -192,7 +218,14 @@ func (c *logChain) results(g *ad.Graph, args []ad.Ref, used []bool) []ad.Ref {
 	row := func(x ad.Ref) ad.Ref {
 		return g.Slice(x, last*g.Type(x).Size()/s.Steps, g.Type(x).Shape[1:])
 	}
-	all := false // whether any step's result is read
+	begins, restart, peak, starts := ad.None, ad.None, ad.None, ad.None
+	if c.begins != ad.None {
+		mask := g.Reshape(vec.Reach(c.begins), nil)
+		starts = g.Select(mask, g.Spread(sum(c.starts), s.Steps), g.Const(0))
+		restart, peak = scaled(starts)
+		begins = g.Unlane(mask)
+	}
+	all := begins != ad.None // whether any step's result is read
 	for i := range used {
 		all = all || used[i] && i >= s.Carries
 	}
@@ -214,9 +247,21 @@ func (c *logChain) results(g *ad.Graph, args []ad.Ref, used []bool) []ad.Ref {
 	if before != ad.None {
 		streams = append(streams, rows(before, from, s.Steps-1))
 	}
+	plain := len(streams)
+	if begins != ad.None {
+		streams = append(streams, rows(begins, from, s.Steps-1), rows(restart, from, s.Steps-1), rows(peak, from, s.Steps-1))
+	}
 	in := make([]ad.Ref, len(streams))
 	for i, r := range streams {
 		in[i] = input(r, true)
+	}
+	in, again := in[:plain], in[plain:]
+	// next returns the next value of a carried one, or that with which another sequence begins.
+	next := func(k int, r ad.Ref) ad.Ref {
+		if begins == ad.None {
+			return r
+		}
+		return body.SelectFinite(again[0], again[k], r)
 	}
 	sums := c.sums(body, a, in, before != ad.None, input(factors, false))
 	raw := body.Mul(sums, in[0])
@@ -226,10 +271,10 @@ func (c *logChain) results(g *ad.Graph, args []ad.Ref, used []bool) []ad.Ref {
 	z = body.Detach(body.Do(ad.OpMax, nil, z, body.Const(minLogProduct)))
 	// States that cannot be reached pass no derivatives on, which may grow without bounds.
 	some := body.Less(body.Const(0), raw)
-	body.Output(body.Add(body.Mul(raw, body.Mul(some, body.Inv(z))), body.Scale(smallTerm, some)))
+	body.Output(next(1, body.Add(body.Mul(raw, body.Mul(some, body.Inv(z))), body.Scale(smallTerm, some))))
 	scan := &ad.Scan{Body: body, Carries: 1, Streams: len(streams), Sums: 2, Steps: s.Steps - 1, Reverse: s.Reverse, Limit: s.Limit, Finite: true}
 	if all {
-		body.Output(body.Add(total, body.Add(in[1], body.Log(z))))
+		body.Output(next(2, body.Add(total, body.Add(in[1], body.Log(z)))))
 		body.Output(sums)
 		scan.Carries, scan.Outs = 2, 1
 	}
@@ -260,7 +305,7 @@ func (c *logChain) results(g *ad.Graph, args []ad.Ref, used []bool) []ad.Ref {
 		}
 		return g.Reshape(g.Concat(parts...), shape)
 	}
-	var y, history ad.Ref
+	var y, history, carried ad.Ref
 	if !all {
 		y = g.Add(level, g.Add(g.Sum(rows(shift, from, s.Steps-1)), g.SumOf(at, 0)))
 		if up != ad.None {
@@ -274,7 +319,10 @@ func (c *logChain) results(g *ad.Graph, args []ad.Ref, used []bool) []ad.Ref {
 		}
 		each := logs(g.Lane(join(g.Kept(at, 0), final, !s.Reverse)))
 		history = g.Unlane(g.Add(g.Add(each, levels), v))
-		y = row(history)
+		if carried = history; begins != ad.None {
+			carried = g.Unlane(g.SelectFinite(g.Lane(begins), starts, g.Lane(history)))
+		}
+		y = row(carried)
 	}
 	pick := func(x ad.Ref, js []int, t ad.Type, steps int) ad.Ref {
 		table := make([]int32, len(js))
@@ -294,7 +342,7 @@ func (c *logChain) results(g *ad.Graph, args []ad.Ref, used []bool) []ad.Ref {
 			out[i] = pick(y, js, types[i], 1)
 		}
 		if used[s.Carries+i] {
-			x := join(rows(history, from, s.Steps-1), start, s.Reverse)
+			x := join(rows(carried, from, s.Steps-1), start, s.Reverse)
 			out[s.Carries+i] = pick(x, js, types[s.Carries+i], s.Steps)
 		}
 	}

@@ -77,6 +77,37 @@ func (p *planner) regular(units []*Unit) (why string) {
 	return ""
 }
 
+// Crosses reports whether units that depend on one another read a value of the variable that they
+// wrote before the last start. The starts are steps, in order.
+func (v *History) Crosses(units []*Unit, starts []int) bool {
+	in := v.Among(units)
+	for _, u := range units {
+		for _, t := range u.Touches {
+			if t.How != Reads || v.plan.of(t) != v {
+				continue
+			}
+			access, skip := t.Access, t.Access.outIn(t.Axis)
+			if t.Axis != u.Domain {
+				if access, skip = t.inAll(u.Domain); skip == nil {
+					return true
+				}
+			}
+			from, width, next, last := v.Origins(u, access, u.Domain, skip), len(t.Access.Offsets), 0, 0
+			for l := range u.Domain.N {
+				for next < len(starts) && starts[next] <= l {
+					last, next = starts[next], next+1
+				}
+				for _, o := range from[l*width : (l+1)*width] {
+					if in.Has(o) && int(o.Pos)/len(v.Source(o).Offsets) < last {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
+}
+
 // Carried returns the greatest number of elements that one read in a recurrence of the plan takes
 // from a variable that the recurrence writes.
 func (p *Plan) Carried() (most int) {
