@@ -104,6 +104,10 @@ func (f *frame) points(l *report.Layer) {
 	}
 }
 
+// fewPoints is the maximum number of points of a layer that are drawn larger, as they are estimates
+// or few data.
+const fewPoints = 20
+
 // glyph draws a point of a layer.
 func (f *frame) glyph(l *report.Layer, at point) {
 	c := colour(l)
@@ -118,6 +122,9 @@ func (f *frame) glyph(l *report.Layer, at point) {
 		f.disc(at, 2.2, ink)
 	default:
 		radius := 1.5
+		if len(l.X) <= fewPoints {
+			radius = 2.2
+		}
 		if l.Role == report.First && len(l.X) > 500 {
 			c, radius = faint(c, 0.35), 1.1
 		}
