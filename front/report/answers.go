@@ -302,6 +302,9 @@ func (w *work) statement(i int) string {
 	if l := w.report.Summary.Label; l != nil && l[i] != "" {
 		name += ", " + l[i] + ","
 	}
+	if of := w.roles.Residual[name]; of != "" {
+		name = fmt.Sprintf("The standard deviation of %s about its expected value, %s,", of, name)
+	}
 	n := len(draws)
 	switch {
 	case ones == n:

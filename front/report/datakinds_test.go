@@ -171,6 +171,21 @@ func TestManyElements(t *testing.T) {
 	}
 }
 
+// TestScalars: scalars share a plot where each of their intervals can be read.
+func TestScalars(t *testing.T) {
+	for _, c := range []struct {
+		at   float64 // of the second, in widths of the intervals
+		want int
+	}{{5, 1}, {10.9, 1}, {11.1, 2}, {20, 2}} {
+		r := made(t, written(t, 2, 200, []string{"lp__", "a", "b"}, func(chain, draw, i int) float64 {
+			return float64((draw*37+chain*11)%200)/180 + map[int]float64{2: c.at}[i] // the middle 90 % are 1 wide
+		}), report.Options{})
+		if got := len(figuresOf(r, "intervals")); got != c.want {
+			t.Errorf("%g widths apart: %d plots, want %d", c.at, got, c.want)
+		}
+	}
+}
+
 // TestPairs: the pair of a report are the most correlated quantities that are not functions of each
 // other.
 func TestPairs(t *testing.T) {

@@ -39,7 +39,7 @@ func TestAnswersSayByHowMuch(t *testing.T) {
 	}
 	r := made(t, sampled(t, `data { int<lower=0> N; int<lower=1> J; vector[N] y; vector[N] x; array[N] int<lower=1, upper=J> ward; }
 parameters { real b; vector[J] a; real<lower=0> s; real free; } model { b ~ normal(0, 5); a ~ normal(0, 9); s ~ exponential(1); free ~ std_normal(); y ~ normal(a[ward] + b * x, s); }`, table), report.Options{})
-	for i, want := range []string{": it rises by 3.0", ": lower for old by ", "s is "} {
+	for i, want := range []string{": it rises by 3.0", ": lower for old by ", "The standard deviation of y about its expected value, s, is "} {
 		if len(r.Answers) != 3 || !strings.Contains(r.Answers[i], want) {
 			t.Fatalf("%q, want %q", r.Answers, want)
 		}

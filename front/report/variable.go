@@ -17,7 +17,7 @@ const (
 	maxVariables = 40
 	listed       = 40 // maximum number of elements shown by name
 	maxWhiskers  = 2000
-	ownScale     = 40 // maximum range of a plot of scalars, in widths of its narrowest interval
+	ownScale     = 12 // maximum range of a plot of scalars, in widths of its narrowest interval
 )
 
 // variableOf returns the name of the variable that contains a quantity.

@@ -28,6 +28,10 @@ type Roles struct {
 	// Scales has, for each standard deviation of such terms, the variable whose spread it is.
 	Scales map[string]string
 
+	// Residual has, for each parameter that is the standard deviation of an outcome about its
+	// location, that outcome.
+	Residual map[string]string
+
 	// Bounded are the parameters with a lower or upper bound.
 	Bounded map[string]bool
 
@@ -87,14 +91,16 @@ type Curve struct {
 
 // RolesOf finds the roles of the variables of a program.
 func RolesOf(p *compile.Program) *Roles {
-	out := &Roles{map[string]bool{}, map[string]Correlation{}, map[string]bool{}, map[string]string{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]string{}, map[string]Curve{}, map[string]bool{}, map[string]ColumnIndex{}}
+	out := &Roles{map[string]bool{}, map[string]Correlation{}, map[string]bool{}, map[string]string{}, map[string]string{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]string{}, map[string]Curve{}, map[string]bool{}, map[string]ColumnIndex{}}
 	if p == nil {
 		return out
 	}
 	tree, info := p.Syntax()
 	r := &roles{out: out, info: info, tree: tree, defs: map[*check.Var][]ast.Expr{}, outcomes: map[*check.Var]bool{}, indices: map[*check.Var]bool{}, steps: map[*check.Var]bool{}, located: map[*check.Var]string{}}
 	r.collect()
-	maps.DeleteFunc(out.Levels, func(_, by string) bool { return by == "" }) // several
+	several := func(_, of string) bool { return of == "" }
+	maps.DeleteFunc(out.Levels, several)
+	maps.DeleteFunc(out.Residual, several)
 	r.factors()
 	r.raw()
 	r.hierarchies()
@@ -142,6 +148,7 @@ func (r *roles) collect() {
 				define(r.base(x.LHS), x.RHS)
 			case *ast.Tilde:
 				r.density(x.Dist.Name, x.Variate, x.Args)
+				r.residual(x)
 			case *ast.CallExpr:
 				if dist, ok := density(x.Func.Name); ok && len(x.Args) > 0 {
 					r.density(dist, x.Args[0], x.Args[1:])
@@ -216,6 +223,32 @@ func (r *roles) density(dist string, variate ast.Expr, args []ast.Expr) {
 		return false
 	})
 }
+
+// residual takes in the standard deviation of an outcome. Densities in expressions do not count:
+// they may be components of a mixture.
+func (r *roles) residual(x *ast.Tilde) {
+	at, ok := residuals[x.Dist.Name]
+	if !ok || at >= len(x.Args) || x.Trunc != nil {
+		return
+	}
+	y := r.base(x.Variate)
+	name, ok := ast.Unparen(x.Args[at]).(*ast.VarExpr)
+	if !ok || y == nil || y.Block != ast.Data {
+		return
+	}
+	v := r.info.Uses[name]
+	if v == nil || v.Block != ast.Parameters || v.Type.Rank() > 0 {
+		return
+	}
+	of := y.Name
+	if before, ok := r.out.Residual[v.Name]; ok && before != of {
+		of = ""
+	}
+	r.out.Residual[v.Name] = of
+}
+
+// residuals are the distributions with a standard deviation, and its place among the arguments.
+var residuals = map[string]int{"normal": 1, "normal_id_glm": 3}
 
 // locations are the distributions with a location on the scale of the outcome, and its place among
 // the arguments.

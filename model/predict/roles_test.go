@@ -40,6 +40,7 @@ func rolesOf(t *testing.T, name, parameters, transformed, text string) string {
 	list("correlations", correlations)
 	list("groups", slices.Collect(maps.Keys(r.Groups)))
 	list("scales", pairs(r.Scales))
+	list("residual", pairs(r.Residual))
 	list("levels", pairs(r.Levels))
 	var curves []string
 	for k, c := range r.Curves {
@@ -85,6 +86,12 @@ func TestRoles(t *testing.T) {
 		{"a centred walk", "real<lower=0> s; vector[N] w;", "", "w[2:N] ~ normal(w[1:(N - 1)], s); w[1] ~ normal(0, 1); y ~ normal(w, 1);", "curves w:steps:y"},
 		{"a line", "real a; real b;", "vector[N] mu = a + b * x;", "y ~ normal(mu, 1);", ""},
 		{"chosen by several", "vector[J] b;", "vector[N] mu = b[g]; vector[J] c = b[kind];", "b ~ std_normal();", ""},
+		{"residuals", "real a; real<lower=0> s;", "", "y ~ normal(a, s); y[1] ~ normal(0, s);", "residual s:y"},
+		{"residuals by loop", "real a; real<lower=0> s;", "", "for (n in 1:N) y[n] ~ normal(a, (s));", "residual s:y"},
+		{"residuals of several", "real a; real<lower=0> s;", "", "y ~ normal(a, s); x ~ normal(a, s);", ""},
+		{"residuals by group", "real a; vector<lower=0>[J] s;", "", "y ~ normal(a, s[g]);", "levels s:g"},
+		{"truncated", "real a; real<lower=0> s;", "", "for (n in 1:N) y[n] ~ normal(a, s) T[0, ];", ""},
+		{"components", "real a; real<lower=0> s;", "", "for (n in 1:N) target += log_mix(0.5, normal_lpdf(y[n] | a, s), normal_lpdf(y[n] | 0, 1));", ""},
 		{"groups by row", "real<lower=0> tau; vector[J] z;", "vector[J] u = tau * z; vector[N] mu = u[g] + x;", "z ~ std_normal();", "auxiliary z; groups u; scales tau:u; levels u:g"},
 	} {
 		if got := rolesOf(t, c.name, c.parameters, c.transformed, c.model); got != c.want {
