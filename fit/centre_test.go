@@ -26,7 +26,7 @@ model {
 	}{
 		"plausible": {"a ~ lognormal(7, 0.1); b ~ normal(0, 0.2); }", true},
 		"improper":  {"b ~ normal(0, 0.2); }", false},
-		"used":      {"c ~ normal(7, 0.1); b ~ normal(0, 0.2); }", false},
+		"used":      {"c ~ normal(7, 0.1); b ~ normal(0, 0.2); }", true}, // the prior needs c, not its rejection
 	} {
 		m, err := model.Compile("m", declared+c.prior)
 		if err != nil {

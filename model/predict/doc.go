@@ -23,6 +23,7 @@
 //	grown.go      parameters with more elements than a fit has: new groups
 //	ahead.go      rows that follow each other, and are continued
 //	prior.go      the prior: as a model, or drawn directly; priors.go: parameters without one
+//	slice.go      the statements that a density needs
 //	elements.go   the elements of parameters that statements give a prior
 //	summaries.go  values that a program computes from all rows of a column
 //	transformed.go the values of transformed data

@@ -292,24 +292,43 @@ func logDensity(t *testing.T, p *compile.Program) float64 {
 	return lp
 }
 
-// TestBarePriors checks which priors are programs without transformed parameters: those whose
-// statements use none. A loop variable of that block is none, whatever its name.
+// TestBarePriors checks that priors keep the transformed parameters and local variables that their
+// statements need, and no others, for the same density. solve stands for a solver.
 func TestBarePriors(t *testing.T) {
-	const transformed = "transformed parameters { vector[3] b; for (i in 1:3) { b[i] = square(a[i]); } }\n"
+	const functions = "functions { real solve(real x) { return square(x); } void note(real x) { if (x > 1e9) reject(x); } real add_lp(real x) { target += -x; return x; } }\n"
+	const whole = "real m = mu + 1; vector[3] b; vector[3] c; for (i in 1:3) { real u = a[i] * m; b[i] = solve(a[i]); if (i > 1) { c[i] = u; } else { c[i] = -u; } } "
 	for _, c := range []struct {
-		model string
-		bare  bool
+		transformed, model string
+		solves, block      bool
 	}{
-		{"for (i in 1:3) a[i] ~ normal(mu, 1); y ~ normal(b[1], sigma);", true},
-		{"for (i in 1:3) { a[i] ~ normal(mu, 1); y[i] ~ normal(b[i], sigma); }", true},
-		{"for (i in 1:3) b[i] ~ normal(mu, 1);", false},
+		{whole, "for (i in 1:3) a[i] ~ normal(mu, 1); y ~ normal(b[1], sigma);", false, false},
+		{whole, "for (i in 1:3) { a[i] ~ normal(mu, 1); y[i] ~ normal(b[i], sigma); }", false, false},
+		{whole, "for (i in 1:3) b[i] ~ normal(mu, 1);", true, true},
+		{whole, "c ~ normal(0, 1); y ~ normal(b[1], sigma);", false, true},
+		{whole, "{ vector[3] d = 2 * c; d ~ normal(0, 1); vector[3] u = b; y ~ normal(u[1], sigma); }", false, true},
+		{whole, "{ vector[3] d; for (i in 1:3) { d[i] = solve(a[i]); y[i] ~ normal(d[i], sigma); } } m ~ normal(0, 1);", false, true},
+		{whole, "real z = add_lp(sigma); real w = solve(mu); y ~ normal(b[1] + w, sigma);", false, false},
+		{whole, "note(b[1]); y ~ normal(b[1], sigma);", true, true},
+		{"real q = mu; real h = 0; while (q < 3) { q += 1; h += solve(mu); if (q > 2) break; }", "q ~ normal(mu, 1); y ~ normal(h, sigma);", true, true},
+		{"real q = 0; real h = 0; for (i in 1:3) { if (a[i] > 0) continue; q += a[i]; } for (i in 1:3) { h += solve(mu); }", "q ~ normal(mu, 1); y ~ normal(h, sigma);", false, true},
+		{"", "a ~ normal(mu, 1); y ~ normal(a, sigma);", false, false},
 	} {
-		d, err := predict.Derive(compiled(t, head+transformed+"model {\n"+c.model+"\n}"), predict.Prior, predict.Options{Bare: true})
+		m := compiled(t, functions+head+"transformed parameters { "+c.transformed+"}\nmodel {\n"+c.model+"\n}")
+		d, err := predict.Derive(m, predict.Prior, predict.Options{Bare: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if bare := !strings.Contains(d.Text, "transformed parameters"); bare != c.bare {
-			t.Errorf("%s: bare is %v\n%s", c.model, bare, d.Text)
+		_, program, _ := strings.Cut(d.Text, "parameters {")
+		solves, block := strings.Contains(program, "solve("), strings.Contains(program, "transformed parameters")
+		if solves != c.solves || block != c.block {
+			t.Errorf("%s: it solves: %v, it has transformed parameters: %v\n%s", c.model, solves, block, d.Text)
+		}
+		all, err := predict.Derive(m, predict.Prior, predict.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := logDensity(t, d.Program), logDensity(t, all.Program); math.Abs(got-want) > 1e-12*(1+math.Abs(want)) {
+			t.Errorf("%s: %v, not %v\n%s", c.model, got, want, d.Text)
 		}
 	}
 }

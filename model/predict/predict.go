@@ -96,7 +96,8 @@ type Options struct {
 	// them row by row.
 	Fitted []string
 
-	// Bare asks [Prior] to leave out the transformed parameters if its statements use none.
+	// Bare asks [Prior] to keep local variables and transformed parameters only if its statements
+	// need them.
 	Bare bool
 
 	// Partial asks [Forward] to leave out parameters without a prior, and those whose priors depend

@@ -13,38 +13,41 @@ import (
 )
 
 // priorProgram returns the program of the prior: the model without its statements about data. If
-// bare is set, it has no transformed parameters if the statements use none.
+// bare is set, it keeps what these statements need of local variables and transformed parameters,
+// and nothing else.
 func (e *emitter) priorProgram(bare bool) *ast.File {
 	var model *ast.Block
 	if e.tree.Block(ast.Model) != nil {
 		model = &ast.Block{Kind: ast.Model, Stmts: e.stmts(e.model)}
 	}
-	if bare && !e.usesTransformed(model) {
-		return e.file(model, ast.Functions, ast.Data, ast.TransformedData, ast.Parameters)
-	}
-	return e.file(model, ast.Functions, ast.Data, ast.TransformedData, ast.Parameters, ast.TransformedParameters)
-}
-
-// usesTransformed reports whether a statement of the block has the name of a transformed parameter.
-func (e *emitter) usesTransformed(b *ast.Block) (found bool) {
-	from := e.tree.Block(ast.TransformedParameters)
-	if from == nil || b == nil {
-		return false
+	if !bare {
+		return e.file(model, ast.Functions, ast.Data, ast.TransformedData, ast.Parameters, ast.TransformedParameters)
 	}
 	names := map[string]bool{}
-	for _, s := range from.Stmts {
-		if v := e.info.Defs[s]; v != nil && v.Global { // not the variable of a loop
-			names[v.Name] = true
+	if model != nil {
+		s := slicer{names: names, effects: true}
+		model.Stmts = s.slice(model.Stmts)
+	}
+	f := e.file(model, ast.Functions, ast.Data, ast.TransformedData, ast.Parameters)
+	from := e.tree.Block(ast.TransformedParameters)
+	if from == nil {
+		return f
+	}
+	// The names of the model's local variables are not those of variables of this block's loops.
+	s := slicer{names: map[string]bool{}}
+	for _, x := range from.Stmts {
+		if v := e.info.Defs[x]; v != nil && v.Global && names[v.Name] {
+			s.names[v.Name] = true
 		}
 	}
-	for _, s := range b.Stmts {
-		ast.Inspect(s, func(n ast.Node) bool {
-			x, ok := n.(*ast.VarExpr)
-			found = found || ok && names[x.Name]
-			return true
-		}, nil)
+	if list := s.slice(from.Stmts); len(list) > 0 {
+		at := len(f.Blocks)
+		if model != nil {
+			at--
+		}
+		f.Blocks = slices.Insert(f.Blocks, at, &ast.Block{Kind: ast.TransformedParameters, Stmts: list})
 	}
-	return found
+	return f
 }
 
 // priorStmt returns the part of a statement about parameters alone.
