@@ -293,7 +293,7 @@ func logDensity(t *testing.T, p *compile.Program) float64 {
 }
 
 // TestBarePriors checks that priors keep the transformed parameters and local variables that their
-// statements need, and no others, for the same density. solve stands for a solver.
+// statements need, and no others, for the same density. Here solve plays the part of a solver.
 func TestBarePriors(t *testing.T) {
 	const functions = "functions { real solve(real x) { return square(x); } void note(real x) { if (x > 1e9) reject(x); } real add_lp(real x) { target += -x; return x; } }\n"
 	const whole = "real m = mu + 1; vector[3] b; vector[3] c; for (i in 1:3) { real u = a[i] * m; b[i] = solve(a[i]); if (i > 1) { c[i] = u; } else { c[i] = -u; } } "
