@@ -48,7 +48,7 @@ func TestSorted(t *testing.T) {
 }
 
 // large lists the files that sort for each draw, or rows of data, by the standard library.
-var large = []string{"infer/psis/psis.go", "infer/diagnose/sort.go", "compile/internal/loopnest/rows.go"}
+var large = []string{"infer/psis/psis.go", "infer/internal/quick/sort.go", "compile/internal/loopnest/rows.go"}
 
 // TestUsed checks that what is part of ppl sorts by this package, except large.
 func TestUsed(t *testing.T) {

@@ -127,6 +127,9 @@
 //	compile/internal/marginal.collector.involved   factors: statements
 //	compile/internal/marginal.collector.apart   loops whose iterations are separate factors
 //	compile/internal/marginal.program.check     what a factor cannot do
+//	compile/internal/marginal.denial.never      statements that data rule out
+//	compile/internal/marginal.program.atoms     comparisons that read discrete parameters
+//	compile/internal/marginal.program.finiteTerms   statements whose density is never -inf
 //	compile/internal/marginal.silent            statements that set no variable and leave no loop
 //	compile/internal/marginal.program.looked    terms that only look parameters up
 //	compile/internal/marginal.program.without   transformed parameters with and without discrete ones

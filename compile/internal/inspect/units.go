@@ -628,7 +628,7 @@ func (at *sight) choose(cond lanes.Value, then, els func() static.Signal) (union
 	}
 	var ends []end
 	sides := lanes.Sides(cond, ax)
-	at.share(&sides)
+	at.sides = share(&sides, at.sides)
 	for k, side := range []func() static.Signal{then, els} {
 		some := sides[k]
 		if some == nil {
@@ -656,19 +656,20 @@ func (at *sight) choose(cond lanes.Value, then, els func() static.Signal) (union
 }
 
 // share replaces sides of a conditional by earlier ones with the same lanes, so that the statements
-// in them may form one recurrence.
-func (at *sight) share(sides *[2]*plan.Axis) {
+// in them may form one recurrence. It returns the earlier sides with the others.
+func share(sides *[2]*plan.Axis, earlier []*plan.Axis) []*plan.Axis {
 	for k, side := range sides {
 		if side == nil || !side.Subset {
 			continue
 		}
 		same := func(old *plan.Axis) bool { return old.Parent == side.Parent && slices.Equal(old.Up, side.Up) }
-		if i := slices.IndexFunc(at.sides, same); i >= 0 {
-			sides[k] = at.sides[i]
+		if i := slices.IndexFunc(earlier, same); i >= 0 {
+			sides[k] = earlier[i]
 		} else {
-			at.sides = append(at.sides, side)
+			earlier = append(earlier, side)
 		}
 	}
+	return earlier
 }
 
 // onlyIf runs rest where statements that ended with sig did so in one of the ways in on.
