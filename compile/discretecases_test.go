@@ -262,6 +262,22 @@ model { for (n in 1:N) { z[n] ~ bernoulli(p); for (j in 1:J) y[n, j] ~ bernoulli
 data { int N; int J; array[N, J] int y; }
 parameters { real b; real<lower=0, upper=1> p; array[N] int<lower=0, upper=1> z; }
 model { for (n in 1:N) { z[n] ~ bernoulli(p); for (j in 1:J) y[n, j] ~ bernoulli(z[n] * inv_logit(b * j)); } }`},
+	{name: "rates that comparisons make 0", bounds: between(0, 9, "s", "u"), data: `{"T":6,"y":[1,0,0,5,0,4],"v":[0,0,0,0,0,0]}`, text: `
+data { int T; array[T] int y; vector[T] v; }
+parameters { real<lower=0> l; real a; real<lower=0, upper=1> p; int<lower=0, upper=9> s; int<lower=0, upper=9> u; }
+transformed parameters { real r = exp(a); }
+model {
+  s ~ poisson(3);
+  for (t in 1:T) y[t] ~ poisson(l * (2 * t != s));
+  for (t in 1:T) y[t] ~ poisson(t == s + 1 ? 0 : r);
+  for (t in 1:T) y[t] ~ poisson_log(log(t != u) + a);
+  for (t in 1:T) if (t == u) target += log(p * (u < 5)); else target += t > u ? a : t + 8 < u ? negative_infinity() : -a;
+  for (t in 1:T) target += abs(t - u) < 2 ? log(p) : -a;
+}`},
+	{name: "no value is possible", bounds: between(0, 9, "s"), data: `{"T":3,"y":[1,0,5]}`, text: `
+data { int T; array[T] int y; }
+parameters { real a; real<lower=0> l; int<lower=0, upper=9> s; }
+model { for (t in 1:T) y[t] ~ poisson(l * (t < s)); for (t in 1:T) y[t] ~ poisson(l * (t >= s)); a ~ normal(0, 1); }`},
 	{name: "two change points by slices", bounds: between(1, 9, "s", "u"), data: `{"T":9,"y":[1,2,1,5,6,4,0,0,1],"x":[[1,0,2,1,1,0,3,2,1],[0,1,0,0,2,1,1,0,1]]}`, text: `
 data { int T; array[T] int y; array[2] vector[T] x; }
 parameters { vector<lower=0>[3] r; real b; int<lower=1, upper=T> s; int<lower=1, upper=T> u; }

@@ -74,6 +74,9 @@ func (g *compared) term() string {
 		"y[t] ~ cauchy("+g.value(1)+", 1);",
 		"c[t] ~ poisson(exp("+g.value(2)+"));",
 		"c[t] ~ poisson_log("+g.value(1)+");",
+		"c[t] ~ poisson(2 * ("+g.cond(0)+"));",
+		"c[t] ~ poisson_log("+g.value(1)+" + log("+g.cond(0)+"));",
+		"if (abs(t - "+g.unknown()+") < 2) target += log("+g.cond(0)+" ? p : 0.4);",
 		"c[t] ~ binomial(3 + ("+g.cond(1)+"), "+g.cond(0)+" ? p : 0.3);",
 		"target += log("+g.cond(1)+" ? p : 0.4);",
 		"target += "+g.cond(1)+" ? -a : "+g.value(1)+";",
@@ -85,6 +88,11 @@ func (g *compared) term() string {
 }
 
 func (g *compared) statement() string {
+	if g.rng.IntN(4) == 0 {
+		r := g.one("s:T", "1:s - 1", ":s", "s:s + 1", "s - 1:s")
+		return "if (s > 1 && s < T) { " + g.one("y["+r+"] ~ normal(a, 1);", "c["+r+"] ~ poisson_log(a + b * y["+r+"]);",
+			"target += cauchy_lpdf(y["+r+"] | b, 2);", "y["+r+"] ~ normal(m[1 + (s > 3)], exp(b));") + " }"
+	}
 	if g.rng.IntN(3) > 0 {
 		return "for (t in 1:T) { " + g.term() + " }"
 	}

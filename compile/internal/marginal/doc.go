@@ -71,7 +71,7 @@
 // over runs of values. Many such factors are added up by running sums: for each run of each factor
 // there is one term, not for each value. So a change point costs as much as the density of the
 // data under each regime. Where terms may be -inf, runs that end are never subtracted: a sum runs
-// forward and another one backward.
+// forward and another one backward, and runs between have a term for each of their values.
 //
 // # Values of probability zero
 //

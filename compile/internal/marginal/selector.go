@@ -18,6 +18,7 @@ const (
 	minSelected  = 8         // values from which running sums are written
 	maxDecisions = 2_000_000 // comparisons that the data decide, for all kinds
 	maxAtoms     = 32
+	minSaved     = 4 // values for each value of runs between the first and the last, without differences
 )
 
 // selector says how the factors of a kind depend on the eliminated element.
@@ -56,6 +57,7 @@ func (p *program) selectorOf(g *group, k int) *selector {
 	}
 	p.decisions += work
 	s := &selector{atoms: atoms}
+	between := 0
 	t := p.tracer()
 	for _, r := range g.rows {
 		var rows [][]run
@@ -64,24 +66,16 @@ func (p *program) selectorOf(g *group, k int) *selector {
 			if rs == nil {
 				return nil
 			}
-			rows = append(rows, rs)
+			if rows = append(rows, rs); len(rs) > 2 {
+				between += int(rs[len(rs)-1].first - rs[1].first)
+			}
 		}
 		s.runs = append(s.runs, rows)
 	}
-	if !p.finite(kd.pattern.leaf) && !s.sided() {
+	if !p.finite(kd.pattern.leaf) && minSaved*between > work {
 		return nil
 	}
 	return s
-}
-
-// sided reports whether every run begins at the first value of its element, or reaches to the last.
-func (s *selector) sided() bool {
-	for _, r := range s.runs {
-		if slices.ContainsFunc(r, func(rs []run) bool { return len(rs) > 2 }) {
-			return false
-		}
-	}
-	return true
 }
 
 var comparisons = map[string]bool{"<": true, "<=": true, ">": true, ">=": true, "==": true, "!=": true}
@@ -236,6 +230,7 @@ func (p *program) finite(l *leaf) bool {
 
 func (p *program) finiteTerms(s ast.Stmt) bool {
 	var c *check.Call
+	var args []ast.Expr
 	switch s := s.(type) {
 	case *ast.BlockStmt:
 		return !slices.ContainsFunc(s.Stmts, func(s ast.Stmt) bool { return !p.finiteTerms(s) })
@@ -243,26 +238,82 @@ func (p *program) finiteTerms(s ast.Stmt) bool {
 		return p.finiteTerms(s.Then) && (s.Else == nil || p.finiteTerms(s.Else))
 	case *ast.Tilde:
 		if s.Trunc == nil {
-			c = p.info.Calls[s]
+			c, args = p.info.Calls[s], s.Args
 		}
 	case *ast.TargetPlus:
-		if e, ok := ast.Unparen(s.Value).(*ast.CallExpr); ok {
-			c = p.info.Calls[e]
+		if e, ok := ast.Unparen(s.Value).(*ast.CallExpr); ok && len(e.Args) > 0 {
+			c, args = p.info.Calls[e], e.Args[1:]
 		}
 	}
-	return c != nil && c.Func == nil && finites[c.Name]
+	if c == nil || c.Func != nil || !finites[c.Name] || slices.ContainsFunc(args, func(e ast.Expr) bool { return p.infinite(e) }) {
+		return false
+	}
+	return !rates[c.Name] || p.positive(args[0])
 }
 
-// finites are densities of all real numbers, and masses of all counts, that are positive for all
-// values of their parameters.
+// positive reports whether a rate cannot be 0: 3 * (t < s) can.
+func (p *program) positive(e ast.Expr) bool {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.IntLit:
+		return e.Value > 0
+	case *ast.RealLit:
+		return e.Value > 0
+	case *ast.CallExpr:
+		c := p.info.Calls[e]
+		return c != nil && c.Func == nil && c.Name == "exp"
+	case *ast.Cond:
+		return p.positive(e.Then) && p.positive(e.Else)
+	case *ast.Binary:
+		switch e.Op {
+		case "+", "*", "/", ".*", "./":
+			return p.positive(e.X) && p.positive(e.Y)
+		}
+	case *ast.VarExpr, *ast.IndexExpr:
+		v, ok := root(e)
+		if !ok {
+			return false
+		}
+		d := p.info.Uses[v]
+		return d != nil && d.Global && d.Block == ast.Parameters && !d.Discrete()
+	}
+	return false
+}
+
+// infinite reports whether an argument may be infinite, by a function or a quotient.
+func (p *program) infinite(e ast.Expr) bool {
+	found := false
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			c := p.info.Calls[n]
+			found = found || c == nil || c.Func != nil || infinites[c.Name]
+		case *ast.Binary:
+			found = found || n.Op == "/" && p.involved(n.Y)
+		}
+		return !found
+	}, nil)
+	return found
+}
+
+// finites are densities of all real numbers, and masses of all counts, that are positive where
+// their parameters are finite, and their rates positive.
 var finites = map[string]bool{
 	"normal_lpdf": true, "std_normal_lpdf": true, "student_t_lpdf": true, "cauchy_lpdf": true, "logistic_lpdf": true, "double_exponential_lpdf": true,
 	"poisson_lpmf": true, "poisson_log_lpmf": true, "neg_binomial_lpmf": true, "neg_binomial_2_lpmf": true, "neg_binomial_2_log_lpmf": true,
 	"bernoulli_logit_lpmf": true, "binomial_logit_lpmf": true,
 }
 
+// rates are those whose first parameter may be 0, where all counts but 0 are impossible.
+var rates = map[string]bool{"poisson_lpmf": true}
+
+// infinites are functions that are infinite at ends of their domains.
+var infinites = map[string]bool{
+	"log": true, "log1m": true, "log1p": true, "log2": true, "log10": true, "logit": true, "inv": true,
+	"log_diff_exp": true, "log1m_exp": true, "negative_infinity": true, "positive_infinity": true,
+}
+
 // piece is a list of factors with the same results of comparisons: of all values, or those whose
-// runs begin or end at each value.
+// runs begin or end at each value or contain it.
 type piece struct {
 	bits  uint64
 	where where
@@ -276,6 +327,7 @@ const (
 	whole where = iota // for all values
 	from               // for a value and those behind it
 	upto               // for a value and those before it
+	alone              // for a value
 )
 
 // pieces sorts the factors of a kind. With differences, what ends at a value is subtracted from the
@@ -311,8 +363,14 @@ func (s *selector) pieces(g *group, k int, differences bool, elements []element)
 					add(f, rs[n].bits, from, true, r.first)
 				}
 			default:
+				last := len(rs) - 1
 				add(f, rs[0].bits, upto, false, rs[1].first-1)
-				add(f, rs[1].bits, from, false, rs[1].first)
+				for n := 1; n < last; n++ {
+					for v := rs[n].first; v < rs[n+1].first; v++ {
+						add(f, rs[n].bits, alone, false, v)
+					}
+				}
+				add(f, rs[last].bits, from, false, rs[last].first)
 			}
 		}
 	}
@@ -356,7 +414,7 @@ func (w *writer) selected(g *group, c counter, k int, s *selector, q clique, m m
 		inner, value := w.added(kinds[p.bits], c, rows, q, m)
 		before, numbers = append(before, inner...), append(numbers, value)
 	}
-	for _, to := range []where{from, upto} {
+	for _, to := range []where{from, upto, alone} {
 		ps := running[to]
 		if len(ps) == 0 {
 			continue
@@ -365,10 +423,13 @@ func (w *writer) selected(g *group, c counter, k int, s *selector, q clique, m m
 		before = append(before,
 			w.declare(nil, "vector", []ast.Expr{w.from1(q.hi[0], q.lo[0])}, part, w.call("rep_vector", w.int(0), w.from1(q.hi[0], q.lo[0]))),
 			w.parts(c, ps, kinds, part, q, m))
-		if to == from {
+		switch to {
+		case from:
 			vectors = append(vectors, w.call("cumulative_sum", w.name(part)))
-		} else {
+		case upto:
 			vectors = append(vectors, w.call("reverse", w.call("cumulative_sum", w.call("reverse", w.name(part)))))
+		default:
+			vectors = append(vectors, w.name(part))
 		}
 	}
 	return before, numbers, vectors
