@@ -138,24 +138,63 @@ func TestArraysOfSlopes(t *testing.T) {
 }
 
 // TestGroupColumns checks that solutions for several subjects have one column for each time, in the
-// order of the subjects.
+// order of the subjects, whatever the numbers of times, and that the solver is compiled once for
+// all subjects.
 func TestGroupColumns(t *testing.T) {
-	m := modelOf(t, `functions {
+	const text = `functions {
   vector lost(real t, vector y, array[] real p, array[] real x_r, array[] int x_i) { return [-p[1] * y[1], p[1] * y[1]]'; }
 }
+data { int S; array[S] int len; int N; array[N] real ts; }
+transformed data { array[S, 0] real none; array[S, 0] int neither; }
 parameters { real k; }
 transformed parameters {
-  matrix[2, 3] both = pmx_integrate_ode_group_rk45(lost, {{10, 0}, {20, 1}}, 0, {1, 2}, {1, 2, 3}, {{k}, {2 * k}}, {{0}, {0}}, {{0}, {0}});
+  array[S, 1] real theta;
+  array[S, 2] real y0;
+  for (s in 1:S) { theta[s, 1] = k / s; y0[s] = {10.0 + s, 1}; }
+  matrix[2, N] all = pmx_integrate_ode_group_$(lost, y0, 0, len, ts, theta, none, neither);
 }
-model { }`, BindOptions{})
-	out := make([]float64, 7)
-	if err := m.Constrain([]float64{0.7}, out); err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range []float64{10 * math.Exp(-0.7), 10 - 10*math.Exp(-0.7), 20 * math.Exp(-2.8), 21 - 20*math.Exp(-2.8), 20 * math.Exp(-4.2), 21 - 20*math.Exp(-4.2)} {
-		if !(math.Abs(out[i+1]-want) <= 1e-6) {
-			t.Errorf("element %d in columns: %v, want %v", i, out[i+1], want)
+model { target += sum(all[2]); }`
+	iterated := map[string]int{}
+	for _, lengths := range [][]int{{1}, {3}, {1, 2}, {2, 1}, {3, 1, 2, 3}, {1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1}} {
+		for _, method := range []string{"rk45", "bdf"} {
+			var ts, y1 []float64
+			slope := 0.0
+			for s, n := range lengths {
+				for i := range n {
+					at, start := 0.5+0.75*float64(i)+0.1*float64(s), 11+float64(s)
+					ts = append(ts, at)
+					y1 = append(y1, start*math.Exp(-0.7*at/float64(s+1)))
+					slope += y1[len(y1)-1] * at / float64(s+1)
+				}
+			}
+			m := boundText(t, strings.Replace(text, "$", method, 1), map[string]any{"S": len(lengths), "len": lengths, "N": len(ts), "ts": ts})
+			out := make([]float64, len(m.ConstrainedNames()))
+			if err := m.Constrain([]float64{0.7}, out); err != nil {
+				t.Fatal(err)
+			}
+			all := out[len(out)-2*len(ts):]
+			for i, want := range y1 {
+				if !(math.Abs(all[2*i]-want) <= 2e-6) {
+					t.Errorf("%s, %v: column %d begins with %v, not %v", method, lengths, i, all[2*i], want)
+				}
+			}
+			grad := make([]float64, 1)
+			if _, err := m.LogDensityGrad([]float64{0.7}, grad); err != nil || !(math.Abs(grad[0]-slope) <= 1e-5*math.Abs(slope)) {
+				t.Errorf("%s, %v: the derivative is %v, not %v: %v", method, lengths, grad[0], slope, err)
+			}
+			if len(lengths) < 4 {
+				continue
+			}
+			if n := m.Loops().Iterated; iterated[method] == 0 {
+				iterated[method] = n
+			} else if n != iterated[method] {
+				t.Errorf("%s: %d loops for 4 subjects, %d for 13", method, iterated[method], n)
+			}
 		}
+	}
+	m := boundText(t, strings.Replace(text, "$", "rk45", 1), map[string]any{"S": 2, "len": []int{1, 0}, "N": 1, "ts": []float64{1}})
+	if _, err := m.LogDensityGrad([]float64{0.7}, make([]float64, 1)); err == nil || !strings.Contains(err.Error(), "subject 2 has 0") {
+		t.Errorf("a subject without times: %v", err)
 	}
 }
 

@@ -365,14 +365,26 @@ matrix solve(` + strings.Join(args, ", ") + `) {
            size(theta), ", ", size(x_r), " and ", size(x_i));
   if (sum(len) != size(ts))
     reject("the numbers of times of the subjects must add up to ", size(ts), ", but they add up to ", sum(len));
-  matrix[size(y0[1]), size(ts)] out;
+  // Subjects are lanes: all have as many times, and repeat their last one.
+  int longest = max(len);
+  array[subjects, longest] real at;
+  array[size(ts)] int whose, which;
   int before = 0;
   for (s in 1:subjects) {
-    array[len[s]] vector[size(y0[1])] ys = ` + integrate + `(to_vector(y0[s]), t0, ts[before + 1:before + len[s]], ` + tolerances +
-		`, s, theta[s], x_r[s], x_i[s]);
-    for (i in 1:len[s]) out[, before + i] = ys[i];
+    if (len[s] < 1)
+      reject("each subject must have at least one time of the solution, but subject ", s, " has ", len[s]);
+    for (i in 1:longest) at[s, i] = ts[before + min(i, len[s])];
+    for (i in 1:len[s]) {
+      whose[before + i] = s;
+      which[before + i] = i;
+    }
     before += len[s];
   }
+  array[subjects, longest] vector[size(y0[1])] ys;
+  for (s in 1:subjects)
+    ys[s] = ` + integrate + `(to_vector(y0[s]), t0, at[s], ` + tolerances + `, s, theta[s], x_r[s], x_i[s]);
+  matrix[size(y0[1]), size(ts)] out;
+  for (k in 1:size(ts)) out[, k] = ys[whose[k], which[k]];
   return out;
 }`
 }
