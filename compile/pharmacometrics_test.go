@@ -218,26 +218,25 @@ func saturableElimination(y, p, slope []float64) {
 func (f plainSystem) pass(y, p, inflow []float64, span float64) {
 	n := int(math.Ceil(span / 0.02))
 	h := span / float64(n)
-	at := func(y []float64) []float64 {
-		slope := make([]float64, len(y))
+	at := func(y, slope []float64) {
 		f(y, p, slope)
 		for i := range slope {
 			slope[i] += inflow[i]
 		}
-		return slope
 	}
+	z := make([]float64, len(y))
 	moved := func(k []float64, h float64) []float64 {
-		z := make([]float64, len(y))
 		for i := range z {
 			z[i] = y[i] + h*k[i]
 		}
 		return z
 	}
+	a, b, c, d := make([]float64, len(y)), make([]float64, len(y)), make([]float64, len(y)), make([]float64, len(y))
 	for range n {
-		a := at(y)
-		b := at(moved(a, h/2))
-		c := at(moved(b, h/2))
-		d := at(moved(c, h))
+		at(y, a)
+		at(moved(a, h/2), b)
+		at(moved(b, h/2), c)
+		at(moved(c, h), d)
 		for i := range y {
 			y[i] += h / 6 * (a[i] + 2*b[i] + 2*c[i] + d[i])
 		}
