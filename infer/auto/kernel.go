@@ -66,8 +66,7 @@ func (k *Kernel) Setting() Setting { return k.setting }
 
 // Transition implements [infer.Kernel]. It may make several transitions; Info then has their sums,
 // means or maxima. Their number is fixed when warm-up ends, so that each leaves the target
-// invariant. With a static kernel, NUTS makes the extra transitions: it reaches tails and returns
-// from them, which trajectories of fixed length rarely do.
+// invariant.
 func (k *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z *infer.Point) (*infer.Point, infer.Info, error) {
 	z, info, err := k.transition(rng, h, eps, z)
 	if err == nil && k.modes != nil {
@@ -105,11 +104,7 @@ func (k *Kernel) transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z 
 	n := 1.0
 	for k.owed += k.spare; k.owed >= 1; k.owed-- {
 		before := info.Stats
-		if k.relief > 0 {
-			kernel, step = k.byNUTS(h, k.relief)
-		} else {
-			kernel, step = k.next(h, eps)
-		}
+		kernel, step = k.next(h, eps)
 		z, info, err = kernel.Transition(rng, h, step, z)
 		if err != nil {
 			return z, info, err

@@ -329,6 +329,7 @@ func (r *race) takeWinner() error {
 	r.StepSize = r.setting[0]
 	with := "."
 	if r.options.Kind == "" {
+		r.worth = r.of.linear
 		r.kernel.relief = r.nutsStep
 		with = fmt.Sprintf("; NUTS, with step size %.3g, makes every %dth transition.", r.nutsStep, reliefEvery)
 	}

@@ -91,6 +91,7 @@ func (w *chain) batch(o *watched, n int, each func(info infer.Info)) (jumps, err
 // outcome combines the jumps of all chains in a batch.
 type outcome struct {
 	reward    float64
+	linear    float64 // effective draws per transition, for the coordinates
 	accept    float64 // smallest mean acceptance of a chain
 	divergent int
 	cost      float64 // gradients per transition
@@ -151,6 +152,7 @@ func (o *watched) worth(parts []any) outcome {
 		variance += (l - mean) * (l - mean) / total.n
 	}
 	out.cost = total.cost / total.n
+	out.linear = linear
 	out.reward = min(linear, squares, rate(total.energy, variance)) / out.cost
 	if math.IsNaN(out.reward) || math.IsInf(out.reward, 0) {
 		out.reward = 0

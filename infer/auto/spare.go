@@ -10,7 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/internal/quick"
 )
 
-// spend decides the number of transitions per draw. If one transition of NUTS gives few effective
+// spend decides the number of transitions per draw. If one transition gives few effective
 // draws, a draw takes enough transitions to be worth `wanted` effective draws, but at most
 // maxPerDraw (thresholds.go). Four chains of 1000 draws then have several times the 400 effective
 // draws that R-hat and quantiles need. The margin is for errors: the estimate comes from few
@@ -19,8 +19,10 @@ import (
 // and warm-up costs relatively less.
 //
 // More transitions do not help chains that are in different places; these get only the transitions
-// that warm-up did not use. Static kernels are chosen only if draws are worth much. If the user
-// asked for one on another target, it also gets only the transitions that warm-up did not use.
+// that warm-up did not use. For a static kernel that won the race, the race measures what a
+// transition is worth: a short trajectory may be the most efficient one per gradient, although its
+// draws are worth little. If the user asked for a static kernel, and the target is not close to
+// normal, it also gets only the transitions that warm-up did not use.
 func (w *chain) spend(v *verdict) {
 	if w.options.NoSpare || w.options.NoEarlyEnd {
 		return
@@ -34,6 +36,8 @@ func (w *chain) spend(v *verdict) {
 			perDraw = min(perDraw, spared)
 		}
 		why = fmt.Sprintf("A transition is worth about %.2g effective draws", v.worth)
+	case w.worth > 0:
+		perDraw, why = w.at.transitionsFor(w.worth), fmt.Sprintf("A transition is worth about %.2g effective draws", w.worth)
 	case !v.near():
 		perDraw = spared
 	}

@@ -195,14 +195,15 @@ func TestSpare(t *testing.T) {
 			}
 		}
 	}
-	// With a static kernel, NUTS makes them.
+	// With a static kernel, NUTS makes every reliefEvery-th transition, those to spare included.
 	k, h, z, rng = begin(1)
 	k.use(Setting{ExactNormal, 1})
 	k.relief, k.spare = 0.5, 1
-	for range 20 {
+	for draw := range 3 * reliefEvery {
 		next, info, err := k.Transition(rng, h, 0.5, z)
-		if err != nil || info.TreeDepth == 0 {
-			t.Fatalf("a transition to spare is not made by NUTS: %+v, %v", info, err)
+		byNUTS := 2*(draw+1)%reliefEvery == 0
+		if err != nil || (info.TreeDepth > 0) != byNUTS {
+			t.Fatalf("draw %d: NUTS made a transition: %v; %+v, %v", draw, !byNUTS, info, err)
 		}
 		z = next
 	}
@@ -226,20 +227,25 @@ func TestSpend(t *testing.T) {
 		made    int
 		verdict *verdict
 		want    float64
+		worth   float64 // of the static kernel that won the race
 	}{
-		"worth much":                      {Sampler{}, Setting{Kind: NUTS}, 200, worth(0.6, 1), 1},
-		"worth as much as wanted":         {Sampler{}, Setting{Kind: NUTS}, 200, worth(at.wanted, 1), 1},
-		"worth less":                      {Sampler{}, Setting{Kind: NUTS}, 200, worth(at.wanted/2, 1), 2},
-		"likewise, none left":             {Sampler{}, Setting{Kind: NUTS}, 1000, worth(at.wanted/2, 1), 2},
-		"worth next to nothing":           {Sampler{}, Setting{Kind: NUTS}, 200, worth(0.01, 1), at.maxPerDraw},
-		"chains in different places":      {Sampler{}, Setting{Kind: NUTS}, 200, worth(0.1, 3), 1.8},
-		"switched off":                    {Sampler{NoSpare: true}, Setting{Kind: NUTS}, 200, worth(0.1, 1), 1},
-		"all of warm-up":                  {Sampler{NoEarlyEnd: true}, Setting{Kind: NUTS}, 1000, worth(0.1, 1), 1},
-		"a static kernel":                 {Sampler{}, static, 200, normal(0.01), 1},
-		"a static kernel that was wanted": {Sampler{Kind: Leapfrog}, static, 200, normal(0.2), 1.8},
+		"worth much":                       {Sampler{}, Setting{Kind: NUTS}, 200, worth(0.6, 1), 1, 0},
+		"worth as much as wanted":          {Sampler{}, Setting{Kind: NUTS}, 200, worth(at.wanted, 1), 1, 0},
+		"worth less":                       {Sampler{}, Setting{Kind: NUTS}, 200, worth(at.wanted/2, 1), 2, 0},
+		"likewise, none left":              {Sampler{}, Setting{Kind: NUTS}, 1000, worth(at.wanted/2, 1), 2, 0},
+		"worth next to nothing":            {Sampler{}, Setting{Kind: NUTS}, 200, worth(0.01, 1), at.maxPerDraw, 0},
+		"chains in different places":       {Sampler{}, Setting{Kind: NUTS}, 200, worth(0.1, 3), 1.8, 0},
+		"switched off":                     {Sampler{NoSpare: true}, Setting{Kind: NUTS}, 200, worth(0.1, 1), 1, 0},
+		"all of warm-up":                   {Sampler{NoEarlyEnd: true}, Setting{Kind: NUTS}, 1000, worth(0.1, 1), 1, 0},
+		"a static kernel":                  {Sampler{}, static, 200, normal(0.01), 1, 0},
+		"a static kernel that was wanted":  {Sampler{Kind: Leapfrog}, static, 200, normal(0.2), 1.8, 0},
+		"a winner worth as much as wanted": {Sampler{}, static, 200, normal(0.01), 1, at.wanted},
+		"a winner worth less":              {Sampler{}, static, 200, normal(0.01), 2, at.wanted / 2},
+		"a winner worth next to nothing":   {Sampler{}, static, 200, normal(0.01), at.maxPerDraw, 0.001},
 	} {
 		w := &chain{course: course{options: c.options, at: at, length: 1000}, State: &infer.State{}, kernel: newKernel(c.options.withDefaults(), nil), made: c.made}
 		w.kernel.use(c.setting)
+		w.worth = c.worth
 		w.spend(c.verdict)
 		if got := 1 + w.kernel.spare; math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("%s: %v transitions, want %v", name, got, c.want)

@@ -70,7 +70,7 @@ func Thresholds() []Threshold {
 		{"advantage", 1.15, "ratio", "race.go", "a static kernel must be worth so much more than NUTS", "no change", func(l *limits) *float64 { return &l.advantage }},
 		{"minAccept", 0.4, "mean acceptance", "race.go", "a static kernel needs it in every chain", "no change", func(l *limits) *float64 { return &l.minAccept }},
 		{"tailAccept", 0.4, "mean acceptance", "race.go", "a static kernel needs it in the tails", "no change", func(l *limits) *float64 { return &l.tailAccept }},
-		{"wanted", 0.5, "effective draws", "spare.go", "a draw is made of so many transitions of NUTS that it is worth them", "½: 6 runs of 10 differ, gradients ×0.71, ESS ×0.76; 2: 6 runs of 10 differ, gradients ×1.38, ESS ×1.18", func(l *limits) *float64 { return &l.wanted }},
+		{"wanted", 0.5, "effective draws", "spare.go", "a draw is made of so many transitions that it is worth them", "½: 6 runs of 10 differ, gradients ×0.71, ESS ×0.76; 2: 6 runs of 10 differ, gradients ×1.38, ESS ×1.18", func(l *limits) *float64 { return &l.wanted }},
 		{"maxPerDraw", 8, "transitions", "spare.go", "a draw is made of so many at most", "½: 2 runs of 10 differ, gradients ×0.90, ESS ×0.83; 2: 1 runs of 10 differ, gradients ×1.06, ESS ×1.07", func(l *limits) *float64 { return &l.maxPerDraw }},
 	}
 }
