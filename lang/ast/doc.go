@@ -130,6 +130,7 @@
 //	compile/internal/marginal.denial.never      statements that data rule out
 //	compile/internal/marginal.program.atoms     comparisons that read discrete parameters
 //	compile/internal/marginal.program.finiteTerms   statements whose density is never -inf
+//	compile/internal/marginal.program.positive   rates whose form shows that they are positive
 //	compile/internal/marginal.silent            statements that set no variable and leave no loop
 //	compile/internal/marginal.program.looked    terms that only look parameters up
 //	compile/internal/marginal.program.without   transformed parameters with and without discrete ones
