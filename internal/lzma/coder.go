@@ -3,10 +3,9 @@ package lzma
 // A probability is that of a bit 0, in parts of 2048.
 type probability = uint16
 
-const (
-	even     probability = 1024
-	learning             = 5 // a bit moves its probability by 1/32 of the distance
-)
+const even probability = 1024
+
+const learning = 5 // a bit moves its probability by 1/32 of the distance
 
 // coder is a range coder.
 type coder struct {
