@@ -232,7 +232,7 @@ func TestSpend(t *testing.T) {
 		"worth much":                       {Sampler{}, Setting{Kind: NUTS}, 200, worth(0.6, 1), 1, 0},
 		"worth as much as wanted":          {Sampler{}, Setting{Kind: NUTS}, 200, worth(at.wanted, 1), 1, 0},
 		"worth less":                       {Sampler{}, Setting{Kind: NUTS}, 200, worth(at.wanted/2, 1), 2, 0},
-		"likewise, none left":              {Sampler{}, Setting{Kind: NUTS}, 1000, worth(at.wanted/2, 1), 2, 0},
+		"worth less, none left":            {Sampler{}, Setting{Kind: NUTS}, 1000, worth(at.wanted/2, 1), 2, 0},
 		"worth next to nothing":            {Sampler{}, Setting{Kind: NUTS}, 200, worth(0.01, 1), at.maxPerDraw, 0},
 		"chains in different places":       {Sampler{}, Setting{Kind: NUTS}, 200, worth(0.1, 3), 1.8, 0},
 		"switched off":                     {Sampler{NoSpare: true}, Setting{Kind: NUTS}, 200, worth(0.1, 1), 1, 0},
