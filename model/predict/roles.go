@@ -29,7 +29,7 @@ type Roles struct {
 	Scales map[string]string
 
 	// Residual has, for each parameter that is the standard deviation of an outcome about its
-	// location, that outcome.
+	// location, that outcome; only if no other parameter is.
 	Residual map[string]string
 
 	// Bounded are the parameters with a lower or upper bound.
@@ -98,9 +98,12 @@ func RolesOf(p *compile.Program) *Roles {
 	tree, info := p.Syntax()
 	r := &roles{out: out, info: info, tree: tree, defs: map[*check.Var][]ast.Expr{}, outcomes: map[*check.Var]bool{}, indices: map[*check.Var]bool{}, steps: map[*check.Var]bool{}, located: map[*check.Var]string{}}
 	r.collect()
-	several := func(_, of string) bool { return of == "" }
-	maps.DeleteFunc(out.Levels, several)
-	maps.DeleteFunc(out.Residual, several)
+	maps.DeleteFunc(out.Levels, func(_, by string) bool { return by == "" }) // several
+	scales := map[string]int{}                                               // of each outcome
+	for _, of := range out.Residual {
+		scales[of]++
+	}
+	maps.DeleteFunc(out.Residual, func(_, of string) bool { return of == "" || scales[of] > 1 })
 	r.factors()
 	r.raw()
 	r.hierarchies()
