@@ -178,18 +178,26 @@ func (m *model) literal(state int, last, other, b byte) uint32 {
 		return m.tree(p, int(b), 8)
 	}
 	var sum uint32
+	for i, at := range afterMatched(other, b) {
+		sum += m.price(p[at], int(b>>(7-i)&1))
+	}
+	return sum
+}
+
+// afterMatched returns where the probabilities are of the bits of a byte, the highest first, given
+// the other byte: as long as the two bytes agree, the other's next bit chooses the half.
+func afterMatched(other, b byte) (at [8]int) {
 	k, same := 1, true
-	for i := 7; i >= 0; i-- {
-		bit, with := int(b>>i&1), int(other>>i&1)
-		at := k
+	for i := range at {
+		bit, with := int(b>>(7-i)&1), int(other>>(7-i)&1)
+		at[i] = k
 		if same {
-			at += 0x100 * (1 + with)
+			at[i] += 0x100 * (1 + with)
 		}
-		sum += m.price(p[at], bit)
 		same = same && bit == with
 		k = 2*k + bit
 	}
-	return sum
+	return at
 }
 
 // The states after each kind of symbol.
@@ -239,16 +247,8 @@ func (m *model) encodeLiteral(last, other, b byte) {
 	if m.state < matched {
 		m.encodeTree(p, int(b), 8)
 	} else {
-		k, same := 1, true
-		for i := 7; i >= 0; i-- {
-			bit, with := int(b>>i&1), int(other>>i&1)
-			at := k
-			if same {
-				at += 0x100 * (1 + with)
-			}
-			m.out.bit(&p[at], bit)
-			same = same && bit == with
-			k = 2*k + bit
+		for i, at := range afterMatched(other, b) {
+			m.out.bit(&p[at], int(b>>(7-i)&1))
 		}
 	}
 	m.state = afterLiteral(m.state)

@@ -29,7 +29,7 @@ type Roles struct {
 	Scales map[string]string
 
 	// Residual has, for each parameter that is the standard deviation of an outcome about its
-	// location, that outcome; only if no other parameter is.
+	// location, that outcome; only if the outcome has no other distribution.
 	Residual map[string]string
 
 	// Bounded are the parameters with a lower or upper bound.
@@ -96,14 +96,21 @@ func RolesOf(p *compile.Program) *Roles {
 		return out
 	}
 	tree, info := p.Syntax()
-	r := &roles{out: out, info: info, tree: tree, defs: map[*check.Var][]ast.Expr{}, outcomes: map[*check.Var]bool{}, indices: map[*check.Var]bool{}, steps: map[*check.Var]bool{}, located: map[*check.Var]string{}}
+	r := &roles{out: out, info: info, tree: tree, spreads: map[string]map[string]bool{}, defs: map[*check.Var][]ast.Expr{}, outcomes: map[*check.Var]bool{}, indices: map[*check.Var]bool{}, steps: map[*check.Var]bool{}, located: map[*check.Var]string{}}
 	r.collect()
 	maps.DeleteFunc(out.Levels, func(_, by string) bool { return by == "" }) // several
-	scales := map[string]int{}                                               // of each outcome
-	for _, of := range out.Residual {
-		scales[of]++
+	for y, spreads := range r.spreads {
+		for v := range spreads {
+			if len(spreads) > 1 || v == "" {
+				continue
+			}
+			if _, isTwo := out.Residual[v]; isTwo {
+				y = ""
+			}
+			out.Residual[v] = y
+		}
 	}
-	maps.DeleteFunc(out.Residual, func(_, of string) bool { return of == "" || scales[of] > 1 })
+	maps.DeleteFunc(out.Residual, func(_, of string) bool { return of == "" })
 	r.factors()
 	r.raw()
 	r.hierarchies()
@@ -116,11 +123,12 @@ type roles struct {
 	info *check.Info
 	tree *ast.File
 
-	defs     map[*check.Var][]ast.Expr // the expressions that make a variable
-	outcomes map[*check.Var]bool       // data that have a distribution
-	indices  map[*check.Var]bool       // data that choose elements
-	steps    map[*check.Var]bool       // variables whose elements depend on others of them
-	located  map[*check.Var]string     // the outcome whose location a variable is
+	defs     map[*check.Var][]ast.Expr  // the expressions that make a variable
+	outcomes map[*check.Var]bool        // data that have a distribution
+	indices  map[*check.Var]bool        // data that choose elements
+	spreads  map[string]map[string]bool // of each outcome: its standard deviations; "": what is none
+	steps    map[*check.Var]bool        // variables whose elements depend on others of them
+	located  map[*check.Var]string      // the outcome whose location a variable is
 	globals  []*check.Var
 }
 
@@ -155,6 +163,9 @@ func (r *roles) collect() {
 			case *ast.CallExpr:
 				if dist, ok := density(x.Func.Name); ok && len(x.Args) > 0 {
 					r.density(dist, x.Args[0], x.Args[1:])
+					if b.Kind == ast.Model {
+						r.spread(x.Args[0], "")
+					}
 				}
 			case *ast.IndexExpr:
 				r.choose(x)
@@ -227,27 +238,33 @@ func (r *roles) density(dist string, variate ast.Expr, args []ast.Expr) {
 	})
 }
 
-// residual takes in the standard deviation of an outcome. Densities in expressions do not count:
-// they may be components of a mixture.
+// residual takes in what an outcome's standard deviation is.
 func (r *roles) residual(x *ast.Tilde) {
 	at, ok := residuals[x.Dist.Name]
 	if !ok || at >= len(x.Args) || x.Trunc != nil {
+		r.spread(x.Variate, "")
 		return
 	}
-	y := r.base(x.Variate)
-	name, ok := ast.Unparen(x.Args[at]).(*ast.VarExpr)
-	if !ok || y == nil || y.Block != ast.Data {
+	name := ""
+	if e, ok := ast.Unparen(x.Args[at]).(*ast.VarExpr); ok {
+		if v := r.info.Uses[e]; v != nil && v.Block == ast.Parameters && v.Type.Rank() == 0 {
+			name = v.Name
+		}
+	}
+	r.spread(x.Variate, name)
+}
+
+// spread takes in that a parameter is the standard deviation of a variate; "" for none: densities
+// in expressions may be components of a mixture.
+func (r *roles) spread(variate ast.Expr, parameter string) {
+	y := r.base(variate)
+	if y == nil || y.Block != ast.Data {
 		return
 	}
-	v := r.info.Uses[name]
-	if v == nil || v.Block != ast.Parameters || v.Type.Rank() > 0 {
-		return
+	if r.spreads[y.Name] == nil {
+		r.spreads[y.Name] = map[string]bool{}
 	}
-	of := y.Name
-	if before, ok := r.out.Residual[v.Name]; ok && before != of {
-		of = ""
-	}
-	r.out.Residual[v.Name] = of
+	r.spreads[y.Name][parameter] = true
 }
 
 // residuals are the distributions with a standard deviation, and its place among the arguments.

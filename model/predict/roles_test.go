@@ -91,6 +91,8 @@ func TestRoles(t *testing.T) {
 		{"residuals of several", "real a; real<lower=0> s;", "", "y ~ normal(a, s); x ~ normal(a, s);", ""},
 		{"residuals by group", "real a; vector<lower=0>[J] s;", "", "y ~ normal(a, s[g]);", "levels s:g"},
 		{"residuals of two kinds", "real a; real<lower=0> s; real<lower=0> r;", "", "for (n in 1:N) if (g[n] == 1) y[n] ~ normal(a, s); else y[n] ~ normal(a, r);", ""},
+		{"residuals of two distributions", "real a; real<lower=0> s; real<lower=0> r;", "", "for (n in 1:N) if (g[n] == 1) y[n] ~ normal(a, s); else y[n] ~ student_t(4, a, r);", ""},
+		{"residuals of a density", "real a; real<lower=0> s; real<lower=0> r;", "", "for (n in 1:N) if (g[n] == 1) y[n] ~ normal(a, s); else target += cauchy_lpdf(y[n] | a, r);", ""},
 		{"truncated", "real a; real<lower=0> s;", "", "for (n in 1:N) y[n] ~ normal(a, s) T[0, ];", ""},
 		{"components", "real a; real<lower=0> s;", "", "for (n in 1:N) target += log_mix(0.5, normal_lpdf(y[n] | a, s), normal_lpdf(y[n] | 0, 1));", ""},
 		{"groups by row", "real<lower=0> tau; vector[J] z;", "vector[J] u = tau * z; vector[N] mu = u[g] + x;", "z ~ std_normal();", "auxiliary z; groups u; scales tau:u; levels u:g"},
