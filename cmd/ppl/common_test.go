@@ -2,7 +2,9 @@ package main
 
 import (
 	"io"
+	"runtime"
 	"testing"
+	"weak"
 
 	"github.com/spf13/cobra"
 )
@@ -53,5 +55,25 @@ func TestCommonFlags(t *testing.T) {
 	n := 0
 	if all(root, func(*cobra.Command) { n++ }); n < 30 {
 		t.Errorf("only %d commands", n)
+	}
+}
+
+// TestCommandsAreFreed checks that nothing keeps the commands of a command line that has been run.
+// Servers and tests run many in a process.
+func TestCommandsAreFreed(t *testing.T) {
+	run := func() weak.Pointer[cobra.Command] {
+		root := rootCommand(&checkedWriter{Writer: io.Discard})
+		root.SetArgs([]string{"version"})
+		if err := root.Execute(); err != nil {
+			t.Fatal(err)
+		}
+		return weak.Make(root)
+	}
+	made := run()
+	for range 10 {
+		runtime.GC()
+	}
+	if made.Value() != nil {
+		t.Error("the commands are still held")
 	}
 }
