@@ -14,7 +14,8 @@
 // Map of the package:
 //
 //	compile.go      Compile: text to a typed program
-//	                (internal/censor rewrites declarations of censored data)
+//	                (internal/censor rewrites declarations of censored data, internal/batch loops
+//	                over subjects)
 //	discrete.go     programs with discrete parameters, which are summed out when data are known
 //	model.go        Bind, Model: log density, outputs
 //	missing.go      data with missing values: the program for the observed ones;
@@ -55,6 +56,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/compile/internal/batch"
 	"github.com/ppl-lang/ppl/compile/internal/bind"
 	"github.com/ppl-lang/ppl/compile/internal/censor"
 	"github.com/ppl-lang/ppl/compile/internal/marginal"
@@ -139,6 +141,9 @@ type Options struct {
 
 	// Observations lists the variables that [SumsLeaveOneOut] is about.
 	Observations []string
+
+	// Apart leaves calls in loops as they are that one call for all iterations could replace.
+	Apart bool
 
 	// Like is the program from which this one was derived, or nil. Variables that it declares as
 	// ragged are so here. Derived maps the names of other variables to theirs.
@@ -254,6 +259,14 @@ func CompileWith(f *source.File, o Options) (*Program, diag.List) {
 			return nil, append(list, err...)
 		}
 		return p, list
+	}
+	if !o.Apart {
+		tree, info = batch.Rewrite(tree, info, func(f *ast.File) *check.Info {
+			if info, list := check.Check(f, stdlib.Language()); !list.HasErrors() {
+				return info
+			}
+			return nil
+		})
 	}
 	p.ir = ir.LowerLeaving(tree, info, stdlib.Language())
 	if p.ir.Leaves {

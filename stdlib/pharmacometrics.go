@@ -38,6 +38,7 @@ func pharmacometrics() []types.Overload {
 	for _, p := range pmxFunctions() {
 		for name := range strings.FieldsSeq(p.names) {
 			out = append(out, types.Written{Overload: p.forms(name), Name: name, Doc: p.doc, Lead: p.lead, Tolerance: p.accuracy, Beyond: true,
+				Batch: func(args []types.Type) *types.Batch { return p.batch(name, args) },
 				Make: func(args []types.Type) string {
 					list := make([]string, len(args))
 					for i, a := range p.argsOf(args) {
@@ -106,6 +107,54 @@ func (p *pmx) argsOf(args []types.Type) []pmxArg {
 		}
 	}
 	return nil
+}
+
+// batch returns the function that solves for several subjects what calls with these arguments,
+// without functions, solve for one each; nil if there is none.
+func (p *pmx) batch(name string, args []types.Type) *types.Batch {
+	b := &types.Batch{Rows: strings.HasPrefix(name, "pmx_integrate_ode_"), Of: -1}
+	stem := "pmx_solve_"
+	if b.Rows {
+		stem = "pmx_integrate_ode_"
+	}
+	method, ok := strings.CutPrefix(name, stem)
+	list := p.argsOf(args)
+	if !ok || strings.HasPrefix(method, "group_") || list == nil {
+		return nil
+	}
+	b.Name = stem + "group_" + method
+	if p.function != nil {
+		b.Roles = []types.BatchRole{types.BatchSame}
+	}
+	switch {
+	case strings.HasPrefix(method, "onecpt"):
+		b.States = 2
+	case strings.HasPrefix(method, "twocpt"):
+		b.States = 3
+	}
+	if strings.HasSuffix(method, "_effcpt") {
+		b.States++
+	}
+	for _, a := range list {
+		if a.name == "states" || a.name == "equations" || a.name == "y0" || a.name == "theta" && method == "linode" {
+			b.Of = len(b.Roles)
+		}
+		role := types.BatchSame
+		switch a.name {
+		case "time", "ts":
+			b.Len = len(b.Roles)
+			role = types.BatchRecords
+		case "amt", "rate", "ii", "evid", "cmt", "addl", "ss":
+			role = types.BatchRecords
+		case "y0", "theta", "biovar", "tlag", "x_r", "x_i":
+			role = types.BatchTable
+			if b.Rows {
+				role = types.BatchRow
+			}
+		}
+		b.Roles = append(b.Roles, role)
+	}
+	return b
 }
 
 // signatures returns the signatures of every form.

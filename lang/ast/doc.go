@@ -116,6 +116,9 @@
 //	model/predict.keeper.new                    the version for new data
 //	lang/check.censoring.visit                  uses of censored data
 //	compile/internal/censor.term.pushed         an element of what a statement computes for all
+//	compile/internal/batch.accesses.node        what statements read and write
+//	compile/internal/batch.division.sizeable    sizes that are known before a loop
+//	compile/internal/batch.rewriter.callIn      statements whose calls are evaluated once
 //	compile/internal/marginal.spread            what is computed from discrete parameters
 //	compile/internal/marginal.splitter.stmt     statements about containers as loops
 //	compile/internal/marginal.splitter.size     the number of elements of a container

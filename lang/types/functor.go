@@ -216,4 +216,30 @@ type Written struct {
 
 	// Beyond marks functions that Stan does not have.
 	Beyond bool
+
+	// Batch returns the function that computes several calls at once; nil: there is none.
+	Batch func(args []Type) *Batch
 }
+
+// Batch describes a function that computes several calls of another one at once.
+type Batch struct {
+	Name  string
+	Len   int         // the position of the argument with the number of records of each call
+	Roles []BatchRole // of the arguments of a single call; functions have BatchSame
+	// The result has as many states as the argument Of says (its value, or its size for a row or a
+	// square matrix), if Of is not below 0, and States more.
+	States, Of int
+	// Rows is set if the result of a single call is an array with one row for each record. That of
+	// the batch, and of a single call otherwise, is a matrix with one column for each record.
+	Rows bool
+}
+
+// BatchRole says what becomes of the arguments of several calls.
+type BatchRole uint8
+
+const (
+	BatchSame    BatchRole = iota // all calls must have the same
+	BatchRecords                  // those of the calls follow one another
+	BatchTable                    // a row, or a table with one row for all records of a call or for each
+	BatchRow                      // a row for each call
+)

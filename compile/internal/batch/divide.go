@@ -1,0 +1,261 @@
+package batch
+
+import (
+	"slices"
+
+	"github.com/ppl-lang/ppl/internal/sorting"
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// division divides a loop before the statement that has the call.
+type division struct {
+	*rewriter
+	loop   *ast.For
+	v      *check.Var // of the loop
+	before []ast.Stmt
+	after  []ast.Stmt // from the statement with the call
+	call   *ast.CallExpr
+	batch  *types.Batch
+
+	whole, first, second *accesses // of the loop's body, before and after
+
+	declared map[*check.Var]*ast.VarDecl // at the top level of before
+	copied   map[*check.Var]bool         // their declarations are evaluated again where they are needed
+	kept     []*ast.VarDecl              // variables of which each iteration keeps the value
+}
+
+// possible reports whether the loop may be divided.
+func (d *division) possible() bool {
+	d.v = d.info.Defs[d.loop]
+	args := []ast.Node{}
+	for _, s := range d.before {
+		args = append(args, s)
+	}
+	for _, e := range d.call.Args {
+		args = append(args, e)
+	}
+	d.whole = accessesOf(d.info, d.v, d.loop.Body)
+	d.first, d.second = accessesOf(d.info, d.v, args...), accessesOf(d.info, d.v, d.after...)
+	switch {
+	case d.whole.jumps, d.whole.acts, d.whole.calls && d.acts, d.first.draws && d.second.draws,
+		accessesOf(d.info, d.v, d.call.Args...).draws:
+		return false
+	}
+	for v := range d.second.writes {
+		if d.whole.shared[v] && !d.whole.locals[v] && (d.first.reads[v] || d.first.writes[v]) {
+			return false // an iteration uses what those before it stored
+		}
+	}
+	if !d.values() {
+		return false
+	}
+	for i, e := range d.call.Args {
+		if !d.argument(i, e) {
+			return false
+		}
+	}
+	return true
+}
+
+// values determines what happens to the variables that the first part of an iteration assigns and
+// the second uses. It returns false if one cannot be kept.
+func (d *division) values() bool {
+	d.declared, d.copied = map[*check.Var]*ast.VarDecl{}, map[*check.Var]bool{}
+	for _, s := range d.before {
+		l, ok := s.(*ast.VarDecl)
+		if !ok {
+			continue
+		}
+		v := d.info.Defs[l]
+		d.declared[v] = l
+		d.copied[v] = d.again(l)
+		if !d.copied[v] && (d.second.reads[v] || d.second.writes[v]) {
+			d.kept = append(d.kept, l)
+		}
+	}
+	for v := range d.first.writes {
+		if d.whole.locals[v] || !d.whole.shared[v] || !d.second.reads[v] && !d.second.writes[v] {
+			continue
+		}
+		l, ok := v.Decl.(*ast.VarDecl)
+		if !ok {
+			return false
+		}
+		d.kept = append(d.kept, l)
+	}
+	sorting.Stable(d.kept, func(a, b *ast.VarDecl) int { return a.Name.Pos.Start - b.Name.Pos.Start })
+	return !slices.ContainsFunc(d.kept, func(l *ast.VarDecl) bool { return !d.keepable(l) })
+}
+
+// again reports whether a declaration has the same value if it is evaluated again: later in the
+// iteration, or before the loop for the same iteration.
+func (d *division) again(l *ast.VarDecl) bool {
+	if l.Init == nil || d.whole.writes[d.info.Defs[l]] {
+		return false
+	}
+	a := accessesOf(d.info, d.v, ast.Node(l))
+	if a.draws || a.calls {
+		return false
+	}
+	for v := range a.reads {
+		if v != d.v && !d.copied[v] && (d.whole.writes[v] || d.whole.locals[v]) {
+			return false
+		}
+	}
+	return true
+}
+
+// keepable reports whether an array can have a variable's values for all iterations.
+func (d *division) keepable(l *ast.VarDecl) bool {
+	if plain(l.Type) == nil {
+		return false
+	}
+	for _, e := range slices.Concat(l.Type.ArrayDims, l.Type.Sizes) {
+		if e == nil || !d.constant(e) {
+			return false
+		}
+	}
+	return true
+}
+
+// constant reports whether an expression has the same value before, in and after the loop, and at
+// the declarations of its variables.
+func (d *division) constant(e ast.Expr) bool {
+	for v := range accessesOf(d.info, d.v, e).reads {
+		data := v.Global && v.Block <= ast.TransformedData
+		if !data && d.assigned[v] || v == d.v || d.whole.locals[v] {
+			return false
+		}
+	}
+	return true
+}
+
+// invariant reports whether an expression has the same value in all iterations.
+func (d *division) invariant(e ast.Expr) bool {
+	for v := range accessesOf(d.info, d.v, e).reads {
+		if v == d.v || d.whole.writes[v] || d.whole.locals[v] {
+			return false
+		}
+	}
+	return true
+}
+
+// early reports whether an expression has its value of an iteration also before the loop.
+func (d *division) early(e ast.Expr) bool {
+	a := accessesOf(d.info, d.v, e)
+	for v := range a.reads {
+		if v != d.v && !d.copied[v] && (d.whole.writes[v] || d.whole.locals[v]) {
+			return false
+		}
+	}
+	return !a.draws
+}
+
+// sizeable reports whether an expression has its size of an iteration also before the loop, though
+// it may have another value.
+func (d *division) sizeable(e ast.Expr) bool {
+	if d.early(e) {
+		return true
+	}
+	ok := true
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Single:
+			ok = ok && d.early(n.X)
+			return false
+		case *ast.Range:
+			ok = ok && (n.From == nil || d.early(n.From)) && (n.To == nil || d.early(n.To))
+			return false
+		case *ast.Cond:
+			ok = ok && d.early(n.Cond)
+		case *ast.CallExpr:
+			c := d.info.Calls[n]
+			ok = ok && c != nil && c.Func == nil
+		case *ast.VarExpr:
+			v := d.info.Uses[n]
+			switch l := d.declared[v]; {
+			case v == nil:
+				ok = false
+			case v.Type.Scalar() == types.Int && v.Type.Dims == 0:
+				ok = ok && d.early(n)
+			case l != nil && !d.copied[v]:
+				ok = ok && plain(l.Type) != nil && d.known(l)
+			case l == nil && d.whole.locals[v]:
+				ok = false
+			}
+		}
+		return ok
+	}, nil)
+	return ok
+}
+
+// span returns the range if an expression is a slice of something that all iterations share, and
+// the range is known before the loop.
+func (d *division) span(e ast.Expr) (x *ast.IndexExpr, of *ast.Range) {
+	x, ok := ast.Unparen(e).(*ast.IndexExpr)
+	if !ok || len(x.Indices) != 1 || !d.invariant(x.X) {
+		return nil, nil
+	}
+	of, ok = x.Indices[0].(*ast.Range)
+	if !ok || of.From == nil || of.To == nil || of.Row || !d.early(of.From) || !d.early(of.To) {
+		return nil, nil
+	}
+	return x, of
+}
+
+// element returns x if an expression is x[s], where s is the loop's variable and all iterations
+// share x.
+func (d *division) element(e ast.Expr) ast.Expr {
+	x, ok := ast.Unparen(e).(*ast.IndexExpr)
+	if !ok || len(x.Indices) != 1 || !d.whole.own(x) || !d.invariant(x.X) {
+		return nil
+	}
+	return x.X
+}
+
+// argument reports whether the arguments of all iterations can be one of the batch.
+func (d *division) argument(i int, e ast.Expr) bool {
+	if d.batch.Roles[i] == types.BatchSame {
+		return d.invariant(e)
+	}
+	t := d.info.Types[e].Type
+	if d.batch.Roles[i] == types.BatchRecords {
+		x, _ := d.span(e)
+		return x != nil || i != d.batch.Len || d.sizeable(e)
+	}
+	if d.invariant(e) || d.element(e) != nil && t.Dims == 1 {
+		return true
+	}
+	if _, of := d.span(e); of != nil && d.sameSpan(of) {
+		return true
+	}
+	m := d.info.Calls[d.call].Match
+	if m.DataOnly != nil && m.DataOnly[i] && d.v.Block != ast.GeneratedQuantities {
+		return false // a local variable of reals is not data
+	}
+	return d.sizeable(e)
+}
+
+// sameSpan reports whether a range is that of the records.
+func (d *division) sameSpan(of *ast.Range) bool {
+	_, records := d.span(d.call.Args[d.batch.Len])
+	return records != nil && ast.Equal(of, records)
+}
+
+// plain returns a declared type without constraints and sizes; nil for tuples and others.
+func plain(t *ast.TypeExpr) *ast.TypeExpr {
+	out := *t
+	out.Bounds = nil
+	switch t.Elem {
+	case "int", "real", "complex", "vector", "row_vector", "matrix", "complex_vector", "complex_row_vector", "complex_matrix":
+	case "ordered", "positive_ordered", "simplex", "unit_vector", "sum_to_zero_vector":
+		out.Elem = "vector"
+	case "corr_matrix", "cov_matrix", "cholesky_factor_corr":
+		out.Elem, out.Sizes = "matrix", []ast.Expr{t.Sizes[0], t.Sizes[0]}
+	default:
+		return nil
+	}
+	return &out
+}
