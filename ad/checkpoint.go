@@ -191,14 +191,14 @@ func (l *Layout) follow(in []bool, kept []Ref) (results []bool, ok bool) {
 
 // Checkpointable reports whether a derivative that needs the value of r should read a copy that the
 // scan keeps instead of recomputing the value. This holds for results of while loops, which may
-// take many trips, and for elements of arrays, because recomputing these needs a copy of the array
-// for each step.
+// take many trips, for elements of arrays, because recomputing these needs a copy of the array for
+// each step, and for arrays of exponentials.
 func (g *Graph) Checkpointable(r Ref) bool {
 	n := &g.Nodes[r]
 	if n.Op == OpUnlane {
 		n = &g.Nodes[n.Args[0]]
 	}
-	return g.leftByLoop(n) || g.readsElements(r)
+	return g.leftByLoop(n) || g.readsElements(r) || n.Op == OpExp && n.Type.Total() >= minSparse
 }
 
 // leftByLoop reports whether a node is a result of a loop whose number of trips is known only at

@@ -146,3 +146,50 @@ func compareProjected(t *testing.T, what string, ms [2]*Model, at []float64, siz
 		}
 	}
 }
+
+// TestProjectWide checks regressions with so many columns that the triangle is cut into blocks: on
+// both sides of the numbers of columns and rows from which it is, and with data in several blocks.
+func TestProjectWide(t *testing.T) {
+	const text = `data { int N, D; matrix[N, D] x; vector[N] y; }
+parameters { real a; vector[D] b; real<lower=0> s; }
+model { y ~ normal(a + x * b, s); }`
+	for _, c := range []struct {
+		rows, columns int
+		short         bool
+	}{{93, 45, false}, {94, 45, true}, {55, 46, false}, {56, 46, true}, {57, 47, true}, {150, 70, true}, {1100, 62, true}} {
+		rng := rand.New(rand.NewPCG(uint64(c.rows), uint64(c.columns)))
+		x, y := make([][]float64, c.rows), make([]float64, c.rows)
+		for i := range x {
+			for range c.columns {
+				x[i] = append(x[i], rng.NormFloat64())
+			}
+			y[i] = 3 + x[i][0] - x[i][c.columns-1] + rng.NormFloat64()
+		}
+		values := map[string]any{"N": c.rows, "D": c.columns, "x": x, "y": y}
+		var lp [2]float64
+		var grad [2][]float64
+		at := make([]float64, c.columns+2)
+		for i := range at {
+			at[i] = rng.NormFloat64()
+		}
+		for k, without := range [][]string{nil, {"project"}} {
+			m := boundWith(t, text, values, BindOptions{Without: without})
+			if k == 0 && rows(m, c.rows) == c.short {
+				t.Errorf("%d × %d: a value of all rows: %v", c.rows, c.columns, c.short)
+			}
+			grad[k] = make([]float64, len(at))
+			var err error
+			if lp[k], err = m.LogDensityGrad(at, grad[k]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !(math.Abs(lp[0]-lp[1]) <= 1e-12*math.Abs(lp[1])) {
+			t.Errorf("%d × %d: the log density is %v, without the pass %v", c.rows, c.columns, lp[0], lp[1])
+		}
+		for i, d := range grad[0] {
+			if !(math.Abs(d-grad[1][i]) <= 1e-11*math.Abs(lp[1])) {
+				t.Errorf("%d × %d: derivative %d is %v, without the pass %v", c.rows, c.columns, i, d, grad[1][i])
+			}
+		}
+	}
+}

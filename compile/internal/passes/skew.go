@@ -14,11 +14,13 @@ import (
 // At wavefront t, the lane of row i computes the cell in column t - slope·i. If there is no such
 // column, it computes the first cell of the table again, which reads nothing that the scan wrote,
 // and nothing reads its value. So every number that a lane computes is one that the table has.
+//
+// If cells depend only on earlier rows, the lanes are the cells of a row (rowwise).
 func skew(g *ad.Graph) *ad.Graph {
 	if !has(g, ad.OpScan) {
 		return g
 	}
-	found := map[ad.Ref]*skewing{}
+	found := map[ad.Ref]lanedSteps{}
 	for i, live := range g.Live(g.Outputs, true) {
 		if live && g.Nodes[i].Op == ad.OpScan {
 			if t := tableOf(g, ad.Ref(i)); t != nil {
@@ -42,6 +44,14 @@ func skew(g *ad.Graph) *ad.Graph {
 	})
 }
 
+// lanedSteps is a scan several steps of which are lanes of one step of another scan.
+type lanedSteps interface {
+	// scan adds the other scan, with the arguments of the old one.
+	scan(g *ad.Graph, args []ad.Ref) ad.Ref
+	// result returns result k of the old scan.
+	result(g *ad.Graph, scan ad.Ref, args []ad.Ref, k int) ad.Ref
+}
+
 // skewing is a scan over the cells of a table.
 type skewing struct {
 	s             *ad.Scan
@@ -54,11 +64,12 @@ type skewing struct {
 	border map[int]int    // streams that are read only where one of these streams is not 0
 	whole  []bool         // chains whose values at all steps are results
 
-	outs int // kept values of the new scan
+	windows []window
+	scans   []ad.Ref // over the wavefronts of each window
 }
 
 // tableOf returns a scan over the cells of a table, or nil.
-func tableOf(g *ad.Graph, r ad.Ref) *skewing {
+func tableOf(g *ad.Graph, r ad.Ref) lanedSteps {
 	n := &g.Nodes[r]
 	s := n.Attr.(*ad.Scan)
 	body := s.Body
@@ -73,6 +84,9 @@ func tableOf(g *ad.Graph, r ad.Ref) *skewing {
 	}
 	if len(t.place) != s.Carries || !t.readers() {
 		return nil
+	}
+	if r := rowwiseOf(g, n, t); r != nil {
+		return r
 	}
 	// Cells that are read are a few rows up and near the same column.
 	for _, k := range t.read {
@@ -225,7 +239,13 @@ func (t *skewing) borders(g *ad.Graph, scan *ad.Node) bool {
 			delete(t.border, o)
 		}
 	}
-	// Which values are results at all steps?
+	t.findWhole(g, scan)
+	return true
+}
+
+// findWhole finds the chains whose values at all steps are results.
+func (t *skewing) findWhole(g *ad.Graph, scan *ad.Node) {
+	s := t.s
 	t.whole = make([]bool, len(t.chains))
 	for i, live := range g.Live(g.Outputs, true) {
 		if n := &g.Nodes[i]; live && n.Op == ad.OpResult && &g.Nodes[n.Args[0]] == scan {
@@ -235,7 +255,6 @@ func (t *skewing) borders(g *ad.Graph, scan *ad.Node) bool {
 			}
 		}
 	}
-	return true
 }
 
 // offset returns how many rows up and columns to the left a carried value was made.
@@ -273,33 +292,59 @@ func (t *skewing) depths() (fronts []int, rows int) {
 	return fronts, rows
 }
 
-// scan adds the scan over wavefronts. Its carried values are, for each chain, the values of the
-// last wavefronts by row, after as many zeros as reads go up; its streams are those of the scan
-// over cells, and one that is not 0 where a lane has no cell.
+// scan adds the scans over wavefronts, one for each window. Their carried values are, for each
+// chain, the values of the last wavefronts by row, after those of as many rows as reads go up.
+// Their streams are those of the scan over cells, and one that is not 0 where a lane has no cell.
 func (t *skewing) scan(g *ad.Graph, args []ad.Ref) ad.Ref {
+	t.windows, t.scans = t.split(), nil
+	fronts, pad := t.depths()
+	size := 0
+	for _, n := range fronts {
+		size += n
+	}
+	before := window{}
+	for _, w := range t.windows {
+		start := make([]ad.Ref, size)
+		for i := range start {
+			zeros := func(n int) ad.Ref { return g.Broadcast(g.Const(0), []int{n}) }
+			if len(t.scans) == 0 {
+				start[i] = zeros(pad + w.width())
+				continue
+			}
+			start[i] = g.Slice(g.Final(t.scans[len(t.scans)-1], i), w.lo-before.lo, []int{pad + before.hi - w.lo})
+			if more := w.hi - before.hi; more > 0 {
+				start[i] = g.Concat(start[i], zeros(more))
+			}
+		}
+		t.scans = append(t.scans, t.within(g, args, w, start))
+		before = w
+	}
+	return t.scans[len(t.scans)-1]
+}
+
+// within adds the scan over the wavefronts of a window.
+func (t *skewing) within(g *ad.Graph, args []ad.Ref, win window, start []ad.Ref) ad.Ref {
 	s, from := t.s, t.s.Body
 	to := from.Sibling()
 	w := ad.NewRewriter(from, to)
-	rows := ad.Type{Shape: []int{t.rows}}
+	rows := ad.Type{Shape: []int{win.width()}}
 	fronts, pad := t.depths()
-	var start, streams, captures []ad.Ref
+	var streams, captures []ad.Ref
 	kept := make([][]ad.Ref, len(t.chains))
-	zeros := g.Broadcast(g.Const(0), []int{pad + t.rows})
 	for c := range t.chains {
 		for range fronts[c] {
-			kept[c] = append(kept[c], to.Input(ad.Type{Shape: []int{pad + t.rows}}))
-			start = append(start, zeros)
+			kept[c] = append(kept[c], to.Input(ad.Type{Shape: []int{pad + win.width()}}))
 		}
 	}
 	for k, in := range from.Inputs[s.Carries : s.Carries+s.Streams] {
 		x := to.Reshape(to.Lane(to.Input(rows)), from.Type(in).Shape)
 		w.Put(in, x)
-		streams = append(streams, t.stream(g, args, s.Carries+k))
+		streams = append(streams, t.stream(g, args, s.Carries+k, win))
 	}
 	idle := ad.None
 	if len(t.border) > 0 {
 		idle = to.Lane(to.Input(rows))
-		streams = append(streams, t.table(g, func(step int, in bool) float64 {
+		streams = append(streams, t.table(g, win, func(step int, in bool) float64 {
 			if in {
 				return 0
 			}
@@ -321,11 +366,11 @@ func (t *skewing) scan(g *ad.Graph, args []ad.Ref) ad.Ref {
 	}
 	for _, k := range t.read {
 		up, left := t.offset(k)
-		x := to.Slice(kept[t.place[k][0]][t.slope*up+left-1], pad-up, []int{t.rows})
+		x := to.Slice(kept[t.place[k][0]][t.slope*up+left-1], pad-up, rows.Shape)
 		w.Put(from.Inputs[k], to.Reshape(to.Lane(x), from.Type(from.Inputs[k]).Shape))
 	}
 	flat := func(r ad.Ref) ad.Ref {
-		return to.Reshape(to.Unlane(to.Spread(w.Reach(r), t.rows)), []int{t.rows})
+		return to.Reshape(to.Unlane(to.Spread(w.Reach(r), win.width())), rows.Shape)
 	}
 	var heads []ad.Ref
 	for c, d := range t.chains {
@@ -339,50 +384,48 @@ func (t *skewing) scan(g *ad.Graph, args []ad.Ref) ad.Ref {
 	for _, r := range from.Outputs[s.Carries:] {
 		to.Output(flat(r))
 	}
-	t.outs = s.Outs
+	outs := s.Outs
 	for c, x := range heads {
 		if t.whole[c] {
 			to.Output(x)
-			t.outs++
+			outs++
 		}
 	}
-	return g.DoScan(&ad.Scan{Body: to, Carries: len(start), Streams: len(streams), Outs: t.outs, Steps: t.fronts(), Limit: s.Limit, Finite: s.Finite},
+	return g.DoScan(&ad.Scan{Body: to, Carries: len(start), Streams: len(streams), Outs: outs, Steps: win.steps(), Limit: s.Limit, Finite: s.Finite},
 		slices.Concat(start, streams, captures))
 }
 
-// table returns a constant for each wavefront and row.
-func (t *skewing) table(g *ad.Graph, f func(step int, in bool) float64) ad.Ref {
-	v := g.Array(t.fronts() * t.rows)
+// table returns a constant for each wavefront and row of a window.
+func (t *skewing) table(g *ad.Graph, w window, f func(step int, in bool) float64) ad.Ref {
+	v := g.Array(w.lanes())
 	for k := range v {
-		v[k] = f(t.cell(k/t.rows, k%t.rows))
+		v[k] = f(t.cell(w.at(k)))
 	}
-	return g.ConstArray(ad.Type{Shape: []int{t.fronts(), t.rows}}, v)
+	return g.ConstArray(ad.Type{Shape: []int{w.steps(), w.width()}}, v)
 }
 
-// stream returns a stream of the scan over wavefronts.
-func (t *skewing) stream(g *ad.Graph, args []ad.Ref, k int) ad.Ref {
+// stream returns a stream of the scan over a window's wavefronts.
+func (t *skewing) stream(g *ad.Graph, args []ad.Ref, k int, w window) ad.Ref {
 	x := args[k]
 	if v, ok := g.Value(x); ok {
-		return t.table(g, func(step int, _ bool) float64 { return v[step] })
+		return t.table(g, w, func(step int, _ bool) float64 { return v[step] })
 	}
 	x = g.Reshape(x, []int{t.s.Steps})
-	shape := []int{t.fronts(), t.rows}
+	shape := []int{w.steps(), w.width()}
 	if m, ok := t.border[k]; ok { // few elements are read
 		mask, _ := g.Value(args[m])
 		var steps, at []int32
-		for f := range t.fronts() {
-			for row := range t.rows {
-				if step, in := t.cell(f, row); in && mask[step] != 0 {
-					steps, at = append(steps, int32(step)), append(at, int32(f*t.rows+row))
-				}
+		for p := range w.lanes() {
+			if step, in := t.cell(w.at(p)); in && mask[step] != 0 {
+				steps, at = append(steps, int32(step)), append(at, int32(p))
 			}
 		}
 		some := elementsAt(g, x, steps)
 		return g.Scatter(some, ad.Index{Dims: []ad.Dim{{N: len(at), Table: at}}}, shape)
 	}
-	at := make([]int32, t.fronts()*t.rows)
+	at := make([]int32, w.lanes())
 	for p := range at {
-		step, _ := t.cell(p/t.rows, p%t.rows)
+		step, _ := t.cell(w.at(p))
 		at[p] = int32(step)
 	}
 	return g.Reshape(elementsAt(g, x, at), shape)
@@ -406,47 +449,72 @@ func elementsAt(g *ad.Graph, x ad.Ref, at []int32) ad.Ref {
 }
 
 // result returns result k of the scan over cells.
-func (t *skewing) result(g *ad.Graph, scan ad.Ref, args []ad.Ref, k int) ad.Ref {
+func (t *skewing) result(g *ad.Graph, _ ad.Ref, args []ad.Ref, k int) ad.Ref {
 	s := t.s
-	fronts, pad := t.depths()
 	if k >= 2*s.Carries {
 		k -= 2 * s.Carries
-		return t.cells(g, g.Kept(scan, k), s.Body.Type(s.Body.Outputs[s.Carries+k]).Shape)
+		return t.cells(g, k, s.Body.Type(s.Body.Outputs[s.Carries+k]).Shape)
 	}
-	c, before := t.place[k%s.Carries][0], t.place[k%s.Carries][1]
-	shape := s.Body.Type(s.Body.Inputs[k%s.Carries]).Shape
-	first, out := 0, s.Outs
+	c := t.place[k%s.Carries][0]
+	if t.whole[c] {
+		return t.fromWhole(g, args, k, t.cells(g, t.wholeOut(c), nil))
+	}
+	fronts, pad := t.depths()
+	first := 0
 	for i := range c {
 		first += fronts[i]
-		if t.whole[i] {
+	}
+	last := len(t.windows) - 1
+	return g.Slice(g.Final(t.scans[last], first), pad+t.windows[last].width()-1, s.Body.Type(s.Body.Inputs[k%s.Carries]).Shape)
+}
+
+// wholeOut returns the index of the kept value that has a chain's values at all steps.
+func (t *skewing) wholeOut(chain int) int {
+	out := t.s.Outs
+	for c := range chain {
+		if t.whole[c] {
 			out++
 		}
 	}
-	if !t.whole[c] {
-		return g.Slice(g.Final(scan, first), pad+t.rows-1, shape)
-	}
-	var parts []ad.Ref // the oldest first
-	for _, carry := range slices.Backward(t.chains[c]) {
+	return out
+}
+
+// before returns the values of a chain before the scan, the oldest first.
+func (t *skewing) before(g *ad.Graph, args []ad.Ref, chain int) (parts []ad.Ref) {
+	for _, carry := range slices.Backward(t.chains[chain]) {
 		parts = append(parts, g.Reshape(args[carry], []int{1}))
 	}
-	whole := g.Concat(append(parts, t.cells(g, g.Kept(scan, out), nil))...)
+	return parts
+}
+
+// fromWhole returns a final carried value, or a history, from the values of its chain at all steps.
+func (t *skewing) fromWhole(g *ad.Graph, args []ad.Ref, k int, values ad.Ref) ad.Ref {
+	s := t.s
+	c, before := t.place[k%s.Carries][0], t.place[k%s.Carries][1]
+	shape := s.Body.Type(s.Body.Inputs[k%s.Carries]).Shape
+	parts := t.before(g, args, c)
 	from := len(parts) - before
+	whole := g.Concat(append(parts, values)...)
 	if k < s.Carries {
 		return g.Slice(whole, from+s.Steps, shape)
 	}
 	return g.Slice(whole, from, append([]int{s.Steps}, shape...))
 }
 
-// cells returns the values by step, of values by wavefront and row.
-func (t *skewing) cells(g *ad.Graph, x ad.Ref, shape []int) ad.Ref {
+// cells returns by step what the scans over wavefronts keep as output k.
+func (t *skewing) cells(g *ad.Graph, k int, shape []int) ad.Ref {
 	at := make([]int32, t.s.Steps)
-	for f := range t.fronts() {
-		for row := range t.rows {
-			if step, in := t.cell(f, row); in {
-				at[step] = int32(f*t.rows + row)
+	var parts []ad.Ref
+	before := 0
+	for i, w := range t.windows {
+		for p := range w.lanes() {
+			if step, in := t.cell(w.at(p)); in {
+				at[step] = int32(before + p)
 			}
 		}
+		before += w.lanes()
+		parts = append(parts, g.Reshape(g.Kept(t.scans[i], k), []int{w.lanes()}))
 	}
-	x = g.Gather(g.Reshape(x, []int{t.fronts() * t.rows}), ad.Index{Dims: []ad.Dim{{N: len(at), Table: at}}})
+	x := g.Gather(g.Concat(parts...), ad.Index{Dims: []ad.Dim{{N: len(at), Table: at}}})
 	return g.Reshape(x, append([]int{t.s.Steps}, shape...))
 }
