@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/ppl-lang/ppl/internal/short"
 )
 
 // cut leaves the first n records.
@@ -19,7 +21,8 @@ func (c *eventCase) cut(n int) {
 }
 
 // TestCoupled compares systems that a compartment model drives, whose closed form is used, with the
-// same equations written as one system, for random schedules: values and derivatives.
+// same equations written as one system, for random schedules: values and derivatives. A third of
+// them, with each model and each solver, is due each day.
 func TestCoupled(t *testing.T) {
 	program := eventPrograms(t)
 	const functions = `functions {
@@ -75,6 +78,9 @@ func TestCoupled(t *testing.T) {
 		}
 		for i := range c.Y {
 			c.Y[i] = make([]float64, states)
+		}
+		if !short.Turn(k/4, 3) {
+			continue
 		}
 		solver := []string{"rk45", "bdf"}[k/2%2]
 		calls := []string{"pmx_solve_" + solver + "(" + model + ", " + fmt.Sprint(states) + ", " + further,
@@ -223,7 +229,7 @@ model { target += `
 
 // TestEffectCompartments compares models with an effect compartment in closed form with the matrix
 // exponential, for random schedules: values and derivatives. In every third one, rates are equal.
-// Half of them are also solved as groups.
+// Half of them are also solved as groups. A fifth, of all these kinds, is due each day.
 func TestEffectCompartments(t *testing.T) {
 	program := eventPrograms(t)
 	matrices := map[string]string{
@@ -266,6 +272,9 @@ func TestEffectCompartments(t *testing.T) {
 		}
 		for i := range c.Y {
 			c.Y[i] = make([]float64, states)
+		}
+		if !short.Turn(k/12, 5) {
+			continue
 		}
 		var want []float64
 		calls := []string{"pmx_solve_linode(" + events + ", K, biovar, tlag)", "pmx_solve_" + model + "cpt_effcpt(" + events + ", theta, biovar, tlag)"}

@@ -19,9 +19,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// TestRandomPrograms compares the evaluators on random programs. By default these are the same ones
-// every time. If PPL_RANDOM_PROGRAMS is a duration, such as 10m, new programs are compared for that
-// time; PPL_RANDOM_SEED may set the first seed.
+// TestRandomPrograms compares the evaluators on random programs: by default, on a fifth of a fixed
+// number of programs, another one each day. If PPL_RANDOM_PROGRAMS is a duration, such as 10m, new
+// programs are compared for that time; PPL_RANDOM_SEED may set the first seed.
 func TestRandomPrograms(t *testing.T) {
 	limit, first, count := time.Hour, uint64(1), uint64(short.Of(80, 7))
 	if s := os.Getenv("PPL_RANDOM_PROGRAMS"); s != "" {
@@ -44,6 +44,9 @@ func TestRandomPrograms(t *testing.T) {
 	programs, notCompared := 0, 0
 	reasons := map[string]int{}
 	for begin, seed := time.Now(), first; time.Since(begin) < limit && seed < first+count; seed++ {
+		if limit == time.Hour && os.Getenv("PPL_RANDOM_SEED") == "" && !short.Turn(int(seed), 5) {
+			continue
+		}
 		p := proggen.New(seed)
 		set, err := data.ParseJSON("data.json", []byte(p.Data))
 		if err != nil {
@@ -85,7 +88,7 @@ func TestRandomPrograms(t *testing.T) {
 // TestRandomModels compares the interpreter with the compiled program. The programs are random ones
 // in the style of statisticians, random sequences of statements, and mutants of models and of the
 // examples. The reference evaluator is compared on loops over the rows of one data set and on
-// pieces of everyday Stan. The programs are the same every time;
+// pieces of everyday Stan. A fifth of a fixed number of programs is due each day;
 // compile/internal/cmd/randomprograms compares any number of others.
 func TestRandomModels(t *testing.T) {
 	models, drawn, mutants, rows, idioms := uint64(short.Of(250, 14)), uint64(short.Of(120, 8)), uint64(short.Of(60, 6)), uint64(short.Of(60, 6)), uint64(short.Of(40, 6))
@@ -98,13 +101,18 @@ func TestRandomModels(t *testing.T) {
 		}
 		total.Add(rep)
 	}
+	due := func(seed uint64) bool { return short.Turn(int(seed), 5) }
 	for seed := range models {
-		p := proggen.NewModel(seed)
-		run(p.Text, p.Data, seed)
+		if due(seed) {
+			p := proggen.NewModel(seed)
+			run(p.Text, p.Data, seed)
+		}
 	}
 	for seed := range drawn {
-		p := proggen.NewStatements(seed)
-		run(p.Text, p.Data, seed)
+		if due(seed) {
+			p := proggen.NewStatements(seed)
+			run(p.Text, p.Data, seed)
+		}
 	}
 	fast := func(p proggen.Program) {
 		t.Helper()
@@ -115,12 +123,19 @@ func TestRandomModels(t *testing.T) {
 		total.Add(rep)
 	}
 	for seed := range rows {
-		fast(proggen.NewRows(seed))
+		if due(seed) {
+			fast(proggen.NewRows(seed))
+		}
 	}
 	for seed := range idioms {
-		fast(proggen.NewIdioms(seed))
+		if due(seed) {
+			fast(proggen.NewIdioms(seed))
+		}
 	}
 	for seed := models; seed < models+mutants; seed++ {
+		if !due(seed) {
+			continue
+		}
 		p := proggen.NewModel(seed)
 		if text, ok := contest.Mutate(p.Text, seed); ok {
 			run(text, p.Data, seed)
@@ -128,13 +143,16 @@ func TestRandomModels(t *testing.T) {
 	}
 	for _, example := range smallExamples(t) {
 		for seed := range mutants / 6 {
+			if !due(seed) {
+				continue
+			}
 			if text, ok := contest.Mutate(example[0], seed); ok {
 				run(text, example[1], seed)
 			}
 		}
 	}
 	t.Logf("points: %d compared, %d rejected, %d ill-conditioned", total.Compared, total.Rejected, total.Vague)
-	if total.Compared < int(models) {
+	if total.Compared < int(models)/5 {
 		t.Errorf("only %d points were compared", total.Compared)
 	}
 }
@@ -176,7 +194,7 @@ func TestWrittenPrograms(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal("no programs", err)
 	}
-	for _, file := range files {
+	for _, file := range short.Turns(3, files) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".model"), func(t *testing.T) {
 			text, set := withData(t, file)
 			expectAgreement(t, text, file, set, short.Of(4, 1))

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/internal/short"
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
@@ -113,7 +114,7 @@ func TestEvents(t *testing.T) {
 	lines := bufio.NewScanner(bytes.NewReader(eventCases))
 	lines.Buffer(nil, 1<<20)
 	for k := 0; lines.Scan(); k++ {
-		if testing.Short() && k%6 != 0 && k != 50 {
+		if testing.Short() && k%6 != 0 && k != 50 || !short.Turn(k, 5) {
 			continue
 		}
 		var c eventCase
@@ -435,6 +436,9 @@ func TestRandomEvents(t *testing.T) {
 		c := randomEvents(rng, k)
 		if testing.Short() && k > 12 {
 			break
+		}
+		if !short.Turn(k/40, 5) { // in 40 there is each form
+			continue
 		}
 		type form struct {
 			call string

@@ -30,7 +30,11 @@ type tests struct{ m *testing.M }
 func (t tests) Run() int {
 	flag.Parse()
 	brief.Tune()
-	return t.m.Run()
+	code := t.m.Run()
+	if code != 0 {
+		brief.Report()
+	}
+	return code
 }
 
 // commands are the programs that scripts may run.

@@ -40,11 +40,13 @@ func Every[T any](k int, cases []T) []T {
 	return some
 }
 
-// Main is the body of a TestMain: it calls Tune and runs the tests.
+// Main is the body of a TestMain: it calls Tune, runs the tests and calls Report if one has failed.
 func Main(m *testing.M) {
 	flag.Parse()
 	Tune()
-	m.Run()
+	if m.Run() != 0 {
+		Report()
+	}
 }
 
 // Tune lets the garbage collector run less often, and switches the memory profile off unless the
