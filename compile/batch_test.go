@@ -207,8 +207,12 @@ functions {
 
 // TestBatches compares loops over subjects with the same program whose calls are left apart.
 func TestBatches(t *testing.T) {
-	set := subjects(t, 5)
-	for _, c := range batched {
+	few, many := subjects(t, 5), subjects(t, 20) // the schedule has two loops for 20 subjects
+	for i, c := range batched {
+		set := few
+		if i == 0 {
+			set = many
+		}
 		text := batchedFunctions + subjectsData + sliced.Replace(c.text)
 		var values [2][]float64
 		for i, apart := range []bool{false, true} {
