@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/model"
@@ -53,7 +54,25 @@ func (s *State) Best() (value int, probability float64) {
 // averages over the draws of exact probabilities given the other parameters, and so more precise
 // than the shares of the values among the draws. At each draw it also finds the most likely
 // configuration of all discrete parameters together. The one that is so most often is returned.
+//
+// Discrete parameters without an upper bound have as many values as some draw needs.
 func StatesOf(ctx context.Context, f *fit.Fit, parallel int) (*States, error) {
+	doubled := 0
+	for {
+		s, err := statesOf(ctx, f, parallel, doubled)
+		if err != nil || s.Failed == 0 {
+			return s, err
+		}
+		more, ok := compile.NeedsDoubled(s.Reason)
+		if !ok || more <= doubled {
+			return s, nil
+		}
+		doubled = more
+	}
+}
+
+// statesOf is StatesOf with as many values, doubled so many times.
+func statesOf(ctx context.Context, f *fit.Fit, parallel, doubled int) (*States, error) {
 	m, values, err := fitted(f)
 	if err != nil {
 		return nil, err
@@ -62,7 +81,9 @@ func StatesOf(ctx context.Context, f *fit.Fit, parallel int) (*States, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := d.BindContext(ctx, values, f.Binding())
+	o := f.Binding()
+	o.Doubled = doubled
+	p, err := d.BindContext(ctx, values, o)
 	if err != nil {
 		return nil, err
 	}

@@ -38,6 +38,12 @@ func (c *Comparer) Outputs(x []float64, rng *rand.Rand, allowed time.Duration) (
 	if bound.Generated == nil {
 		return nil, nil
 	}
+	if deeper, err := c.deeper(x); deeper != nil || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return deeper.Outputs(x, rng, allowed)
+	}
 	// The time to make the program does not count, since the run needs it anyway.
 	if _, err := c.m.made.generated.program(c.m, bound.Generated); err != nil {
 		return nil, err

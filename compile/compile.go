@@ -17,6 +17,7 @@
 //	                (internal/censor rewrites declarations of censored data, internal/batch loops
 //	                over subjects)
 //	discrete.go     programs with discrete parameters, which are summed out when data are known
+//	counts.go       those without an upper bound: points that need more values than others
 //	model.go        Bind, Model: log density, outputs
 //	missing.go      data with missing values: the program for the observed ones;
 //	                missingstan.go: the same as a program of Stan
@@ -83,6 +84,8 @@ type Program struct {
 
 	discrete *marginal.Split // nil: the program has no discrete parameters
 	ragged   bool            // the tree, which has no ragged variables any more, has their rows
+	level    int             // of the sums over counts, see marginal.Options
+	ladder   *ladder         // of models of other levels; nil: there are none yet
 
 	whole func() *ir.Program // the program to which ir leaves stiff systems; nil: it leaves none
 

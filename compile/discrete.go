@@ -76,8 +76,8 @@ func (p *Program) prepare(plain *ast.File, info *check.Info, o Options) diag.Lis
 }
 
 // summed returns the program without discrete parameters for known data.
-func (p *Program) summed(d *data.Set, o bind.Options) (*ir.Program, *marginal.Result, error) {
-	r, err := p.rewritten(d, o)
+func (p *Program) summed(d *data.Set, o bind.Options, doubled int) (*ir.Program, *marginal.Result, error) {
+	r, err := p.rewritten(d, o, doubled)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -86,6 +86,7 @@ func (p *Program) summed(d *data.Set, o bind.Options) (*ir.Program, *marginal.Re
 		return nil, nil, &Error{List: list.Errors()}
 	}
 	lowered := ir.Lower(r.Tree, info, stdlib.Language())
+	mark(lowered, r.Cuts)
 	named := slices.Clone(lowered.GeneratedQuantityVars)
 	for _, h := range r.Holes {
 		for _, v := range named {
@@ -102,12 +103,12 @@ func (p *Program) summed(d *data.Set, o bind.Options) (*ir.Program, *marginal.Re
 	return lowered, r, nil
 }
 
-func (p *Program) rewritten(d *data.Set, o bind.Options) (*marginal.Result, error) {
+func (p *Program) rewritten(d *data.Set, o bind.Options, doubled int) (*marginal.Result, error) {
 	known, err := bind.Read(p.discrete.IR(), d, o)
 	if err != nil {
 		return nil, err
 	}
-	r, err := p.discrete.Rewrite(known, o.Budget)
+	r, err := p.discrete.Rewrite(known, o.Budget, p.level+doubled)
 	if list := listOf(err); list != nil {
 		return nil, &Error{List: list}
 	}
@@ -122,7 +123,7 @@ func (p *Program) rewritten(d *data.Set, o bind.Options) (*marginal.Result, erro
 func (m *Model) Stan() string {
 	tree := m.written
 	if m.discrete != nil {
-		tree = m.discrete.Tree
+		tree = m.discrete.Unmarked()
 	}
 	if m.ragged {
 		tree = ragged.Empty(tree, m.empties())

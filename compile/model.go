@@ -37,6 +37,9 @@ type BindOptions struct {
 	// DefaultMemory. It bounds the memory that sizes and loops ask for. It does not count garbage
 	// that Go's collector has not freed yet.
 	Memory int64
+	// Doubled is the number of times that the number of values of discrete parameters without an
+	// upper bound is doubled at all points. Without it, points that need it have more values.
+	Doubled int
 	// Statements bounds the number of statements evaluated while binding, and in an interpreted
 	// evaluation. Each iteration of a loop counts its statements again. 0 is DefaultStatements.
 	Statements int64
@@ -56,10 +59,13 @@ type Model struct {
 	whole        func() *ir.Program // see Program
 	rest         *Model             // this clone's copy of made.rest
 	set          *data.Set          // the data, if whole is not nil
-	hasty, haste bool               // see SetHasty; a point was rejected for it
-	sparse       []passes.Sparse    // found by the passes before differentiation, for Explain
-	early        []PassEffect       // effects of the passes before differentiation, for Explain
-	density      *vm.Program        // nil: interpreted
+	ladder       *ladder            // shared by clones and by the models of all levels; nil: there are no counts
+	level        int
+	deep         map[int]*Model  // this clone's copies of the ladder's models
+	hasty, haste bool            // see SetHasty; a point was rejected for it
+	sparse       []passes.Sparse // found by the passes before differentiation, for Explain
+	early        []PassEffect    // effects of the passes before differentiation, for Explain
+	density      *vm.Program     // nil: interpreted
 	options      interp.Options
 	without      []string
 	asked        BindOptions    // the options given to Bind
@@ -138,7 +144,7 @@ func (p *Program) bindFirst(ctx context.Context, d *data.Set, o BindOptions, fau
 	options := bind.Options{Seed: o.Seed, Propto: !o.NoPropto, Jacobian: !o.NoJacobian, Print: prints.function(), Transforms: edition, Budget: budget}
 	program, discrete := p.ir, (*marginal.Result)(nil)
 	if p.discrete != nil {
-		program, discrete, err = p.summed(d, options)
+		program, discrete, err = p.summed(d, options, o.Doubled)
 	}
 	if err == nil {
 		program = complete(program, d)
@@ -154,6 +160,12 @@ func (p *Program) bindFirst(ctx context.Context, d *data.Set, o BindOptions, fau
 		asked: asked, fault: fault,
 		program: program, bound: bound, written: p.plain, censored: p.plain != p.tree, ragged: p.ragged, discrete: discrete, made: &made{}, without: o.Without, prints: prints, env: &ad.Env{Print: prints.function()}, curvature: &curvature{},
 		options: interp.Options{Propto: !o.NoPropto, Jacobian: !o.NoJacobian, Transforms: edition, Memory: o.Memory, Statements: o.Statements},
+	}
+	if discrete != nil && len(discrete.Cuts) > 0 {
+		if bound.Density == nil {
+			return nil, m.uncuttable()
+		}
+		m.ladder, m.level = newLadder(p, d, asked, fault), p.level+asked.Doubled
 	}
 	if p.whole != nil {
 		m.whole, m.set = func() *ir.Program { return complete(p.whole(), d) }, d
@@ -175,7 +187,7 @@ func (p *Program) bindFirst(ctx context.Context, d *data.Set, o BindOptions, fau
 		return m, err
 	}
 	ofDensity := fault.Of(false)
-	w := &work{graph: planted.After(ofDensity, planted.Bind, bound.Density)}
+	w := &work{graph: planted.After(ofDensity, planted.Bind, bound.Density), cuts: marked(discrete)}
 	defer func() { graph = w.graph }()
 	if err := w.differentiate(passes.Options{Without: o.Without, Fault: ofDensity, Trace: func(s *passes.Step) {
 		m.early, m.sparse = append(m.early, effect(s)), append(m.sparse, s.Sparse...)
@@ -234,7 +246,7 @@ func (m *Model) CloneDensity() interface {
 func (m *Model) Clone() *Model {
 	c := *m
 	c.machine, c.constr, c.gen, c.joint, c.curves, c.workers, c.rest = nil, nil, nil, nil, nil, 0, nil
-	c.hasty, c.haste = false, false
+	c.hasty, c.haste, c.deep = false, false, nil
 	if m.density != nil {
 		c.machine = m.density.New()
 	}
@@ -270,6 +282,10 @@ func (m *Model) SetWorkers(n int) {
 	m.workers = n
 	if m.rest != nil {
 		m.rest.SetWorkers(n)
+	}
+	for _, d := range m.deep { // m is among its own
+		d.workers = n
+		d.machine.SetWorkers(n)
 	}
 	for _, mc := range []*vm.Machine{m.machine, m.joint} {
 		if mc != nil {
@@ -307,7 +323,7 @@ func (m *Model) LogDensityGrad(x, grad []float64) (float64, error) {
 	}
 	lp, err := m.machine.Gradient(m.env, x, grad)
 	if err != nil {
-		rest, err := m.goOn(m.rejection(err))
+		rest, err := m.further(m.rejection(err))
 		if rest != nil {
 			return rest.LogDensityGrad(x, grad)
 		}
@@ -366,6 +382,9 @@ func (m *Model) rejection(err error) error {
 	}
 	if m.left(r) {
 		r.Err = errStiff
+	}
+	if m.beyond(r) {
+		r.Err = cutError{r.Err, m.discrete.Level(r.Err.Error())}
 	}
 	return r
 }
@@ -443,7 +462,11 @@ func (m *Model) generate(env *ad.Env, x, dst []float64) error {
 		}
 		m.gen = p.New()
 	}
-	return m.orRest(m.outputs(m.gen, env, x, dst), func(r *Model) error { return r.generate(env, x, dst) })
+	err := m.outputs(m.gen, env, x, dst)
+	if err != nil && m.discrete != nil && m.discrete.Sized() {
+		return err // another level has another number of probabilities
+	}
+	return m.orRest(err, func(r *Model) error { return r.generate(env, x, dst) })
 }
 
 func (m *Model) outputs(mc *vm.Machine, env *ad.Env, x, dst []float64) error {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
+	"github.com/ppl-lang/ppl/compile/internal/marginal"
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 	"github.com/ppl-lang/ppl/compile/internal/vm"
 	"github.com/ppl-lang/ppl/internal/planted"
@@ -30,8 +31,13 @@ func pipeline() []stage {
 		}},
 		{"differentiate", true, func(w *work, _ passes.Options) error {
 			g := w.graph
-			for _, r := range g.Grad(g.Outputs[0], g.Inputs...) {
+			grads := g.Grad(g.Outputs[0], g.Inputs...)
+			marks := len(g.Inputs) - len(w.cuts)
+			for _, r := range grads[:marks] {
 				g.Output(r)
+			}
+			if len(w.cuts) > 0 {
+				w.graph = cutAt(g, grads[marks:], w.cuts)
 			}
 			return nil
 		}},
@@ -49,6 +55,7 @@ func pipeline() []stage {
 // work holds the forms of a program as it passes through the pipeline.
 type work struct {
 	graph   *ad.Graph
+	cuts    []*marginal.Cut // the last inputs of the graph are their marks, before it is differentiated
 	nest    *loopnest.Program
 	program *vm.Program
 }

@@ -62,8 +62,8 @@ func (m *Model) goOn(err error) (*Model, error) {
 }
 
 // SetHasty makes later evaluations by m, not by clones, reject points where differential equations
-// are stiff, or ends that. It reports whether such a point was rejected since the last call. It
-// implements infer.Hasty.
+// are stiff, or where counts need more values than at other points; or ends that. It reports
+// whether such a point was rejected since the last call. It implements infer.Hasty.
 func (m *Model) SetHasty(hasty bool) (rejected bool) {
 	rejected, m.hasty, m.haste = m.haste, hasty, false
 	return rejected
@@ -71,7 +71,7 @@ func (m *Model) SetHasty(hasty bool) (rejected bool) {
 
 // orRest is goOn for evaluations that may allocate.
 func (m *Model) orRest(err error, again func(*Model) error) error {
-	rest, err := m.goOn(err)
+	rest, err := m.further(err)
 	if rest != nil {
 		return again(rest)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/draws"
@@ -75,6 +76,43 @@ func (f *Fit) slowly() []diagnose.Finding {
 		First:   "the draws are right; please report the model",
 		Advice:  "The draws are right, but took longer. This is a fault of ppl, not of your model: please report it with the model.",
 	}}
+}
+
+// Counts lists the integer parameters without an upper bound, as the run has summed them out.
+func (f *Fit) Counts() (out []folder.Count) {
+	if f.posterior == nil {
+		if f.record == nil {
+			return nil
+		}
+		return f.record.Cuts
+	}
+	for _, c := range f.posterior.Compiled().Cuts() {
+		out = append(out, folder.Count(c))
+	}
+	return out
+}
+
+// counted reports where the sums over counts were cut.
+func (f *Fit) counted() (out []diagnose.Finding) {
+	for _, c := range f.Counts() {
+		to := fmt.Sprintf("up to %d", c.Last)
+		if c.Deepest > c.Last {
+			to += fmt.Sprintf(", and up to %d at some points", c.Deepest)
+		}
+		finding := diagnose.Finding{
+			Code: "counts", Severity: diagnose.Note, Quantities: []string{c.Name},
+			Summary: fmt.Sprintf("%s has no upper bound and was summed %s: at every point, less than 1e-12 of the mass is beyond.", c.Name, to),
+			Brief:   fmt.Sprintf("%s was summed %s", c.Name, to),
+			First:   "less than 1e-12 of the mass is beyond, which was checked at every point",
+			Advice:  "This was checked at every point where the density was evaluated. It assumes that the probabilities fall at least as fast beyond the last value as before it.",
+		}
+		if c.Refused > 0 {
+			finding.Summary += fmt.Sprintf(" %d points that need too many values were rejected.", c.Refused)
+			finding.Advice += " Points that need too many values count as points of density 0. If there are many after warm-up, give the count an upper bound, or the parameters of its distribution tighter priors."
+		}
+		out = append(out, finding)
+	}
+	return out
 }
 
 // improper reports parameters without a prior that the data do not identify.

@@ -279,7 +279,7 @@ func (f *Fit) FindingsOf(rows []diagnose.Row) []diagnose.Finding {
 		events = slices.DeleteFunc(events, func(d diagnose.Finding) bool { return d.Code == infer.EventModes || d.Code == infer.EventLegs })
 	}
 	// Findings that explain others come first.
-	return slices.Insert(found, 0, slices.Concat(selfcheck.Findings(f.DensityCheck()), improper, events, f.failedQuantities(), f.slowly())...)
+	return slices.Insert(found, 0, slices.Concat(selfcheck.Findings(f.DensityCheck()), improper, events, f.failedQuantities(), f.slowly(), f.counted())...)
 }
 
 // noDraws replaces the advice about a run without draws if no chain has failed.

@@ -50,6 +50,7 @@ func (f *Fit) saved() (*folder.Record, *Fit, error) {
 		Options: map[string][]string{}, // a fit has no command line
 		Program: "ppl " + model.Version(), Model: p.Name(), Name: folder.BaseName(p.Name()), Seed: p.Options().Seed, StanCompat: p.Options().StanCompat, Legacy: p.Model().Options().Legacy,
 	}
+	r.Cuts = f.Counts()
 	r.Finish(f.Report, f.planFaults(), nil)
 	r.Density, r.Config = f.DensityCheck(), folder.ConfigOf(f.config)
 	return r, &Fit{Draws: f.Draws, Report: f.Report, posterior: p, config: f.config, started: f.started}, nil

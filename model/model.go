@@ -285,6 +285,10 @@ type BindOptions struct {
 	// density over them differ. "" selects the newest.
 	StanCompat string
 
+	// Doubled is the number of times that the number of values of discrete parameters without an
+	// upper bound is doubled, see [compile.BindOptions].
+	Doubled int
+
 	// Memory is the maximum number of bytes for binding, and for an evaluation of the posterior by
 	// one chain. A larger request is refused with the line that makes it. 0: half of the memory of
 	// the machine, or of the control group of the process.
@@ -353,7 +357,7 @@ func (m *Model) BindContext(ctx context.Context, values any, o BindOptions) (*Po
 	}
 	bound, err := m.program.BindContext(ctx, set, compile.BindOptions{
 		Memory:     memory,
-		Statements: o.Statements,
+		Statements: o.Statements, Doubled: o.Doubled,
 		Seed:       o.Seed,
 		NoPropto:   o.NoPropto,
 		NoJacobian: o.NoJacobian,

@@ -111,6 +111,8 @@ func randomPoints(p *model.Posterior, seed uint64, n int, stop func() error) ([]
 		return stop()
 	})
 	defer p.SetStop(stop)
+	p.Compiled().SetHasty(true)
+	defer p.Compiled().SetHasty(false)
 	for ; attempts < searchAttempts && len(points) < n && time.Since(began) < searchTime; attempts++ {
 		x := make([]float64, p.Dim())
 		for i := range x {

@@ -31,7 +31,8 @@ type explained struct {
 	// matrices of data, mostly zero, of which products with vectors leave out the zeros
 	Sparse []explainedSparse `json:"sparse"`
 	// how integer parameters are summed out, in the order of the sums
-	Discrete []explainedSum `json:"discrete"`
+	Discrete []explainedSum   `json:"discrete"`
+	Counts   []explainedCount `json:"counts"` // the integer parameters without an upper bound
 	// text of the program; empty if the log density is interpreted
 	Program string `json:"program"`
 }
@@ -56,6 +57,13 @@ type explainedSum struct {
 	// elements of the largest of these sums: the one that is summed out, then those that the sum
 	// depends on
 	Clique []string `json:"clique"`
+}
+
+// explainedCount is an integer parameter without an upper bound.
+type explainedCount struct {
+	Variable string `json:"variable"` // name of the parameter
+	Least    int64  `json:"least"`    // first value of the sums
+	Last     int64  `json:"last"`     // last value of the sums; at points where more than 1e-12 of the mass is beyond it, they have more
 }
 
 type explainedLine struct {
@@ -173,6 +181,9 @@ random point.`,
 			for _, d := range l.posterior.Compiled().Discrete() {
 				x.Discrete = append(x.Discrete, explainedSum(d))
 			}
+			for _, c := range l.posterior.Compiled().Cuts() {
+				x.Counts = append(x.Counts, explainedCount{c.Name, c.Least, c.Last})
+			}
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), x)
 			}
@@ -227,7 +238,7 @@ func explanation(e *compile.Explanation, sites []compile.Group) *explained {
 	x := &explained{
 		NS: number(e.NS), MemoryBytes: e.Memory, Program: e.Text,
 		Loops:   explainedLoops{e.Loops.Laned, e.Loops.Scanned, e.Loops.Carried, e.Loops.Iterated, e.Loops.Unrolled, e.Loops.Ifs, notNil(e.Loops.Notes), explainedPlans(e)},
-		Effects: []explainedSite{}, Lines: []explainedLine{}, Blocks: []explainedPart{}, Passes: []explainedPass{}, Discrete: []explainedSum{}, Sparse: []explainedSparse{},
+		Effects: []explainedSite{}, Lines: []explainedLine{}, Blocks: []explainedPart{}, Passes: []explainedPass{}, Discrete: []explainedSum{}, Counts: []explainedCount{}, Sparse: []explainedSparse{},
 	}
 	for _, s := range sites {
 		line := 0
@@ -319,6 +330,9 @@ func (x *explained) show(w io.Writer) error {
 		}
 		flush()
 		printMessage(w, "  given: the number of other elements that a sum depends on; its terms are counted for all their values")
+	}
+	for _, c := range x.Counts {
+		printMessage(w, "  %s has no upper bound: it is summed from %d to %d, and further where more than 1e-12 of the mass is beyond", c.Variable, c.Least, c.Last)
 	}
 
 	if len(x.Sparse) > 0 {

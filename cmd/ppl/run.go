@@ -325,7 +325,7 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 			if err := o.addGroups(limited, fit, shown.message); err != nil {
 				return err
 			}
-			o.made.Density = fit.DensityCheck()
+			o.made.Density, o.made.Cuts = fit.DensityCheck(), fit.Counts()
 			o.made.Finish(fit.Report, l.posterior.Compiled().Loops().Faults, nil)
 			complete = true
 			return writeRecord(o.made, o.out)
@@ -366,7 +366,7 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 	default:
 		full := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 		o.made.Finish(f.Report, l.posterior.Compiled().Loops().Faults, err)
-		o.made.Density = f.DensityCheck()
+		o.made.Density, o.made.Cuts = f.DensityCheck(), f.Counts()
 		if e := writeRecord(o.made, o.out); e != nil && !full {
 			err = errors.Join(err, e)
 		}

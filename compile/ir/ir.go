@@ -79,6 +79,7 @@ type Var struct {
 	Missing    bool        // data with elements that may be missing; its level is Param
 	Places     *Places     // of a parameter that consists of the missing elements of data; else nil
 	Ragged     *Ragged     // how the elements are divided into rows that differ in size; else nil
+	Marks      bool        // a local array of zeros; Density has derivatives by it, see package marginal
 
 	// For a leaf of a variable that is declared with a composite type; Whole is nil for other
 	// variables. The Name of a leaf is the member's name, such as t.2.1.

@@ -124,6 +124,8 @@ type Record struct {
 	// PlanFaults are the parts of the model that ppl interprets because of an error in ppl;
 	// see the finding "plan-fault".
 	PlanFaults []string `json:"plan_faults,omitempty"`
+	// Cuts are the sums over integer parameters without an upper bound.
+	Cuts []Count `json:"cuts,omitempty"`
 
 	// Density is the comparison of the log density with the reference evaluator; nil in records
 	// of older versions.
@@ -394,6 +396,15 @@ func (w *boundedWriter) Write(p []byte) (int, error) {
 		return 0, errTooLarge
 	}
 	return w.Writer.Write(p)
+}
+
+// Count is an integer parameter without an upper bound.
+type Count struct {
+	Name    string `json:"name"`              // name of the parameter
+	Least   int64  `json:"least"`             // first value of the sums
+	Last    int64  `json:"last"`              // last value of the sums at most points
+	Deepest int64  `json:"deepest"`           // last value at the points that needed most
+	Refused int    `json:"refused,omitempty"` // points, of all counts, that were rejected since they needed too many values
 }
 
 // Finish records the outcome of a run: the report of its chains, the parts of the model that are

@@ -56,16 +56,10 @@ func (c *checker) integers(d *ast.VarDecl, t types.Type) {
 	case c.block != ast.Parameters:
 	case t.Kind != types.Int:
 		c.report(diag.Errorf(diag.IntParameter, d.Type.Span(), "a parameter that is a tuple cannot have integers"), "", "declare the integers as a separate parameter")
-	case !hasBound(d.Type, "lower") || !hasBound(d.Type, "upper"):
-		missing := "a lower and an upper bound"
-		if hasBound(d.Type, "lower") {
-			missing = "an upper bound"
-		} else if hasBound(d.Type, "upper") {
-			missing = "a lower bound"
-		}
-		c.report(diag.Errorf(diag.IntParameter, d.Type.Span(), "an integer parameter needs %s", missing),
-			"It is summed out of the density, over the values between its bounds.",
-			"give it bounds that data decide, as in int<lower=1, upper=K>, or declare it real")
+	case !hasBound(d.Type, "lower"):
+		c.report(diag.Errorf(diag.IntParameter, d.Type.Span(), "an integer parameter needs a lower bound"),
+			"It is summed out of the density, over the values between its bounds, or over all values from the lower one on.",
+			"give it bounds that data decide, as in int<lower=1, upper=K> or int<lower=0>, or declare it real")
 	}
 }
 

@@ -69,11 +69,11 @@ const (
 	//	}
 	SizeNotData Code = "E0403"
 
-	// IntParameter: an integer parameter has no bounds, or a transformed parameter is an integer.
+	// IntParameter: an integer parameter has no lower bound, or is a transformed parameter.
 	//
 	// An integer parameter is summed out of the density: the bounds say which values the sum goes
-	// over. Give it both bounds, or declare it real. An integer among transformed parameters can be
-	// computed in generated quantities, or in braces.
+	// over. Give it a lower bound, and an upper one if there is one; or declare it real. An integer
+	// among transformed parameters can be computed in generated quantities, or in braces.
 	//
 	// Example:
 	//

@@ -29,6 +29,7 @@ type logDensity struct {
 	inModel bool
 
 	marking bool     // some densities are represented by inputs, see Information
+	marked  bool     // ir.Var.Marks are inputs
 	addends []addend // by statement
 }
 

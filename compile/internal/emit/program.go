@@ -213,8 +213,11 @@ func (pr *Program) Begin() error {
 	})
 }
 
-// Density returns the graph of the log density. Call it after Begin.
+// Density returns the graph of the log density. Call it after Begin. Behind the parameters, its
+// inputs are variables with ir.Var.Marks.
 func (pr *Program) Density() (g *ad.Graph, err error) {
+	pr.lp.marked = true
+	defer func() { pr.lp.marked = false }()
 	err = pr.complaints(func() { g = pr.endDensity() })
 	return g, err
 }

@@ -100,6 +100,9 @@ func (st *statements) declare(s *ir.Declare) {
 	if s.Init != nil {
 		init := st.ex.eval(s.Init)
 		st.mem.checkShape(s.Init.Span(), v.Name, c.shape, init.shape)
+		if v.Marks && st.lp.marked {
+			init.ref, init.lvl, init.param = st.b.root.g.Input(ad.Type{Shape: c.shape}), st.b.root, true
+		}
 		c.setWhole(st.arr.convert(init, c.typ))
 	}
 }

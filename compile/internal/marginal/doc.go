@@ -17,6 +17,7 @@
 //	trace.go    runs these statements with data only, to find the elements that each factor reads
 //	order.go    the order of elimination
 //	prune.go    values that data rule out
+//	cut.go      sums over counts, which have no upper bound
 //	group.go    isomorphic steps of the elimination
 //	selector.go factors that read an element through comparisons alone, as running sums
 //	emit.go     a loop for each group of steps: sums for the density, draws for each draw

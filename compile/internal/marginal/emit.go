@@ -17,6 +17,9 @@ type writer struct {
 	arrays map[string]string // names of index arrays, by content
 	stem   string            // of these names
 	tables []ast.Stmt        // their declarations, for transformed data
+
+	marks map[*unknown]string // the marks of counts, while the density is written; see Cut
+	bare  map[*unknown]bare
 }
 
 // counter is a loop variable that numbers rows, or factors of a list.
@@ -271,6 +274,13 @@ func (w *writer) terms(g *group, c counter, q clique, m messages, lp string) []a
 	before, terms, after, numbers, vectors := w.sums(g, c, q, m)
 	n := w.from1(q.hi[0], q.lo[0])
 	out := []ast.Stmt{w.declare(nil, "vector", []ast.Expr{n}, lp, nil)}
+	if each := len(terms) > 0 || len(numbers)+len(vectors) == 0; each {
+		if mark := w.mark(g, c, q, false); mark != nil {
+			terms = append(terms, mark)
+		}
+	} else if mark := w.mark(g, c, q, true); mark != nil {
+		vectors = append(vectors, mark)
+	}
 	if len(terms) > 0 || len(numbers)+len(vectors) == 0 {
 		body := append(before, w.assign(w.at(w.name(lp), w.from1(w.name(v), q.lo[0])), "=", w.sum(terms)))
 		out = append(out, w.loop(v, clone(q.lo[0], nil), clone(q.hi[0], nil), body...))
@@ -461,7 +471,12 @@ func (w *writer) density(target bool, by elimination) ([]ast.Stmt, messages) {
 			body := w.terms(g, c, q, m, lp)
 			sum := w.call(by.message, w.name(lp))
 			if rank == 0 {
-				return append(body, w.target(sum))
+				if w.bare[g.unknowns[0]].left == "" {
+					return append(body, w.target(sum))
+				}
+				all := w.p.names.fresh("all")
+				left := w.leaves(g, c, q, lp, w.name(all))
+				return slices.Concat(body, []ast.Stmt{w.declare(nil, "real", nil, all, sum), w.target(w.name(all))}, left)
 			}
 			to := w.message(m, q, around, c, column(g, func(r *row) int64 { return r.number }))
 			if over.name != "" && slices.Equal(over.size, m.width[rank]) {
@@ -563,6 +578,9 @@ func (w *writer) draws(by elimination) []ast.Stmt {
 			}
 			lp := w.p.names.fresh("lp")
 			body := w.terms(g, c, q, m, lp)
+			if w.p.o.Purpose != Probabilities {
+				body = append(body, w.checked(g, c, q, lp)...)
+			}
 			draw := by.value(w.builder, lp)
 			var value ast.Expr
 			if n, ok := q.lo[0].(*ast.IntLit); ok {

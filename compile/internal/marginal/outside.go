@@ -123,11 +123,13 @@ func (w *writer) belief(g *group, c counter, m, beyond messages) []ast.Stmt {
 	all, outer := w.p.names.fresh("whole"), w.p.names.fresh("outer")
 	lp := w.p.names.fresh("lp")
 	probable := w.p.o.Purpose == Probabilities
+	open := slices.ContainsFunc(g.rows, func(r row) bool { return w.p.open(r.clique[0]) })
 	var out []ast.Stmt
-	if probable {
+	if probable || open {
 		n := w.from1(q.hi[0], q.lo[0])
 		out = append(out, w.declare(nil, "vector", []ast.Expr{n}, lp, w.call("rep_vector", w.never(), clone(n, nil))))
-	} else {
+	}
+	if !probable {
 		out = append(out, w.declare(nil, "real", nil, all, w.never()))
 	}
 	// The outside messages of the steps behind begin with nothing.
@@ -209,16 +211,18 @@ func (w *writer) belief(g *group, c counter, m, beyond messages) []ast.Stmt {
 			return []ast.Stmt{add(to(), w.sum(others))}
 		})...)
 	}
-	sum := w.name(all)
-	if probable {
-		sum = w.at(w.name(lp), w.from1(q.values[0], q.lo[0]))
+	if probable || open {
+		body = append(body, add(w.at(w.name(lp), w.from1(q.values[0], q.lo[0])), w.sum(sums)))
 	}
-	body = append(body, add(sum, w.sum(sums)))
+	if !probable {
+		body = append(body, add(w.name(all), w.sum(sums)))
+	}
 	axes := make([]int, rank+1)
 	for k := range axes {
 		axes[k] = (k + 1) % (rank + 1) // the element's own values innermost
 	}
 	out = append(out, loops(axes, body)...)
+	out = append(out, w.checked(g, c, q, lp)...)
 	if probable {
 		return append(out, w.assignProbabilities(g, c, q, lp)...)
 	}

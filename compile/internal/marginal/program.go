@@ -28,13 +28,14 @@ func (e *Error) Error() string {
 
 // unknown is a declared discrete parameter, or a variable of the data with missing elements.
 type unknown struct {
-	id    int
-	name  string
-	v     *check.Var
-	decl  *ast.VarDecl
-	shape []int
-	first int   // the number of its first element
-	least int64 // the lowest bound of the elements
+	id      int
+	name    string
+	v       *check.Var
+	decl    *ast.VarDecl
+	shape   []int
+	first   int   // the number of its first element
+	least   int64 // the lowest bound of the elements
+	counted bool  // it has no upper bound
 
 	holes *holes // of data: which of the cells are elements; nil: all of them
 }
@@ -62,6 +63,7 @@ func (u *unknown) at(cell int) (e int, value int64, ok bool) {
 type element struct {
 	of     *unknown
 	lo, hi int64
+	cut    bool // larger values than hi are possible
 }
 
 func (e element) size() int64 { return e.hi - e.lo + 1 }
@@ -275,6 +277,12 @@ func (p *program) unknownsOf() error {
 				hi = ints
 			}
 		}
+		if u.counted = hi == nil; u.counted {
+			hi = make([]int64, n)
+			for i := range hi {
+				hi[i] = lo[i] + provisional - 1
+			}
+		}
 		cells := n
 		if u.v.Missing {
 			u.holes = p.holesOf(u)
@@ -285,7 +293,7 @@ func (p *program) unknownsOf() error {
 			if u.holes != nil {
 				i = u.holes.cells[k]
 			}
-			e := element{of: u, lo: lo[i], hi: hi[i]}
+			e := element{of: u, lo: lo[i], hi: hi[i], cut: u.counted}
 			if e.size() < 1 {
 				return p.errorf(diag.DiscreteParameter, d.Name.Span(), "`%s` has no value: its lower bound is %d and its upper bound is %d", "", "check the data that decide the bounds",
 					p.nameOf(u, i), e.lo, e.hi)

@@ -70,17 +70,28 @@ func (p *program) prune(patterns []*pattern) {
 		for lo < hi && no[hi] {
 			hi--
 		}
+		if el.cut {
+			// Data bound it. A few impossible values at the end may be a gap between others.
+			if len(no)-1-hi >= max(fewestValues/2, len(no)/4) {
+				el.cut = false
+			} else {
+				hi = len(no) - 1
+			}
+		}
 		if lo < hi || !no[lo] { // otherwise the density is 0
 			el.lo, el.hi = el.lo+int64(lo), el.lo+int64(hi)
 		}
 	}
 }
 
-// deniable reports whether factors of a pattern may rule values out.
+// deniable reports whether factors of a pattern may rule values out of the sums.
 func (p *program) deniable(pat *pattern) bool {
-	if pat.tagged() { // the density of the others has to know the values that the observation rules out
-		return false
-	}
+	// The density of the others has to know the values that an observation rules out.
+	return !pat.tagged() && p.denies(pat)
+}
+
+// denies reports whether factors of a pattern may be 0 at values of their element.
+func (p *program) denies(pat *pattern) bool {
 	found := false
 	for _, s := range pat.leaf.code {
 		ast.Inspect(s, func(n ast.Node) bool {
@@ -171,6 +182,11 @@ func (d *denial) never(s ast.Stmt) bool {
 		}
 	case *ast.TargetPlus:
 		return d.negative(s.Value)
+	case *ast.Assign:
+		if d.t.p.observation(s) != nil {
+			return d.negative(s.RHS)
+		}
+		d.t.forget(s)
 	default:
 		d.t.forget(s)
 	}

@@ -259,6 +259,17 @@ func (p *program) probabilities() (out []ast.Stmt) {
 				hi = p.extreme(b, bound.Value, "max")
 			}
 		}
+		if hi == nil {
+			last := int64(0) // not known before the data
+			if u != nil {
+				for _, el := range p.elements[u.first:] {
+					if el.of == u {
+						last = max(last, el.hi)
+					}
+				}
+			}
+			hi = b.int(last)
+		}
 		size := b.plus(b.op("-", hi, lo), 1)
 		if n, ok := lo.(*ast.IntLit); ok {
 			size = b.plus(hi, 1-n.Value)

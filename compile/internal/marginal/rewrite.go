@@ -40,6 +40,9 @@ const (
 type Options struct {
 	Purpose      Purpose
 	Observations []string // for LeaveOneOut: the variables with the observations
+
+	// Level is the number of times that the number of values of counts is doubled.
+	Level int
 }
 
 // Derived reports whether the program computes something for draws that another one has made.
@@ -141,6 +144,9 @@ type Result struct {
 	Steps []Step           // for reports
 	Least map[string]int64 // the lowest bound of the elements of each discrete parameter
 	Holes []Hole           // data with missing elements
+	Cuts  []Cut            // discrete parameters without an upper bound
+	level int
+	sized bool // it has the probabilities of values
 }
 
 // Step describes the elimination of the elements of a group.
@@ -158,13 +164,14 @@ type Step struct {
 	Clique []string
 }
 
-// Rewrite sums the discrete parameters out, for known data.
-func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget) (*Result, error) {
+// Rewrite sums the discrete parameters out, for known data. Counts have the values of a level.
+func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget, level int) (*Result, error) {
 	p := &program{
 		tree: s.tree, info: s.info, ir: s.ir, nodes: s.nodes, known: known, budget: budget, taint: s.taint, o: s.o,
 		copies: map[ast.Node]*check.Var{},
 		names:  &names{used: map[string]bool{}},
 	}
+	p.o.Level = level
 	for n := range s.names.used {
 		p.names.used[n] = true
 	}
@@ -194,10 +201,21 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget) (*Result, error)
 	if err != nil {
 		return nil, err
 	}
+	if slices.ContainsFunc(p.unknowns, func(u *unknown) bool { return u.counted }) {
+		if err := p.lengthen(patterns); err != nil {
+			return nil, err
+		}
+		if patterns, err = p.trace(leaves); err != nil {
+			return nil, err
+		}
+	}
 	constants, patterns := apart(patterns)
 	p.prune(patterns)
 	steps, blocks, err := p.plan(patterns)
 	if err != nil {
+		return nil, err
+	}
+	if err := p.unbounded(steps); err != nil {
 		return nil, err
 	}
 	if err := p.eachOnce(patterns, blocks); err != nil {
@@ -238,13 +256,17 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget) (*Result, error)
 		if p.o.Purpose == DrawnOnly {
 			whole = w.assembled()
 		}
-		return &Result{Tree: p.written(w.tables, nil, quantities, whole, false), Steps: w.report(), Least: least, Holes: p.holed()}, nil
+		return &Result{Tree: p.written(w.tables, nil, quantities, whole, false), Steps: w.report(), Least: least, Holes: p.holed(), Cuts: w.cuts(), level: level, sized: p.o.Purpose == Probabilities}, nil
 	}
+	marks := slices.Concat(w.marked(), w.singles())
 	density, _ := w.density(true, drawing)
-	model := slices.Concat(kept, w.plain(constants), density)
+	density = append(density, w.judged()...)
+	cuts := w.cuts()
+	w.marks, w.bare = nil, nil
+	model := slices.Concat(marks, kept, w.plain(constants), density)
 	draws := slices.Concat(p.locals(kept), w.draws(drawing))
 	whole := w.assembled()
-	return &Result{Tree: p.written(w.tables, model, draws, whole, false), Steps: w.report(), Holes: p.holed()}, nil
+	return &Result{Tree: p.written(w.tables, model, draws, whole, false), Steps: w.report(), Holes: p.holed(), Cuts: cuts, level: level}, nil
 }
 
 // maxGroups bounds the length of the written program.

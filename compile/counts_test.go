@@ -1,0 +1,243 @@
+package compile_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// countCase is a program with counts without an upper bound. The oracle is the same program with
+// the bound `last` in place of none.
+type countCase struct {
+	name, text, data string
+	last             int
+	scale            float64 // of the points
+	about            float64
+}
+
+func bindText(t *testing.T, text, values string) *compile.Model {
+	t.Helper()
+	p, list := compile.Compile(source.NewFile("m.stan", text))
+	if list.HasErrors() {
+		t.Fatal(list, "\n", text)
+	}
+	set, err := data.ParseText("data.json", values, data.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := p.Bind(set, compile.BindOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestCounts compares cut sums with much longer ones.
+func TestCounts(t *testing.T) {
+	for _, c := range countCases {
+		t.Run(c.name, func(t *testing.T) {
+			m := bindText(t, c.text, c.data)
+			long := bindText(t, strings.ReplaceAll(c.text, "int<lower=0>", fmt.Sprintf("int<lower=0, upper=%d>", c.last)), c.data)
+			rng := rand.New(rand.NewPCG(3, 4))
+			for range 4 {
+				x := make([]float64, m.Dim())
+				for i := range x {
+					x[i] = c.about + c.scale*(2*rng.Float64()-1)
+				}
+				got, want := make([]float64, len(x)), make([]float64, len(x))
+				lp, err := m.LogDensityGrad(x, got)
+				if err != nil {
+					t.Fatalf("at %v: %v", x, err)
+				}
+				all, err := long.LogDensityGrad(x, want)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !near(lp, all, 1e-10) {
+					t.Errorf("at %v: log density %.15g, with more values %.15g", x, lp, all)
+				}
+				for i := range got {
+					if !near(got[i], want[i], 1e-9) {
+						t.Errorf("at %v: derivative %d is %.15g, with more values %.15g", x, i, got[i], want[i])
+					}
+				}
+				dst := make([]float64, len(m.OutputNames()))
+				if err := m.Generate(x, rng, dst); err != nil {
+					t.Error(err)
+				}
+				for i, v := range dst {
+					if math.IsNaN(v) {
+						t.Errorf("%s is NaN", m.OutputNames()[i])
+					}
+				}
+			}
+			t.Logf("%+v", m.Cuts())
+		})
+	}
+}
+
+var countCases = []countCase{
+	{"mixture", `data { int R; int J; array[R, J] int y; }
+parameters { real<lower=0> lambda; real<lower=0, upper=1> p; array[R] int<lower=0> N; }
+model {
+  N ~ poisson(lambda);
+  for (i in 1:R) y[i] ~ binomial(N[i], p);
+}
+generated quantities { int total = sum(N); }`, `{"R": 4, "J": 2, "y": [[3, 2], [0, 0], [1, 4], [12, 9]]}`, 400, 2, 0},
+	{"rates", `data { int R; array[R] int y; vector[R] x; }
+parameters { real a; real b; real q; array[R] int<lower=0> N; }
+model {
+  N ~ poisson_log(a + b * x);
+  for (i in 1:R) y[i] ~ binomial_logit(N[i], q);
+}`, `{"R": 3, "y": [1, 0, 3], "x": [-1, 0, 2]}`, 3000, 1, 1},
+	{"negative", `data { int R; array[R] int y; }
+parameters { real<lower=0> mu; real<lower=0> phi; real<lower=0, upper=1> p; array[R] int<lower=0> N; }
+model {
+  N ~ neg_binomial_2(mu, phi);
+  y ~ binomial(N, p);
+}`, `{"R": 3, "y": [1, 0, 3]}`, 4000, 1, 0},
+	{"inflated", `data { int R; array[R] int y; }
+parameters { real<lower=0> lambda; real<lower=0, upper=1> psi; real<lower=0, upper=1> p; array[R] int<lower=0, upper=1> z; array[R] int<lower=0> N; }
+model {
+  z ~ bernoulli(psi);
+  for (i in 1:R) N[i] ~ poisson(lambda * z[i]);
+  y ~ binomial(N, p);
+}`, `{"R": 3, "y": [1, 0, 3]}`, 200, 1.5, 0},
+	{"chain", `data { int T; array[T] int y; }
+parameters { real<lower=0> lambda; real<lower=0> r; real<lower=0, upper=1> p; array[T] int<lower=0> N; }
+model {
+  N[1] ~ poisson(lambda);
+  for (t in 2:T) N[t] ~ poisson(r * N[t - 1] + 0.1);
+  y ~ binomial(N, p);
+}`, `{"T": 5, "y": [1, 0, 3, 2, 4]}`, 230, 0.6, 0},
+	{"births", `data { int T; array[T] int y; }
+parameters { real<lower=0> lambda; real<lower=0, upper=1> phi; real<lower=0> gamma; real<lower=0, upper=1> p; array[T] int<lower=0> N; array[T] int<lower=0> S; }
+model {
+  N[1] ~ poisson(lambda);
+  S[1] ~ poisson(0.5);
+  for (t in 2:T) {
+    S[t] ~ binomial(N[t - 1], phi);
+    target += N[t] < S[t] ? negative_infinity() : poisson_lpmf(N[t] - S[t] | gamma);
+  }
+  y ~ binomial(N, p);
+}`, `{"T": 3, "y": [1, 0, 3]}`, 100, 0.6, 0},
+	{"size", `data { int y; }
+parameters { real<lower=0> lambda; real<lower=0, upper=1> p; real<lower=0, upper=1> q; int<lower=0> N; int<lower=0> M; }
+model {
+  target += neg_binomial_2_lpmf(N | lambda, 3);
+  M ~ binomial(N, p);
+  y ~ binomial(M, q);
+}`, `{"y": 3}`, 150, 1, 0},
+	{"large", `data { int y; }
+parameters { real a; int<lower=0> N; }
+model { N ~ poisson_log(a); y ~ binomial(N, 0.5); }`, `{"y": 3}`, 4000, 0.5, 7},
+	{"small", `data { int y; }
+parameters { real a; int<lower=0> N; }
+model { N ~ poisson_log(a); y ~ binomial(N, 0.5); }`, `{"y": 3}`, 100, 1, -18},
+}
+
+// TestCountsRefused checks what happens where a cut would leave out too much.
+func TestCountsRefused(t *testing.T) {
+	const head = "data { int y; } parameters { real a; int<lower=0> N; } model { "
+	for _, c := range []struct{ statements, want string }{
+		{"target += -2 * log(N + 1.0);", "needs more than"}, // falls like a power
+		{"N ~ poisson_log(a); y ~ binomial(N, 0.5);", ""},
+		{"target += -log(2) * N; if (N % 7 > 0) target += negative_infinity();", "needs more than"}, // gaps
+	} {
+		m := bindText(t, head+c.statements+" a ~ normal(0, 1); }", `{"y": 0}`)
+		_, err := m.LogDensityGrad([]float64{0}, make([]float64, 1))
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v", c.statements, err)
+		}
+		// A rate that needs too many values, and then the first point again.
+		first, _ := m.LogDensityGrad([]float64{0.5}, make([]float64, 1))
+		if _, err := m.LogDensityGrad([]float64{40}, make([]float64, 1)); c.want == "" && (err == nil || !strings.Contains(err.Error(), "needs more than")) {
+			t.Errorf("a rate of exp(40): %v", err)
+		}
+		if _, err := m.LogDensityGrad([]float64{6}, make([]float64, 1)); c.want == "" && err != nil {
+			t.Error(err)
+		}
+		if again, _ := m.LogDensityGrad([]float64{0.5}, make([]float64, 1)); again != first {
+			t.Errorf("%s: %v at first, %v after other points", c.statements, first, again)
+		}
+		if c.want == "" {
+			if cut := m.Cuts()[0]; cut.Last != 31 || cut.Deepest < 403 || cut.Refused != 1 {
+				t.Errorf("%+v", cut)
+			}
+		}
+	}
+	p, list := compile.Compile(source.NewFile("m.stan", head+"a ~ normal(0, 1); }"))
+	if list.HasErrors() {
+		t.Fatal(list)
+	}
+	set, err := data.ParseText("data.json", `{"y": 0}`, data.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Bind(set, compile.BindOptions{}); err == nil || !strings.Contains(err.Error(), "no statement gives it a distribution") {
+		t.Errorf("without a statement: %v", err)
+	}
+}
+
+// TestCountsAgree checks that the comparison with the reference evaluator knows about levels.
+func TestCountsAgree(t *testing.T) {
+	m := bindText(t, "data { int y; } parameters { real a; int<lower=0> N; } model { N ~ poisson_log(a); y ~ binomial(N, 0.5); }", `{"y": 3}`)
+	for _, x := range []float64{0, 5, 7} {
+		a, err := m.Agree([]float64{x}, rand.New(rand.NewPCG(1, 1)), 1e10)
+		if err != nil || a.Verdict != compile.Agrees {
+			t.Errorf("at %v: %v, %+v", x, err, a)
+		}
+	}
+}
+
+// TestCountsOf checks probabilities and densities of observations of cut sums.
+func TestCountsOf(t *testing.T) {
+	c := countCases[0]
+	for _, o := range []compile.Options{
+		{Sums: compile.SumsLeaveOneOut, Observations: []string{"log_lik"}},
+		{Sums: compile.SumsProbabilities},
+	} {
+		text := c.text
+		if o.Observations != nil {
+			text = strings.Replace(text, "for (i in 1:R) y[i] ~ binomial(N[i], p);", "array[R] real log_lik = rep_array(0.0, R); for (i in 1:R) log_lik[i] += binomial_lpmf(y[i] | N[i], p);", 1)
+		}
+		text, _, _ = strings.Cut(text, "generated quantities")
+		results := map[bool]map[string]float64{}
+		for _, long := range []bool{false, true} {
+			if long {
+				text = strings.ReplaceAll(text, "int<lower=0> N", "int<lower=0, upper=200> N")
+			}
+			p, list := compile.CompileWith(source.NewFile("m.stan", text), o)
+			if list.HasErrors() {
+				t.Fatal(list)
+			}
+			set, err := data.ParseText("data.json", c.data, data.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := p.Bind(set, compile.BindOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			dst := make([]float64, len(m.OutputNames()))
+			if err := m.Generate([]float64{1.5, 0.2}, rand.New(rand.NewPCG(1, 1)), dst); err != nil {
+				t.Fatal(err)
+			}
+			results[long] = map[string]float64{}
+			for i, n := range m.OutputNames() {
+				results[long][n] = dst[i]
+			}
+		}
+		for n, v := range results[false] {
+			if !near(v, results[true][n], 1e-10) {
+				t.Errorf("%s is %v, with more values %v", n, v, results[true][n])
+			}
+		}
+	}
+}

@@ -1,0 +1,500 @@
+package marginal
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/diag"
+)
+
+// A count, such as int<lower=0> N, has no upper bound. Its sum is cut: it goes up to a last value.
+// The last terms bound what the cut leaves out. Where it is too much, the program rejects the
+// point, and package compile evaluates the program of a higher level, with 2, 4, … times as many
+// values. So the density at a point does not depend on what was evaluated before.
+//
+// The last terms must be those of the probabilities of the values. Where no other element is given,
+// the terms of the sum are. Otherwise the written program has an array of zeros, the marks, of
+// which each term of the sum adds one. The derivative of the density by the marks is then the
+// probability of each value of each element, whatever the structure. It costs little, since the
+// gradient computes it on its way.
+//
+// Draws, probabilities and densities of observations check the terms of their own sums.
+
+// MaxLeft is the mass, relative to that of all values, which cuts may leave out.
+const MaxLeft = 1e-12
+
+const (
+	fewestValues = 32 // of a count at the first level, beyond the smallest possible ones
+
+	// The terms of all sums at other levels than the first may be so many, and that many times as
+	// many as at the first. A gradient takes about 10 ns for each.
+	maxDeeper  = 1_000_000
+	timesFirst = 16
+)
+
+// Cut describes the sums over a discrete parameter without an upper bound.
+type Cut struct {
+	Name  string
+	First int64  // the lowest bound of the elements
+	Last  int64  // the last value of the sums
+	Open  []bool // of each element: its marks are checked
+	Marks string // the array of the model block whose derivatives are the probabilities; "": none
+}
+
+// behind completes the message of a rejected point.
+const behind = " is the last value of the sum over "
+
+// Beyond reports whether a message says that a point needs more values than a sum has.
+func Beyond(message string) bool {
+	return strings.Contains(message, behind)
+}
+
+// Sized reports whether the number of results depends on the level.
+func (r *Result) Sized() bool { return r.sized && len(r.Cuts) > 0 }
+
+// Level returns the first level that may have enough values for a rejected point. The ratio of the
+// terms of a Poisson distribution at n is rate/n, so that its mode is at n times the ratio, and
+// 1e-12 of its mass are about 7.5 standard deviations above.
+func (r *Result) Level(message string) int {
+	level := r.level + 1
+	at := strings.LastIndex(message, " ")
+	ratio, err := strconv.ParseFloat(message[at+1:], 64)
+	if err != nil || math.IsNaN(ratio) {
+		return level
+	}
+	for _, c := range r.Cuts {
+		if !strings.Contains(message, behind+c.Name+";") {
+			continue
+		}
+		values := float64(c.Last - c.First + 1)
+		mode := values * ratio
+		for need := mode + 7*math.Sqrt(mode); math.Ldexp(values, level-r.level) < need && level < maxLevel; {
+			level++
+		}
+	}
+	return level
+}
+
+// maxLevel bounds levels.
+const maxLevel = 40
+
+// beyond is the message about a parameter. The ratio of the last two terms follows it.
+func beyond(name string, last int64) string {
+	return fmt.Sprint(last) + behind + name + "; more than 1e-12 of the mass is beyond it, and the ratio of the last terms is "
+}
+
+// Wrong returns "" if the cut leaves out no more than [MaxLeft] at a point, and otherwise the
+// message.
+// probabilities are those of the values from First to Last, of one element after another.
+func (c *Cut) Wrong(probabilities []float64) string {
+	n := int(c.Last - c.First + 1)
+	left, ratio := 0.0, 0.0
+	for e, open := range c.Open {
+		if open {
+			p := probabilities[e*n : (e+1)*n]
+			t := tail(p)
+			if left += t; !(t <= MaxLeft) {
+				ratio = max(ratio, p[n-1]/p[n-2])
+			}
+		}
+	}
+	if left <= MaxLeft {
+		return ""
+	}
+	return beyond(c.Name, c.Last) + strconv.FormatFloat(ratio, 'g', 6, 64)
+}
+
+// tail bounds the sum of the terms that follow p, relative to 1. The ratio of each term to the one
+// before decreases, or rises by less and less: then it is below the ratio of the last two terms
+// plus the whole of what it has changed per value. For the Poisson distribution the first holds,
+// for the negative binomial distribution the second if it is overdispersed more than a geometric
+// one. The result is NaN or infinite if the terms do not fall.
+func tail(p []float64) float64 {
+	n := len(p)
+	if slices.ContainsFunc(p[n-3:], func(x float64) bool { return x == 0 }) {
+		return blockTail(p)
+	}
+	r, before := math.Log(p[n-1]/p[n-2]), math.Log(p[n-2]/p[n-3])
+	r = math.Exp(max(r, r+float64(n)*(r-before)))
+	if !(r < 1) {
+		return math.Inf(1)
+	}
+	return p[n-1] * r / (1 - r)
+}
+
+// blockTail is tail where some of the last terms are 0. It compares the sums of the last two
+// quarters.
+func blockTail(p []float64) float64 {
+	w := len(p) / 4
+	sum := func(x []float64) (s float64) {
+		for _, v := range x {
+			s += v
+		}
+		return s
+	}
+	last, before, all := sum(p[len(p)-w:]), sum(p[len(p)-2*w:len(p)-w]), sum(p)
+	switch {
+	case !(all > 0):
+		return math.Inf(1)
+	case last == 0:
+		return 0
+	case !(last < before):
+		return math.Inf(1)
+	}
+	return last * last / (before - last)
+}
+
+// open reports whether the sum over an element is cut.
+func (p *program) open(e int) bool { return p.elements[e].cut }
+
+// provisional is the number of values of a count before its first possible value is known.
+const provisional = 8
+
+// lengthen gives counts their last values: all elements of a parameter have the same.
+func (p *program) lengthen(patterns []*pattern) error {
+	firsts := map[*unknown]int64{} // from the lowest bound
+	t := p.tracer()
+	for _, pat := range patterns {
+		for k := range pat.instances {
+			in := &pat.instances[k]
+			if len(in.elements) != 1 || !p.open(in.elements[0]) || !p.denies(pat) {
+				continue
+			}
+			e := in.elements[0]
+			u := p.elements[e].of
+			firsts[u] = max(firsts[u], t.firstPossible(pat, in, e)-u.least)
+		}
+	}
+	for e := range p.elements {
+		el := &p.elements[e]
+		if el.cut {
+			values := float64(fewestValues+2*firsts[el.of]) * math.Ldexp(1, p.o.Level)
+			el.hi = el.of.least + int64(min(values, 1<<40)) - 1
+			if values > maxTable {
+				return p.tooLong(el.of, values)
+			}
+		}
+	}
+	return nil
+}
+
+// tooLong is the error about a count with too many values.
+func (p *program) tooLong(u *unknown, terms float64) error {
+	return p.errorf(diag.DiscreteWidth, u.decl.Name.Span(), "the sum over `%s` needs more than %.3g terms, for values up to %d", "", tooLong, u.name, terms, p.last(u))
+}
+
+// firstPossible returns the first value of an element at which a factor is not 0, if it is 0 at all
+// smaller ones.
+func (t *tracer) firstPossible(pat *pattern, in *instance, element int) int64 {
+	el := t.p.elements[element]
+	if err := t.enter(pat, in); err != nil {
+		return el.lo
+	}
+	set := t.give(el.of)
+	defer delete(t.set, t.p.nodes.Vars[el.of.v][0])
+	d := &denial{t: t, leaf: pat.leaf, local: map[*ir.Var]bool{}}
+	no := func(v int64) bool {
+		set(el.of.cell(element), v)
+		defer func() {
+			for v := range d.local {
+				delete(t.set, v)
+			}
+			clear(d.local)
+		}()
+		return slices.ContainsFunc(pat.leaf.code, d.never)
+	}
+	if !no(el.lo) {
+		return el.lo
+	}
+	below, above := el.lo, el.lo+1
+	for no(above) {
+		if above-el.lo > maxTable {
+			return el.lo
+		}
+		below, above = above, el.lo+2*(above-el.lo)
+	}
+	for above-below > 1 {
+		if mid := below + (above-below)/2; no(mid) {
+			below = mid
+		} else {
+			above = mid
+		}
+	}
+	return above
+}
+
+// unbounded refuses counts that have too many values, or that no statement is about.
+func (p *program) unbounded(steps []*step) error {
+	total, first := 0.0, 0.0
+	for _, s := range steps {
+		el := p.elements[s.element]
+		if el.cut && len(s.factors) == 0 {
+			return p.errorf(diag.DiscreteParameter, el.of.decl.Name.Span(), "`%s` has no upper bound, and no statement gives it a distribution", "All its values would be equally probable.",
+				"give it a distribution, or an upper bound that data decide", p.name(s.element))
+		}
+		clique := append([]int{s.element}, s.around...)
+		n := p.volume(clique)
+		total += n
+		for _, e := range clique {
+			if p.open(e) {
+				n = math.Ldexp(n, -p.o.Level)
+			}
+		}
+		first += n
+	}
+	if p.o.Level == 0 || total <= max(maxDeeper, timesFirst*first) {
+		return nil
+	}
+	for _, u := range p.unknowns {
+		for _, el := range p.elements[u.first:min(u.first+1, len(p.elements))] {
+			if el.cut {
+				return p.tooLong(u, total)
+			}
+		}
+	}
+	return nil
+}
+
+// tooLong says what helps where a count has too many values.
+const tooLong = "give it an upper bound, or the parameters of its distribution priors that keep it small; a Poisson or binomial count can often be summed out by hand, as Poisson(lambda p) for a thinned one"
+
+// cuts describes the sums over counts.
+func (w *writer) cuts() (out []Cut) {
+	given := make([]bool, len(w.p.elements)) // the sum depends on other elements
+	for _, s := range w.steps {
+		given[s.element] = len(s.around) > 0
+	}
+	for _, u := range w.p.unknowns {
+		last := len(w.p.elements)
+		if u.id+1 < len(w.p.unknowns) {
+			last = w.p.unknowns[u.id+1].first
+		}
+		if u.first == last || !u.counted {
+			continue
+		}
+		c := Cut{Name: u.name, First: u.least, Marks: w.marks[u]}
+		for e, el := range w.p.elements[u.first:last] {
+			c.Open = append(c.Open, el.cut && given[u.first+e])
+			c.Last = max(c.Last, el.hi)
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// marked declares the marks, and returns their declarations.
+func (w *writer) marked() (out []ast.Stmt) {
+	w.marks = map[*unknown]string{}
+	for _, c := range w.cuts() {
+		u := w.p.unknowns[slices.IndexFunc(w.p.unknowns, func(u *unknown) bool { return u.name == c.Name })]
+		if !slices.Contains(c.Open, true) {
+			continue
+		}
+		name := w.p.names.fresh("mark")
+		w.marks[u] = name
+		rows, size := w.int(int64(len(c.Open))), w.int(c.Last-c.First+1)
+		out = append(out, w.declare([]ast.Expr{rows}, "vector", []ast.Expr{size}, name,
+			w.call("rep_array", w.call("rep_vector", w.int(0), clone(size, nil)), clone(rows, nil))))
+	}
+	return out
+}
+
+// bare is a check of the elements of a parameter that are summed out where none is given.
+type bare struct{ left, ratio string }
+
+// singles declares the variables of the checks: what the cut of each element leaves out, and the
+// ratio of its last terms.
+func (w *writer) singles() (out []ast.Stmt) {
+	w.bare = map[*unknown]bare{}
+	for _, s := range w.steps {
+		u := w.p.elements[s.element].of
+		if !w.p.open(s.element) || len(s.around) > 0 || w.bare[u].left != "" {
+			continue
+		}
+		one := bare{w.p.names.fresh("left"), w.p.names.fresh("ratio")}
+		w.bare[u] = one
+		for _, name := range []string{one.left, one.ratio} {
+			out = append(out, w.declare(nil, "vector", []ast.Expr{w.int(w.p.cells(u))}, name, w.call("rep_vector", w.int(0), w.int(w.p.cells(u)))))
+		}
+	}
+	return out
+}
+
+// judged returns the statements of the checks.
+func (w *writer) judged() (out []ast.Stmt) {
+	for _, u := range w.p.unknowns {
+		one, ok := w.bare[u]
+		if !ok {
+			continue
+		}
+		out = append(out, &ast.If{Base: w.base(), Cond: w.not(w.op("<=", w.call("sum", w.name(one.left)), w.maxLeft())), Then: w.block(
+			&ast.Reject{Base: w.base(), Args: []ast.Expr{&ast.StringLit{Base: w.base(), Value: beyond(u.name, w.p.last(u))}, w.call("max", w.name(one.ratio))}})})
+	}
+	return out
+}
+
+func (w *writer) not(x ast.Expr) ast.Expr {
+	return &ast.Unary{Base: w.base(), Op: "!", X: &ast.Paren{Base: w.base(), X: x}}
+}
+
+func (w *writer) maxLeft() ast.Expr {
+	return &ast.RealLit{Base: w.base(), Text: "1e-12", Value: MaxLeft}
+}
+
+// cells returns the number of elements of a parameter.
+func (p *program) cells(u *unknown) (n int64) {
+	for _, el := range p.elements {
+		if el.of == u {
+			n++
+		}
+	}
+	return n
+}
+
+// last returns the last value of the sums over a parameter.
+func (p *program) last(u *unknown) (last int64) {
+	for _, el := range p.elements {
+		if el.of == u {
+			last = max(last, el.hi)
+		}
+	}
+	return last
+}
+
+// leaves returns statements that store what the cut of a step without neighbours leaves out. lp are
+// its terms, and sum is the log of their sum.
+func (w *writer) leaves(g *group, c counter, q clique, lp string, sum ast.Expr) []ast.Stmt {
+	one, ok := w.bare[g.unknowns[0]]
+	open := w.opens(g)
+	if !ok || slices.Max(open) == 0 {
+		return nil
+	}
+	element := w.of(c, column(g, func(r *row) int64 { return int64(r.clique[0]-g.unknowns[0].first) + 1 }))
+	t := w.lastTerms(q, lp)
+	falls := &ast.Paren{Base: w.base(), X: &ast.Cond{Base: w.base(), Cond: w.op("<", w.name(t.rate), w.int(0)),
+		Then: w.op("/", w.call("exp", w.op("+", w.op("-", t.at(0), clone(sum, nil)), w.name(t.rate))), &ast.Paren{Base: w.base(), X: w.op("-", w.int(1), w.call("exp", w.name(t.rate)))}),
+		Else: w.call("positive_infinity")}}
+	value := ast.Expr(falls)
+	if slices.ContainsFunc(g.kinds, func(k *kind) bool { return k.pattern == nil }) {
+		// Messages may be 0 for all large values. If data bound an element, prune has seen it.
+		ends := &ast.IndexExpr{Base: w.base(), X: w.name(lp), Indices: []ast.Index{&ast.Range{Base: w.base(),
+			From: w.plus(w.from1(q.hi[0], q.lo[0]), 1-fewestValues/2), To: w.from1(q.hi[0], q.lo[0])}}}
+		never := w.op("&&", w.op("==", w.call("max", ends), w.never()), w.op(">", clone(sum, nil), w.never()))
+		value = &ast.Cond{Base: w.base(), Cond: never, Then: w.int(0), Else: falls}
+	}
+	if slices.Min(open) == 0 {
+		value = w.op("*", w.of(c, open), &ast.Paren{Base: w.base(), X: value})
+	}
+	return append(t.declared,
+		w.assign(w.at(w.name(one.left), element), "=", value),
+		w.assign(w.at(w.name(one.ratio), clone(element, nil)), "=", w.call("exp", w.name(t.ratio))))
+}
+
+// opens returns for each row whether its sum is cut.
+func (w *writer) opens(g *group) []int64 {
+	return column(g, func(r *row) int64 {
+		if w.p.open(r.clique[0]) {
+			return 1
+		}
+		return 0
+	})
+}
+
+// lastTerms are the last terms of a sum.
+type lastTerms struct {
+	at          func(back int64) ast.Expr
+	ratio, rate string     // the log of the ratio of the last two; that of the bound of later ratios
+	declared    []ast.Stmt // their declarations
+}
+
+// lastTerms declares variables about the last terms lp of a step.
+func (w *writer) lastTerms(q clique, lp string) (t lastTerms) {
+	n := w.from1(q.hi[0], q.lo[0])
+	t.ratio, t.rate = w.p.names.fresh("last"), w.p.names.fresh("rate")
+	t.at = func(back int64) ast.Expr { return w.at(w.name(lp), w.plus(clone(n, nil), -back)) }
+	change := &ast.Paren{Base: w.base(), X: w.op("-", w.name(t.ratio), &ast.Paren{Base: w.base(), X: w.op("-", t.at(1), t.at(2))})}
+	t.declared = []ast.Stmt{
+		w.declare(nil, "real", nil, t.ratio, w.op("-", t.at(0), t.at(1))),
+		w.declare(nil, "real", nil, t.rate, w.call("fmax", w.name(t.ratio), w.op("+", w.name(t.ratio), w.op("*", w.grouped(clone(n, nil)), change)))),
+	}
+	return t
+}
+
+// mark returns the marks of a step's element: that of a value, or those of all values; nil if it
+// has none.
+func (w *writer) mark(g *group, c counter, q clique, all bool) ast.Expr {
+	u := g.unknowns[0]
+	name := w.marks[u]
+	if name == "" || len(g.unknowns) == 1 {
+		return nil
+	}
+	row := w.of(c, column(g, func(r *row) int64 { return int64(r.clique[0]-u.first) + 1 }))
+	if !all {
+		return w.at(w.name(name), row, w.from1(q.values[0], w.int(u.least)))
+	}
+	at := w.at(w.name(name), row).(*ast.IndexExpr)
+	at.Indices = append(at.Indices, &ast.Range{Base: w.base(), From: w.from1(q.lo[0], w.int(u.least)), To: w.from1(q.hi[0], w.int(u.least))})
+	return at
+}
+
+// checked returns statements that reject a point where the terms lp of a step, which has no
+// gradient, do not fall fast enough.
+func (w *writer) checked(g *group, c counter, q clique, lp string) []ast.Stmt {
+	open := w.opens(g)
+	if slices.Max(open) == 0 {
+		return nil
+	}
+	t := w.lastTerms(q, lp)
+	cond := w.op(">", t.at(0), w.never())
+	if slices.Min(open) == 0 {
+		cond = w.op("&&", w.op("==", w.of(c, open), w.int(1)), cond)
+	}
+	below := w.op("<", w.call("exp", w.op("+", w.op("-", t.at(0), w.call("log_sum_exp", w.name(lp))), w.name(t.rate))),
+		w.op("*", w.maxLeft(), &ast.Paren{Base: w.base(), X: w.op("-", w.int(1), w.call("exp", w.name(t.rate)))}))
+	u := g.unknowns[0]
+	return []ast.Stmt{&ast.If{Base: w.base(), Cond: cond, Then: w.block(append(t.declared,
+		&ast.If{Base: w.base(), Cond: w.not(below), Then: w.block(
+			&ast.Reject{Base: w.base(), Args: []ast.Expr{&ast.StringLit{Base: w.base(), Value: beyond(u.name, w.p.last(u))}, w.call("exp", w.name(t.ratio))}})})...)}}
+}
+
+// Unmarked returns a written program without marks, to be read.
+func (r *Result) Unmarked() *ast.File {
+	names := map[string]bool{}
+	for _, c := range r.Cuts {
+		names[c.Marks] = c.Marks != ""
+	}
+	of := func(e ast.Expr) bool {
+		x, ok := ast.Unparen(e).(*ast.IndexExpr)
+		if !ok {
+			return false
+		}
+		v, ok := x.X.(*ast.VarExpr)
+		return ok && names[v.Name]
+	}
+	var strip func(n ast.Node) ast.Node
+	strip = func(n ast.Node) ast.Node {
+		switch n := n.(type) {
+		case *ast.Binary:
+			if n.Op == "+" && of(n.Y) {
+				return strip(n.X)
+			}
+		case *ast.Block:
+			c := *n
+			c.Stmts = slices.DeleteFunc(slices.Clone(n.Stmts), func(s ast.Stmt) bool {
+				d, ok := s.(*ast.VarDecl)
+				return ok && names[d.Name.Name]
+			})
+			return ast.Map(&c, strip)
+		}
+		return ast.Map(n, strip)
+	}
+	if len(names) == 0 {
+		return r.Tree
+	}
+	return strip(r.Tree).(*ast.File)
+}
