@@ -111,10 +111,12 @@ model {
     array[3] real lag = {0.1 * hat[1], 0, 0};
     real scale = 1;
     scale += hat[2];
+    vector[last - first + 1] c;
     array[2] real tlag = lag[1:2];
     matrix[2, last - first + 1] y = pmx_solve_onecpt(time[first:last], amt[first:last], rate[first:last], ii[first:last], evid[first:last],
       cmt[first:last], addl[first:last], ss[first:last], to_array_1d(p), rep_array(1, 2), tlag);
-    target += -scale * sum(y[2]) / 1000;
+    c = y[2]';
+    target += -scale * sum(c) / 1000;
   }
 }`},
 	{"columns of a matrix, two calls", 2, `

@@ -90,9 +90,11 @@ func (d *division) values() bool {
 }
 
 // again reports whether a declaration has the same value if it is evaluated again: later in the
-// iteration, or before the loop for the same iteration.
+// iteration, or before the loop for the same iteration. One without a value has if only the second
+// part uses it.
 func (d *division) again(l *ast.VarDecl) bool {
-	if l.Init == nil || d.whole.writes[d.info.Defs[l]] {
+	v := d.info.Defs[l]
+	if l.Init == nil && (d.first.reads[v] || d.first.writes[v]) || l.Init != nil && d.whole.writes[v] {
 		return false
 	}
 	a := accessesOf(d.info, d.v, ast.Node(l))
