@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -112,5 +113,76 @@ model {
 	}
 	if compared < 50 {
 		t.Errorf("only %d log densities are infinite", compared)
+	}
+}
+
+// TestLogProductUnlikely has a forward algorithm in which an observation is likely only in a state
+// that cannot be reached at that step, in the middle or at the end. Next to that state, the others
+// have probabilities on both sides of the least sum that is exact.
+func TestLogProductUnlikely(t *testing.T) {
+	const text = `data { int K, T; matrix[T, K] e; matrix[K, K] jump; real w; }
+parameters { matrix[K, K] A; real s; }
+model {
+  array[T] vector[K] g;
+  vector[K] acc;
+  for (k in 1:K) g[1, k] = e[1, k] + s;
+  for (t in 2:T) for (j in 1:K) {
+    for (k in 1:K) acc[k] = g[t - 1, k] + A[k, j] + jump[k, j];
+    g[t, j] = log_sum_exp(acc) + e[t, j];
+  }
+  target += log_sum_exp(g[T]) + std_normal_lpdf(to_vector(A)) + std_normal_lpdf(s);
+  if (w > 0) target += w * g[3, 1];
+}`
+	for _, k := range []int{3, 5} {
+		for _, w := range []float64{0, 0.1} { // without and with the values of each step
+			for _, unlikely := range []float64{-290, -297, -305, -330, -500} {
+				for _, at := range []int{4, 8} {
+					rng := rand.New(rand.NewPCG(uint64(k), uint64(at)))
+					e, jump := make([][]any, 9), make([][]any, k)
+					for i := range e {
+						for j := range k {
+							e[i] = append(e[i], rng.NormFloat64())
+							if i == at && j < k-1 {
+								e[i][j] = unlikely + rng.NormFloat64()
+							}
+							if i == at-1 && j >= k-2 { // the states from which the last one is reached
+								e[i][j] = "-Inf"
+							}
+						}
+					}
+					for i := range jump {
+						jump[i] = slices.Repeat([]any{0.1}, k)
+						if i < k-2 {
+							jump[i][k-1] = "-Inf"
+						}
+					}
+					values := map[string]any{"K": k, "T": len(e), "e": e, "jump": jump, "w": w}
+					var lp [2]float64
+					var grad [2][]float64
+					for i, without := range [][]string{nil, {"log-products"}} {
+						m := boundWith(t, text, values, BindOptions{Without: without})
+						grad[i] = make([]float64, m.Dim())
+						x := make([]float64, m.Dim())
+						for j := range x {
+							x[j] = 0.1 * float64(j%7)
+						}
+						var err error
+						if lp[i], err = m.LogDensityGrad(x, grad[i]); err != nil {
+							t.Fatal(err)
+						}
+					}
+					where := fmt.Sprintf("K = %d, w = %g, %g at step %d", k, w, unlikely, at)
+					if !(math.Abs(lp[0]-lp[1]) <= 1e-12*math.Abs(lp[1])) {
+						t.Errorf("%s: the log density is %v, without the pass %v", where, lp[0], lp[1])
+					}
+					for i, d := range grad[0] {
+						if !(math.Abs(d-grad[1][i]) <= 1e-10) {
+							t.Errorf("%s: derivative %d is %v, without the pass %v", where, i, d, grad[1][i])
+							break
+						}
+					}
+				}
+			}
+		}
 	}
 }
