@@ -17,6 +17,7 @@
 //	pool.go      the verdict, from the draws of all chains together
 //	mixing.go    R-hat, slow coordinates and tails of the draws
 //	health.go    chains that are useless for learning, and how they are treated
+//	plateau.go   chains where group-level terms nearly vanish and the density is flat
 //	recentre.go  coordinates of the group-level terms of hierarchical models
 //
 // Metric:

@@ -15,6 +15,7 @@ import (
 // standing is the state of a chain among the chains that learn together.
 type standing struct {
 	restarted bool
+	fresh     int  // number of times that the chain started again because it was on a plateau
 	useless   int  // number of rounds since the chain became useless
 	present   bool // the chain has not ended
 	dropped   bool // the chain is no longer used for learning
@@ -26,17 +27,22 @@ type standing struct {
 // draws has next to no mass. The log mass of a region is its log density plus its log volume, so a
 // high but narrow mode may have little mass. Useless chains start again, once; those that fail
 // again are dropped. With onlyExclude, as in the first and the last round, they are only excluded
-// from learning.
-func (v *verdict) judgeChains(parts []any, onlyExclude bool) {
+// from learning. With several known modes, only chains on a plateau start again: those in a mode
+// of little mass are there on purpose.
+//
+// Masses are those in the coordinates in use, c. In the target's own coordinates, that of a
+// right chain may be too small by hundreds of nats: where the scale of group-level terms varies,
+// the volume of all draws together and the density at each of them do not belong together.
+func (v *verdict) judgeChains(c *infer.Chart, parts []any, onlyExclude, several bool) {
 	now := slices.Clone(v.rounds[len(v.rounds)-1]) // the records of the chains that take part
 	v.rounds[len(v.rounds)-1] = now
 	logMass, diverging := make([]float64, len(now)), make([]float64, len(now)) // of each chain
 	width := 0.0
 	for i, r := range now {
-		levels := slices.Clone(r.logDensity)
+		levels, volume := inUse(c, r)
 		slices.Sort(levels)
 		n := len(levels)
-		logMass[i] = levels[n/2] + logVolume(r.draws)
+		logMass[i] = levels[n/2] + volume
 		diverging[i] = float64(r.divergent) / float64(r.transitions)
 		width = max(width, levels[n*3/4]-levels[n/4])
 	}
@@ -63,6 +69,7 @@ func (v *verdict) judgeChains(parts []any, onlyExclude bool) {
 		}
 		return
 	}
+	flat := v.aside(v.plateaus(c, now), now)
 	k := -1
 	for chain, part := range parts {
 		if _, ok := part.(record); !ok {
@@ -70,11 +77,17 @@ func (v *verdict) judgeChains(parts []any, onlyExclude bool) {
 		}
 		k++
 		s := &v.standing[chain]
-		s.lost = now[k].useless && s.restarted
+		s.lost = now[k].useless && s.restarted || flat[k].touched && s.fresh >= maxFresh
 		switch {
 		case s.dropped:
 			now[k].useless, s.lost = true, true
-		case onlyExclude || !now[k].useless:
+		case flat[k].touched && !now[k].useless:
+			now[k].useless, v.plateau = true, true
+			if flat[k].stays && !onlyExclude && s.fresh < maxFresh {
+				s.fresh++
+				v.restarts = append(v.restarts, chain)
+			}
+		case onlyExclude || several || !now[k].useless:
 		case !s.restarted:
 			s.restarted = true
 			v.restarts = append(v.restarts, chain)
@@ -84,6 +97,16 @@ func (v *verdict) judgeChains(parts []any, onlyExclude bool) {
 			v.wavering = v.wavering || !s.dropped
 		}
 	}
+}
+
+// aside returns flat, unless no chain to learn from would then be left.
+func (v *verdict) aside(flat []plateau, now []record) []plateau {
+	for i, r := range now {
+		if !r.useless && !flat[i].touched {
+			return flat
+		}
+	}
+	return make([]plateau, len(flat))
 }
 
 // heaviest returns the largest log mass of the chains that move: the draws of a chain that diverges
@@ -99,20 +122,38 @@ func heaviest(logMass, diverging []float64, stuck float64) float64 {
 	return best
 }
 
-// logVolume is half the sum of the logarithms of the variances of draws.
-func logVolume(draws [][]float64) float64 {
-	n, sum := float64(len(draws)), 0.0
-	for j := range draws[0] {
-		mean, square := 0.0, 0.0
-		for _, x := range draws {
-			mean += x[j] / n
+// inUse returns the log densities of a record in the coordinates in use, and the log volume of its
+// draws there: half the sum of the logarithms of their variances. c may be nil.
+func inUse(c *infer.Chart, r record) (levels []float64, logVolume float64) {
+	levels = slices.Clone(r.logDensity)
+	d := len(r.draws[0])
+	mean, squares := make([]float64, d), make([]float64, d)
+	u, x := make([]float64, d), make([]float64, d)
+	n := 0.0
+	for t, draw := range r.draws {
+		at := draw
+		if c != nil && c.Evidence() != nil {
+			if c.At(draw, u) != nil {
+				continue
+			}
+			jacobian, err := c.Original(u, x)
+			if err != nil {
+				continue
+			}
+			levels[t] += jacobian
+			at = u
 		}
-		for _, x := range draws {
-			square += (x[j] - mean) * (x[j] - mean) / n
+		n++
+		for j, v := range at {
+			from := v - mean[j]
+			mean[j] += from / n
+			squares[j] += from * (v - mean[j])
 		}
-		sum += 0.5 * math.Log(max(square, minVariance))
 	}
-	return sum
+	for _, s := range squares {
+		logVolume += 0.5 * math.Log(max(s/max(n, 1), minVariance))
+	}
+	return levels, logVolume
 }
 
 // minVariance is the minimum variance of a chain that moves. Smaller variances are due to rounding.

@@ -20,7 +20,7 @@ func TestLastChainStays(t *testing.T) {
 				now, parts = append(now, r), append(parts, r)
 			}
 			v.rounds = append(v.rounds, now)
-			v.judgeChains(parts, false)
+			v.judgeChains(nil, parts, false, false)
 			if left := v.present(parts, now); len(left) == 0 {
 				t.Fatalf("%d chains: all are dropped in round %d", chains, round+1)
 			}
@@ -45,7 +45,7 @@ func TestStuckChainsAreNotHeaviest(t *testing.T) {
 	for _, stuck := range []int{4, 3} { // of the four transitions
 		now[2].divergent, now[3].divergent = stuck, stuck
 		v.rounds, v.restarts = [][]record{now}, nil
-		v.judgeChains(parts, false)
+		v.judgeChains(nil, parts, false, false)
 		for chain := range 2 {
 			if v.rounds[0][chain].useless || v.standing[chain].restarted {
 				t.Errorf("%d of 4 transitions diverge in the neck: chain %d outside is useless: %+v", stuck, chain, v.standing[chain])
@@ -55,7 +55,7 @@ func TestStuckChainsAreNotHeaviest(t *testing.T) {
 	// Half of the transitions is not most of them.
 	now[2].divergent, now[3].divergent = 2, 2
 	v.rounds = [][]record{now}
-	if v.judgeChains(parts, true); !v.rounds[0][0].useless || v.rounds[0][2].useless {
+	if v.judgeChains(nil, parts, true, false); !v.rounds[0][0].useless || v.rounds[0][2].useless {
 		t.Error("chains that move in a region of more mass do not make the others useless")
 	}
 }

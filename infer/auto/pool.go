@@ -47,6 +47,7 @@ type crew struct {
 	chains   int        // number of chains of the run
 	standing []standing // state of each chain
 	restarts []int      // indices of the chains that restart
+	plateau  bool       // a chain is on a plateau, see plateaus
 	wavering bool       // a restarted chain is useless again, but has not been dropped
 }
 
@@ -118,7 +119,7 @@ func (p *pool) judge(parts []any, last, late bool) *verdict {
 	}
 	v.rounds = append(slices.Clone(p.rounds), now)
 	if !p.options.NoPool {
-		v.judgeChains(parts, len(v.rounds) == 1 || last || p.several)
+		v.judgeChains(p.chart, parts, len(v.rounds) == 1 || last, p.several)
 	}
 	forget(v.rounds)
 	own := v.present(parts, later(v.rounds))
@@ -134,6 +135,7 @@ func (p *pool) judge(parts []any, last, late bool) *verdict {
 	draws /= len(now)
 	v.countSteps(v.rounds[len(v.rounds)-1])
 	recent = v.chooseCoordinates(p, recent)
+	v.unripe = v.unripe && !v.plateau // second derivatives there would mislead
 	to, err := whiten.NewMap(v.metric)
 	if err != nil {
 		v.err = err
@@ -216,7 +218,8 @@ func (v *verdict) raiseDelta(p *pool) {
 }
 
 // settled reports whether another round would change little: whether the step size, the divergence
-// and the means of the chains are stable. draws is the number of draws of each chain.
+// and the means of the chains are stable. A chain that has started again gets two rounds to arrive.
+// draws is the number of draws of each chain.
 func (v *verdict) settled(p *pool, draws int) bool {
 	before := p.before()
 	if before == nil {
@@ -227,7 +230,7 @@ func (v *verdict) settled(p *pool, draws int) bool {
 	if near {
 		fewest = minRoundsNear
 	}
-	return len(v.restarts) == 0 && !v.wavering && !(v.unripe && v.metric.Dim <= maxDenseNormal) && len(v.rounds) >= fewest &&
+	return len(v.restarts) == 0 && len(before.restarts) == 0 && !v.wavering && !(v.unripe && v.metric.Dim <= maxDenseNormal) && len(v.rounds) >= fewest &&
 		(near || math.Abs(math.Log(v.stepSize/before.stepSize)) < p.at.settledStep) &&
 		math.Abs(v.divergence-before.divergence) < 0.05+0.2*v.divergence &&
 		v.rhat < 1+p.at.settledRhat+4/float64(draws) && v.delta == before.delta

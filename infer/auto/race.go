@@ -131,7 +131,7 @@ func (r *race) runNUTS(length int) error {
 	r.kernel.use(Setting{Kind: NUTS})
 	avg := warmup.NewDualAveraging(r.averaging(r.delta), r.StepSize)
 	var err error
-	if r.ofNUTS, err = r.share(r.watched, length, func(info infer.Info) { r.StepSize = avg.Update(info.AcceptStat) }); err != nil {
+	if r.ofNUTS, err = r.share(r.watched, length, true, func(info infer.Info) { r.StepSize = avg.Update(info.AcceptStat) }); err != nil {
 		return err
 	}
 	if length > 0 {
@@ -221,7 +221,7 @@ func (r *race) play(kind Kind, x [2]float64, n int, asUsed bool) (outcome, error
 		r.kernel.relief = r.nutsStep
 	}
 	r.StepSize = x[0]
-	return r.share(r.watched, n, func(infer.Info) {})
+	return r.share(r.watched, n, false, func(infer.Info) {})
 }
 
 // heats makes the batches. Each family first tries its first arms. Then each batch goes to the
@@ -419,11 +419,15 @@ func (w *chain) acceptInTails(v *verdict, kind Kind, setting [2]float64) (float6
 	return all.(float64), nil
 }
 
-// share makes a batch on all chains and returns the combined outcome.
-func (w *chain) share(o *watched, n int, each func(infer.Info)) (outcome, error) {
+// share makes a batch on all chains and returns the combined outcome. If the step size is adapted
+// in the batch, the cost is that of its later half: the first steps may be much too small.
+func (w *chain) share(o *watched, n int, adapts bool, each func(infer.Info)) (outcome, error) {
 	own, err := w.batch(o, n, each)
 	if err != nil {
 		return outcome{}, err
+	}
+	if adapts {
+		own.cost = own.later
 	}
 	all, err := w.Exchange(own, func(parts []any) any { return o.worth(parts) })
 	if err != nil {

@@ -40,6 +40,7 @@ func newWatched(v *verdict, rng *rand.Rand) (*watched, error) {
 type jumps struct {
 	n         float64
 	cost      float64   // number of gradients
+	later     float64   // the same, if all transitions took as many as those of the later half
 	linear    []float64 // sums over the transitions, by observed coordinate
 	squares   []float64
 	energy    float64 // sum for the log density
@@ -53,8 +54,11 @@ func (w *chain) batch(o *watched, n int, each func(info infer.Info)) (jumps, err
 	j := jumps{linear: make([]float64, len(o.which)), squares: make([]float64, len(o.which))}
 	d := w.Target.Dim()
 	before, after, scratch := make([]float64, d), make([]float64, d), make([]float64, d)
-	start := w.Target.Gradients()
-	for range n {
+	start, half := w.Target.Gradients(), w.Target.Gradients()
+	for t := range n {
+		if t == n/2 {
+			half = w.Target.Gradients()
+		}
 		o.to.Whiten(w.Point.Position, w.Point.Gradient, before, scratch)
 		level := w.Point.LogDensity
 		info, err := w.Advance()
@@ -84,6 +88,7 @@ func (w *chain) batch(o *watched, n int, each func(info infer.Info)) (jumps, err
 		j.energy += weight * (end.LogDensity - level) * (end.LogDensity - level)
 	}
 	j.cost = float64(w.Target.Gradients() - start)
+	j.later = float64(w.Target.Gradients()-half) * float64(n) / float64(max(1, n-n/2))
 	w.made += n
 	return j, nil
 }

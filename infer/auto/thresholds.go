@@ -50,6 +50,8 @@ func Thresholds() []Threshold {
 		{"stuck", 0.5, "share of transitions", "health.go", "a chain that diverges more often is useless, if others diverge less often than moving", "no change", func(l *limits) *float64 { return &l.stuck }},
 		{"moving", 0.2, "share of transitions", "health.go", "see stuck", "no change", func(l *limits) *float64 { return &l.moving }},
 		{"patience", 2, "rounds", "health.go", "a chain that is useless so long after its restart is dropped", "no change", func(l *limits) *float64 { return &l.patience }},
+		{"flat", 0.1, "ratio", "plateau.go", "a chain on a plateau is not learnt from: the variance of a coordinate times that of its score is less; in a mode at least 1", "", func(l *limits) *float64 { return &l.flat }},
+		{"level", 1e-4, "ratio", "plateau.go", "below it, a chain on a plateau begins again", "", func(l *limits) *float64 { return &l.level }},
 		{"nearlyNormal", 0.1, "Fisher divergence", "metric.go", "a target whose best metric has less is normal in some coordinates", "½: no change; 2: 2 runs of 10 differ, gradients ×0.84, ESS ×0.82, 0 better and 1 worse", func(l *limits) *float64 { return &l.nearlyNormal }},
 		{"worthWaiting", 0.5, "Fisher divergence", "metric.go", "warm-up waits for draws enough for a dense metric if the best one is worse by more", "no change", func(l *limits) *float64 { return &l.worthWaiting }},
 		{"worthTrying", 0.02, "Fisher divergence", "metric.go", "a costly metric is tried if the best cheap one is worse by more", "no change", func(l *limits) *float64 { return &l.worthTrying }},
@@ -102,6 +104,8 @@ type limits struct {
 	stuck           float64
 	moving          float64
 	patience        float64
+	flat            float64
+	level           float64
 	nearlyNormal    float64
 	worthWaiting    float64
 	worthTrying     float64
