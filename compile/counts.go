@@ -70,8 +70,11 @@ func newLadder(p *Program, d *data.Set, asked BindOptions, fault *planted.Fault)
 // further returns the model that evaluates the point to which err belongs, or an error if there is
 // none.
 func (m *Model) further(err error) (*Model, error) {
+	if err == nil || m.ladder == nil {
+		return m.goOn(err) // without an allocation
+	}
 	var cut cutError
-	if m.ladder == nil || !errors.As(err, &cut) {
+	if !errors.As(err, &cut) {
 		return m.goOn(err)
 	}
 	if m.hasty {
