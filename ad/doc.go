@@ -18,6 +18,7 @@
 //	complex.go     rows of decompositions of complex matrices; schur.go: their kernels
 //	fourier.go     discrete Fourier transforms
 //	matrix.go      rows of Cholesky, solves, determinants, eigenvalues; linalg.go, matrixexp.go: their kernels
+//	sparse.go      rows of Cholesky and solves of sparse matrices
 //	regionkind.go  the interface that each kind of region implements
 //	region.go      Scan and If: ops with sub-graphs and several results, and their derivatives
 //	rewrite.go     Rewriter: copies nodes, for inlining and everything that rebuilds graphs

@@ -105,7 +105,7 @@ func (op OpCode) String() string { return table[op].Name }
 var table [numOps]Op
 
 func init() {
-	for _, rows := range []map[OpCode]Op{elementwiseOps(), specialOps(), structuralOps(), arrayOps(), takeOps(), orderOps(), matrixOps(), complexOps(), regionOps(), effectOps()} {
+	for _, rows := range []map[OpCode]Op{elementwiseOps(), specialOps(), structuralOps(), arrayOps(), takeOps(), orderOps(), matrixOps(), sparseOps(), complexOps(), regionOps(), effectOps()} {
 		for op, row := range rows {
 			if table[op].Name != "" {
 				panic("ad: two rows for op " + row.Name)
@@ -276,6 +276,9 @@ const (
 	OpCholeskyAdjoint // (L, L̄): the adjoint of A from its factor and the factor's adjoint
 	OpTriSolve
 	OpSolve
+	OpSparseCholesky        // the values of the factor, from those of the lower triangle
+	OpSparseCholeskyAdjoint // (L, L̄): the adjoint of the matrix
+	OpSparseSolve           // (L, b): L⁻¹ b or L⁻ᵀ b, in the order of elimination
 	OpInverse
 	OpLogAbsDet
 	OpDet

@@ -15,7 +15,8 @@
 //
 //	compile.go      Compile: text to a typed program
 //	                (internal/censor rewrites declarations of censored data, internal/batch loops
-//	                over subjects)
+//	                over subjects, internal/ragged and internal/sparse ragged arrays and sparse
+//	                matrices)
 //	discrete.go     programs with discrete parameters, which are summed out when data are known
 //	counts.go       those without an upper bound: points that need more values than others
 //	model.go        Bind, Model: log density, outputs
@@ -62,6 +63,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/censor"
 	"github.com/ppl-lang/ppl/compile/internal/marginal"
 	"github.com/ppl-lang/ppl/compile/internal/ragged"
+	"github.com/ppl-lang/ppl/compile/internal/sparse"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/lang"
@@ -86,16 +88,17 @@ type Program struct {
 	ragged   bool            // the tree, which has no ragged variables any more, has their rows
 	level    int             // of the sums over counts, see marginal.Options
 	ladder   *ladder         // of models of other levels; nil: there are none yet
+	sparse   bool            // the tree, which has no sparse matrices any more, has their values
 
 	whole func() *ir.Program // the program to which ir leaves stiff systems; nil: it leaves none
 
 	memory atomic.Int64 // DefaultMemory, once it is known
 }
 
-// Flattened returns the data with the elements of ragged variables one row after
-// another, as the rewritten program reads them.
+// Flattened returns the data with the elements of ragged variables one row after another, and with
+// the values of sparse matrices and their places, as the rewritten program reads them.
 func (p *Program) Flattened(d *data.Set) *data.Set {
-	if !p.ragged {
+	if !p.ragged && !p.sparse {
 		return d
 	}
 	return flattened(d, p.ir.Data)
@@ -105,6 +108,9 @@ func flattened(d *data.Set, vars []*ir.Var) *data.Set {
 	for _, v := range vars {
 		if r := v.Ragged; r != nil {
 			d = d.Flattened(v.Name, len(r.Sizes), r.Outer, r.At)
+		}
+		if s := v.Sparse; s != nil && s.Count != nil {
+			d = d.Triplets(v.Name, s.Count.Name, s.Row.Name, s.Column.Name)
 		}
 	}
 	return d
@@ -182,7 +188,7 @@ func checked(f *source.File, o Options) (*ast.File, *check.Info, diag.List) {
 		}
 		return tree, nil, list
 	}
-	if o.Like != nil && o.Like.ragged {
+	if o.Like != nil && (o.Like.ragged || o.Like.sparse) {
 		ragged.Copy(tree, o.Like.tree, o.Derived)
 	}
 	info, more := check.Check(tree, stdlib.Language())
@@ -241,13 +247,21 @@ func CompileWith(f *source.File, o Options) (*Program, diag.List) {
 		return nil, list
 	}
 	list = oneLegacy(list)
-	p := &Program{ragged: o.Like != nil && o.Like.ragged}
+	p := &Program{ragged: o.Like != nil && o.Like.ragged, sparse: o.Like != nil && o.Like.sparse}
 	if flat := ragged.Rewrite(tree, info); flat != tree {
 		var more diag.List
 		if info, more = check.Check(flat, stdlib.Language()); more.HasErrors() {
 			return nil, append(list, more.Errors()...)
 		}
 		tree, p.ragged = flat, true
+	}
+	if sparse.Is(info) {
+		tree = sparse.Rewrite(tree, info)
+		var more diag.List
+		if info, more = check.Check(tree, stdlib.Language()); more.HasErrors() {
+			return nil, append(list, more.Errors()...)
+		}
+		p.sparse = true
 	}
 	p.tree, p.info, p.plain = tree, info, tree
 	if censor.Is(info) {

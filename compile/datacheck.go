@@ -23,7 +23,11 @@ func dataErrors(p *ir.Program, d *data.Set, o bind.Options) *Error {
 		needs := []*ir.Var{v}
 		for k := 0; k < len(needs); k++ {
 			of := needs[k]
-			for _, e := range append(slices.Clip(of.Sizes), of.Constraint.Lower, of.Constraint.Upper) {
+			uses := append(slices.Clip(of.Sizes), of.Constraint.Lower, of.Constraint.Upper)
+			if s := of.Sparse; s != nil {
+				uses = append(uses, s.Rows, s.Columns)
+			}
+			for _, e := range uses {
 				for u := range ir.Vars(e) {
 					if !slices.Contains(needs, u) {
 						needs = append(needs, u)

@@ -9,6 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/bind"
 	"github.com/ppl-lang/ppl/compile/internal/marginal"
 	"github.com/ppl-lang/ppl/compile/internal/ragged"
+	"github.com/ppl-lang/ppl/compile/internal/sparse"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
@@ -119,7 +120,8 @@ func (p *Program) rewritten(d *data.Set, o bind.Options, doubled int) (*marginal
 // the model's is none; otherwise "". Discrete parameters are summed out, and drawn in generated
 // quantities. Missing elements of the data are parameters; the data have NaN for them. Statements
 // about censored data add the probabilities of intervals. Ragged variables have all rows one after
-// another, also in the data. A size with labels is bounded by their number, from both sides.
+// another, also in the data. Sparse matrices are vectors of values, with arrays of their places. A
+// size with labels is bounded by their number, from both sides.
 func (m *Model) Stan() string {
 	tree := m.written
 	if m.discrete != nil {
@@ -129,7 +131,7 @@ func (m *Model) Stan() string {
 		tree = ragged.Empty(tree, m.empties())
 	}
 	holes := slices.ContainsFunc(m.program.Data, func(v *ir.Var) bool { return v.Missing })
-	if m.discrete == nil && !holes && !m.censored && !m.ragged && !named(tree) {
+	if m.discrete == nil && !holes && !m.censored && !m.ragged && !m.matrices && !named(tree) {
 		return ""
 	}
 	if holes {
@@ -138,6 +140,9 @@ func (m *Model) Stan() string {
 			return ""
 		}
 		tree = writeMissing(tree, info, m.program.Parameters)
+	}
+	if m.matrices {
+		tree = sparse.Dense(tree)
 	}
 	return layout.String(withoutLabels(tree)) + "\n"
 }

@@ -54,6 +54,7 @@ type Model struct {
 	written      *ast.File          // the program as written, without ragged variables and declarations of censored data
 	censored     bool               // it has such declarations
 	ragged       bool               // it was written with ragged variables
+	matrices     bool               // it was written with sparse matrices
 	discrete     *marginal.Result   // nil: the program has no discrete parameters
 	made         *made              // shared by clones
 	whole        func() *ir.Program // see Program
@@ -103,7 +104,7 @@ func (p *Program) BindContext(ctx context.Context, d *data.Set, o BindOptions) (
 func (p *Program) bind(ctx context.Context, d *data.Set, o BindOptions, fault *planted.Fault) (m *Model, err error) {
 	m, err = p.bindFirst(ctx, d, o, fault)
 	if p.whole != nil && errors.As(err, new(*Error)) { // transformed data may be left to the other program
-		return (&Program{ir: p.whole(), tree: p.tree, plain: p.plain, ragged: p.ragged}).bindFirst(ctx, d, o, fault)
+		return (&Program{ir: p.whole(), tree: p.tree, plain: p.plain, ragged: p.ragged, sparse: p.sparse}).bindFirst(ctx, d, o, fault)
 	}
 	return m, err
 }
@@ -158,7 +159,7 @@ func (p *Program) bindFirst(ctx context.Context, d *data.Set, o BindOptions, fau
 	}
 	m = &Model{
 		asked: asked, fault: fault,
-		program: program, bound: bound, written: p.plain, censored: p.plain != p.tree, ragged: p.ragged, discrete: discrete, made: &made{}, without: o.Without, prints: prints, env: &ad.Env{Print: prints.function()}, curvature: &curvature{},
+		program: program, bound: bound, written: p.plain, censored: p.plain != p.tree, ragged: p.ragged, matrices: p.sparse, discrete: discrete, made: &made{}, without: o.Without, prints: prints, env: &ad.Env{Print: prints.function()}, curvature: &curvature{},
 		options: interp.Options{Propto: !o.NoPropto, Jacobian: !o.NoJacobian, Transforms: edition, Memory: o.Memory, Statements: o.Statements},
 	}
 	if discrete != nil && len(discrete.Cuts) > 0 {

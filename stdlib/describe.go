@@ -79,6 +79,8 @@ func (s *Signatures) function(name string) types.FunctionDoc {
 			text = w.Doc
 		} else if ok {
 			text = f.Doc
+		} else if s, sparse := o.(types.SparseForm); sparse {
+			text = s.Doc
 		}
 		i := slices.IndexFunc(out.Texts, func(t types.TextDoc) bool { return t.Text == text })
 		if i < 0 {

@@ -25,6 +25,9 @@ var language = sync.OnceValue(func() *Signatures {
 	for name, forms := range otherForms() {
 		s.byName[name] = slices.Concat(s.byName[name], forms)
 	}
+	for name, forms := range sparseForms() {
+		s.byName[name] = slices.Concat(s.byName[name], forms)
+	}
 	s.names = slices.Sorted(maps.Keys(s.byName))
 	return s
 })
@@ -56,16 +59,7 @@ func otherForms() map[string][]types.Overload {
 		if !ok {
 			continue
 		}
-		params, result, _ := strings.Cut(form, "=>")
-		f := types.Fixed{Result: shortType(strings.TrimSpace(result))}
-		for p := range strings.FieldsSeq(params) {
-			p, data := strings.CutPrefix(p, "data-")
-			f.Params = append(f.Params, shortType(p))
-			f.DataOnly = append(f.DataOnly, data)
-		}
-		if !slices.Contains(f.DataOnly, true) {
-			f.DataOnly = nil
-		}
+		f := shortForm(form)
 		for name := range strings.FieldsSeq(names) {
 			f.Name = name
 			add(name, f)
@@ -98,6 +92,21 @@ func otherForms() map[string][]types.Overload {
 	return out
 }
 
+// shortForm parses a signature in the notation of compositeFixed.
+func shortForm(form string) types.Fixed {
+	params, result, _ := strings.Cut(form, "=>")
+	f := types.Fixed{Result: shortType(strings.TrimSpace(result))}
+	for p := range strings.FieldsSeq(params) {
+		p, data := strings.CutPrefix(p, "data-")
+		f.Params = append(f.Params, shortType(p))
+		f.DataOnly = append(f.DataOnly, data)
+	}
+	if !slices.Contains(f.DataOnly, true) {
+		f.DataOnly = nil
+	}
+	return f
+}
+
 // operatorNames maps operators to the functions that have the same overloads.
 var operatorNames = map[string]string{
 	"+": "add plus", "-": "subtract minus", "*": "multiply", "/": "divide mdivide_right",
@@ -106,8 +115,8 @@ var operatorNames = map[string]string{
 }
 
 // shortType parses the notation of compositeFixed: a digit for the number of array dimensions, then
-// i r v w m for int, real, vector, row_vector and matrix, with c before it for complex types. (…)
-// is a tuple.
+// i r v w m s for int, real, vector, row_vector, matrix and sparse_matrix, with c before it for
+// complex types. (…) is a tuple.
 func shortType(s string) types.Type {
 	var t types.Type
 	if s != "" && s[0] >= '1' && s[0] <= '9' {
@@ -122,7 +131,7 @@ func shortType(s string) types.Type {
 		return t
 	}
 	t.Kind = map[string]types.Kind{
-		"i": types.Int, "r": types.Real, "v": types.Vector, "w": types.RowVector, "m": types.Matrix,
+		"i": types.Int, "r": types.Real, "v": types.Vector, "w": types.RowVector, "m": types.Matrix, "s": types.SparseMatrix,
 		"c": types.Complex, "cv": types.ComplexVector, "cw": types.ComplexRowVector, "cm": types.ComplexMatrix,
 	}[s]
 	return t

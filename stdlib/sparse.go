@@ -1,7 +1,10 @@
 package stdlib
 
 import (
+	"slices"
+
 	"github.com/ppl-lang/ppl/ad"
+	factor "github.com/ppl-lang/ppl/internal/sparse"
 )
 
 // sparse declares functions of matrices in compressed row storage: the nonzero values w, their
@@ -25,6 +28,16 @@ func sparse() []Func {
 		}
 		return m, n, rows, cols
 	}
+	solve := func(b *Builder, a []Arg) ad.Ref {
+		l, f := b.sparseFactor(a, solveSparse)
+		if s := b.shape(a[4]); s[0] != f.Dim {
+			b.Fail("the matrix has %d rows, but b has %d", f.Dim, s[0])
+		}
+		if f.Dim == 0 || b.size(a[4]) == 0 {
+			return a[4].Ref
+		}
+		return b.G.SparseSolve(l, a[4].Ref, f)
+	}
 	return []Func{
 		fixed("csr_matrix_times_vector", "The product of a sparse matrix of m rows and n columns, given by w, v, u, and the vector b.",
 			tVec, list(tInt, tInt, tVec, ints, ints, tVec), func(b *Builder, a []Arg) ad.Ref {
@@ -46,6 +59,18 @@ func sparse() []Func {
 				}
 				return b.G.Scatter(a[2].Ref, tableOf(rows...), []int{m, n})
 			}),
+		beyond(fixed(solveSparse, "S⁻¹ b for a symmetric positive definite matrix of n rows, given by w, v, u, by a sparse Cholesky factor.",
+			tVec, list(tInt, tVec, ints, ints, tVec), solve)),
+		beyond(fixed(solveSparse, "S⁻¹ b for a symmetric positive definite matrix of n rows, given by w, v, u, by a sparse Cholesky factor.",
+			tMat, list(tInt, tVec, ints, ints, tMat), solve)),
+		beyond(fixed("csr_log_determinant_spd", "log det S of a symmetric positive definite matrix of n rows, given by w, v, u, by a sparse Cholesky factor.",
+			tReal, list(tInt, tVec, ints, ints), func(b *Builder, a []Arg) ad.Ref {
+				l, f := b.sparseFactor(a, "csr_log_determinant_spd")
+				if f.Dim == 0 {
+					return b.G.Const(0)
+				}
+				return b.G.SparseLogDet(l, f)
+			})),
 		fixed("csr_extract_w", "The elements of a matrix that are not zero, row by row.", tVec, list(tMat), func(b *Builder, a []Arg) ad.Ref {
 			return b.compressed(a)[0]
 		}),
@@ -56,6 +81,47 @@ func sparse() []Func {
 			return b.compressed(a)[2]
 		}),
 	}
+}
+
+const solveSparse = "csr_mdivide_left_spd"
+
+// beyond marks a function that Stan does not have.
+func beyond(f Func) Func {
+	f.Beyond = true
+	return f
+}
+
+// sparseFactor returns the Cholesky factor of a symmetric matrix of n rows, given by n, w, v, u, of
+// which it reads the lower triangle.
+func (b *Builder) sparseFactor(a []Arg, name string) (l ad.Ref, f *factor.Factor) {
+	n, v, u := b.length(a, 0), b.wholes(a, 2), b.wholes(a, 3)
+	if len(u) != n+1 || len(v) != b.size(a[1]) || int(u[n]-1) != len(v) {
+		b.Fail("w has size %d, v has size %d, u has size %d; they do not describe a matrix of %d rows", b.size(a[1]), len(v), len(u), n)
+	}
+	var rows, columns []int32
+	var at []int
+	for i := range n {
+		diagonal := false
+		for k := u[i]; k < u[i+1]; k++ {
+			b.within(2, int(v[k-1]), 1, n)
+			if j := int(v[k-1]) - 1; j <= i {
+				rows, columns, at = append(rows, int32(i)), append(columns, int32(j)), append(at, int(k-1))
+				diagonal = diagonal || j == i
+			}
+		}
+		if !diagonal { // it is 0, so that the matrix is not positive definite
+			rows, columns, at = append(rows, int32(i)), append(columns, int32(i)), append(at, len(v))
+		}
+	}
+	f = factor.Of(n, rows, columns)
+	if n == 0 {
+		return ad.None, f
+	}
+	w := a[1].Ref
+	if slices.Contains(at, len(v)) {
+		w = b.G.Concat(w, b.G.ConstArray(ad.Type{Shape: []int{1}}, []float64{0}))
+	}
+	return b.G.SparseCholesky(b.G.Gather(w, tableOf(at...)), f, ad.CholeskyAttr{Function: name, Name: "the matrix"}), f
 }
 
 // maxSlots is the largest number of elements per row for which a product adds up vectors, one for

@@ -52,6 +52,9 @@ type Func struct {
 	// shapes of its arguments: size, rows, dims, ….
 	OfShape func(shapes [][]int) []int64
 
+	// Beyond marks functions that Stan does not have.
+	Beyond bool
+
 	// Random marks _rng functions. Their Build adds draws (ad.OpRandom).
 	Random bool
 
@@ -219,3 +222,6 @@ const (
 	of4th
 	always = ^uint(0) // kept unless all arguments are data
 )
+
+// Extends implements types.Extension.
+func (f *Func) Extends() bool { return f.Beyond }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/internal/sparse"
 )
 
 // TestOps checks every elementwise op with a derivative, at random arguments in its Domain and at
@@ -232,6 +233,19 @@ var arrayCases = map[ad.OpCode]struct {
 	ad.OpInverse:   {9, func(g *ad.Graph, x ad.Ref) ad.Ref { return g.Inverse(regular(g, x)) }},
 	ad.OpLogAbsDet: {9, func(g *ad.Graph, x ad.Ref) ad.Ref { return g.LogAbsDet(g.Neg(regular(g, x))) }},
 	ad.OpDet:       {9, func(g *ad.Graph, x ad.Ref) ad.Ref { return g.Log(g.Do(ad.OpAbs, nil, g.Det(regular(g, x)))) }},
+	ad.OpSparseCholesky: {5, func(g *ad.Graph, x ad.Ref) ad.Ref {
+		return g.SparseCholesky(sparseDefinite(g, x), cycle, ad.CholeskyAttr{})
+	}},
+	ad.OpSparseCholeskyAdjoint: {5, func(g *ad.Graph, x ad.Ref) ad.Ref {
+		l := g.SparseCholesky(sparseDefinite(g, x), cycle, ad.CholeskyAttr{})
+		return g.Do(ad.OpSparseCholeskyAdjoint, ad.SparseAttr{Factor: cycle}, l, g.Square(l))
+	}},
+	ad.OpSparseSolve: {5, func(g *ad.Graph, x ad.Ref) ad.Ref {
+		l := g.SparseCholesky(sparseDefinite(g, x), cycle, ad.CholeskyAttr{})
+		b := g.Slice(g.Concat(x, g.Exp(x)), 0, []int{5, 2})
+		lanes := g.Unlane(g.SparseSolve(l, g.Lane(g.Reshape(b, []int{2, 5})), cycle))
+		return g.Concat(g.SparseSolve(l, x, cycle), g.Reshape(g.SparseSolve(l, b, cycle), []int{10}), g.Reshape(lanes, []int{10}), g.Reshape(g.SparseLogDet(l, cycle), []int{1}))
+	}},
 	ad.OpFourier: {2 * 2 * 3, func(g *ad.Graph, x ad.Ref) ad.Ref {
 		re, im := g.Fourier(g.Slice(x, 0, []int{2, 3}), g.Slice(x, 6, []int{2, 3}), false)
 		re2, im2 := g.Fourier(g.Mul(re, im), im, true)
@@ -303,6 +317,15 @@ func definite(g *ad.Graph, x ad.Ref) ad.Ref {
 	a := regular(g, g.MatMul(m, g.Transpose(m)))
 	upper := g.ConstArray(ad.Type{Shape: []int{3, 3}}, []float64{0, 1, 1, 0, 0, 1, 0, 0, 0})
 	return g.Add(a, g.Mul(upper, m))
+}
+
+// cycle is the pattern of a matrix of five rows in which each is adjacent to the next.
+var cycle = sparse.NewFactor(5, []int32{0, 1, 1, 2, 2, 3, 3, 4, 4, 4}, []int32{0, 0, 1, 1, 2, 2, 3, 0, 3, 4})
+
+// sparseDefinite returns the values of a positive definite matrix with that pattern.
+func sparseDefinite(g *ad.Graph, x ad.Ref) ad.Ref {
+	diagonal := g.ConstArray(ad.Type{Shape: []int{10}}, []float64{9, 0, 9, 0, 9, 0, 9, 0, 0, 9})
+	return g.Add(diagonal, g.Concat(x, x))
 }
 
 // schurCase returns values of a Schur decomposition that do not depend on the arbitrary phases of

@@ -41,12 +41,12 @@ const module = "github.com/ppl-lang/ppl"
 // do. The engine of the playground has no plots as files and no server.
 const areas = `
 lang:       lang participle
-ad:         ad gonum
+ad:         ad gonum internal/sparse
 ad/kernel:  ad/kernel
-stdlib:     stdlib ad ad/kernel lang/types gonum
+stdlib:     stdlib ad ad/kernel lang/types gonum internal/sparse
 compile:    compile lang ad stdlib gonum internal/cputime internal/planted
 compile/internal/cmd: compile lang ad stdlib internal
-infer:      infer gonum internal/files internal/goroutines
+infer:      infer gonum internal/files internal/goroutines internal/sparse
 infer/internal/vector: sys
 model:      model lang stdlib compile infer internal/buildinfo gonum
 fit:        fit model lang stdlib ad compile infer internal/files internal/goroutines internal/cputime internal/clients/rules internal/planted gonum
@@ -77,6 +77,7 @@ internal/race:
 internal/packed:
 internal/short:
 internal/sorting:
+internal/sparse:
 internal/goroutines:
 internal/lean:
 internal/lzma:
@@ -104,10 +105,10 @@ doc/reference/json:
 
 ad/kernel:               ad/kernel/routines
 ad/kernel/routines:
-ad:                      ad/kernel ad/kernel/routines gonum
+ad:                      ad/kernel ad/kernel/routines gonum internal/sparse
 ad/adtest:               ad
 
-stdlib:                  stdlib/transform ad ad/kernel ad/kernel/routines lang/types gonum
+stdlib:                  stdlib/transform ad ad/kernel ad/kernel/routines lang/types gonum internal/sparse
 stdlib/stdlibtest:       stdlib stdlib/transform ad lang/types
 
 compile/data:            lang/source lang/diag
@@ -133,12 +134,13 @@ compile/internal/lanes:  compile/internal/plan compile/ir ad
 compile/internal/censor: lang
 compile/internal/batch:   lang
 compile/internal/ragged:  lang
+compile/internal/sparse:  lang
 compile/internal/marginal: compile/ir compile/internal/interp ad stdlib lang
 compile/internal/known:   compile/ir compile/internal/plan compile/internal/static compile/internal/lanes compile/internal/interp ad stdlib lang/diag lang/types
 compile/internal/inspect: compile/ir compile/internal/plan compile/internal/static compile/internal/lanes compile/internal/known compile/internal/interp ad stdlib lang/source lang/diag lang/types
 compile/internal/emit:   compile/ir compile/internal/inspect compile/internal/known compile/internal/plan compile/internal/static compile/internal/lanes compile/internal/interp stdlib/transform ad stdlib lang/source lang/diag lang/types
 compile/internal/bind:   compile/data compile/ir compile/internal/emit compile/internal/interp stdlib/transform ad lang/source lang/diag
-compile:                 compile/data compile/ir stdlib/transform compile/internal/batch compile/internal/bind compile/internal/censor compile/internal/marginal compile/internal/ragged compile/internal/interp compile/internal/static compile/internal/loopnest compile/internal/passes compile/internal/vm ad stdlib lang internal/cputime internal/planted
+compile:                 compile/data compile/ir stdlib/transform compile/internal/batch compile/internal/bind compile/internal/censor compile/internal/marginal compile/internal/ragged compile/internal/sparse compile/internal/interp compile/internal/static compile/internal/loopnest compile/internal/passes compile/internal/vm ad stdlib lang internal/cputime internal/planted
 
 infer:                   infer/internal/vector internal/goroutines
 infer/internal/quick:
@@ -149,7 +151,7 @@ infer/hmc:               infer infer/internal/quick infer/internal/vector infer/
 infer/nuts:              infer infer/internal/quick infer/internal/vector infer/warmup infer/hmc
 infer/bayesopt:          gonum
 infer/ahmc:              infer infer/warmup infer/whiten infer/hmc infer/bayesopt gonum
-infer/riemann:           infer gonum
+infer/riemann:           infer gonum internal/sparse
 infer/auto:              infer infer/internal/quick infer/warmup infer/whiten infer/hmc infer/nuts infer/bayesopt infer/optimize infer/tempered gonum
 infer/tempered:          infer infer/warmup infer/whiten infer/hmc infer/nuts infer/optimize gonum
 infer/sampler:           infer infer/auto infer/tempered infer/warmup infer/hmc infer/nuts infer/ahmc infer/riemann infer/bayesopt infer/optimize
@@ -209,6 +211,7 @@ internal/race:
 internal/packed:
 internal/short:
 internal/sorting:
+internal/sparse:
 internal/goroutines:
 internal/lean:
 internal/lzma:

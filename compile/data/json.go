@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,10 +17,11 @@ import (
 // variables. A value is a number or a nested array of numbers in row-major order: the outermost
 // array is for the first index. A number without point and exponent is an integer. NaN, Infinity
 // and -Infinity may be written bare or as strings ("NaN", "Inf", "+inf", "-Infinity", …). Arrays
-// must be rectangular; [] is an empty array. A missing element is null, see [Set.Filled].
-// Booleans and duplicate names are errors, and so are other strings, unless all elements are
-// strings; see [Set.Worded]. A tuple is an object with numbered
-// members: {"1": 3, "2": [0.5, 1]}. Complex numbers are arrays of two elements.
+// must be rectangular; [] is an empty array. A missing element is null, see [Set.Filled]. Booleans
+// and duplicate names are errors, and so are other strings, unless all elements are strings; see
+// [Set.Worded]. A tuple is an object with numbered members: {"1": 3, "2": [0.5, 1]}. A sparse
+// matrix is an object with members row, column and value, or w, v and u, see [Set.Triplets].
+// Complex numbers are arrays of two elements.
 //
 // The reader is written by hand because encoding/json refuses bare NaN, cannot distinguish 1 from
 // 1.0, and has no positions. It reads into flat slices at 100 MB/s or more.
@@ -350,7 +352,9 @@ func (p *parser) tupleMember(path string) (n int, ms members, err error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	if n, err = strconv.Atoi(key); err != nil || n < 1 || strconv.Itoa(n) != key {
+	if i := slices.Index(sparseMembers, key); i >= 0 {
+		n = math.MaxInt32 + i
+	} else if n, err = strconv.Atoi(key); err != nil || n < 1 || strconv.Itoa(n) != key {
 		return 0, nil, p.errorAt(start, p.pos, fix, "%s has a member %q, but members are numbered", path, clip(key))
 	}
 	p.space()

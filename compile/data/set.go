@@ -31,6 +31,10 @@ type Value struct {
 	// Ragged describes the rows of a value of [Set.Flattened]; it is nil for other values.
 	Ragged *Rows
 
+	// Sparse are the numbers of rows and columns of the matrix that has the elements of a value of
+	// [Set.Triplets], if the data say them; else it is nil.
+	Sparse []int
+
 	firstReal  int // index of the first element that is not an integer, if !IsInt
 	start, end int // the bytes of the value in Set.text
 	goType     string

@@ -112,6 +112,7 @@ func (l *lowerer) declareLeaves(d *ast.VarDecl) []*Var {
 	for i, x := range out {
 		x.Sizes, x.Constraint = shapes[i].sizes, shapes[i].c
 		x.Ragged = l.ragged(d)
+		x.Sparse = l.sparse(d)
 	}
 	return out
 }
@@ -128,6 +129,21 @@ func (l *lowerer) ragged(d *ast.VarDecl) *Ragged {
 		if x.Type().Dims > 0 {
 			out.Outer, out.At = x.Type().Dims, i
 		}
+	}
+	return out
+}
+
+// sparse lowers what a declaration says about a sparse matrix.
+func (l *lowerer) sparse(d *ast.VarDecl) *Sparse {
+	if d.Sparse == nil {
+		return nil
+	}
+	out := &Sparse{Rows: l.expr(d.Sparse[0]), Columns: l.expr(d.Sparse[1])}
+	of := func(i int) *Var { return l.expr(d.Sparse[i]).(*VarRef).Var }
+	if len(d.Sparse) == 3 {
+		out.Pattern = of(2)
+	} else {
+		out.Count, out.Row, out.Column = of(2), of(3), of(4)
 	}
 	return out
 }

@@ -80,6 +80,7 @@ type Var struct {
 	Places     *Places     // of a parameter that consists of the missing elements of data; else nil
 	Ragged     *Ragged     // how the elements are divided into rows that differ in size; else nil
 	Marks      bool        // a local array of zeros; Density has derivatives by it, see package marginal
+	Sparse     *Sparse     // of the values of a sparse matrix; else nil
 
 	// For a leaf of a variable that is declared with a composite type; Whole is nil for other
 	// variables. The Name of a leaf is the member's name, such as t.2.1.
@@ -99,6 +100,13 @@ type Ragged struct {
 	Sizes []Expr // of all dimensions as declared; that of dimension At is an array of integers
 	Outer int    // the number of dimensions before a row
 	At    int    // the dimension whose size differs between rows
+}
+
+// Sparse describes the sparse matrix that a vector has the values of.
+type Sparse struct {
+	Rows, Columns      Expr // as declared
+	Count, Row, Column *Var // of data: the variables with the number of values, their rows and columns
+	Pattern            *Var // of others: the places of the values
 }
 
 // Whole is a declared variable of a composite type.

@@ -68,8 +68,8 @@ func FreeLayout(leaves []*Var, shapes [][]int) []Slot {
 }
 
 // AppendNames appends the names of the numbers of [Layout], in its order and as in CmdStan's files:
-// theta.2.1, t.1:2.3, z.real.
-// rows describes the rows of a ragged variable; it is nil for others.
+// theta.2.1, t.1:2.3, z.real. rows describes the rows of a ragged variable, or the places in a
+// sparse matrix; it is nil for others.
 func AppendNames(names []string, leaves []*Var, shapes [][]int, rows *Rows) []string {
 	return appendNames(names, leaves, shapes, rows, columnMajor)
 }
@@ -84,11 +84,16 @@ type Rows struct {
 	Outer []int // extents of the dimensions before a row
 	Sizes []int // the sizes of the rows, in row-major order
 	At    int   // the stored dimension along which the rows follow one another
+
+	Sparse [][2]int // of the values of a sparse matrix, their rows and columns from 0; nil for rows
 }
 
 // places returns the indices, from 0, of the dimensions before a row, and within it, of the
 // elements along the stored dimension.
 func (r *Rows) places() (out [][]int) {
+	for _, at := range r.Sparse {
+		out = append(out, at[:])
+	}
 	for row, n := range r.Sizes {
 		at := make([]int, len(r.Outer))
 		for d := len(at) - 1; d >= 0; d-- {

@@ -25,8 +25,7 @@ type sparse struct {
 
 	elements []float64
 	column   []float64 // work space of a factorisation: d numbers, which are 0 between columns
-	link     []int32   // linked lists of columns, by the row that each needs next
-	next     []int32   // index of that row's value, by column
+	where    []int32   // position in a column plus 1, by row; 0 between columns
 	inverse  []float64 // elements of S⁻¹ in the pattern of the factor
 	solved   []float64 // S⁻¹U, then G⁻¹U
 	moved    []float64 // work space for G⁻¹U
@@ -42,8 +41,8 @@ func newSparse(m Sparse, s *symbolic, ridge float64) *sparse {
 	d, r := s.pattern.Dim, s.pattern.Rank()
 	g := &sparse{
 		symbolic: s, metric: m, ridge: ridge, rank: r,
-		elements: make([]float64, s.pattern.Len()), column: make([]float64, d), link: make([]int32, d), next: make([]int32, d),
-		inverse: make([]float64, len(s.rows)), solved: make([]float64, d*r), moved: make([]float64, d*r),
+		elements: make([]float64, s.pattern.Len()), column: make([]float64, d), where: make([]int32, d),
+		inverse: make([]float64, len(s.Rows)), solved: make([]float64, d*r), moved: make([]float64, d*r),
 		square: make([]float64, r*r), rotated: make([]float64, d), small: make([]float64, r),
 	}
 	g.factored = func(f []float64) (ok bool) {
@@ -55,7 +54,7 @@ func newSparse(m Sparse, s *symbolic, ridge float64) *sparse {
 }
 
 func (s *sparse) size() int {
-	return len(s.rows) + 2*s.pattern.Dim*s.rank + s.rank*s.rank + s.rank
+	return len(s.Rows) + 2*s.pattern.Dim*s.rank + s.rank*s.rank + s.rank
 }
 
 // parts returns the parts of a factor.
@@ -66,7 +65,7 @@ func (s *sparse) parts(f []float64) (l, u, y, c, root []float64) {
 		f = f[n:]
 		return part
 	}
-	return cut(len(s.rows)), cut(d * r), cut(d * r), cut(r * r), cut(r)
+	return cut(len(s.Rows)), cut(d * r), cut(d * r), cut(r * r), cut(r)
 }
 
 func (s *sparse) evaluate(x, f []float64) error { return s.metric.Elements(x, s.elements) }
@@ -82,20 +81,21 @@ func (s *sparse) factorise(f []float64, run runner) (logDet float64, ok bool) {
 func (s *sparse) factor(f []float64) (logDet float64, ok bool) {
 	l, u, y, c, root := s.parts(f)
 	clear(l)
-	for k, v := range s.elements[:len(s.at)] {
+	for k, v := range s.elements[:len(s.At)] {
 		if s.pattern.Rows[k] == s.pattern.Cols[k] {
 			v *= 1 + s.ridge
 		}
-		l[s.at[k]] = v
+		l[s.At[k]] = v
 	}
-	if logDet, ok = s.cholesky(l); !ok || s.rank == 0 {
+	logDet, failed, _ := s.Cholesky(l, s.column)
+	if ok = failed < 0 && !math.IsNaN(logDet); !ok || s.rank == 0 {
 		return logDet, ok
 	}
 	clear(u)
-	e, first := s.elements[len(s.at):], 0
+	e, first := s.elements[len(s.At):], 0
 	for _, w := range s.pattern.Wide {
 		for i, q := range w.Columns {
-			copy(u[int(s.place[q])*s.rank+first:], e[i*w.Rank:(i+1)*w.Rank])
+			copy(u[int(s.Place[q])*s.rank+first:], e[i*w.Rank:(i+1)*w.Rank])
 		}
 		e = e[len(w.Columns)*w.Rank:]
 		for i, v := range e[:w.Rank] {
@@ -109,7 +109,7 @@ func (s *sparse) factor(f []float64) (logDet float64, ok bool) {
 		e, first = e[w.Rank:], first+w.Rank
 	}
 	copy(y, u)
-	s.forward(l, y, s.rank)
+	s.Forward(l, y, s.rank)
 	s.multiply(blas.Trans, y, y, c)
 	for i := range s.rank {
 		for j := range s.rank {
@@ -148,99 +148,14 @@ func (s *sparse) triangle(c []float64) blas64.Triangular {
 	return blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: s.rank, Stride: s.rank, Data: c}
 }
 
-// cholesky factorises in place a matrix with the factor's pattern. The computation of a column
-// needs the earlier columns that have an element in its row; these are in a list for each row.
-func (s *sparse) cholesky(l []float64) (logDet float64, ok bool) {
-	for i := range s.link {
-		s.link[i] = -1
-	}
-	for j := range s.start[1:] {
-		first, last := s.start[j], s.start[j+1]
-		for k := first; k < last; k++ {
-			s.column[s.rows[k]] = l[k]
-		}
-		for c := s.link[j]; c >= 0; {
-			then := s.link[c]
-			// The list of a row begins at link[row] and continues in the links of its columns.
-			k, end := s.next[c], s.start[c+1]
-			w := l[k]
-			for i := k; i < end; i++ {
-				s.column[s.rows[i]] -= w * l[i]
-			}
-			s.wait(c, k+1)
-			c = then
-		}
-		v := s.column[j]
-		if !(v > 0) || math.IsInf(v, 1) {
-			clear(s.column)
-			return 0, false
-		}
-		root := math.Sqrt(v)
-		logDet += 2 * math.Log(root)
-		l[first] = root
-		s.column[j] = 0
-		for k := first + 1; k < last; k++ {
-			i := s.rows[k]
-			l[k], s.column[i] = s.column[i]/root, 0
-		}
-		s.link[j] = -1
-		s.wait(int32(j), first+1)
-	}
-	return logDet, !math.IsNaN(logDet)
-}
-
-// wait adds a column to the list of the row of its k-th value.
-func (s *sparse) wait(c, k int32) {
-	if k == s.start[c+1] {
-		return
-	}
-	i := s.rows[k]
-	s.next[c] = k
-	s.link[c], s.link[i] = s.link[i], c
-}
-
-// forward solves L·z = b in place for n right-hand sides. The n numbers of a row are adjacent.
-func (s *sparse) forward(l, b []float64, n int) {
-	for j := range s.start[1:] {
-		first, last := s.start[j], s.start[j+1]
-		row := b[j*n : (j+1)*n]
-		for c := range row {
-			row[c] /= l[first]
-		}
-		for k := first + 1; k < last; k++ {
-			to, w := b[int(s.rows[k])*n:], l[k]
-			for c, v := range row {
-				to[c] -= w * v
-			}
-		}
-	}
-}
-
-// backward solves Lᵀ·z = b in the same way.
-func (s *sparse) backward(l, b []float64, n int) {
-	for j := s.pattern.Dim - 1; j >= 0; j-- {
-		first, last := s.start[j], s.start[j+1]
-		row := b[j*n : (j+1)*n]
-		for k := first + 1; k < last; k++ {
-			from, w := b[int(s.rows[k])*n:], l[k]
-			for c := range row {
-				row[c] -= w * from[c]
-			}
-		}
-		for c := range row {
-			row[c] /= l[first]
-		}
-	}
-}
-
 // solve writes G⁻¹p to v.
 func (s *sparse) solve(f, p, v []float64) {
 	l, _, y, c, root := s.parts(f)
 	z := s.rotated
-	for i, o := range s.order {
+	for i, o := range s.Order {
 		z[i] = p[o]
 	}
-	s.forward(l, z, 1)
+	s.Forward(l, z, 1)
 	if s.rank > 0 {
 		blas64.Gemv(blas.Trans, 1, s.tall(y), vector(z), 0, vector(s.small))
 		s.scale(root)
@@ -249,8 +164,8 @@ func (s *sparse) solve(f, p, v []float64) {
 		s.scale(root)
 		blas64.Gemv(blas.NoTrans, -1, s.tall(y), vector(s.small), 1, vector(z))
 	}
-	s.backward(l, z, 1)
-	for i, o := range s.order {
+	s.Backward(l, z, 1)
+	for i, o := range s.Order {
 		v[o] = z[i]
 	}
 }
@@ -269,9 +184,9 @@ func (s *sparse) momentum(rng *rand.Rand, f, p []float64) {
 		s.rotated[i] = rng.NormFloat64()
 	}
 	z := s.column
-	for j := range s.start[1:] {
-		for k := s.start[j]; k < s.start[j+1]; k++ {
-			z[s.rows[k]] += l[k] * s.rotated[j]
+	for j := range s.Start[1:] {
+		for k := s.Start[j]; k < s.Start[j+1]; k++ {
+			z[s.Rows[k]] += l[k] * s.rotated[j]
 		}
 	}
 	if s.rank > 0 {
@@ -281,7 +196,7 @@ func (s *sparse) momentum(rng *rand.Rand, f, p []float64) {
 		s.scale(root)
 		blas64.Gemv(blas.NoTrans, 1, s.tall(u), vector(s.small), 1, vector(z))
 	}
-	for i, o := range s.order {
+	for i, o := range s.Order {
 		p[o] = z[i]
 	}
 	clear(z)
@@ -292,11 +207,11 @@ func (s *sparse) momentum(rng *rand.Rand, f, p []float64) {
 func (s *sparse) norm(f, x []float64, momenta bool) float64 {
 	l, u, y, c, root := s.parts(f)
 	z := s.rotated
-	for i, o := range s.order {
+	for i, o := range s.Order {
 		z[i] = x[o]
 	}
 	if momenta {
-		s.forward(l, z, 1)
+		s.Forward(l, z, 1)
 		sum := blas64.Dot(vector(z), vector(z))
 		if s.rank > 0 {
 			blas64.Gemv(blas.Trans, 1, s.tall(y), vector(z), 0, vector(s.small))
@@ -307,10 +222,10 @@ func (s *sparse) norm(f, x []float64, momenta bool) float64 {
 		return math.Sqrt(max(sum, 0))
 	}
 	sum := 0.0
-	for j := range s.start[1:] {
+	for j := range s.Start[1:] {
 		v := 0.0
-		for k := s.start[j]; k < s.start[j+1]; k++ {
-			v += l[k] * z[s.rows[k]]
+		for k := s.Start[j]; k < s.Start[j+1]; k++ {
+			v += l[k] * z[s.Rows[k]]
 		}
 		sum += v * v
 	}
@@ -324,11 +239,11 @@ func (s *sparse) norm(f, x []float64, momenta bool) float64 {
 
 // minPivot returns the smallest pivot of S, the part to which the ridge is added.
 func (s *sparse) minPivot(f []float64) float64 {
-	l, diagonal, least := f[:len(s.rows)], s.column, 1.0
-	for k, i := range s.rows {
+	l, diagonal, least := f[:len(s.Rows)], s.column, 1.0
+	for k, i := range s.Rows {
 		diagonal[i] += l[k] * l[k]
 	}
-	for j, first := range s.start[:s.pattern.Dim] {
+	for j, first := range s.Start[:s.pattern.Dim] {
 		least = min(least, l[first]*l[first]/diagonal[j])
 	}
 	clear(diagonal)
@@ -345,7 +260,7 @@ func (s *sparse) invertNow(f []float64) bool {
 		return true
 	}
 	copy(s.solved, y)
-	s.backward(l, s.solved, s.rank)
+	s.Backward(l, s.solved, s.rank)
 	// G⁻¹U = S⁻¹U·D·C⁻¹·D⁻¹
 	copy(s.square, c)
 	if _, ok := lapack64.Potri(s.triangle(s.square)); !ok {
@@ -365,20 +280,19 @@ func (s *sparse) invertNow(f []float64) bool {
 // selected computes the elements of S⁻¹ in the pattern of the factor by Takahashi's equations. Each
 // column is computed from later columns, which have all elements that it needs.
 func (s *sparse) selected(l []float64) {
-	sum, where := s.column, s.link // link serves as a table: position in the column plus 1, by row
-	clear(where)
+	sum, where := s.column, s.where
 	for j := s.pattern.Dim - 1; j >= 0; j-- {
-		first, last := s.start[j], s.start[j+1]
+		first, last := s.Start[j], s.Start[j+1]
 		for k := first + 1; k < last; k++ {
-			where[s.rows[k]] = k + 1
+			where[s.Rows[k]] = k + 1
 		}
 		for k := first + 1; k < last; k++ {
-			col := s.rows[k]
-			own := s.start[col]
+			col := s.Rows[k]
+			own := s.Start[col]
 			sum[col] += s.inverse[own] * l[k]
-			for i := own + 1; i < s.start[col+1]; i++ {
-				if at := where[s.rows[i]]; at > 0 {
-					sum[s.rows[i]] += s.inverse[i] * l[k]
+			for i := own + 1; i < s.Start[col+1]; i++ {
+				if at := where[s.Rows[i]]; at > 0 {
+					sum[s.Rows[i]] += s.inverse[i] * l[k]
 					sum[col] += s.inverse[i] * l[at-1]
 				}
 			}
@@ -386,7 +300,7 @@ func (s *sparse) selected(l []float64) {
 		w := 1 / l[first]
 		diagonal := w
 		for k := first + 1; k < last; k++ {
-			i := s.rows[k]
+			i := s.Rows[k]
 			s.inverse[k] = -sum[i] * w
 			diagonal -= l[k] * s.inverse[k]
 			sum[i], where[i] = 0, 0
@@ -401,9 +315,9 @@ func (s *sparse) force(x, f, v, force []float64) error {
 	r, a := s.rank, s.elements
 	for k, row := range s.pattern.Rows {
 		col := s.pattern.Cols[k]
-		w := s.inverse[s.at[k]]
+		w := s.inverse[s.At[k]]
 		if r > 0 {
-			i, j := int(s.place[row])*r, int(s.place[col])*r
+			i, j := int(s.Place[row])*r, int(s.Place[col])*r
 			for q, b := range s.solved[j : j+r] {
 				w -= s.moved[i+q] * root[q] * root[q] * b
 			}
@@ -414,16 +328,16 @@ func (s *sparse) force(x, f, v, force []float64) error {
 		}
 	}
 	if r > 0 {
-		for i, o := range s.order {
+		for i, o := range s.Order {
 			s.rotated[i] = v[o]
 		}
 		blas64.Gemv(blas.Trans, 1, s.tall(u), vector(s.rotated), 0, vector(s.small))
-		e, first := a[len(s.at):], 0
+		e, first := a[len(s.At):], 0
 		for _, w := range s.pattern.Wide {
 			quadratic := e[len(w.Columns)*w.Rank:][:w.Rank]
 			clear(quadratic)
 			for i, q := range w.Columns {
-				row := int(s.place[q])*r + first
+				row := int(s.Place[q])*r + first
 				for k := range w.Rank {
 					product := 0.5 * (s.moved[row+k] - v[q]*s.small[first+k])
 					e[i*w.Rank+k] = product

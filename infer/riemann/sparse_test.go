@@ -297,7 +297,7 @@ func TestSparseInvariance(t *testing.T) {
 // whose first row is full, and that of the grid of a field.
 func TestMinimumDegree(t *testing.T) {
 	s := newSymbolic(newMixed(200, "arrow").p)
-	if n := len(s.rows); n > 600 {
+	if n := len(s.Rows); n > 600 {
 		t.Errorf("the factor of an arrow of 200 has %d elements", n)
 	}
 	const side = 20
@@ -313,7 +313,7 @@ func TestMinimumDegree(t *testing.T) {
 	if err := p.validate(side * side); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(newSymbolic(p).rows); n > 5000 {
+	if n := len(newSymbolic(p).Rows); n > 5000 {
 		t.Errorf("the factor of a grid of 400 has %d elements", n)
 	}
 }

@@ -201,6 +201,11 @@ type (
 		// Rows are the sizes as declared of a ragged variable that has been rewritten to one with
 		// all elements in a row; nil for other variables. The printer does not write them.
 		Rows []Expr
+
+		// Sparse describes a vector of the values of a sparse matrix that has been rewritten: the
+		// numbers of rows and columns as declared, and then the pattern or, in the data block, the
+		// variables for the number of values, their rows and their columns.
+		Sparse []Expr
 	}
 	// FunctionDecl declares a user function; Body is nil for a forward declaration.
 	FunctionDecl struct {

@@ -144,6 +144,8 @@
 //	compile/internal/marginal.shallow           copies of trees
 //	compile/internal/contest.mutator.inside        where a program can be mutated
 //	compile/internal/ragged.rewriter.rewrite    uses of ragged variables
-//	compile/internal/ragged.clone               copies of trees
+//	lang/ast.Fresh                              copies of trees
+//	compile/internal/sparse.rewriter.rewrite    uses of sparse matrices
+//	compile/internal/sparse.rewriter.parts      values and places of sparse matrices
 //	compile/internal/contest.mutator.exprs         which expressions can be mutated
 package ast

@@ -74,6 +74,29 @@ func Rewrite(n Node, pre func(Node) bool, post func(Node) Node) Node {
 	return visit(n)
 }
 
+// Fresh returns a copy of a tree with separate nodes for names and numbers, for a tree that has it
+// in several places: facts about nodes are found by their addresses.
+func Fresh[N Node](n N) N {
+	return Rewrite(n, nil, func(n Node) Node {
+		switch n := n.(type) {
+		case *Ident:
+			return fresh(n)
+		case *VarExpr:
+			return fresh(n)
+		case *IntLit:
+			return fresh(n)
+		case *RealLit:
+			return fresh(n)
+		}
+		return n
+	}).(N)
+}
+
+func fresh[N any](n *N) *N {
+	c := *n
+	return &c
+}
+
 // Targets returns the variables that an assignment to lhs changes: for x[i] it is x, and for a
 // tuple the variables of its members. It omits indices, which are only read.
 func Targets(lhs Expr) iter.Seq[*VarExpr] {
@@ -286,6 +309,7 @@ func (c *cursor) children(n Node) Node {
 		c.name(&n.Name)
 		c.expr(&n.Init)
 		c.exprs(&n.Rows)
+		c.exprs(&n.Sparse)
 		return n
 	case *FunctionDecl:
 		n = own(c, n)

@@ -88,6 +88,9 @@ func (c *checker) conversion(from, to types.Type) string {
 // operatorAdvice returns advice for operands that are often confused.
 func (c *checker) operatorAdvice(op string, x, y types.Type) string {
 	op = strings.TrimSuffix(op, "=")
+	if advice := sparseAdvice(op, []types.Type{x, y}); advice != "" {
+		return advice
+	}
 	takes := func(op string, x, y types.Type) bool {
 		_, ok := c.value("operator"+op, x, y)
 		return ok

@@ -182,6 +182,11 @@ func (c *checker) lvalue(e ast.Expr) types.Type {
 		if t.Kind == types.Invalid {
 			return t
 		}
+		if t.Kind == types.SparseMatrix {
+			c.report(diag.Errorf(diag.SparseUse, e.Span(), "the elements of a sparse matrix cannot be assigned"), "",
+				"make the matrix from its values, by to_sparse_matrix(m, n, rows, columns, values)")
+			return types.Type{}
+		}
 		t, ok := c.indexed(e, t, indices)
 		if !ok {
 			return types.Type{}

@@ -189,6 +189,7 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 		return
 	}
 	d := diag.Errorf(diag.BadArguments, at.Span(), "%s does not take (%s)", name, typeList(ts[skip:]))
+	d.Fix = sparseAdvice(name, ts)
 	if skip > 0 {
 		d.Summary = fmt.Sprintf("%s does not take (%s) for a variate of type %s", name, typeList(ts[skip:]), ts[0])
 	}
@@ -284,14 +285,16 @@ func inTuple(d *diag.Diagnostic, e ast.Expr, want, is types.Type) {
 	}
 }
 
-// relevant omits overloads for complex numbers if no argument is complex and there are others.
+// relevant omits overloads for complex numbers if no argument is complex and there are others. For
+// a sparse matrix it keeps only the overloads for these, and for other arguments all others.
 func relevant(fail *types.Failure, ts []types.Type) *types.Failure {
-	if slices.ContainsFunc(ts, func(t types.Type) bool { return t.Scalar() == types.Complex }) {
-		return fail
-	}
+	has := func(is func(t types.Type) bool) bool { return slices.ContainsFunc(ts, is) }
+	isComplex := has(func(t types.Type) bool { return t.Scalar() == types.Complex })
+	sparse := has(func(t types.Type) bool { return t.Kind == types.SparseMatrix })
 	out := &types.Failure{}
 	for _, cand := range fail.Candidates {
-		if !strings.Contains(cand.Overload.String(), "complex") {
+		_, forSparse := cand.Overload.(types.SparseForm)
+		if (isComplex || !strings.Contains(cand.Overload.String(), "complex")) && (forSparse == sparse || sparse && isUser(cand.Overload)) {
 			out.Candidates = append(out.Candidates, cand)
 		}
 	}

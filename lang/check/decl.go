@@ -22,7 +22,7 @@ func (c *checker) varDecl(d *ast.VarDecl, global bool) {
 		Name: d.Name.Name, Type: t, Level: c.declLevel(t), Block: c.block, Global: global,
 		Constraint: kind, Ident: d.Name, Decl: d, Ragged: c.info.RaggedType(d.Type),
 	}
-	for _, e := range d.Rows {
+	for _, e := range slices.Concat(d.Rows, d.Sparse) {
 		c.expr(e)
 	}
 	if v.Missing = d.Type.Missing() != nil && c.block == ast.Data; v.Missing && t.Kind != types.Int {
@@ -36,6 +36,7 @@ func (c *checker) varDecl(d *ast.VarDecl, global bool) {
 		c.bounds(d.Type, t)
 	}
 	c.declare(v)
+	c.sparseDeclaration(d, t, global)
 	if d.Init == nil {
 		return
 	}

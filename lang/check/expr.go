@@ -246,7 +246,7 @@ func (c *checker) arrayExpr(e *ast.ArrayExpr) TypeLevel {
 		}
 		out = TypeLevel{Type: t, Level: max(out.Level, o.Level)}
 	}
-	if out.Type.Kind == types.Invalid {
+	if out.Type.Kind == types.Invalid || c.sparseMember(e.Elems[0], out.Type) {
 		return invalid
 	}
 	return TypeLevel{Type: out.Type.Array(1), Level: out.Level}

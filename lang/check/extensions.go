@@ -33,8 +33,11 @@ func Extensions(f *ast.File, info *Info) diag.List {
 		if d, ok := n.(*ast.VarDecl); ok && info.Defs[n] != nil && info.Defs[n].Ragged != nil {
 			report(info.Defs[n].Ragged.Sizes, "ragged arrays, such as "+quote(d.Name.Name), write)
 		}
+		if t, ok := n.(*ast.TypeExpr); ok && t.Elem == types.SparseMatrix.String() {
+			report(t, "sparse matrices", write)
+		}
 		if c := info.Calls[n]; c != nil && !seen[c.Name] {
-			if w, ok := c.Overload.(types.Written); ok && w.Beyond {
+			if o, ok := c.Overload.(types.Extension); ok && o.Extends() {
 				seen[c.Name] = true
 				report(n, "function "+quote(c.Name), "")
 			}

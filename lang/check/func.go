@@ -60,6 +60,7 @@ func (c *checker) declareFunc(d *ast.FunctionDecl) *Func {
 		ft.Params = append(ft.Params, types.Param{Type: params[i], DataOnly: p.DataOnly})
 		valid = valid && params[i].Kind != types.Invalid
 	}
+	c.sparseResult(d, ft.Result)
 	_, suffix := SplitSuffix(d.Name.Name)
 	f := &Func{FuncType: ft, Name: d.Name.Name, Suffix: suffix, Decl: d, invalid: !valid}
 	c.checkName(d.Name)

@@ -128,6 +128,9 @@ func (c *checker) indexed(e *ast.IndexExpr, t types.Type, ok bool) (types.Type, 
 	if !ok {
 		return types.Type{}, false
 	}
+	if t.Kind == types.SparseMatrix {
+		return c.sparseElement(e)
+	}
 	// Array dimensions that an index keeps come first.
 	keep := 0
 	u := t

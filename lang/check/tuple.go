@@ -48,7 +48,7 @@ func (c *checker) tupleExpr(e *ast.TupleExpr) TypeLevel {
 	ok := true
 	for _, x := range e.Elems {
 		o := c.expr(x)
-		ok = ok && o.Type.Kind != types.Invalid
+		ok = ok && o.Type.Kind != types.Invalid && !c.sparseMember(x, o.Type)
 		out.Type.Members = append(out.Type.Members, o.Type)
 		out.Members = append(out.Members, o)
 		out.Level = max(out.Level, o.Level)

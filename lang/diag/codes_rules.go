@@ -374,4 +374,107 @@ const (
 	//	  }
 	//	}
 	MissingReturn Code = "E0504"
+
+	// RaggedType: a variable cannot be ragged in the way in which it is declared.
+	//
+	// An array of sizes, one for each row, makes an array ragged. The number of rows comes first.
+	// One dimension may be ragged, of real numbers, integers, vectors or matrices.
+	//
+	// Example:
+	//
+	//	data {
+	//	  array[3] int<lower=0> n;
+	//	  vector[n] y;
+	//	}
+	//
+	// Fixed:
+	//
+	//	data {
+	//	  array[3] int<lower=0> n;
+	//	  array[3] vector[n] y;
+	//	}
+	RaggedType Code = "E0324"
+
+	// RaggedUse: a ragged variable is used where its rows must have one size.
+	//
+	// Use its rows, which are ordinary vectors or arrays, or all its elements, one row after
+	// another, as to_vector(y).
+	//
+	// Example:
+	//
+	//	data {
+	//	  array[3] int<lower=0> n;
+	//	  array[3] vector[n] y;
+	//	}
+	//	model {
+	//	  y ~ normal(0, 1);
+	//	}
+	//
+	// Fixed:
+	//
+	//	data {
+	//	  array[3] int<lower=0> n;
+	//	  array[3] vector[n] y;
+	//	}
+	//	model {
+	//	  to_vector(y) ~ normal(0, 1);
+	//	}
+	RaggedUse Code = "E0325"
+
+	// SparseType: a sparse matrix cannot be declared in this way.
+	//
+	// The places of the values of a sparse matrix must be known before sampling. A variable gets
+	// them from its data, or from the value in its declaration. The values may depend on
+	// parameters, but a sparse matrix is no parameter: declare a vector of its values. Arrays and
+	// tuples cannot have sparse matrices as elements, and functions cannot return them.
+	//
+	// Example:
+	//
+	//	data {
+	//	  int<lower=0> n;
+	//	  sparse_matrix[n, n] W;
+	//	}
+	//	model {
+	//	  sparse_matrix[n, n] Q;
+	//	  Q = W;
+	//	  target += Q[1, 1];
+	//	}
+	//
+	// Fixed:
+	//
+	//	data {
+	//	  int<lower=0> n;
+	//	  sparse_matrix[n, n] W;
+	//	}
+	//	model {
+	//	  sparse_matrix[n, n] Q = W;
+	//	  target += Q[1, 1];
+	//	}
+	SparseType Code = "E0326"
+
+	// SparseUse: a sparse matrix is used in a way that needs all of its elements.
+	//
+	// A sparse matrix has no rows, columns or blocks that can be taken or assigned, and only some
+	// functions take it. S[i, j] is an element. to_matrix(S) is the ordinary matrix.
+	//
+	// Example:
+	//
+	//	data {
+	//	  int<lower=0> n;
+	//	  sparse_matrix[n, n] W;
+	//	}
+	//	transformed data {
+	//	  real first = W[1][1];
+	//	}
+	//
+	// Fixed:
+	//
+	//	data {
+	//	  int<lower=0> n;
+	//	  sparse_matrix[n, n] W;
+	//	}
+	//	transformed data {
+	//	  real first = W[1, 1];
+	//	}
+	SparseUse Code = "E0327"
 )

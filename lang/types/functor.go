@@ -198,6 +198,19 @@ func (l Laplace) String() string {
 	return s + ") => " + l.Result.String()
 }
 
+// SparseForm is an overload for sparse matrices. Before a program is lowered, its calls are
+// rewritten to functions of the values and their positions.
+type SparseForm struct {
+	Overload
+	Doc string // what it computes
+}
+
+// Extension is implemented by overloads that may be functions that Stan does not have.
+type Extension interface{ Extends() bool }
+
+// Extends implements Extension.
+func (w Written) Extends() bool { return w.Beyond }
+
 // Written is an overload whose implementation is Stan source that is made for the functions and
 // types of a call: see ir.Lower.
 type Written struct {

@@ -40,12 +40,13 @@ const (
 	ComplexVector
 	ComplexRowVector
 	ComplexMatrix
+	SparseMatrix
 	Tuple
 	Function
 )
 
 var kindNames = [...]string{"invalid", "void", "int", "real", "complex", "vector", "row_vector", "matrix",
-	"complex_vector", "complex_row_vector", "complex_matrix", "tuple", "function"}
+	"complex_vector", "complex_row_vector", "complex_matrix", "sparse_matrix", "tuple", "function"}
 
 // String returns the keyword of the kind.
 func (k Kind) String() string { return kindNames[k] }
@@ -79,6 +80,7 @@ var (
 	VectorType    = Type{Kind: Vector}
 	RowVectorType = Type{Kind: RowVector}
 	MatrixType    = Type{Kind: Matrix}
+	SparseType    = Type{Kind: SparseMatrix}
 )
 
 // Array returns the type with n more array dimensions.

@@ -249,8 +249,19 @@ func (ex *expressions) sizes(v *ir.Var) []int {
 	return shape
 }
 
-// rows evaluates the sizes of the rows of a ragged variable; nil for other variables.
+// rows evaluates the sizes of the rows of a ragged variable, or the places of the values of a
+// sparse matrix; nil for other variables.
 func (ex *expressions) rows(v *ir.Var) *ir.Rows {
+	if s := v.Sparse; s != nil && s.Pattern != nil {
+		p := ex.knownInt(&ir.VarRef{Typed: ir.Typed{At: v.Span, Ty: s.Pattern.Type}, Var: s.Pattern}, "a pattern").ints
+		rows, m := &ir.Rows{Sparse: [][2]int{}}, int(p[0])
+		for i := range m {
+			for k := p[i+2]; k < p[i+3]; k++ {
+				rows.Sparse = append(rows.Sparse, [2]int{i, int(p[m+2+int(k)]) - 1})
+			}
+		}
+		return rows
+	}
 	if v.Ragged == nil {
 		return nil
 	}

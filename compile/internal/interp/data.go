@@ -45,9 +45,9 @@ func Data(prog *ir.Program, set *data.Set, o Options) (k *Known, err error) {
 // read returns the function that reads a variable from the data and checks its type, shape and
 // bounds. all are the variables of the data block.
 func (s *scope) read(v *ir.Var, from *data.Set, all []*ir.Var) func(f *frame) {
-	sizes, rows, store, find := s.sizes(v), s.rows(v), set(v), s.check(v)
+	sizes, rows, sparse, store, find := s.sizes(v), s.rows(v), s.sparse(v), set(v), s.check(v)
 	return func(f *frame) {
-		r := &reading{m: f.m, v: v, set: from, all: all, ragged: rows(f), shape: sizes(f)}
+		r := &reading{m: f.m, v: v, set: from, all: all, ragged: rows(f), sparse: sparse(f), shape: sizes(f)}
 		value := r.value()
 		r.counted(value)
 		store(f, value)
@@ -68,11 +68,15 @@ type reading struct {
 	all    []*ir.Var // variables of the data block
 	shape  []int     // as declared
 	ragged *ir.Rows  // as declared; nil: the variable is not ragged
+	sparse []int     // the declared sizes of a sparse matrix; nil: the variable is none
 }
 
 // declared returns the declared type for a message.
 func (r *reading) declared() string {
 	text := typeText(r.v.Type, r.shape)
+	if r.sparse != nil {
+		return fmt.Sprintf("sparse_matrix[%d, %d]", r.sparse[0], r.sparse[1])
+	}
 	if g := r.v.Ragged; g != nil {
 		text = raggedText(r.v.Type.Array(g.Outer), g)
 	}
@@ -120,7 +124,7 @@ func (r *reading) value() *array {
 	}
 	d, ok := r.set.Get(v.Name)
 	if !ok {
-		if count(r.shape) == 0 { // as in Stan, an empty container need not be given
+		if count(r.shape) == 0 && count(r.sparse)*len(r.sparse) == 0 { // as in Stan, an empty container need not be given
 			return unset(v.Type, r.shape)
 		}
 		r.missing()
@@ -226,6 +230,10 @@ func (r *reading) fits(d data.Value) {
 		written = append(slices.Clone(r.shape), 2)
 	}
 	r.fitRows(d)
+	if r.sparse != nil && d.Sparse != nil && !slices.Equal(d.Sparse, r.sparse) {
+		r.about(diag.DataSize, -1, "`%s` has the wrong size: %s, but is declared with %s", v.Name, SizeText(d.Sparse), SizeText(r.sparse)).
+			fix("give `%s` as many rows and columns as it is declared with, or change its sizes in the declaration or in the data", v.Name).throw()
+	}
 	if slices.Equal(d.Shape, written) || count(d.Shape) == 0 && count(written) == 0 {
 		return
 	}

@@ -87,6 +87,15 @@ func (s *scope) rows(v *ir.Var) func(f *frame) *ir.Rows {
 	}
 }
 
+// sparse evaluates the sizes of a sparse matrix in the data; nil for other variables.
+func (s *scope) sparse(v *ir.Var) func(f *frame) []int {
+	if v.Sparse == nil || v.Sparse.Count == nil {
+		return func(*frame) []int { return nil }
+	}
+	rows, columns := s.expr(v.Sparse.Rows).int, s.expr(v.Sparse.Columns).int
+	return func(f *frame) []int { return []int{int(rows(f)), int(columns(f))} }
+}
+
 // checkedSizes is sizes; it also checks the sizes of rows.
 func (s *scope) checkedSizes(v *ir.Var) func(f *frame) []int {
 	sizes := s.sizes(v)

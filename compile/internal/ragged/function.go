@@ -89,12 +89,12 @@ func (r *rewriter) functions() []ast.Stmt {
 		r.waiting = r.waiting[1:]
 		r.types = map[*ast.TypeExpr]*ast.TypeExpr{}
 		d := *i.of.Decl
-		d.Result = clone(d.Result)
+		d.Result = ast.Fresh(d.Result)
 		d.Name.Name, d.Params = i.name, nil
 		for n, p := range i.of.Decl.Params {
 			k := i.args[n]
 			if k == nil {
-				d.Params = append(d.Params, clone(p))
+				d.Params = append(d.Params, ast.Fresh(p))
 				continue
 			}
 			flat, t := *p, *p.Type
@@ -110,7 +110,7 @@ func (r *rewriter) functions() []ast.Stmt {
 			}
 			r.rows[i.of.Params[n]] = &rows{Ragged: k.Ragged, start: named(start), sizes: named(sizes)}
 		}
-		d.Body = clone(r.rewrite(i.of.Decl.Body).(*ast.BlockStmt))
+		d.Body = ast.Fresh(r.rewrite(i.of.Decl.Body).(*ast.BlockStmt))
 		for _, v := range i.of.Params {
 			delete(r.rows, v)
 		}

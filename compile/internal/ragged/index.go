@@ -35,7 +35,7 @@ func (r *rewriter) index(e *ast.IndexExpr) ast.Node {
 	row := func(table ast.Expr) ast.Expr {
 		var is []ast.Expr
 		for _, i := range outer {
-			is = append(is, clone(i))
+			is = append(is, ast.Fresh(i))
 		}
 		if x, ok := table.(*ast.VarExpr); ok {
 			x.For = ast.Unparen(base).(*ast.VarExpr).Name
@@ -90,7 +90,7 @@ func (r *rewriter) within(i ast.Index, start, size func() ast.Expr) ast.Index {
 		if i.To != nil {
 			to = r.expr(i.To)
 		}
-		return &ast.Range{Base: i.Base, Row: true, From: r.called(i.Base, "ragged_from", start(), size(), from, clone(to)), To: minusOne(plus(start(), to))}
+		return &ast.Range{Base: i.Base, Row: true, From: r.called(i.Base, "ragged_from", start(), size(), from, ast.Fresh(to)), To: minusOne(plus(start(), to))}
 	}
 	return all(ast.Base{Pos: i.Span()}, start, size)
 }

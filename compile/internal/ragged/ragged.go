@@ -58,12 +58,13 @@ func Rewrite(f *ast.File, info *check.Info) *ast.File {
 	return &out
 }
 
-// Copy marks the variables of a tree, which was derived from a rewritten one, as ragged if they
-// are so there. derived maps the names of other variables to those whose rows they have.
+// Copy marks the variables of a tree, which was derived from a rewritten one, as ragged, or as the
+// values of sparse matrices, if they are so there. derived maps the names of other variables to
+// those whose rows they have.
 func Copy(to, from *ast.File, derived map[string]string) {
 	rows := map[string]*ast.VarDecl{}
 	for d := range declared(from) {
-		if d.Rows != nil {
+		if d.Rows != nil || d.Sparse != nil {
 			rows[d.Name.Name] = d
 		}
 	}
@@ -75,7 +76,7 @@ func Copy(to, from *ast.File, derived map[string]string) {
 		}
 		missing := false
 		if of != nil {
-			for _, e := range of.Rows {
+			for _, e := range slices.Concat(of.Rows, of.Sparse) {
 				ast.Inspect(e, func(n ast.Node) bool {
 					v, ok := n.(*ast.VarExpr)
 					missing = missing || ok && !known[v.Name]
@@ -85,7 +86,10 @@ func Copy(to, from *ast.File, derived map[string]string) {
 		}
 		if of != nil && !missing && dims(of.Type) == dims(d.Type) {
 			for _, e := range of.Rows {
-				d.Rows = append(d.Rows, clone(e))
+				d.Rows = append(d.Rows, ast.Fresh(e))
+			}
+			for _, e := range of.Sparse {
+				d.Sparse = append(d.Sparse, ast.Fresh(e))
 			}
 		}
 		known[d.Name.Name] = true
@@ -208,7 +212,7 @@ func (r *rewriter) declare(d *ast.VarDecl, global bool) []ast.Stmt {
 	c.Type = r.flat(d.Type, g)
 	if global && r.block != ast.Model && r.block != ast.Functions {
 		for _, e := range slices.Concat(d.Type.ArrayDims, d.Type.Sizes) {
-			c.Rows = append(c.Rows, clone(r.expr(e)))
+			c.Rows = append(c.Rows, ast.Fresh(r.expr(e)))
 		}
 	} else {
 		out = append(out, r.counted(d, g, k)...)
@@ -248,8 +252,8 @@ func (r *rewriter) counted(d *ast.VarDecl, g *check.Ragged, k *rows) (out []ast.
 			}
 			return call("size", k.sizes())
 		}
-		out = append(out, &ast.If{Base: d.Base, Cond: &ast.Binary{Base: d.Base, Op: "!=", X: clone(r.expr(e)), Y: count()},
-			Then: &ast.Reject{Base: d.Base, Args: []ast.Expr{&ast.StringLit{Value: d.Name.Name + " is declared with "}, clone(r.expr(e)), &ast.StringLit{Value: " rows, but the array of sizes has "}, count()}}})
+		out = append(out, &ast.If{Base: d.Base, Cond: &ast.Binary{Base: d.Base, Op: "!=", X: ast.Fresh(r.expr(e)), Y: count()},
+			Then: &ast.Reject{Base: d.Base, Args: []ast.Expr{&ast.StringLit{Value: d.Name.Name + " is declared with "}, ast.Fresh(r.expr(e)), &ast.StringLit{Value: " rows, but the array of sizes has "}, count()}}})
 	}
 	return out
 }
@@ -299,7 +303,7 @@ func (r *rewriter) flat(t *ast.TypeExpr, g *check.Ragged) *ast.TypeExpr {
 	}
 	c := *ast.Map(t, r.rewrite).(*ast.TypeExpr)
 	c.ArrayDims, c.Sizes = slices.Clone(c.ArrayDims), slices.Clone(c.Sizes)
-	total := clone(r.expr(g.Sizes))
+	total := ast.Fresh(r.expr(g.Sizes))
 	if g.Outer > 1 {
 		total = call("to_array_1d", total)
 	}
@@ -406,14 +410,14 @@ func (r *rewriter) forEach(s *ast.ForEach) ast.Node {
 
 // ints returns the declaration of an array of integers with the sizes of another one.
 func ints(name string, dims int, like, value ast.Expr) ast.Stmt {
-	t := &ast.TypeExpr{Elem: types.IntType.String(), ArrayDims: []ast.Expr{call("size", clone(like))}}
+	t := &ast.TypeExpr{Elem: types.IntType.String(), ArrayDims: []ast.Expr{call("size", ast.Fresh(like))}}
 	if dims > 1 {
 		t.ArrayDims = nil
 		for d := range dims {
-			t.ArrayDims = append(t.ArrayDims, element(call("dims", clone(like)), literal(d+1)))
+			t.ArrayDims = append(t.ArrayDims, element(call("dims", ast.Fresh(like)), literal(d+1)))
 		}
 	}
-	return &ast.VarDecl{Type: t, Name: ast.Ident{Name: name}, Init: clone(value)}
+	return &ast.VarDecl{Type: t, Name: ast.Ident{Name: name}, Init: ast.Fresh(value)}
 }
 
 // written returns the base of a node that replaces one of the program.
@@ -426,28 +430,6 @@ func call(name string, args ...ast.Expr) ast.Expr {
 }
 
 func literal(n int) ast.Expr { return &ast.IntLit{Text: fmt.Sprint(n), Value: int64(n)} }
-
-// clone returns a copy of a part of the tree: facts about nodes are found by their addresses.
-func clone[N ast.Node](n N) N {
-	return ast.Rewrite(n, nil, func(n ast.Node) ast.Node {
-		switch n := n.(type) {
-		case *ast.Ident:
-			return copied(n)
-		case *ast.VarExpr:
-			return copied(n)
-		case *ast.IntLit:
-			return copied(n)
-		case *ast.RealLit:
-			return copied(n)
-		}
-		return n
-	}).(N)
-}
-
-func copied[N any](n *N) *N {
-	c := *n
-	return &c
-}
 
 // element returns x[i, …].
 func element(x ast.Expr, indices ...ast.Expr) *ast.IndexExpr {

@@ -286,6 +286,8 @@ func text(o types.Overload) string {
 		return o.Doc
 	case types.Written:
 		return o.Doc
+	case types.SparseForm:
+		return o.Doc
 	}
 	return ""
 }

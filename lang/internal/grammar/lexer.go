@@ -49,6 +49,7 @@ var typeNames = withConstrained(map[string]typeRule{
 	"complex_vector":     {minSizes: 1, maxSizes: 1, basic: true, lowerUpper: true, offset: true},
 	"complex_row_vector": {minSizes: 1, maxSizes: 1, basic: true, lowerUpper: true, offset: true},
 	"complex_matrix":     {minSizes: 2, maxSizes: 2, basic: true, lowerUpper: true, offset: true},
+	"sparse_matrix":      {minSizes: 2, maxSizes: 2, basic: true},
 })
 
 // withConstrained adds the constrained types.
