@@ -30,6 +30,7 @@ var noStan = map[string]string{
 	"poisson_binomial_lpmf": "not in Stan 2.32", "poisson_binomial_cdf": "not in Stan 2.32",
 	"poisson_binomial_lcdf": "not in Stan 2.32", "poisson_binomial_lccdf": "not in Stan 2.32",
 	"to_vector_array": "not in Stan 2.32", "to_row_vector_array": "not in Stan 2.32",
+	"csr_mdivide_left_spd": "not in Stan", "csr_log_determinant_spd": "not in Stan",
 }
 
 // notYet lists functions that should have values of real Stan but do not have them yet.

@@ -1,6 +1,7 @@
 package stdlibtest
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -182,6 +183,16 @@ func arguments(rng *rand.Rand, f *stdlib.Func, ts []types.Type) []Value {
 	if f.Name == "csr_matrix_times_vector" || f.Name == "csr_to_dense_matrix" {
 		vs[0].Data, vs[1].Data = []float64{3}, []float64{4}
 		vs[3].Data, vs[4].Data = []float64{1, 3, 2, 4}, []float64{1, 3, 3, 5}
+	}
+	if f.Name == "csr_mdivide_left_spd" || f.Name == "csr_log_determinant_spd" { // the lower triangle of three rows
+		for k, least := range []float64{4, 0, 5, 6} {
+			vs[1].Data[k] = least + math.Tanh(vs[1].Data[k])
+		}
+		vs[0].Data, vs[2].Data, vs[3].Data = []float64{3}, []float64{1, 1, 2, 3}, []float64{1, 2, 4, 5}
+		if len(vs) > 4 {
+			vs[4].Data = vs[4].Data[:3*len(vs[4].Data)/vs[4].Shape[0]]
+			vs[4].Shape[0] = 3
+		}
 	}
 	if base, ok := transformed(f); ok && len(vs) > 1 && vs[len(vs)-1].Type.Kind == types.Int {
 		sized(rng, base, vs)
