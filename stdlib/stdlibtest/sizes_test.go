@@ -19,7 +19,7 @@ var freeSizes = map[string][]int{
 	"mdivide_right": {1}, "mdivide_right_spd": {1}, "mdivide_right_tri_low": {1}, "operator/": {1},
 	"matrix_exp_multiply": {2}, "scale_matrix_exp_multiply": {3},
 	"csr_mdivide_left_spd": {5},
-	"quad_form": {2}, "quad_form_sym": {2}, "trace_quad_form": {2}, "trace_gen_quad_form": {1},
+	"quad_form":            {2}, "quad_form_sym": {2}, "trace_quad_form": {2}, "trace_gen_quad_form": {1},
 	"add_diag": {1}, // the diagonal has the length of the shorter side
 	// There are two sets of points.
 	"gp_dot_prod_cov": {1, 2}, "gp_exp_quad_cov": {1, 2}, "gp_exponential_cov": {1, 2}, "gp_matern32_cov": {1, 2},
