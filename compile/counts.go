@@ -62,7 +62,7 @@ func newLadder(p *Program, d *data.Set, asked BindOptions, fault *planted.Fault)
 	l := &ladder{models: map[int]*Model{}}
 	asked.Doubled = 0 // levels say it
 	l.bind = func(ctx context.Context, level int) (*Model, error) {
-		return (&Program{ir: p.ir, tree: p.tree, info: p.info, plain: p.plain, discrete: p.discrete, ragged: p.ragged, level: level, ladder: l}).bind(ctx, d, asked, fault)
+		return (&Program{ir: p.ir, tree: p.tree, info: p.info, plain: p.plain, discrete: p.discrete, ragged: p.ragged, sparse: p.sparse, level: level, ladder: l}).bind(ctx, d, asked, fault)
 	}
 	return l
 }
