@@ -30,8 +30,8 @@ func shortSum(g *ad.Graph, n *ad.Node, x ad.Ref) ad.Ref {
 	return g.Reshape(sumOfTerms(g, terms), n.Type.Shape)
 }
 
-// termsOf returns the k numbers that r is made of, looking through sums. It returns nil if there
-// are not k, or if none was put together from parts.
+// termsOf returns the k numbers that r is made of, looking through arithmetic. It returns nil if
+// there are not k, or if none was put together from parts.
 func termsOf(g *ad.Graph, r ad.Ref, k, depth int) []ad.Ref {
 	n := g.Nodes[r]
 	switch {
@@ -44,7 +44,13 @@ func termsOf(g *ad.Graph, r ad.Ref, k, depth int) []ad.Ref {
 		return terms
 	case n.Op == ad.OpReshape:
 		return termsOf(g, n.Args[0], k, depth+1)
-	case n.Op == ad.OpAdd || n.Op == ad.OpSub:
+	case n.Op == ad.OpNeg:
+		terms := termsOf(g, n.Args[0], k, depth+1)
+		for i, t := range terms {
+			terms[i] = g.Neg(t)
+		}
+		return terms
+	case n.Op == ad.OpAdd || n.Op == ad.OpSub || n.Op == ad.OpMul || n.Op == ad.OpDiv:
 		of := [2][]ad.Ref{termsOf(g, n.Args[0], k, depth+1), termsOf(g, n.Args[1], k, depth+1)}
 		if of[0] == nil && of[1] == nil {
 			return nil

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
 // skew is loop skewing. A table whose cells depend on cells before them, in their row and in the
@@ -21,9 +22,10 @@ func skew(g *ad.Graph) *ad.Graph {
 		return g
 	}
 	found := map[ad.Ref]lanedSteps{}
+	read := loopnest.UsedResults(g, g.Live(g.Outputs, true))
 	for i, live := range g.Live(g.Outputs, true) {
 		if live && g.Nodes[i].Op == ad.OpScan {
-			if t := tableOf(g, ad.Ref(i)); t != nil {
+			if t := tableOf(g, ad.Ref(i), read[ad.Ref(i)]); t != nil {
 				found[ad.Ref(i)] = t
 			}
 		}
@@ -55,6 +57,7 @@ type lanedSteps interface {
 // skewing is a scan over the cells of a table.
 type skewing struct {
 	s             *ad.Scan
+	used          []bool // results that something reads
 	rows, columns int
 	slope         int
 
@@ -69,14 +72,14 @@ type skewing struct {
 }
 
 // tableOf returns a scan over the cells of a table, or nil.
-func tableOf(g *ad.Graph, r ad.Ref) lanedSteps {
+func tableOf(g *ad.Graph, r ad.Ref, used []bool) lanedSteps {
 	n := &g.Nodes[r]
 	s := n.Attr.(*ad.Scan)
 	body := s.Body
 	if s.Reverse || s.Sums > 0 || n.Type.Lanes > 0 || s.Carries < minRows || s.Steps < minRows*minRows || len(body.SideEffects) > 0 {
 		return nil
 	}
-	t := &skewing{s: s, chains: chainsOf(s), place: map[int][2]int{}, border: map[int]int{}}
+	t := &skewing{s: s, used: used, chains: chainsOf(s), place: map[int][2]int{}, border: map[int]int{}}
 	for c, d := range t.chains {
 		for k, carry := range d {
 			t.place[carry] = [2]int{c, k + 1}
@@ -150,7 +153,11 @@ func (t *skewing) readers() bool {
 	for _, d := range t.chains {
 		outs = append(outs, body.Outputs[d[0]])
 	}
-	outs = append(outs, body.Outputs[s.Carries:]...)
+	for i, r := range body.Outputs[s.Carries:] {
+		if t.used[2*s.Carries+i] {
+			outs = append(outs, r)
+		}
+	}
 	for i, live := range body.Live(outs, true) {
 		n := &body.Nodes[i]
 		if !live || n.Op == ad.OpConst {
@@ -381,8 +388,8 @@ func (t *skewing) within(g *ad.Graph, args []ad.Ref, win window, start []ad.Ref)
 			to.Output(r)
 		}
 	}
-	for _, r := range from.Outputs[s.Carries:] {
-		to.Output(flat(r))
+	for i := range s.Outs {
+		t.keep(to, flat, i)
 	}
 	outs := s.Outs
 	for c, x := range heads {
@@ -393,6 +400,15 @@ func (t *skewing) within(g *ad.Graph, args []ad.Ref, win window, start []ad.Ref)
 	}
 	return g.DoScan(&ad.Scan{Body: to, Carries: len(start), Streams: len(streams), Outs: outs, Steps: win.steps(), Limit: s.Limit, Finite: s.Finite},
 		slices.Concat(start, streams, captures))
+}
+
+// keep adds an output with a kept value of the old scan, or 0 if nothing reads it.
+func (t *skewing) keep(to *ad.Graph, flat func(ad.Ref) ad.Ref, i int) {
+	if r := to.Const(0); !t.used[2*t.s.Carries+i] {
+		to.Output(r)
+		return
+	}
+	to.Output(flat(t.s.Body.Outputs[t.s.Carries+i]))
 }
 
 // table returns a constant for each wavefront and row of a window.

@@ -102,8 +102,8 @@ func (t *rowwise) scan(g *ad.Graph, args []ad.Ref) ad.Ref {
 		}
 		to.Output(heads[c])
 	}
-	for _, r := range from.Outputs[s.Carries:] {
-		to.Output(flat(r))
+	for i := range s.Outs {
+		t.keep(to, flat, i)
 	}
 	outs := s.Outs
 	for c, x := range heads {
