@@ -96,7 +96,7 @@ model {
 			}
 		}
 	}
-	if skewed < 30 || windows < 4 || byRow < 24 {
+	if skewed < 42 || windows < 5 || byRow < 36 {
 		t.Errorf("only %d tables were filled in wavefronts, %d of them in windows, and %d row by row", skewed, windows, byRow)
 	}
 }
