@@ -19,7 +19,7 @@ type writer struct {
 	exprs map[string]ast.Expr
 	stmts map[string][]ast.Stmt
 
-	from, to, count, ok, len, begin, total, s, k string // names
+	names *strings.Replacer // of the variables that a text calls $from, $to and so on
 
 	early   strings.Builder // for each iteration, before the loop: checks, and numbers of rows
 	checks  strings.Builder // before the loop
@@ -68,13 +68,14 @@ func (w *writer) sized(t *ast.TypeExpr, first ...string) string {
 // write returns the statement that replaces the loop.
 func (d *division) write() ast.Stmt {
 	w := &writer{division: d, exprs: map[string]ast.Expr{}, stmts: map[string][]ast.Stmt{}, widths: map[int]string{}}
-	for stem, to := range map[string]*string{"batch_from": &w.from, "batch_to": &w.to, "batch_count": &w.count, "batch_ok": &w.ok, "batch_len": &w.len,
-		"batch_begin": &w.begin, "batch_total": &w.total, "batch_s": &w.s, "batch_k": &w.k} {
-		*to = d.name(stem)
+	var list []string
+	for _, stem := range []string{"from", "total", "to", "count", "ok", "len", "begin", "s", "k"} { // total before to
+		list = append(list, "$"+stem, d.name("batch_"+stem))
 	}
-	loop := "for (" + d.loop.Var.Name + " in " + w.from + ":" + w.to + ") {\n"
-	number := "int " + w.s + " = " + d.loop.Var.Name + " - " + w.from + " + 1;\n"
-	here := w.begin + "[" + w.s + "]:(" + w.begin + "[" + w.s + "] + " + w.len + "[" + w.s + "] - 1)"
+	w.names = strings.NewReplacer(list...)
+	loop := "for (" + d.loop.Var.Name + " in $from:$to) {\n"
+	number := "int $s = " + d.loop.Var.Name + " - $from + 1;\n"
+	const here = "$begin[$s]:($begin[$s] + $len[$s] - 1)"
 
 	// Declarations of the first part: again, or only as sizes.
 	var again, sizes []ast.Stmt
@@ -107,12 +108,12 @@ func (d *division) write() ast.Stmt {
 	if of := d.batch.Of; of >= 0 {
 		states += " + " + w.states(of)
 	}
-	args = slices.Insert(args, d.batch.Len, w.len)
+	args = slices.Insert(args, d.batch.Len, "$len")
 	for _, l := range d.kept {
 		name := d.name(l.Name.Name + "_kept")
-		w.declare.WriteString(w.sized(plain(l.Type), w.count) + " " + name + ";\n")
-		w.collect.WriteString(name + "[" + w.s + "] = " + l.Name.Name + ";\n")
-		value := name + "[" + w.s + "]"
+		fmt.Fprintf(&w.declare, "%s %s;\n", w.sized(plain(l.Type), "$count"), name)
+		fmt.Fprintf(&w.collect, "%s[$s] = %s;\n", name, l.Name.Name)
+		value := name + "[$s]"
 		if d.declared[d.info.Defs[l]] != nil {
 			w.restore = append(w.restore, w.parse(w.sized(plain(l.Type))+" "+l.Name.Name+" = "+value+";")...)
 		} else {
@@ -134,33 +135,30 @@ func (d *division) write() ast.Stmt {
 	}).(ast.Stmt)
 
 	w.exprs["written_solution"] = &ast.CallExpr{Base: written(d.call), Func: ast.Ident{Base: d.call.Func.Base, Name: d.batch.Name}, Args: w.values(args)}
-	text := "{\nint " + w.from + " = " + w.expr(d.loop.From) + ";\nint " + w.to + " = " + w.expr(d.loop.To) + ";\n" +
-		"int " + w.count + " = max(0, " + w.to + " - " + w.from + " + 1);\nint " + w.ok + " = " + w.count + " > 0;\n" +
-		"array[" + w.count + "] int " + w.len + ";\n" + w.checks.String() +
-		loop + number + w.body(cloned(sizes)...) + w.early.String() + "}\n" +
-		"if (" + w.ok + ") {\n" +
-		"array[" + w.count + "] int " + w.begin + ";\nint " + w.total + " = 1;\n" +
-		"for (" + w.s + " in 1:" + w.count + ") {\n" + w.begin + "[" + w.s + "] = " + w.total + ";\n" + w.total + " += " + w.len + "[" + w.s + "];\n}\n"
+	var text strings.Builder
+	fmt.Fprintf(&text, "{\nint $from = %s;\nint $to = %s;\nint $count = max(0, $to - $from + 1);\nint $ok = $count > 0;\narray[$count] int $len;\n"+
+		"%s%s%s%s%s}\nif ($ok) {\narray[$count] int $begin;\nint $total = 1;\n"+
+		"for ($s in 1:$count) {\n$begin[$s] = $total;\n$total += $len[$s];\n}\n",
+		w.expr(d.loop.From), w.expr(d.loop.To), w.checks.String(), loop, number, w.body(cloned(sizes)...), w.early.String())
 	if len(w.spans) > 0 {
 		for _, name := range w.gather {
-			text += "array[" + w.total + " - 1] int " + name + ";\n"
+			fmt.Fprintf(&text, "array[$total - 1] int %s;\n", name)
 		}
-		text += loop + number + w.body(cloned(again)...)
+		fmt.Fprintf(&text, "%s%s%s", loop, number, w.body(cloned(again)...))
 		for i, of := range w.spans {
-			text += "for (" + w.k + " in 1:" + w.len + "[" + w.s + "]) " + w.gather[i] + "[" + w.begin + "[" + w.s + "] + " + w.k + " - 1] = " + w.expr(of.From) + " + " + w.k + " - 1;\n"
+			fmt.Fprintf(&text, "for ($k in 1:$len[$s]) %s[$begin[$s] + $k - 1] = %s + $k - 1;\n", w.gather[i], w.expr(of.From))
 		}
-		text += "}\n"
+		text.WriteString("}\n")
 	}
-	text += w.declare.String()
+	text.WriteString(w.declare.String())
 	if len(d.before) > 0 || w.collect.Len() > 0 {
-		text += loop + w.body(d.before...) + "{\n" + number + w.collect.String() + "}\n}\n"
+		fmt.Fprintf(&text, "%s%s{\n%s%s}\n}\n", loop, w.body(d.before...), number, w.collect.String())
 	}
 	apart := clone(d.loop)
 	d.done[apart] = true
-	text += "matrix[" + states + ", " + w.total + " - 1] " + solution + " = written_solution;\n" +
-		loop + number + w.body(slices.Concat(cloned(again), w.restore, []ast.Stmt{at}, d.after[1:])...) + "}\n" +
-		"} else {\n" + w.body(apart) + "}\n}"
-	return w.parse(text)[0]
+	fmt.Fprintf(&text, "matrix[%s, $total - 1] %s = written_solution;\n%s%s%s}\n} else {\n%s}\n}", states, solution, loop, number,
+		w.body(slices.Concat(cloned(again), w.restore, []ast.Stmt{at}, d.after[1:])...), w.body(apart))
+	return w.parse(text.String())[0]
 }
 
 // known reports whether the sizes of a declaration are known before the loop.
@@ -188,15 +186,15 @@ func (w *writer) argument(i int, here string) string {
 	if role == types.BatchSame {
 		return w.expr(e)
 	}
-	length := w.len + "[" + w.s + "]"
+	const length = "$len[$s]"
 	if x, of := w.span(e); role == types.BatchRecords && x != nil || of != nil && w.sameSpan(of) {
 		if i == w.batch.Len {
-			w.early.WriteString(length + " = max(0, " + w.expr(of.To) + " - " + w.expr(of.From) + " + 1);\nif (" + length + " < 1) " + w.ok + " = 0;\n")
+			fmt.Fprintf(&w.early, "%s = max(0, %s - %s + 1);\nif (%s < 1) $ok = 0;\n", length, w.expr(of.To), w.expr(of.From), length)
 		}
 		at := slices.IndexFunc(w.spans, func(s *ast.Range) bool { return ast.Equal(s, of) })
 		if at < 0 {
 			if i != w.batch.Len {
-				w.early.WriteString("if (max(0, " + w.expr(of.To) + " - " + w.expr(of.From) + " + 1) != " + length + ") " + w.ok + " = 0;\n")
+				fmt.Fprintf(&w.early, "if (max(0, %s - %s + 1) != %s) $ok = 0;\n", w.expr(of.To), w.expr(of.From), length)
 			}
 			at = len(w.spans)
 			w.spans, w.gather = append(w.spans, of), append(w.gather, w.rewriter.name("batch_records"))
@@ -207,25 +205,25 @@ func (w *writer) argument(i int, here string) string {
 	switch {
 	case role == types.BatchRecords:
 		if i == w.batch.Len {
-			w.early.WriteString(length + " = size(" + w.expr(e) + ");\nif (" + length + " < 1) " + w.ok + " = 0;\n")
+			fmt.Fprintf(&w.early, "%s = size(%s);\nif (%s < 1) $ok = 0;\n", length, w.expr(e), length)
 		} else if w.sizeable(e) {
-			w.early.WriteString("if (size(" + w.expr(e) + ") != " + length + ") " + w.ok + " = 0;\n")
+			fmt.Fprintf(&w.early, "if (size(%s) != %s) $ok = 0;\n", w.expr(e), length)
 		}
-		w.declare.WriteString("array[" + w.total + " - 1] " + element + " " + name + ";\n")
-		w.collect.WriteString(name + "[" + here + "] = " + w.expr(e) + ";\n")
+		fmt.Fprintf(&w.declare, "array[$total - 1] %s %s;\n", element, name)
+		fmt.Fprintf(&w.collect, "%s[%s] = %s;\n", name, here, w.expr(e))
 		return name
 	case w.invariant(e) && role == types.BatchTable:
 		if to.Dims == 2 || to.Dims == 1 && to.Kind == types.Matrix {
-			w.checks.WriteString("if (size(" + w.expr(e) + ") != 1) " + w.ok + " = 0;\n")
+			fmt.Fprintf(&w.checks, "if (size(%s) != 1) $ok = 0;\n", w.expr(e))
 		}
 		return w.expr(e)
 	case w.invariant(e):
 		if to.Kind == types.Vector {
-			return "rep_array(to_array_1d(" + w.expr(e) + "), " + w.count + ")"
+			return "rep_array(to_array_1d(" + w.expr(e) + "), $count)"
 		}
-		return "rep_array(" + w.expr(e) + ", " + w.count + ")"
+		return "rep_array(" + w.expr(e) + ", $count)"
 	case w.element(e) != nil && t.Dims == 1:
-		return w.expr(w.element(e)) + "[" + w.from + ":" + w.to + "]"
+		return w.expr(w.element(e)) + "[$from:$to]"
 	}
 	return w.table(i, e, to, element, name)
 }
@@ -237,42 +235,38 @@ func (w *writer) table(i int, e ast.Expr, to types.Type, element, name string) s
 	}
 	rows, width := w.rewriter.name("batch_rows"), w.rewriter.name("batch_width")
 	w.widths[i] = width
-	w.checks.WriteString("int " + width + " = -1;\nint " + rows + " = 1;\n")
+	fmt.Fprintf(&w.checks, "int %s = -1;\nint %s = 1;\n", width, rows)
 	row := w.expr(e)
 	many := to.Dims == 2 || to.Dims == 1 && to.Kind == types.Matrix
 	if many { // a table: one row, or one for each record
-		length := w.len + "[" + w.s + "]"
-		w.early.WriteString("if (size(" + row + ") != 1) " + rows + " = 0;\n" +
-			"if (size(" + row + ") < 1 || size(" + row + ") != 1 && size(" + row + ") != " + length + ") " + w.ok + " = 0;\nelse {\n")
+		const length = "$len[$s]"
+		fmt.Fprintf(&w.early, "if (size(%s) != 1) %s = 0;\nif (size(%s) < 1 || size(%s) != 1 && size(%s) != %s) $ok = 0;\nelse {\n", row, rows, row, row, row, length)
 		row = w.expr(&ast.IndexExpr{X: e, Indices: []ast.Index{&ast.Single{X: &ast.IntLit{Text: "1", Value: 1}}}})
 	}
 	size := "size"
 	if to.Kind == types.Matrix {
 		size = "rows"
-		w.early.WriteString("if (cols(" + row + ") != rows(" + row + ")) " + w.ok + " = 0;\n")
+		fmt.Fprintf(&w.early, "if (cols(%s) != rows(%s)) $ok = 0;\n", row, row)
 	}
-	w.early.WriteString("if (" + width + " < 0) " + width + " = " + size + "(" + row + ");\nif (" + size + "(" + row + ") != " + width + ") " + w.ok + " = 0;\n")
+	fmt.Fprintf(&w.early, "if (%s < 0) %s = %s(%s);\nif (%s(%s) != %s) $ok = 0;\n", width, width, size, row, size, row, width)
 	if many {
 		w.early.WriteString("}\n")
 	}
-	count := w.count
+	count := "$count"
 	if many {
-		count = "(" + rows + " ? " + w.count + " : " + w.total + " - 1)"
+		count = "(" + rows + " ? $count : $total - 1)"
 	}
 	if to.Kind == types.Matrix {
-		w.declare.WriteString("array[" + count + "] matrix[" + width + ", " + width + "] " + name + ";\n")
+		fmt.Fprintf(&w.declare, "array[%s] matrix[%s, %s] %s;\n", count, width, width, name)
 	} else {
-		w.declare.WriteString("array[" + count + ", " + width + "] " + element + " " + name + ";\n")
+		fmt.Fprintf(&w.declare, "array[%s, %s] %s %s;\n", count, width, element, name)
 	}
 	if !many {
-		w.collect.WriteString(name + "[" + w.s + "] = " + row + ";\n")
+		fmt.Fprintf(&w.collect, "%s[$s] = %s;\n", name, row)
 		return name
 	}
-	w.collect.WriteString("if (" + rows + ") " + name + "[" + w.s + "] = " + row + ";\nelse for (" + w.k + " in 1:" + w.len + "[" + w.s + "]) " +
-		name + "[" + w.begin + "[" + w.s + "] + " + w.k + " - 1] = " +
-		w.expr(&ast.IndexExpr{X: e, Indices: []ast.Index{&ast.Single{X: &ast.Cond{
-			Cond: &ast.Binary{Op: "==", X: &ast.CallExpr{Func: ast.Ident{Name: "size"}, Args: []ast.Expr{e}}, Y: &ast.IntLit{Text: "1", Value: 1}},
-			Then: &ast.IntLit{Text: "1", Value: 1}, Else: &ast.VarExpr{Name: w.k}}}}}) + ";\n")
+	fmt.Fprintf(&w.collect, "if (%s) %s[$s] = %s;\nelse for ($k in 1:$len[$s]) %s[$begin[$s] + $k - 1] = %s[size(%s) == 1 ? 1 : $k];\n", rows, name, row, name,
+		w.expr(e), w.expr(e))
 	return name
 }
 
@@ -296,7 +290,7 @@ func (w *writer) states(i int) string {
 
 // parse returns the statements of a text, with the program's parts in place of their names.
 func (w *writer) parse(text string) []ast.Stmt {
-	tree, list := lang.Parse(source.NewFile("batches", "functions { void f() {\n"+text+"\n} }"))
+	tree, list := lang.Parse(source.NewFile("batches", "functions { void f() {\n"+w.names.Replace(text)+"\n} }"))
 	if list.HasErrors() {
 		panic(fmt.Sprintf("batch: %v\n%s", list[0], text))
 	}
