@@ -65,6 +65,55 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// TestPointsOfManyValues converts several points to values and back, with all types. Bounds that
+// depend on parameters differ from point to point, so nothing of one point may be used for another.
+func TestPointsOfManyValues(t *testing.T) {
+	p := bound(t, `parameters {
+  real<lower=0> s;
+  real<lower=s, upper=s + 3> u;
+  vector<upper=s>[3] w;
+  vector<offset=u, multiplier=s>[2] z;
+  array[2] simplex[3] p;
+  array[2] positive_ordered[2] q;
+  ordered[3] o;
+  unit_vector[3] e;
+  cholesky_factor_corr[3] L;
+  corr_matrix[3] R;
+  cov_matrix[2] S;
+  matrix[2, 3] b;
+}
+model { }
+`, nil, model.BindOptions{})
+	unit := slices.Index(p.UnconstrainedNames(), "e.1")
+	if unit < 0 {
+		t.Fatal(p.UnconstrainedNames())
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 5 {
+		x := make([]float64, p.Dim())
+		for i := range x {
+			x[i] = rng.NormFloat64()
+		}
+		norm := math.Sqrt(x[unit]*x[unit] + x[unit+1]*x[unit+1] + x[unit+2]*x[unit+2])
+		for i := range 3 {
+			x[unit+i] /= norm // only the direction is kept
+		}
+		v, err := p.Constrain(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		y, err := p.UnconstrainRounded(v, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range x {
+			if !(math.Abs(y[i]-x[i]) < 1e-9) {
+				t.Errorf("coordinate %s is %v, not %v", p.UnconstrainedNames()[i], y[i], x[i])
+			}
+		}
+	}
+}
+
 // TestPointsAndValues converts points to values and back, by names and in order.
 func TestPointsAndValues(t *testing.T) {
 	p := bound(t, quantities, map[string]any{"N": 1}, model.BindOptions{})

@@ -190,12 +190,15 @@ func (l *leaf) wrong(f *frame, a *array, bounds bool) *WrongValue {
 func (l *leaf) unconstrain(f *frame, a *array) []float64 {
 	args, lower, upper := l.arguments(f, a)
 	free := l.free[l.v.Type.Dims:]
-	out := f.m.compute(l.v.Span, args, true, func(g *ad.Graph, r []ad.Ref) []ad.Ref {
+	build := func(g *ad.Graph, r []ad.Ref) []ad.Ref {
 		bounds := boundsOf(r, lower, upper)
 		x, _ := l.tr.Each(g, l.v.Type.Dims, r[0], free, func(y ad.Ref) (ad.Ref, []ad.Ref) { return l.tr.Unconstrain(g, y, bounds), nil })
 		return []ad.Ref{g.Broadcast(x, l.free)}
-	})
-	return out[0].reals
+	}
+	if p := l.inverse.at(f.m, args, build); p != nil {
+		return p.run(f.m, l.v.Span, args[:1], false)[0].reals
+	}
+	return f.m.compute(l.v.Span, args, true, build)[0].reals
 }
 
 // arguments returns the arguments of a transform: the numbers, followed by the bounds. lower and

@@ -41,6 +41,7 @@ type leaf struct {
 	lower, upper func(f *frame) *array
 	store        func(f *frame, a *array)
 	constraint   *constraint
+	inverse      *constraint // of the inverse transform
 }
 
 // constraint caches the plan of a leaf's transform. The bounds are constants of the plan, so it is
@@ -76,7 +77,7 @@ func (s *scope) parameter(f *frame, leaves []*ir.Var) parameter {
 	var p parameter
 	var free [][]int
 	for _, v := range leaves {
-		l := leaf{v: v, tr: transform.Of(v.Constraint.Kind, s.opts.Transforms), shape: s.sizes(v)(f), store: keep(v.Span, v), constraint: &constraint{}}
+		l := leaf{v: v, tr: transform.Of(v.Constraint.Kind, s.opts.Transforms), shape: s.sizes(v)(f), store: keep(v.Span, v), constraint: &constraint{}, inverse: &constraint{}}
 		if l.free = l.shape; l.tr.Free != nil {
 			d := v.Type.Dims
 			l.free = append(slices.Clone(l.shape[:d]), l.tr.Free(l.shape[d:])...)
@@ -304,7 +305,7 @@ func (l *leaf) constrain(f *frame, free *array) *array {
 	return out[0]
 }
 
-// at returns the plan for args: the unconstrained numbers, followed by the bounds. nil if there is
+// at returns the plan for args: the numbers to transform, followed by the bounds. nil if there is
 // none, or if the evaluation is recorded.
 func (c *constraint) at(m *machine, args []*array, build func(g *ad.Graph, a []ad.Ref) []ad.Ref) *plan {
 	if m.rec != nil {
