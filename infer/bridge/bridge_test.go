@@ -140,9 +140,9 @@ func TestFarProposal(t *testing.T) {
 
 // TestCovers checks that 90 % intervals contain the constant of normal distributions as often as
 // they claim. The proposal is of the right form, so that the errors of its fit are most of the
-// error. They must not be common to the parts.
+// error. They must not be common to the parts. One number of dimensions is due each day.
 func TestCovers(t *testing.T) {
-	for _, dim := range short.Every(3, []int{5, 1, 20}) {
+	for _, dim := range short.Turns(3, []int{5, 1, 20}) {
 		rng := rand.New(rand.NewPCG(7, 8))
 		const repetitions = 400
 		square, inside := 0.0, 0

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -15,9 +16,10 @@ import (
 // the number of a day.
 const Variable = "PPL_TEST_PART"
 
-// today is the part of this process: the number in Variable or else that of the day; all is whether
-// all parts run.
-var today, all = part(os.Getenv(Variable), time.Now())
+// chosen returns the part of this process, the number in Variable or else that of the day, and
+// whether all parts run. Variable is read by the first test that asks: go test notes the variables
+// that tests read and has other results for other values, but only from when the tests begin.
+var chosen = sync.OnceValues(func() (today int, all bool) { return part(os.Getenv(Variable), time.Now()) })
 
 // turned is whether a test of this process has left out a part.
 var turned atomic.Bool
@@ -36,7 +38,7 @@ func part(text string, now time.Time) (today int, all bool) {
 // it if a case takes long, any of them finds most faults, and only all together find rare ones.
 // Under go test -short all are due, since [Of], [Every] and [Skip] leave out most already.
 func Turn(i, k int) bool {
-	if all || testing.Short() || (i-today)%k == 0 {
+	if today, all := chosen(); all || testing.Short() || (i-today)%k == 0 {
 		return true
 	}
 	turned.Store(true)
@@ -55,7 +57,7 @@ func Turns[T any](k int, cases []T) (due []T) {
 
 // Report says after tests that have failed how to run the same parts again.
 func Report() {
-	if turned.Load() {
+	if today, _ := chosen(); turned.Load() {
 		fmt.Fprintf(os.Stderr, "Some tests ran one part of their cases. %s=%d runs the same part again, %[1]s=all runs all.\n", Variable, today)
 	}
 }

@@ -117,7 +117,10 @@ func TestCholesky(t *testing.T) {
 // TestEigenSym checks that machine code computes the same bits as package kernel.
 func TestEigenSym(t *testing.T) {
 	each(t, func(t *testing.T, k *Kernels) {
-		for _, n := range short.Every(5, sizes) {
+		for i, n := range short.Every(5, sizes) {
+			if !short.Turn(i, 3) {
+				continue
+			}
 			a := positive(n)
 			values, vectors := nans(n), nans(n*n)
 			wantValues, want := nans(n), nans(n*n)

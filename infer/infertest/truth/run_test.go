@@ -15,7 +15,7 @@ import (
 // TestExactDrawsAreNotWrong judges independent draws, which must never be judged wrong.
 func TestExactDrawsAreNotWrong(t *testing.T) {
 	short.Skip(t, "it judges many exact draws of each target; TestFiguresMatchExactDraws is left")
-	for _, target := range checked() {
+	for _, target := range short.Turns(3, checked()) {
 		if target.Sample == nil {
 			continue
 		}
