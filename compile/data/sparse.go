@@ -17,8 +17,7 @@ var sparseMembers = []string{"row", "column", "value", "w", "v", "u", "size"}
 
 // Triplets returns the set for a program in which the variable of a name has the values of a sparse
 // matrix, sorted by rows and columns, and the other variables their number, rows and columns. The
-// matrix is given as an object of sparseMembers, as columns NAME.row, NAME.column and NAME.value of
-// a table, or as a matrix, whose zeros are left out.
+// matrix is given as an object of sparseMembers or as a matrix, whose zeros are left out.
 func (s *Set) Triplets(name, count, row, column string) *Set {
 	if s.has(count) {
 		return s

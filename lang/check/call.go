@@ -125,7 +125,7 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 	if single && best.Fault.Count == 0 && best.Fault.Arg < len(es) && best.Fault.Want != types.NoArguments {
 		d := diag.Errorf(diag.BadArguments, es[best.Fault.Arg].Span(), "%s of %s must be %s, but is %s",
 			argument(name, best.Fault.Arg, skip), name, wanted(best.Fault), ts[best.Fault.Arg])
-		d.Detail = best.Overload.String()
+		d.Detail, d.Fix = best.Overload.String(), sparseAdvice(name, ts)
 		if best.Fault.Type.Kind != types.Invalid {
 			if advice := c.conversion(ts[best.Fault.Arg], best.Fault.Type); advice != "" {
 				d.Fix = helpFrom(advice)

@@ -128,8 +128,8 @@ func sparseAdvice(name string, ts []types.Type) string {
 	switch {
 	case !sparse:
 		return ""
-	case name == `\\`:
-		return "for a symmetric positive definite S write mdivide_left_spd(S, b), for others to_matrix(S) \\ b"
+	case name == `\`:
+		return `for a symmetric positive definite S write mdivide_left_spd(S, b), for others to_matrix(S) \ b`
 	case name == "log_determinant":
 		return "for a symmetric positive definite S write log_determinant_spd(S), for others log_determinant(to_matrix(S))"
 	}
