@@ -66,6 +66,9 @@ func (e *editor) node(n ast.Node) ast.Node {
 				return b.name(name)
 			}
 		}
+		if x, ok := n.(*ast.IndexExpr); ok {
+			return e.slices(b, x, shallow(ast.Map(n, e.node)).(*ast.IndexExpr))
+		}
 	case *ast.VarDecl:
 		if name, ok := e.renamed[e.p.info.Defs[n]]; ok {
 			c := *ast.Map(n, e.node).(*ast.VarDecl)
@@ -143,6 +146,27 @@ func (e *editor) node(n ast.Node) ast.Node {
 		}
 	}
 	return shallow(ast.Map(n, e.node))
+}
+
+// slices returns an edited expression x of n whose ranges have no elements where they end before
+// they begin, wherever that is. Vectors and matrices require that ranges begin at an element.
+func (e *editor) slices(b builder, n, x *ast.IndexExpr) *ast.IndexExpr {
+	dims := e.p.info.Types[n.X].Type.Dims
+	for i, ix := range n.Indices {
+		r, ok := ix.(*ast.Range)
+		if !ok || i < dims || r.From == nil || r.To == nil || !e.p.involved(r) {
+			continue
+		}
+		now := x.Indices[i].(*ast.Range)
+		end := func(one, other ast.Expr) ast.Expr {
+			return &ast.Paren{Base: b.base(), X: &ast.Cond{Base: b.base(), Cond: b.op("<", b.grouped(clone(now.To, nil)), b.grouped(clone(now.From, nil))), Then: one, Else: clone(other, nil)}}
+		}
+		c := *now
+		c.From, c.To = end(b.int(1), now.From), end(b.int(0), now.To)
+		x.Indices = slices.Clone(x.Indices)
+		x.Indices[i] = &c
+	}
+	return x
 }
 
 // either returns a conjunction or disjunction of which comparisons are decided; nil if none is.

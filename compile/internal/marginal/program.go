@@ -89,6 +89,8 @@ type program struct {
 	copies   map[ast.Node]*check.Var // what copied loops of the tree declare
 
 	decisions int // comparisons that selectors have evaluated
+
+	defined map[*check.Var][]ast.Expr // see definitions
 }
 
 // def returns the variable that a node declares.
