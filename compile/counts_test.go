@@ -134,6 +134,12 @@ model {
   M ~ binomial(N, p);
   y ~ binomial(M, q);
 }`, `{"y": 3}`, 150, 1, 0},
+	{"detection", `data { int R; int J; array[R] int y; }
+parameters { real<lower=0> lambda; real<lower=0, upper=1> r; array[R] int<lower=0> N; }
+model {
+  N ~ poisson(lambda);
+  for (i in 1:R) y[i] ~ binomial(J, 1 - (1 - r)^N[i]); // 1 by rounding, for large counts
+}`, `{"R": 4, "J": 5, "y": [0, 2, 5, 1]}`, 200, 1, 1},
 	{"large", `data { int y; }
 parameters { real a; int<lower=0> N; }
 model { N ~ poisson_log(a); y ~ binomial(N, 0.5); }`, `{"y": 3}`, 4000, 0.5, 7},

@@ -379,14 +379,14 @@ func (w *writer) leaves(g *group, c counter, q clique, lp string, sum ast.Expr) 
 	falls := &ast.Paren{Base: w.base(), X: &ast.Cond{Base: w.base(), Cond: w.op("<", w.name(t.rate), w.int(0)),
 		Then: w.op("/", w.call("exp", w.op("+", w.op("-", t.at(0), clone(sum, nil)), w.name(t.rate))), &ast.Paren{Base: w.base(), X: w.op("-", w.int(1), w.call("exp", w.name(t.rate)))}),
 		Else: w.call("positive_infinity")}}
-	value := ast.Expr(falls)
-	if slices.ContainsFunc(g.kinds, func(k *kind) bool { return k.pattern == nil }) {
-		// Messages may be 0 for all large values. If data bound an element, prune has seen it.
-		ends := &ast.IndexExpr{Base: w.base(), X: w.name(lp), Indices: []ast.Index{&ast.Range{Base: w.base(),
-			From: w.plus(w.from1(q.hi[0], q.lo[0]), 1-fewestValues/2), To: w.from1(q.hi[0], q.lo[0])}}}
-		never := w.op("&&", w.op("==", w.call("max", ends), w.never()), w.op(">", clone(sum, nil), w.never()))
-		value = &ast.Cond{Base: w.base(), Cond: never, Then: w.int(0), Else: falls}
+	// Terms of large values may be 0, exactly or by rounding. If data bound an element, prune has
+	// seen it.
+	greatest := t.at(0)
+	for back := range int64(7) { // more is not worth its time: gaps between possible values are rare
+		greatest = w.call("fmax", greatest, t.at(back+1))
 	}
+	never := w.op("&&", w.op("==", greatest, w.never()), w.op(">", clone(sum, nil), w.never()))
+	value := ast.Expr(&ast.Cond{Base: w.base(), Cond: never, Then: w.int(0), Else: falls})
 	if slices.Min(open) == 0 {
 		value = w.op("*", w.of(c, open), &ast.Paren{Base: w.base(), X: value})
 	}
