@@ -44,6 +44,14 @@ func (m *Model) beyond(r *Rejection) bool {
 	return m.discrete != nil && len(m.discrete.Cuts) > 0 && errors.As(r.Err, &e) && marginal.Beyond(e.Message)
 }
 
+// wanting marks a rejection for want of values.
+func (m *Model) wanting(r *Rejection) *Rejection {
+	if m.beyond(r) {
+		r.Err = cutError{r.Err, m.discrete.Level(r.Err.Error())}
+	}
+	return r
+}
+
 // ladder holds the models of the levels that points needed so far.
 type ladder struct {
 	bind func(ctx context.Context, level int) (*Model, error)

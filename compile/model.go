@@ -363,7 +363,7 @@ func (r *Rejection) Fatal() bool {
 func (m *Model) rejection(err error) error {
 	var plain *interp.Error
 	if errors.As(err, &plain) {
-		return &Rejection{Span: plain.Diagnostic.Span, Err: plain.Err}
+		return m.wanting(&Rejection{Span: plain.Diagnostic.Span, Err: plain.Err})
 	}
 	r := &Rejection{Err: err}
 	site := ad.Site(0)
@@ -384,10 +384,7 @@ func (m *Model) rejection(err error) error {
 	if m.left(r) {
 		r.Err = errStiff
 	}
-	if m.beyond(r) {
-		r.Err = cutError{r.Err, m.discrete.Level(r.Err.Error())}
-	}
-	return r
+	return m.wanting(r)
 }
 
 // UnconstrainedNames names the coordinates of x.
@@ -454,7 +451,7 @@ func (m *Model) fits(x, dst []float64, want int) error {
 
 func (m *Model) generate(env *ad.Env, x, dst []float64) error {
 	if m.bound.Generated == nil {
-		return m.interpretOutputs(env, x, dst, true)
+		return m.generated(m.interpretOutputs(env, x, dst, true), env, x, dst)
 	}
 	if m.gen == nil {
 		p, err := m.made.generated.program(m, m.bound.Generated)
@@ -463,7 +460,11 @@ func (m *Model) generate(env *ad.Env, x, dst []float64) error {
 		}
 		m.gen = p.New()
 	}
-	err := m.outputs(m.gen, env, x, dst)
+	return m.generated(m.outputs(m.gen, env, x, dst), env, x, dst)
+}
+
+// generated completes an evaluation of generate, which may leave the point to another model.
+func (m *Model) generated(err error, env *ad.Env, x, dst []float64) error {
 	if err != nil && m.discrete != nil && m.discrete.Sized() {
 		return err // another level has another number of probabilities
 	}

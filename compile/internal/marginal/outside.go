@@ -153,6 +153,15 @@ func (w *writer) belief(g *group, c counter, m, beyond messages) []ast.Stmt {
 			out = append(out, w.declared(p, p.left, w.never()))
 		}
 	}
+	// Of counts: the terms without an observation, or all of a part's, which fall more slowly.
+	without := map[*part]string{}
+	for _, p := range parts {
+		if open && p.left != "" {
+			n := w.from1(q.hi[0], q.lo[0])
+			without[p] = w.p.names.fresh("without")
+			out = append(out, w.declare(nil, "vector", []ast.Expr{n}, without[p], w.call("rep_vector", w.never(), clone(n, nil))))
+		}
+	}
 	// The terms at a value of the clique.
 	start := ast.Expr(w.int(0))
 	if rank > 0 {
@@ -186,6 +195,13 @@ func (w *writer) belief(g *group, c counter, m, beyond messages) []ast.Stmt {
 			if i != k+1 {
 				others = append(others, clone(x, nil))
 			}
+		}
+		if name := without[p]; name != "" {
+			rest := make([]ast.Expr, len(others))
+			for i, x := range others {
+				rest[i] = clone(x, nil)
+			}
+			body = append(body, add(w.at(w.name(name), w.from1(q.values[0], q.lo[0])), w.sum(rest)))
 		}
 		to := func() ast.Expr {
 			if p.kind.pattern == nil {
@@ -223,6 +239,11 @@ func (w *writer) belief(g *group, c counter, m, beyond messages) []ast.Stmt {
 	}
 	out = append(out, loops(axes, body)...)
 	out = append(out, w.checked(g, c, q, lp)...)
+	for _, p := range parts {
+		if name := without[p]; name != "" {
+			out = append(out, w.checked(g, c, q, name)...)
+		}
+	}
 	if probable {
 		return append(out, w.assignProbabilities(g, c, q, lp)...)
 	}
