@@ -186,7 +186,7 @@ func (m *Model) Comparer() (*Comparer, error) {
 // an evaluation only within long loops, so the log densities of short programs are always compared.
 // What the program prints is not shown.
 func (c *Comparer) Agree(x []float64, rng *rand.Rand, allowed time.Duration) (*Agreement, error) {
-	if deeper, err := c.deeper(x); deeper != nil || err != nil {
+	if deeper, err := c.deeper(x, false); deeper != nil || err != nil {
 		if err != nil {
 			return nil, err
 		}

@@ -38,7 +38,7 @@ func (c *Comparer) Outputs(x []float64, rng *rand.Rand, allowed time.Duration) (
 	if bound.Generated == nil {
 		return nil, nil
 	}
-	if deeper, err := c.deeper(x); deeper != nil || err != nil {
+	if deeper, err := c.deeper(x, true); deeper != nil || err != nil {
 		if err != nil {
 			return nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -146,9 +147,9 @@ func tooDeep(err, why error) error {
 	return out
 }
 
-// deeper returns a comparer of the model that evaluates the log density at x, if that is one of
-// another level; otherwise nil.
-func (c *Comparer) deeper(x []float64) (*Comparer, error) {
+// deeper returns a comparer of the model that evaluates the log density at x or, with outputs, the
+// outputs, if that is one of another level; otherwise nil.
+func (c *Comparer) deeper(x []float64, outputs bool) (*Comparer, error) {
 	if c.m.ladder == nil || c.m.density == nil || len(x) != c.m.dim {
 		return nil, nil
 	}
@@ -158,10 +159,20 @@ func (c *Comparer) deeper(x []float64) (*Comparer, error) {
 	grad := make([]float64, len(x))
 	for {
 		_, err := at.machine.Gradient(at.env, x, grad)
+		if err == nil && outputs && at.bound.Generated != nil {
+			p, failed := at.made.generated.program(at, at.bound.Generated)
+			if failed != nil {
+				return nil, failed
+			}
+			env := &ad.Env{Rand: rand.New(rand.NewPCG(1, 1)), Stop: at.env.Stop}
+			err = at.outputs(p.New(), env, x, make([]float64, len(at.bound.Names)))
+		} else if err != nil {
+			err = at.rejection(err)
+		}
 		if err == nil {
 			break
 		}
-		if err = at.rejection(err); !errors.As(err, new(cutError)) {
+		if !errors.As(err, new(cutError)) {
 			break
 		}
 		next, _ := at.further(err)
