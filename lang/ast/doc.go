@@ -136,6 +136,7 @@
 //	compile/internal/marginal.program.positive   rates whose form shows that they are positive
 //	compile/internal/marginal.silent            statements that set no variable and leave no loop
 //	compile/internal/marginal.program.looked    terms that only look parameters up
+//	compile/internal/marginal.program.vanishes  arguments that data may make 0 or 1
 //	compile/internal/marginal.program.without   transformed parameters with and without discrete ones
 //	compile/internal/marginal.adds              statements with an effect
 //	compile/internal/marginal.tracer.exec       the elements that a factor reads: statements
