@@ -42,6 +42,9 @@ var sparseCases = []struct {
 	{"made from values", `transformed data { array[2] int row = {2, 1}; array[2] int column = {1, 2}; sparse_matrix[2, 3] T = to_sparse_matrix(2, 3, row, column, [3, 4]'); sparse_matrix[3, 2] U = T'; sparse_matrix[n, n] H = to_sparse_matrix(to_matrix(G)) * G; }
 		parameters { vector[2] w; vector[3] x; real<lower=0, upper=1> p; vector[n] z; } transformed parameters { sparse_matrix[2, 3] V = to_sparse_matrix(2, 3, row, column, w) + T; }
 		model { V * x ~ normal(0, 1); sparse_matrix[2, 2] Z = p > 0.5 ? U' * V' * p : T * V'; target += sum(Z) * 0.1; x ~ normal(0, 1); w ~ normal(0, 1); H * z ~ normal(0, 30); z ~ normal(0, 1); }`, false},
+	{"arguments of functionals", `functions { vector rate(real t, vector u, sparse_matrix A, real r) { return r * (A * u); }
+		real part(array[] int k, int first, int last, sparse_matrix A, vector x) { return quad_form(A, x) * (last - first + 1); } }
+		DATA parameters { vector[n] x; real r; } model { if (n > 0) target += -sum(ode_rk45(rate, b, 0, {0.1}, S, r)[1]); target += reduce_sum(part, {1, 2}, 1, G * r, x); x ~ normal(0, 1); r ~ normal(0, 1); }`, false},
 	{"solves", `parameters { real<lower=0> tau; vector[n] x; matrix[n, 2] y; } model { sparse_matrix[n, n] Q = add_diag(G, tau); mdivide_left_spd(Q, x) ~ normal(0, 1); (mdivide_right_spd(x', 2 * Q))' ~ normal(b, 1);
 			to_vector(mdivide_left_spd(Q, y)) ~ normal(0, 1); to_vector(mdivide_right_spd(y', Q)) ~ normal(0, 1); to_vector(y) ~ normal(0, 1); x ~ normal(0, 1); tau ~ exponential(1); }`, true},
 	{"densities", `parameters { real<lower=0> tau; real<lower=0, upper=1> rho; vector[n] x; } model { sparse_matrix[n, n] Q = tau * (add_diag(G, 1) - rho * G); x ~ multi_normal_prec(b, Q); tau ~ exponential(1); target += 0.5 * log_determinant_spd(G * tau);
@@ -96,6 +99,17 @@ func sparseData(n int, pattern string) (sparse, dense, stan string) {
 		stan += fmt.Sprintf(`, "%[1]s_nonzeros": %[5]d, "%[1]s_row": %[2]s, "%[1]s_column": %[3]s, "%[1]s": %[4]s`, name, text(row[k]), text(column[k]), text(values[k]), len(row[k]))
 	}
 	return sparse + "}", dense + "}", stan + "}"
+}
+
+// TestSparseConstants checks that statements with ~ drop what those of ordinary matrices drop.
+func TestSparseConstants(t *testing.T) {
+	const program = `data { int n; sparse_matrix[n, n] G; vector[n] b; } parameters { real<lower=0> r; } model { b ~ multi_normal_prec(b, r * G); target += multi_normal_prec_lupdf(b | b, r * G) + multi_normal_prec_lpdf(b | b, r * G); }`
+	sparse, dense, _ := sparseData(3, "010 101 010")
+	got, _ := densityAt(t, boundTo(t, program, sparse, BindOptions{}), []float64{0.5})
+	want, _ := densityAt(t, boundTo(t, strings.ReplaceAll(program, "sparse_matrix", "matrix"), dense, BindOptions{}), []float64{0.5})
+	if math.Abs(got-want) > 1e-10 {
+		t.Errorf("log density %v, with ordinary matrices %v", got, want)
+	}
 }
 
 // TestSparseMatrices compares programs of sparse matrices with the same programs of ordinary ones,

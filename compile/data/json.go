@@ -344,7 +344,7 @@ func (p *parser) members(path string) (members, error) {
 // tupleMember reads "1": value.
 func (p *parser) tupleMember(path string) (n int, ms members, err error) {
 	start := p.pos
-	const fix = `tuples are written {"1": first member, "2": second member}`
+	const fix = `tuples are written {"1": first member, "2": second member}, sparse matrices {"row": [1, 2], "column": [1, 3], "value": [0.5, 2]}`
 	if p.peek() != '"' {
 		return 0, nil, p.unexpected("the number of a member in double quotes", "in "+path)
 	}

@@ -25,15 +25,18 @@ type Value struct {
 
 	apart bool // the elements are not adjacent in the text
 
+	as    string // the elements were written as those of this name
+	order []int  // with as: by element, its position there; nil: the same
+
 	Ints  []int64   // the elements in row-major order, if IsInt
 	Reals []float64 // the elements in row-major order, always
 
 	// Ragged describes the rows of a value of [Set.Flattened]; it is nil for other values.
 	Ragged *Rows
 
-	// Sparse are the numbers of rows and columns of the matrix that has the elements of a value of
-	// [Set.Triplets], if the data say them; else it is nil.
-	Sparse []int
+	// Sparse describes the matrix that has the elements of a value of [Set.Triplets]; it is nil for
+	// other values.
+	Sparse *Sparse
 
 	firstReal  int // index of the first element that is not an integer, if !IsInt
 	start, end int // the bytes of the value in Set.text
@@ -467,7 +470,7 @@ func (s *Set) Span(name string, element int) source.Span {
 	}
 	start, end := v.start, v.end
 	if element >= 0 && !v.apart {
-		start, end = elementSpan(s.text, v.start, v.end, element)
+		start, end = elementSpan(s.text, v.start, v.end, v.place(element))
 	}
 	return source.Span{File: source.NewFile(s.file, s.text), Start: start, End: end}
 }
@@ -504,10 +507,21 @@ func elementSpan(text string, start, end, n int) (int, int) {
 // 1. A negative element is the whole variable.
 func (s *Set) Path(name string, element int) string {
 	v, ok := s.values[name]
+	if v.as != "" {
+		name = v.as
+	}
 	if !ok || element < 0 {
 		return name
 	}
-	return name + v.path(element)
+	return name + v.path(v.place(element))
+}
+
+// place returns the position at which an element was written.
+func (v Value) place(element int) int {
+	if v.order == nil {
+		return element
+	}
+	return v.order[element]
 }
 
 // indices returns [i,j,…], as in the names of quantities; "" if there are none. The numbers count

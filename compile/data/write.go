@@ -23,8 +23,12 @@ func (s *Set) WriteJSON(w io.Writer) error {
 		if u, ragged := s.uneven[name]; ragged {
 			node = &tree{value: u.value, lengths: u.lengths}
 		}
-		if v, simple := s.values[name]; simple {
+		v, simple := s.values[name]
+		if simple {
 			node = &tree{value: v}
+		}
+		if v.Sparse != nil || node == nil {
+			node = s.sparseTree(name)
 		}
 		if node == nil {
 			continue
@@ -65,7 +69,36 @@ type tree struct {
 	members []*tree          // of a tuple; nil for a value
 	keyed   map[string]*tree // its members by number, while the tree is built
 	leafed  bool             // it has a value, while the tree is built
+	names   []string         // of the members of a sparse matrix
 	lengths [][]int          // of a value whose lists differ in length, see uneven
+}
+
+// sparseTree returns a sparse matrix; nil if the name has none.
+func (s *Set) sparseTree(name string) *tree {
+	t := &tree{}
+	add := func(member string, v Value) {
+		t.names, t.members = append(t.names, member), append(t.members, &tree{value: v})
+	}
+	v := s.values[name]
+	if v.Sparse == nil {
+		for _, member := range sparseMembers {
+			if v, ok := s.values[name+"."+member]; ok {
+				add(member, v)
+			}
+		}
+		if t.members == nil {
+			return nil
+		}
+		return t
+	}
+	integers := func(ints []int64) Value { return Value{Shape: []int{len(ints)}, IsInt: true, Ints: ints} }
+	add("row", integers(v.Sparse.Row))
+	add("column", integers(v.Sparse.Column))
+	add("value", Value{Shape: v.Shape, Reals: v.Reals})
+	if size := v.Sparse.Size; min(size[0], size[1]) >= 0 {
+		add("size", integers([]int64{int64(size[0]), int64(size[1])}))
+	}
+	return t
 }
 
 // lists writes the next list at a depth of a value whose lists differ in length; at is the number
@@ -199,7 +232,7 @@ func (t *tree) leaf() Value {
 // arrays returns the number of dimensions of an array of tuples: those that all members share.
 // Members that are arrays of one shape look like an array of tuples; both forms are read the same.
 func (t *tree) arrays() int {
-	if t.members == nil {
+	if t.members == nil || t.names != nil {
 		return 0
 	}
 	shape := t.leaf().Shape
@@ -246,7 +279,11 @@ func (t *tree) write(out *bufio.Writer, at []int) {
 			if i > 0 {
 				out.WriteString(", ")
 			}
-			fmt.Fprintf(out, "\"%d\": ", i+1)
+			name := strconv.Itoa(i + 1)
+			if t.names != nil {
+				name = t.names[i]
+			}
+			fmt.Fprintf(out, "%q: ", name)
 			m.write(out, at)
 		}
 		out.WriteByte('}')

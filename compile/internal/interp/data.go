@@ -223,6 +223,23 @@ func (r *reading) counted(value *array) {
 	}
 }
 
+// fitSparse reports a sparse matrix with other sizes than the declared ones.
+func (r *reading) fitSparse(d data.Value) {
+	if r.sparse == nil || d.Sparse == nil {
+		return
+	}
+	size := slices.Clone(d.Sparse.Size)
+	for i, n := range size {
+		if n < 0 {
+			size[i] = r.sparse[i]
+		}
+	}
+	if !slices.Equal(size, r.sparse) && count(size)+count(r.sparse) > 0 {
+		r.about(diag.DataSize, -1, "`%s` has the wrong size: %s, but is declared with %s", r.v.Name, SizeText(size), SizeText(r.sparse)).
+			fix("give `%s` as many rows and columns as it is declared with, or change its sizes in the declaration or in the data", r.v.Name).throw()
+	}
+}
+
 // fits reports data whose shape is not the declared one.
 func (r *reading) fits(d data.Value) {
 	v, written := r.v, r.shape // in the data
@@ -230,10 +247,7 @@ func (r *reading) fits(d data.Value) {
 		written = append(slices.Clone(r.shape), 2)
 	}
 	r.fitRows(d)
-	if r.sparse != nil && d.Sparse != nil && !slices.Equal(d.Sparse, r.sparse) {
-		r.about(diag.DataSize, -1, "`%s` has the wrong size: %s, but is declared with %s", v.Name, SizeText(d.Sparse), SizeText(r.sparse)).
-			fix("give `%s` as many rows and columns as it is declared with, or change its sizes in the declaration or in the data", v.Name).throw()
-	}
+	r.fitSparse(d)
 	if slices.Equal(d.Shape, written) || count(d.Shape) == 0 && count(written) == 0 {
 		return
 	}

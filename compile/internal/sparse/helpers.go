@@ -374,13 +374,16 @@ const text = `functions {
   }
   real sparse_log_determinant(vector w, array[] int p, array[] int own, array[] int mirror) {
     sparse_symmetric(w, own, mirror);
+    if (p[1] == 0) {
+      return 0;
+    }
     return csr_log_determinant_spd(p[1], w, sparse_columns(p), sparse_starts(p));
   }
   real sparse_multi_normal_prec_lpdf(vector y, vector mu, vector w, array[] int p, array[] int own, array[] int mirror) {
     if (num_elements(y) != p[1] || num_elements(mu) != p[1]) {
       reject("multi_normal_prec: the variate has size ", num_elements(y), ", the location ", num_elements(mu), " and the precision ", p[1], " rows");
     }
-    return 0.5 * (sparse_log_determinant(w, p, own, mirror) - sparse_quad_form_vector(w, p, y - mu) - p[1] * log(2 * pi()));
+    return 0.5 * (sparse_log_determinant(w, p, own, mirror) - sparse_quad_form_vector(w, p, y - mu)) + std_normal_lupdf(rep_vector(0, p[1]) | );
   }
   int sparse_size(vector w, array[] int p) {
     return p[1] * p[2];
