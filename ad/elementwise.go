@@ -48,6 +48,15 @@ func (g *Graph) Detach(x Ref) Ref { return g.Do(OpDetach, nil, x) }
 // Slope returns 0, with derivative d with respect to x.
 func (g *Graph) Slope(x, d Ref) Ref { return g.Do(OpSlope, nil, x, d) }
 
+// maxAdjoint is the bound of BoundAdjoint. Sums of many products with probabilities stay finite.
+const maxAdjoint = 1e300
+
+// BoundAdjoint returns x. In reverse mode, the size of its adjoint is bounded, so that it is
+// finite. It is for recurrences of probabilities that are scaled at each step. The adjoint of an
+// element that is 0 may grow without bounds. It is later multiplied by that 0, and 0·Inf would be
+// NaN.
+func (g *Graph) BoundAdjoint(x Ref) Ref { return g.Do(OpBoundAdjoint, nil, x) }
+
 // Less returns 1 where x < y, otherwise 0.
 func (g *Graph) Less(x, y Ref) Ref { return g.Do(OpLess, nil, x, y) }
 
@@ -165,6 +174,11 @@ func elementwiseOps() map[OpCode]Op {
 		OpDetach: flat1("detach", func(x float64) float64 { return x }),
 		OpSlope: {Name: "slope", Class: Elementwise, Arity: 2, F2: func(x, d float64) float64 { return 0 }, Domain: anyReal,
 			Partials: func(g *Graph, _ Ref, a []Ref) []Ref { return []Ref{a[1], None} }},
+		OpBoundAdjoint: {Name: "bound_adjoint", Class: Elementwise, Arity: 1, F1: func(x float64) float64 { return x }, Domain: anyReal,
+			VJP: func(g *Graph, _ *Node, _, adj Ref, _ []bool) []Ref {
+				most, least := g.Const(maxAdjoint), g.Const(-maxAdjoint)
+				return []Ref{g.Select(g.Less(most, adj), most, g.Select(g.Less(adj, least), least, adj))}
+			}},
 		OpCeil:  flat1("ceil", math.Ceil),
 		OpRound: flat1("round", math.Round),
 		OpTrunc: flat1("trunc", math.Trunc),

@@ -123,6 +123,8 @@ func (f *forward) node(r Ref, n *Node) {
 		if tans[1] != None || tans[2] != None {
 			t = g.Select(n.Args[0], f.orZero(tans[1], Scalar), f.orZero(tans[2], Scalar))
 		}
+	case n.Op == OpBoundAdjoint:
+		t = tans[0]
 	case n.Op == OpMulGuarded: // on a side that is not taken, the tangent is 0, too
 		if tans[0] != None {
 			t = f.plus(t, g.Do(OpMulGuarded, nil, tans[0], n.Args[1]))

@@ -139,8 +139,9 @@ const (
 	OpPow
 	OpFmod
 	OpFloor
-	OpDetach // the argument; derivatives treat it as constant
-	OpSlope  // (x, d): 0, with derivative d with respect to x, for detached values
+	OpDetach       // the argument; derivatives treat it as constant
+	OpSlope        // (x, d): 0, with derivative d with respect to x, for detached values
+	OpBoundAdjoint // the argument; an adjoint beyond maxAdjoint in size becomes maxAdjoint
 	OpCeil
 	OpRound
 	OpTrunc

@@ -165,7 +165,7 @@ func (g *Graph) times(adj, x Ref) Ref {
 func (g *Graph) guardedVJP(n *Node, r, adj Ref, need []bool) []Ref {
 	row, zero := &table[n.Op], g.Const(0)
 	switch n.Op {
-	case OpSelect, OpMaxOf, OpTake, OpPut, OpReplace, OpAddAt, OpFourier: // these move adjoints, or multiply them with finite numbers
+	case OpSelect, OpBoundAdjoint, OpMaxOf, OpTake, OpPut, OpReplace, OpAddAt, OpFourier: // these move adjoints, or multiply them with finite numbers
 		return row.VJP(g, n, r, adj, need)
 	case OpMulGuarded: // each factor, and the adjoint, may belong to a side not taken
 		x, y := n.Args[0], n.Args[1]

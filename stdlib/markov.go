@@ -75,12 +75,14 @@ func (b *Builder) marginal(a []Arg) ad.Ref {
 	}
 	alone := (t - 1) % each // steps before the loop, so that the others form whole groups
 	state, norm := f.run(g, g.Mul(a[2].Ref, f.at(g, 0)), f.gamma, func(i int) ad.Ref { return f.at(g, 1+i) }, alone)
-	fast, far := g.Add(g.Log(norm), g.Sum(most)), g.Less(norm, g.Const(lostTotal))
+	far := g.Less(norm, g.Const(lostTotal))
+	sums := g.Sum(most)
 	if n := (t - 1) / each; n > 0 {
 		body := ad.NewGraph()
 		before := body.Input(ad.Type{Shape: []int{k}})
 		var next, sum ad.Ref
-		args := []ad.Ref{g.Div(state, norm)}
+		norm = g.Detach(norm)
+		args := []ad.Ref{normalised(g, state, norm)}
 		if segments > 0 {
 			next = body.VecMat(before, body.Input(ad.Type{Shape: []int{k, k}}))
 			sum = body.Do(ad.OpMax, nil, body.Sum(next), body.Const(minTotal))
@@ -90,19 +92,32 @@ func (b *Builder) marginal(a []Arg) ad.Ref {
 			next, sum = f.run(body, before, gamma, func(i int) ad.Ref { return body.Slice(at, i*k, []int{k}) }, each)
 			args = append(args, g.Slice(f.like, (1+alone)*k, []int{n, each, k}), f.gamma)
 		}
-		body.Output(body.Div(next, sum))
+		sum = body.Detach(sum)
+		body.Output(normalised(body, next, sum))
 		body.Output(body.Log(sum))
 		body.Output(body.Less(sum, body.Const(lostTotal)))
 		scan := g.DoScan(&ad.Scan{Body: body, Carries: 1, Streams: 1, Sums: 2, Steps: n}, args)
-		fast = g.Add(fast, g.SumOf(scan, 0))
+		// The last total is 1, except for rounding, and all derivatives come from it. It may be
+		// 0 if probabilities underflow.
+		last := g.Do(ad.OpMax, nil, g.Sum(g.Final(scan, 0)), g.Const(0.5))
+		norm, sums = g.Mul(norm, last), g.Add(sums, g.SumOf(scan, 0))
 		far = g.Less(g.Const(0), g.Add(far, g.SumOf(scan, 1)))
 	}
+	fast := g.Add(g.Log(norm), sums)
 	exact := whereAny(g, far, []ad.Ref{logs, a[1].Ref, a[2].Ref}, func(g *ad.Graph, p []ad.Ref) ad.Ref {
 		states, shift := forward(g, p[0], p[1], p[2])
 		last := g.Slice(states, (t-1)*k, []int{k})
 		return g.Add(g.Add(shift, logTotal(g, last)), impossible(g, states, p[0], p[1], p[2]))
 	})
 	return g.SelectFinite(far, exact, fast)
+}
+
+// normalised returns a state divided by a total. The likelihood does not depend on the total, which
+// is multiplied in again, so derivatives treat it as constant. The adjoint of a state that cannot
+// be reached is the likelihood of the later observations from there, relative to that from states
+// that can be reached. It may overflow, so it is bounded.
+func normalised(g *ad.Graph, state, total ad.Ref) ad.Ref {
+	return g.Div(g.BoundAdjoint(state), total)
 }
 
 // forwardSteps are the steps of the forward algorithm on probabilities.
@@ -251,7 +266,7 @@ func impossible(g *ad.Graph, states, logs, gamma, rho ad.Ref) ad.Ref {
 	s := g.Type(logs).Shape
 	t, k := s[0], s[1]
 	share := func(g *ad.Graph, weights, logShares, total ad.Ref) ad.Ref {
-		const largest = 709 // so that the exponential is finite
+		const largest = 690 // so that sums of exponentials over all steps are finite
 		total = g.Do(ad.OpMax, nil, total, g.Const(-math.MaxFloat64))
 		rate := g.Detach(g.Exp(g.Do(ad.OpMin, nil, g.Sub(logShares, total), g.Const(largest))))
 		zero := g.Const(0)

@@ -25,6 +25,7 @@ func rows() []Row {
 		// As an instruction, ad.OpReshape copies a number.
 		{Op: ad.OpReshape, Name: "copy", Arity: 1, F1: same, Loop: func(d, a, _, _ []float64) { copy(d, a) }, Formula: formula1(itself)},
 		{Op: ad.OpDetach, Formula: formula1(itself)},
+		{Op: ad.OpBoundAdjoint, Formula: formula1(itself)},
 		{Op: ad.OpSlope, Formula: formula2(func(b *builder, _, _ value) value { return b.Number(0) })},
 		{Op: ad.OpNeg, Loop: negLoop, Formula: formula1((*builder).Neg)},
 		{Op: ad.OpAbs, Formula: formula1((*builder).Abs)},

@@ -124,6 +124,7 @@ func Rewrites() []Rewrite {
 		{"square_neg", "(-x)² = x²", "", exact, ad.OpSquare, withoutSign(ad.OpSquare)},
 		{"abs_neg", "|-x| = |x|", "", exact, ad.OpAbs, withoutSign(ad.OpAbs)},
 		{"detach", "detach(x) = x", "", exact, ad.OpDetach, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) { return a[0], true }},
+		{"bound_adjoint", "bound_adjoint(x) = x", "", exact, ad.OpBoundAdjoint, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) { return a[0], true }},
 		{"slope", "slope(x, d) = 0", "", exact, ad.OpSlope, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
 			t := r.g.Type(r.g.Do(ad.OpSlope, nil, a...))
 			return r.g.Expand(r.g.Const(0), t), true
