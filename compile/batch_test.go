@@ -179,6 +179,26 @@ model {
     target += -sum(y[, 2]) / 10;
   }
 }`},
+	{"arguments that variables without values would make an error", 2, `
+parameters { vector<lower=0>[3] hat; matrix[3, N] eta; }
+model {
+  for (j in 1:N) {
+    real w;
+    w = hat[1];
+    matrix[3, 3] S;
+    S = diag_matrix(hat);
+    target += -sum(pmx_solve_onecpt($events, to_array_1d(exp(cholesky_decompose(S) * eta[, j])))) / 1000;
+    target += -sum(pmx_solve_onecpt($events, {-normal_lpdf(w | 0, 1 + w), Phi(w), 1.0})) / 1000;
+    target += -sum(pmx_solve_onecpt($events, {{Phi(w), hat[2], Phi(eta[1, j] * w)}})) / 1000;
+  }
+}`},
+	{"random bounds", 0, `
+parameters { array[3] real<lower=0> p; }
+model { p ~ lognormal(0, 1); }
+generated quantities {
+  matrix[2, n] x = rep_matrix(0, 2, n);
+  for (j in 3:binomial_rng(N, 0.4)) x[, start[j]:end[j]] = pmx_solve_onecpt($events, p);
+}`},
 	{"an iteration needs the one before it", 0, `
 parameters { array[3] real<lower=0> p; }
 model {
@@ -250,7 +270,7 @@ func TestBatches(t *testing.T) {
 
 // batches returns the number of calls for several subjects in a program.
 func batches(p *Program) (n int) {
-	for _, block := range [][]ir.Stmt{p.IR().TransformedParameters, p.IR().Model} {
+	for _, block := range [][]ir.Stmt{p.IR().TransformedParameters, p.IR().Model, p.IR().GeneratedQuantities} {
 		for _, s := range block {
 			ir.Inspect(s, func(e ir.Node) bool {
 				if c, ok := e.(*ir.UserCall); ok && strings.Contains(c.Func.Name, "_group_") {

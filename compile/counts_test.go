@@ -109,6 +109,13 @@ model {
   for (i in 1:R) N[i] ~ poisson(lambda * z[i]);
   y ~ binomial(N, p);
 }`, `{"R": 3, "y": [1, 0, 3]}`, 200, 1.5, 0},
+	{"two rates", `data { int R; array[R] int y; }
+parameters { real a; int<lower=1, upper=2> z; array[R] int<lower=0> N; }
+model {
+  z ~ categorical([0.5, 0.5]');
+  for (i in 1:R) N[i] ~ poisson(z == 1 ? 2 : exp(a)); // the first sums do not see the second peak
+  for (i in 1:R) y[i] ~ normal(0.001 * N[i], 1);
+}`, `{"R": 2, "y": [1, 0]}`, 1500, 0.5, 6},
 	{"chain", `data { int T; array[T] int y; }
 parameters { real<lower=0> lambda; real<lower=0> r; real<lower=0, upper=1> p; array[T] int<lower=0> N; }
 model {
@@ -155,6 +162,7 @@ func TestCountsRefused(t *testing.T) {
 		{"target += -2 * log(N + 1.0);", "needs more than"}, // falls like a power
 		{"N ~ poisson_log(a); y ~ binomial(N, 0.5);", ""},
 		{"target += -log(2) * N; if (N % 7 > 0) target += negative_infinity();", "needs more than"}, // gaps
+		{"target += -log(2) * N; if (N % 2 > 0) target += negative_infinity();", "needs more than"}, // the last term is 0
 	} {
 		m := bindText(t, head+c.statements+" a ~ normal(0, 1); }", `{"y": 0}`)
 		_, err := m.LogDensityGrad([]float64{0}, make([]float64, 1))

@@ -2,6 +2,7 @@ package batch
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/lang/ast"
@@ -40,7 +41,7 @@ func (d *division) possible() bool {
 	d.first, d.second = accessesOf(d.info, d.v, args...), accessesOf(d.info, d.v, d.after...)
 	switch {
 	case d.whole.jumps, d.whole.acts, d.whole.calls && d.acts, d.first.draws && d.second.draws,
-		accessesOf(d.info, d.v, d.call.Args...).draws:
+		accessesOf(d.info, d.v, append([]ast.Expr{d.loop.From, d.loop.To}, d.call.Args...)...).draws:
 		return false
 	}
 	for v := range d.second.writes {
@@ -156,14 +157,30 @@ func (d *division) early(e ast.Expr) bool {
 }
 
 // sizeable reports whether an expression has its size of an iteration also before the loop, though
-// it may have another value.
+// it may have another value. Its variables may then be NaN, which must not be an error. Elements of
+// literals do not count: see shape.
 func (d *division) sizeable(e ast.Expr) bool {
 	if d.early(e) {
 		return true
 	}
 	ok := true
+	literal := func(elems []ast.Expr) bool {
+		for _, x := range elems {
+			ok = ok && (d.info.Types[x].Type.IsScalar() || d.sizeable(x))
+		}
+		return false
+	}
 	ast.Inspect(e, func(n ast.Node) bool {
+		if x, is := n.(ast.Expr); is && d.early(x) {
+			return false
+		}
 		switch n := n.(type) {
+		case *ast.ArrayExpr:
+			return literal(n.Elems)
+		case *ast.RowVectorExpr:
+			return literal(n.Elems)
+		case *ast.Binary:
+			ok = ok && (n.Op != "/" && n.Op != "\\" && n.Op != "^" || d.info.Types[n.Y].Type.IsScalar())
 		case *ast.Single:
 			ok = ok && d.early(n.X)
 			return false
@@ -174,7 +191,7 @@ func (d *division) sizeable(e ast.Expr) bool {
 			ok = ok && d.early(n.Cond)
 		case *ast.CallExpr:
 			c := d.info.Calls[n]
-			ok = ok && c != nil && c.Func == nil
+			ok = ok && c != nil && c.Func == nil && accepting[c.Name]
 		case *ast.VarExpr:
 			v := d.info.Uses[n]
 			switch l := d.declared[v]; {
@@ -191,6 +208,46 @@ func (d *division) sizeable(e ast.Expr) bool {
 		return ok
 	}, nil)
 	return ok
+}
+
+// accepting are functions that accept NaN, and whose results have a size that values of reals do
+// not decide.
+var accepting = func() map[string]bool {
+	m := map[string]bool{}
+	for name := range strings.FieldsSeq(`abs append_array append_col append_row block col cols cumulative_sum
+		diag_matrix diag_post_multiply diag_pre_multiply diagonal dot_product exp expm1 head inv inv_cloglog
+		inv_logit inv_sqrt log log10 log1m log1p log2 logit num_elements pow prod rep_array rep_matrix
+		rep_row_vector rep_vector reverse row rows segment size sqrt square sub_col sub_row sum tail tanh
+		to_array_1d to_array_2d to_matrix to_row_vector to_vector zeros_vector`) {
+		m[name] = true
+	}
+	return m
+}()
+
+// shape returns an expression of the same size whose literals have zeros as elements.
+func (d *division) shape(e ast.Expr) ast.Expr {
+	zeros := func(elems []ast.Expr) []ast.Expr {
+		out := slices.Clone(elems)
+		for i, x := range out {
+			if d.info.Types[x].Type.IsScalar() {
+				out[i] = &ast.RealLit{Text: "0.0"}
+			}
+		}
+		return out
+	}
+	return ast.Rewrite(e, nil, func(n ast.Node) ast.Node {
+		switch n := n.(type) {
+		case *ast.ArrayExpr:
+			c := *n
+			c.Elems = zeros(n.Elems)
+			return &c
+		case *ast.RowVectorExpr:
+			c := *n
+			c.Elems = zeros(n.Elems)
+			return &c
+		}
+		return n
+	}).(ast.Expr)
 }
 
 // span returns the range if an expression is a slice of something that all iterations share, and

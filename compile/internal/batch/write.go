@@ -205,9 +205,9 @@ func (w *writer) argument(i int, here string) string {
 	switch {
 	case role == types.BatchRecords:
 		if i == w.batch.Len {
-			fmt.Fprintf(&w.early, "%s = size(%s);\nif (%s < 1) $ok = 0;\n", length, w.expr(e), length)
+			fmt.Fprintf(&w.early, "%s = size(%s);\nif (%s < 1) $ok = 0;\n", length, w.expr(w.shape(e)), length)
 		} else if w.sizeable(e) {
-			fmt.Fprintf(&w.early, "if (size(%s) != %s) $ok = 0;\n", w.expr(e), length)
+			fmt.Fprintf(&w.early, "if (size(%s) != %s) $ok = 0;\n", w.expr(w.shape(e)), length)
 		}
 		fmt.Fprintf(&w.declare, "array[$total - 1] %s %s;\n", element, name)
 		fmt.Fprintf(&w.collect, "%s[%s] = %s;\n", name, here, w.expr(e))
@@ -236,19 +236,21 @@ func (w *writer) table(i int, e ast.Expr, to types.Type, element, name string) s
 	rows, width := w.rewriter.name("batch_rows"), w.rewriter.name("batch_width")
 	w.widths[i] = width
 	fmt.Fprintf(&w.checks, "int %s = -1;\nint %s = 1;\n", width, rows)
-	row := w.expr(e)
+	row, sized := w.expr(e), w.expr(w.shape(e))
 	many := to.Dims == 2 || to.Dims == 1 && to.Kind == types.Matrix
 	if many { // a table: one row, or one for each record
 		const length = "$len[$s]"
-		fmt.Fprintf(&w.early, "if (size(%s) != 1) %s = 0;\nif (size(%s) < 1 || size(%s) != 1 && size(%s) != %s) $ok = 0;\nelse {\n", row, rows, row, row, row, length)
-		row = w.expr(&ast.IndexExpr{X: e, Indices: []ast.Index{&ast.Single{X: &ast.IntLit{Text: "1", Value: 1}}}})
+		fmt.Fprintf(&w.early, "if (size(%s) != 1) %s = 0;\nif (size(%s) < 1 || size(%s) != 1 && size(%s) != %s) $ok = 0;\nelse {\n", sized, rows, sized, sized, sized, length)
+		one := []ast.Index{&ast.Single{X: &ast.IntLit{Text: "1", Value: 1}}}
+		sized = w.expr(&ast.IndexExpr{X: w.shape(e), Indices: one})
+		row = w.expr(&ast.IndexExpr{X: e, Indices: one})
 	}
 	size := "size"
 	if to.Kind == types.Matrix {
 		size = "rows"
-		fmt.Fprintf(&w.early, "if (cols(%s) != rows(%s)) $ok = 0;\n", row, row)
+		fmt.Fprintf(&w.early, "if (cols(%s) != rows(%s)) $ok = 0;\n", sized, sized)
 	}
-	fmt.Fprintf(&w.early, "if (%s < 0) %s = %s(%s);\nif (%s(%s) != %s) $ok = 0;\n", width, width, size, row, size, row, width)
+	fmt.Fprintf(&w.early, "if (%s < 0) %s = %s(%s);\nif (%s(%s) != %s) $ok = 0;\n", width, width, size, sized, size, sized, width)
 	if many {
 		w.early.WriteString("}\n")
 	}

@@ -265,9 +265,9 @@ const tooLong = "give it an upper bound, or the parameters of its distribution p
 
 // cuts describes the sums over counts.
 func (w *writer) cuts() (out []Cut) {
-	given := make([]bool, len(w.p.elements)) // the sum depends on other elements
+	given := make([]bool, len(w.p.elements)) // the sum depends on other counts
 	for _, s := range w.steps {
-		given[s.element] = len(s.around) > 0
+		given[s.element] = !w.lone(s.around)
 	}
 	for _, u := range w.p.unknowns {
 		last := len(w.p.elements)
@@ -304,8 +304,13 @@ func (w *writer) marked() (out []ast.Stmt) {
 	return out
 }
 
-// bare is a check of the elements of a parameter that are summed out where none is given.
+// bare is a check of the elements of a parameter that are summed out where no other count is given.
+// It holds for each value of the given elements: their probabilities may be wrong where the cut
+// leaves out a peak, as in a mixture of a small and a large rate.
 type bare struct{ left, ratio string }
+
+// lone reports whether no given element is a count without an upper bound.
+func (w *writer) lone(around []int) bool { return !slices.ContainsFunc(around, w.p.open) }
 
 // singles declares the variables of the checks: what the cut of each element leaves out, and the
 // ratio of its last terms.
@@ -313,7 +318,7 @@ func (w *writer) singles() (out []ast.Stmt) {
 	w.bare = map[*unknown]bare{}
 	for _, s := range w.steps {
 		u := w.p.elements[s.element].of
-		if !w.p.open(s.element) || len(s.around) > 0 || w.bare[u].left != "" {
+		if !w.p.open(s.element) || !w.lone(s.around) || w.bare[u].left != "" {
 			continue
 		}
 		one := bare{w.p.names.fresh("left"), w.p.names.fresh("ratio")}
@@ -366,11 +371,16 @@ func (p *program) last(u *unknown) (last int64) {
 	return last
 }
 
-// leaves returns statements that store what the cut of a step without neighbours leaves out. lp are
-// its terms, and sum is the log of their sum.
+// leaves returns statements that store what the cut of a step leaves out, if no count is given. lp
+// are its terms, and sum is the log of their sum.
 func (w *writer) leaves(g *group, c counter, q clique, lp string, sum ast.Expr) []ast.Stmt {
 	one, ok := w.bare[g.unknowns[0]]
-	open := w.opens(g)
+	open := column(g, func(r *row) int64 {
+		if w.p.open(r.clique[0]) && w.lone(r.clique[1:]) {
+			return 1
+		}
+		return 0
+	})
 	if !ok || slices.Max(open) == 0 {
 		return nil
 	}
@@ -386,13 +396,22 @@ func (w *writer) leaves(g *group, c counter, q clique, lp string, sum ast.Expr) 
 		greatest = w.call("fmax", greatest, t.at(back+1))
 	}
 	never := w.op("&&", w.op("==", greatest, w.never()), w.op(">", clone(sum, nil), w.never()))
-	value := ast.Expr(&ast.Cond{Base: w.base(), Cond: never, Then: w.int(0), Else: falls})
+	// A last term of 0 after others that are not, as where all values are even, says nothing about
+	// those that follow.
+	gap := w.op("==", t.at(0), w.never())
+	value := ast.Expr(&ast.Cond{Base: w.base(), Cond: never, Then: w.int(0),
+		Else: &ast.Paren{Base: w.base(), X: &ast.Cond{Base: w.base(), Cond: gap, Then: w.call("positive_infinity"), Else: falls}}})
 	if slices.Min(open) == 0 {
 		value = w.op("*", w.of(c, open), &ast.Paren{Base: w.base(), X: value})
 	}
-	return append(t.declared,
-		w.assign(w.at(w.name(one.left), element), "=", value),
-		w.assign(w.at(w.name(one.ratio), clone(element, nil)), "=", w.call("exp", w.name(t.ratio))))
+	left, ratio := w.at(w.name(one.left), element), w.at(w.name(one.ratio), clone(element, nil))
+	growth := w.call("exp", w.name(t.ratio))
+	if len(g.unknowns) > 1 {
+		impossible := w.op("==", clone(sum, nil), w.never())
+		value = w.call("fmax", clone(left, nil), &ast.Cond{Base: w.base(), Cond: impossible, Then: w.int(0), Else: &ast.Paren{Base: w.base(), X: value}})
+		growth = w.call("fmax", clone(ratio, nil), growth)
+	}
+	return append(t.declared, w.assign(left, "=", value), w.assign(ratio, "=", growth))
 }
 
 // opens returns for each row whether its sum is cut.

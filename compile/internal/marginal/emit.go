@@ -483,6 +483,10 @@ func (w *writer) density(target bool, by elimination) ([]ast.Stmt, messages) {
 				e := to.(*ast.IndexExpr)
 				e.Indices[len(e.Indices)-1] = w.single(w.name(over.name))
 			}
+			all := w.p.names.fresh("all")
+			if left := w.leaves(g, c, q, lp, w.name(all)); target && left != nil {
+				return over.loop(slices.Concat(body, []ast.Stmt{w.declare(nil, "real", nil, all, sum), w.assign(to, "=", w.name(all))}, left))
+			}
 			return over.loop(append(body, w.assign(to, "=", sum)))
 		}))
 	}
