@@ -116,6 +116,13 @@ model {
   for (i in 1:R) N[i] ~ poisson(z == 1 ? 2 : exp(a)); // the first sums do not see the second peak
   for (i in 1:R) y[i] ~ normal(0.001 * N[i], 1);
 }`, `{"R": 2, "y": [1, 0]}`, 1500, 0.5, 6},
+	{"two rates by element", `data { int R; array[R] int y; }
+parameters { real a; array[R] int<lower=1, upper=2> z; array[R] int<lower=0> N; }
+model {
+  z ~ categorical([0.5, 0.5]');
+  for (i in 1:R) N[i] ~ poisson(z[i] == 1 ? 2 : exp(a));
+  for (i in 1:R) y[i] ~ normal(0.001 * N[i], 1);
+}`, `{"R": 2, "y": [1, 0]}`, 1500, 0.5, 6},
 	{"chain", `data { int T; array[T] int y; }
 parameters { real<lower=0> lambda; real<lower=0> r; real<lower=0, upper=1> p; array[T] int<lower=0> N; }
 model {

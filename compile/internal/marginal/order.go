@@ -231,6 +231,7 @@ func (p *program) wide(at source.Span, what string, es []int, w float64) error {
 type cost struct {
 	fill  int
 	width float64
+	late  bool // one with an upper bound next to a count: the cut is checked for each of its values
 }
 
 func (p *program) costOf(e int, neighbours []map[int]bool) cost {
@@ -238,6 +239,7 @@ func (p *program) costOf(e int, neighbours []map[int]bool) cost {
 	var list []int
 	for o := range neighbours[e] {
 		list = append(list, o)
+		c.late = c.late || p.open(o) && !p.open(e)
 		c.width *= float64(p.elements[o].size())
 	}
 	if len(list) > manyNeighbours { // an upper bound is enough: it is eliminated late
@@ -271,6 +273,8 @@ func (q *queue) Less(i, j int) bool {
 		return x.fill < y.fill
 	case x.width != y.width && (x.width > 1e4 || y.width > 1e4):
 		return x.width < y.width
+	case x.late != y.late:
+		return y.late
 	}
 	return a < b
 }
