@@ -45,6 +45,8 @@ var sparseCases = []struct {
 	{"arguments of functionals", `functions { vector rate(real t, vector u, sparse_matrix A, real r) { return r * (A * u); }
 		real part(array[] int k, int first, int last, sparse_matrix A, vector x) { return quad_form(A, x) * (last - first + 1); } }
 		DATA parameters { vector[n] x; real r; } model { if (n > 0) target += -sum(ode_rk45(rate, b, 0, {0.1}, S, r)[1]); target += reduce_sum(part, {1, 2}, 1, G * r, x); x ~ normal(0, 1); r ~ normal(0, 1); }`, false},
+	{"places of a block", `parameters { vector[3] x; } model { int k = 1 + (x[1] > 0); sparse_matrix[3, 3] B = to_sparse_matrix(3, 3, {k}, {1}, x[1:1]);
+			for (i in 1:3) { sparse_matrix[3, 3] A = to_sparse_matrix(3, 3, {i, i}, {1, 2}, x[1:2]); target += i * sum((A + B) * x) + A[i, 1]; } x ~ normal(0, 0.1); }`, false},
 	{"solves", `parameters { real<lower=0> tau; vector[n] x; matrix[n, 2] y; } model { sparse_matrix[n, n] Q = add_diag(G, tau); mdivide_left_spd(Q, x) ~ normal(0, 1); (mdivide_right_spd(x', 2 * Q))' ~ normal(b, 1);
 			to_vector(mdivide_left_spd(Q, y)) ~ normal(0, 1); to_vector(mdivide_right_spd(y', Q)) ~ normal(0, 1); to_vector(y) ~ normal(0, 1); x ~ normal(0, 1); tau ~ exponential(1); }`, true},
 	{"densities", `parameters { real<lower=0> tau; real<lower=0, upper=1> rho; vector[n] x; } model { sparse_matrix[n, n] Q = tau * (add_diag(G, 1) - rho * G); x ~ multi_normal_prec(b, Q); tau ~ exponential(1); target += 0.5 * log_determinant_spd(G * tau);

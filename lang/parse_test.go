@@ -93,6 +93,23 @@ func TestRendered(t *testing.T) {
 	}
 }
 
+// TestOwnNames checks that programs of Stan can use the names of types that Stan does not have.
+func TestOwnNames(t *testing.T) {
+	for text, fine := range map[string]bool{
+		"data {\n  array[2] real sparse_matrix;\n}\nmodel {\n  target += sparse_matrix[1];\n}\n":                       true,
+		"functions {\n  real f(matrix sparse_matrix) {\n    return sum(sparse_matrix);\n  }\n}\n":                      true,
+		"functions {\n  real sparse_matrix(real x) {\n    return x;\n  }\n}\n":                                         true,
+		"data {\n  real<lower=0> x, sparse_matrix;\n}\n":                                                               true,
+		"functions {\n  real f(array[] real x, sparse_matrix S) {\n    return S[1, 1];\n  }\n}\ndata {\n  int n;\n}\n": true,
+		"data {\n  sparse_matrix[2, 2] sparse_matrix;\n}\n":                                                            false,
+	} {
+		_, list := lang.Parse(source.NewFile("t", text))
+		if fine != !list.HasErrors() {
+			t.Errorf("%s: %v", text, list)
+		}
+	}
+}
+
 // TestOldNames checks that, in legacy mode, words that are reserved now can be names. They keep
 // their names, because the data have them too.
 func TestOldNames(t *testing.T) {

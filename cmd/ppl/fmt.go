@@ -37,11 +37,12 @@ file is not in the canonical form, or cannot be parsed.
 were removed.
 
 --to-stan with --data prints a model that has integer parameters, data with missing or
-censored values, or ragged arrays, as Stan runs it for these data: the integer parameters are
-summed out of the density, and drawn in generated quantities; the missing values are
-parameters, and the data have NaN for them; the censored values add the probabilities of their
-intervals; the rows of ragged arrays follow one another, also in the data. Other models are
-printed in canonical form.`,
+censored values, ragged arrays, or sparse matrices, as Stan runs it for these data: the
+integer parameters are summed out of the density, and drawn in generated quantities; the
+missing values are parameters, and the data have NaN for them; the censored values add the
+probabilities of their intervals; the rows of ragged arrays follow one another, also in the
+data; sparse matrices are vectors of their values, with arrays of their places. Other models
+are printed in canonical form.`,
 		Example: "  ppl fmt -w *.stan\n  ppl fmt --upgrade old.stan > new.stan\n  ppl fmt --check models/*.stan",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.write && (o.check || o.diff) {

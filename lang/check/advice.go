@@ -27,6 +27,12 @@ func (c *checker) gives(to types.Type, name string, args ...types.Type) bool {
 
 // conversion describes how to convert a value from one type to another; "" if that is impossible.
 func (c *checker) conversion(from, to types.Type) string {
+	if from.Equal(types.SparseType) && to.Equal(types.MatrixType) {
+		return "Use to_matrix(…)."
+	}
+	if from.Equal(types.MatrixType) && to.Equal(types.SparseType) {
+		return "Use to_sparse_matrix(…)."
+	}
 	if from.Kind == types.Tuple && from.Dims == 0 {
 		brackets := map[types.Kind]string{types.Vector: "[a, b]'", types.RowVector: "[a, b]"}[to.Kind]
 		if to.Dims > 0 {

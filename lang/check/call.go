@@ -127,7 +127,7 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 			argument(name, best.Fault.Arg, skip), name, wanted(best.Fault), ts[best.Fault.Arg])
 		d.Detail, d.Fix = best.Overload.String(), sparseAdvice(name, ts)
 		if best.Fault.Type.Kind != types.Invalid {
-			if advice := c.conversion(ts[best.Fault.Arg], best.Fault.Type); advice != "" {
+			if advice := c.conversion(ts[best.Fault.Arg], best.Fault.Type); advice != "" && d.Fix == "" {
 				d.Fix = helpFrom(advice)
 			}
 			if (name == "max" || name == "min") && ts[best.Fault.Arg].Equal(types.RealType) {

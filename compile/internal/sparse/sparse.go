@@ -151,10 +151,11 @@ func (r *rewriter) declare(d *ast.VarDecl, v *check.Var, global bool) []ast.Stmt
 	} else {
 		r.patterns[v] = r.name(v.Name + "_pattern")
 		table := ints(d.Base, r.patterns[v], call("size", ast.Fresh(from)), from)
-		if !global || r.block == ast.TransformedData {
-			out = append(out, table)
-		} else {
+		if global && r.block != ast.TransformedData && r.block != ast.Model { // the checker demands data
 			r.last = append(r.last, table)
+		} else {
+			out = append(out, table)
+			global = global && r.block == ast.TransformedData
 		}
 	}
 	if global {

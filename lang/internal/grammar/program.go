@@ -52,6 +52,7 @@ func Parse(f *source.File, o Options) (*ast.File, diag.List) {
 	}
 	tokens := lex.Range(0, lexer.RawCursor(s.count)) // all of them, as lex has them
 	s.oldNames(tokens)
+	ownNames(tokens)
 	out.Comments = s.comments
 	l := &lowerer{file: f, tokens: tokens, diags: s.diags, swallowed: s.swallowed, options: o}
 	if !l.tooDeep() {
