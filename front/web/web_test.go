@@ -118,7 +118,7 @@ func TestBuild(t *testing.T) {
 	for dep := range strings.Lines(string(out)) {
 		dep = strings.TrimSpace(dep)
 		switch strings.TrimPrefix(dep, module+"/internal/") {
-		case "files", "goroutines", "buildinfo", "cputime", "packed", "planted", "selfcheck", "sorting":
+		case "files", "goroutines", "buildinfo", "cputime", "packed", "planted", "selfcheck", "sorting", "sparse":
 			continue // small internal packages that the root package and the compiler need
 		}
 		for _, bad := range []string{"net/http", "gonum.org/v1/plot", "github.com/spf13", "github.com/creachadair", module + "/internal", "golang.org/x/image"} {

@@ -18,7 +18,7 @@ func Args(tags ...string) []string {
 	return append([]string{
 		"-trimpath",
 		"-tags=" + strings.Join(append(tags, "packed", "nethttpomithttp2"), ","),
-		"-ldflags=-s -w -buildid= -funcalign=8",
+		"-ldflags=-s -w -buildid= -funcalign=4",
 	}, Inlining()...)
 }
 
@@ -39,6 +39,7 @@ func cold() []string {
 		module + "assess/...",
 		module + "cmd/...",
 		module + "compile",
+		module + "compile/internal/batch",
 		module + "compile/internal/bind",
 		module + "compile/internal/emit",
 		module + "compile/internal/inspect",
@@ -51,6 +52,8 @@ func cold() []string {
 		module + "compile/internal/passes",
 		module + "compile/internal/plan",
 		module + "compile/internal/ragged",
+		module + "compile/internal/sparse",
+		module + "compile/internal/static",
 		module + "compile/ir",
 		module + "fit",
 		module + "fit/folder",
