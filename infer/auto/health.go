@@ -69,7 +69,7 @@ func (v *verdict) judgeChains(c *infer.Chart, parts []any, onlyExclude, several 
 		}
 		return
 	}
-	flat := v.aside(v.plateaus(c, now), now)
+	flat := v.aside(withoutMass(v.plateaus(c, now), logMass, best), now)
 	k := -1
 	for chain, part := range parts {
 		if _, ok := part.(record); !ok {
