@@ -17,8 +17,9 @@ const (
 	// group-level terms, about every fourth random start ends on one
 	maxFresh    = 3
 	muchSmaller = 1 // difference of the logarithms of two scales, at least
-	// minimum difference of log masses. Where a prior gives a plateau a few percent of the mass, chains
-	// on one seemed to be up to 11 lower, and 14 in 1 run of 10; where it has none, 13.6 or more after the first.
+	// minimum difference of log masses. Where a prior gives a plateau a few percent of the mass,
+	// chains on one seemed to be up to 11 lower, and 14 in 1 run of 10; where it has none, 13.6 or
+	// more after the first round.
 	noMass = 12
 )
 
@@ -55,9 +56,9 @@ func (v *verdict) plateaus(c *infer.Chart, now []record) []plateau {
 	return out
 }
 
-// withoutMass returns flat with those plateaus only that have no mass worth speaking of. With a wide
-// prior for the logarithm of a scale, a plateau may have a few percent of the mass. A chain there is
-// in the right place, and a metric learnt without it is too narrow to return there.
+// withoutMass returns flat with those plateaus only that have no mass worth speaking of. With a
+// wide prior for the logarithm of a scale, a plateau may have a few percent of the mass. A chain
+// there is in the right place. A metric learnt without it is too narrow to return there.
 func withoutMass(flat []plateau, logMass []float64, best float64) []plateau {
 	for i := range flat {
 		if logMass[i] > best-noMass {
