@@ -546,3 +546,10 @@ func TestTextIsNotKept(t *testing.T) {
 		runtime.KeepAlive(set)
 	}
 }
+
+// TestValueSize checks that maps keep values without an allocation each.
+func TestValueSize(t *testing.T) {
+	if n := unsafe.Sizeof(Value{}); n > 128 {
+		t.Errorf("%d bytes", n)
+	}
+}

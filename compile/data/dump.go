@@ -217,7 +217,7 @@ type list struct {
 
 func (l *list) add(x float64, isInt bool) (err error) {
 	if l.v.IsInt && !isInt {
-		l.v.IsInt, l.v.firstReal = false, len(l.v.Reals)
+		l.v.IsInt, l.v.firstReal = false, int32(len(l.v.Reals))
 	}
 	if len(l.v.Reals) == cap(l.v.Reals) {
 		if l.v.Reals, err = grown(l.memory, l.v.Reals, l.more); err != nil {

@@ -328,7 +328,7 @@ type collector struct {
 }
 
 func (c *collector) value() Value {
-	v := Value{Shape: c.shape, IsInt: c.isInt, Ints: c.ints, Reals: c.reals, firstReal: c.first, goType: c.goType}
+	v := Value{Shape: c.shape, IsInt: c.isInt, Ints: c.ints, Reals: c.reals, firstReal: int32(c.first), goType: c.goType}
 	for i, n := range v.Shape { // sizes below an empty array are unknown
 		v.Shape[i] = max(n, 0)
 	}

@@ -139,9 +139,7 @@ func (s *Set) join(u *Set, o Options) (*Set, error) {
 			}
 		}
 		v := u.values[c.Name].Rows(rows)
-		if v.firstReal = slices.IndexFunc(v.Reals, func(x float64) bool { return x != float64(int64(x)) }); v.firstReal < 0 {
-			v.firstReal = 0
-		}
+		v.firstReal = int32(max(0, slices.IndexFunc(v.Reals, func(x float64) bool { return x != float64(int64(x)) })))
 		if v.IsInt && v.Ints == nil {
 			v.Ints = []int64{}
 		}
@@ -223,7 +221,7 @@ func (s *Set) chosen(rows []int) *Set {
 	for name, v := range s.values {
 		first := v.firstReal
 		v = v.Rows(rows)
-		v.firstReal = min(first, max(0, len(v.Reals)-1))
+		v.firstReal = min(first, int32(max(0, len(v.Reals)-1)))
 		out.values[name] = v
 	}
 	return &out

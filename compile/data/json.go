@@ -393,7 +393,7 @@ func (p *parser) value() (Value, error) {
 			return Value{}, err
 		}
 	}
-	v := Value{IsInt: p.isInt, Ints: p.ints, Reals: p.reals, firstReal: p.first, start: start, end: p.pos}
+	v := Value{IsInt: p.isInt, Ints: p.ints, Reals: p.reals, firstReal: int32(p.first), start: start, end: p.pos}
 	if len(p.shape) > 0 {
 		v.Shape = append([]int(nil), p.shape...)
 	}

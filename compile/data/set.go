@@ -23,10 +23,8 @@ type Value struct {
 	// text, of an integer type in Go. It is true for empty arrays.
 	IsInt bool
 
-	apart bool // the elements are not adjacent in the text
-
-	as    string // the elements were written as those of this name
-	order []int  // with as: by element, its position there; nil: the same
+	apart     bool  // the elements are not adjacent in the text
+	firstReal int32 // index of the first element that is not an integer, if !IsInt
 
 	Ints  []int64   // the elements in row-major order, if IsInt
 	Reals []float64 // the elements in row-major order, always
@@ -34,11 +32,8 @@ type Value struct {
 	// Ragged describes the rows of a value of [Set.Flattened]; it is nil for other values.
 	Ragged *Rows
 
-	// Sparse describes the matrix that has the elements of a value of [Set.Triplets]; it is nil for
-	// other values.
-	Sparse *Sparse
+	triplets *origin // of a value of Set.Triplets
 
-	firstReal  int // index of the first element that is not an integer, if !IsInt
 	start, end int // the bytes of the value in Set.text
 	goType     string
 }
@@ -51,7 +46,7 @@ func (v Value) FirstReal() int {
 	if v.IsInt {
 		return -1
 	}
-	return v.firstReal
+	return int(v.firstReal)
 }
 
 // GoType returns the Go type, such as []float64, of a value read from Go floating-point numbers,
@@ -446,7 +441,7 @@ func stack(elems []members) (out members, differs int) {
 				return nil, i
 			}
 			if o.v.IsInt && !m.v.IsInt {
-				o.v.firstReal = len(o.v.Reals) + m.v.firstReal
+				o.v.firstReal = int32(len(o.v.Reals)) + m.v.firstReal
 			}
 			if o.v.IsInt = o.v.IsInt && m.v.IsInt; o.v.IsInt {
 				o.v.Ints = append(o.v.Ints, m.v.Ints...)
@@ -507,8 +502,8 @@ func elementSpan(text string, start, end, n int) (int, int) {
 // 1. A negative element is the whole variable.
 func (s *Set) Path(name string, element int) string {
 	v, ok := s.values[name]
-	if v.as != "" {
-		name = v.as
+	if v.triplets != nil && v.triplets.name != "" {
+		name = v.triplets.name
 	}
 	if !ok || element < 0 {
 		return name
@@ -518,10 +513,10 @@ func (s *Set) Path(name string, element int) string {
 
 // place returns the position at which an element was written.
 func (v Value) place(element int) int {
-	if v.order == nil {
+	if v.triplets == nil || v.triplets.order == nil {
 		return element
 	}
-	return v.order[element]
+	return v.triplets.order[element]
 }
 
 // indices returns [i,j,…], as in the names of quantities; "" if there are none. The numbers count

@@ -46,8 +46,10 @@ func (s *Set) Triplets(name, count, row, column string) *Set {
 	if t == nil {
 		t = &triplets{}
 	} else {
-		w := Value{Shape: []int{len(t.w)}, Reals: t.w, apart: true, Sparse: &Sparse{t.size, t.row, t.column}}
-		out.values[name] = w.written(s, t.value, t.from)
+		w := Value{Shape: []int{len(t.w)}, Reals: t.w, apart: true}
+		w = w.written(s, t.value, t.from)
+		w.triplets.matrix = &Sparse{t.size, t.row, t.column}
+		out.values[name] = w
 	}
 	out.values[count] = Value{IsInt: true, Ints: []int64{int64(len(t.row))}, Reals: []float64{float64(len(t.row))}, apart: true}
 	for _, p := range []struct {
@@ -63,10 +65,28 @@ func (s *Set) Triplets(name, count, row, column string) *Set {
 	return &out
 }
 
+// Sparse describes the matrix that has the elements of a value of [Set.Triplets]; it is nil for
+// other values.
+func (v Value) Sparse() *Sparse {
+	if v.triplets == nil {
+		return nil
+	}
+	return v.triplets.matrix
+}
+
+// origin says where the elements of a value of [Set.Triplets] come from.
+type origin struct {
+	name   string // they were written as those of this name; "": not as written
+	order  []int  // by element, its position there; nil: the same
+	matrix *Sparse
+}
+
 // written returns a value whose elements were written as those of another one, in this order.
 func (v Value) written(s *Set, name string, order []int) Value {
+	v.triplets = &origin{}
 	if w, ok := s.values[name]; ok && len(w.Reals) == len(v.Reals) {
-		v.start, v.end, v.apart, v.as, v.order = w.start, w.end, w.apart, name, order
+		v.start, v.end, v.apart = w.start, w.end, w.apart
+		v.triplets.name, v.triplets.order = name, order
 	}
 	return v
 }
@@ -158,8 +178,9 @@ func (s *Set) triplets(name string) (*triplets, *Error) {
 		switch {
 		case !ok:
 			return nil, nil
-		case v.Sparse != nil: // Triplets returned it
-			return &triplets{row: v.Sparse.Row, column: v.Sparse.Column, w: v.Reals, size: v.Sparse.Size}, nil
+		case v.Sparse() != nil: // Triplets returned it
+			m := v.Sparse()
+			return &triplets{row: m.Row, column: m.Column, w: v.Reals, size: m.Size}, nil
 		case len(v.Shape) != 2 && (len(v.Shape) != 1 || v.Size() > 0):
 			return wrong(name, -1, "write it as a list of rows, or as "+strings.TrimPrefix(example, "write "), "`%s` is no matrix", name)
 		}

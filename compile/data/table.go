@@ -634,7 +634,7 @@ func (c *column) value(memory *allowance) (Value, error) {
 		}
 		return v, nil
 	}
-	v.firstReal = c.firstReal
+	v.firstReal = int32(c.firstReal)
 	return v, nil
 }
 

@@ -27,7 +27,7 @@ func (s *Set) WriteJSON(w io.Writer) error {
 		if simple {
 			node = &tree{value: v}
 		}
-		if v.Sparse != nil || node == nil {
+		if v.Sparse() != nil || node == nil {
 			node = s.sparseTree(name)
 		}
 		if node == nil {
@@ -80,7 +80,7 @@ func (s *Set) sparseTree(name string) *tree {
 		t.names, t.members = append(t.names, member), append(t.members, &tree{value: v})
 	}
 	v := s.values[name]
-	if v.Sparse == nil {
+	if v.Sparse() == nil {
 		for _, member := range sparseMembers {
 			if v, ok := s.values[name+"."+member]; ok {
 				add(member, v)
@@ -92,10 +92,10 @@ func (s *Set) sparseTree(name string) *tree {
 		return t
 	}
 	integers := func(ints []int64) Value { return Value{Shape: []int{len(ints)}, IsInt: true, Ints: ints} }
-	add("row", integers(v.Sparse.Row))
-	add("column", integers(v.Sparse.Column))
+	add("row", integers(v.Sparse().Row))
+	add("column", integers(v.Sparse().Column))
 	add("value", Value{Shape: v.Shape, Reals: v.Reals})
-	if size := v.Sparse.Size; min(size[0], size[1]) >= 0 {
+	if size := v.Sparse().Size; min(size[0], size[1]) >= 0 {
 		add("size", integers([]int64{int64(size[0]), int64(size[1])}))
 	}
 	return t

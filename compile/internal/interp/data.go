@@ -225,10 +225,10 @@ func (r *reading) counted(value *array) {
 
 // fitSparse reports a sparse matrix with other sizes than the declared ones.
 func (r *reading) fitSparse(d data.Value) {
-	if r.sparse == nil || d.Sparse == nil {
+	if r.sparse == nil || d.Sparse() == nil {
 		return
 	}
-	size := slices.Clone(d.Sparse.Size)
+	size := slices.Clone(d.Sparse().Size)
 	for i, n := range size {
 		if n < 0 {
 			size[i] = r.sparse[i]
