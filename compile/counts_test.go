@@ -123,6 +123,14 @@ model {
   for (i in 1:R) N[i] ~ poisson(z[i] == 1 ? 2 : exp(a));
   for (i in 1:R) y[i] ~ normal(0.001 * N[i], 1);
 }`, `{"R": 2, "y": [1, 0]}`, 1500, 0.5, 6},
+	{"two indicators", `data { int R; array[R] real y; }
+parameters { real a; array[R] int<lower=0, upper=1> z; array[R] int<lower=0, upper=1> c; array[R] int<lower=0> N; }
+model {
+  z ~ bernoulli(0.5);
+  c ~ bernoulli(0.3);
+  for (i in 1:R) N[i] ~ poisson(z[i] == 1 ? 2 : exp(a));
+  for (i in 1:R) y[i] ~ normal(0.001 * c[i] * N[i], 1);
+}`, `{"R": 2, "y": [1, 0]}`, 1500, 0.5, 6},
 	{"chain", `data { int T; array[T] int y; }
 parameters { real<lower=0> lambda; real<lower=0> r; real<lower=0, upper=1> p; array[T] int<lower=0> N; }
 model {

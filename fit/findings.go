@@ -80,10 +80,10 @@ func (f *Fit) slowly() []diagnose.Finding {
 
 // Counts lists the integer parameters without an upper bound, as the run has summed them out.
 func (f *Fit) Counts() (out []folder.Count) {
-	if f.posterior == nil {
-		if f.record == nil {
-			return nil
-		}
+	switch {
+	case f == nil || f.posterior == nil && f.record == nil:
+		return nil
+	case f.posterior == nil:
 		return f.record.Cuts
 	}
 	for _, c := range f.posterior.Compiled().Cuts() {

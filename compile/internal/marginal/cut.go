@@ -228,8 +228,45 @@ func (t *tracer) firstPossible(pat *pattern, in *instance, element int) int64 {
 	return above
 }
 
-// unbounded refuses counts that have too many values, or that no statement is about.
+// hidden returns an element with an upper bound that is summed out before a count next to it. The
+// terms of the count are then those of a mixture, whose later peaks its last terms do not show.
+// Counts that a statement is about together with other counts are left out: they are checked by
+// marks in any order.
+func (p *program) hidden(steps []*step) (element, count int, hides bool) {
+	linked := map[int]bool{}
+	for _, s := range steps {
+		for _, f := range s.factors {
+			if f.pattern == nil {
+				continue
+			}
+			var counts []int
+			for _, e := range f.pattern.instances[f.instance].elements {
+				if p.open(e) && !slices.Contains(counts, e) {
+					counts = append(counts, e)
+				}
+			}
+			for _, e := range counts {
+				linked[e] = linked[e] || len(counts) > 1
+			}
+		}
+	}
+	for _, s := range steps {
+		i := slices.IndexFunc(s.around, func(e int) bool { return p.open(e) && !linked[e] })
+		if i >= 0 && !p.open(s.element) {
+			return s.element, s.around[i], true
+		}
+	}
+	return 0, 0, false
+}
+
+// unbounded refuses counts that have too many values, that no statement is about, or whose sum
+// cannot be checked.
 func (p *program) unbounded(steps []*step) error {
+	if e, count, hides := p.hidden(steps); hides {
+		at := p.elements[count].of.decl.Name.Span()
+		return p.errorf(diag.DiscreteUse, at, "the sum over `%s` cannot be checked, since `%s` must be summed out before it", "The terms of a mixture may rise again beyond the last value of the sum.",
+			"give `"+p.elements[count].of.name+"` an upper bound that data decide", p.name(count), p.name(e))
+	}
 	total, first := 0.0, 0.0
 	for _, s := range steps {
 		el := p.elements[s.element]

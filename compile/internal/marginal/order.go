@@ -42,11 +42,18 @@ const (
 )
 
 // plan chooses an order of elimination and returns its steps in blocks. That is min-fill unless it
-// is irregular, as in a grid, and elements in the order of their indices need fewer groups.
+// is irregular, as in a grid, and elements in the order of their indices need fewer groups. If an
+// order has counts without an upper bound behind what decides their distributions, the counts are
+// taken first if the tables allow it.
 func (p *program) plan(patterns []*pattern) ([]*step, []block, error) {
-	steps, total, err := p.eliminate(patterns, nil, maxCost)
+	steps, total, err := p.eliminate(patterns, nil, false, maxCost)
 	if err != nil {
 		return nil, nil, err
+	}
+	if _, _, hides := p.hidden(steps); hides {
+		if other, n, err := p.eliminate(patterns, nil, true, maxCost); err == nil {
+			steps, total = other, n
+		}
 	}
 	blocks := p.grouped(steps, patterns)
 	if groups(blocks) < irregular {
@@ -68,8 +75,8 @@ func (p *program) plan(patterns []*pattern) ([]*step, []block, error) {
 		for i, e := range list {
 			rank[e] = i
 		}
-		other, _, err := p.eliminate(patterns, rank, tolerated*total)
-		if err != nil {
+		other, _, err := p.eliminate(patterns, rank, false, tolerated*total)
+		if _, _, hides := p.hidden(other); err != nil || hides {
 			continue
 		}
 		if now := p.grouped(other, patterns); groups(now) < groups(blocks) {
@@ -92,8 +99,9 @@ func groups(bs []block) (n int) {
 
 // eliminate chooses an order, and returns the steps in it with the number of their terms. The next
 // element is the one of lowest rank or, without ranks, one whose neighbours need the fewest new
-// edges (min-fill); ties go to the first. More terms than limit are an error.
-func (p *program) eliminate(patterns []*pattern, rank []int, limit float64) ([]*step, float64, error) {
+// edges (min-fill); ties go to the first. With countsFirst, elements with an upper bound next to
+// counts without one come last. More terms than limit are an error.
+func (p *program) eliminate(patterns []*pattern, rank []int, countsFirst bool, limit float64) ([]*step, float64, error) {
 	n := len(p.elements)
 	factorsOf := make([][]factor, n) // by element that reads it
 	scopes := map[factor][]int{}
@@ -126,7 +134,7 @@ func (p *program) eliminate(patterns []*pattern, rank []int, limit float64) ([]*
 			link(scope)
 		}
 	}
-	q := &queue{cost: make([]cost, n), at: make([]int, n)}
+	q := &queue{cost: make([]cost, n), at: make([]int, n), countsFirst: countsFirst}
 	for e := range n {
 		if rank != nil {
 			q.cost[e].fill = rank[e]
@@ -261,6 +269,8 @@ type queue struct {
 	list []int
 	at   []int // positions in list
 	cost []cost
+
+	countsFirst bool
 }
 
 func (q *queue) Len() int { return len(q.list) }
@@ -269,6 +279,8 @@ func (q *queue) Less(i, j int) bool {
 	a, b := q.list[i], q.list[j]
 	x, y := q.cost[a], q.cost[b]
 	switch {
+	case q.countsFirst && x.late != y.late:
+		return y.late
 	case x.fill != y.fill:
 		return x.fill < y.fill
 	case x.width != y.width && (x.width > 1e4 || y.width > 1e4):
