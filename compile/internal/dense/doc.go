@@ -11,6 +11,7 @@
 //	product.go    products
 //	eigen.go      the loops over rows of symmetric eigendecompositions and of inverses; the rest is
 //	              in package kernel
+//	exponential.go   exponentials of small matrices and their derivatives, one in each lane
 //	small.go      factors, adjoints and solves for few rows: code for others to include, for one
 //	              matrix or one in each lane
 //

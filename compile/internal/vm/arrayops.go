@@ -30,8 +30,10 @@ type arrayOp struct {
 	fills bool
 
 	// batch generates code for a vector of lanes. single reports that a block has no such code.
+	// loops does the same for code that has loops itself.
 	batch  func(x *batch, o *batchOperands)
 	single func(b *block) bool
+	loops  func(g *generator, b *block, f *native.Frame, regs [3]native.Reg, wrong native.Label)
 
 	// large reports whether package dense computes the op faster than its row in package ad. work
 	// is the size of the work space that this needs, and eval computes one lane.
@@ -160,10 +162,12 @@ func matrixOps() map[ad.OpCode]*arrayOp {
 				return nil
 			},
 		},
-		ad.OpTake:    {move: (*generator).taking, fails: true},
-		ad.OpReplace: {move: (*generator).replacing, fills: true},
-		ad.OpAddAt:   {move: (*generator).adding, fills: true},
-		ad.OpPut:     {move: (*generator).putting, fills: true},
+		ad.OpMatrixExp:        {small: smallExponential, fails: true, loops: (*generator).exponential},
+		ad.OpMatrixExpTangent: {small: smallExponential, fails: true, loops: (*generator).exponential},
+		ad.OpTake:             {move: (*generator).taking, fails: true},
+		ad.OpReplace:          {move: (*generator).replacing, fills: true},
+		ad.OpAddAt:            {move: (*generator).adding, fills: true},
+		ad.OpPut:              {move: (*generator).putting, fills: true},
 		// Machine code is in nativematmul.go; package dense is used if productWork is not 0.
 		ad.OpMatMul: {
 			batch: func(x *batch, o *batchOperands) { x.product(o.b, o.first, o.second(), o.result) },

@@ -22,7 +22,7 @@
 //	dense.go       factorisations and triangular solves, by package dense
 //	native.go        machine code: which code, and for which processor
 //	nativescalar.go, nativestrip.go, nativesums.go, nativescan.go, nativematmul.go, nativesparse.go,
-//	nativedense.go, nativebatch.go   by kind of block
+//	nativedense.go, nativebatch.go, nativeexp.go   by kind of block
 //	nativerun.go     consecutive blocks as one function
 //	nativeregion.go  conditionals and loops among them
 //	nativelanes.go   lanes of these regions as vectors
@@ -130,6 +130,10 @@
 //     3.1, 18.6 → 7.4, 39.5 → 18; solves 2.5 → 1.0, 3.7 → 1.6, 6.5 → 3.7, 11 → 7; adjoints 2.7 →
 //     1.1, 4.6 → 3.2, 15.1 → 10, 45 → 25. Vectors of eight gain no more than those of four, because
 //     the moves from lanes to vectors and back take most of the time.
+//
+//   - Exponentials of small matrices and their derivatives, in lanes as vectors across these, with
+//     AVX-512 on a Zen 4: 4700 exponentials of order 4 3.1 → 0.27 ms, their derivatives 6.5 → 0.52.
+//     A model of 200 subjects with these 10.3 → 1.38 ms, of 20 subjects and order 3 353 → 25 µs.
 //
 //   - Sums by tables in machine code: item response models, edges of a map, counts 1.03 to 1.05
 //     times as fast, sums into windows that overlap 1.15, products with a sparse matrix of

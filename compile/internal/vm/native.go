@@ -133,6 +133,10 @@ type generator struct {
 	own      int          // offset in scratch memory of the worker's private memory
 	strip    *stripValues // of the last strip, for reuse
 	scalars  *scalars     // of the last scalar code
+	shared   struct {     // scratch memory, see temporary
+		at int32
+		n  int
+	}
 }
 
 func (g *generator) blocks(bs []block) {

@@ -148,9 +148,9 @@ func (g *generator) smallProduct(b *block, p product) bool {
 	return true
 }
 
-// overLanes generates a block: vectors for as many lanes as fill them. The remaining lanes run as
-// rest generates them or, without it, in vectors with one active lane.
-func (g *generator) overLanes(b *block, regs [3]native.Reg, wrong native.Label, rest func()) {
+// operands generates code that loads the addresses of the arguments and the result, and returns the
+// registers and the types of these.
+func (g *generator) operands(b *block, regs [3]native.Reg) ([3]native.Reg, []ad.Type) {
 	views := append(append([]int32(nil), b.args...), b.dst)
 	types := append(append([]ad.Type(nil), b.types...), b.node.Type)
 	if len(views) == 2 {
@@ -159,6 +159,13 @@ func (g *generator) overLanes(b *block, regs [3]native.Reg, wrong native.Label, 
 	for k, v := range views {
 		g.LeaAddress(regs[k], g.uniform(v))
 	}
+	return regs, types
+}
+
+// overLanes generates a block: vectors for as many lanes as fill them. The remaining lanes run as
+// rest generates them or, without it, in vectors with one active lane.
+func (g *generator) overLanes(b *block, regs [3]native.Reg, wrong native.Label, rest func()) {
+	regs, types := g.operands(b, regs)
 	part := func(lanes, times int, code func()) {
 		g.repeat(cols, times, func() {
 			code()

@@ -34,7 +34,12 @@ func (g *generator) smallMatrix(bs []block, r *fusedRun, done native.Label) {
 	if len(b.args) == 1 {
 		regs[1] = regs[2]
 	}
-	g.overLanes(b, regs, wrong, func() { row.code(g, b, order(b), regs, wrong) })
+	if row.loops != nil {
+		g.overlapping(b, regs, func(f *native.Frame) { row.loops(g, b, f, regs, wrong) },
+			func() { g.goOut(r, event{kind: pause}, done) })
+	} else {
+		g.overLanes(b, regs, wrong, func() { row.code(g, b, order(b), regs, wrong) })
+	}
 	g.Place(after)
 	if row.fails {
 		g.After(func() {

@@ -59,6 +59,11 @@ const (
 	// solved in blocks of rows, in 0.28 of the time (order 30), 0.26 (50), 0.22 (100).
 	fromSolves, maxRight = 25, 8
 
+	// maxExponential is the largest order of matrices whose exponentials are computed in lanes.
+	// exponentialWork is the time for a vector of lanes of exponentials with their derivatives, in
+	// the unit of pauseWork, for each number in a product of their rows and columns.
+	maxExponential, exponentialWork = 8, 16
+
 	// fromWide is the least number of multiplications for which matrix products of at least eight
 	// columns use vectors of 512 bits: 100 × 785 times 785 × 10, and its derivative, gain 1.04.
 	fromWide = 5000
