@@ -161,6 +161,19 @@ model {
   s ~ lognormal(0, 1);
   target += -sum(x[2] + y[2]) / 1000;
 }`},
+	{"vectors with bioavailabilities and lag times", 2, `
+parameters { vector<lower=0>[3] hat; matrix[3, N] eta; }
+transformed parameters {
+  matrix[2, n] x;
+  array[1] vector[7] p;
+  for (j in 1:N) {
+    p[1][1:3] = hat .* exp(0.1 * eta[, j]);
+    p[1][4:7] = [1, 0.9, 0.1, 0]';
+    x[, start[j]:end[j]] = pmx_solve_onecpt($events, p[, :3], p[, 4:5], p[, 6:]) +
+      pmx_solve_rk45(rhs, 2, $events, p, p[, num_elements(p[1]) - 3:num_elements(p[1]) - 2], p[, num_elements(p[1]) - 1:], 1e-8, 1e-8, 10000);
+  }
+}
+model { hat ~ lognormal(0, 1); to_vector(eta) ~ std_normal(); target += -sum(x[2]) / 100; }`},
 	{"a system", 1, `
 parameters { vector<lower=0>[3] hat; vector[N] eta; }
 transformed parameters {

@@ -14,7 +14,7 @@ import (
 // old syntax (arrays, <-, comments). The list has a warning for each change.
 func upgrade(f *ast.File, known func(string) bool) (*ast.File, diag.List) {
 	defined := map[string]bool{}
-	u := &upgrader{own: map[string]string{}, noted: map[string]bool{}, known: func(name string) bool { return defined[name] || known(name) }}
+	u := &upgrader{scopes: scopes(f), own: map[string]string{}, noted: map[string]bool{}, known: func(name string) bool { return defined[name] || known(name) }}
 	if b := f.Block(ast.Functions); b != nil {
 		for _, s := range b.Stmts {
 			if d, ok := s.(*ast.FunctionDecl); ok {
@@ -85,11 +85,12 @@ func named(n ast.Node, name string) ast.Node {
 }
 
 type upgrader struct {
-	own   map[string]string // the program's densities by their old names
-	plain map[string]bool   // functions named _jacobian that do not add to the Jacobian
-	noted map[string]bool   // new names of densities whose definition already has a warning
-	known func(string) bool
-	list  diag.List
+	scopes []scope           // types of variables
+	own    map[string]string // the program's densities by their old names
+	plain  map[string]bool   // functions named _jacobian that do not add to the Jacobian
+	noted  map[string]bool   // new names of densities whose definition already has a warning
+	known  func(string) bool
+	list   diag.List
 }
 
 func (u *upgrader) note(n ast.Node, was, is string) {
@@ -262,8 +263,14 @@ func (u *upgrader) call(e *ast.CallExpr) ast.Expr {
 		c := &ast.Cond{Base: e.Base, Cond: part(e.Args[0]), Then: part(e.Args[1]), Else: part(e.Args[2])}
 		return &ast.Paren{Base: e.Base, X: c}
 	case form == legacy.Transposed:
+		c := called(today, false).(*ast.CallExpr)
+		if o, ok := legacy.Orders[name]; ok {
+			if c.Args = u.inOrder(e, o); c.Args == nil {
+				return e // checking reports it
+			}
+		}
 		u.note(&e.Func, name+"(…)", today+"(…)'")
-		return &ast.Unary{Base: e.Base, Op: "'", X: called(today, false)}
+		return &ast.Unary{Base: e.Base, Op: "'", X: c}
 	case form == legacy.Density || form == legacy.Call:
 		u.note(&e.Func, name, today)
 		return called(today, form == legacy.Density)

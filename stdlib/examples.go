@@ -45,6 +45,7 @@ const exampleFunctions = `vector decay(real t, vector y, real rate) { return -ra
 vector balance(real t, vector y, vector yp, real rate) { return yp + rate * y; }
 array[] real decline(real t, array[] real y, array[] real rate, data array[] real x_r, data array[] int x_i) { return {-rate[1] * y[1]}; }
 vector eliminated(real t, vector y, array[] real theta, array[] real x_r, array[] int x_i) { return -theta[1] * y; }
+real quadratic(real t, array[] real theta, array[] real x_r, array[] int x_i) { return theta[1] + theta[2] * t^2; }
 vector driven(real t, vector y, vector z, array[] real theta, array[] real x_r, array[] int x_i) { return [z[2], 0.5 * z[2]]'; }
 vector difference(vector y, real x) { return square(y) - x; }
 vector differences(vector y, vector x, data array[] real x_r, data array[] int x_i) { return square(y) - x; }
@@ -227,6 +228,9 @@ pmx_integrate_ode_bdf(eliminated, {2}, 0, {1}, {0.5}, {0}, {0}, 1e-8, 1e-8, 1000
 pmx_integrate_ode_group_rk45(eliminated, {{2}, {3}}, 0, {1, 1}, {1, 2}, {{0.5}, {1}}, {{0}, {0}}, {{0}, {0}}) = [[2 * exp(-0.5), 3 * exp(-2)]]
 pmx_integrate_ode_group_adams(eliminated, {{2}, {3}}, 0, {1, 1}, {1, 2}, {{0.5}, {1}}, {{0}, {0}}, {{0}, {0}}) = [[2 * exp(-0.5), 3 * exp(-2)]]
 pmx_integrate_ode_group_bdf(eliminated, {{2}, {3}}, 0, {1, 1}, {1, 2}, {{0.5}, {1}}, {{0}, {0}}, {{0}, {0}}) = [[2 * exp(-0.5), 3 * exp(-2)]]
+univariate_integral_rk45(quadratic, 0, 2, {1, 3}, {0}, {0}) = 10
+univariate_integral_rk45(quadratic, 2, 0, {1, 3}, {0}, {0}) = -10
+univariate_integral_bdf(quadratic, 0, 2, {1, 3}, {0}, {0}) = 10
 pmx_ln_interpolate(2.5, {1, 2, 4}, {0, 10, 30}) = 15
 linear_interpolation({0, 2.5, 5}, {1, 2, 4}, {0, 10, 30}) = {0, 15, 30}
 

@@ -438,6 +438,20 @@ matrix solve(` + strings.Join(args, ", ") + `) {
 }`
 }
 
+// integral returns the source of an integral.
+func integral(name string, args []string) string {
+	const params = "int subject, " + systemArgs
+	text, integrate := solver(name, "", params)
+	return strings.Replace(text, slopes(""), "\nreal f(real t, "+systemArgs+`) { reject(""); }`, 1) + `
+vector rhs(real t, vector y, ` + params + `) { return [f(t, of, x_r, x_i)]'; }
+real solve(` + strings.Join(args, ", ") + `) {
+  if (t0 == t1) // with the derivatives of the integral
+    return (t1 - t0) * f(t0, theta, x_r, x_i);
+  real whole = ` + integrate + `([0]', fmin(t0, t1), {fmax(t0, t1)}, 1e-10, 1e-10, 1000000, 1, theta, x_r, x_i)[1, 1];
+  return t0 < t1 ? whole : -whole;
+}`
+}
+
 const eventsDoc = " The records of events have times, doses amt, infusion rates, intervals ii, and evid, cmt, addl and ss as in NONMEM. " +
 	"Parameters, bioavailabilities (1 if they are not given) and lag times (0) are for all records or one row for each: those of a record hold since the record before it. " +
 	"Column i of the result is the state at record i, after it."
@@ -455,14 +469,15 @@ func pmxFunctions() []pmx {
 	reals, ints := tReal.Array(1), tInt.Array(1)
 	rhs := &types.FuncType{Result: tVec, Params: []types.Param{{Type: tReal}, {Type: tVec}, {Type: reals},
 		{Type: reals, DataOnly: true}, {Type: ints, DataOnly: true}}}
-	doses := []string{"1r|2r biovar", "1r|2r tlag"}
+	integrand := &types.FuncType{Result: tReal, Params: []types.Param{{Type: tReal}, {Type: reals}, {Type: reals, DataOnly: true}, {Type: ints, DataOnly: true}}}
+	doses := []string{"1r|2r|1v biovar", "1r|2r|1v tlag"}
 	further := append(doses, "2r *x_r", "2i *x_i")
 	control := []string{"r *rtol, r *atol, r *most", "r *as_rtol, r *as_atol, r *as_most"}
 	const systemDoc = "The state of dy/dt = f(t, y, theta, x_r, x_i), plus infusions, with as many states as the second argument says. " + controlDoc
 	out := []pmx{
-		{names: "pmx_solve_rk45 pmx_solve_adams pmx_solve_bdf", function: rhs, first: "i states, " + eventArgs + ", 1r|2r theta", more: further, end: control,
+		{names: "pmx_solve_rk45 pmx_solve_adams pmx_solve_bdf", function: rhs, first: "i states, " + eventArgs + ", 1r|2r|1v theta", more: further, end: control,
 			result: tMat, doc: systemDoc + eventsDoc, text: generalModel, lead: 5, accuracy: 1e-6},
-		{names: "pmx_solve_group_rk45 pmx_solve_group_adams pmx_solve_group_bdf", function: rhs, first: "i states, 1i len, " + eventArgs + ", 1r|2r theta", more: further, end: control,
+		{names: "pmx_solve_group_rk45 pmx_solve_group_adams pmx_solve_group_bdf", function: rhs, first: "i states, 1i len, " + eventArgs + ", 1r|2r|1v theta", more: further, end: control,
 			result: tMat, doc: systemDoc + groupDoc + eventsDoc,
 			text: generalModel, lead: 5, accuracy: 1e-6},
 		{names: "pmx_integrate_ode_rk45 pmx_integrate_ode_adams pmx_integrate_ode_bdf", function: rhs,
@@ -473,6 +488,9 @@ func pmxFunctions() []pmx {
 			first: "2r y0, r t0, 1i len, 1r ts, 2r theta, 2r *x_r, 2i *x_i", end: control[:1], result: tMat,
 			doc:  "The solutions of dy/dt = f(t, y, theta[s], x_r[s], x_i[s]) for several subjects s, from y0[s] at t0, at the next len[s] of the times ts, one column for each time. The control arguments are the tolerances and most steps, which are 1e-6 (rk45) or 1e-8, and 100000.",
 			text: integrator, lead: 5, accuracy: 1e-6},
+		{names: "univariate_integral_rk45 univariate_integral_bdf", function: integrand, first: "r t0, r t1, 1r theta, 1r *x_r, 1i *x_i", result: tReal,
+			doc:  "The integral of f(t, theta, x_r, x_i) from t0 to t1, as the solution of a differential equation with tolerances of 1e-10: see integrate_1d for other integrals.",
+			text: integral, lead: 4, accuracy: 1e-8},
 		{names: "pmx_ln_interpolate linear_interpolation", first: "r xout, 1r x, 1r y", result: tReal,
 			doc: interpolateDoc, text: func(_ string, args []string) string {
 				return source("interpolate") + "\nreal solve(" + strings.Join(args, ", ") + ") { return interpolated(xout, x, y); }"
@@ -496,22 +514,22 @@ array[] real solve(` + strings.Join(args, ", ") + `) {
 		}
 		for _, m := range []struct{ name, is string }{{"onecpt", "depot and centre (theta begins with CL, V2, ka)"}, {"twocpt", "depot, centre and periphery (theta begins with CL, Q, V2, V3, ka)"}} {
 			name := "pmx_solve_" + group + m.name
-			out = append(out, pmx{names: name + "_rk45 " + name + "_bdf", function: &driven, first: "i equations, " + first + ", 1r|2r theta", more: further, end: control,
+			out = append(out, pmx{names: name + "_rk45 " + name + "_bdf", function: &driven, first: "i equations, " + first + ", 1r|2r|1v theta", more: further, end: control,
 				result: tMat, doc: "The amounts z in " + m.is + " in closed form and, after them, the state of the system dy/dt = f(t, y, z, theta, x_r, x_i) that they drive, " +
 					"with as many equations as the second argument says. Further numbers of biovar and tlag are ignored. " + controlDoc + doc,
 				text: coupledModel, lead: 6, accuracy: 1e-6})
 		}
 		out = append(out,
-			pmx{names: "pmx_solve_" + group + "onecpt", first: first + ", 1r|2r theta", more: doses, result: tMat,
+			pmx{names: "pmx_solve_" + group + "onecpt", first: first + ", 1r|2r|1v theta", more: doses, result: tMat,
 				doc:  "The amounts in a depot and a central compartment with first-order absorption, in closed form. theta: CL, V2, ka." + doc,
 				text: linearModel("differences onecpt plain", "2", lists, tables)},
-			pmx{names: "pmx_solve_" + group + "twocpt", first: first + ", 1r|2r theta", more: doses, result: tMat,
+			pmx{names: "pmx_solve_" + group + "twocpt", first: first + ", 1r|2r|1v theta", more: doses, result: tMat,
 				doc:  "The amounts in a depot, a central and a peripheral compartment with first-order absorption, in closed form. theta: CL, Q, V2, V3, ka." + doc,
 				text: linearModel("differences twocpt plain", "3", lists, tables)},
-			pmx{names: "pmx_solve_" + group + "onecpt_effcpt", first: first + ", 1r|2r theta", more: doses, result: tMat,
+			pmx{names: "pmx_solve_" + group + "onecpt_effcpt", first: first + ", 1r|2r|1v theta", more: doses, result: tMat,
 				doc:  "The amounts in a depot and a central compartment, and that in an effect compartment e which follows the centre: de/dt = ke0 (centre - e). In closed form. theta: CL, V2, ka, ke0." + doc,
 				text: linearModel("differences onecpt effect", "3", lists, tables)},
-			pmx{names: "pmx_solve_" + group + "twocpt_effcpt", first: first + ", 1r|2r theta", more: doses, result: tMat,
+			pmx{names: "pmx_solve_" + group + "twocpt_effcpt", first: first + ", 1r|2r|1v theta", more: doses, result: tMat,
 				doc:  "The amounts in a depot, a central and a peripheral compartment, and that in an effect compartment e which follows the centre: de/dt = ke0 (centre - e). In closed form. theta: CL, Q, V2, V3, ka, ke0." + doc,
 				text: linearModel("differences twocpt effect", "4", lists, tables)},
 			pmx{names: "pmx_solve_" + group + "linode", first: first + ", m|1m theta", more: doses, result: tMat,
@@ -519,7 +537,7 @@ array[] real solve(` + strings.Join(args, ", ") + `) {
 				text: linearModel("linode", "rows(table(theta)[1])", "matrix", "array[] matrix")})
 	}
 	for _, p := range out { // the end is that of the list before
-		if p.function != nil {
+		if p.function != nil && p.function != integrand {
 			out = append(out, p.withArrays())
 		}
 	}

@@ -93,7 +93,8 @@ func TestGolden(t *testing.T) {
 	if err != nil || len(names) == 0 {
 		t.Fatalf("no golden files (%v)", err)
 	}
-	known := map[string]bool{"normal_lpdf": true, "normal_lcdf": true, "poisson_lpmf": true, "lmultiply": true, "abs": true, "pmx_solve_onecpt": true}
+	known := map[string]bool{"normal_lpdf": true, "normal_lcdf": true, "poisson_lpmf": true, "lmultiply": true, "abs": true, "pmx_solve_onecpt": true,
+		"pmx_solve_linode": true, "pmx_solve_rk45": true}
 	for _, name := range names {
 		a, err := txtar.ParseFile(name)
 		if err != nil {

@@ -6,6 +6,11 @@
 
 array[,] real table(array[] real x) { return rep_array(x, 1); }
 array[,] real table(array[,] real x) { return x; }
+array[,] real table(array[] vector x) {
+  array[size(x), size(x) == 0 ? 0 : num_elements(x[1])] real out;
+  for (i in 1:size(x)) out[i] = to_array_1d(x[i]);
+  return out;
+}
 array[] matrix table(matrix x) { return rep_array(x, 1); }
 array[] matrix table(array[] matrix x) { return x; }
 

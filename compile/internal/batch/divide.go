@@ -182,10 +182,10 @@ func (d *division) sizeable(e ast.Expr) bool {
 		case *ast.Binary:
 			ok = ok && (n.Op != "/" && n.Op != "\\" && n.Op != "^" || d.info.Types[n.Y].Type.IsScalar())
 		case *ast.Single:
-			ok = ok && d.early(n.X)
+			ok = ok && d.counted(n.X)
 			return false
 		case *ast.Range:
-			ok = ok && (n.From == nil || d.early(n.From)) && (n.To == nil || d.early(n.To))
+			ok = ok && (n.From == nil || d.counted(n.From)) && (n.To == nil || d.counted(n.To))
 			return false
 		case *ast.Cond:
 			ok = ok && d.early(n.Cond)
@@ -208,6 +208,22 @@ func (d *division) sizeable(e ast.Expr) bool {
 		return ok
 	}, nil)
 	return ok
+}
+
+// counted reports whether an integer has its value of an iteration also before the loop, as early
+// does, where sizes count as known.
+func (d *division) counted(e ast.Expr) bool {
+	if d.early(e) {
+		return true
+	}
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Binary:
+		return strings.Contains(" + - * ", " "+e.Op+" ") && d.counted(e.X) && d.counted(e.Y)
+	case *ast.CallExpr:
+		c := d.info.Calls[e]
+		return c != nil && c.Func == nil && strings.Contains(" size num_elements rows cols ", " "+c.Name+" ") && d.sizeable(e.Args[0])
+	}
+	return false
 }
 
 // accepting are functions that accept NaN, and whose results have a size that values of reals do
@@ -284,7 +300,7 @@ func (d *division) argument(i int, e ast.Expr) bool {
 		x, _ := d.span(e)
 		return x != nil || i != d.batch.Len || d.sizeable(e)
 	}
-	if d.invariant(e) || d.element(e) != nil && t.Dims == 1 {
+	if d.invariant(e) || d.element(e) != nil && t.Dims == 1 && t.Scalar() == t.Kind {
 		return true
 	}
 	if _, of := d.span(e); of != nil && d.sameSpan(of) {

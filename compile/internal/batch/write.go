@@ -213,7 +213,7 @@ func (w *writer) argument(i int, here string) string {
 		fmt.Fprintf(&w.collect, "%s[%s] = %s;\n", name, here, w.expr(e))
 		return name
 	case w.invariant(e) && role == types.BatchTable:
-		if to.Dims == 2 || to.Dims == 1 && to.Kind == types.Matrix {
+		if manyRows(to) {
 			fmt.Fprintf(&w.checks, "if (size(%s) != 1) $ok = 0;\n", w.expr(e))
 		}
 		return w.expr(e)
@@ -222,7 +222,7 @@ func (w *writer) argument(i int, here string) string {
 			return "rep_array(to_array_1d(" + w.expr(e) + "), $count)"
 		}
 		return "rep_array(" + w.expr(e) + ", $count)"
-	case w.element(e) != nil && t.Dims == 1:
+	case w.element(e) != nil && t.Dims == 1 && t.Scalar() == t.Kind:
 		return w.expr(w.element(e)) + "[$from:$to]"
 	}
 	return w.table(i, e, to, element, name)
@@ -230,14 +230,14 @@ func (w *writer) argument(i int, here string) string {
 
 // table returns a table with the rows that the iterations compute.
 func (w *writer) table(i int, e ast.Expr, to types.Type, element, name string) string {
-	if to.Kind == types.Vector {
+	if to.Kind == types.Vector && to.Dims == 0 {
 		e, to = &ast.CallExpr{Func: ast.Ident{Name: "to_array_1d"}, Args: []ast.Expr{e}}, types.Type{Kind: types.Real, Dims: 1}
 	}
 	rows, width := w.rewriter.name("batch_rows"), w.rewriter.name("batch_width")
 	w.widths[i] = width
 	fmt.Fprintf(&w.checks, "int %s = -1;\nint %s = 1;\n", width, rows)
 	row, sized := w.expr(e), w.expr(w.shape(e))
-	many := to.Dims == 2 || to.Dims == 1 && to.Kind == types.Matrix
+	many := manyRows(to)
 	if many { // a table: one row, or one for each record
 		const length = "$len[$s]"
 		fmt.Fprintf(&w.early, "if (size(%s) != 1) %s = 0;\nif (size(%s) < 1 || size(%s) != 1 && size(%s) != %s) $ok = 0;\nelse {\n", sized, rows, sized, sized, sized, length)
@@ -267,9 +267,18 @@ func (w *writer) table(i int, e ast.Expr, to types.Type, element, name string) s
 		fmt.Fprintf(&w.collect, "%s[$s] = %s;\n", name, row)
 		return name
 	}
-	fmt.Fprintf(&w.collect, "if (%s) %s[$s] = %s;\nelse for ($k in 1:$len[$s]) %s[$begin[$s] + $k - 1] = %s[size(%s) == 1 ? 1 : $k];\n", rows, name, row, name,
-		w.expr(e), w.expr(e))
+	as := ""
+	if to.Kind == types.Vector {
+		as = "to_array_1d"
+	}
+	fmt.Fprintf(&w.collect, "if (%s) %s[$s] = %s(%s);\nelse for ($k in 1:$len[$s]) %s[$begin[$s] + $k - 1] = %s(%s[size(%s) == 1 ? 1 : $k]);\n", rows, name, as, row, name,
+		as, w.expr(e), w.expr(e))
 	return name
+}
+
+// manyRows reports whether an argument of this type is a table: one row, or one for each record.
+func manyRows(t types.Type) bool {
+	return t.Dims == 2 || t.Dims == 1 && (t.Kind == types.Matrix || t.Kind == types.Vector)
 }
 
 // states returns the number of states that an argument determines.
@@ -284,7 +293,7 @@ func (w *writer) states(i int) string {
 		return "rows(" + w.expr(e) + "[1])"
 	case w.invariant(e):
 		return "size(" + w.expr(e) + ")"
-	case w.element(e) != nil && w.info.Types[e].Type.Dims == 1:
+	case w.element(e) != nil && w.info.Types[e].Type.Dims == 1 && w.info.Types[e].Type.Scalar() == w.info.Types[e].Type.Kind:
 		return "size(" + w.expr(w.element(e)) + "[1])"
 	}
 	return w.widths[i]

@@ -17,9 +17,34 @@ var renamed = map[string]string{
 var transposed = map[string]string{
 	"PKModelOneCpt":        "pmx_solve_onecpt",
 	"PKModelTwoCpt":        "pmx_solve_twocpt",
+	"linCptModel":          "pmx_solve_linode",
 	"linOdeModel":          "pmx_solve_linode",
+	"generalCptModel_rk45": "pmx_solve_rk45",
+	"generalCptModel_bdf":  "pmx_solve_bdf",
 	"generalOdeModel_rk45": "pmx_solve_rk45",
 	"generalOdeModel_bdf":  "pmx_solve_bdf",
+	"mixOde1CptModel_rk45": "pmx_solve_onecpt_rk45",
+	"mixOde1CptModel_bdf":  "pmx_solve_onecpt_bdf",
+	"mixOde2CptModel_rk45": "pmx_solve_twocpt_rk45",
+	"mixOde2CptModel_bdf":  "pmx_solve_twocpt_bdf",
+}
+
+// Order is the order of arguments in Torsten's first versions: parameters came before the events,
+// and ended in the bioavailabilities and lag times of all compartments.
+type Order struct {
+	Parameters int  // their position among the arguments
+	Own        int  // the number of parameters without bioavailabilities and lag times; 0: any number
+	States     int  // the number of compartments; 0: an argument says it
+	Matrix     bool // the first argument is the matrix of a linear system
+}
+
+// Orders lists the functions that had another order of arguments.
+var Orders = map[string]Order{
+	"PKModelOneCpt":        {Own: 3, States: 2},
+	"PKModelTwoCpt":        {Own: 5, States: 3},
+	"linCptModel":          {Parameters: 1, Matrix: true},
+	"generalCptModel_rk45": {Parameters: 2},
+	"generalCptModel_bdf":  {Parameters: 2},
 }
 
 // Form is the current form of a call.
@@ -70,7 +95,11 @@ func Advice(name string, known func(string) bool) string {
 	case form == Choice:
 		return "write `condition ? a : b`"
 	case form == Transposed:
-		return "write `" + today + "(…)'`, with an apostrophe: its result has a column for each record"
+		advice := "write `" + today + "(…)'`, with an apostrophe: its result has a column for each record"
+		if _, ok := Orders[name]; ok {
+			advice += "; parameters, bioavailabilities and lag times are the three arguments after `ss`"
+		}
+		return advice
 	case form == Density:
 		return "write `" + today + "(… | …)`, with a bar after the first argument"
 	}
