@@ -56,7 +56,7 @@ front:      front study assess fit model lang stdlib compile infer examples inte
 front/report: front/report assess fit model infer internal/files image
 front/web:  front/web front/report assess fit model infer lang stdlib compile/data examples internal/files internal/lean internal/lzma
 front/lsp:  front/lsp lang stdlib compile/data jrpc2
-front/docs:
+front/docs: internal/packed
 front/formula: front/formula fit model lang compile/data participle
 front/httpd: front/httpd sync
 front/serve: front/httpd front/serve internal/race sys
@@ -74,7 +74,7 @@ internal/buildinfo:
 internal/cputime:
 internal/planted:
 internal/race:
-internal/packed:
+internal/packed: internal/lzma
 internal/short:
 internal/sorting:
 internal/sparse:
@@ -186,7 +186,7 @@ front/web:               front/report model examples internal/files internal/lea
 front/web/engine:        front/report assess fit model model/predict compile/data infer infer/sampler lang/source lang/ast lang/types lang/diag lang/service lang/check stdlib
 front/web/wasm:          front/web/engine
 front/web/build:         front/web
-front/docs:
+front/docs: internal/packed
 front/formula:           compile/data lang/diag lang/format lang/source participle
 front/lsp:               lang lang/source lang/diag lang/ast lang/service compile/data jrpc2
 front/httpd:             sync
@@ -208,7 +208,7 @@ internal/buildinfo:
 internal/cputime:
 internal/planted:
 internal/race:
-internal/packed:
+internal/packed: internal/lzma
 internal/short:
 internal/sorting:
 internal/sparse:

@@ -4,7 +4,7 @@ package docs
 
 import _ "embed"
 
-//go:embed site.zip.gz
+//go:embed site.zip.lzma
 var site []byte
 
 // carried returns the packed site, which is embedded in this program.

@@ -8,16 +8,14 @@
 //	carriednot.go  for other builds, which do not
 //
 // internal/cmd/site builds the site from the Markdown in doc/. The site is not in the repository,
-// since every change of a page would change it. Released programs embed it, packed into 0.95 MB:
+// since every change of a page would change it. Released programs embed it, packed into 0.78 MB:
 // .ci/release builds it into this folder and the command with the tag docs. Any other ppl builds it
 // with the Go toolchain, which takes seconds. Embedding the Markdown and rendering it on demand
 // would take 1.7 MB: 0.9 for the renderer, 0.8 for the pages.
 package docs
 
 import (
-	"archive/zip"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,6 +27,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+
+	"github.com/ppl-lang/ppl/internal/packed"
 )
 
 // module is the path of this module.
@@ -42,14 +42,14 @@ const builder = "./internal/cmd/site"
 // that it was compiled from, or from its own version, which Go downloads. If that is not possible,
 // the error explains what is missing.
 func Pages(ctx context.Context) (map[string][]byte, error) {
-	packed := carried()
-	if packed == nil {
+	archive := carried()
+	if archive == nil {
 		var err error
-		if packed, err = built(ctx); err != nil {
+		if archive, err = built(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return unpack(packed)
+	return unpack(archive)
 }
 
 // Carried reports whether this program embeds the site, so that Pages takes no time.
@@ -69,7 +69,7 @@ func built(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(temporary)
-	file := filepath.Join(temporary, "site.zip.gz")
+	file := filepath.Join(temporary, "site.zip.lzma")
 	if _, err := command(ctx, dir, "run", builder, "--pack", file); err != nil {
 		return nil, err
 	}
@@ -135,16 +135,8 @@ func command(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	return out, nil
 }
 
-func unpack(packed []byte) (map[string][]byte, error) {
-	whole, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return nil, err
-	}
-	text, err := io.ReadAll(whole)
-	if err != nil {
-		return nil, err
-	}
-	z, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
+func unpack(archive []byte) (map[string][]byte, error) {
+	z, err := packed.Open(archive)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@
 // JavaScript decompresses it with front/web/page/unpack.js.
 //
 //	lzma.go    Compress
+//	decode.go  Decompress
 //	parse.go   which literals and matches encode the text at the least price
 //	match.go   earlier places with the same bytes
 //	model.go   probabilities and prices of symbols, and how they are encoded
@@ -20,7 +21,7 @@ const literalBits = 4
 // Compress returns a .lzma file with a text. The same text gives the same bytes everywhere: prices
 // are integers.
 func Compress(text []byte) []byte {
-	header := make([]byte, 13)
+	header := make([]byte, headerSize)
 	header[0] = literalBits
 	binary.LittleEndian.PutUint32(header[1:], dictionary(len(text)))
 	binary.LittleEndian.PutUint64(header[5:], uint64(len(text)))

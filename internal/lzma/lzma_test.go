@@ -2,8 +2,6 @@ package lzma
 
 import (
 	"bytes"
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"math/rand"
 	"os"
@@ -51,8 +49,8 @@ func texts() map[string][]byte {
 	return out
 }
 
-// TestCompress decompresses what Compress writes by the decoder below, and where they can be run by
-// xz and by the script that pages use.
+// TestCompress decompresses what Compress writes by Decompress, and where they can be run by xz and
+// by the script that pages use.
 func TestCompress(t *testing.T) {
 	xz, _ := exec.LookPath("xz")
 	node, _ := exec.LookPath("node")
@@ -63,7 +61,7 @@ func TestCompress(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range texts() {
 		packed := Compress(text)
-		if got, err := decompress(packed); err != nil || !bytes.Equal(got, text) {
+		if got, err := Decompress(packed); err != nil || !bytes.Equal(got, text) {
 			t.Errorf("%s: %d bytes of %d are decompressed, %v", name, len(got), len(text), err)
 		}
 		if xz != "" {
@@ -106,140 +104,51 @@ console.log("same");`, script, dir).CombinedOutput()
 	}
 }
 
-// decoder reads what a model with the same probabilities encodes.
-type decoder struct {
-	*model
-	in          []byte
-	width, code uint32
-}
-
-func (d *decoder) normalise() {
-	if d.width < 1<<24 {
-		d.width <<= 8
-		d.code = d.code<<8 | uint32(d.in[0])
-		d.in = d.in[1:]
-	}
-}
-
-func (d *decoder) bit(p *probability) int {
-	bound := d.width >> 11 * uint32(*p)
-	bit := 0
-	if d.code < bound {
-		d.width = bound
-		*p += (2048 - *p) >> learning
-	} else {
-		d.code -= bound
-		d.width -= bound
-		*p -= *p >> learning
-		bit = 1
-	}
-	d.normalise()
-	return bit
-}
-
-func (d *decoder) tree(p []probability, n int) int {
-	k := 1
-	for range n {
-		k = 2*k + d.bit(&p[k])
-	}
-	return k - 1<<n
-}
-
-func (d *decoder) reverse(p []probability, n int) (v int) {
-	k := 1
-	for i := range n {
-		bit := d.bit(&p[k])
-		k = 2*k + bit
-		v |= bit << i
-	}
-	return v
-}
-
-func (d *decoder) length(l *lengths) int {
-	if d.bit(&l.choice) == 0 {
-		return minMatch + d.tree(l.low[:], 3)
-	}
-	if d.bit(&l.choice2) == 0 {
-		return minMatch + 8 + d.tree(l.mid[:], 3)
-	}
-	return minMatch + 16 + d.tree(l.high[:], 8)
-}
-
-// decompress reads a .lzma file as Compress writes it.
-func decompress(packed []byte) (text []byte, err error) {
-	defer func() {
-		if recover() != nil {
-			err = errors.New("the file is damaged")
+// TestDamaged checks that Decompress refuses files that are cut, and that files with a changed byte
+// give an error or a text of the length in the header.
+func TestDamaged(t *testing.T) {
+	text := texts()["lines"][:5000]
+	packed := Compress(text)
+	for n := range packed {
+		if n >= len(packed)-5 && n > 18 { // the last bytes may matter to no symbol
+			break
 		}
-	}()
-	size := int(binary.LittleEndian.Uint64(packed[5:]))
-	d := &decoder{model: newModel(nil), in: packed[18:], width: 1<<32 - 1, code: binary.BigEndian.Uint32(packed[14:])}
-	for len(text) < size {
-		if d.bit(&d.isMatch[d.state]) == 0 {
-			var last, other byte
-			if len(text) > 0 {
-				last = text[len(text)-1]
-			}
-			if d.state >= matched {
-				other = text[len(text)-1-d.reps[0]]
-			}
-			p := d.context(last)
-			k, same := 1, d.state >= matched
-			for i := 7; i >= 0; i-- {
-				with, at := int(other>>i&1), k
-				if same {
-					at += 0x100 * (1 + with)
-				}
-				bit := d.bit(&p[at])
-				same = same && bit == with
-				k = 2*k + bit
-			}
-			text = append(text, byte(k))
-			d.state = afterLiteral(d.state)
-			continue
-		}
-		var n int
-		if d.bit(&d.isRep[d.state]) == 0 {
-			n = d.length(&d.model.length)
-			slot := d.tree(d.slots[min(n-minMatch, 3)][:], 6)
-			far := slot
-			if slot >= 4 {
-				bits := slot/2 - 1
-				far = (2 | slot&1) << bits
-				if slot < 14 {
-					far += d.reverse(d.near[far-slot:], bits)
-				} else {
-					direct := 0
-					for range bits - 4 {
-						d.width >>= 1
-						direct *= 2
-						if d.code >= d.width {
-							d.code -= d.width
-							direct++
-						}
-						d.normalise()
-					}
-					far += direct<<4 + d.reverse(d.align[:], 4)
-				}
-			}
-			d.reps, d.state = push(d.reps, far), afterMatch(d.state)
-		} else {
-			r, short := 0, false
-			if d.bit(&d.isRep0[d.state]) == 0 {
-				short = d.bit(&d.isLong[d.state]) == 0
-			} else if r = 1 + d.bit(&d.isRep1[d.state]); r == 2 {
-				r += d.bit(&d.isRep2[d.state])
-			}
-			d.reps = front(d.reps, r)
-			if short {
-				n, d.state = 1, afterShort(d.state)
-			} else {
-				n, d.state = d.length(&d.repLength), afterRep(d.state)
-			}
-		}
-		for range n {
-			text = append(text, text[len(text)-1-d.reps[0]])
+		if got, err := Decompress(packed[:n]); err == nil {
+			t.Fatalf("%d bytes of %d are decompressed to %d", n, len(packed), len(got))
 		}
 	}
-	return text, nil
+	rng := rand.New(rand.NewSource(2))
+	for range 2000 {
+		changed := bytes.Clone(packed)
+		changed[13+rng.Intn(len(packed)-13)] ^= byte(1 + rng.Intn(255))
+		if got, err := Decompress(changed); err == nil && len(got) != len(text) {
+			t.Fatalf("a changed file is decompressed to %d bytes, want %d or an error", len(got), len(text))
+		}
+	}
+	changed := bytes.Clone(packed)
+	changed[0] = 93 // the contexts that xz chooses
+	if _, err := Decompress(changed); err == nil || !strings.Contains(err.Error(), "contexts 93") {
+		t.Errorf("other contexts: %v", err)
+	}
+	for i := 5; i < 13; i++ {
+		changed[i] = 0xff // a size of 1<<64-1: unknown
+	}
+	changed[0] = packed[0]
+	if _, err := Decompress(changed); err == nil {
+		t.Error("a file without its size is decompressed")
+	}
+}
+
+func BenchmarkDecompress(b *testing.B) {
+	text, err := os.ReadFile("../../spec.md")
+	if err != nil {
+		b.Fatal(err)
+	}
+	packed := Compress(text)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if _, err := Decompress(packed); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

@@ -10,32 +10,40 @@ const (
 	matched = 7
 )
 
-// model has the probabilities of the format, and encodes symbols with them.
-type model struct {
+// probabilities has the probabilities of the format, and what decides which of them a symbol has.
+// The encoder and the decoder adapt them in the same way.
+type probabilities struct {
 	isMatch, isRep, isRep0, isRep1, isRep2, isLong [states]probability
 
-	literals   [0x300 << literalBits]probability
-	length     lengths // of matches
-	repLength  lengths // of matches at one of the last four distances
-	slots      [4][64]probability
-	near       [128]probability // low bits of distances below 128
-	align      [16]probability  // lowest 4 bits of the others
-	prices     [2048 >> priceBits]uint32
-	slotPrice  [4][64]uint32
-	nearPrice  [4][128]uint32
-	alignPrice [16]uint32
+	literals  [0x300 << literalBits]probability
+	length    lengths // of matches
+	repLength lengths // of matches at one of the last four distances
+	slots     [4][64]probability
+	near      [128]probability // low bits of distances below 128
+	align     [16]probability  // lowest 4 bits of the others
 
-	out   coder
 	state int
 	reps  [4]int // the last four distances, from 0
 }
 
-// lengths has the probabilities of a length, and its prices.
+// model encodes symbols, and has their prices.
+type model struct {
+	probabilities
+	prices      [2048 >> priceBits]uint32
+	lengthPrice [maxMatch + 1]uint32 // of matches
+	repPrice    [maxMatch + 1]uint32 // of matches at one of the last four distances
+	slotPrice   [4][64]uint32
+	nearPrice   [4][128]uint32
+	alignPrice  [16]uint32
+
+	out coder
+}
+
+// lengths has the probabilities of a length.
 type lengths struct {
 	choice, choice2 probability
 	low, mid        [8]probability
 	high            [256]probability
-	price           [maxMatch + 1]uint32
 }
 
 // A price is a number of bits in parts of 16.
@@ -44,18 +52,7 @@ const priceBits = 4
 // newModel returns a model of a file that begins with a header.
 func newModel(header []byte) *model {
 	m := &model{out: newCoder(header)}
-	for _, all := range [][]probability{
-		m.isMatch[:], m.isRep[:], m.isRep0[:], m.isRep1[:], m.isRep2[:], m.isLong[:], m.literals[:],
-		m.slots[0][:], m.slots[1][:], m.slots[2][:], m.slots[3][:], m.near[:], m.align[:],
-	} {
-		fill(all)
-	}
-	for _, l := range []*lengths{&m.length, &m.repLength} {
-		l.choice, l.choice2 = even, even
-		fill(l.low[:])
-		fill(l.mid[:])
-		fill(l.high[:])
-	}
+	m.reset()
 	// The logarithm by squaring, in integers.
 	for i := range m.prices {
 		w, n := uint32(i<<priceBits+1<<(priceBits-1)), uint32(0)
@@ -71,6 +68,22 @@ func newModel(header []byte) *model {
 	}
 	m.refresh()
 	return m
+}
+
+// reset makes all probabilities even.
+func (p *probabilities) reset() {
+	for _, all := range [][]probability{
+		p.isMatch[:], p.isRep[:], p.isRep0[:], p.isRep1[:], p.isRep2[:], p.isLong[:], p.literals[:],
+		p.slots[0][:], p.slots[1][:], p.slots[2][:], p.slots[3][:], p.near[:], p.align[:],
+	} {
+		fill(all)
+	}
+	for _, l := range []*lengths{&p.length, &p.repLength} {
+		l.choice, l.choice2 = even, even
+		fill(l.low[:])
+		fill(l.mid[:])
+		fill(l.high[:])
+	}
 }
 
 func fill(all []probability) {
@@ -113,18 +126,8 @@ func (m *model) reverse(p []probability, v, n int) uint32 {
 
 // refresh computes the prices of lengths and distances.
 func (m *model) refresh() {
-	for _, l := range []*lengths{&m.length, &m.repLength} {
-		for n := minMatch; n <= maxMatch; n++ {
-			switch v := n - minMatch; {
-			case v < 8:
-				l.price[n] = m.price(l.choice, 0) + m.tree(l.low[:], v, 3)
-			case v < 16:
-				l.price[n] = m.price(l.choice, 1) + m.price(l.choice2, 0) + m.tree(l.mid[:], v-8, 3)
-			default:
-				l.price[n] = m.price(l.choice, 1) + m.price(l.choice2, 1) + m.tree(l.high[:], v-16, 8)
-			}
-		}
-	}
+	m.priceLengths(&m.lengthPrice, &m.length)
+	m.priceLengths(&m.repPrice, &m.repLength)
 	for s := range m.slots {
 		for slot := range m.slotPrice[s] {
 			m.slotPrice[s][slot] = m.tree(m.slots[s][:], slot, 6)
@@ -142,6 +145,19 @@ func (m *model) refresh() {
 	}
 	for v := range m.alignPrice {
 		m.alignPrice[v] = m.reverse(m.align[:], v, 4)
+	}
+}
+
+func (m *model) priceLengths(price *[maxMatch + 1]uint32, l *lengths) {
+	for n := minMatch; n <= maxMatch; n++ {
+		switch v := n - minMatch; {
+		case v < 8:
+			price[n] = m.price(l.choice, 0) + m.tree(l.low[:], v, 3)
+		case v < 16:
+			price[n] = m.price(l.choice, 1) + m.price(l.choice2, 0) + m.tree(l.mid[:], v-8, 3)
+		default:
+			price[n] = m.price(l.choice, 1) + m.price(l.choice2, 1) + m.tree(l.high[:], v-16, 8)
+		}
 	}
 }
 
@@ -165,9 +181,9 @@ func (m *model) distance(d, length int) uint32 {
 }
 
 // context returns the probabilities of a literal after a byte.
-func (m *model) context(last byte) []probability {
+func (p *probabilities) context(last byte) []probability {
 	at := int(last) >> (8 - literalBits) * 0x300
-	return m.literals[at : at+0x300]
+	return p.literals[at : at+0x300]
 }
 
 // literal returns the price of a literal: its bits, given the byte at the last distance if the last

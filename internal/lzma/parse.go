@@ -58,7 +58,7 @@ func (p *parser) block() {
 				p.encodeMatch(distance, length)
 			}
 			for k := 1; k < length; k++ {
-				p.add(p.at + k)
+				p.find(p.at + k)
 			}
 			p.at += length
 			return
@@ -73,7 +73,7 @@ func (p *parser) longest(here node, at int) (length, rep, distance int) {
 	rep = -1
 	for r, d := range here.reps {
 		if at > d {
-			if n := p.common(at-d-1, at); n > length {
+			if n := p.common(at-d-1, at, 0, min(maxMatch, len(p.text)-at)); n > length {
 				length, rep = n, r
 			}
 		}
@@ -140,15 +140,15 @@ func (p *parser) relax(here node, at, i, end int) int {
 				price += p.price(p.isRep2[s], r-2)
 			}
 		}
-		for n := p.common(at-d-1, at); n >= minMatch; n-- {
-			reach(n, price+p.repLength.price[n], r, 0)
+		for n := p.common(at-d-1, at, 0, min(maxMatch, len(p.text)-at)); n >= minMatch; n-- {
+			reach(n, price+p.repPrice[n], r, 0)
 		}
 	}
 	isMatch += p.price(p.isRep[s], 0)
 	n := minMatch
 	for _, m := range p.found {
 		for ; n <= m.length; n++ {
-			reach(n, isMatch+p.length.price[n]+p.distance(m.distance, n), -1, m.distance)
+			reach(n, isMatch+p.lengthPrice[n]+p.distance(m.distance, n), -1, m.distance)
 		}
 	}
 	return end

@@ -32,27 +32,39 @@ func TestPatterns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	z, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
+	outer, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var names []string
-	for _, f := range z.File {
-		names = append(names, f.Name)
-		got, err := fs.ReadFile(z, f.Name)
+	for _, g := range groups() {
+		archive, err := fs.ReadFile(outer, g.folder+suffix)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want, err := fs.ReadFile(root, f.Name); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s is packed wrongly (%v)", f.Name, err)
+		z, err := Open(archive)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range z.File {
+			name := path.Join(g.folder, f.Name)
+			names = append(names, name)
+			got, err := fs.ReadFile(z, f.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want, err := fs.ReadFile(root, name); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s is packed wrongly (%v)", name, err)
+			}
+		}
+		for _, p := range g.patterns {
+			if !slices.ContainsFunc(z.File, func(f *zip.File) bool { ok, err := path.Match(p, f.Name); return ok && err == nil }) {
+				t.Errorf("%s matches no file of the folder %q", p, g.folder)
+			}
 		}
 	}
+	slices.Sort(names)
 	if !slices.Equal(names, want) {
 		t.Errorf("packed are\n%s\nwant what ppl embeds:\n%s", strings.Join(names, "\n"), strings.Join(want, "\n"))
-	}
-	for _, p := range Patterns() {
-		if !slices.ContainsFunc(names, func(n string) bool { ok, err := path.Match(p, n); return ok && err == nil }) {
-			t.Errorf("%s matches no file", p)
-		}
 	}
 }

@@ -1,48 +1,43 @@
 package packed
 
 import (
-	"archive/zip"
-	"bytes"
-	"compress/flate"
-	"io"
 	"io/fs"
-	"slices"
+	"path"
 )
 
-// File is the path of the zip file in the repository.
+// File is the path of the packed file in the repository.
 const File = "internal/packed/files.zip"
 
-// Write returns the zip file of a repository. The same files give the same bytes.
+// suffix is what the name of a folder's archive has after the folder.
+const suffix = ".zip.lzma"
+
+// Write returns the packed file of a repository: a zip file with the archive of each folder. The
+// same files give the same bytes.
 func Write(repository fs.FS) ([]byte, error) {
-	var names []string
-	for _, p := range Patterns() {
-		some, err := fs.Glob(repository, p)
+	archives := map[string][]byte{}
+	for _, g := range groups() {
+		files := map[string][]byte{}
+		for _, p := range g.patterns {
+			names, err := fs.Glob(repository, path.Join(g.folder, p))
+			if err != nil {
+				return nil, err
+			}
+			for _, name := range names {
+				text, err := fs.ReadFile(repository, name)
+				if err != nil {
+					return nil, err
+				}
+				if g.folder != "" {
+					name = name[len(g.folder)+1:]
+				}
+				files[name] = text
+			}
+		}
+		archive, err := Compress(files)
 		if err != nil {
 			return nil, err
 		}
-		names = append(names, some...)
+		archives[g.folder+suffix] = archive
 	}
-	slices.Sort(names)
-	var out bytes.Buffer
-	z := zip.NewWriter(&out)
-	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
-		return flate.NewWriter(w, flate.BestCompression)
-	})
-	for _, name := range names {
-		text, err := fs.ReadFile(repository, name)
-		if err != nil {
-			return nil, err
-		}
-		w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate})
-		if err != nil {
-			return nil, err
-		}
-		if _, err := w.Write(text); err != nil {
-			return nil, err
-		}
-	}
-	if err := z.Close(); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
+	return store(archives)
 }
