@@ -3,7 +3,6 @@
 package sparse
 
 import (
-	"container/heap"
 	"math"
 	"slices"
 	"sync"
@@ -221,99 +220,4 @@ func Of(d int, rows, columns []int32) *Factor {
 	}
 	recent.of = append(recent.of, k)
 	return k.factor
-}
-
-// degrees is a heap of variables by degree. Outdated entries remain in it until they are removed
-// from its top.
-type degrees [][2]int32
-
-func (h degrees) Len() int           { return len(h) }
-func (h degrees) Less(i, j int) bool { return slices.Compare(h[i][:], h[j][:]) < 0 }
-func (h degrees) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *degrees) Push(x any)        { *h = append(*h, x.([2]int32)) }
-func (h *degrees) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
-}
-
-// minimumDegree orders the variables so that few elements of the factor are nonzero. It repeatedly
-// eliminates the variable with the fewest neighbours. The neighbours of an eliminated variable
-// become adjacent to each other, as an element of the quotient graph. A neighbour that is reached
-// in several ways is counted several times.
-func minimumDegree(d int, rows, columns []int32) []int32 {
-	adjacent := make([][]int32, d)
-	for k, r := range rows {
-		if c := columns[k]; c != r {
-			adjacent[r], adjacent[c] = append(adjacent[r], c), append(adjacent[c], r)
-		}
-	}
-	alone := make([]int32, d)      // neighbours that have not been eliminated
-	elements := make([][]int32, d) // elements that each variable belongs to
-	variables := make([][]int32, d)
-	gone, dead := make([]bool, d), make([]bool, d)
-	degree, shared, mark := make([]int32, d), make([]int32, d), make([]int32, d)
-	queue := make(degrees, d)
-	for i := range d {
-		alone[i] = int32(len(adjacent[i]))
-		degree[i] = alone[i]
-		queue[i] = [2]int32{degree[i], int32(i)}
-	}
-	heap.Init(&queue)
-	order := make([]int32, 0, d)
-	for len(order) < d {
-		next := heap.Pop(&queue).([2]int32)
-		v := next[1]
-		if gone[v] || next[0] != degree[v] {
-			continue
-		}
-		gone[v] = true
-		order = append(order, v)
-		var front []int32
-		add := func(vs []int32) {
-			for _, i := range vs {
-				if !gone[i] && mark[i] != v+1 {
-					mark[i] = v + 1
-					front = append(front, i)
-				}
-			}
-		}
-		add(adjacent[v])
-		for _, i := range adjacent[v] {
-			alone[i]--
-		}
-		for _, e := range elements[v] {
-			add(variables[e])
-			variables[e], dead[e] = nil, true
-		}
-		variables[v] = front
-		// An element is redundant if all its variables are in the new element.
-		for _, i := range front {
-			for _, e := range elements[i] {
-				shared[e]++
-			}
-		}
-		for _, i := range front {
-			for _, e := range elements[i] {
-				if !dead[e] && int(shared[e]) == len(variables[e]) {
-					variables[e], dead[e] = nil, true
-				}
-			}
-		}
-		for _, i := range front {
-			n := alone[i]
-			kept := elements[i][:0]
-			for _, e := range elements[i] {
-				shared[e] = 0
-				if !dead[e] {
-					kept = append(kept, e)
-					n += int32(len(variables[e])) - 1
-				}
-			}
-			elements[i] = append(kept, v)
-			degree[i] = min(n+int32(len(front))-1, int32(d-len(order)))
-			heap.Push(&queue, [2]int32{degree[i], i})
-		}
-	}
-	return order
 }
