@@ -55,7 +55,7 @@ type OpError struct {
 // Error implements error.
 func (e *OpError) Error() string {
 	var named *NotPositiveError
-	if errors.As(e.Err, &named) && named.Function != "" {
+	if errors.As(e.Err, &named) && named.Name != "" {
 		return named.Error()
 	}
 	return e.Op + ": " + e.Err.Error()

@@ -31,7 +31,8 @@ type SolveAttr struct{ Trans bool }
 func (a SolveAttr) AppendKey(b []byte) []byte { return strconv.AppendBool(b, a.Trans) }
 
 // CholeskyAttr says how messages name the matrix of a factorisation, like the fields of Check. Both
-// are empty if the matrix does not come from the user's program.
+// are empty if the matrix does not come from the user's program, Function alone for a function that
+// the program may not name.
 type CholeskyAttr struct{ Function, Name string }
 
 // AppendKey implements Keyed. Factorisations of one matrix are thereby merged, even if messages
@@ -48,8 +49,11 @@ type NotPositiveError struct {
 // Error implements error.
 func (e *NotPositiveError) Error() string {
 	s := "the matrix"
+	if e.Name != "" {
+		s = e.Name
+	}
 	if e.Function != "" {
-		s = e.Function + ": " + e.Name
+		s = e.Function + ": " + s
 	}
 	return fmt.Sprintf("%s must be positive definite, but its pivot %d is %s", s, e.Pivot, FormatNumber(e.Value))
 }

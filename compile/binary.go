@@ -164,7 +164,8 @@ func labelled(block *ast.Block, info *check.Info, d *data.Set) (*data.Set, error
 // observed.
 func counted(block *ast.Block, d *data.Set) *data.Set {
 	for v := range declarations(block) {
-		if v.Type.Elem != "int" || len(v.Type.ArrayDims) > 0 || slices.Contains(d.Names(), v.Name.Name) {
+		_, given := d.Get(v.Name.Name) // the number of places of a sparse matrix has no name in the data
+		if v.Type.Elem != "int" || len(v.Type.ArrayDims) > 0 || given || slices.Contains(d.Names(), v.Name.Name) {
 			continue
 		}
 		is := func(e ast.Expr) bool {

@@ -29,7 +29,7 @@ func sparse() []Func {
 		return m, n, rows, cols
 	}
 	solve := func(b *Builder, a []Arg) ad.Ref {
-		l, f := b.sparseFactor(a, solveSparse)
+		l, f := b.sparseFactor(a)
 		if s := b.shape(a[4]); s[0] != f.Dim {
 			b.Fail("the matrix has %d rows, but b has %d", f.Dim, s[0])
 		}
@@ -65,7 +65,7 @@ func sparse() []Func {
 			tMat, list(tInt, tVec, ints, ints, tMat), solve)),
 		beyond(fixed("csr_log_determinant_spd", "log det S of a symmetric positive definite matrix of n rows, given by w, v, u, by a sparse Cholesky factor.",
 			tReal, list(tInt, tVec, ints, ints), func(b *Builder, a []Arg) ad.Ref {
-				l, f := b.sparseFactor(a, "csr_log_determinant_spd")
+				l, f := b.sparseFactor(a)
 				if f.Dim == 0 {
 					return b.G.Const(0)
 				}
@@ -93,7 +93,7 @@ func beyond(f Func) Func {
 
 // sparseFactor returns the Cholesky factor of a symmetric matrix of n rows, given by n, w, v, u, of
 // which it reads the lower triangle.
-func (b *Builder) sparseFactor(a []Arg, name string) (l ad.Ref, f *factor.Factor) {
+func (b *Builder) sparseFactor(a []Arg) (l ad.Ref, f *factor.Factor) {
 	n, v, u := b.length(a, 0), b.wholes(a, 2), b.wholes(a, 3)
 	if len(u) != n+1 || len(v) != b.size(a[1]) || int(u[n]-1) != len(v) {
 		b.Fail("w has size %d, v has size %d, u has size %d; they do not describe a matrix of %d rows", b.size(a[1]), len(v), len(u), n)
@@ -121,7 +121,7 @@ func (b *Builder) sparseFactor(a []Arg, name string) (l ad.Ref, f *factor.Factor
 	if slices.Contains(at, len(v)) {
 		w = b.G.Concat(w, b.G.ConstArray(ad.Type{Shape: []int{1}}, []float64{0}))
 	}
-	return b.G.SparseCholesky(b.G.Gather(w, tableOf(at...)), f, ad.CholeskyAttr{Function: name, Name: "the matrix"}), f
+	return b.G.SparseCholesky(b.G.Gather(w, tableOf(at...)), f, ad.CholeskyAttr{Name: "the sparse matrix"}), f
 }
 
 // maxSlots is the largest number of elements per row for which a product adds up vectors, one for

@@ -27,7 +27,7 @@ func dataCommand() *cobra.Command {
 		Long: `Shows what ppl reads in a file of data: the columns or variables with their names in a model, types, ranges, levels and holes. ` +
 			"`ppl help data`" + ` describes the formats.
 
-Further files are tables with more columns for the rows of the first. A row gets the columns of the row that has the same values in the columns in common. Other commands do the same if you give --data several times.
+Further files are tables with more columns for the rows of the first. A row gets the columns of the row that has the same values in the columns in common. Other commands do the same if you give --data several times. A file W.mtx (Matrix Market) is the sparse matrix W, and so is a further table W.csv that only has the columns row, column and value.
 
 With --model, it shows the declaration of each in the model, lists what the data lack, and checks the data. It prints the command that runs the model with these data. The exit code is 1 if they do not fit.`,
 		Example: "  ppl data patients.csv\n  ppl data patients.csv --model readmissions.model\n  ppl data patients.csv --model readmissions.model --na drop\n  ppl data patients.csv hospitals.csv",
@@ -64,11 +64,12 @@ type dataJSON struct {
 type columnJSON struct {
 	Column   string   `json:"column,omitempty"`   // header of the column in a table
 	Name     string   `json:"name"`               // name in a model
-	Type     string   `json:"type"`               // integer, real, factor, or unreadable
+	Type     string   `json:"type"`               // integer, real, factor, sparse matrix, tuple, or unreadable
 	Shape    []int    `json:"shape"`              // sizes of the dimensions; empty for a scalar
 	Min      *number  `json:"min,omitempty"`      // smallest number
 	Max      *number  `json:"max,omitempty"`      // largest number
 	Mean     *number  `json:"mean,omitempty"`     // mean of the numbers
+	Places   *int     `json:"places,omitempty"`   // number of values of a sparse matrix
 	Levels   []string `json:"levels,omitempty"`   // levels of a factor, in the order of their numbers
 	From     int      `json:"from,omitempty"`     // number of the first level
 	Missing  int      `json:"missing,omitempty"`  // fields that are empty, NA or a word of --missing
@@ -212,8 +213,11 @@ func (d *described) columns(set *data.Set, m *model.Model) {
 		sizes = firstSizes(m)
 	}
 	columns := set.Columns()
-	if columns == nil {
-		for _, name := range set.Names() {
+	for _, name := range set.Names() {
+		isColumn := func(c data.Column) bool { return c.Name == name }
+		v, single := set.Get(name)
+		matrix := (!single || v.Sparse() != nil || len(v.Shape) > 1) && !slices.ContainsFunc(columns, isColumn) // of another file
+		if !d.Table || matrix {
 			columns = append(columns, data.Column{Name: name})
 		}
 	}
@@ -291,7 +295,25 @@ func describeColumn(set *data.Set, c data.Column, declared string) columnJSON {
 		j.holes = slices.Equal(e.Settings, []string{"na=drop"})
 		return j
 	}
-	v, _ := set.Get(c.Name)
+	v, ok := set.Get(c.Name)
+	if !ok {
+		if v, ok = set.Triplets(c.Name, "-count", "-row", "-column").Get(c.Name); !ok { // names that no program has
+			j.Type = "tuple"
+			j.Shape = nil
+			return j
+		}
+	}
+	if s := v.Sparse(); s != nil {
+		j.Type, j.Places = "sparse matrix", new(int)
+		*j.Places = v.Size()
+		if slices.Min(s.Size) >= 0 {
+			j.Shape = s.Size
+		} else {
+			j.Shape = nil
+		}
+		j.bounds(v)
+		return j
+	}
 	j.Shape = append(j.Shape, v.Shape...)
 	reading := set.Reading()
 	switch levels, zeros := set.Levels(c.Name), reading.Zeros[c.Name]; {
@@ -310,21 +332,22 @@ func describeColumn(set *data.Set, c data.Column, declared string) columnJSON {
 	default:
 		j.Type = "real"
 	}
-	if v.Size() == 0 {
-		return j
-	}
+	j.bounds(v)
+	return j
+}
+
+// bounds sets the smallest and largest number and the mean, if there are numbers.
+func (j *columnJSON) bounds(v data.Value) {
 	least, greatest, sum, n := math.Inf(1), math.Inf(-1), 0.0, 0
 	for _, x := range v.Reals {
 		if !math.IsNaN(x) {
 			least, greatest, sum, n = min(least, x), max(greatest, x), sum+x, n+1
 		}
 	}
-	if n == 0 {
-		return j
+	if n > 0 {
+		mean := sum / float64(n)
+		j.Min, j.Max, j.Mean = (*number)(&least), (*number)(&greatest), (*number)(&mean)
 	}
-	mean := sum / float64(n)
-	j.Min, j.Max, j.Mean = (*number)(&least), (*number)(&greatest), (*number)(&mean)
-	return j
 }
 
 // maxLevels is the maximum number of levels that the table shows for a factor.
@@ -349,11 +372,16 @@ func (j *columnJSON) values() string {
 			text += fmt.Sprintf(", … %d levels", len(j.Levels))
 		}
 		return text
+	case j.Type == "tuple":
+		return ""
 	case j.Min == nil:
 		return "none"
 	}
 	short := func(x *number) string { return strconv.FormatFloat(float64(*x), 'g', 6, 64) }
 	unit := ""
+	if j.Places != nil {
+		unit = " at " + counted(*j.Places, "place")
+	}
 	if strings.Contains(j.Read, " since ") {
 		unit = " " + j.Read
 	}
@@ -388,7 +416,13 @@ func (d *described) write(stdout, stderr io.Writer, path string) error {
 		if d.Rows != nil {
 			rows = *d.Rows
 		}
-		b.WriteString(counted(rows, "row") + ", " + counted(len(d.Columns), "column"))
+		columns := 0
+		for _, j := range d.Columns {
+			if j.Column != "" { // a matrix of another file has no header
+				columns++
+			}
+		}
+		b.WriteString(counted(rows, "row") + ", " + counted(columns, "column"))
 		if d.Dropped > 0 {
 			fmt.Fprintf(&b, "; %s with holes left out", counted(d.Dropped, "row"))
 		}
@@ -403,7 +437,7 @@ func (d *described) write(stdout, stderr io.Writer, path string) error {
 	rows := [][]string{head}
 	for _, j := range d.Columns {
 		first, missing := escaped(j.Column), ""
-		if !d.Table {
+		if !d.Table && (j.Type != "sparse matrix" || j.Shape != nil) && j.Type != "tuple" {
 			first = shapeText(j.Shape)
 		}
 		if j.Missing > 0 {

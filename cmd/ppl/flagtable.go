@@ -66,7 +66,7 @@ var flagTable = []flagRow{
 	{name: "data", short: "d", of: "study", topic: topicData, common: true, value: "FILE", values: dataFiles, path: true,
 		text: "with MODEL: data, or a pattern such as 'sets/*.json' for one fit per file; may be repeated"},
 	{name: "data", short: "d", topic: topicData, common: true, value: "FILE", values: dataFiles, path: true,
-		text: "data: JSON, CSV with a header line, or an R dump; may be compressed by gzip; - is standard input; further tables are matched by the columns in common"},
+		text: "data: JSON, CSV with a header line, or an R dump; may be compressed by gzip; - is standard input; further tables are matched by the columns in common, and W.mtx is the sparse matrix W"},
 	{name: "nonmem", topic: topicData, value: "FILE", values: dataFiles, path: true,
 		text: "data: a data set of NONMEM, as CSV with a header line; the same as --data FILE --read nonmem"},
 	{name: "count", topic: topicData, value: "NAME",

@@ -23,7 +23,7 @@ type helpTopic struct {
 // helpTopics is the table of topics.
 var helpTopics = []helpTopic{
 	{"samplers", "Samplers, and when to choose which", samplersTopic},
-	{"data", "Files of data: JSON, CSV, R dumps", func() string { return dataTopic }},
+	{"data", "Files of data: JSON, CSV, R dumps, Matrix Market", func() string { return dataTopic }},
 	{"output", "Folders of runs, and how to continue a run", func() string { return outputTopic }},
 	{"formats", "Formats of draws and of results", formatsTopic},
 	{"exit-codes", "Exit codes, for scripts", func() string { return exitCodesTopic }},
@@ -57,6 +57,7 @@ const dataTopic = `--data FILE gives the data. The name of the file decides the 
     .json   an object with a value for each variable, as CmdStan reads it
     .csv    a table with a header line: each column is a vector
     .R      an R dump, as rstan writes it
+    .mtx    a matrix in the format Matrix Market, which has the name of the file
 
 Data that the model does not declare are ignored. In a CSV file, texts become levels 1, 2, … in alphabetical order.
 

@@ -13,10 +13,51 @@ import (
 // Text is the text of a file.
 type Text struct{ File, Text string }
 
-// ParseJoined reads several tables as one. Each row of the first table gets the columns of the row
-// of another one that has the same values in the columns that both have. The error, if any, is an
-// [*Error].
+// ParseJoined reads several files as one. Each row of the first table gets the columns of the row
+// of another one that has the same values in the columns that both have. Files of a matrix add
+// this matrix, see matrixfile.go. The error, if any, is an [*Error].
 func ParseJoined(first Text, others []Text, o Options) (*Set, error) {
+	if len(others) == 0 {
+		return Parse(first.File, first.Text, o)
+	}
+	texts := append([]Text{first}, others...)
+	var matrices []*matrixFile
+	var files []string
+	var rest []Text
+	for i, t := range texts {
+		var before []string
+		if i > 0 {
+			before = headerOf(first.Text)
+		}
+		m, err := matrixOf(t, before, o)
+		if err != nil {
+			return nil, err
+		}
+		if m == nil {
+			rest = append(rest, t)
+		} else {
+			matrices, files = append(matrices, m), append(files, t.File)
+		}
+	}
+	s := &Set{}
+	if len(rest) > 0 {
+		var err error
+		if s, err = parseTables(rest[0], rest[1:], o); err != nil {
+			return nil, err
+		}
+	} else {
+		s.file = files[0]
+	}
+	for i, m := range matrices {
+		if err := m.add(s, files[i]); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// parseTables reads the first file, with the columns of the others.
+func parseTables(first Text, others []Text, o Options) (*Set, error) {
 	if len(others) == 0 {
 		return Parse(first.File, first.Text, o)
 	}
@@ -65,7 +106,7 @@ func ParseJoined(first Text, others []Text, o Options) (*Set, error) {
 func parseOne(t Text, o Options) (*Set, error) {
 	s, err := Parse(t.File, t.Text, o)
 	if err == nil && !s.table {
-		return nil, &Error{File: t.File, Message: "only tables (CSV) can be matched with each other, and this is another kind of file", Fix: "write all data in one file"}
+		return nil, &Error{File: t.File, Message: "only tables (CSV) can be matched with each other, and this is another kind of file", Fix: "write all data in one file; only a matrix can have another one, W.mtx, or W.csv with the columns row, column and value"}
 	}
 	return s, err
 }

@@ -69,32 +69,24 @@ func (o Options) readError(name string, err error) error {
 }
 
 // Parse reads data in any of the formats: JSON, a table with a header line (separated by commas or
-// tabs), or R's dump format, each optionally compressed by gzip. It recognises the format by the
-// file name or, if the name does not show it, by the text. The error, if any, is an [*Error].
+// tabs), R's dump format, or Matrix Market, each optionally compressed by gzip. It recognises the
+// format by the file name or, if the name does not show it, by the text. The error, if any, is an
+// [*Error].
 func Parse(file, text string, o Options) (*Set, error) {
-	name := file
-	if strings.HasPrefix(text, "\x1f\x8b") {
-		plain, err := unzip(text, o.within())
-		if e := o.tooLong(file, " when they are unpacked", err); e != nil {
-			return nil, e
-		}
-		if err != nil {
-			return nil, &Error{File: file, Message: "the compressed data are damaged: " + err.Error(), Fix: "compress the file again"}
-		}
-		text = plain
-		name = strings.TrimSuffix(name, ".gz")
-	}
-	if source.UTF16(text) {
-		return nil, inUTF16(file)
-	}
-	if f := formatOf(text); f != nil {
-		return nil, &Error{File: file, Message: "this is " + f.name, Fix: f.fix}
-	}
-	if strings.Contains(text[:min(len(text), 4096)], "\x00") {
-		return nil, &Error{File: file, Message: "this is no text, or not in UTF-8", Fix: "give JSON, CSV or an R dump; a table of a spreadsheet is saved as CSV, in UTF-8"}
+	text, name, err := unpacked(file, text, o)
+	if err != nil {
+		return nil, err
 	}
 	if o.howDeclared("") != nil {
 		return parseNONMEM(file, text, o)
+	}
+	if isMarket(text) {
+		m, err := parseMarket(file, text, o)
+		if err != nil {
+			return nil, err
+		}
+		s := &Set{file: file}
+		return s, m.add(s, file)
 	}
 	switch ext := strings.ToLower(path.Ext(name)); {
 	case ext == ".csv" || ext == ".tsv":
@@ -113,6 +105,32 @@ func Parse(file, text string, o Options) (*Set, error) {
 		return ParseTable(file, text, o)
 	}
 	return parseOther(file, text, o)
+}
+
+// unpacked returns the text of a file, which may be compressed, and its name without the ending for
+// that. It refuses texts of formats that are not read.
+func unpacked(file, text string, o Options) (plain, name string, err error) {
+	plain, name = text, file
+	if strings.HasPrefix(text, "\x1f\x8b") {
+		plain, err = unzip(text, o.within())
+		if e := o.tooLong(file, " when they are unpacked", err); e != nil {
+			return "", "", e
+		}
+		if err != nil {
+			return "", "", &Error{File: file, Message: "the compressed data are damaged: " + err.Error(), Fix: "compress the file again"}
+		}
+		name = strings.TrimSuffix(name, ".gz")
+	}
+	if source.UTF16(plain) {
+		return "", "", inUTF16(file)
+	}
+	if f := formatOf(plain); f != nil {
+		return "", "", &Error{File: file, Message: "this is " + f.name, Fix: f.fix}
+	}
+	if strings.Contains(plain[:min(len(plain), 4096)], "\x00") {
+		return "", "", &Error{File: file, Message: "this is no text, or not in UTF-8", Fix: "give JSON, CSV or an R dump; a table of a spreadsheet is saved as CSV, in UTF-8"}
+	}
+	return plain, name, nil
 }
 
 // format is a file format that users give as data by mistake.

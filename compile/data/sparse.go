@@ -35,6 +35,11 @@ func (s *Set) Triplets(name, count, row, column string) *Set {
 		out.values = map[string]Value{}
 	}
 	t, e := s.triplets(name)
+	if missing := s.faults[name]; missing != nil && strings.HasSuffix(missing.Fix, gapFix) {
+		known := *missing
+		known.Fix = "write a number, or leave out the place if the element is 0; a sparse matrix cannot have missing values"
+		e = &known
+	}
 	if e != nil {
 		out.faults = maps.Clone(s.faults)
 		if out.faults == nil {
@@ -56,11 +61,7 @@ func (s *Set) Triplets(name, count, row, column string) *Set {
 		name, from string
 		at         []int64
 	}{{row, t.rows, t.row}, {column, t.columns, t.column}} {
-		v := Value{Shape: []int{len(p.at)}, IsInt: true, Ints: p.at, Reals: make([]float64, len(p.at)), apart: true}
-		for i, x := range p.at {
-			v.Reals[i] = float64(x)
-		}
-		out.values[p.name] = v.written(s, p.from, t.from)
+		out.values[p.name] = integers(p.at).written(s, p.from, t.from)
 	}
 	return &out
 }

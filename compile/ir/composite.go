@@ -113,6 +113,9 @@ func (l *lowerer) declareLeaves(d *ast.VarDecl) []*Var {
 		x.Sizes, x.Constraint = shapes[i].sizes, shapes[i].c
 		x.Ragged = l.ragged(d)
 		x.Sparse = l.sparse(d)
+		if s := x.Sparse; s != nil && s.Row != nil {
+			s.Row.Values, s.Column.Values = x, x
+		}
 	}
 	return out
 }

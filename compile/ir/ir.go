@@ -81,6 +81,7 @@ type Var struct {
 	Ragged     *Ragged     // how the elements are divided into rows that differ in size; else nil
 	Marks      bool        // a local array of zeros; Density has derivatives by it, see package marginal
 	Sparse     *Sparse     // of the values of a sparse matrix; else nil
+	Values     *Var        // of the rows or columns of a sparse matrix in the data: its values; else nil
 
 	// For a leaf of a variable that is declared with a composite type; Whole is nil for other
 	// variables. The Name of a leaf is the member's name, such as t.2.1.

@@ -97,6 +97,9 @@ func (r *reading) about(code diag.Code, element int, format string, args ...any)
 }
 
 func (r *reading) declaredHere() diag.Note {
+	if v := r.v.Values; v != nil {
+		return diag.Note{Span: v.Span, Message: "the sparse matrix `" + v.Name + "` is declared here"}
+	}
 	return diag.Note{Span: r.v.Span, Message: "`" + r.v.Name + "` is declared here: " + r.declared()}
 }
 
