@@ -51,6 +51,9 @@ var sparseCases = []struct {
 			to_vector(mdivide_left_spd(Q, y)) ~ normal(0, 1); to_vector(mdivide_right_spd(y', Q)) ~ normal(0, 1); to_vector(y) ~ normal(0, 1); x ~ normal(0, 1); tau ~ exponential(1); }`, true},
 	{"densities", `parameters { real<lower=0> tau; real<lower=0, upper=1> rho; vector[n] x; } model { sparse_matrix[n, n] Q = tau * (add_diag(G, 1) - rho * G); x ~ multi_normal_prec(b, Q); tau ~ exponential(1); target += 0.5 * log_determinant_spd(G * tau);
 			target += multi_normal_prec_lpdf(x' | rho * b', Q) + multi_normal_prec_lupdf(b | x', Q); }`, true},
+	{"densities of several variates", `transformed data { array[2] row_vector[n] r = {b', 2 * b'}; array[0] vector[n] none; } parameters { real<lower=0> tau; vector[n] x; array[2] vector[n] y; }
+		model { sparse_matrix[n, n] Q = tau * G; y ~ multi_normal_prec(x, Q); y ~ multi_normal_prec(r, G); r ~ multi_normal_prec(x', Q); x ~ multi_normal_prec(y, G); none ~ multi_normal_prec(none, Q);
+			target += multi_normal_prec_lpdf(r | y, Q) + multi_normal_prec_lupdf(x' | r, G); x ~ normal(0, 1); tau ~ exponential(1); }`, true},
 }
 
 // sparseData returns the data of a case, sparse and dense, and in the form that Stan's program
@@ -105,12 +108,20 @@ func sparseData(n int, pattern string) (sparse, dense, stan string) {
 
 // TestSparseConstants checks that statements with ~ drop what those of ordinary matrices drop.
 func TestSparseConstants(t *testing.T) {
-	const program = `data { int n; sparse_matrix[n, n] G; vector[n] b; } parameters { real<lower=0> r; } model { b ~ multi_normal_prec(b, r * G); target += multi_normal_prec_lupdf(b | b, r * G) + multi_normal_prec_lpdf(b | b, r * G); }`
-	sparse, dense, _ := sparseData(3, "010 101 010")
-	got, _ := densityAt(t, boundTo(t, program, sparse, BindOptions{}), []float64{0.5})
-	want, _ := densityAt(t, boundTo(t, strings.ReplaceAll(program, "sparse_matrix", "matrix"), dense, BindOptions{}), []float64{0.5})
-	if math.Abs(got-want) > 1e-10 {
-		t.Errorf("log density %v, with ordinary matrices %v", got, want)
+	for _, statements := range []string{
+		"b ~ multi_normal_prec(b, r * G); target += multi_normal_prec_lupdf(b | b, r * G) + multi_normal_prec_lpdf(b | b, r * G);",
+		"rep_vector(r, n) ~ multi_normal_prec(b, G);",
+		"b ~ multi_normal_prec(rep_vector(r, n), G); target += multi_normal_prec_lpdf(b | rep_vector(r, n), G);",
+		"{b, b} ~ multi_normal_prec(rep_vector(r, n), G); {b', 2 * b'} ~ multi_normal_prec(b, r * G); target += multi_normal_prec_lupdf({b, b} | {b, r * b}, G);",
+		"b ~ multi_normal_prec(b, G); target += r;",
+	} {
+		program := "data { int n; sparse_matrix[n, n] G; vector[n] b; } parameters { real<lower=0> r; } model { " + statements + " }"
+		sparse, dense, _ := sparseData(3, "010 101 010")
+		got, _ := densityAt(t, boundTo(t, program, sparse, BindOptions{}), []float64{0.5})
+		want, _ := densityAt(t, boundTo(t, strings.ReplaceAll(program, "sparse_matrix", "matrix"), dense, BindOptions{}), []float64{0.5})
+		if math.Abs(got-want) > 1e-10 {
+			t.Errorf("%s: log density %v, with ordinary matrices %v", statements, got, want)
+		}
 	}
 }
 

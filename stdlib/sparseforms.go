@@ -22,6 +22,14 @@ func sparseForms() map[string][]types.Overload {
 			out[name] = append(out[name], types.SparseForm{Overload: f, Doc: doc})
 		}
 	}
+	vectors := []string{"v", "w", "1v", "1w"}
+	for _, y := range vectors {
+		for _, mu := range vectors {
+			f := shortForm(y + " " + mu + " s => r")
+			f.Name = "multi_normal_prec_lpdf"
+			out[f.Name] = append(out[f.Name], types.SparseForm{Overload: f, Doc: "The log density of a multivariate normal distribution with a sparse precision matrix."})
+		}
+	}
 	return out
 }
 
@@ -58,10 +66,6 @@ s m => m: mdivide_left_spd | S⁻¹ B for a symmetric positive definite S, by a 
 w s => w: mdivide_right_spd | v S⁻¹ for a symmetric positive definite S, by a sparse Cholesky factor.
 m s => m: mdivide_right_spd | B S⁻¹ for a symmetric positive definite S, by a sparse Cholesky factor.
 s => r: log_determinant_spd | log det S of a symmetric positive definite S, by a sparse Cholesky factor.
-v v s => r: multi_normal_prec_lpdf | The log density of a multivariate normal distribution with a sparse precision matrix.
-v w s => r: multi_normal_prec_lpdf | The log density of a multivariate normal distribution with a sparse precision matrix.
-w v s => r: multi_normal_prec_lpdf | The log density of a multivariate normal distribution with a sparse precision matrix.
-w w s => r: multi_normal_prec_lpdf | The log density of a multivariate normal distribution with a sparse precision matrix.
 s => v: csr_extract_w | The values of a sparse matrix, row by row.
 s => 1i: csr_extract_v | The columns of the values of a sparse matrix, row by row.
 s => 1i: csr_extract_u | The position of each row's first value of a sparse matrix, and their number plus 1.

@@ -10,7 +10,9 @@ import (
 )
 
 // text has the functions that a rewritten program calls, each after those that it calls itself. w
-// are values, p and q patterns.
+// are values, p and q patterns. The density of normal distributions has its terms without variates
+// from the library's density of as many zeros, whose standard deviation has the same determinant:
+// statements with ~ then drop the terms that Stan's drop.
 const text = `functions {
   array[] int sparse_starts(array[] int p) {
     return p[3:(p[1] + 3)];
@@ -379,11 +381,34 @@ const text = `functions {
     }
     return csr_log_determinant_spd(p[1], w, sparse_columns(p), sparse_starts(p));
   }
+  real sparse_scale(vector w, array[] int p, array[] int own, array[] int mirror) {
+    return exp(-sparse_log_determinant(w, p, own, mirror) / (2.0 * max(p[1], 1)));
+  }
   real sparse_multi_normal_prec_lpdf(vector y, vector mu, vector w, array[] int p, array[] int own, array[] int mirror) {
     if (num_elements(y) != p[1] || num_elements(mu) != p[1]) {
       reject("multi_normal_prec: the variate has size ", num_elements(y), ", the location ", num_elements(mu), " and the precision ", p[1], " rows");
     }
-    return 0.5 * (sparse_log_determinant(w, p, own, mirror) - sparse_quad_form_vector(w, p, y - mu)) + std_normal_lupdf(rep_vector(0, p[1]) | );
+    return normal_lupdf(rep_vector(0, p[1]) | 0, sparse_scale(w, p, own, mirror)) - 0.5 * sparse_quad_form_vector(w, p, y - mu);
+  }
+  real sparse_multi_normal_precs_lpdf(array[] vector y, array[] vector mu, vector w, array[] int p, array[] int own, array[] int mirror) {
+    matrix[p[1], size(y)] d;
+    if (size(y) != size(mu)) {
+      reject("multi_normal_prec: there are ", size(y), " variates, but ", size(mu), " locations");
+    }
+    for (n in 1:size(y)) {
+      if (num_elements(y[n]) != p[1] || num_elements(mu[n]) != p[1]) {
+        reject("multi_normal_prec: variate ", n, " has size ", num_elements(y[n]), ", its location ", num_elements(mu[n]), " and the precision ", p[1], " rows");
+      }
+      d[, n] = y[n] - mu[n];
+    }
+    return normal_lupdf(rep_vector(0, size(y) * p[1]) | 0, sparse_scale(w, p, own, mirror)) - 0.5 * sparse_trace_quad_form_matrix(w, p, d);
+  }
+  array[] vector sparse_vectors(array[] row_vector x) {
+    array[size(x)] vector[size(x) > 0 ? num_elements(x[1]) : 0] out;
+    for (n in 1:size(x)) {
+      out[n] = x[n]';
+    }
+    return out;
   }
   int sparse_size(vector w, array[] int p) {
     return p[1] * p[2];

@@ -2,6 +2,7 @@ package sparse
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
@@ -229,11 +230,11 @@ func (r *rewriter) call(e *ast.CallExpr) ast.Node {
 		args = append(args, r.mirrored(p)...)
 	}
 	if _, suffix := check.SplitSuffix(name); suffix != "" {
-		args = append([]ast.Expr{columnOf(r.expr(e.Args[0])), columnOf(r.expr(e.Args[1]))}, args...)
+		helper, y, mu := r.normal(f, e.Args[0], e.Args[1])
 		c := *e
-		c.Base, c.Args, c.Func.Name = written(e), args, r.helper(name)
+		c.Base, c.Args, c.Func.Name = written(e), append([]ast.Expr{y, mu}, args...), helper
 		if check.Unnormalised(e.Func.Name) {
-			c.Func.Name = "sparse_" + e.Func.Name
+			c.Func.Name = strings.TrimSuffix(helper, suffix) + "_lupdf"
 		}
 		return &c
 	}
@@ -243,6 +244,33 @@ func (r *rewriter) call(e *ast.CallExpr) ast.Node {
 		}
 	}
 	return r.called(written(e), name, args...)
+}
+
+// normal returns the function for the density of a normal distribution, or of several, and its
+// variates and locations.
+func (r *rewriter) normal(f *check.Call, y, mu ast.Expr) (helper string, variates, locations ast.Expr) {
+	array := func(e ast.Expr) bool { return r.info.Types[e].Type.Dims > 0 }
+	if !array(y) && !array(mu) {
+		return r.helper("sparse_" + f.Name), columnOf(r.expr(y)), columnOf(r.expr(mu))
+	}
+	vectors := func(e ast.Expr) ast.Expr {
+		if r.info.Types[e].Type.Kind == types.RowVector {
+			return r.called(written(e), "sparse_vectors", r.expr(e))
+		}
+		return r.expr(e)
+	}
+	repeated := func(e, other ast.Expr) ast.Expr {
+		return call("rep_array", columnOf(r.expr(e)), call("size", ast.Fresh(r.expr(other))))
+	}
+	switch {
+	case !array(y):
+		variates, locations = repeated(y, mu), vectors(mu)
+	case !array(mu):
+		variates, locations = vectors(y), repeated(mu, y)
+	default:
+		variates, locations = vectors(y), vectors(mu)
+	}
+	return r.helper("sparse_multi_normal_precs_lpdf"), variates, locations
 }
 
 // checked are the functions that check that a matrix is symmetric.

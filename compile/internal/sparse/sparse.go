@@ -356,12 +356,15 @@ func (r *rewriter) tilde(s *ast.Tilde) ast.Node {
 	}
 	c := *s
 	c.Base = written(s)
-	args := r.arguments(append([]ast.Expr{s.Variate}, s.Args...))
-	if f.Func == nil {
-		c.Dist.Name, _ = check.SplitSuffix(r.helper("sparse_" + f.Name))
-		args = append([]ast.Expr{columnOf(args[0]), columnOf(args[1]), args[2], args[3]}, r.mirrored(args[3])...)
+	if f.Func != nil {
+		args := r.arguments(append([]ast.Expr{s.Variate}, s.Args...))
+		c.Variate, c.Args = args[0], args[1:]
+		return &c
 	}
-	c.Variate, c.Args = args[0], args[1:]
+	helper, y, mu := r.normal(f, s.Variate, s.Args[0])
+	c.Dist.Name, _ = check.SplitSuffix(helper)
+	w, p := r.parts(s.Args[1])
+	c.Variate, c.Args = y, append([]ast.Expr{mu, w, p}, r.mirrored(p)...)
 	return &c
 }
 
