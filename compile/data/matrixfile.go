@@ -218,8 +218,8 @@ func headerOf(text string) []string {
 	return append([]string{}, strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(",;\t\"' \r", r) })...)
 }
 
-// matrixOf returns the matrix that a file has; nil if it has other data. A table can be one if it is
-// given after other data, whose first line has the names before. If these have its columns, the
+// matrixOf returns the matrix that a file has; nil if it has other data. A table can be one if it
+// is given after other data, whose first line has the names before. If these have its columns, the
 // tables are to be matched.
 func matrixOf(t Text, before []string, o Options) (*matrixFile, error) {
 	plain, _, err := unpacked(t.File, t.Text, o)
