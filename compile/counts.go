@@ -3,8 +3,8 @@ package compile
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -142,9 +142,30 @@ func tooDeep(err, why error) error {
 	var listed *Error
 	if errors.As(why, &listed) && len(listed.List) > 0 {
 		d := listed.List[0]
-		out.Err = fmt.Errorf("%s: %s", d.Summary, d.Fix)
+		text := d.Summary
+		if r != nil {
+			if _, ratio, ok := strings.Cut(r.Err.Error(), marginal.RatioOf); ok {
+				text += ": the ratio of its last terms is " + ratio
+			}
+		}
+		out.Err = exceeded{errors.New(text), d.Fix}
 	}
 	return out
+}
+
+// exceeded is the rejection of a point for which a sum over a count has too many terms.
+type exceeded struct {
+	error
+	fix string
+}
+
+// Remedy returns what helps against the rejection of points, if that is known; otherwise "".
+func Remedy(err error) string {
+	var e exceeded
+	if errors.As(err, &e) {
+		return e.fix
+	}
+	return ""
 }
 
 // deeper returns a comparer of the model that evaluates the log density at x or, with outputs, the

@@ -104,7 +104,7 @@ func (f *Fit) counted() (out []diagnose.Finding) {
 			Summary: fmt.Sprintf("%s has no upper bound and was summed %s: by the last terms at every point, less than 1e-12 of the mass is beyond.", c.Name, to),
 			Brief:   fmt.Sprintf("%s was summed %s", c.Name, to),
 			First:   "less than 1e-12 of the mass is beyond, by the last terms at every point",
-			Advice:  "This was checked at every point where the density was evaluated. It assumes that the probabilities go on falling beyond the last value. A second peak far beyond it, or gaps of more than eight values, would not be seen.",
+			Advice:  "This was checked at every point where the density was evaluated. Only statements are allowed for which the probabilities go on falling beyond the last value.",
 		}
 		if c.Refused > 0 {
 			finding.Summary += fmt.Sprintf(" %d points that need too many values were rejected.", c.Refused)

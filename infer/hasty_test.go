@@ -47,7 +47,11 @@ func TestStartsAvoidSlowPoints(t *testing.T) {
 		{"given", 3, At{Positions: [][]float64{{1}}}, 1},
 	} {
 		s := &slowly{limit: c.limit}
-		x, attempts, err := FindStart(c.init, 0, NewMeter(s), rand.New(rand.NewPCG(1, 2)))
+		m := NewMeter(s)
+		x, attempts, err := FindStart(c.init, 0, m, rand.New(rand.NewPCG(1, 2)))
+		if m.rejected != 0 {
+			t.Errorf("%s: %d points count as rejected", c.name, m.rejected)
+		}
 		if err != nil || (x[0] < c.limit) != (c.waited > 0) || s.waited != c.waited || s.hasty || attempts < 1 {
 			t.Errorf("%s: start %v after %d attempts, %d slow evaluations, %v", c.name, x, attempts, s.waited, err)
 		}

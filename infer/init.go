@@ -138,18 +138,26 @@ const nearer = 0.93
 func FindStart(init Init, chain int, m *Meter, rng *rand.Rand) (x []float64, attempts int, err error) {
 	h, ok := m.target.(Hasty)
 	if !ok {
-		return findStart(init, chain, m, rng)
+		return findStart(init, chain, m, rng, nil)
 	}
+	postponed := false
 	h.SetHasty(true)
-	x, attempts, err = findStart(init, chain, m, rng)
-	if none := (*InitError)(nil); !h.SetHasty(false) || !errors.As(err, &none) {
+	x, attempts, err = findStart(init, chain, m, rng, func() bool {
+		now := h.SetHasty(true)
+		postponed = postponed || now
+		return now
+	})
+	h.SetHasty(false)
+	if none := (*InitError)(nil); !postponed || !errors.As(err, &none) {
 		return x, attempts, err
 	}
-	x, again, err := findStart(init, chain, m, rng)
+	x, again, err := findStart(init, chain, m, rng, nil)
 	return x, attempts + again, err
 }
 
-func findStart(init Init, chain int, m *Meter, rng *rand.Rand) (x []float64, attempts int, err error) {
+// findStart is FindStart. If hasty is not nil, it reports whether the last point was only rejected
+// for the time that it takes. The model has not rejected such a point.
+func findStart(init Init, chain int, m *Meter, rng *rand.Rand, hasty func() bool) (x []float64, attempts int, err error) {
 	x = make([]float64, m.Dim())
 	grad := make([]float64, m.Dim())
 	var last []float64
@@ -182,7 +190,7 @@ func findStart(init Init, chain int, m *Meter, rng *rand.Rand) (x []float64, att
 			}
 			why = fmt.Errorf("the gradient is not finite: its element %d is %v", i+1, grad[i])
 		}
-		if why != errZero {
+		if (hasty == nil || !hasty()) && why != errZero {
 			m.Reject(why)
 		}
 		reason = why

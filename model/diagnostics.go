@@ -44,6 +44,9 @@ func Diagnostics(err error) diag.List {
 		d.Summary = fmt.Sprintf("no starting point found in %d attempts; at the last one: %s", start.Attempts, d.Summary)
 		d.Fix = "check that the data and the bounds of the parameters fit this statement;\n" +
 			"otherwise give initial values, or a smaller radius for random ones"
+		if fix := compile.Remedy(err); fix != "" {
+			d.Fix = fix
+		}
 		if strings.Contains(d.Summary, "must be not nan") {
 			d.Fix = "look for NaN in the data: leave missing values out, or declare them as parameters"
 		}

@@ -3,13 +3,16 @@ package marginal
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang"
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
 )
 
 // A count, such as int<lower=0> N, has no upper bound. Its sum is cut: it goes up to a last value.
@@ -45,6 +48,9 @@ type Cut struct {
 	Open  []bool // of each element: its marks are checked
 	Marks string // the array of the model block whose derivatives are the probabilities; "": none
 }
+
+// RatioOf comes before the ratio of the last two terms in the message of a rejected point.
+const RatioOf = ", and the ratio of the last terms is "
 
 // behind completes the message of a rejected point.
 const behind = " is the last value of the sum over "
@@ -85,7 +91,7 @@ const maxLevel = 40
 
 // beyond is the message about a parameter. The ratio of the last two terms follows it.
 func beyond(name string, last int64) string {
-	return fmt.Sprint(last) + behind + name + "; more than 1e-12 of the mass is beyond it, and the ratio of the last terms is "
+	return fmt.Sprint(last) + behind + name + "; more than 1e-12 of the mass is beyond it" + RatioOf
 }
 
 // Wrong returns "" if the cut leaves out no more than [MaxLeft] at a point, and otherwise the
@@ -109,45 +115,38 @@ func (c *Cut) Wrong(probabilities []float64) string {
 	return beyond(c.Name, c.Last) + strconv.FormatFloat(ratio, 'g', 6, 64)
 }
 
-// tail bounds the sum of the terms that follow p, relative to 1. The ratio of each term to the one
-// before decreases, or rises by less and less: then it is below the ratio of the last two terms
-// plus the whole of what it has changed per value. For the Poisson distribution the first holds,
-// for the negative binomial distribution the second if it is overdispersed more than a geometric
-// one. The result is NaN or infinite if the terms do not fall.
+// tail bounds the sum of the terms that follow p, relative to 1; see the function mass_beyond of
+// written programs. Terms that are 0 by rounding are negligible if the ratio of those before says
+// so.
 func tail(p []float64) float64 {
 	n := len(p)
-	if slices.ContainsFunc(p[n-3:], func(x float64) bool { return x == 0 }) {
-		return blockTail(p)
+	for n > 0 && p[n-1] == 0 {
+		n--
+	}
+	switch {
+	case n == len(p):
+	case n < 2 || !(p[n-1]/p[n-2]*p[n-1] < smallest):
+		return math.Inf(1)
+	default:
+		return 0
+	}
+	if n < 3 || p[n-2] == 0 || p[n-3] == 0 {
+		return math.Inf(1)
 	}
 	r, before := math.Log(p[n-1]/p[n-2]), math.Log(p[n-2]/p[n-3])
-	r = math.Exp(max(r, r+float64(n)*(r-before)))
-	if !(r < 1) {
-		return math.Inf(1)
+	out, m := math.Inf(1), float64(n)
+	if rate := max(r, r+m*(r-before)); rate < 0 {
+		out = 1 / math.Expm1(-rate)
 	}
-	return p[n-1] * r / (1 - r)
+	s, was := r/math.Log1p(-1/m), before/math.Log1p(-1/(m-1))
+	if slope := min(s, s+m*(s-was)); slope > 1 {
+		out = min(out, m/(slope-1))
+	}
+	return p[n-1] * out
 }
 
-// blockTail is tail where some of the last terms are 0. It compares the sums of the last two
-// quarters.
-func blockTail(p []float64) float64 {
-	w := len(p) / 4
-	sum := func(x []float64) (s float64) {
-		for _, v := range x {
-			s += v
-		}
-		return s
-	}
-	last, before, all := sum(p[len(p)-w:]), sum(p[len(p)-2*w:len(p)-w]), sum(p)
-	switch {
-	case !(all > 0):
-		return math.Inf(1)
-	case last == 0:
-		return 0
-	case !(last < before):
-		return math.Inf(1)
-	}
-	return last * last / (before - last)
-}
+// smallest is below the numbers that products of probabilities keep.
+const smallest = 1e-300
 
 // open reports whether the sum over an element is cut.
 func (p *program) open(e int) bool { return p.elements[e].cut }
@@ -173,7 +172,8 @@ func (p *program) lengthen(patterns []*pattern) error {
 	for e := range p.elements {
 		el := &p.elements[e]
 		if el.cut {
-			values := float64(fewestValues+2*firsts[el.of]) * math.Ldexp(1, p.o.Level)
+			t := p.turns[el.of]
+			values := float64(fewestValues+2*firsts[el.of]+3*(t.period-1)+max(t.last-el.of.least, 0)) * math.Ldexp(1, p.o.Level)
 			el.hi = el.of.least + int64(min(values, 1<<40)) - 1
 			if values > maxTable {
 				return p.tooLong(el.of, values)
@@ -185,7 +185,7 @@ func (p *program) lengthen(patterns []*pattern) error {
 
 // tooLong is the error about a count with too many values.
 func (p *program) tooLong(u *unknown, terms float64) error {
-	return p.errorf(diag.DiscreteWidth, u.decl.Name.Span(), "the sum over `%s` needs more than %.3g terms, for values up to %d", "", tooLong, u.name, terms, p.last(u))
+	return p.errorf(diag.DiscreteWidth, u.decl.Name.Span(), "the sum over `%s` needs more than %.3g terms, for values up to %d, or does not converge", "", tooLong, u.name, terms, p.last(u))
 }
 
 // firstPossible returns the first value of an element at which a factor is not 0, if it is 0 at all
@@ -298,7 +298,7 @@ func (p *program) unbounded(steps []*step) error {
 }
 
 // tooLong says what helps where a count has too many values.
-const tooLong = "give it an upper bound, or the parameters of its distribution priors that keep it small; a Poisson or binomial count can often be summed out by hand, as Poisson(lambda p) for a thinned one"
+const tooLong = "if no statement keeps it small, give it a distribution, as in N ~ poisson(lambda), or an upper bound; otherwise give the parameters of its distribution priors that keep it small, or sum it out by hand, as Poisson(lambda p) for a thinned Poisson count"
 
 // cuts describes the sums over counts.
 func (w *writer) cuts() (out []Cut) {
@@ -409,8 +409,8 @@ func (p *program) last(u *unknown) (last int64) {
 }
 
 // leaves returns statements that store what the cut of a step leaves out, if no count is given. lp
-// are its terms, and sum is the log of their sum.
-func (w *writer) leaves(g *group, c counter, q clique, lp string, sum ast.Expr) []ast.Stmt {
+// are its terms, and sum is the variable with the log of their sum.
+func (w *writer) leaves(g *group, c counter, lp, sum string) []ast.Stmt {
 	one, ok := w.bare[g.unknowns[0]]
 	open := column(g, func(r *row) int64 {
 		if w.p.open(r.clique[0]) && w.lone(r.clique[1:]) {
@@ -422,33 +422,110 @@ func (w *writer) leaves(g *group, c counter, q clique, lp string, sum ast.Expr) 
 		return nil
 	}
 	element := w.of(c, column(g, func(r *row) int64 { return int64(r.clique[0]-g.unknowns[0].first) + 1 }))
-	t := w.lastTerms(q, lp)
-	falls := &ast.Paren{Base: w.base(), X: &ast.Cond{Base: w.base(), Cond: w.op("<", w.name(t.rate), w.int(0)),
-		Then: w.op("/", w.call("exp", w.op("+", w.op("-", t.at(0), clone(sum, nil)), w.name(t.rate))), &ast.Paren{Base: w.base(), X: w.op("-", w.int(1), w.call("exp", w.name(t.rate)))}),
-		Else: w.call("positive_infinity")}}
-	// Terms of large values may be 0, exactly or by rounding. If data bound an element, prune has
-	// seen it.
-	greatest := t.at(0)
-	for back := range int64(7) { // more is not worth its time: gaps between possible values are rare
-		greatest = w.call("fmax", greatest, t.at(back+1))
-	}
-	never := w.op("&&", w.op("==", greatest, w.never()), w.op(">", clone(sum, nil), w.never()))
-	// A last term of 0 after others that are not, as where all values are even, says nothing about
-	// those that follow.
-	gap := w.op("==", t.at(0), w.never())
-	value := ast.Expr(&ast.Cond{Base: w.base(), Cond: never, Then: w.int(0),
-		Else: &ast.Paren{Base: w.base(), X: &ast.Cond{Base: w.base(), Cond: gap, Then: w.call("positive_infinity"), Else: falls}}})
+	value, growth := w.beyond(g, lp, w.name(sum)), w.growth(g, lp)
 	if slices.Min(open) == 0 {
-		value = w.op("*", w.of(c, open), &ast.Paren{Base: w.base(), X: value})
+		value = w.op("*", w.of(c, open), value)
 	}
 	left, ratio := w.at(w.name(one.left), element), w.at(w.name(one.ratio), clone(element, nil))
-	growth := w.call("exp", w.name(t.ratio))
-	if len(g.unknowns) > 1 {
-		impossible := w.op("==", clone(sum, nil), w.never())
-		value = w.call("fmax", clone(left, nil), &ast.Cond{Base: w.base(), Cond: impossible, Then: w.int(0), Else: &ast.Paren{Base: w.base(), X: value}})
+	if len(g.unknowns) > 1 { // the largest for all values of the others, of which some are impossible
+		impossible := w.op("==", w.name(sum), w.never())
+		value = w.call("fmax", clone(left, nil), &ast.Cond{Base: w.base(), Cond: impossible, Then: w.int(0), Else: value})
 		growth = w.call("fmax", clone(ratio, nil), growth)
 	}
-	return append(t.declared, w.assign(left, "=", value), w.assign(ratio, "=", growth))
+	return []ast.Stmt{w.assign(left, "=", value), w.assign(ratio, "=", growth)}
+}
+
+// massBeyond are the functions that bound the mass beyond the last term of a sum, relative to the
+// sum. The ratio of each term to the one before decreases, or rises by less and less. Then later
+// terms fall faster than a geometric series whose log ratio is that of the last two terms, or that
+// plus the whole of what it has changed per value. They also fall faster than the power of n with
+// the last slope of their logs by log(n), or with that minus the whole of what it has changed per
+// value. The first bound is close for Poisson and negative binomial distributions, the second for
+// power laws.
+//
+// The terms of the second function are alike for numbers with the same remainder.
+const massBeyond = `functions {
+  real mass_beyond(vector lp, real total) {
+    int n = size(lp);
+    real ratio = lp[n] - lp[n - 1];
+    real before = lp[n - 1] - lp[n - 2];
+    real rate = fmax(ratio, ratio + n * (ratio - before));
+    real slope = ratio / log1m(1.0 / n);
+    real falls = fmin(slope, slope + n * (slope - before / log1m(1.0 / (n - 1))));
+    real series = rate < 0 ? inv(expm1(-rate)) : positive_infinity();
+    real power = falls > 1 ? n / (falls - 1) : positive_infinity();
+    return total == negative_infinity() ? positive_infinity()
+      : lp[n] == negative_infinity() ? 0 : exp(lp[n] - total) * fmin(series, power);
+  }
+  real mass_beyond_by(vector lp, real total, int period) {
+    real mass = 0;
+    int values = size(lp) %/% period;
+    for (k in 1:period) {
+      int start = size(lp) - values * period + k;
+      vector[values] alike;
+      for (i in 1:values) {
+        alike[i] = lp[start + (i - 1) * period];
+      }
+      mass += mass_beyond(alike, total);
+    }
+    return mass;
+  }
+}
+`
+
+// beyond returns the mass that a sum leaves out.
+func (w *writer) beyond(g *group, lp string, sum ast.Expr) ast.Expr {
+	if w.called == nil {
+		w.called = map[string]string{}
+	}
+	use := func(name string) string {
+		if w.called[name] == "" {
+			w.called[name] = w.p.names.fresh(name)
+		}
+		return w.called[name]
+	}
+	use("mass_beyond")
+	if period := w.p.turns[g.unknowns[0]].period; period > 1 {
+		return w.call(use("mass_beyond_by"), w.name(lp), sum, w.int(period))
+	}
+	return w.call(use("mass_beyond"), w.name(lp), sum)
+}
+
+// growth returns the ratio of the last terms of a sum.
+func (w *writer) growth(g *group, lp string) ast.Expr {
+	n := w.call("size", w.name(lp))
+	period := max(w.p.turns[g.unknowns[0]].period, 1)
+	change := w.op("-", w.at(w.name(lp), n), w.at(w.name(lp), w.op("-", clone(n, nil), w.int(period))))
+	if period > 1 {
+		change = w.op("/", &ast.Paren{Base: w.base(), X: change}, w.int(period))
+	}
+	return w.call("exp", change)
+}
+
+// helpers returns the functions that the program calls.
+func (w *writer) helpers() (out []ast.Stmt) {
+	if len(w.called) == 0 {
+		return nil
+	}
+	tree, _ := lang.Parse(source.NewFile("sums over counts", massBeyond))
+	for _, s := range tree.Block(ast.Functions).Stmts {
+		if w.called[s.(*ast.FunctionDecl).Name.Name] == "" {
+			continue
+		}
+		out = append(out, clone(s, func(n ast.Node) ast.Node {
+			switch n := n.(type) {
+			case *ast.FunctionDecl:
+				n.Name.Name = w.called[n.Name.Name]
+			case *ast.CallExpr:
+				if name := w.called[n.Func.Name]; name != "" {
+					n.Func.Name = name
+				}
+			}
+			reflect.ValueOf(n).Elem().FieldByName("Base").SetZero()
+			return n
+		}))
+	}
+	return out
 }
 
 // opens returns for each row whether its sum is cut.
@@ -459,26 +536,6 @@ func (w *writer) opens(g *group) []int64 {
 		}
 		return 0
 	})
-}
-
-// lastTerms are the last terms of a sum.
-type lastTerms struct {
-	at          func(back int64) ast.Expr
-	ratio, rate string     // the log of the ratio of the last two; that of the bound of later ratios
-	declared    []ast.Stmt // their declarations
-}
-
-// lastTerms declares variables about the last terms lp of a step.
-func (w *writer) lastTerms(q clique, lp string) (t lastTerms) {
-	n := w.from1(q.hi[0], q.lo[0])
-	t.ratio, t.rate = w.p.names.fresh("last"), w.p.names.fresh("rate")
-	t.at = func(back int64) ast.Expr { return w.at(w.name(lp), w.plus(clone(n, nil), -back)) }
-	change := &ast.Paren{Base: w.base(), X: w.op("-", w.name(t.ratio), &ast.Paren{Base: w.base(), X: w.op("-", t.at(1), t.at(2))})}
-	t.declared = []ast.Stmt{
-		w.declare(nil, "real", nil, t.ratio, w.op("-", t.at(0), t.at(1))),
-		w.declare(nil, "real", nil, t.rate, w.call("fmax", w.name(t.ratio), w.op("+", w.name(t.ratio), w.op("*", w.grouped(clone(n, nil)), change)))),
-	}
-	return t
 }
 
 // mark returns the marks of a step's element: that of a value, or those of all values; nil if it
@@ -500,22 +557,23 @@ func (w *writer) mark(g *group, c counter, q clique, all bool) ast.Expr {
 
 // checked returns statements that reject a point where the terms lp of a step, which has no
 // gradient, do not fall fast enough.
-func (w *writer) checked(g *group, c counter, q clique, lp string) []ast.Stmt {
+func (w *writer) checked(g *group, c counter, lp string) []ast.Stmt {
 	open := w.opens(g)
 	if slices.Max(open) == 0 {
 		return nil
 	}
-	t := w.lastTerms(q, lp)
-	cond := w.op(">", t.at(0), w.never())
+	size := w.call("size", w.name(lp))
+	cond := w.op(">", w.at(w.name(lp), size), w.never())
+	if w.p.turns[g.unknowns[0]].period > 1 {
+		cond = w.op(">", w.call("max", w.name(lp)), w.never())
+	}
 	if slices.Min(open) == 0 {
 		cond = w.op("&&", w.op("==", w.of(c, open), w.int(1)), cond)
 	}
-	below := w.op("<", w.call("exp", w.op("+", w.op("-", t.at(0), w.call("log_sum_exp", w.name(lp))), w.name(t.rate))),
-		w.op("*", w.maxLeft(), &ast.Paren{Base: w.base(), X: w.op("-", w.int(1), w.call("exp", w.name(t.rate)))}))
 	u := g.unknowns[0]
-	return []ast.Stmt{&ast.If{Base: w.base(), Cond: cond, Then: w.block(append(t.declared,
-		&ast.If{Base: w.base(), Cond: w.not(below), Then: w.block(
-			&ast.Reject{Base: w.base(), Args: []ast.Expr{&ast.StringLit{Base: w.base(), Value: beyond(u.name, w.p.last(u))}, w.call("exp", w.name(t.ratio))}})})...)}}
+	few := w.not(w.op("<=", w.beyond(g, lp, w.call("log_sum_exp", w.name(lp))), w.maxLeft()))
+	return []ast.Stmt{&ast.If{Base: w.base(), Cond: w.op("&&", cond, few), Then: w.block(
+		&ast.Reject{Base: w.base(), Args: []ast.Expr{&ast.StringLit{Base: w.base(), Value: beyond(u.name, w.p.last(u))}, w.growth(g, lp)}})}}
 }
 
 // Unmarked returns a written program without marks, to be read.

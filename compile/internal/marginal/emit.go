@@ -20,6 +20,8 @@ type writer struct {
 
 	marks map[*unknown]string // the marks of counts, while the density is written; see Cut
 	bare  map[*unknown]bare
+
+	called map[string]string // functions of massBeyond, by their names there
 }
 
 // counter is a loop variable that numbers rows, or factors of a list.
@@ -460,6 +462,9 @@ func (w *writer) density(target bool, by elimination) ([]ast.Stmt, messages) {
 			around := around(rank)
 			over := w.over(g, q, around)
 			if rank == 0 && len(g.kinds) == 0 { // no statement reads it
+				if w.p.indicators[g.unknowns[0].name] {
+					return nil
+				}
 				return []ast.Stmt{w.target(w.call("log", w.from1(q.hi[0], q.lo[0])))}
 			}
 			if g.certain(w.p) {
@@ -475,7 +480,7 @@ func (w *writer) density(target bool, by elimination) ([]ast.Stmt, messages) {
 					return append(body, w.target(sum))
 				}
 				all := w.p.names.fresh("all")
-				left := w.leaves(g, c, q, lp, w.name(all))
+				left := w.leaves(g, c, lp, all)
 				return slices.Concat(body, []ast.Stmt{w.declare(nil, "real", nil, all, sum), w.target(w.name(all))}, left)
 			}
 			to := w.message(m, q, around, c, column(g, func(r *row) int64 { return r.number }))
@@ -484,7 +489,7 @@ func (w *writer) density(target bool, by elimination) ([]ast.Stmt, messages) {
 				e.Indices[len(e.Indices)-1] = w.single(w.name(over.name))
 			}
 			all := w.p.names.fresh("all")
-			if left := w.leaves(g, c, q, lp, w.name(all)); target && left != nil {
+			if left := w.leaves(g, c, lp, all); target && left != nil {
 				return over.loop(slices.Concat(body, []ast.Stmt{w.declare(nil, "real", nil, all, sum), w.assign(to, "=", w.name(all))}, left))
 			}
 			return over.loop(append(body, w.assign(to, "=", sum)))
@@ -583,7 +588,7 @@ func (w *writer) draws(by elimination) []ast.Stmt {
 			lp := w.p.names.fresh("lp")
 			body := w.terms(g, c, q, m, lp)
 			if w.p.o.Purpose != Probabilities {
-				body = append(body, w.checked(g, c, q, lp)...)
+				body = append(body, w.checked(g, c, lp)...)
 			}
 			draw := by.value(w.builder, lp)
 			var value ast.Expr

@@ -238,10 +238,10 @@ func (w *writer) belief(g *group, c counter, m, beyond messages) []ast.Stmt {
 		axes[k] = (k + 1) % (rank + 1) // the element's own values innermost
 	}
 	out = append(out, loops(axes, body)...)
-	out = append(out, w.checked(g, c, q, lp)...)
+	out = append(out, w.checked(g, c, lp)...)
 	for _, p := range parts {
 		if name := without[p]; name != "" {
-			out = append(out, w.checked(g, c, q, name)...)
+			out = append(out, w.checked(g, c, name)...)
 		}
 	}
 	if probable {

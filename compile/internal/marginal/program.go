@@ -88,6 +88,9 @@ type program struct {
 	found    diag.List
 	copies   map[ast.Node]*check.Var // what copied loops of the tree declare
 
+	indicators map[string]bool    // indicators of components, see mixed
+	turns      map[*unknown]turns // of counts
+
 	decisions int // comparisons that selectors have evaluated
 
 	defined map[*check.Var][]ast.Expr // see definitions

@@ -72,7 +72,7 @@ func (p *program) prune(patterns []*pattern) {
 		}
 		if el.cut {
 			// Data bound it. A few impossible values at the end may be a gap between others.
-			if len(no)-1-hi >= max(fewestValues/2, len(no)/4) {
+			if len(no)-1-hi >= max(fewestValues/2, len(no)/4, int(p.turns[el.of].period)) {
 				el.cut = false
 			} else {
 				hi = len(no) - 1

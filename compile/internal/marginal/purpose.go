@@ -245,7 +245,7 @@ func (p *program) probabilities() (out []ast.Stmt) {
 	for d := range Declared(p.tree, p.info) {
 		b := builder{d.Span()}
 		u := p.byVar[p.info.Defs[d]]
-		if p.info.Defs[d].Missing && (u == nil || len(u.holes.cells) == 0) {
+		if p.indicators[d.Name.Name] || p.info.Defs[d].Missing && (u == nil || len(u.holes.cells) == 0) {
 			continue
 		}
 		var lo, hi ast.Expr
@@ -320,6 +320,9 @@ func (p *program) extreme(b builder, bound ast.Expr, f string) ast.Expr {
 // assignProbabilities returns statements that store the probabilities of the values of an element.
 func (w *writer) assignProbabilities(g *group, c counter, q clique, lp string) []ast.Stmt {
 	u := g.unknowns[0]
+	if w.p.indicators[u.name] {
+		return nil
+	}
 	shift := column(g, func(r *row) int64 { return w.p.elements[r.clique[0]].lo - u.least })
 	to := w.at(w.name(u.name+probabilitySuffix), w.indices(g, c, 0)...)
 	all := w.at(clone(to, nil))

@@ -23,6 +23,8 @@ type Split struct {
 	names *names
 	taint map[*check.Var]bool
 	o     Options
+
+	indicators map[string]bool // indicators of components, see mixed
 }
 
 // Purpose says what the program without discrete parameters computes.
@@ -64,6 +66,7 @@ func Prepare(f *ast.File, info *check.Info, u check.Universe, o Options) (*Split
 		func() *ast.File { return s.pushed(tree) },
 		func() *ast.File { return s.file(tree) },
 		func() *ast.File { return inlined(tree, s) },
+		func() *ast.File { return s.mixed(tree) },
 		func() *ast.File { return joined(tree, again).(*ast.File) },
 	} {
 		next := step()
@@ -82,7 +85,7 @@ func Prepare(f *ast.File, info *check.Info, u check.Universe, o Options) (*Split
 	if p.jacobians(); len(p.found) > 0 {
 		return nil, &Error{p.found}
 	}
-	out := &Split{tree: tree, info: again, names: s.names, taint: s.taint, o: o}
+	out := &Split{tree: tree, info: again, names: s.names, taint: s.taint, o: o, indicators: s.indicators}
 	out.ir, out.nodes = ir.LowerNodes(tree, again, u)
 	return out, nil
 }
@@ -134,7 +137,7 @@ func joined(n ast.Node, info *check.Info) ast.Node {
 // Interface returns the program that others see before data are known: the discrete parameters, and
 // what is computed from them, are generated quantities.
 func (s *Split) Interface() *ast.File {
-	p := &program{tree: s.tree, info: s.info, taint: s.taint, names: s.names, o: s.o, copies: map[ast.Node]*check.Var{}}
+	p := &program{tree: s.tree, info: s.info, taint: s.taint, names: s.names, o: s.o, indicators: s.indicators, copies: map[ast.Node]*check.Var{}}
 	return p.written(nil, nil, nil, nil, true)
 }
 
@@ -167,7 +170,7 @@ type Step struct {
 // Rewrite sums the discrete parameters out, for known data. Counts have the values of a level.
 func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget, level int) (*Result, error) {
 	p := &program{
-		tree: s.tree, info: s.info, ir: s.ir, nodes: s.nodes, known: known, budget: budget, taint: s.taint, o: s.o,
+		tree: s.tree, info: s.info, ir: s.ir, nodes: s.nodes, known: known, budget: budget, taint: s.taint, o: s.o, indicators: s.indicators,
 		copies: map[ast.Node]*check.Var{},
 		names:  &names{used: map[string]bool{}},
 	}
@@ -202,6 +205,9 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget, level int) (*Res
 		return nil, err
 	}
 	if slices.ContainsFunc(p.unknowns, func(u *unknown) bool { return u.counted }) {
+		if p.turns, err = p.shapes(patterns); err != nil {
+			return nil, err
+		}
 		if err := p.lengthen(patterns); err != nil {
 			return nil, err
 		}
@@ -242,11 +248,11 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget, level int) (*Res
 		quantities := p.locals(kept)
 		switch p.o.Purpose {
 		case DrawnOnly:
-			quantities = append(quantities, w.draws(drawing)...)
+			quantities = slices.Concat(quantities, w.concealed(), w.draws(drawing))
 		case LeaveOneOut:
 			quantities = slices.Concat(quantities, w.plain(constants), w.outside())
 		case Probabilities:
-			quantities = append(quantities, w.builder.block(w.outside()...), w.builder.block(w.draws(maximising)...))
+			quantities = append(quantities, w.builder.block(w.outside()...), w.builder.block(slices.Concat(w.concealed(), w.draws(maximising))...))
 		}
 		least := map[string]int64{}
 		for _, u := range p.unknowns {
@@ -256,7 +262,7 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget, level int) (*Res
 		if p.o.Purpose == DrawnOnly {
 			whole = w.assembled()
 		}
-		return &Result{Tree: p.written(w.tables, nil, quantities, whole, false), Steps: w.report(), Least: least, Holes: p.holed(), Cuts: w.cuts(), level: level, sized: p.o.Purpose == Probabilities}, nil
+		return &Result{Tree: w.written(nil, quantities, whole), Steps: w.report(), Least: least, Holes: p.holed(), Cuts: w.cuts(), level: level, sized: p.o.Purpose == Probabilities}, nil
 	}
 	marks := slices.Concat(w.marked(), w.singles())
 	density, _ := w.density(true, drawing)
@@ -264,9 +270,9 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget, level int) (*Res
 	cuts := w.cuts()
 	w.marks, w.bare = nil, nil
 	model := slices.Concat(marks, kept, w.plain(constants), density)
-	draws := slices.Concat(p.locals(kept), w.draws(drawing))
+	draws := slices.Concat(p.locals(kept), w.concealed(), w.draws(drawing))
 	whole := w.assembled()
-	return &Result{Tree: p.written(w.tables, model, draws, whole, false), Steps: w.report(), Holes: p.holed(), Cuts: cuts, level: level}, nil
+	return &Result{Tree: w.written(model, draws, whole), Steps: w.report(), Holes: p.holed(), Cuts: cuts, level: level}, nil
 }
 
 // maxGroups bounds the length of the written program.
@@ -382,6 +388,21 @@ func (p *program) locals(kept []ast.Stmt) []ast.Stmt {
 	return out
 }
 
+// written returns the program with these statements, and what they need.
+func (w *writer) written(model, draws, whole []ast.Stmt) *ast.File {
+	out := w.p.written(w.tables, model, draws, whole, false)
+	helpers := w.helpers()
+	if len(helpers) == 0 {
+		return out
+	}
+	if b := out.Block(ast.Functions); b != nil {
+		b.Stmts = slices.Concat(b.Stmts, helpers)
+	} else {
+		out.Blocks = slices.Concat([]*ast.Block{{Kind: ast.Functions, Stmts: helpers}}, out.Blocks)
+	}
+	return out
+}
+
 // written returns the program with these additions. whole are the statements that follow draws.
 // With outside it has no model.
 func (p *program) written(tables, model, draws, whole []ast.Stmt, outside bool) *ast.File {
@@ -408,6 +429,9 @@ func (p *program) written(tables, model, draws, whole []ast.Stmt, outside bool) 
 			}
 			for _, s := range old.Stmts {
 				if d, ok := s.(*ast.VarDecl); ok && p.info.Defs[d].Discrete() {
+					if p.indicators[d.Name.Name] {
+						continue
+					}
 					declared = append(declared, clone(s, nil))
 					continue
 				}

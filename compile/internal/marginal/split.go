@@ -20,7 +20,8 @@ type splitter struct {
 	sizes map[*check.Var][]ast.Expr // declared sizes of variables that depend on discrete parameters
 	seen  []string                  // the variables with the observations
 
-	bounds map[*check.Var]map[string]ast.Expr // of discrete parameters, by kind
+	bounds     map[*check.Var]map[string]ast.Expr // of discrete parameters, by kind
+	indicators map[string]bool                    // indicators of components, see mixed
 }
 
 // pushed returns the tree with mu[z[i]] for mu[z][i] in the model block, and so for all containers

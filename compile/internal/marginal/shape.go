@@ -1,0 +1,788 @@
+package marginal
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// The last terms of a sum over a count show what follows them only if the terms cannot rise again.
+// So each factor that reads a count must have a known shape: its log is concave in the count, or
+// its ratios change slowly, as those of a negative binomial distribution. Products of such factors
+// have one peak. Comparisons with numbers that data decide are allowed, since the sum goes beyond
+// these numbers; so are remainders, as the terms are then checked for each remainder. Mixtures have
+// been split into their components, see mixed. Everything else is refused.
+
+// shape says how an expression depends on a count.
+type shape uint8
+
+const (
+	fixed      shape = iota // it does not
+	linear                  // a + b N
+	logLinear               // log(a + b N), plus a constant
+	smooth                  // sums of multiples of N, log(a + b N) and lgamma(a + b N)
+	tame                    // the log of a factor with one peak, whose ratios are known to fall
+	geometric               // a multiple of q^N
+	saturating              // c + geometric, or a probability such as inv_logit(a + b N)
+	convex                  // with a tame negative
+	unshaped                // none of these
+)
+
+// term reports whether an expression may be the log of a factor.
+func (s shape) term() bool { return s <= tame }
+
+func (s shape) plus(t shape) shape {
+	s, t = min(s, t), max(s, t)
+	switch {
+	case s == fixed && t == geometric:
+		return saturating
+	case s == fixed || s == linear && (t == linear || t == convex):
+		return t
+	case t <= smooth:
+		return smooth
+	case t == tame:
+		return tame
+	}
+	return unshaped
+}
+
+func (s shape) negative() shape {
+	switch s {
+	case logLinear:
+		return smooth
+	case convex:
+		return tame
+	case tame:
+		return unshaped
+	}
+	return s
+}
+
+// times returns the shape of a multiple by a number of this sign; 0: not known.
+func (s shape) times(sign int) shape {
+	switch {
+	case s == logLinear:
+		return smooth
+	case s < tame || s == geometric || s == saturating:
+		return s
+	case sign > 0:
+		return s
+	case sign < 0:
+		return s.negative()
+	}
+	return unshaped
+}
+
+// or returns the shape of an expression that is one of two.
+func (s shape) or(t shape) shape {
+	s, t = min(s, t), max(s, t)
+	switch {
+	case s == t || s == fixed:
+		return t
+	case t <= tame:
+		return tame
+	}
+	return unshaped
+}
+
+// shaper finds the shape of a factor as a function of one count.
+type shaper struct {
+	p       *program
+	pat     *pattern
+	axis    int  // position in instance.elements
+	several bool // the factor reads other counts
+
+	env    map[*check.Var]shape
+	period int64    // terms are alike for counts with the same remainder
+	tests  []tested // comparisons
+	choice bool     // the last condition compared counts
+	within bool     // a condition is being examined
+	bad    ast.Node // what has no known shape
+}
+
+// tested is a comparison of the count with a number.
+type tested struct{ x, y ast.Expr }
+
+// maxRemainders bounds periods.
+const maxRemainders = 1000
+
+// turns is what sums over a count need to know about its factors.
+type turns struct {
+	period int64 // of the terms
+	last   int64 // beyond it, no comparison has another result
+}
+
+// shapes refuses factors without a known shape, and returns what sums need to know about each
+// count.
+func (p *program) shapes(patterns []*pattern) (map[*unknown]turns, error) {
+	out := map[*unknown]turns{}
+	linked, mixes := map[int]bool{}, map[int]*pattern{}
+	for _, pat := range patterns {
+		in := &pat.instances[0]
+		var counts []int
+		for k, e := range in.elements {
+			if p.open(e) {
+				counts = append(counts, k)
+			}
+		}
+		for _, k := range counts {
+			u := p.elements[in.elements[k]].of
+			s := &shaper{p: p, pat: pat, axis: k, several: len(counts) > 1, env: map[*check.Var]shape{}, period: 1}
+			for _, st := range pat.leaf.code {
+				s.run(st)
+			}
+			t := out[u]
+			t.period = lcm(max(t.period, 1), s.period)
+			last, at := s.turning()
+			if at != nil {
+				s.bad = at
+			}
+			if t.period > maxRemainders && s.bad == nil {
+				s.bad = pat.leaf.stmt()
+			}
+			if s.bad != nil {
+				return nil, p.unending(s.bad, in.elements[k])
+			}
+			t.last = max(t.last, last)
+			out[u] = t
+		}
+		for _, in := range pat.instances {
+			for _, k := range counts {
+				e := in.elements[k]
+				linked[e] = linked[e] || len(counts) > 1
+				if len(counts) < len(in.elements) {
+					mixes[e] = pat
+				}
+			}
+		}
+	}
+	for e := range p.elements { // in a fixed order
+		if pat := mixes[e]; pat != nil && linked[e] {
+			return nil, p.errorf(diag.DiscreteUse, pat.leaf.stmt().Span(), "the sum over `%s` cannot be checked: this statement reads a discrete parameter with an upper bound, and another one a second count",
+				"The terms of a mixture may rise again beyond the last value of the sum.", "give `"+p.elements[e].of.name+"` an upper bound that data decide", p.name(e))
+		}
+	}
+	return out, nil
+}
+
+// unending is the error about an expression without a known shape.
+func (p *program) unending(at ast.Node, e int) error {
+	name := p.elements[e].of.name
+	return p.errorf(diag.DiscreteUse, at.Span(), "`%s` has no upper bound, and it is not known how fast this expression lets its terms fall", "The sum ends where later terms are known to be negligible. They are for common distributions, sums, products with numbers, logarithms, powers such as q^"+name+", and comparisons with data.",
+		"give `"+name+"` an upper bound that data decide, or write mixtures with log_mix or log_sum_exp", p.name(e))
+}
+
+func lcm(a, b int64) int64 {
+	x, y := a, b
+	for y != 0 {
+		x, y = y, x%y
+	}
+	return a / x * b
+}
+
+// run notes the shapes of what a statement computes.
+func (s *shaper) run(st ast.Stmt) {
+	switch st := st.(type) {
+	case *ast.BlockStmt:
+		for _, t := range st.Stmts {
+			s.run(t)
+		}
+	case *ast.VarDecl:
+		if st.Init != nil {
+			s.env[s.p.def(st)] = s.of(st.Init)
+		}
+	case *ast.Assign:
+		value := s.of(st.RHS)
+		if s.p.observation(st) != nil {
+			s.add(st.RHS, value)
+			return
+		}
+		v, ok := root(st.LHS)
+		if !ok || s.readsAny(st.LHS) {
+			s.fail(st)
+			return
+		}
+		u := s.p.info.Uses[v]
+		switch _, whole := st.LHS.(*ast.VarExpr); {
+		case st.Op == "=" && whole:
+			s.env[u] = value
+		case st.Op == "=":
+			s.env[u] = s.env[u].or(value)
+		case st.Op == "+=":
+			s.env[u] = s.env[u].plus(value)
+		case st.Op == "-=":
+			s.env[u] = s.env[u].plus(value.negative())
+		case value != fixed || s.env[u] != fixed:
+			s.env[u] = unshaped
+		}
+	case *ast.If:
+		if s.condition(st.Cond) != fixed {
+			s.fail(st.Cond)
+			return
+		}
+		if s.choice && s.several && !(s.ends(st.Then) || st.Else != nil && s.ends(st.Else)) {
+			s.fail(st.Cond)
+		}
+		before := map[*check.Var]shape{}
+		for v, k := range s.env {
+			before[v] = k
+		}
+		s.run(st.Then)
+		then := s.env
+		s.env = before
+		if st.Else != nil {
+			s.run(st.Else)
+		}
+		for v, k := range then {
+			s.env[v] = s.env[v].or(k)
+		}
+	case *ast.For:
+		if s.of(st.From) != fixed || s.of(st.To) != fixed || s.choice && s.several {
+			s.fail(st)
+			return
+		}
+		for range 3 { // variables that it carries
+			s.run(st.Body)
+		}
+	case *ast.Tilde:
+		if st.Trunc != nil && s.readsAny(st) {
+			s.fail(st)
+			return
+		}
+		c := s.p.info.Calls[st]
+		if c == nil {
+			s.fail(st)
+			return
+		}
+		s.add(st, s.called(c, append([]ast.Expr{st.Variate}, st.Args...)))
+	case *ast.TargetPlus:
+		s.add(st.Value, s.of(st.Value))
+	default:
+		if s.readsAny(st) {
+			s.fail(st)
+		}
+	}
+}
+
+// ends reports whether a statement does nothing but make the density 0.
+func (s *shaper) ends(st ast.Stmt) bool {
+	ss := statements(st)
+	t, ok := ss[0].(*ast.TargetPlus)
+	return len(ss) == 1 && ok && never(t.Value)
+}
+
+// never reports whether an expression is -inf as it is written.
+func never(e ast.Expr) bool {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.CallExpr:
+		return e.Func.Name == "negative_infinity"
+	case *ast.Unary:
+		c, ok := ast.Unparen(e.X).(*ast.CallExpr)
+		return e.Op == "-" && ok && c.Func.Name == "positive_infinity"
+	}
+	return false
+}
+
+func (s *shaper) fail(n ast.Node) {
+	if s.bad == nil {
+		s.bad = n
+	}
+}
+
+// add notes a term of the factor.
+func (s *shaper) add(at ast.Node, k shape) {
+	if !k.term() {
+		s.fail(at)
+	}
+}
+
+// readsAny reports whether a node depends on the count.
+func (s *shaper) readsAny(n ast.Node) bool {
+	found := false
+	ast.Inspect(n, func(n ast.Node) bool {
+		if k := s.occurrence(n); k >= 0 {
+			found = found || slices.Contains(s.pat.reads[k].axes, s.axis)
+		} else if v, ok := n.(*ast.VarExpr); ok {
+			found = found || s.env[s.p.info.Uses[v]] != fixed
+		}
+		return !found
+	}, nil)
+	return found
+}
+
+// occurrence returns the number of the place that reads a discrete parameter; -1: it is none.
+func (s *shaper) occurrence(n ast.Node) int {
+	return slices.IndexFunc(s.pat.leaf.occs, func(o *occ) bool { return ast.Node(o.node) == n })
+}
+
+// readsCount reports whether a node reads any count.
+func (s *shaper) readsCount(n ast.Node) bool {
+	found := false
+	ast.Inspect(n, func(n ast.Node) bool {
+		if k := s.occurrence(n); k >= 0 {
+			for _, a := range s.pat.reads[k].axes {
+				found = found || a >= 0 && s.p.open(s.pat.instances[0].elements[a])
+			}
+		}
+		return !found
+	}, nil)
+	return found
+}
+
+// of returns the shape of an expression.
+func (s *shaper) of(e ast.Expr) shape {
+	if s.several && s.readsCount(e) {
+		s.compares(e)
+	}
+	if !s.readsAny(e) {
+		return fixed
+	}
+	switch e := ast.Unparen(e).(type) {
+	case *ast.VarExpr, *ast.IndexExpr:
+		return s.variable(e)
+	case *ast.Unary:
+		k := s.of(e.X)
+		switch e.Op {
+		case "-":
+			return k.negative()
+		case "+", "'":
+			return k
+		}
+		if k == fixed {
+			return fixed
+		}
+	case *ast.Binary:
+		return s.binary(e)
+	case *ast.Cond:
+		if s.condition(e.Cond) != fixed {
+			break
+		}
+		if s.choice && s.several && !never(e.Then) && !never(e.Else) {
+			break
+		}
+		switch {
+		case never(e.Then):
+			return s.of(e.Else)
+		case never(e.Else):
+			return s.of(e.Then)
+		}
+		return s.of(e.Then).or(s.of(e.Else))
+	case *ast.ArrayExpr:
+		return s.any(e.Elems)
+	case *ast.RowVectorExpr:
+		return s.any(e.Elems)
+	case *ast.CallExpr:
+		if c := s.p.info.Calls[e]; c != nil {
+			return s.called(c, e.Args)
+		}
+	}
+	return unshaped
+}
+
+// condition returns the shape of a condition, and notes whether it compares counts.
+func (s *shaper) condition(e ast.Expr) shape {
+	before := s.within
+	s.choice, s.within = false, true
+	k := s.of(e)
+	s.within = before
+	return k
+}
+
+// compares notes whether a condition compares counts, whatever their number.
+func (s *shaper) compares(e ast.Expr) {
+	ast.Inspect(e, func(n ast.Node) bool {
+		if b, ok := n.(*ast.Binary); ok && comparisons[b.Op] && s.readsCount(b) {
+			s.choice = true
+		}
+		return !s.choice
+	}, nil)
+}
+
+func (s *shaper) any(es []ast.Expr) (k shape) {
+	for _, e := range es {
+		k = k.or(s.of(e))
+	}
+	return k
+}
+
+// variable returns the shape of a variable or of its elements.
+func (s *shaper) variable(e ast.Expr) shape {
+	k := s.occurrence(e)
+	if i, ok := e.(*ast.IndexExpr); ok {
+		for _, ix := range i.Indices {
+			if s.readsAny(ix) {
+				return unshaped
+			}
+		}
+		if k < 0 {
+			return s.of(i.X)
+		}
+	}
+	if k < 0 {
+		return s.env[s.p.info.Uses[e.(*ast.VarExpr)]]
+	}
+	for _, d := range s.pat.reads[k].dims {
+		if d.kind == varying {
+			return unshaped
+		}
+	}
+	return linear
+}
+
+func (s *shaper) isInt(e ast.Expr) bool { return s.p.info.Types[e].Type.Kind == types.Int }
+
+func (s *shaper) binary(e *ast.Binary) shape {
+	x, y := s.of(e.X), s.of(e.Y)
+	switch e.Op {
+	case "+", ".+":
+		return x.plus(y)
+	case "-", ".-":
+		return x.plus(y.negative())
+	case "*", ".*":
+		switch {
+		case x == fixed:
+			return y.times(sign(e.X))
+		case y == fixed:
+			return x.times(sign(e.Y))
+		case x == geometric && y == geometric:
+			return geometric
+		}
+	case "/", "./", "%/%":
+		switch {
+		case y == fixed && x == linear && s.isInt(e):
+			return s.periodic(e.Y, linear)
+		case y == fixed:
+			return x.times(sign(e.Y))
+		case x == fixed && y == geometric:
+			return geometric
+		}
+	case "%":
+		if x == linear && y == fixed {
+			return s.periodic(e.Y, fixed)
+		}
+	case "^", ".^":
+		return s.power(x, y, e.Y)
+	case "&&", "||":
+		if x == fixed && y == fixed {
+			return fixed
+		}
+	default:
+		if comparisons[e.Op] {
+			return s.compared(e.X, x, e.Y, y, fixed)
+		}
+	}
+	return unshaped
+}
+
+func (s *shaper) power(x, y shape, exponent ast.Expr) shape {
+	switch n, ok := literal(exponent); {
+	case x == fixed && y == linear:
+		return geometric
+	case x == linear && ok && n == 2:
+		return convex
+	case x == linear && ok && n == 1:
+		return linear
+	}
+	return unshaped
+}
+
+// periodic notes that results are alike for counts with the same remainder.
+func (s *shaper) periodic(by ast.Expr, k shape) shape {
+	t := s.p.tracer()
+	n, ok, err := t.int(by)
+	if !ok || err != nil || s.several || n == 0 || n > maxRemainders || n < -maxRemainders {
+		return unshaped
+	}
+	s.period = lcm(s.period, max(n, -n))
+	return k
+}
+
+// compared notes a comparison; its result is k beyond the last number at which it changes.
+func (s *shaper) compared(x ast.Expr, xs shape, y ast.Expr, ys shape, k shape) shape {
+	switch {
+	case xs == fixed && ys == fixed:
+		return k
+	case xs.or(ys) != linear || xs == linear && !s.isInt(x) || ys == linear && !s.isInt(y):
+		return unshaped
+	case s.several && !s.within:
+		return unshaped
+	case s.several && (s.readsOther(x) || s.readsOther(y)):
+		return k // it only makes terms 0, see Cond
+	}
+	s.tests = append(s.tests, tested{x, y})
+	return k
+}
+
+// readsOther reports whether an expression reads another count.
+func (s *shaper) readsOther(n ast.Node) bool {
+	found := false
+	ast.Inspect(n, func(n ast.Node) bool {
+		if k := s.occurrence(n); k >= 0 {
+			for _, a := range s.pat.reads[k].axes {
+				found = found || a >= 0 && a != s.axis && s.p.open(s.pat.instances[0].elements[a])
+			}
+		}
+		return !found
+	}, nil)
+	return found
+}
+
+// sign returns the sign of a literal; 0: not known.
+func sign(e ast.Expr) int {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.IntLit:
+		return min(1, int(e.Value))
+	case *ast.RealLit:
+		if e.Value > 0 {
+			return 1
+		}
+	case *ast.Unary:
+		if e.Op == "-" {
+			return -sign(e.X)
+		}
+	}
+	return 0
+}
+
+// functions are functions of one number, by the shape of their argument.
+var functions = map[string]map[shape]shape{
+	"log":                  {linear: logLinear, geometric: linear, saturating: tame},
+	"log1m":                {linear: smooth, geometric: tame, saturating: tame},
+	"log1p":                {linear: logLinear, geometric: tame},
+	"exp":                  {linear: geometric, logLinear: linear},
+	"expm1":                {linear: saturating},
+	"lgamma":               {linear: smooth},
+	"square":               {linear: convex},
+	"log1p_exp":            {linear: convex},
+	"log1m_exp":            {linear: tame},
+	"log_inv_logit":        {linear: tame},
+	"log1m_inv_logit":      {linear: tame},
+	"inv_logit":            {linear: saturating, logLinear: saturating},
+	"inv_cloglog":          {linear: saturating},
+	"Phi":                  {linear: saturating},
+	"Phi_approx":           {linear: saturating},
+	"sum":                  {linear: linear, logLinear: smooth, smooth: smooth, tame: tame},
+	"mean":                 {linear: linear},
+	"to_vector":            {linear: linear, logLinear: logLinear, smooth: smooth, tame: tame, geometric: geometric, saturating: saturating},
+	"to_row_vector":        {linear: linear, geometric: geometric, saturating: saturating},
+	"to_array_1d":          {linear: linear},
+	"log_rising_factorial": {linear: smooth},
+}
+
+// families has, for each argument of a distribution, the shapes with which its log density is tame
+// while the others are fixed.
+var families = map[string][][]shape{
+	"poisson_lpmf":            {{linear}, {linear, geometric, saturating}},
+	"poisson_log_lpmf":        {{linear}, {linear, logLinear}},
+	"neg_binomial_lpmf":       {{linear}, {linear}, {}},
+	"neg_binomial_2_lpmf":     {{linear}, {linear, geometric, saturating}, {}},
+	"neg_binomial_2_log_lpmf": {{linear}, {linear, logLinear}, {}},
+	"beta_neg_binomial_lpmf":  {{linear}, {}, {}, {}},
+	"yule_simon_lpmf":         {{linear}, {}},
+	"binomial_lpmf":           {{linear}, {linear}, {linear, geometric, saturating}},
+	"binomial_logit_lpmf":     {{linear}, {linear}, {linear, logLinear}},
+	"beta_binomial_lpmf":      {{linear}, {linear}, {}, {}},
+	"bernoulli_lpmf":          {{}, {linear, geometric, saturating}},
+	"bernoulli_logit_lpmf":    {{}, {linear, logLinear}},
+	"discrete_range_lpmf":     {{linear}, {}, {}},
+	"normal_lpdf":             {{linear}, {linear}, {linear}},
+	"std_normal_lpdf":         {{linear}},
+	"lognormal_lpdf":          {{linear}, {linear}, {}},
+	"exponential_lpdf":        {{linear}, {linear}},
+	"gamma_lpdf":              {{linear}, {linear}, {linear}},
+	"chi_square_lpdf":         {{linear}, {linear}},
+	"weibull_lpdf":            {{linear}, {}, {}},
+	"beta_lpdf":               {{}, {linear}, {linear}},
+	"logistic_lpdf":           {{linear}, {linear}, {}},
+	"double_exponential_lpdf": {{linear}, {linear}, {}},
+	"gumbel_lpdf":             {{linear}, {linear}, {}},
+}
+
+// called returns the shape of a call.
+func (s *shaper) called(c *check.Call, args []ast.Expr) shape {
+	ks := make([]shape, len(args))
+	change := 0
+	for i, a := range args {
+		if ks[i] = s.of(a); ks[i] != fixed {
+			change++
+		}
+	}
+	if change == 0 {
+		return fixed
+	}
+	if c.Func != nil {
+		return s.function(c.Func, ks)
+	}
+	name := strings.NewReplacer("_lupmf", "_lpmf", "_lupdf", "_lpdf").Replace(c.Name)
+	if shapes, ok := families[name]; ok && len(shapes) == len(args) && change == 1 {
+		for i, k := range ks {
+			if k != fixed && slices.Contains(shapes[i], k) {
+				return tame
+			}
+		}
+		return unshaped
+	}
+	switch name {
+	case "pow":
+		return s.power(ks[0], ks[1], args[1])
+	case "lbeta", "lchoose", "binomial_coefficient_log", "log_falling_factorial", "log_rising_factorial":
+		if max(ks[0], ks[1]) == linear {
+			return smooth
+		}
+	case "multiply_log", "lmultiply":
+		switch {
+		case ks[0] == linear && ks[1] == fixed:
+			return linear
+		case ks[0] == fixed && ks[1] == linear:
+			return smooth
+		case ks[0] == fixed && ks[1] == geometric:
+			return linear
+		}
+	case "max", "min", "fmax", "fmin":
+		if len(args) == 2 && !s.several {
+			return s.compared(args[0], ks[0], args[1], ks[1], ks[0].or(ks[1]))
+		}
+	case "abs":
+		if ks[0] == linear && !s.several {
+			b := builder{args[0].Span()}
+			return s.compared(args[0], linear, b.int(0), fixed, linear)
+		}
+	case "rep_vector", "rep_row_vector", "rep_array":
+		if change == 1 && ks[0] != fixed {
+			return ks[0]
+		}
+	}
+	if len(ks) == 1 {
+		if k, ok := functions[name][ks[0]]; ok {
+			return k
+		}
+	}
+	return unshaped
+}
+
+// function returns the shape of a call of a function of the program, which computes variables and
+// returns once, at its end.
+func (s *shaper) function(f *check.Func, ks []shape) shape {
+	d := f.Decl
+	if d.Body == nil || len(f.Params) != len(ks) {
+		return unshaped
+	}
+	body := statements(d.Body)
+	if len(body) == 0 {
+		return unshaped
+	}
+	last, ok := body[len(body)-1].(*ast.Return)
+	if !ok || last.Value == nil {
+		return unshaped
+	}
+	inner := &shaper{p: s.p, pat: s.pat, axis: s.axis, several: s.several, env: map[*check.Var]shape{}, period: s.period}
+	for i, v := range f.Params {
+		inner.env[v] = ks[i]
+	}
+	for _, st := range body[:len(body)-1] {
+		if jumps(st) || calls(st) {
+			return unshaped
+		}
+		inner.run(st)
+	}
+	k := inner.of(last.Value)
+	if inner.bad != nil || len(inner.tests) > 0 {
+		return unshaped
+	}
+	s.period = inner.period
+	return k
+}
+
+// calls reports whether a statement adds to the target.
+func calls(s ast.Stmt) bool {
+	found := false
+	ast.Inspect(s, func(n ast.Node) bool {
+		switch n.(type) {
+		case *ast.Tilde, *ast.TargetPlus, *ast.CallStmt:
+			found = true
+		}
+		return !found
+	}, nil)
+	return found
+}
+
+// turning returns the last count at which a comparison changes in any instance, or a comparison for
+// which it is not known.
+func (s *shaper) turning() (last int64, at ast.Node) {
+	if len(s.tests) == 0 {
+		return 0, nil
+	}
+	t := s.p.tracer()
+	for k := range s.pat.instances {
+		in := &s.pat.instances[k]
+		if err := t.enter(s.pat, in); err != nil {
+			return 0, s.tests[0].x
+		}
+		for _, c := range s.tests {
+			x, ok := s.magnitude(t, in, c.x)
+			y, ok2 := s.magnitude(t, in, c.y)
+			end := (x + y) * float64(s.period) // quotients change more slowly
+			if !ok || !ok2 || end > maxTable {
+				return 0, c.x
+			}
+			last = max(last, int64(math.Ceil(end)))
+		}
+	}
+	return last, nil
+}
+
+// magnitude bounds the size of a side of a comparison without the multiples of the count.
+func (s *shaper) magnitude(t *tracer, in *instance, e ast.Expr) (float64, bool) {
+	e = ast.Unparen(e)
+	if k := s.occurrence(e); k >= 0 {
+		r, size := s.pat.reads[k], 0.0
+		for _, a := range r.axes {
+			if a >= 0 && a != s.axis {
+				el := s.p.elements[in.elements[a]]
+				size = max(size, math.Abs(float64(el.lo)), math.Abs(float64(el.hi)))
+			} else if a < 0 {
+				size = max(size, math.Abs(float64(in.values[^a])))
+			}
+		}
+		return size, !r.given
+	}
+	if n, ok := literal(e); ok {
+		return math.Abs(float64(n)), true
+	}
+	if x, ok := t.known(e); ok {
+		n, err := t.eval.Value(x)
+		if err != nil || len(n.Shape) > 0 {
+			return 0, false
+		}
+		if n.Ints != nil {
+			return math.Abs(float64(n.Ints[0])), true
+		}
+		return math.Abs(n.Reals[0]), true
+	}
+	switch e := e.(type) {
+	case *ast.Unary:
+		if e.Op == "-" || e.Op == "+" {
+			return s.magnitude(t, in, e.X)
+		}
+	case *ast.Binary:
+		x, ok := s.magnitude(t, in, e.X)
+		y, ok2 := s.magnitude(t, in, e.Y)
+		switch {
+		case !ok || !ok2:
+		case e.Op == "+" || e.Op == "-":
+			return x + y, true
+		case e.Op == "*" && !s.readsAny(e):
+			return x * y, true
+		case e.Op == "*": // a multiple of the count by at least 1, or by 0
+			return max(x, 1) * max(y, 1), true
+		case (e.Op == "/" || e.Op == "%/%") && s.isInt(e) && !s.readsAny(e.Y):
+			return max(x, 1) * max(y, 1), true
+		}
+	}
+	return 0, false
+}
