@@ -130,6 +130,9 @@
 //	compile/internal/marginal.collector.involved   factors: statements
 //	compile/internal/marginal.collector.apart   loops whose iterations are separate factors
 //	compile/internal/marginal.program.check     what a factor cannot do
+//	compile/internal/marginal.mixer.node        mixtures of terms about counts
+//	compile/internal/marginal.shaper.run        how factors depend on counts: statements
+//	compile/internal/marginal.shaper.of         how factors depend on counts: expressions
 //	compile/internal/marginal.denial.never      statements that data rule out
 //	compile/internal/marginal.program.atoms     comparisons that read discrete parameters
 //	compile/internal/marginal.program.finiteTerms   statements whose density is never -inf
