@@ -176,7 +176,7 @@ func (m *mixer) components(b builder, e ast.Expr) []ast.Expr {
 	return out
 }
 
-// elementsOf returns the elements of a written container of numbers; nil if it is another expression.
+// elementsOf returns the elements of a written container; nil: the expression is another one.
 func elementsOf(e ast.Expr) []ast.Expr {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.ArrayExpr:
@@ -191,7 +191,7 @@ func elementsOf(e ast.Expr) []ast.Expr {
 	return nil
 }
 
-// concealed declares the variables with draws of the indicators, which are local.
+// concealed declares the local variables with draws of the indicators.
 func (w *writer) concealed() (out []ast.Stmt) {
 	for _, u := range w.p.unknowns {
 		if !w.p.indicators[u.name] {

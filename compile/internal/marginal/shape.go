@@ -246,7 +246,7 @@ func (s *shaper) run(st ast.Stmt) {
 			s.fail(st)
 			return
 		}
-		for range 3 { // variables that it carries
+		for range 3 { // what it sets may be read in the next iteration
 			s.run(st.Body)
 		}
 	case *ast.Tilde:
