@@ -8,7 +8,8 @@ import (
 // sliceTables rebuilds g so that index tables that visit a few slices become these slices. A
 // program may store values element by element and read them again, or put a first element and the
 // results of a loop together. These are then copied or viewed instead of gathered. A gather of a
-// gather becomes one gather, and a gather from a part of a concatenation reads the part.
+// gather becomes one gather, and a gather from a part of a concatenation reads the part. So does a
+// slice of a sum of scatters, which is the adjoint of a concatenation.
 func sliceTables(g *ad.Graph, o *Options) *ad.Graph {
 	if !hasTables(g) {
 		return g
@@ -21,6 +22,9 @@ func sliceTables(g *ad.Graph, o *Options) *ad.Graph {
 				}
 			}
 			if r, ok := partOfConcat(w.To, n, args[0]); ok {
+				return r
+			}
+			if r, ok := partOfScatters(w.To, n, args[0]); ok {
 				return r
 			}
 		}
@@ -72,6 +76,73 @@ func partOfConcat(g *ad.Graph, n *ad.Node, x ad.Ref) (ad.Ref, bool) {
 			return g.Gather(a, ix), true
 		}
 		at += size
+	}
+	return ad.None, false
+}
+
+// partOfScatters returns the slice n of x from the terms of x alone, if x is a sum of scatters. Each
+// of them must write only outside the slice, only inside it, or be contiguous and fill it. Then code
+// that reads the slice may run in one loop with the code that computes a term.
+func partOfScatters(g *ad.Graph, n *ad.Node, x ad.Ref) (ad.Ref, bool) {
+	for g.Nodes[x].Op == ad.OpReshape {
+		x = g.Nodes[x].Args[0]
+	}
+	if op := g.Nodes[x].Op; n.Op != ad.OpGather || op != ad.OpScatter && op != ad.OpAdd {
+		return ad.None, false
+	}
+	m := loopnest.Flatten(n.Index(), 0, 0)
+	if !m.Contiguous() || m.N == 0 {
+		return ad.None, false
+	}
+	terms := maxTerms
+	part, ok := sliceOfSum(g, x, m.Span(), n.Type.Shape, &terms)
+	return part, ok && part != ad.None
+}
+
+// maxTerms is the maximum number of terms of a sum of which partOfScatters takes a slice.
+const maxTerms = 64
+
+// sliceOfSum returns a slice of x for partOfScatters; None if no term writes there. It takes the
+// number of terms from left.
+func sliceOfSum(g *ad.Graph, x ad.Ref, want loopnest.Span, shape []int, left *int) (part ad.Ref, ok bool) {
+	n := &g.Nodes[x]
+	*left--
+	if n.Type.Lanes > 0 || *left < 0 {
+		return ad.None, false
+	}
+	switch n.Op {
+	case ad.OpAdd:
+		sum := ad.Ref(ad.None)
+		for _, a := range [2]ad.Ref{n.Args[0], n.Args[1]} {
+			if g.Type(a).Size() != g.Type(x).Size() {
+				return ad.None, false
+			}
+			part, ok := sliceOfSum(g, a, want, shape, left)
+			switch {
+			case !ok:
+				return ad.None, false
+			case sum == ad.None:
+				sum = part
+			case part != ad.None:
+				sum = g.Add(sum, part)
+			}
+		}
+		return sum, true
+	case ad.OpScatter:
+		from, ix := n.Args[0], n.Index()
+		m := loopnest.Flatten(ix, 0, 0)
+		span := m.Span()
+		switch {
+		case g.Type(from).Lanes > 0:
+			return ad.None, false
+		case m.N == 0 || span.Hi <= want.Lo || want.Hi <= span.Lo:
+			return ad.None, true
+		case span.Lo <= want.Lo && want.Hi <= span.Hi && m.Contiguous():
+			return g.Reshape(g.Slice(from, want.Lo-span.Lo, []int{want.Hi - want.Lo}), shape), true
+		case want.Lo <= span.Lo && span.Hi <= want.Hi:
+			ix.Offset -= want.Lo
+			return g.Scatter(from, ix, shape), true
+		}
 	}
 	return ad.None, false
 }

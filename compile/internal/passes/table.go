@@ -109,7 +109,7 @@ func Table() []Pass {
 			Exact: "see the list of rewrites",
 			Doc:   "algebraic simplification: applies a list of identities; each can be switched off by its own name"},
 		{Name: "slices", Model: "examples/stochastic_volatility", Gain: 1.1, Graph: sliceTables,
-			Doc: "replaces index tables that read contiguous elements by slices"},
+			Doc: "replaces index tables that read contiguous elements by slices, and slices of sums of scatters by their terms"},
 		{Name: "recurrences", Model: "examples/garch", Gain: 1.12, Graph: linearise, After: [2]string{"slices"},
 			Exact: "a few roundings of the terms: sums and products are joined in another order",
 			Moves: "histories are computed again from what is kept",
