@@ -421,7 +421,7 @@ func (e *groupTerms) rounded(h, source *ad.Graph, x, part, moved ad.Ref) ad.Ref 
 		difference = h.Gather(e.size, ad.Index{Dims: []ad.Dim{{N: n, Table: classes}}})
 		from = collect(h, source, x, locations)
 	}
-	size := h.Select(h.Less(from, h.Const(0)), h.Neg(from), from)
+	size := h.SelectFinite(h.Less(from, h.Const(0)), h.Neg(from), from)
 	return h.Sum(h.Select(h.Less(difference, h.Mul(size, h.Const(minPart))), h.Const(math.Inf(-1)), h.Const(0)))
 }
 
@@ -484,7 +484,7 @@ func (r *Recentring) groupTerms(h, source *ad.Graph, groups []*group, x, evidenc
 	// either sign.
 	few, class := distinct(scale)
 	size := collect(h, source, x, few)
-	size = h.Select(h.Less(size, h.Const(0)), h.Neg(size), size)
+	size = h.SelectFinite(h.Less(size, h.Const(0)), h.Neg(size), size)
 	spread := func(v ad.Ref) ad.Ref { return h.Gather(v, ad.Index{Dims: []ad.Dim{{N: n, Table: class}}}) }
 	square := spread(h.Square(size))
 	logSize := h.Log(size)

@@ -45,6 +45,7 @@ var hierarchies = []struct {
 		y[1] ~ normal(m, s / sqrt(1 + square(c))); y[2:6] ~ normal(m + c * (y[1:5] - m) / 2, s); }`, nil, 6},
 	{"a recurrence that runs back", `parameters { real c; real<lower=0> s; vector[5] y; } model { c ~ normal(0, 1); s ~ normal(0, 1); y[1:4] ~ student_t(5, 0.1 - c * y[2:5], s); }`, nil, 4},
 	{"chains side by side", `parameters { real<lower=0> s; vector[2] l; matrix[2, 4] y; } model { s ~ normal(0, 1); l ~ normal(0, 1); y[, 1] ~ normal(0, s); for (i in 1:2) for (t in 2:4) y[i, t] ~ normal(0.9 * y[i, t - 1], exp(l[i])); }`, nil, 8},
+	{"a chain in windows", `parameters { real m; real<lower=0> s; vector[258] y; } model { m ~ normal(0, 1); s ~ normal(0, 1); y[1] ~ normal(m, s); for (t in 2:258) y[t] ~ normal(m + 0.5 * tanh(s) * (y[t - 1] - m), s); }`, nil, 258},
 	{"effects about a chain", `parameters { real<lower=0> s, r; vector[4] y; vector[4] e; } model { s ~ normal(0, 1); r ~ normal(0, 1); y[1] ~ normal(0, s); y[2:4] ~ normal(y[1:3], s); e ~ normal(2 * y, r); }`, nil, 8},
 	{"a recurrence that is not linear", `parameters { real<lower=0> s; vector[5] y; } model { s ~ normal(0, 1); y[2:5] ~ normal(square(y[1:4]), s); }`, nil, 0},
 	{"a scale that is the state before", `parameters { real<lower=0> s; vector[5] y; } model { s ~ normal(0, 1); y[2:5] ~ normal(y[1:4], s * exp(y[1:4])); }`, nil, 0},
@@ -296,6 +297,68 @@ func TestRecentringWhitens(t *testing.T) {
 				if math.Abs(gu[i]-v) > 1e-6*(1+math.Abs(v)) {
 					t.Errorf("%s, log scale %v: the score of what decides location and scale is %v, elsewhere %v", name, logScale, v, gu[i])
 				}
+			}
+		}
+	}
+}
+
+// TestChainsInWindows checks chains on both sides of the length from which they are divided. With
+// data at each state, the coordinates whiten as in one piece, since evidence from beyond a window
+// does not matter.
+func TestChainsInWindows(t *testing.T) {
+	for n := range 4 * manyInChain {
+		starts, steps := windows(n)
+		if n < manyInChain != (len(starts) == 1) {
+			t.Fatalf("%d effects: %d windows", n, len(starts))
+		}
+		for w, start := range starts {
+			if k := len(starts); start < 0 || start > n*w/k || start+steps < n*(w+1)/k || start+steps > n {
+				t.Fatalf("%d effects: window %d is from %d to %d", n, w, start, start+steps)
+			}
+		}
+	}
+	const text = `data { int n; vector[n] y; } parameters { real m; real<lower=0> s; vector[n] x; }
+		model { m ~ normal(0, 1); s ~ normal(0, 1); x[1] ~ normal(m, s); x[2:n] ~ normal(m + 0.9 * (x[1:(n - 1)] - m), s); y ~ normal(x, 0.5); }`
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, n := range []int{manyInChain - 1, manyInChain, manyInChain + 1, manyInChain + 7, 3 * manyInChain} {
+		y := make([]float64, n)
+		for i := range y {
+			y[i] = rng.NormFloat64()
+		}
+		m := recentredModel(t, text, map[string]any{"n": n, "y": y})
+		r, err := m.Map()
+		if err != nil {
+			t.Fatal(err)
+		}
+		evidence := make([]float64, 4*n)
+		for k, i := range r.Elements() {
+			evidence[k], evidence[n+k], evidence[2*n+k] = 1, 4, 4*y[i-2]
+		}
+		x, gx, gu := make([]float64, m.Dim()), make([]float64, m.Dim()), make([]float64, m.Dim())
+		for _, logScale := range []float64{-0.5, 0, 2} {
+			u := []float64{rng.NormFloat64(), logScale}
+			for range n {
+				u = append(u, rng.NormFloat64())
+			}
+			if _, err := r.Forward(u, evidence, x); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := m.LogDensityGrad(x, gx); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Pull(u, evidence, gx, gu); err != nil {
+				t.Fatal(err)
+			}
+			for i := 2; i < len(u); i++ {
+				if math.Abs(gu[i]+u[i]) > 1e-6*(1+math.Abs(u[i])) {
+					t.Fatalf("%d states, log scale %v: the score of u[%d] = %v is %v", n, logScale, i, u[i], gu[i])
+				}
+			}
+			r.Hold(evidence)
+			if joint, ok := r.Joint(u, gx); (r.joint.program != nil) != ok || ok && math.IsNaN(joint) {
+				t.Errorf("%d states: the joint program gives %v, %v", n, joint, ok)
+			} else if ok {
+				near(t, "joint gradient", gx, gu)
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -147,22 +148,70 @@ func (e *groupTerms) hear(h, source *ad.Graph, x ad.Ref) {
 	e.times = h.Sub(at(1), e.first)
 	// An effect that does not depend on one before it has c = 0 exactly, and passes no evidence
 	// back.
+	streams := [6]ad.Ref{e.prior, e.precision, e.pull, e.scale, e.first, e.times}
+	starts, steps := windows(n)
+	k := len(starts)
+	// Inputs of the body are carried values, then streams, of one window after another.
 	body := ad.NewGraph()
-	var in [8]ad.Ref
+	in := make([]ad.Ref, (2+len(streams))*k)
 	for i := range in {
 		in[i] = body.Input(ad.Scalar)
 	}
-	tellsB, tellsS, prior, precision, pull, scale, b, c := in[0], in[1], in[2], in[3], in[4], in[5], in[6], in[7]
-	precision = body.Add(precision, body.Mul(prior, tellsB))
-	pull = body.Add(pull, body.Mul(prior, tellsS))
-	part := body.Div(c, body.Add(prior, body.Mul(precision, body.Square(scale))))
-	body.Output(body.Mul(part, body.Mul(c, precision)))
-	body.Output(body.Mul(part, body.Sub(pull, body.Mul(precision, b))))
-	body.Output(precision)
-	body.Output(pull)
-	scan := h.DoScan(&ad.Scan{Body: body, Carries: 2, Streams: 6, Outs: 2, Steps: n, Reverse: true},
-		[]ad.Ref{h.Const(0), h.Const(0), e.prior, e.precision, e.pull, e.scale, e.first, e.times})
-	e.precision, e.pull = h.Kept(scan, 0), h.Kept(scan, 1)
+	outs := make([]ad.Ref, 2*k)
+	args := slices.Repeat([]ad.Ref{h.Const(0)}, 2*k)
+	for w, start := range starts {
+		own := in[2*k+len(streams)*w:]
+		tellsB, tellsS, prior, precision, pull, scale, b, c := in[2*w], in[2*w+1], own[0], own[1], own[2], own[3], own[4], own[5]
+		precision = body.Add(precision, body.Mul(prior, tellsB))
+		pull = body.Add(pull, body.Mul(prior, tellsS))
+		part := body.Div(c, body.Add(prior, body.Mul(precision, body.Square(scale))))
+		body.Output(body.Mul(part, body.Mul(c, precision)))
+		body.Output(body.Mul(part, body.Sub(pull, body.Mul(precision, b))))
+		outs[2*w], outs[2*w+1] = precision, pull
+		for _, s := range streams {
+			args = append(args, h.Slice(s, start, []int{steps}))
+		}
+	}
+	for _, out := range outs {
+		body.Output(out)
+	}
+	scan := h.DoScan(&ad.Scan{Body: body, Carries: 2 * k, Streams: len(streams) * k, Outs: 2 * k, Steps: steps, Reverse: true}, args)
+	var parts [2][]ad.Ref
+	for w, start := range starts {
+		from, to := n*w/k, n*(w+1)/k
+		for i := range parts {
+			parts[i] = append(parts[i], h.Slice(h.Kept(scan, 2*w+i), from-start, []int{to - from}))
+		}
+	}
+	e.precision, e.pull = h.Concat(parts[0]...), h.Concat(parts[1]...)
+}
+
+// A long chain is divided into parts for hear. The window of a part has the part itself and, after
+// it, the effects whose evidence it begins with, as if there were none beyond. One scan runs through
+// all windows at once, since most of its time is waiting for the result of the previous step: with
+// 2000 states it takes 7 instead of 16 µs, and its adjoint 6 instead of 16.
+//
+// The map is exact with any evidence that depends on effects of lower levels only, and effects so
+// far ahead say little about a state. In three runs each of a volatility model and of a walk with
+// 1000 states, effective draws per gradient were 0.93 to 1.22 times as many as with one window.
+const (
+	manyInChain = 256 // number of effects from which a chain is divided
+	partsOfMany = 4
+	aheadOfPart = 0.25 // number of effects after a part, relative to its length
+)
+
+// windows returns where the windows for n effects start, and the length of all of them. The window
+// of part w of k contains the effects from n·w/k to n·(w+1)/k.
+func windows(n int) (starts []int, steps int) {
+	if n < manyInChain {
+		return []int{0}, n
+	}
+	long := (n + partsOfMany - 1) / partsOfMany
+	steps = long + int(math.Ceil(aheadOfPart*float64(long)))
+	for w := range partsOfMany {
+		starts = append(starts, min(n*w/partsOfMany, n-steps))
+	}
+	return starts, steps
 }
 
 // along returns the recurrence x[t] = own + times·x[t-1] for a level with chains. Effects that
