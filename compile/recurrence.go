@@ -187,9 +187,9 @@ func (e *groupTerms) hear(h, source *ad.Graph, x ad.Ref) {
 }
 
 // A long chain is divided into parts for hear. The window of a part has the part itself and, after
-// it, the effects whose evidence it begins with, as if there were none beyond. One scan runs through
-// all windows at once, since most of its time is waiting for the result of the previous step: with
-// 2000 states it takes 7 instead of 16 µs, and its adjoint 6 instead of 16.
+// it, the effects whose evidence it begins with, as if there were none beyond. One scan runs
+// through all windows at once, since most of its time is waiting for the result of the previous
+// step: with 2000 states it takes 7 instead of 16 µs, and its adjoint 6 instead of 16.
 //
 // The map is exact with any evidence that depends on effects of lower levels only, and effects so
 // far ahead say little about a state. In three runs each of a volatility model and of a walk with

@@ -80,9 +80,9 @@ func partOfConcat(g *ad.Graph, n *ad.Node, x ad.Ref) (ad.Ref, bool) {
 	return ad.None, false
 }
 
-// partOfScatters returns the slice n of x from the terms of x alone, if x is a sum of scatters. Each
-// of them must write only outside the slice, only inside it, or be contiguous and fill it. Then code
-// that reads the slice may run in one loop with the code that computes a term.
+// partOfScatters returns the slice n of x from the terms of x alone, if x is a sum of scatters.
+// Each of them must write only outside the slice, only inside it, or be contiguous and fill it.
+// Then code that reads the slice may run in one loop with the code that computes a term.
 func partOfScatters(g *ad.Graph, n *ad.Node, x ad.Ref) (ad.Ref, bool) {
 	for g.Nodes[x].Op == ad.OpReshape {
 		x = g.Nodes[x].Args[0]

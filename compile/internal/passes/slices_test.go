@@ -10,8 +10,8 @@ import (
 )
 
 // TestSlicesOfSums checks slices of sums of scatters of every kind: contiguous ones that fill the
-// slice, end before it or overlap it, and scatters with strides and tables. The pass must not change
-// a bit, and must take slices from the terms where it can.
+// slice, end before it or overlap it, and scatters with strides and tables. The pass must not
+// change a bit, and must take slices from the terms where it can.
 func TestSlicesOfSums(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 9))
 	taken, left := 0, 0
