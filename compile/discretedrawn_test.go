@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/ppl-lang/ppl/compile/internal/proggen"
 )
 
 // compared draws programs whose statements read discrete parameters s and u mostly through
@@ -144,6 +146,23 @@ model {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { c1.check(t, 150) })
 		if t.Failed() {
 			t.Fatalf("program:\n%s\n%s", c1.text, text)
+		}
+	}
+}
+
+// TestDiscreteGenerated compares programs of the generator with the sum over all configurations.
+func TestDiscreteGenerated(t *testing.T) {
+	cases := uint64(60)
+	if testing.Short() {
+		cases = 12
+	}
+	for seed := range cases {
+		l := proggen.NewLatent(seed)
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			discreteCase{name: "generated", text: l.Text, data: l.Data, bounds: l.Bounds}.check(t, 150)
+		})
+		if t.Failed() {
+			t.Fatalf("program:\n%s\n%s", l.Text, l.Data)
 		}
 	}
 }

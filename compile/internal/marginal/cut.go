@@ -36,7 +36,7 @@ const (
 
 	// The terms of all sums at other levels than the first may be so many, and that many times as
 	// many as at the first. A gradient takes about 10 ns for each.
-	maxDeeper  = 1_000_000
+	maxDeeper  = 250_000
 	timesFirst = 16
 )
 

@@ -249,6 +249,11 @@ func (s *shaper) run(st ast.Stmt) {
 		for range 3 { // what it sets may be read in the next iteration
 			s.run(st.Body)
 		}
+	case *ast.ForEach:
+		s.env[s.p.def(st)] = s.of(st.Over)
+		for range 3 {
+			s.run(st.Body)
+		}
 	case *ast.Tilde:
 		if st.Trunc != nil && s.readsAny(st) {
 			s.fail(st)

@@ -47,6 +47,10 @@
 //	rows.go         NewRows: sizes, data, blocks
 //	rowstatement.go variables, loops, statements, expressions
 //
+// Programs of NewLatent have discrete parameters, few enough to sum over all their values.
+//
+//	latent.go       NewLatent: classes, counts, chains, change points, grids
+//
 // The same program at other sizes:
 //
 //	resize.go       GrowModel, GrowRows
