@@ -112,6 +112,11 @@ func (c *completer) types(rank int) {
 		if _, _, constrained := types.ConstrainedType(name); constrained && local {
 			continue
 		}
+		if name == "int" && c.within != nil && c.within.Kind == ast.Parameters {
+			c.add(Completion{Kind: CompleteType, Label: name, Snippet: "int<lower=${1:1}, upper=${2:K}> ", Detail: "discrete parameter, summed out", Rank: rank})
+			c.add(Completion{Kind: CompleteType, Label: "int<lower>", Snippet: "int<lower=${1:0}> ", Detail: "count, summed out", Rank: rank})
+			continue
+		}
 		c.add(Completion{Kind: CompleteType, Label: name, Rank: rank})
 	}
 	c.add(Completion{Kind: CompleteType, Label: "array", Snippet: "array[${1:N}] ", Rank: rank})

@@ -2,6 +2,7 @@ package service
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ppl-lang/ppl/lang/ast"
@@ -130,6 +131,12 @@ func (s *Snapshot) describeVar(v *check.Var) string {
 		what += fmt.Sprintf(" = %d", n)
 	}
 	out += "\n\n" + what
+	if d, ok := v.Decl.(*ast.VarDecl); ok && v.Block == ast.Parameters && v.Discrete() {
+		out += "\n\ndiscrete: it is summed out of the density, and drawn after the other parameters"
+		if !slices.ContainsFunc(d.Type.Bounds, func(b ast.Bound) bool { return b.Kind == "upper" }) {
+			out += ". It has no upper bound, so its sum ends where at most 1e-12 of the mass is beyond"
+		}
+	}
 	if v.Constraint.Structured() {
 		out += ": " + types.Structure(v.Constraint).Text
 	}

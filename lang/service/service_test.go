@@ -81,7 +81,10 @@ func TestComplete(t *testing.T) {
 		{program("  for (n in 1:N) {\n    y[n] ~ normal(alpha + ‸ \n  }"), "n alpha beta twice", "for"},
 		{program("  for (n in 1:N) { }\n  target += ‸"), "alpha exp", "n"},
 		{program("  { real gone; }\n  target += ‸"), "alpha", "gone"},
-		{"data {\n  ‸\n}", "int vector simplex array", "for alpha"},
+		{"data {\n  ‸\n}", "int vector simplex array", "for alpha int<lower>"},
+		{"parameters {\n  ‸\n}", "int int<lower> vector", "for"},
+		{"data { int K; }\nparameters {\n  array[3] int<lower=1, upper=‸> z;\n}", "K", "lower"},
+		{"parameters {\n  int<lower=0> N;\n}\nmodel {\n  ‸ ~ poisson(2);\n}", "N", ""},
 		{"data {\n  real<‸> x;\n}", "lower upper offset multiplier", "int"},
 		{"data {\n  int N; real<lower=0, ‸> x;\n}", "lower upper", "int"},
 		{"data {\n  int N; real<lower=‸> x;\n}", "N exp", "lower"},
@@ -164,6 +167,8 @@ func TestHover(t *testing.T) {
 		{"data { int N; vector<censored_‸below=0>[N] y; }", "this or less"},
 		{"data { int N; array[N] int s; vector<censored‸=s>[N] y; }", "−1"},
 		{"data { int N; vector<lower=N‸>[N] y; }", "int N"},
+		{"parameters { int<lower=0> N; } model { N‸ ~ poisson(2); }", "parameter|summed out|no upper bound"},
+		{"parameters { array[2] int<lower=0, upper=1> z; } model { z‸ ~ bernoulli(0.2); }", "parameter of shape [2]|drawn after the other parameters"},
 		{"data { int J; array[J] int n; array[J] vector[n] y; } transformed data { real a = y‸[1, 1]; }", "ragged: `n` has the size of each row"},
 	} {
 		f, at := marked(t, c.text)
