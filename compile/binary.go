@@ -45,7 +45,7 @@ func (p *Program) Coded(d *data.Set) (coded *data.Set, binary []Binary, err erro
 	for decl := range declarations(block) {
 		v := info.Defs[decl]
 		levels := d.Levels(v.Name)
-		if levels == nil || v.Type.Kind != types.Int {
+		if levels == nil || v.Type.Kind != types.Int || v.Type.Dims == 0 { // of a single integer, they are labels
 			continue
 		}
 		lower, upper := "", "" // "" if there is none, "?" if it depends on data

@@ -25,6 +25,7 @@
 //	initial.go      from initial values to the unconstrained point where a chain starts
 //	pipeline.go     the stages from a graph to an executable program; programs made on first use
 //	interpreted.go  models, or parts of them, that have no graph
+//	grouped.go      rows of a table as the rows of ragged variables
 //	rows.go         finds the data variable that holds the number of observations
 //	unconstrain.go  from the values of a draw to its unconstrained point
 //	datacheck.go    reports all errors in the data
@@ -105,6 +106,7 @@ func (p *Program) Flattened(d *data.Set) *data.Set {
 }
 
 func flattened(d *data.Set, vars []*ir.Var) *data.Set {
+	d = grouped(d, vars)
 	for _, v := range vars {
 		if r := v.Ragged; r != nil {
 			d = d.Flattened(v.Name, len(r.Sizes), r.Outer, r.At)

@@ -88,6 +88,7 @@ type needJSON struct {
 	Declared string `json:"declared"`          // declaration
 	Value    *int   `json:"value,omitempty"`   // number that is counted for it
 	Of       string `json:"of,omitempty"`      // column whose levels are counted
+	RowsOf   string `json:"rows_of,omitempty"` // column for whose levels the rows are counted
 	SizeOf   string `json:"size_of,omitempty"` // variable with another size than the rows, of which it is the size
 	Flag     string `json:"flag,omitempty"`    // flag that sets it by counting
 }
@@ -234,7 +235,12 @@ func (d *described) columns(set *data.Set, m *model.Model) {
 	}
 	for _, c := range set.Reading().Counts {
 		v, ok := set.Get(c.Name)
-		if !ok || declared[c.Name] == "" || len(v.Ints) != 1 {
+		if !ok || declared[c.Name] == "" {
+			continue
+		}
+		if len(v.Shape) > 0 { // the sizes of rows
+			d.Needs = append(d.Needs, needJSON{Name: c.Name, Declared: declared[c.Name], RowsOf: c.Of})
+			delete(declared, c.Name)
 			continue
 		}
 		n := int(v.Ints[0])
@@ -459,6 +465,9 @@ func (d *described) write(stdout, stderr io.Writer, path string) error {
 			how := n.Flag
 			if how == "" {
 				how = "not in the data"
+			}
+			if n.RowsOf != "" {
+				how = "the rows for each level of " + n.RowsOf
 			}
 			if n.Value != nil {
 				switch {

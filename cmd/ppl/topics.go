@@ -63,6 +63,7 @@ Data that the model does not declare are ignored. In a CSV file, texts become le
 
     --count N           sets N to the number of rows
     --count J=school    sets J to the number of levels of the column school
+    --count n=school    sets array[J] int n to the number of rows of each level, and makes these rows the rows of ragged arrays
 
     ppl run model.stan --data schools.csv --count N --count J=school
 

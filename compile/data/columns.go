@@ -15,6 +15,8 @@ type Column struct {
 	Missing int    // the number of fields that are empty or NA, in all rows of the file
 	Holes   Holes  // what happens to missing values
 	How     How    // the way in which it was declared to be read; the zero How: its texts decide
+
+	byKey bool // it has a value for each level of a key, see [Options].ByKey
 }
 
 // Columns lists the columns of a table, in the order of the file; nil for other formats.

@@ -174,6 +174,7 @@ func (s *Set) join(u *Set, o Options) (*Set, error) {
 			continue
 		}
 		rows := chosen
+		out.columns[len(out.columns)-1].byKey = o.ByKey != nil && len(keys) == 1 && o.ByKey(c.Name, keys[0])
 		if o.ByKey != nil && len(keys) == 1 && o.ByKey(c.Name, keys[0]) {
 			if rows, err = out.rowsByLevel(u, keys[0], row); err != nil {
 				return nil, err
@@ -299,6 +300,8 @@ func (s *Set) count(o Options) error {
 						n = max(n, int(x))
 					}
 				}
+			case !ok && s.faults[count.Of] != nil:
+				return s.faults[count.Of]
 			case !ok:
 				return &Error{File: s.file, Message: fmt.Sprintf("there is no column %s whose levels could be counted", count.Of), Fix: "the columns are " + strings.Join(s.names, ", ")}
 			case !v.IsInt:

@@ -83,6 +83,7 @@ type Set struct {
 	columns     []Column       // columns of the table
 	dropped     int            // rows of the table
 	rows        int            // of a table
+	as          *Set           // what the table was read like; nil: none
 	how         map[string]How // columns that were read in a declared way
 	missing     []Missing      // texts that meant that there is no value
 	holes       map[string]Holes

@@ -28,6 +28,8 @@ import (
 //     as in R. The set keeps them, see [Set.Levels]. A column that consists mostly of numbers is
 //     not a factor: another string in it is a fault.
 //
+// Rows can become the rows of ragged variables, see [Set.Grouped].
+//
 // An empty or NA field is a missing value. Since the language has none, the column is faulty;
 // [Options].Holes may choose otherwise. [ColumnName] makes the names: Sepal.Length becomes
 // Sepal_Length.
@@ -207,7 +209,7 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 			})
 		}
 	}
-	s.rows = rows
+	s.rows, s.as = rows, o.As
 	return s, s.count(o)
 }
 

@@ -168,6 +168,8 @@ func (r *reading) missing() {
 		e.fix("did you mean the field %s? Its tag gives it the name: `ppl:\"%s\"`", near, v.Name)
 	} else if near != "" {
 		e.fix("did you mean `%s`, which the data have?", near)
+	} else if rows, sizes := r.sizesOfRows(); rows != nil {
+		e.fix("as `%s` has the sizes of the rows of `%s`, have the rows for each level of a column counted", sizes.Name, rows.Name).settings("count=" + sizes.Name + "=column")
 	} else if column := r.rows(); column != nil {
 		e.fix("as it is the number of rows of `%s`, have them counted", column.Name).settings("count=" + v.Name)
 	} else if column := r.counts(); column != nil {
@@ -198,6 +200,21 @@ func (r *reading) rows() *ir.Var {
 func (r *reading) is(e ir.Expr) bool {
 	ref, ok := e.(*ir.VarRef)
 	return ok && ref.Var == r.v
+}
+
+// sizesOfRows returns a column that is declared with rows of different sizes, and these sizes, if
+// the variable has them, or their number; nil if there is none.
+func (r *reading) sizesOfRows() (rows, sizes *ir.Var) {
+	for _, w := range r.all {
+		if _, ok := r.set.Get(w.Name); !ok || !r.set.Table() || w.Ragged == nil {
+			continue
+		}
+		ref, ok := w.Ragged.Sizes[w.Ragged.At].(*ir.VarRef)
+		if ok && (ref.Var == r.v || len(ref.Var.Sizes) == 1 && r.is(ref.Var.Sizes[0])) {
+			return w, ref.Var
+		}
+	}
+	return nil, nil
 }
 
 // column returns the first column of a table for which counted returns true; nil if there is none.
