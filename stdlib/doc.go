@@ -51,6 +51,7 @@
 //	correlations.go  correlation matrices   wisharts.go positive definite matrices
 //	multivariate.go  normal and Student t vectors, Gaussian processes
 //	markov.go        hidden Markov chains, linear state space models
+//	segments.go      hidden Markov chains of few states in segments
 //	glm.go           generalised linear models
 //	pharmacometrics.go schedules of doses and compartment models, under Torsten's names
 //

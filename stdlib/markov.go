@@ -21,16 +21,12 @@ const (
 	minTotal  = 1e-150
 
 	// maxStateRows is the largest number of states whose likelihoods are computed one state after
-	// the other, for all times at once.
-	maxStateRows = 4
+	// the other, for all times at once. It is at least maxSegmentStates.
+	maxStateRows = 6
 
-	// Chains of at most maxSegmentStates states are cut into at least minSegments segments of
-	// minSegment to maxSegment steps. Gradients of chains of 2, 3 and 4 states at 1000 times take
-	// 14, 34 and 61 µs instead of 23, 63 and 65; at 100 times those of 2 states take 2.2 instead of
-	// 2.6. Longer segments gain little, and probabilities underflow in them sooner.
-	maxSegmentStates       = 3
-	minSegment, maxSegment = 8, 10
-	minSegments            = 12
+	// minLanes is the number of chains in lanes from which the states of a step are single numbers:
+	// then the chains are vectors.
+	minLanes = 8
 )
 
 // hmm checks the arguments of functions of hidden Markov chains: log likelihoods of K states at T
@@ -69,45 +65,82 @@ func (b *Builder) marginal(a []Arg) ad.Ref {
 	logs, k, t := b.hmm(a)
 	f := &forwardSteps{k: k, steps: t - 1, gamma: a[1].Ref}
 	most := f.scale(g, a[0].Ref, logs)
-	each, segments := every, 0
-	if k <= maxSegmentStates {
-		each, segments = segmentsOf(t - 1)
+	each, n := every, 0
+	numbers := k <= maxSegmentStates && max(g.Type(logs).Lanes, g.Type(f.gamma).Lanes) >= minLanes
+	switch {
+	case numbers:
+		each = 1
+	case k <= maxSegmentStates:
+		each, n = segmentsOf(t - 1)
 	}
 	alone := (t - 1) % each // steps before the loop, so that the others form whole groups
 	state, norm := f.run(g, g.Mul(a[2].Ref, f.at(g, 0)), f.gamma, func(i int) ad.Ref { return f.at(g, 1+i) }, alone)
 	far := g.Less(norm, g.Const(lostTotal))
 	sums := g.Sum(most)
-	if n := (t - 1) / each; n > 0 {
-		body := ad.NewGraph()
-		before := body.Input(ad.Type{Shape: []int{k}})
-		var next, sum ad.Ref
+	switch from := 1 + alone; {
+	case n > 0:
+		s := &segments{k: k, n: n, each: each, gamma: f.gamma}
+		for _, x := range f.states {
+			s.like = append(s.like, g.Transpose(g.Slice(x, from, []int{n, each})))
+		}
 		norm = g.Detach(norm)
-		args := []ad.Ref{normalised(g, state, norm)}
-		if segments > 0 {
-			next = body.VecMat(before, body.Input(ad.Type{Shape: []int{k, k}}))
-			sum = body.Do(ad.OpMax, nil, body.Sum(next), body.Const(minTotal))
-			args = append(args, f.products(g, 1+alone, segments, each))
+		value, lost, share := s.likelihood(g, normalised(g, state, norm))
+		for i, x := range share {
+			row := g.Slice(a[0].Ref, i*t+from, []int{n, each})
+			sums = g.Add(sums, g.Sum(g.Slope(row, g.Transpose(x))))
+		}
+		sums = g.Add(sums, value)
+		far = g.Less(g.Const(0), g.Add(far, lost))
+	case t > from:
+		n = (t - 1) / each
+		body := ad.NewGraph()
+		scan := &ad.Scan{Body: body, Sums: 2, Steps: n}
+		var start, streams, next []ad.Ref
+		captures := []ad.Ref{f.gamma}
+		var sum ad.Ref
+		norm = g.Detach(norm)
+		if first := normalised(g, state, norm); numbers {
+			for _, like := range f.states {
+				streams = append(streams, g.Slice(like, from, []int{n}))
+			}
+			start, next = elementsOf(g, first), inputs(body, k, ad.Scalar)
+			at, gamma := inputs(body, k, ad.Scalar), inputs(body, k*k, ad.Scalar)
+			captures = elementsOf(g, f.gamma)
+			next = rowProduct(body, next, gamma, k)
+			for j := range next {
+				next[j] = body.Mul(next[j], at[j])
+			}
+			sum = body.Do(ad.OpMax, nil, addAll(body, next), body.Const(minTotal))
 		} else {
+			start, streams = []ad.Ref{first}, []ad.Ref{g.Slice(f.like, from*k, []int{n, each, k})}
+			before := body.Input(ad.Type{Shape: []int{k}})
 			at, gamma := body.Input(ad.Type{Shape: []int{each, k}}), body.Input(ad.Type{Shape: []int{k, k}})
-			next, sum = f.run(body, before, gamma, func(i int) ad.Ref { return body.Slice(at, i*k, []int{k}) }, each)
-			args = append(args, g.Slice(f.like, (1+alone)*k, []int{n, each, k}), f.gamma)
+			next = []ad.Ref{ad.None}
+			next[0], sum = f.run(body, before, gamma, func(i int) ad.Ref { return body.Slice(at, i*k, []int{k}) }, each)
 		}
 		sum = body.Detach(sum)
-		body.Output(normalised(body, next, sum))
+		for _, x := range next {
+			body.Output(normalised(body, x, sum))
+		}
 		body.Output(body.Log(sum))
 		body.Output(body.Less(sum, body.Const(lostTotal)))
-		scan := g.DoScan(&ad.Scan{Body: body, Carries: 1, Streams: 1, Sums: 2, Steps: n}, args)
+		scan.Carries, scan.Streams = len(start), len(streams)
+		steps := g.DoScan(scan, slices.Concat(start, streams, captures))
 		// The last total is 1, except for rounding, and all derivatives come from it. It may be
 		// 0 if probabilities underflow.
-		last := g.Do(ad.OpMax, nil, g.Sum(g.Final(scan, 0)), g.Const(0.5))
-		norm, sums = g.Mul(norm, last), g.Add(sums, g.SumOf(scan, 0))
-		far = g.Less(g.Const(0), g.Add(far, g.SumOf(scan, 1)))
+		last := make([]ad.Ref, len(start))
+		for i := range last {
+			last[i] = g.Sum(g.Final(steps, i))
+		}
+		norm, sums = g.Mul(norm, g.Do(ad.OpMax, nil, addAll(g, last), g.Const(0.5))), g.Add(sums, g.SumOf(steps, 0))
+		far = g.Less(g.Const(0), g.Add(far, g.SumOf(steps, 1)))
 	}
 	fast := g.Add(g.Log(norm), sums)
-	exact := whereAny(g, far, []ad.Ref{logs, a[1].Ref, a[2].Ref}, func(g *ad.Graph, p []ad.Ref) ad.Ref {
-		states, shift := forward(g, p[0], p[1], p[2])
+	exact := whereAny(g, far, []ad.Ref{a[0].Ref, a[1].Ref, a[2].Ref}, func(g *ad.Graph, p []ad.Ref) ad.Ref {
+		logs := g.Transpose(p[0])
+		states, shift := forward(g, logs, p[1], p[2])
 		last := g.Slice(states, (t-1)*k, []int{k})
-		return g.Add(g.Add(shift, logTotal(g, last)), impossible(g, states, p[0], p[1], p[2]))
+		return g.Add(g.Add(shift, logTotal(g, last)), impossible(g, states, logs, p[1], p[2]))
 	})
 	return g.SelectFinite(far, exact, fast)
 }
@@ -175,65 +208,6 @@ func (f *forwardSteps) run(g *ad.Graph, state, gamma ad.Ref, like func(i int) ad
 		state = g.Mul(g.VecMat(state, gamma), like(i))
 	}
 	return state, g.Do(ad.OpMax, nil, g.Sum(state), g.Const(minTotal))
-}
-
-// segmentsOf divides a number of steps into segments so that few steps are left. It returns the
-// number of steps of each, and of segments: 0 if they are too few.
-func segmentsOf(steps int) (each, segments int) {
-	each = minSegment
-	for n := minSegment; n <= maxSegment; n++ {
-		if steps%n < steps%each {
-			each = n
-		}
-	}
-	if segments = steps / each; segments < minSegments {
-		return every, 0
-	}
-	return each, segments
-}
-
-// products returns the matrix of each segment: the probabilities of its observations and its last
-// state, given the state before. Segments are lanes.
-func (f *forwardSteps) products(g *ad.Graph, from, segments, each int) ad.Ref {
-	body := ad.NewGraph()
-	lanes := ad.Type{Shape: []int{segments}}
-	k := f.k
-	var start, streams []ad.Ref
-	before := make([]ad.Ref, k*k)
-	for i := range before {
-		one := 0.0
-		if i%(k+1) == 0 {
-			one = 1
-		}
-		before[i] = body.Lane(body.Input(lanes))
-		start = append(start, g.Broadcast(g.Const(one), lanes.Shape))
-	}
-	like := make([]ad.Ref, k)
-	for j := range like {
-		like[j] = body.Lane(body.Input(lanes))
-		streams = append(streams, g.Transpose(g.Slice(f.states[j], from, []int{segments, each})))
-	}
-	gamma := body.Input(ad.Type{Shape: []int{k, k}})
-	for i := range k {
-		for j := range k {
-			var sum ad.Ref
-			for l := range k {
-				x := body.Mul(before[i*k+l], body.Slice(gamma, l*k+j, nil))
-				if sum == ad.None || l == 0 {
-					sum = x
-				} else {
-					sum = body.Add(sum, x)
-				}
-			}
-			body.Output(body.Unlane(body.Mul(sum, like[j])))
-		}
-	}
-	scan := g.DoScan(&ad.Scan{Body: body, Carries: k * k, Streams: k, Steps: each, Finite: true}, slices.Concat(start, streams, []ad.Ref{f.gamma}))
-	var parts []ad.Ref
-	for i := range before {
-		parts = append(parts, g.Final(scan, i))
-	}
-	return g.Reshape(g.Transpose(g.Reshape(g.Concat(parts...), []int{k * k, segments})), []int{segments, k, k})
 }
 
 // forward is the forward algorithm on logarithms. It computes the T × K logarithms of the joint

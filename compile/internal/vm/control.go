@@ -21,6 +21,8 @@ type control interface {
 	// code generates machine code that does the same as run. Word `lane` of scratch memory holds
 	// the lane.
 	code(g *generator, p *regionPlan, lane int32, r *fusedRun, done native.Label)
+
+	laneVectors
 }
 
 // chosen runs one of the two bodies of a conditional: the first if the condition is not 0.
@@ -37,6 +39,7 @@ type counted struct {
 	tight  bool         // the body is only scalar code
 	chain  *chain       // set if the tight scan is a chain
 	native *native.Func // function for the steps of a tight scan; nil: none
+	tables [][]int32    // positions of numbers of lanes to which only machine code refers
 }
 
 // tested is a while loop: it runs the second body while the first one, the condition, is not 0.

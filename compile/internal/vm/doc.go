@@ -25,7 +25,7 @@
 //	nativedense.go, nativebatch.go, nativeexp.go   by kind of block
 //	nativerun.go     consecutive blocks as one function
 //	nativeregion.go  conditionals and loops among them
-//	nativelanes.go   lanes of these regions as vectors
+//	nativelanes.go   lanes of these regions as vectors; nativescanlanes.go: those of scans of scalar code
 //	split.go       blocks in parts, for several workers
 //	regionparts.go regions in parts: some of their lanes each
 //	team.go        the workers

@@ -490,11 +490,15 @@ func (x *context) control(reg *loopnest.Region, lanes int) control {
 	}
 }
 
-// scalarSteps reports whether a step is one block of scalar code and copies no arrays.
-func (p *regionPlan) scalarSteps() bool {
+// scalarSteps reports whether a step is one block of scalar code and copies nothing else.
+func (p *regionPlan) scalarSteps() bool { return p.numberSteps() && len(p.stages) == 0 }
+
+// numberSteps reports whether a step is one block of scalar code and copies no arrays.
+func (p *regionPlan) numberSteps() bool {
 	b := p.bodies[0]
 	return len(b) == 1 && b[0].kind == scalarBlock && len(b[0].clears) == 0 &&
-		len(p.stepMoves)+len(p.history.arrays)+len(p.keeps[0].arrays)+len(p.stages)+len(p.nexts) == 0
+		len(p.stepMoves)+len(p.history.arrays)+len(p.keeps[0].arrays)+len(p.nexts) == 0 &&
+		!slices.ContainsFunc(p.stages, func(c copying) bool { return c.n != 1 })
 }
 
 // keep emits the code that stores a value of the body.

@@ -118,14 +118,13 @@ type laneVectors interface {
 
 // region examines a region, see lanesOf.
 func (v *lanes) region(p *regionPlan, top bool) {
-	c, ok := p.control.(laneVectors)
-	if !ok {
-		v.fits = false
-		return
-	}
 	v.need(top || p.lanes == 1 && len(p.laneMoves)+len(p.laneLoads) == 0)
+	p.control.survey(v, p, top)
+}
+
+// general examines what a conditional or a while loop reads and writes, with its bodies.
+func (v *lanes) general(p *regionPlan, top bool) {
 	v.need(len(p.nexts)+len(p.history.arrays)+len(p.keeps[0].arrays)+len(p.keeps[1].arrays) == 0)
-	c.survey(v, p, top)
 	for _, c := range p.inits {
 		v.need(c.n == 1)
 		v.writes(c.dst, true)
@@ -171,6 +170,7 @@ func (v *lanes) region(p *regionPlan, top bool) {
 }
 
 func (c *chosen) survey(v *lanes, p *regionPlan, top bool) {
+	v.general(p, top)
 	v.need(!top || c.condLane <= 1)
 	if !top {
 		v.reads(c.cond)
@@ -178,6 +178,7 @@ func (c *chosen) survey(v *lanes, p *regionPlan, top bool) {
 }
 
 func (c *tested) survey(v *lanes, p *regionPlan, top bool) {
+	v.general(p, top)
 	v.reads(c.cond)
 	for _, s := range p.history.scalars {
 		v.read[s.slot] = true
@@ -289,7 +290,7 @@ func (v *lanes) run(p *regionPlan) {
 			v.load(v.lone[w.dst], w.src, w.off, w.lane)
 		}
 	}
-	p.control.(laneVectors).top(v, p, mask)
+	p.control.top(v, p, mask)
 }
 
 func (c *tested) top(v *lanes, p *regionPlan, mask int32) {
@@ -351,7 +352,7 @@ func (v *lanes) body(bs []block, mask int32) {
 				x.Branch(x.Both(v.in(x, mask), x.Compare(native.NEQ, v.viewed(x, b.args[0]), x.Number(0))), v.bail)
 			})
 		default:
-			b.reg.control.(laneVectors).inner(v, b.reg, mask)
+			b.reg.control.inner(v, b.reg, mask)
 		}
 	}
 }

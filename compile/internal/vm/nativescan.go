@@ -174,10 +174,13 @@ func (g *generator) isSum(p *regionPlan, place int32) bool {
 	})
 }
 
-// fusible returns false if the body is only scalar code: such a scan gets a separate function,
-// which keeps carried values in registers.
+// fusible returns false if the body is only scalar code, unless the lanes run as vectors: such a
+// scan gets a separate function, which keeps carried values in registers.
 func (c *counted) fusible(g *generator, p *regionPlan) bool {
-	return !c.tight && c.times > 0 && g.loopable(p) && g.allFusible(p)
+	if c.times == 0 || !g.loopable(p) {
+		return false
+	}
+	return g.lanesOf(p) != nil || !c.tight && g.allFusible(p)
 }
 
 // code writes the addresses of streams to the table of views, where the body finds them; carried

@@ -49,7 +49,7 @@ var bounds = map[string]bound{
 	"network":               {What: "a hyperbolic tangent and its slope of each hidden unit (70 %)"},
 	"splines":               {What: "four products with 80 KB of data, of which one in five is not zero (77 %)"},
 	"hmm_4":                 {What: "latency: a step forwards is sums of four exponentials and logarithms, which wait for those of the step before"},
-	"hmm_marginal_4":        {What: "latency: products of order 4 one after the other, rescaled every fourth step"},
+	"hmm_marginal_4":        {What: "arithmetic: exponentials (a fifth), products of matrices of order 4 in lanes of segments, forward and backward products with vectors"},
 	"hmm_20":                {What: "latency: products of order 20 one after the other; exponentials and logarithms of all states of a step"},
 	"hmm_20_5000":           {What: "as hmm_20"},
 	"moving_average_2000":   {What: "as moving_average"},
