@@ -50,8 +50,8 @@ type segments struct {
 // the states before them. far is not 0 if some probabilities may have underflowed. share has the
 // derivatives by the logarithms of the likelihoods (by state, steps × segments).
 //
-// The result is a number with given derivatives, not an expression that Backprop differentiates: the
-// product of the matrices of a segment takes k³ operations a step. The backward algorithm needs
+// The result is a number with given derivatives, not an expression that Backprop differentiates:
+// the product of the matrices of a segment takes k³ operations a step. The backward algorithm needs
 // only products with vectors, from what the forward algorithm stored between segments. Derivatives
 // are expressions, so they can be differentiated again.
 func (s *segments) likelihood(g *ad.Graph, head ad.Ref) (value, far ad.Ref, share []ad.Ref) {
@@ -78,7 +78,8 @@ func (s *segments) likelihood(g *ad.Graph, head ad.Ref) (value, far ad.Ref, shar
 	value = g.Add(g.Sum(g.Log(totals)), g.Log(end))
 	far = g.Sum(g.Less(totals, g.Const(lostTotal)))
 
-	// Backward over segments: the likelihoods of the observations after each, relative to the total.
+	// Backward over segments: the likelihoods of the observations after each, relative to the
+	// total.
 	body = ad.NewGraph()
 	after, m := inputs(body, k, ad.Scalar), inputs(body, k*k, ad.Scalar)
 	over = body.Input(ad.Scalar)

@@ -117,7 +117,8 @@ func marginalSteps(t *testing.T, k, times int, far float64) {
 	}
 }
 
-// chainAt returns the arguments of hmm_marginal for a chain whose transitions and observations differ.
+// chainAt returns the arguments of hmm_marginal for a chain whose transitions and observations
+// differ.
 func chainAt(k, times int, phase float64) []Value {
 	logs, gamma, rho := make([]float64, k*times), make([]float64, k*k), make([]float64, k)
 	for i := range logs {

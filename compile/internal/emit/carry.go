@@ -228,17 +228,30 @@ func (cr *carrier) carriedBy(lp *loop) []*ir.Var {
 	return slices.DeleteFunc(static.CarriedVars(lp.Body), func(v *ir.Var) bool { return known.Tracks(lp.tracked, v) })
 }
 
-// notCarried returns the reason why a loop cannot become one scan, or "". The loop has steps
-// iterations in each lane of ax.
-func (cr *carrier) notCarried(ax *axis, steps int, lp *loop) (why string) {
-	total, copied := 0, 0
+// sizes returns the number of elements that a loop carries, and of those arrays among them that its
+// body uses as a whole.
+func (cr *carrier) sizes(lp *loop) (total, copied int) {
 	for _, v := range cr.carriedBy(lp) {
 		size := cr.vars.cell(v).size
 		if total += size; static.UsesWhole(lp.Body, v) {
 			copied += size
 		}
 	}
+	return total, copied
+}
+
+// unrollsArrays reports whether a loop that would carry arrays has few enough iterations to be
+// unrolled instead.
+func (cr *carrier) unrollsArrays(steps int, lp *loop) bool {
+	total, copied := cr.sizes(lp)
 	short := steps <= inspect.SmallUnrolled || lp.width >= minWidth && steps <= maxRows
+	return total > smallCarried && short && copied*steps <= maxCopied && !lp.jumps && !static.Has(lp.Body, static.IsWhile)
+}
+
+// notCarried returns the reason why a loop cannot become one scan, or "". The loop has steps
+// iterations in each lane of ax.
+func (cr *carrier) notCarried(ax *axis, steps int, lp *loop) (why string) {
+	_, copied := cr.sizes(lp)
 	vary := map[*ir.Var]bool{lp.Var: true}
 	for _, v := range static.CarriedVars(lp.Body) {
 		vary[v] = true
@@ -246,7 +259,7 @@ func (cr *carrier) notCarried(ax *axis, steps int, lp *loop) (why string) {
 	switch {
 	case copied*ax.N > plan.MaxHistory:
 		return "too much to carry"
-	case total > smallCarried && short && copied*steps <= maxCopied && !lp.jumps && !static.Has(lp.Body, static.IsWhile):
+	case cr.unrollsArrays(steps, lp):
 		return "few enough iterations to unroll instead of carrying arrays"
 	case cr.functions.SideEffectsIn(lp.Body)&static.Looks != 0:
 		return inspect.TargetRead

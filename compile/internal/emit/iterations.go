@@ -32,6 +32,9 @@ type loop struct {
 	second ir.Stmt // another form of the body, for use if this one has no plan; nil: none
 	width  int     // if there is no plan: average executions per iteration of the most frequent unit that depends on others
 	jumps  bool    // parameters may decide a jump
+
+	unrolls bool // it may be unrolled, so that its inner loops are lanes
+	narrow  bool // if there is no plan: inner loops that depend on others read few elements at a time
 }
 
 // counting returns a loop whose variable is the iteration number plus add.

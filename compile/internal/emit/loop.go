@@ -66,6 +66,7 @@ func (ls *loops) run(n int, lp *loop) signal {
 	}
 	if n > small && !ls.opts.Unroll && !ls.at.hidden() && !ls.at.scanning() {
 		ax, i := ls.iter.iterations(n)
+		lp.unrolls = n <= inspect.SmallUnrolled
 		last, why := ls.runLaned(ax, lp, i)
 		if last > 0 { // data end the loop early
 			ax, i = ls.iter.iterations(last)
@@ -167,7 +168,9 @@ func (ls *loops) planned(ax *axis, lp *loop, i value) (n *nest, last int, why st
 			if why == "" {
 				return found(x, p), 0, ""
 			}
-			lp.unplanned(x, p)
+			if lp.unplanned(x, p); lp.unrolls && lp.narrow && lp.width >= minWidth && len(p.Steps) == 0 && ls.carr.unrollsArrays(ax.N, lp) {
+				return nil, 0, why
+			}
 			for _, l := range p.Across {
 				lp.across = append(lp.across, x.Loops[l])
 			}
@@ -194,8 +197,13 @@ func (ls *loops) planned(ax *axis, lp *loop, i value) (n *nest, last int, why st
 
 // unplanned records what a nest without a plan shows about unrolling the loop.
 func (lp *loop) unplanned(x *inspect.Nest, p *plan.Plan) {
+	lp.narrow = true
 	for _, u := range p.Tangled {
 		lp.width = max(lp.width, u.Domain.N/max(1, x.Plan.Root.Axis.N))
+		wide := func(t plan.Touch) bool { return t.Some || t.How == plan.Reads && len(t.Access.Offsets) > maxNeighbours }
+		if u.Loop != x.Plan.Root && slices.ContainsFunc(u.Touches, wide) {
+			lp.narrow = false
+		}
 	}
 	lp.jumps = slices.ContainsFunc(x.Statements, func(s *inspect.Statement) bool {
 		return s.Compound && slices.ContainsFunc(s.Stmts, static.MayJump)

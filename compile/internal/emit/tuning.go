@@ -19,6 +19,11 @@ const maxStepped = 64
 // average. A renewal equation of 1000 days takes 0.5 ms unrolled and 21 ms carried; a table of 1500
 // rows takes 2.7 ms.
 //
+// A loop whose recurrence would write out inner loops of at least minWidth iterations is unrolled,
+// too, if these read at most maxNeighbours elements of each variable at a time: the inner loops are
+// then lanes. 200 steps of 200 particles that are drawn to their mean take 0.64 ms as a recurrence
+// of 200 numbers and 0.14 ms unrolled.
+//
 // If an iteration uses an array as a whole, it makes another array. All these arrays together may
 // have at most maxCopied numbers.
 const (
@@ -26,6 +31,8 @@ const (
 	maxCopied    = 1 << 20
 	maxRows      = 4096
 	minWidth     = 32
+
+	maxNeighbours = 4
 )
 
 // A loop that changes arrays step by step is reported if it has at least minSlow iterations: its
