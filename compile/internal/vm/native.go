@@ -113,7 +113,14 @@ func (p *Program) makeNative() {
 	for b, r := range g.runs {
 		b.fused = r
 	}
-	p.moved, p.whole = g.moved, g.whole
+	p.moved, p.whole, p.pauses = g.moved, g.whole, true
+	for i := 0; i < len(p.blocks); i++ {
+		if r := g.runs[&p.blocks[i]]; r != nil {
+			i += r.n - 1
+		} else {
+			p.pauses = p.pauses && !hasLoop(p.blocks[i:i+1])
+		}
+	}
 }
 
 // generator generates machine code.

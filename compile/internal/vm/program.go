@@ -163,18 +163,19 @@ type Program struct {
 	inputs, outputs []int32 // views
 	point, gradient []transfer
 	whole           *fusedRun // function for all blocks that also copies point and gradient; nil: none
+	pauses          bool      // all while loops are in functions, which often check for a stop, see pauseEvery
 	maxArgs         int
 	cursors         int // largest number of cursors that a tight scan needs
 
-	target  *native.Target // processor for which machine code is made; nil: none
-	dense   *dense.Kernels // kernels of dense linear algebra; nil: none yet
-	long    bool           // an evaluation may take long, see stop.go
-	apart   bool           // make a function for each block
-	moved   []viewLength
-	once    sync.Once
-	native  *nativeCode // machine code; nil: none
-	pinned  [][]float64 // numbers to which only machine code refers
-	mistake string      // for tests: why machine code could not be generated
+	target     *native.Target // processor for which machine code is made; nil: none
+	dense      *dense.Kernels // kernels of dense linear algebra; nil: none yet
+	time, trip float64        // estimated time of an evaluation and of a trip of a while loop, in ns, see stop.go
+	apart      bool           // make a function for each block
+	moved      []viewLength
+	once       sync.Once
+	native     *nativeCode // machine code; nil: none
+	pinned     [][]float64 // numbers to which only machine code refers
+	mistake    string      // for tests: why machine code could not be generated
 	// number of regions whose lanes run as vectors, for tests
 	vectored int
 }
@@ -248,7 +249,7 @@ func Assemble(nest *loopnest.Program, o passes.Options) *Program {
 	}
 	e.finish(o.Has(passes.MemoryPass))
 	p.exchange()
-	p.long = mayTakeLong(nest)
+	p.time, p.trip = durations(nest)
 	if p.vast() {
 		p.target = nil
 	}

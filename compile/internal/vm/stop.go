@@ -20,7 +20,7 @@ import (
 const (
 	askEvery = 20 * time.Millisecond
 	longRun  = 10e6 // estimated time, in ns, of an evaluation that is long
-	longTrip = 5e3  // estimated time, in ns, of a long trip of a while loop; the loop itself checks for a stop only every stopEvery trips
+	longTrip = 5e3  // estimated time, in ns, of a long trip of a while loop; the loop itself checks for a stop only every ad.StopEvery trips
 )
 
 // errLeft ends an abandoned evaluation.
@@ -32,8 +32,15 @@ type watch struct {
 	outside sync.Mutex // held while the evaluation draws or prints, which must not overlap with the caller's own use
 }
 
-// mayBeLeft reports whether an evaluation can be abandoned.
-func (m *Machine) mayBeLeft(env *ad.Env) bool { return m.p.long && env.Stop != nil }
+// mayBeLeft reports whether an evaluation can be abandoned. A goroutine for each evaluation would
+// take a quarter of the time of small systems of differential equations.
+func (m *Machine) mayBeLeft(env *ad.Env) bool {
+	bound := longTrip
+	if m.p.pauses {
+		bound *= ad.StopEvery / pauseEvery
+	}
+	return (m.p.time > longRun || m.p.trip > bound) && env.Stop != nil
+}
 
 // watched is Run for an evaluation that the caller may abandon.
 func (m *Machine) watched(env *ad.Env) error {
@@ -124,30 +131,33 @@ func (w *watch) act(m *Machine, b *block) error {
 	return m.single(b)
 }
 
-// mayTakeLong estimates whether an evaluation should be watched.
-func mayTakeLong(nest *loopnest.Program) bool {
-	long := false
-	var total func(b *loopnest.Body) float64
-	total = func(b *loopnest.Body) float64 {
-		ns := 0.0
+// durations estimates the time of an evaluation, in ns, in which a while loop makes one trip, and
+// the longest time between two trips of while loops. A trip does not include those of loops within
+// it, which count themselves.
+func durations(nest *loopnest.Program) (whole, trip float64) {
+	var total func(b *loopnest.Body) (all, own float64)
+	total = func(b *loopnest.Body) (all, own float64) {
 		for i := range b.Nodes {
 			n := &b.Nodes[i]
 			if n.Reg == nil {
-				ns += estimate(b, n)
+				ns := estimate(b, n)
+				all, own = all+ns, own+ns
 				continue
 			}
-			inner := 0.0
 			for _, body := range n.Reg.Bodies {
-				inner += total(body)
+				a, o := total(body)
+				all += a
+				if n.Reg.Layout.Control == ad.Tested {
+					trip = max(trip, o/body.Times())
+				} else {
+					own += o
+				}
 			}
-			if n.Reg.Layout.Control == ad.Tested && inner > longTrip*b.Times() {
-				long = true
-			}
-			ns += inner
 		}
-		return ns
+		return all, own
 	}
-	return total(nest.Main) > longRun || long
+	whole, _ = total(nest.Main)
+	return whole, trip
 }
 
 // estimate returns the approximate time of a node in ns. For ops on matrices it is that of a

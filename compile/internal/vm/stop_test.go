@@ -43,8 +43,8 @@ func TestLong(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p.long != long {
-			t.Errorf("%d matrices of order %d: long %t", lanes, n, p.long)
+		if got := p.New().mayBeLeft(&ad.Env{Stop: func() error { return nil }}); got != long {
+			t.Errorf("%d matrices of order %d: long %t, %v ns", lanes, n, got, p.time)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func TestLeftEvaluation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !p.long {
+	if p.time <= longRun {
 		t.Fatal("this takes long")
 	}
 	fill := func(m *Machine) {
@@ -96,5 +96,51 @@ func TestLeftEvaluation(t *testing.T) {
 	}
 	if got, want := m.Output(0)[0], fresh.Output(0)[0]; got != want {
 		t.Errorf("%v, a new machine %v", got, want)
+	}
+}
+
+// TestLongTrips checks that a while loop with long trips is watched only without machine code, which
+// checks for a stop more often, and that the trips of loops within it do not count.
+func TestLongTrips(t *testing.T) {
+	const statements = 3000 // of one trip
+	loop := func(inner bool) *ad.Graph {
+		g := ad.NewGraph()
+		cond, body := ad.NewGraph(), ad.NewGraph()
+		cond.Output(cond.Less(cond.Input(ad.Scalar), cond.Const(3)))
+		y := body.Input(ad.Scalar)
+		step := body
+		if inner {
+			step = ad.NewGraph()
+			y = step.Input(ad.Scalar)
+		}
+		for range statements {
+			y = step.Add(step.Do(ad.OpSin, nil, y), step.Const(1))
+		}
+		step.Output(y)
+		if inner {
+			c := ad.NewGraph()
+			c.Output(c.Less(c.Input(ad.Scalar), c.Const(2)))
+			r := body.DoWhile(&ad.While{Cond: c, Body: step, Carries: 1, Snapshots: 2}, []ad.Ref{body.Inputs[0]})
+			body.Output(body.Add(body.Const(1), body.Final(r, 0)))
+		}
+		w := &ad.While{Cond: cond, Body: body, Carries: 1, Snapshots: 2}
+		g.Output(g.Final(g.DoWhile(w, []ad.Ref{g.Input(ad.Scalar)}), 0))
+		return g
+	}
+	env := &ad.Env{Stop: func() error { return nil }}
+	for _, inner := range []bool{false, true} {
+		for _, o := range []passes.Options{{}, {Without: []string{passes.NativePass}}} {
+			p, err := Compile(loop(inner), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if least, most := longTrip, longTrip*ad.StopEvery/pauseEvery; p.trip < least || p.trip > most {
+				t.Fatalf("a trip of %v ns, not between %v and %v: change the number of statements", p.trip, least, most)
+			}
+			m := p.New()
+			if want := !p.pauses; m.mayBeLeft(env) != want || p.pauses != (p.native != nil) {
+				t.Errorf("inner %t, machine code %t: watched %t", inner, p.native != nil, m.mayBeLeft(env))
+			}
+		}
 	}
 }
