@@ -99,8 +99,8 @@ func TestLeftEvaluation(t *testing.T) {
 	}
 }
 
-// TestLongTrips checks that a while loop with long trips is watched only without machine code, which
-// checks for a stop more often, and that the trips of loops within it do not count.
+// TestLongTrips checks that a while loop with long trips is watched only without machine code,
+// which checks for a stop more often, and that the trips of loops within it do not count.
 func TestLongTrips(t *testing.T) {
 	const statements = 3000 // of one trip
 	loop := func(inner bool) *ad.Graph {
