@@ -14,7 +14,9 @@ real series2(real x) {
 
 real differ2(real a, real b, real t) {
   real x = (a - b) * t;
-  return abs(x) < 0.1 ? t * exp(-b * t) * series2(x) : (exp(-b * t) - exp(-a * t)) / (a - b);
+  real at_b = exp(-b * t);
+  real at_a = exp(-a * t);
+  return abs(x) < 0.1 ? t * at_b * series2(x) : (at_b - at_a) / (a - b);
 }
 
 // The sum of h_n(-x, -y) / (n + 2)!, with h_n the sum of all products of n factors.
