@@ -22,7 +22,7 @@ type countCase struct {
 	about            float64
 }
 
-func bindText(t *testing.T, text, values string) *compile.Model {
+func bindText(t testing.TB, text, values string) *compile.Model {
 	t.Helper()
 	p, list := compile.Compile(source.NewFile("m.stan", text))
 	if list.HasErrors() {

@@ -28,8 +28,9 @@ type group struct {
 	unknowns []*unknown // of the clique
 	kinds    []*kind
 	rows     []row // in an order in which no row needs a later one
-	segments []int // where segments of rows begin: chains, or levels of a tree
+	segments []int // where segments of rows begin: chains, or levels of a tree or of many chains
 	chained  bool  // rows need earlier rows of the group
+	levelled bool  // segments are levels of chains
 
 	selectors map[int]*selector // by kind
 }
@@ -118,8 +119,8 @@ func (p *program) grouped(steps []*step, patterns []*pattern) []block {
 		s.message = number[i]
 	}
 	id := 0
-	grouping := func(in []int, segments []int, chained bool) *group {
-		g := &group{id: id, segments: segments, chained: chained}
+	grouping := func(in []int, segments []int, chained, levelled bool) *group {
+		g := &group{id: id, segments: segments, chained: chained, levelled: levelled}
 		id++
 		s := steps[in[0]]
 		for _, e := range append([]int{s.element}, s.around...) {
@@ -152,7 +153,7 @@ func (p *program) grouped(steps []*step, patterns []*pattern) []block {
 				for r := range times {
 					in = append(in, from+r*length+k)
 				}
-				b = append(b, grouping(in, []int{0}, true))
+				b = append(b, grouping(in, []int{0}, true, false))
 			}
 			out = append(out, b)
 			from += length * times
@@ -263,9 +264,13 @@ func topological(signature []string, consumer []int) (order []string, ok bool) {
 	return order, len(order) == len(all)
 }
 
+// minChains is the number of chains, on average over their steps, from which the same steps of all
+// chains are computed together, in lanes.
+const minChains = 16
+
 // arranged orders the steps of a group by need. If every step needs at most one other of the group,
-// the segments are chains, otherwise levels.
-func arranged(in []int, consumer []int, number []int) (rows, segments []int, chained bool) {
+// the segments are chains or, if there are many, their levels; otherwise levels.
+func arranged(in []int, consumer []int, number []int) (rows, segments []int, chained, levelled bool) {
 	sorting.Stable(in, func(a, b int) int { return number[a] - number[b] })
 	member := map[int]bool{}
 	for _, i := range in {
@@ -283,10 +288,14 @@ func arranged(in []int, consumer []int, number []int) (rows, segments []int, cha
 			depth[c] = max(depth[c], depth[i]+1)
 		}
 	}
+	longest := 0
+	for _, d := range depth {
+		longest = max(longest, d)
+	}
 	switch {
 	case most == 0:
-		return in, []int{0}, false
-	case most == 1:
+		return in, []int{0}, false, false
+	case most == 1 && len(in) < minChains*(longest+1):
 		for _, i := range in {
 			if sources[i] > 0 {
 				continue
@@ -296,7 +305,7 @@ func arranged(in []int, consumer []int, number []int) (rows, segments []int, cha
 				rows = append(rows, k)
 			}
 		}
-		return rows, segments, true
+		return rows, segments, true, false
 	}
 	sorting.Stable(in, func(a, b int) int { return depth[a] - depth[b] })
 	for k, i := range in {
@@ -304,5 +313,27 @@ func arranged(in []int, consumer []int, number []int) (rows, segments []int, cha
 			segments = append(segments, k)
 		}
 	}
-	return in, segments, true
+	return in, segments, true, most == 1
+}
+
+// renumber numbers messages in the order in which they are computed, if steps are computed in levels
+// of chains: then those that a level reads follow one another.
+func renumber(blocks []block, steps []*step) {
+	levelled := false
+	for _, g := range slices.Concat(blocks...) {
+		levelled = levelled || g.levelled
+	}
+	if !levelled {
+		return
+	}
+	n := 0
+	for _, b := range blocks {
+		for k := range b[0].rows {
+			for _, g := range b {
+				n++
+				r := &g.rows[k]
+				r.number, steps[r.step].message = int64(n), n
+			}
+		}
+	}
 }

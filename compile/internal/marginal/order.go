@@ -57,6 +57,7 @@ func (p *program) plan(patterns []*pattern) ([]*step, []block, error) {
 	}
 	blocks := p.grouped(steps, patterns)
 	if groups(blocks) < irregular {
+		renumber(blocks, steps)
 		return steps, blocks, nil
 	}
 	for _, last := range []bool{false, true} {
@@ -86,6 +87,7 @@ func (p *program) plan(patterns []*pattern) ([]*step, []block, error) {
 	for i, n := range numbers(steps) {
 		steps[i].message = n
 	}
+	renumber(blocks, steps)
 	return steps, blocks, nil
 }
 
