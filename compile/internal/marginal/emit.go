@@ -271,9 +271,23 @@ func (w *writer) from1(value, lo ast.Expr) ast.Expr {
 // terms returns statements that store in vector lp the sums of a step's factors for each value of
 // its element. The other values of the clique are given.
 func (w *writer) terms(g *group, c counter, q clique, m messages, lp string) []ast.Stmt {
+	return w.partial(g, c, q, m, lp, "", func(*kind) bool { return true })
+}
+
+// own reports whether factors of a kind read the eliminated element alone. Their sum is the same
+// for all values of the other elements.
+func (k *kind) own() bool { return len(k.axes) == 1 && k.axes[0] == 0 }
+
+// partial is terms for the factors of some kinds, plus the elements of another vector, if any.
+func (w *writer) partial(g *group, c counter, q clique, m messages, lp, plus string, of func(*kind) bool) []ast.Stmt {
 	v := w.p.names.fresh("v")
 	q.values[0] = w.name(v)
-	before, terms, after, numbers, vectors := w.sums(g, c, q, m)
+	before, terms, after, numbers, vectors := w.sums(g, c, q, m, of)
+	if plus != "" && len(terms) > 0 {
+		terms = append(terms, w.at(w.name(plus), w.from1(w.name(v), q.lo[0])))
+	} else if plus != "" {
+		vectors = append(vectors, w.name(plus))
+	}
 	n := w.from1(q.hi[0], q.lo[0])
 	out := []ast.Stmt{w.declare(nil, "vector", []ast.Expr{n}, lp, nil)}
 	if each := len(terms) > 0 || len(numbers)+len(vectors) == 0; each {
@@ -298,9 +312,12 @@ func (w *writer) terms(g *group, c counter, q clique, m messages, lp string) []a
 }
 
 // sums returns the terms of a step at a value of its element, and the statements that compute them,
-// and terms for all values with theirs.
-func (w *writer) sums(g *group, c counter, q clique, m messages) (before []ast.Stmt, terms []ast.Expr, after []ast.Stmt, numbers, vectors []ast.Expr) {
+// and terms for all values with theirs, of the kinds for which of is true.
+func (w *writer) sums(g *group, c counter, q clique, m messages, of func(*kind) bool) (before []ast.Stmt, terms []ast.Expr, after []ast.Stmt, numbers, vectors []ast.Expr) {
 	for k, kd := range g.kinds {
+		if !of(kd) {
+			continue
+		}
 		if s := g.selectors[k]; s != nil {
 			inner, ns, vs := w.selected(g, c, k, s, q, m)
 			after, numbers, vectors = append(after, inner...), append(numbers, ns...), append(vectors, vs...)
@@ -469,11 +486,20 @@ func (w *writer) density(target bool, by elimination) ([]ast.Stmt, messages) {
 			}
 			if g.certain(w.p) {
 				q.values[0] = q.lo[0]
-				body, terms, _, _, _ := w.sums(g, c, q, m)
+				body, terms, _, _, _ := w.sums(g, c, q, m, func(*kind) bool { return true })
 				return append(body, w.target(w.sum(terms)))
 			}
 			lp := w.p.names.fresh("lp")
-			body := w.terms(g, c, q, m, lp)
+			var shared []ast.Stmt // computed once for all values of the other elements
+			plus := ""
+			if rank > 0 && slices.ContainsFunc(g.kinds, (*kind).own) {
+				plus = w.p.names.fresh("own")
+				marks := w.marks
+				w.marks = nil
+				shared = w.partial(g, c, q, m, plus, "", (*kind).own)
+				w.marks = marks
+			}
+			body := w.partial(g, c, q, m, lp, plus, func(k *kind) bool { return plus == "" || !k.own() })
 			sum := w.call(by.message, w.name(lp))
 			if rank == 0 {
 				if w.bare[g.unknowns[0]].left == "" {
@@ -490,9 +516,9 @@ func (w *writer) density(target bool, by elimination) ([]ast.Stmt, messages) {
 			}
 			all := w.p.names.fresh("all")
 			if left := w.leaves(g, c, lp, all); target && left != nil {
-				return over.loop(slices.Concat(body, []ast.Stmt{w.declare(nil, "real", nil, all, sum), w.assign(to, "=", w.name(all))}, left))
+				return append(shared, over.loop(slices.Concat(body, []ast.Stmt{w.declare(nil, "real", nil, all, sum), w.assign(to, "=", w.name(all))}, left))...)
 			}
-			return over.loop(append(body, w.assign(to, "=", sum)))
+			return append(shared, over.loop(append(body, w.assign(to, "=", sum)))...)
 		}))
 	}
 	return out, m
