@@ -42,6 +42,11 @@ func TestDiscreteBooks(t *testing.T) {
 	for _, b := range books {
 		t.Run(b.name, func(t *testing.T) {
 			discrete, summed := b.bind(t)
+			values, err := json.Marshal(b.values(rand.New(rand.NewPCG(5, 6))))
+			if err != nil {
+				t.Fatal(err)
+			}
+			written := bindText(t, discrete.Stan(), string(values))
 			if discrete.Interpreted() {
 				t.Error("the density is interpreted")
 			}
@@ -62,6 +67,9 @@ func TestDiscreteBooks(t *testing.T) {
 				}
 				if !near(lp, hand, 1e-10) {
 					t.Errorf("log density %.15g, by hand %.15g", lp, hand)
+				}
+				if again, err := written.LogDensityGrad(x, make([]float64, len(x))); err != nil || !near(again, lp, 1e-12) {
+					t.Errorf("log density %.15g, of the program for Stan %.15g, %v", lp, again, err)
 				}
 				for i := range got {
 					if !near(got[i], want[i], 1e-9) {

@@ -576,7 +576,48 @@ func (w *writer) checked(g *group, c counter, lp string) []ast.Stmt {
 		&ast.Reject{Base: w.base(), Args: []ast.Expr{&ast.StringLit{Base: w.base(), Value: beyond(u.name, w.p.last(u))}, w.growth(g, lp)}})}}
 }
 
-// Unmarked returns a written program without marks, to be read.
+// logTotal is a function for Stan, in which the derivatives of log_sum_exp are NaN if all terms are
+// -inf, as where one value of a discrete parameter rules out all values of another.
+const logTotal = `functions {
+  real log_total(vector lp) {
+    return max(lp) == negative_infinity() ? negative_infinity() : log_sum_exp(lp);
+  }
+}
+`
+
+// guarded returns a written program in which messages may be -inf.
+func (r *Result) guarded(f *ast.File) *ast.File {
+	used := false
+	var visit func(n ast.Node) ast.Node
+	visit = func(n ast.Node) ast.Node {
+		if c, ok := n.(*ast.CallExpr); ok && c.Func.Name == "log_sum_exp" && len(c.Args) == 1 {
+			if v, ok := c.Args[0].(*ast.VarExpr); ok && r.vectors[v.Name] {
+				used = true
+				return builder{c.Span()}.call(r.total, v)
+			}
+		}
+		return ast.Map(n, visit)
+	}
+	out := visit(f).(*ast.File)
+	if !used {
+		return f
+	}
+	tree, _ := lang.Parse(source.NewFile("sums of impossible terms", logTotal))
+	added := tree.Block(ast.Functions)
+	added.Stmts[0].(*ast.FunctionDecl).Name.Name = r.total
+	c := *out
+	if b := out.Block(ast.Functions); b == nil {
+		c.Blocks = slices.Concat([]*ast.Block{added}, out.Blocks)
+	} else {
+		both := *b
+		both.Stmts = slices.Concat(b.Stmts, added.Stmts)
+		c.Blocks = slices.Clone(out.Blocks)
+		c.Blocks[slices.Index(out.Blocks, b)] = &both
+	}
+	return &c
+}
+
+// Unmarked returns a written program without marks, to be read or to be run by Stan.
 func (r *Result) Unmarked() *ast.File {
 	names := map[string]bool{}
 	for _, c := range r.Cuts {
@@ -607,8 +648,12 @@ func (r *Result) Unmarked() *ast.File {
 		}
 		return ast.Map(n, strip)
 	}
-	if len(names) == 0 {
-		return r.Tree
+	tree := r.Tree
+	if len(names) > 0 {
+		tree = strip(tree).(*ast.File)
 	}
-	return strip(r.Tree).(*ast.File)
+	if len(r.vectors) > 0 {
+		tree = r.guarded(tree)
+	}
+	return tree
 }

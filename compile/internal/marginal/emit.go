@@ -22,6 +22,8 @@ type writer struct {
 	bare  map[*unknown]bare
 
 	called map[string]string // functions of massBeyond, by their names there
+
+	vectors map[string]bool // with the terms of messages
 }
 
 // counter is a loop variable that numbers rows, or factors of a list.
@@ -501,6 +503,12 @@ func (w *writer) density(target bool, by elimination) ([]ast.Stmt, messages) {
 			}
 			body := w.partial(g, c, q, m, lp, plus, func(k *kind) bool { return plus == "" || !k.own() })
 			sum := w.call(by.message, w.name(lp))
+			if rank > 0 {
+				if w.vectors == nil {
+					w.vectors = map[string]bool{}
+				}
+				w.vectors[lp] = true
+			}
 			if rank == 0 {
 				if w.bare[g.unknowns[0]].left == "" {
 					return append(body, w.target(sum))

@@ -150,6 +150,9 @@ type Result struct {
 	Cuts  []Cut            // discrete parameters without an upper bound
 	level int
 	sized bool // it has the probabilities of values
+
+	vectors map[string]bool // with the terms of sums all of which may be -inf, see Unmarked
+	total   string          // the name of a function that adds them
 }
 
 // Step describes the elimination of the elements of a group.
@@ -272,7 +275,11 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget, level int) (*Res
 	model := slices.Concat(marks, kept, w.plain(constants), density)
 	draws := slices.Concat(p.locals(kept), w.concealed(), w.draws(drawing))
 	whole := w.assembled()
-	return &Result{Tree: w.written(model, draws, whole), Steps: w.report(), Holes: p.holed(), Cuts: cuts, level: level}, nil
+	out := &Result{Tree: w.written(model, draws, whole), Steps: w.report(), Holes: p.holed(), Cuts: cuts, level: level}
+	if slices.ContainsFunc(patterns, p.denies) {
+		out.vectors, out.total = w.vectors, p.names.fresh("log_total")
+	}
+	return out, nil
 }
 
 // maxGroups bounds the length of the written program.
