@@ -316,8 +316,8 @@ func arranged(in []int, consumer []int, number []int) (rows, segments []int, cha
 	return in, segments, true, most == 1
 }
 
-// renumber numbers messages in the order in which they are computed, if that is by levels of chains:
-// then those that a level reads follow one another.
+// renumber numbers messages in the order in which they are computed, if that is by levels of
+// chains: then those that a level reads follow one another.
 func renumber(blocks []block, steps []*step) {
 	levelled := false
 	for _, g := range slices.Concat(blocks...) {
