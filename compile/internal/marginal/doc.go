@@ -16,6 +16,7 @@
 //	once.go     each term of the density is written once
 //	trace.go    runs these statements with data only, to find the elements that each factor reads
 //	order.go    the order of elimination
+//	exact.go    the order with the fewest terms in small components
 //	prune.go    values that data rule out
 //	cut.go      sums over counts, which have no upper bound
 //	group.go    isomorphic steps of the elimination

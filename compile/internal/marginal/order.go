@@ -42,7 +42,8 @@ const (
 )
 
 // plan chooses an order of elimination and returns its steps in blocks. That is min-fill unless it
-// is irregular, as in a grid, and elements in the order of their indices need fewer groups. If an
+// is irregular, as in a grid, and elements in the order of their indices need fewer groups, or
+// unless the best order of small components has far fewer terms. If an
 // order has counts without an upper bound behind what decides their distributions, the counts are
 // taken first if the tables allow it.
 func (p *program) plan(patterns []*pattern) ([]*step, []block, error) {
@@ -53,6 +54,14 @@ func (p *program) plan(patterns []*pattern) ([]*step, []block, error) {
 	if _, _, hides := p.hidden(steps); hides {
 		if other, n, err := p.eliminate(patterns, nil, true, maxCost); err == nil {
 			steps, total = other, n
+		}
+	}
+	if rank := p.exact(patterns, steps, total); rank != nil {
+		other, n, err := p.eliminate(patterns, rank, false, total)
+		if err == nil {
+			if _, _, hides := p.hidden(other); !hides {
+				steps, total = other, n
+			}
 		}
 	}
 	blocks := p.grouped(steps, patterns)
