@@ -443,12 +443,14 @@ func (w *writer) leaves(g *group, c counter, lp, sum string) []ast.Stmt {
 // value. The first bound is close for Poisson and negative binomial distributions, the second for
 // power laws.
 //
+// A difference of infinite numbers would make the gradient of Stan NaN, even though it is not read.
+//
 // The terms of the second function are alike for numbers with the same remainder.
 const massBeyond = `functions {
   real mass_beyond(vector lp, real total) {
     int n = size(lp);
-    real ratio = lp[n] - lp[n - 1];
-    real before = lp[n - 1] - lp[n - 2];
+    real ratio = lp[n] == negative_infinity() ? 0 : lp[n] - lp[n - 1];
+    real before = lp[n - 1] == negative_infinity() ? 0 : lp[n - 1] - lp[n - 2];
     real rate = fmax(ratio, ratio + n * (ratio - before));
     real slope = ratio / log1m(1.0 / n);
     real falls = fmin(slope, slope + n * (slope - before / log1m(1.0 / (n - 1))));
@@ -499,7 +501,8 @@ func (w *writer) growth(g *group, lp string) ast.Expr {
 	if period > 1 {
 		change = w.op("/", &ast.Paren{Base: w.base(), X: change}, w.int(period))
 	}
-	return w.call("exp", change)
+	last := w.op("==", w.at(w.name(lp), clone(n, nil)), w.never()) // see massBeyond
+	return &ast.Paren{Base: w.base(), X: &ast.Cond{Base: w.base(), Cond: last, Then: w.int(0), Else: w.call("exp", change)}}
 }
 
 // helpers returns the functions that the program calls.
