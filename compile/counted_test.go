@@ -50,3 +50,22 @@ func TestCounted(t *testing.T) {
 		}
 	}
 }
+
+// TestFaultyLevels checks that the number of levels of a column that has a hole is not asked for:
+// the hole is reported.
+func TestFaultyLevels(t *testing.T) {
+	p, list := compile.Compile(source.NewFile("m.stan", "data { int N; int<lower=1> J; array[N] int<lower=1, upper=J> g; vector[N] x; } parameters { real a; }"))
+	if list.HasErrors() {
+		t.Fatal(list)
+	}
+	set, err := data.ParseTable("t.csv", "g,x\nb,1\n,2\na,3\n", data.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if set, _, err = p.Coded(set); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = p.Bind(set, compile.BindOptions{}); err == nil || !strings.Contains(err.Error(), "g has no value in row 2") || strings.Contains(err.Error(), "`J`") {
+		t.Errorf("%v", err)
+	}
+}

@@ -267,7 +267,7 @@ func (c *checker) missingAllowed(t *ast.TypeExpr, b *ast.Bound, vt types.Type) {
 		c.report(diag.Errorf(diag.MissingNotAllowed, b.Span(), "a tuple with integers cannot have missing values"), "", "declare the integers as a separate variable")
 	case vt.Kind == types.Int && (!hasBound(t, "lower") || !hasBound(t, "upper")):
 		c.report(diag.Errorf(diag.MissingNotAllowed, b.Span(), "integers with missing values need a lower and an upper bound"),
-			"A missing integer is summed out of the density, over the values between its bounds.", "add the bounds, as in int<lower=0, upper=1, missing>")
+			"A missing integer is summed out of the density, over the values between its bounds.", "add the bounds, as in int<lower=0, upper=1, missing>; for counts, an upper bound that they hardly reach, such as upper=100")
 	case vt.Scalar() == types.Complex:
 		c.report(diag.Errorf(diag.MissingNotAllowed, b.Span(), "complex numbers cannot have missing values"),
 			"", "declare the real and the imaginary parts separately, and make the number by to_complex(…)")

@@ -170,6 +170,10 @@ func (r *reading) missing() {
 		e.fix("did you mean `%s`, which the data have?", near)
 	} else if rows, sizes := r.sizesOfRows(); rows != nil {
 		e.fix("as `%s` has the sizes of the rows of `%s`, have the rows for each level of a column counted", sizes.Name, rows.Name).settings("count=" + sizes.Name + "=column")
+	} else if column := r.faulty(); column != nil {
+		d := r.set.Fault(column.Name).Diagnostic()
+		d.Related = append(d.Related, diag.Note{Span: r.v.Span, Message: "`" + v.Name + "` would be the number of levels of `" + column.Name + "`"})
+		(&Error{Diagnostic: d}).throw()
 	} else if column := r.rows(); column != nil {
 		e.fix("as it is the number of rows of `%s`, have them counted", column.Name).settings("count=" + v.Name)
 	} else if column := r.counts(); column != nil {
@@ -215,6 +219,17 @@ func (r *reading) sizesOfRows() (rows, sizes *ir.Var) {
 		}
 	}
 	return nil, nil
+}
+
+// faulty returns a column of levels that cannot be read, and whose upper bound is the variable; nil
+// if there is none.
+func (r *reading) faulty() *ir.Var {
+	for _, w := range r.all {
+		if r.set.Table() && r.set.Fault(w.Name) != nil && w.Type.Kind == types.Int && w.Constraint.Upper != nil && r.is(w.Constraint.Upper) {
+			return w
+		}
+	}
+	return nil
 }
 
 // column returns the first column of a table for which counted returns true; nil if there is none.
