@@ -41,6 +41,13 @@ func (p *Program) Rows(set *data.Set, names []string) (size string, n int, err e
 		}
 	}
 	for _, v := range program.Data {
+		if s := v.Sparse; s != nil {
+			for _, e := range []ir.Expr{s.Rows, s.Columns} {
+				if ref, ok := e.(*ir.VarRef); ok && ref.Var.Name == size {
+					return "", 0, fmt.Errorf("the sparse matrix %s has the size %s, too: observations cannot be left out of it", v.Name, size)
+				}
+			}
+		}
 		for i, s := range v.Sizes {
 			ref, ok := s.(*ir.VarRef)
 			if !ok || ref.Var.Name != size {

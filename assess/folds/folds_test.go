@@ -133,6 +133,7 @@ func TestFoldsRefuses(t *testing.T) {
 	plain := compile(regression)
 	effects := compile("data { int N; vector[N] y; } parameters { vector[N] a; } model { a ~ normal(0, 1); y ~ normal(a, 1); }")
 	square := compile("data { int N; vector[N] y; matrix[N, N] d; } parameters { real a; } model { y ~ normal(d * rep_vector(a, N), 1); }")
+	sparse := compile("data { int N; vector[N] y; sparse_matrix[N, N] d; } parameters { real a; } model { y ~ normal(d * rep_vector(a, N), 1); }")
 	fixed := compile("data { vector[3] y; } parameters { real a; } model { y ~ normal(a, 1); }")
 	bounded := compile("data { int<lower=4> N; vector[N] y; } parameters { real a; } model { y ~ normal(a, 1); }")
 	for _, c := range []struct {
@@ -152,6 +153,7 @@ func TestFoldsRefuses(t *testing.T) {
 		{effects, map[string]any{"N": 4, "y": []float64{1, 2, 3, 4}}, "y", 2, "belong to single observations"},
 		{square, map[string]any{"N": 2, "y": []float64{1, 2}, "d": [][]float64{{1, 0}, {0, 1}}}, "y", 2, "d has N rows as y has"},
 		{square, map[string]any{"N": 2, "y": []float64{1, 2}, "d": [][]float64{{1, 0}, {0, 1}}}, "y d", 2, "d has N columns, too"},
+		{sparse, map[string]any{"N": 2, "y": []float64{1, 2}, "d": [][]float64{{1, 0}, {0, 1}}}, "y", 2, "the sparse matrix d has the size N, too"},
 		{fixed, map[string]any{"y": []float64{1, 2, 3}}, "y", 2, "must be declared as a variable"},
 		{bounded, map[string]any{"N": 5, "y": []float64{1, 2, 3, 4, 5}}, "y", 2, "without fold 1"},
 	} {

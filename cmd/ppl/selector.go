@@ -51,6 +51,9 @@ func selectorsOf(text string, levels indexLevels) ([]selector, error) {
 			}
 			n := slices.Index(own[k].Levels, x.level)
 			if n < 0 {
+				if _, whole, _ := strings.Cut(strings.TrimSuffix(s.text, "]"), "["); slices.Contains(own[k].Levels, whole) {
+					return nil, usagef("--vars: %s: write the level in quotes, since it has a comma: %s[%q]", s.text, s.base, whole)
+				}
 				if near := diag.Nearest(x.level, slices.Values(own[k].Levels)); near != "" {
 					return nil, usagef("--vars: %s: %s has no level %q; did you mean %q?", s.text, own[k].Name, x.level, near)
 				}

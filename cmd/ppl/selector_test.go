@@ -40,6 +40,7 @@ func TestSelectors(t *testing.T) {
 		{"", "", ""},
 		{"b[Pariss]", "", `--vars: b[Pariss]: city has no level "Pariss"; did you mean "Paris"?`},
 		{"b[Rome]", "", `--vars: b[Rome]: city has no level "Rome"; the levels are "Paris", "Rome, IT", "say \"hi\"", "a[1]", "", "7", "São Paulo", "10:30", "back\\slash"`},
+		{"b[Rome, IT]", "", `--vars: b[Rome, IT]: write the level in quotes, since it has a comma: b["Rome, IT"]`},
 		{"c[Paris]", "", "--vars: c[Paris]: index 1 of c has no levels with names; write a number or a range, such as c[1:5]"},
 		{"mu[Paris]", "", "--vars: mu[Paris]: index 1 of mu has no levels with names; write a number or a range, such as mu[1:5]"},
 		{`b["Paris" x]`, "", `--vars: "b[\"Paris\" x]" has a level whose quotes do not end, or which holds quotes: write them as in theta["a \"b\" c"]`},

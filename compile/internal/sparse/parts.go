@@ -251,7 +251,7 @@ func (r *rewriter) call(e *ast.CallExpr) ast.Node {
 func (r *rewriter) normal(f *check.Call, y, mu ast.Expr) (helper string, variates, locations ast.Expr) {
 	array := func(e ast.Expr) bool { return r.info.Types[e].Type.Dims > 0 }
 	if !array(y) && !array(mu) {
-		return r.helper("sparse_" + f.Name), columnOf(r.expr(y)), columnOf(r.expr(mu))
+		return r.helper("sparse_" + f.Name), r.column(y), r.column(mu)
 	}
 	vectors := func(e ast.Expr) ast.Expr {
 		if r.info.Types[e].Type.Kind == types.RowVector {
@@ -260,7 +260,7 @@ func (r *rewriter) normal(f *check.Call, y, mu ast.Expr) (helper string, variate
 		return r.expr(e)
 	}
 	repeated := func(e, other ast.Expr) ast.Expr {
-		return call("rep_array", columnOf(r.expr(e)), call("size", ast.Fresh(r.expr(other))))
+		return call("rep_array", r.column(e), call("size", ast.Fresh(r.expr(other))))
 	}
 	switch {
 	case !array(y):

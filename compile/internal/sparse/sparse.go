@@ -400,8 +400,13 @@ func element(x ast.Expr, i int) ast.Expr {
 	return &ast.IndexExpr{X: x, Indices: []ast.Index{&ast.Single{X: literal(i)}}}
 }
 
-// columnOf returns a vector with the elements of a vector or row vector.
-func columnOf(e ast.Expr) ast.Expr { return call("to_vector", e) }
+// column returns a vector with the elements of a vector or row vector.
+func (r *rewriter) column(e ast.Expr) ast.Expr {
+	if r.info.Types[e].Type.Kind == types.Vector {
+		return r.expr(e)
+	}
+	return call("to_vector", r.expr(e))
+}
 
 // Dense returns a rewritten tree in which ordinary functions of ordinary matrices replace those
 // that Stan does not have.
