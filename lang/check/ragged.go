@@ -123,6 +123,12 @@ func (c *checker) raggedVariable(e ast.Expr) *Var {
 func (c *checker) raggedArguments(name string, user bool, es []ast.Expr, args []TypeLevel) bool {
 	for i, e := range es {
 		v := c.raggedVariable(e)
+		if x, ok := ast.Unparen(e).(*ast.IndexExpr); ok && !user {
+			base, indices := c.info.Indexed(x)
+			if of := c.raggedVariable(base); of != nil && !c.oneRow(x, indices, of, of.Ragged) {
+				return false
+			}
+		}
 		switch {
 		case v == nil || user || name == "size" && len(es) == 1:
 		case len(es) == 1 && v.Ragged.OfAll(name, v.Type):
@@ -303,18 +309,25 @@ func (w *raggedUses) index(e *ast.IndexExpr) {
 		w.visit(base)
 		return
 	}
+	w.c.oneRow(e, indices, v, r)
+}
+
+// oneRow reports an expression with these indices of the ragged variable v that is not within one
+// row. It returns false after a report.
+func (c *checker) oneRow(e ast.Expr, indices []ast.Index, v *Var, r *Ragged) bool {
 	for k := range r.Outer {
-		if k < len(indices) && w.c.info.Single(indices[k]) {
+		if k < len(indices) && c.info.Single(indices[k]) {
 			continue
 		}
 		at := e.Span()
 		if k < len(indices) {
 			at = indices[k].Span()
 		}
-		w.c.report(diag.Errorf(diag.RaggedUse, at, "the rows of `%s` differ in size, so that they are used one at a time", v.Name), "",
+		c.report(diag.Errorf(diag.RaggedUse, at, "the rows of `%s` differ in size, so that they are used one at a time", v.Name), "",
 			"use one row, and a loop over the rows", note(&v.Ident, "it is declared here"))
-		return
+		return false
 	}
+	return true
 }
 
 // call checks the ragged arguments of a call. A user's function is checked again with its arguments
