@@ -110,6 +110,9 @@ func flattened(d *data.Set, vars []*ir.Var) *data.Set {
 	for _, v := range vars {
 		if r := v.Ragged; r != nil {
 			d = d.Flattened(v.Name, len(r.Sizes), r.Outer, r.At)
+			if n := rowSizes(v); n != nil {
+				d = d.InRows(v.Name, n.Name, len(r.Sizes)-r.Outer, r.At-r.Outer)
+			}
 		}
 		if s := v.Sparse; s != nil && s.Count != nil {
 			d = d.Triplets(v.Name, s.Count.Name, s.Row.Name, s.Column.Name)

@@ -130,3 +130,31 @@ func TestGroupedFaults(t *testing.T) {
 		t.Errorf("the rows of the second group of the fit have the gradient %v", g)
 	}
 }
+
+// TestFlatRows checks that rows are known where data have all elements one after another, so that
+// elements have their indices in messages and in output, and missing ones are no observations.
+func TestFlatRows(t *testing.T) {
+	const program = `data { int J; array[J] int n; array[J] vector<missing>[n] x; array[J] matrix[2, n] z; } parameters { real a; } model { for (j in 1:J) x[j] ~ normal(a, 1); }`
+	const values = `{"J": 3, "n": [2, 0, 1], "x": [1, null, 3], "z": [[1, 2, 3], [4, 5, 6]]}`
+	p, list := Compile(source.NewFile("m.stan", program))
+	if p == nil {
+		t.Fatal(list)
+	}
+	set, err := data.ParseJSON("data.json", []byte(values))
+	if err != nil {
+		t.Fatal(err)
+	}
+	coded, _, err := p.Coded(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, at := range map[string]int{"x": 0, "z": 1} {
+		v, ok := coded.Get(name)
+		if !ok || v.Ragged == nil || fmt.Sprint(v.Ragged.Outer, v.Ragged.Sizes, v.Ragged.At) != fmt.Sprint([]int{3}, []int{2, 0, 1}, at) {
+			t.Errorf("%s: %v, rows %v", name, v, v.Ragged)
+		}
+	}
+	if path := coded.Path("x", 2); path != "x[3,1]" && path != "x[3][1]" {
+		t.Errorf("the last element of x is %s", path)
+	}
+}

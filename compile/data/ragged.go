@@ -91,6 +91,38 @@ func (s *Set) Flattened(name string, rank, outer, at int) *Set {
 	return &out
 }
 
+// InRows returns the set with the rows of a variable whose elements are given one row after
+// another, and its rows nowhere else. sizes is the variable with their sizes, rank the number of
+// dimensions of a row, and at the one along which the rows follow one another.
+func (s *Set) InRows(name, sizes string, rank, at int) *Set {
+	n, ok := s.values[sizes]
+	if !ok || !n.IsInt || len(n.Shape) != 1 {
+		return s
+	}
+	rows := &Rows{Outer: n.Shape, At: at}
+	total := 0
+	for _, x := range n.Ints {
+		if x < 0 {
+			return s
+		}
+		rows.Sizes = append(rows.Sizes, int(x))
+		total += int(x)
+	}
+	put := func(in map[string]Value) map[string]Value {
+		v, ok := in[name]
+		if !ok || v.Ragged != nil || len(v.Shape) != rank || v.Shape[at] != total {
+			return in
+		}
+		v.Ragged = rows
+		in = maps.Clone(in)
+		in[name] = v
+		return in
+	}
+	out := *s
+	out.values, out.gaps = put(s.values), put(s.gaps)
+	return &out
+}
+
 // flat stores the elements of a value one row after another. It returns false if the lists differ
 // in length in another way.
 func (u *uneven) flat(rank, outer, at int) (Value, bool) {
