@@ -690,11 +690,15 @@ func (w *chain) climbs(ctx context.Context, known []*mode, n int) (finding, erro
 // whether the climb ended in no mode.
 func (w *chain) climbFromRandom(ctx context.Context, known []*mode, out *finding, k int) (nowhere bool, err error) {
 	rng := infer.Stream(w.Seed, w.ID, "modes", uint64(k))
-	x, _, err := infer.FindStart(infer.Uniform{Radius: radii[k%len(radii)]}, w.Chain, w.Target, rng)
+	x, err := w.mirrored(known, k, rng)
+	if x == nil && err == nil {
+		if x, _, err = infer.FindStart(infer.Uniform{Radius: radii[k%len(radii)]}, w.Chain, w.Target, rng); err == nil {
+			w.nearMeans(x, rng)
+		}
+	}
 	if err != nil {
 		return false, unlessZero(err)
 	}
-	w.nearMeans(x, rng)
 	in := -1
 	room := make([]float64, len(x))
 	ends := func(m *mode, x []float64, lp float64) bool { return !m.outer && m.has(x, lp, room) }
@@ -723,6 +727,25 @@ func (w *chain) climbFromRandom(ctx context.Context, known []*mode, out *finding
 		out.modes = append(out.modes, m)
 	}
 	return false, nil
+}
+
+// mirrored returns the start of climb k if that is the mirror image of a known mode's draw: each chain's
+// first climb has one, if there are so many modes. Otherwise, or if the density is zero there, x is
+// nil. Posteriors often have modes that differ in the signs of coordinates, such as those of
+// loadings and factors. In many dimensions, random points are as good as never near both: each
+// coordinate has the wrong sign half of the time.
+func (w *chain) mirrored(known []*mode, k int, rng *rand.Rand) (x []float64, err error) {
+	of := w.Chain
+	if k > 0 || of >= len(known) {
+		return nil, nil
+	}
+	x = known[of].normalDraw(rng)
+	floats.Scale(-1, x)
+	lp, err := w.Target.LogDensityGrad(x, make([]float64, len(x)))
+	if err != nil || math.IsInf(lp, -1) || math.IsNaN(lp) {
+		return nil, err
+	}
+	return x, nil
 }
 
 // unlessZero returns nil if err only reports that the density is zero at a starting point, and err

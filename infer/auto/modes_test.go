@@ -145,6 +145,35 @@ func TestModeLeft(t *testing.T) {
 	}
 }
 
+// TestMirroredModes checks targets whose modes differ in the signs of all coordinates, at different
+// distances and with different scales. In 20 dimensions no climb from a random point ends in the
+// narrow mode.
+func TestMirroredModes(t *testing.T) {
+	const d = 20
+	rng := rand.New(rand.NewPCG(7, 7))
+	for seed, ratio := range []float64{1, 0.7} {
+		left, right := make([]float64, d), make([]float64, d)
+		for i := range left {
+			left[i] = 4 + 0.5*rng.NormFloat64()
+			if i%3 == 0 {
+				left[i] = -left[i]
+			}
+			right[i] = -ratio * left[i]
+		}
+		target := balls{weights: []float64{0.7, 0.3}, scales: []float64{1, 0.5}, centres: [][]float64{left, right}}
+		draws, _ := sampled(t, target, uint64(seed)+1, Sampler{})
+		share := 0.0
+		for _, x := range draws {
+			if x[1]*right[1] > 0 {
+				share += 1 / float64(len(draws))
+			}
+		}
+		if math.Abs(share-0.3) > 0.1 {
+			t.Errorf("ratio %v: the mode with 0.3 of the mass has %.2f of the draws", ratio, share)
+		}
+	}
+}
+
 // TestOneMode checks that no target with one mode is reported to have several.
 func TestOneMode(t *testing.T) {
 	for _, d := range []int{1, 2, 20, 120} {

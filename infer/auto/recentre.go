@@ -234,10 +234,14 @@ func (o *observer) observe(x, score []float64) {
 func (s *seenEffect) estimate(work *[4][]float64) (precision, pull, follow float64) {
 	n := len(s.theta)
 	w, sf, st, tells := work[0][:n], work[1][:n], work[2][:n], work[3][:n]
+	prior := tells // precisions, until tells is computed
+	for t, l := range s.logScale {
+		prior[t] = math.Exp(-2 * l)
+	}
 	for range 3 {
-		for t, l := range s.logScale {
+		for t, p := range prior {
 			// conditional variance of the term, which does not depend on the term's value
-			w[t] = 1 / (math.Exp(-2*l) + precision)
+			w[t] = 1 / (p + precision)
 		}
 		floats.Scale(float64(len(w))/floats.Sum(w), w)
 		theta, without := stat.Mean(s.theta, w), stat.Mean(s.without, w)

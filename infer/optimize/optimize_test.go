@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/ppl-lang/ppl/infer"
@@ -503,6 +504,31 @@ func TestClimbKeeps(t *testing.T) {
 		a, err = FindTop(t.Context(), scaled(d), x, 100, func([]float64, float64) bool { steps++; return false })
 		if err != nil || len(a.Steps) != min(steps, 6) || len(a.Changes) != len(a.Steps) || d == 9 && steps <= 6 {
 			t.Errorf("%d dimensions: FindTop returns %d of %d steps (%v)", d, len(a.Steps), steps, err)
+		}
+	}
+}
+
+// TestArrives climbs from draws of normal distributions with one scale. There, L-BFGS may reach the
+// mode exactly, and its next step cannot gain anything. The climb must still count.
+func TestArrives(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 2))
+	for _, d := range []int{1, 2, 20} {
+		for _, scale := range []float64{0.5, 1, 2} {
+			mean, scales := make([]float64, d), slices.Repeat([]float64{scale}, d)
+			for i := range mean {
+				mean[i] = -4
+			}
+			target := correlated(mean, scales, 0)
+			for range 20 {
+				x := slices.Clone(mean)
+				for i := range x {
+					x[i] += scale * rng.NormFloat64()
+				}
+				a, err := FindTop(t.Context(), target, x, 1000, func([]float64, float64) bool { return false })
+				if err != nil || !a.Climbed || floats.Distance(a.X, mean, 2) > 0.2*scale*math.Sqrt(float64(d)) {
+					t.Fatalf("%d dimensions, scale %v: from %v to %v, arrived %v (%v)", d, scale, x, a.X, a.Climbed, err)
+				}
+			}
 		}
 	}
 }

@@ -297,35 +297,24 @@ func halves(m blas64.General) (upper, lower blas64.General) {
 
 // centre writes the rows minus the mean of their group to centred, and the mean of all rows to all.
 func (s Sample) centre(w *workspace, rows [][]float64, all []float64, centred blas64.General) {
-	n, d := len(rows), len(rows[0])
-	clear(all)
-	for i, r := range rows {
-		copy(row(centred, i), r)
-		for j, v := range r {
-			all[j] += v / float64(n)
-		}
-	}
+	meanOf(rows, all)
 	if s.Plain {
+		for i, r := range rows {
+			copy(row(centred, i), r)
+		}
 		return
 	}
-	own := w.numbers(d)
+	own := w.numbers(len(rows[0]))
 	at := 0
 	group := func(n int) {
-		clear(own)
+		meanOf(rows[at:at+n], own)
 		for i := at; i < at+n; i++ {
-			for j, v := range row(centred, i) {
-				own[j] += v / float64(n)
-			}
-		}
-		for i := at; i < at+n; i++ {
-			for j, v := range own {
-				row(centred, i)[j] -= v
-			}
+			floats.SubTo(row(centred, i), rows[i], own)
 		}
 		at += n
 	}
 	if s.Groups == nil {
-		group(n)
+		group(len(rows))
 	}
 	for _, n := range s.Groups {
 		group(n)
@@ -400,17 +389,18 @@ func temper(w *workspace, x, g blas64.General, scale []float64) {
 
 // Centre returns the metric with the mean that fits draws and their scores best.
 func Centre(m infer.Metric, s Sample) infer.Metric {
-	m.Mean = mean(m, meanOf(s.Draws), meanOf(s.Scores), make([]float64, m.Dim), make([]float64, m.Dim))
+	room := make([]float64, 4*m.Dim)
+	next := func() (v []float64) { v, room = room[:m.Dim:m.Dim], room[m.Dim:]; return v }
+	m.Mean = mean(m, meanOf(s.Draws, next()), meanOf(s.Scores, next()), next(), next())
 	return m
 }
 
-// meanOf returns the mean of rows.
-func meanOf(rows [][]float64) []float64 {
-	all := make([]float64, len(rows[0]))
+// meanOf writes the mean of rows to all, and returns it. It divides each row, so that the sum of
+// rows that are large does not overflow.
+func meanOf(rows [][]float64, all []float64) []float64 {
+	clear(all)
 	for _, r := range rows {
-		for j, v := range r {
-			all[j] += v / float64(len(rows))
-		}
+		floats.AddScaled(all, 1/float64(len(rows)), r)
 	}
 	return all
 }
