@@ -729,11 +729,11 @@ func (w *chain) climbFromRandom(ctx context.Context, known []*mode, out *finding
 	return false, nil
 }
 
-// mirrored returns the start of climb k if that is the mirror image of a known mode's draw: each chain's
-// first climb has one, if there are so many modes. Otherwise, or if the density is zero there, x is
-// nil. Posteriors often have modes that differ in the signs of coordinates, such as those of
-// loadings and factors. In many dimensions, random points are as good as never near both: each
-// coordinate has the wrong sign half of the time.
+// mirrored returns the start of climb k if that is the mirror image of a draw from a known mode:
+// each chain's first climb has one, if there are so many modes. Otherwise, or if the density is
+// zero there, x is nil. Posteriors often have modes that differ in the signs of coordinates, such
+// as those of loadings and factors. In many dimensions, random points are as good as never near
+// both: each coordinate has the wrong sign half of the time.
 func (w *chain) mirrored(known []*mode, k int, rng *rand.Rand) (x []float64, err error) {
 	of := w.Chain
 	if k > 0 || of >= len(known) {

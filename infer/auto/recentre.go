@@ -233,8 +233,7 @@ func (o *observer) observe(x, score []float64) {
 // estimate estimates what the data say about the term: B, S and G, see learnEvidence.
 func (s *seenEffect) estimate(work *[4][]float64) (precision, pull, follow float64) {
 	n := len(s.theta)
-	w, sf, st, tells := work[0][:n], work[1][:n], work[2][:n], work[3][:n]
-	prior := tells // precisions, until tells is computed
+	w, sf, st, prior := work[0][:n], work[1][:n], work[2][:n], work[3][:n] // prior has precisions
 	for t, l := range s.logScale {
 		prior[t] = math.Exp(-2 * l)
 	}
@@ -253,6 +252,7 @@ func (s *seenEffect) estimate(work *[4][]float64) (precision, pull, follow float
 			precision = 0
 		}
 	}
+	tells := prior // which is no longer needed
 	for t, f := range s.without {
 		tells[t] = f + precision*s.theta[t]
 	}

@@ -118,7 +118,7 @@ func approach(ctx context.Context, target infer.LogDensity, x []float64, rng *ra
 			return nil, err
 		}
 		if s.reason == LineSearchFailed {
-			// At the mode itself, no step gains anything. The climb may have come there in one step.
+			// At the mode itself, no step gains anything. One step may have led there.
 			a.Climbed = rng == nil && len(gains) > 0 && -floats.Dot(s.p, s.g) <= arrived*float64(d)
 			break
 		}
