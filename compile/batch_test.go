@@ -262,6 +262,11 @@ func TestBatches(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", c.name, err)
 			}
+			for _, p := range m.Loops().Plans {
+				if p.Line == 0 {
+					t.Errorf("%s: a loop without a line: %v", c.name, p)
+				}
+			}
 			x := make([]float64, m.Dim())
 			for k := range x {
 				x[k] = 0.3 * math.Sin(float64(k))
@@ -332,6 +337,45 @@ model {
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("%s: %v, want %q", c.data, err, c.want)
 			}
+		}
+	}
+}
+
+// TestBatchMessages checks that the messages of a call for all subjects are those of the calls in
+// the loop: they show the call in the program, with the number of the record among those of the
+// subject.
+func TestBatchMessages(t *testing.T) {
+	const call = "pmx_solve_onecpt($events, {p, exp(eta[j]), 1.0})"
+	const text = subjectsData + `
+parameters { real<lower=0> p; vector[N] eta; }
+transformed parameters {
+  matrix[2, n] x;
+  for (j in 1:N) {
+    real unused = 1;
+    x[, start[j]:end[j]] = CALL;
+  }
+}
+model { p ~ lognormal(0, 1); eta ~ std_normal(); target += -sum(x[2]) / 1000; }`
+	const given = `{"N": 2, "n": 4, "start": [1, 3], "end": [2, 4], "weight": [1, 1], "time": [0, 1, 0, 1], "amt": [9, 0, 9, -1], "rate": [0, 0, 0, 0],
+		"ii": [0, 0, 0, 0], "evid": [1, 0, 1, 1], "cmt": [1, 1, 1, 1], "addl": [0, 0, 0, 0], "ss": [0, 0, 0, 0]}`
+	program := strings.Replace(text, "CALL", sliced.Replace(call), 1)
+	set, err := data.ParseJSON("data", []byte(given))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, apart := range []bool{false, true} {
+		m := withData(t, program, set, Options{Apart: apart})
+		_, err := m.LogDensityGrad(make([]float64, m.Dim()), make([]float64, m.Dim()))
+		record := "record 2 of subject 2"
+		if apart {
+			record = "record 2"
+		}
+		want := "pmx_solve_onecpt: amt must not be negative, but it is -1 in " + record + " (model.stan, line 15, column 28)"
+		if err == nil || err.Error() != want {
+			t.Errorf("apart %t: %v, want %s", apart, err, want)
+		}
+		if err := m.Impossible(); err == nil || !strings.Contains(err.Error(), "model.stan:15:28: error: with these data") {
+			t.Errorf("apart %t: %v", apart, err)
 		}
 	}
 }

@@ -201,13 +201,16 @@ func (m *Model) names() loopnest.Names {
 }
 
 // line returns the beginning of the line that contains a site.
-func (m *Model) line(s ad.Site) source.Position { return lineOf(m.bound.Sites, s) }
+func (m *Model) line(s ad.Site) source.Position {
+	at, _ := m.bound.At(s)
+	return lineOf(at)
+}
 
-func lineOf(sites []source.Span, s ad.Site) source.Position {
-	if s <= 0 || int(s) >= len(sites) || !sites[s].IsValid() {
+func lineOf(span source.Span) source.Position {
+	if !span.IsValid() {
 		return source.Position{}
 	}
-	at := sites[s].Begin()
+	at := span.Begin()
 	at.Column = 0
 	return at
 }
@@ -253,7 +256,8 @@ func (e *Explanation) block(m *Model, nest *loopnest.Program, t vm.BlockTime, li
 		if l == nil {
 			l = &LineCost{File: at.File, Line: at.Line}
 			if at.Line > 0 {
-				l.Text = strings.TrimSpace(m.bound.Sites[p.site].File.Line(at.Line))
+				span, _ := m.bound.At(p.site)
+				l.Text = strings.TrimSpace(span.File.Line(at.Line))
 			}
 			lines[at] = l
 		}

@@ -69,7 +69,11 @@ func impossible(b *bind.Bound, set *data.Set) *Error {
 
 // ruledOut returns the error about a statement.
 func ruledOut(b *bind.Bound, set *data.Set, site ad.Site, reason string, values []datum) *Error {
-	d := diag.Errorf(diag.Impossible, b.Sites[site], "with these data no values of the parameters are possible: %s", reason)
+	at, function := b.At(site)
+	if function != "" {
+		reason = function + ": " + reason
+	}
+	d := diag.Errorf(diag.Impossible, at, "with these data no values of the parameters are possible: %s", reason)
 	var texts []string
 	for _, v := range values {
 		texts = append(texts, fmt.Sprintf("`%s` is %s", v.path, ad.FormatNumber(v.value)))

@@ -146,7 +146,7 @@ func (m *Model) explainInterpreted(x []float64, budget time.Duration, value bool
 		if value && i >= forward {
 			continue
 		}
-		at := lineOf(r.Sites, g.Nodes[i].Site)
+		at := lineOf(r.Sites[g.Nodes[i].Site])
 		if lines[at] == nil {
 			lines[at] = &LineCost{File: at.File, Line: at.Line}
 			if at.Line > 0 {

@@ -384,6 +384,10 @@ func (m *Model) rejection(err error) error {
 	if m.left(r) {
 		r.Err = errStiff
 	}
+	at, function := m.bound.At(site)
+	if r.Span = at; function != "" && r.Err != errStiff {
+		r.Err = fmt.Errorf("%s: %w", function, r.Err)
+	}
 	return m.wanting(r)
 }
 

@@ -3,7 +3,6 @@ package compile
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -19,7 +18,7 @@ var errStiff = errors.New("the differential equations are stiff here")
 // left reports whether a rejection leaves the point to the other program.
 func (m *Model) left(r *Rejection) bool {
 	var e *ad.RejectError
-	return m.whole != nil && errors.As(r.Err, &e) && e.Message == "" && r.Span.IsValid() && strings.HasPrefix(r.Span.Begin().File, "library:")
+	return m.whole != nil && errors.As(r.Err, &e) && e.Message == "" && r.Span.IsValid() && r.Span.InLibrary()
 }
 
 // rest is the model with the other program. Clones share the first one, and evaluate clones of it.

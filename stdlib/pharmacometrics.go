@@ -283,7 +283,7 @@ func (m model) source() string {
 	declared := subject + ", " + m.declared + more
 	text := source("events") + source(strings.Fields(m.files)...) + source("schedule")
 	return strings.NewReplacer("$declared", declared, "$passed", names(strings.TrimPrefix(declared, ", ")), "$rows", passed+rows.String()+names(m.more),
-		"$tables", ", "+m.tables+more, "$where", where(m.group)).Replace(text)
+		"$tables", ", "+m.tables+more, "$where", where(m.group), "$record", record(m.group)).Replace(text)
 }
 
 // solve returns the entry point for these arguments; further are those of run after the lag times.
@@ -318,7 +318,11 @@ matrix solve(` + strings.Join(args, ", ") + `) {
 // parameters for one record, table that for all.
 func linearModel(files, states, param, table string) func(string, []string) string {
 	m := model{states: states, declared: param + " p", tables: table + " theta", files: files + " linear", effect: strings.HasSuffix(files, " effect")}
-	return func(_ string, args []string) string { return m.source() + m.solve(args, "") }
+	return func(name string, args []string) string {
+		m := m
+		m.group = strings.Contains(name, "_group_")
+		return m.source() + m.solve(args, "")
+	}
 }
 
 // systemArgs are the arguments of a right-hand side after the time and the state.
@@ -330,6 +334,14 @@ func where(group bool) string {
 		return `" of subject ", subject,`
 	}
 	return ""
+}
+
+// record returns the arguments of a message that show a record, with its subject if there are several.
+func record(group bool) string {
+	if group {
+		return `i - first + 1, " of subject ", subject`
+	}
+	return "i"
 }
 
 // solver returns the source of the solver that a name ends with, for a right-hand side with these

@@ -164,7 +164,7 @@ func (l *lowerer) make(w types.Written, t textCall) *Function {
 	if f := l.made[key.String()]; f != nil {
 		return f
 	}
-	src := source.NewFile("library:"+w.Name, text)
+	src := source.NewFile(source.Library+w.Name, text)
 	tree, list := lang.Parse(src)
 	info, more := check.Check(tree, l.universe)
 	if list = append(list, more...); list.HasErrors() {

@@ -67,40 +67,40 @@ void check_events(array[] int len, array[] real time, array[] real amt, array[] 
       last += len[subject];
     }
     if (evid[i] < 0 || evid[i] > 4)
-      reject("evid must be 0 (observation), 1 (dose), 2 (other), 3 (reset) or 4 (reset and dose), but it is ", evid[i], " in record ", i);
+      reject("evid must be 0 (observation), 1 (dose), 2 (other), 3 (reset) or 4 (reset and dose), but it is ", evid[i], " in record ", $record);
     if (i > first && evid[i] < 3 && !(time[i] >= time[i - 1]))
-      reject("times must not decrease, except at resets (evid 3 or 4), but record ", i, " is at ", time[i], " after ", time[i - 1]);
+      reject("times must not decrease, except at resets (evid 3 or 4), but record ", $record, " is at ", time[i], " after ", time[i - 1]);
     if (is_dose(evid[i])) {
       if (cmt[i] < 1 || cmt[i] > states)
-        reject("cmt of a dose must be a compartment from 1 to ", states, ", but it is ", cmt[i], " in record ", i);
+        reject("cmt of a dose must be a compartment from 1 to ", states, ", but it is ", cmt[i], " in record ", $record);
       if (addl[i] < 0 || (addl[i] > 0 && !(ii[i] > 0)))
         reject("addl must not be negative, and additional doses need an interval ii above 0, but addl is ", addl[i], " and ii is ",
-               ii[i], " in record ", i);
+               ii[i], " in record ", $record);
       if (!(rate[i] >= 0))
-        reject("rate must not be negative, but it is ", rate[i], " in record ", i, "; pass rates that the model sets as they are");
+        reject("rate must not be negative, but it is ", rate[i], " in record ", $record, "; pass rates that the model sets as they are");
       if (!(amt[i] >= 0))
-        reject("amt must not be negative, but it is ", amt[i], " in record ", i);
+        reject("amt must not be negative, but it is ", amt[i], " in record ", $record);
       if (ss[i] < 0 || ss[i] > 2)
-        reject("ss must be 0, 1 or 2, but it is ", ss[i], " in record ", i);
+        reject("ss must be 0, 1 or 2, but it is ", ss[i], " in record ", $record);
       real part = biovar[row_of(size(biovar), i, subject, n), to[i]];
       real lag = tlag[row_of(size(tlag), i, subject, n), to[i]];
       if (!(part >= 0 && lag >= 0))
-        reject("bioavailabilities and lag times must not be negative, but they are ", part, " and ", lag, " in record ", i);
+        reject("bioavailabilities and lag times must not be negative, but they are ", part, " and ", lag, " in record ", $record);
       if (is_constant(ss[i], rate[i], ii[i])) {
         if (amt[i] > 0 || addl[i] > 0)
           reject("a constant infusion at steady state (ss above 0, ii 0) has amt 0 and addl 0, but they are ", amt[i], " and ",
-                 addl[i], " in record ", i);
+                 addl[i], " in record ", $record);
       } else if (ss[i] > 0) {
         if (!(ii[i] > 0))
-          reject("a dose at steady state needs an interval ii above 0, but it is ", ii[i], " in record ", i);
+          reject("a dose at steady state needs an interval ii above 0, but it is ", ii[i], " in record ", $record);
         if (!(lag <= ii[i]))
-          reject("the lag time of a dose at steady state must not exceed its interval ", ii[i], ", but it is ", lag, " in record ", i);
+          reject("the lag time of a dose at steady state must not exceed its interval ", ii[i], ", but it is ", lag, " in record ", $record);
         if (rate[i] > 0 && part * amt[i] / rate[i] + lag > (running(amt, rate, ii, evid, ss, i) + 1) * ii[i])
           reject("infusions at steady state must not overlap more than with a bioavailability of 1, but with ", part,
-                 " they do in record ", i);
+                 " they do in record ", $record);
       }
       if (rate[i] > 0 && ii[i] >= 0 && !is_constant(ss[i], rate[i], ii[i]) && !(amt[i] > 0))
-        reject("an infusion needs an amount amt above 0, unless it is constant at steady state, but amt is ", amt[i], " in record ", i);
+        reject("an infusion needs an amount amt above 0, unless it is constant at steady state, but amt is ", amt[i], " in record ", $record);
     }
   }
 }

@@ -327,7 +327,7 @@ func (w *writer) parse(text string) []ast.Stmt {
 			}
 			n = &c
 		}
-		reflect.ValueOf(n).Elem().FieldByName("Base").SetZero()
+		reflect.ValueOf(n).Elem().FieldByName("Base").Set(reflect.ValueOf(ast.Base{Pos: w.loop.Pos}))
 		return n
 	}
 	return replace(body).(*ast.BlockStmt).Stmts

@@ -48,9 +48,20 @@ type Bound struct {
 	Known *interp.Known
 	// Sites are the positions of graph nodes, by ad.Site.
 	Sites []source.Span
+	// Calls are, for nodes in functions of the library, the calls in the program, by ad.Site.
+	Calls []source.Span
 	Stats Stats // of the log density
 
 	program *emit.Program // for what is made later
+}
+
+// At returns the place that messages about a node show, invalid if it has none: in functions of the library, the call in
+// the program, and the function's name.
+func (b *Bound) At(site ad.Site) (at source.Span, function string) {
+	if int(site) >= len(b.Sites) {
+		return source.Span{}, ""
+	}
+	return b.Sites[site].Called(b.Calls[site])
 }
 
 // Bind binds prog to data. A user's mistake is returned as *Error.
@@ -110,7 +121,7 @@ func Bind(prog *ir.Program, set *data.Set, o Options) (*Bound, error) {
 	if out.Density == nil {
 		out.Part = p.Part()
 	}
-	out.Sites = p.Sites()
+	out.Sites, out.Calls = p.Sites(), p.Calls()
 	return out, nil
 }
 

@@ -347,12 +347,15 @@ func (uc *userCalls) callWith(fn *ir.Function, at source.Span, args []value) *va
 		cells[p.ID] = c
 		site.param = site.param || v.param
 	}
-	outerCells, outerTarget, outerFrame := uc.vars.cells, uc.lp.inModel, uc.frame
+	outerCells, outerTarget, outerFrame, entered := uc.vars.cells, uc.lp.inModel, uc.frame, uc.rep.entered
+	if fn.Span.InLibrary() && at.IsValid() && !at.InLibrary() {
+		uc.rep.entered = at
+	}
 	uc.vars.cells, uc.rep.calls, uc.frame = cells, append(uc.rep.calls, site), fn
 	uc.ctl.result = nil
 	sig := uc.stmts.exec(fn.Body)
 	uc.vars.cells, uc.rep.calls = outerCells, uc.rep.calls[:len(uc.rep.calls)-1]
-	uc.lp.inModel, uc.frame = outerTarget, outerFrame
+	uc.lp.inModel, uc.frame, uc.rep.entered = outerTarget, outerFrame, entered
 	out := uc.ctl.result
 	uc.ctl.result = nil
 	if sig&returns == 0 {

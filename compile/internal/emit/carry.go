@@ -325,7 +325,7 @@ func (cr *carrier) carry(ax *axis, steps int, lp *loop, i value, active *lanes.V
 	if parent == cr.b.root {
 		cr.log.slow(lp, r.cells, ax.N)
 	}
-	cr.log.keepPlan(Plan{Line: lineOf(lp), Way: "carried", Iterations: ax.N, Why: lp.why})
+	cr.log.keepPlan(lp.Body.Span(), Plan{Way: "carried", Iterations: ax.N, Why: lp.why})
 	return sig
 }
 
@@ -420,7 +420,7 @@ func (cr *carrier) iterate(lp iterated) signal {
 	w := g.DoWhile(&ad.While{Cond: cond.lvl.g, Body: body.lvl.g, Carries: len(body.regs), Sums: sums, Snapshots: ad.DefaultSnapshots}, append(args, captured...))
 	sig := cr.finishRegion(body, parent, outer, w, sums, len(cond.lvl.g.SideEffects)+len(body.lvl.g.SideEffects) > 0)
 	cr.log.stats.Iterated++
-	cr.log.keepPlan(Plan{Line: lp.body.Span().Begin().Line, Way: "iterated"})
+	cr.log.keepPlan(lp.body.Span(), Plan{Way: "iterated"})
 	return sig
 }
 
@@ -471,7 +471,7 @@ func (cr *carrier) carryRagged(s *ir.For, from, to value, sooner string) signal 
 	lp := counting(s, 0)
 	if sooner == lanes.Differ && steps <= mostRagged {
 		cr.log.stats.Unrolled++
-		cr.log.keepPlan(Plan{Line: lineOf(lp), Way: "unrolled", Iterations: int(steps), Why: []string{lanes.Differ}})
+		cr.log.keepPlan(lp.Body.Span(), Plan{Way: "unrolled", Iterations: int(steps), Why: []string{lanes.Differ}})
 		nth := func(of []int64, k int) value {
 			v := value{typ: types.IntType, axis: ax, ints: make([]int64, ax.N)}
 			for l := range v.ints {

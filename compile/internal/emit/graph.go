@@ -26,8 +26,9 @@ type builder struct {
 	covered map[[2]*axis]bool // every lane of the second axis has one of the first, inside it
 
 	sites    []source.Span
+	calls    []source.Span // by ad.Site, for those in the library: the call in the program
 	lastSite ad.Site
-	siteOf   map[source.Span]ad.Site
+	siteOf   map[sitePlace]ad.Site
 }
 
 // use returns v as a node of level lvl, aligned to ax, the axis in force there. lvl must be v's
@@ -342,16 +343,23 @@ func (b *builder) domain(ax *axis) *axis {
 	return b.at.axis
 }
 
+// sitePlace is a position in the source, and for one in the library the call in the program.
+type sitePlace struct{ at, call source.Span }
+
 // site returns the number of the current source position, for nodes.
 func (b *builder) site() ad.Site {
-	if b.rep.span == b.sites[b.lastSite] {
+	place := sitePlace{at: b.rep.span}
+	if b.rep.span.InLibrary() {
+		place.call = b.rep.entered
+	}
+	if b.sites[b.lastSite] == place.at && b.calls[b.lastSite] == place.call {
 		return b.lastSite
 	}
-	id, ok := b.siteOf[b.rep.span]
+	id, ok := b.siteOf[place]
 	if !ok {
 		id = ad.Site(len(b.sites))
-		b.sites = append(b.sites, b.rep.span)
-		b.siteOf[b.rep.span] = id
+		b.sites, b.calls = append(b.sites, place.at), append(b.calls, place.call)
+		b.siteOf[place] = id
 	}
 	b.lastSite = id
 	return id

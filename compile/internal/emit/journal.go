@@ -7,18 +7,21 @@ import (
 
 	"github.com/ppl-lang/ppl/compile/internal/inspect"
 	"github.com/ppl-lang/ppl/compile/internal/plan"
+	"github.com/ppl-lang/ppl/lang/source"
 )
 
 // journal records how loops and branches were evaluated.
 type journal struct {
 	at    *context
+	rep   *reporter
 	stats Stats
 }
 
 // Plan describes how a loop is evaluated. An unrolled loop has a plan for each inner loop that its
 // iterations run.
 type Plan struct {
-	Line       int    // line of the loop's body
+	Line       int    // line of the loop's body, or of the call if it is in a function of the library
+	Function   string // that function, with the loop's line in it; "" for loops of the program
 	Way        string // "nest", "carried", "unrolled" or "iterated"
 	Iterations int    // over all lanes around; 0 if known only when the program runs
 	Lanes      int    // number of lanes around the loop; 0 if there are none
@@ -37,7 +40,11 @@ type PlanPart struct {
 // String returns the plan in a few lines.
 func (p Plan) String() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "line %d: %s", p.Line, p.Way)
+	fmt.Fprintf(&s, "line %d: ", p.Line)
+	if p.Function != "" {
+		fmt.Fprintf(&s, "in %s, ", p.Function)
+	}
+	s.WriteString(p.Way)
 	if p.Iterations > 0 {
 		fmt.Fprintf(&s, ", %d iteration%s", p.Iterations, plural(p.Iterations))
 	}
@@ -57,10 +64,11 @@ func (p Plan) String() string {
 }
 
 // keepPlan records the plan of a loop.
-func (jn *journal) keepPlan(p Plan) {
+func (jn *journal) keepPlan(body source.Span, p Plan) {
 	if len(jn.stats.Plans) >= mostPlans {
 		return
 	}
+	p.Line, p.Function = jn.lineOf(body)
 	if jn.at.axis != nil {
 		p.Lanes = jn.at.axis.N
 	}
@@ -69,7 +77,7 @@ func (jn *journal) keepPlan(p Plan) {
 
 // describe returns the plan of a nest.
 func (n *nest) describe(lp *loop) Plan {
-	p := Plan{Line: lineOf(lp), Way: "nest", Iterations: n.Plan.Root.Axis.N, Why: lp.why}
+	p := Plan{Way: "nest", Iterations: n.Plan.Root.Axis.N, Why: lp.why}
 	for _, g := range n.plan.Groups {
 		x := PlanPart{Way: g.Kind.String(), Iterations: g.Units[0].Domain.N}
 		if k := len(p.Parts) - 1; k < 0 || g.Kind != plan.Map || p.Parts[k].Way != x.Way || p.Parts[k].Iterations != x.Iterations {
@@ -95,8 +103,15 @@ func (n *nest) describe(lp *loop) Plan {
 	return p
 }
 
-// lineOf returns the line of a loop's body.
-func lineOf(lp *loop) int { return lp.Body.Span().Begin().Line }
+// lineOf returns the line of a loop's body. For a loop in a function of the library it returns the
+// line of the call, and the function with the line there.
+func (jn *journal) lineOf(body source.Span) (line int, function string) {
+	at, function := body.Called(jn.rep.entered)
+	if function != "" {
+		function = fmt.Sprintf("%s at its line %d", function, body.Begin().Line)
+	}
+	return at.Begin().Line, function
+}
 
 // instead returns advice on what to write instead of a loop that is slow for these reasons.
 func instead(why []string) string {
@@ -132,6 +147,7 @@ func (jn *journal) note(lp *loop, why string) {
 		lp.why = append(lp.why, why)
 	}
 	if len(jn.stats.Notes) < 50 {
-		jn.stats.Notes = append(jn.stats.Notes, fmt.Sprintf("line %d: %s", lineOf(lp), why))
+		line, _ := jn.lineOf(lp.Body.Span())
+		jn.stats.Notes = append(jn.stats.Notes, fmt.Sprintf("line %d: %s", line, why))
 	}
 }

@@ -88,7 +88,7 @@ func (ls *loops) run(n int, lp *loop) signal {
 	}
 	ls.log.stats.Unrolled++
 	if len(lp.why) > 0 { // only if it was not unrolled because it is short
-		ls.log.keepPlan(Plan{Line: lineOf(lp), Way: "unrolled", Iterations: n, Why: lp.why})
+		ls.log.keepPlan(lp.Body.Span(), Plan{Way: "unrolled", Iterations: n, Why: lp.why})
 	}
 	lp.tracked = nil
 	return ls.ctl.loopEnds(ls.carr.unroll(0, n, func(k int) signal {

@@ -122,7 +122,7 @@ func (n *nest) unitsOf(planned []*plan.Unit) []*unit {
 
 // evaluate evaluates the planned nest of a loop.
 func (ns *nests) evaluate(n *nest, lp *loop) {
-	ns.log.keepPlan(n.describe(lp))
+	ns.log.keepPlan(lp.Body.Span(), n.describe(lp))
 	cells, at := ns.vars.cells, *ns.at
 	at.nest = n
 	ns.at.with(at, func() {

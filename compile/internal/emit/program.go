@@ -256,6 +256,9 @@ func (pr *Program) Stats() Stats { return pr.log.stats }
 // Sites returns the source positions of graph nodes, by ad.Site.
 func (pr *Program) Sites() []source.Span { return pr.b.sites }
 
+// Calls returns for graph nodes in functions of the library the calls in the program, by ad.Site.
+func (pr *Program) Calls() []source.Span { return pr.b.calls }
+
 // nameBytes is the memory, in bytes, of the name and position of an element of an output.
 const nameBytes = 96
 
@@ -373,12 +376,12 @@ func New(prog *ir.Program, data []Constant, o Options) *Program {
 		evaluation.Stop = o.Budget.Stop
 	}
 	rep := &reporter{at: at, opts: &o, left: left, maxSkipped: left / maxSkippedShare}
-	b := &builder{at: at, rep: rep, siteOf: map[source.Span]ad.Site{}, sites: make([]source.Span, 1)}
+	b := &builder{at: at, rep: rep, siteOf: map[sitePlace]ad.Site{}, sites: make([]source.Span, 1), calls: make([]source.Span, 1)}
 	arr := &arrays{at: at, rep: rep, b: b}
 	f := floor{at: at, opts: &o, rep: rep, b: b, arr: arr, mem: &contents{at: at, rep: rep, b: b, arr: arr}}
 	ex, stmts := &expressions{}, &statements{} // which the parts above them call, too
 	vars := &variables{floor: f, functions: functions}
-	lp, log := &logDensity{floor: f}, &journal{at: at}
+	lp, log := &logDensity{floor: f}, &journal{at: at, rep: rep}
 	ctl := &control{floor: f, lp: lp, log: log}
 	mk := &marks{floor: f, prog: prog, lp: lp, ex: ex}
 	idx := &indexer{floor: f, vars: vars, ex: ex}

@@ -18,9 +18,10 @@ type reporter struct {
 	at   *context
 	opts *Options
 
-	span   source.Span // position of the nodes and errors that follow
-	calls  []callSite  // calls in progress
-	levels int         // nesting depth of the statements and expressions in evaluation
+	span    source.Span // position of the nodes and errors that follow
+	calls   []callSite  // calls in progress
+	entered source.Span // the call in the program of the library's function in evaluation
+	levels  int         // nesting depth of the statements and expressions in evaluation
 
 	// Work in branches that points may never take, in statements; see maxSkippedShare.
 	skipped    int64 // so far, in the current graph
@@ -181,6 +182,10 @@ func (rp *reporter) fail(at source.Span, code diag.Code, format string, args ...
 func (rp *reporter) complain(d diag.Diagnostic) *problem {
 	if !d.Span.IsValid() && (len(rp.calls) == 0 || rp.span.IsValid()) {
 		d.Span = rp.span
+	}
+	if at, function := d.Span.Called(rp.entered); function != "" {
+		d.Span, d.Summary = at, function+": "+d.Summary
+		return &problem{d, rp.at.mayBeSkipped()}
 	}
 	const shown = 3 // calls of a deep recursion all look alike
 	for i := len(rp.calls) - 1; i >= max(0, len(rp.calls)-shown); i-- {

@@ -53,9 +53,16 @@ func (m *machine) fail(at source.Span, code diag.Code, format string, args ...an
 
 // blame returns an error that lists the calls in progress.
 func (m *machine) blame(d diag.Diagnostic) *Error {
+	calls := m.calls
+	for i := len(calls) - 1; i >= 0 && d.Span.InLibrary(); i-- {
+		if at, function := d.Span.Called(calls[i].at); !at.InLibrary() && at.IsValid() {
+			calls = calls[:i]
+			d.Span, d.Summary = at, function+": "+d.Summary
+		}
+	}
 	const shown = 3 // the calls of a deep recursion are all alike
-	for i := len(m.calls) - 1; i >= max(0, len(m.calls)-shown); i-- {
-		c := m.calls[i]
+	for i := len(calls) - 1; i >= max(0, len(calls)-shown); i-- {
+		c := calls[i]
 		if !d.Span.IsValid() { // a function that ppl has added
 			d.Span = c.at
 			continue
@@ -96,6 +103,9 @@ func (e *Error) throw() {
 func (m *machine) rejected(at source.Span, err error) {
 	e := m.fail(at, diag.Rejected, "%v", err).fix("fix the data, or the computation in transformed data")
 	e.Err = err
+	if function, ok := strings.CutSuffix(e.Diagnostic.Summary, ": "+err.Error()); ok {
+		e.Err = fmt.Errorf("%s: %w", function, err)
+	}
 	e.throw()
 }
 
