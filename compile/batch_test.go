@@ -379,3 +379,60 @@ model { p ~ lognormal(0, 1); eta ~ std_normal(); target += -sum(x[2]) / 1000; }`
 		}
 	}
 }
+
+// TestBatchDraws checks that generated quantities have the random numbers of the loop as it is, and
+// of the interpreter.
+func TestBatchDraws(t *testing.T) {
+	set := subjects(t, 20)
+	for _, c := range []struct {
+		count int
+		text  string
+	}{
+		{1, "a[j] = {lognormal_rng(0, 1), 1}; SOLVE"},
+		{1, "a[j, 1] = lognormal_rng(0, 1); a[j, 2] = lognormal_rng(0, 1); SOLVE"},
+		{1, "for (k in 1:2) a[j, k] = lognormal_rng(0, 1); SOLVE"},
+		{1, "a[j] = lognormal_rng(rep_vector(0, 2), 1); SOLVE"},
+		{1, "a[j] = to_array_1d(exp(multi_normal_rng([0, 0]', identity_matrix(2)))); SOLVE"},
+		{1, "a[j] = two_rng(0); SOLVE"},
+		{1, "a[j] = {p, 1}; SOLVE y[start[j]] = normal_rng(x[2, start[j]], 1); y[end[j]] = normal_rng(0, 1);"},
+		{1, "a[j] = {p, 1}; SOLVE for (i in start[j]:end[j]) y[i] = normal_rng(x[2, i], 1);"},
+		{0, "a[j] = {lognormal_rng(0, 1), 1}; SOLVE y[end[j]] = normal_rng(0, 1);"},
+	} {
+		text := `functions { array[] real two_rng(real m) { return {lognormal_rng(m, 1), exponential_rng(1)}; } }` + subjectsData + `
+parameters { real<lower=0> p; }
+model { p ~ lognormal(0, 1); }
+generated quantities {
+  array[N, 2] real a;
+  array[n] real y = rep_array(0.0, n);
+  matrix[2, n] x;
+  for (j in 1:N) { ` + strings.Replace(c.text, "SOLVE", "x[, start[j]:end[j]] = pmx_solve_onecpt($events, {a[j, 1], a[j, 2], 1});", 1) + `}
+}`
+		var values [3][]float64
+		for i := range values {
+			p, list := CompileWith(source.NewFile("model.stan", sliced.Replace(text)), Options{Apart: i > 0})
+			if p == nil {
+				t.Fatal(list)
+			}
+			if n := batches(p); i == 0 && n != c.count {
+				t.Errorf("%s: %d batches, want %d", c.text, n, c.count)
+			}
+			m, err := p.Bind(set, BindOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i == 2 {
+				m.bound.Generated = nil // interpreted
+			}
+			values[i] = make([]float64, len(m.OutputNames()))
+			if err := m.Generate([]float64{0.3}, rand.New(rand.NewPCG(1, 2)), values[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for k, a := range values[0] {
+			if b, plain := values[1][k], values[2][k]; !(math.Abs(a-b)+math.Abs(a-plain) <= 1e-9*math.Max(1, math.Abs(b))) {
+				t.Errorf("%s: value %d is %v, but %v with calls apart and %v interpreted", c.text, k, a, b, plain)
+				break
+			}
+		}
+	}
+}

@@ -218,6 +218,7 @@ type (
 		Var      *Var
 		From, To Expr
 		Body     Stmt
+		InOrder  bool // random numbers are drawn iteration by iteration
 
 		// Accumulated is another form of Body, or nil. It is not a child of the statement.
 		Accumulated *Accumulated

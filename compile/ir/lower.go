@@ -193,7 +193,7 @@ func (l *lowerer) stmt(s ast.Stmt) Stmt {
 			return l.stepped(s)
 		}
 		from, to := l.expr(s.From), l.expr(s.To)
-		out := &For{Pos: pos, Var: l.variable(l.info.Defs[s])[0], From: from, To: to, Body: l.body(s.Body)}
+		out := &For{Pos: pos, Var: l.variable(l.info.Defs[s])[0], From: from, To: to, Body: l.body(s.Body), InOrder: s.InOrder}
 		out.Accumulated = l.accumulated(out.Body)
 		return out
 	case *ast.ForEach:

@@ -248,6 +248,7 @@ type (
 		Var      Ident
 		From, To Expr
 		Body     Stmt
+		InOrder  bool // random numbers are drawn iteration by iteration; only rewritten programs have it
 	}
 	// ForEach is `for (name in container) body`.
 	ForEach struct {

@@ -16,6 +16,7 @@ type accesses struct {
 	shared        map[*check.Var]bool // an access is not to the element of the iteration: x[s], x[s, …]
 	locals        map[*check.Var]bool // declared in the statements
 	draws         bool                // random numbers
+	several       bool                // more than one random number, so that lanes would draw them in another order
 	acts          bool                // prints, ends the run or looks at the log density
 	calls         bool                // functions of the program
 	jumps         bool                // leaves the loop or the iteration
@@ -61,7 +62,10 @@ func (a *accesses) node(n ast.Node, inner int) {
 		return
 	case *ast.CallExpr, *ast.Tilde:
 		if c := a.info.Calls[n]; c != nil {
-			a.draws = a.draws || strings.HasSuffix(c.Name, "_rng")
+			if strings.HasSuffix(c.Name, "_rng") {
+				a.several = a.several || a.draws || inner > 0 || c.Func != nil
+				a.draws = true
+			}
 			a.calls = a.calls || c.Func != nil
 		}
 	case *ast.IndexExpr:

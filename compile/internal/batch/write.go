@@ -152,13 +152,24 @@ func (d *division) write() ast.Stmt {
 	}
 	text.WriteString(w.declare.String())
 	if len(d.before) > 0 || w.collect.Len() > 0 {
-		fmt.Fprintf(&text, "%s%s{\n%s%s}\n}\n", loop, w.body(d.before...), number, w.collect.String())
+		text.WriteString(w.inOrder(d.first, fmt.Sprintf("%s%s{\n%s%s}\n}\n", loop, w.body(d.before...), number, w.collect.String())))
 	}
 	apart := clone(d.loop)
 	d.done[apart] = true
-	fmt.Fprintf(&text, "matrix[%s, $total - 1] %s = written_solution;\n%s%s%s}\n} else {\n%s}\n}", states, solution, loop, number,
-		w.body(slices.Concat(cloned(again), w.restore, []ast.Stmt{at}, d.after[1:])...), w.body(apart))
+	second := w.inOrder(d.second, loop+number+w.body(slices.Concat(cloned(again), w.restore, []ast.Stmt{at}, d.after[1:])...)+"}\n")
+	fmt.Fprintf(&text, "matrix[%s, $total - 1] %s = written_solution;\n%s} else {\n%s}\n}", states, solution, second, w.body(apart))
 	return w.parse(text.String())[0]
+}
+
+// inOrder returns the text of a loop. Its random numbers come in the order of the loop before the
+// division: lanes would draw the first ones of all iterations, and then the second ones.
+func (w *writer) inOrder(part *accesses, loop string) string {
+	if !part.several {
+		return loop
+	}
+	l := w.parse(loop)[0].(*ast.For)
+	l.InOrder = true
+	return w.body(l) + "\n"
 }
 
 // known reports whether the sizes of a declaration are known before the loop.

@@ -35,11 +35,12 @@ type loop struct {
 
 	unrolls bool // it may be unrolled, so that its inner loops are lanes
 	narrow  bool // if there is no plan: inner loops that depend on others read few elements at a time
+	inOrder bool // the iterations are evaluated one after another, unrolled
 }
 
 // counting returns a loop whose variable is the iteration number plus add.
 func counting(s *ir.For, add int64) *loop {
-	lp := &loop{Loop: inspect.Loop{Body: s.Body, Var: s.Var, Add: add}, jumps: static.MayJump(s.Body)}
+	lp := &loop{Loop: inspect.Loop{Body: s.Body, Var: s.Var, Add: add}, jumps: static.MayJump(s.Body), inOrder: s.InOrder}
 	if s.Accumulated != nil {
 		lp.second = s.Accumulated.Body
 	}

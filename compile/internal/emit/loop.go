@@ -64,7 +64,8 @@ func (ls *loops) run(n int, lp *loop) signal {
 	if ls.at.scanning() {
 		smallCarry = inspect.MediumLoop // a scan watches its variables: unrolling seldom helps
 	}
-	if n > small && !ls.opts.Unroll && !ls.at.hidden() && !ls.at.scanning() {
+	apart := ls.opts.Unroll || lp.inOrder
+	if n > small && !apart && !ls.at.hidden() && !ls.at.scanning() {
 		ax, i := ls.iter.iterations(n)
 		lp.unrolls = n <= inspect.SmallUnrolled
 		last, why := ls.runLaned(ax, lp, i)
@@ -77,7 +78,7 @@ func (ls *loops) run(n int, lp *loop) signal {
 		}
 		ls.log.note(lp, why)
 	}
-	if n > smallCarry && !ls.opts.Unroll {
+	if n > smallCarry && !apart {
 		ax, i := ls.iter.iterations(n)
 		lp.tracked = ls.iter.track(ax, lp, i.known(), nil)
 		if why := ls.carr.notCarried(ax, n, lp); why == "" {

@@ -126,7 +126,7 @@ func (s *Slice) rest(st ir.Stmt) ir.Stmt {
 	case *ir.If:
 		return &ir.If{Pos: st.Pos, Cond: st.Cond, Then: body(st.Then), Else: s.rest(st.Else)}
 	case *ir.For:
-		return &ir.For{Pos: st.Pos, Var: st.Var, From: st.From, To: st.To, Body: body(st.Body)}
+		return &ir.For{Pos: st.Pos, Var: st.Var, From: st.From, To: st.To, Body: body(st.Body), InOrder: st.InOrder}
 	case *ir.ForEach:
 		return &ir.ForEach{Pos: st.Pos, Var: st.Var, Over: st.Over, Body: body(st.Body)}
 	case *ir.While:
