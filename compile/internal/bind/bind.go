@@ -121,7 +121,7 @@ func Bind(prog *ir.Program, set *data.Set, o Options) (*Bound, error) {
 	if out.Density == nil {
 		out.Part = p.Part()
 	}
-	out.Sites, out.Calls = p.Sites(), p.Calls()
+	out.Sites, out.Calls = p.Sites()
 	return out, nil
 }
 

@@ -253,11 +253,9 @@ func (pr *Program) rest(run func(), vars ...[]*ir.Var) (g *ad.Graph, err error) 
 // Stats returns how loops and branches were evaluated so far.
 func (pr *Program) Stats() Stats { return pr.log.stats }
 
-// Sites returns the source positions of graph nodes, by ad.Site.
-func (pr *Program) Sites() []source.Span { return pr.b.sites }
-
-// Calls returns for graph nodes in functions of the library the calls in the program, by ad.Site.
-func (pr *Program) Calls() []source.Span { return pr.b.calls }
+// Sites returns the source positions of graph nodes, by ad.Site, and for those in functions of the
+// library the calls in the program.
+func (pr *Program) Sites() (at, calls []source.Span) { return pr.b.sites, pr.b.calls }
 
 // nameBytes is the memory, in bytes, of the name and position of an element of an output.
 const nameBytes = 96
