@@ -436,3 +436,30 @@ generated quantities {
 		}
 	}
 }
+
+// TestApartNotes checks what is said about calls that stay in their loops.
+func TestApartNotes(t *testing.T) {
+	const call = "sum(pmx_solve_onecpt($events, p)) / 1000"
+	for body, want := range map[string]string{
+		"for (j in 1:N) target += -CALL;":                               "",
+		"for (j in 1:N) if (weight[j] > 75) target += -CALL;":           "is in a condition or an inner block",
+		"for (j in 1:N) { print(j); target += -CALL; }":                 "the loop prints",
+		"for (j in 1:N) { if (weight[j] < 0) break; target += -CALL; }": "the loop has break",
+		"for (j in {1, 2}) target += -CALL;":                            "write the loop as for",
+		"for (j in 1:N) target += -solved(start[j], end[j], p);":        "a function of the program",
+		"{ array[3] real q = p; for (j in 1:N) { q[2] += 1; target += -sum(pmx_solve_onecpt($events, q)) / 1000; q[1] += 1; } }": "an iteration needs what those before it store in `q`",
+	} {
+		text := "functions { real solved(int a, int b, array[] real p) { return sum(pmx_solve_onecpt({0.0}, {1.0}, {0.0}, {0.0}, {1}, {1}, {0}, {0}, p)); } }" + subjectsData +
+			"parameters { array[3] real<lower=0> p; }\nmodel { p ~ lognormal(0, 1); " + strings.ReplaceAll(body, "CALL", call) + " }"
+		m := withData(t, sliced.Replace(text), subjects(t, 3), Options{})
+		var notes []string
+		for _, n := range m.Loops().Notes {
+			if strings.Contains(n, SolvesApart) {
+				notes = append(notes, n)
+			}
+		}
+		if got := strings.Join(notes, "; "); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%s: notes %q, want %q", body, got, want)
+		}
+	}
+}

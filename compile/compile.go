@@ -244,6 +244,10 @@ func CompileContext(ctx context.Context, f *source.File, o Options) (*Program, d
 	}
 }
 
+// SolvesApart is in the notes of [Model.Loops] about calls in loops that one call for all
+// iterations could replace, if the loop were written otherwise.
+const SolvesApart = batch.Apart
+
 // CompileWith parses and checks a program. The Program is nil if the list has errors; otherwise the
 // list may hold warnings.
 func CompileWith(f *source.File, o Options) (*Program, diag.List) {
@@ -282,8 +286,9 @@ func CompileWith(f *source.File, o Options) (*Program, diag.List) {
 		}
 		return p, list
 	}
+	var notes []string
 	if !o.Apart {
-		tree, info = batch.Rewrite(tree, info, func(f *ast.File) *check.Info {
+		tree, info, notes = batch.Rewrite(tree, info, func(f *ast.File) *check.Info {
 			if info, list := check.Check(f, stdlib.Language()); !list.HasErrors() {
 				return info
 			}
@@ -291,6 +296,7 @@ func CompileWith(f *source.File, o Options) (*Program, diag.List) {
 		})
 	}
 	p.ir = ir.LowerLeaving(tree, info, stdlib.Language())
+	p.ir.Notes = notes
 	if p.ir.Leaves {
 		p.whole = sync.OnceValue(func() *ir.Program { return ir.Lower(tree, info, stdlib.Language()) })
 	}

@@ -308,7 +308,7 @@ func (x *explained) show(w io.Writer) error {
 	printMessage(w, "\nHow loops were evaluated\n\n  %d for all iterations at once, %d step by step, %d step by step with whole variables, %d with a length that depends on parameters, %d unrolled;\n  %d conditionals depend on parameters",
 		x.Loops.Laned, x.Loops.Scanned, x.Loops.Carried, x.Loops.Iterated, x.Loops.Unrolled, x.Loops.Conditionals)
 	for _, n := range x.Loops.Notes {
-		if !strings.Contains(n, "interpreted") && len(x.Loops.Plans) > 0 { // the plans say it too
+		if !strings.Contains(n, "interpreted") && !strings.Contains(n, compile.SolvesApart) && len(x.Loops.Plans) > 0 { // the plans say it too
 			continue
 		}
 		printMessage(w, "  %s", n)

@@ -59,6 +59,8 @@ type Program struct {
 	NumVars                  int // Var.ID in the global scope is less than this
 
 	Leaves bool // see LowerLeaving
+
+	Notes []string // remarks of the rewriting before, "line 12: …"
 }
 
 // Var is a variable. Variables are compared by pointer; ID indexes a frame: the

@@ -5,6 +5,7 @@
 //	accesses.go  what statements read and write, and their side effects
 //	divide.go    whether a loop may be divided before a call, and what each part needs
 //	write.go     the statements that replace a loop
+//	notes.go     why calls stay in their loops
 //
 // A loop whose iterations are A; x = f(g(s)); C becomes a loop with A that collects the arguments
 // of f, one call of the function for several subjects, and a loop with the rest (loop
@@ -22,46 +23,27 @@ import (
 )
 
 // Rewrite returns a checked program in which calls in loops are batches, and the facts about it,
-// which again finds. It returns the tree itself if there are none.
-func Rewrite(f *ast.File, info *check.Info, again func(*ast.File) *check.Info) (*ast.File, *check.Info) {
+// which again finds. It returns the tree itself if there are none. The notes say why other calls
+// in loops stay as they are.
+func Rewrite(f *ast.File, info *check.Info, again func(*ast.File) *check.Info) (*ast.File, *check.Info, []string) {
 	done := map[ast.Node]bool{}
 	for { // each round divides a loop before its first call
 		next := rewrite(f, info, done)
 		if next == f {
-			return f, info
+			return f, info, notes(f, info, done)
 		}
 		facts := again(next)
 		if facts == nil {
-			return f, info
+			return f, info, nil
 		}
 		f, info = next, facts
 	}
 }
 
 func rewrite(f *ast.File, info *check.Info, done map[ast.Node]bool) *ast.File {
-	r := &rewriter{info: info, done: done, taken: map[string]bool{}, assigned: map[*check.Var]bool{}}
-	found := false
-	for _, c := range info.Calls {
-		found = found || batchOf(c) != nil
-	}
-	if !found {
+	r := newRewriter(f, info, done)
+	if r == nil {
 		return f
-	}
-	ast.Inspect(f, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.Ident:
-			r.taken[n.Name] = true
-		case *ast.VarExpr:
-			r.taken[n.Name] = true
-		case *ast.Assign:
-			for v := range ast.Targets(n.LHS) {
-				r.assigned[info.Uses[v]] = true
-			}
-		}
-		return true
-	}, nil)
-	if b := f.Block(ast.Functions); b != nil {
-		r.acts = actsIn(b)
 	}
 	out := *f
 	out.Blocks = nil
@@ -87,6 +69,35 @@ type rewriter struct {
 	changed  bool
 }
 
+// newRewriter returns a rewriter of a program; nil if no call has a batch.
+func newRewriter(f *ast.File, info *check.Info, done map[ast.Node]bool) *rewriter {
+	r := &rewriter{info: info, done: done, taken: map[string]bool{}, assigned: map[*check.Var]bool{}}
+	found := false
+	for _, c := range info.Calls {
+		found = found || batchOf(c) != nil
+	}
+	if !found {
+		return nil
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Ident:
+			r.taken[n.Name] = true
+		case *ast.VarExpr:
+			r.taken[n.Name] = true
+		case *ast.Assign:
+			for v := range ast.Targets(n.LHS) {
+				r.assigned[info.Uses[v]] = true
+			}
+		}
+		return true
+	}, nil)
+	if b := f.Block(ast.Functions); b != nil {
+		r.acts = actsIn(b)
+	}
+	return r
+}
+
 // node rewrites the loops in a node, inner loops first.
 func (r *rewriter) node(n ast.Node) ast.Node {
 	if r.done[n] {
@@ -106,21 +117,26 @@ func (r *rewriter) node(n ast.Node) ast.Node {
 
 // loop returns what replaces a loop; nil: nothing does.
 func (r *rewriter) loop(loop *ast.For) ast.Stmt {
+	for _, d := range r.divisions(loop) {
+		if d.impossible() == "" {
+			return d.write()
+		}
+	}
+	return nil
+}
+
+// divisions returns the divisions of a loop before each of its calls.
+func (r *rewriter) divisions(loop *ast.For) (out []*division) {
 	body, ok := loop.Body.(*ast.BlockStmt)
 	if !ok {
 		body = &ast.BlockStmt{Base: ast.Base{Pos: loop.Body.Span()}, Stmts: []ast.Stmt{loop.Body}}
 	}
 	for i, s := range body.Stmts {
-		call := r.callIn(s)
-		if call == nil {
-			continue
-		}
-		d := &division{rewriter: r, loop: loop, before: body.Stmts[:i], after: body.Stmts[i:], call: call, batch: batchOf(r.info.Calls[call])}
-		if d.possible() {
-			return d.write()
+		if call := r.callIn(s); call != nil {
+			out = append(out, &division{rewriter: r, loop: loop, before: body.Stmts[:i], after: body.Stmts[i:], call: call, batch: batchOf(r.info.Calls[call])})
 		}
 	}
-	return nil
+	return out
 }
 
 // callIn returns a call in a statement for which there is a batch, if every execution of the

@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -27,8 +28,8 @@ type division struct {
 	kept     []*ast.VarDecl              // variables of which each iteration keeps the value
 }
 
-// possible reports whether the loop may be divided.
-func (d *division) possible() bool {
+// impossible returns why the loop may not be divided; "" if it may.
+func (d *division) impossible() string {
 	d.v = d.info.Defs[d.loop]
 	args := []ast.Node{}
 	for _, s := range d.before {
@@ -40,24 +41,27 @@ func (d *division) possible() bool {
 	d.whole = accessesOf(d.info, d.v, d.loop.Body)
 	d.first, d.second = accessesOf(d.info, d.v, args...), accessesOf(d.info, d.v, d.after...)
 	switch {
-	case d.whole.jumps, d.whole.acts, d.whole.calls && d.acts, d.first.draws && d.second.draws,
-		accessesOf(d.info, d.v, append([]ast.Expr{d.loop.From, d.loop.To}, d.call.Args...)...).draws:
-		return false
+	case d.whole.jumps:
+		return "the loop has break, continue or return"
+	case d.whole.acts, d.whole.calls && d.acts:
+		return "the loop prints, ends the run or reads target()"
+	case d.first.draws && d.second.draws, accessesOf(d.info, d.v, append([]ast.Expr{d.loop.From, d.loop.To}, d.call.Args...)...).draws:
+		return "random numbers are drawn before and after the call, or in it; draw them in two loops"
 	}
 	for v := range d.second.writes {
 		if d.whole.shared[v] && !d.whole.locals[v] && (d.first.reads[v] || d.first.writes[v]) {
-			return false // an iteration uses what those before it stored
+			return "an iteration needs what those before it store in `" + v.Name + "`"
 		}
 	}
 	if !d.values() {
-		return false
+		return "a variable of the loop has a size that is not known before it"
 	}
 	for i, e := range d.call.Args {
 		if !d.argument(i, e) {
-			return false
+			return fmt.Sprintf("the size of argument %d is not known before the loop", i+1)
 		}
 	}
-	return true
+	return ""
 }
 
 // values determines what happens to the variables that the first part of an iteration assigns and

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/data"
@@ -116,7 +117,7 @@ func Bind(prog *ir.Program, set *data.Set, o Options) (*Bound, error) {
 			return nil, err
 		}
 	}
-	out.Stats.Notes = append(out.Stats.Notes, notes...)
+	out.Stats.Notes = slices.Concat(prog.Notes, out.Stats.Notes, notes)
 	out.Stats.Faults = faults
 	if out.Density == nil {
 		out.Part = p.Part()
