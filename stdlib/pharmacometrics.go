@@ -336,7 +336,8 @@ func where(group bool) string {
 	return ""
 }
 
-// record returns the arguments of a message that show a record, with its subject if there are several.
+// record returns the arguments of a message that show a record, with its subject if there are
+// several.
 func record(group bool) string {
 	if group {
 		return `i - first + 1, " of subject ", subject`

@@ -56,8 +56,8 @@ type Bound struct {
 	program *emit.Program // for what is made later
 }
 
-// At returns the place that messages about a node show, invalid if it has none: in functions of the library, the call in
-// the program, and the function's name.
+// At returns the place that messages about a node show, invalid if it has none. In functions of the
+// library that is the call in the program, and function is the function's name.
 func (b *Bound) At(site ad.Site) (at source.Span, function string) {
 	if int(site) >= len(b.Sites) {
 		return source.Span{}, ""
