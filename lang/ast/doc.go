@@ -119,6 +119,7 @@
 //	compile/internal/batch.accesses.node        what statements read and write
 //	compile/internal/batch.division.sizeable    sizes that are known before a loop
 //	compile/internal/batch.rewriter.callIn      statements whose calls are evaluated once
+//	compile/internal/batch.notes                the loop that a call is in
 //	compile/internal/marginal.spread            what is computed from discrete parameters
 //	compile/internal/marginal.splitter.stmt     statements about containers as loops
 //	compile/internal/marginal.splitter.size     the number of elements of a container
