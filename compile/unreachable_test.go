@@ -32,6 +32,14 @@ for (t in 2:T) {
   g = h;
 }
 target += sign * log_sum_exp(g);`},
+		{name: "by hand, on probabilities", text: `vector[K] g = start .* exp(l[, 1]);
+target += sign * log(sum(g));
+g /= sum(g);
+for (t in 2:T) {
+  g = (H' * g) .* exp(l[, t]);
+  target += sign * log(sum(g));
+  g /= sum(g);
+}`},
 		{name: "by hand, with all states used", text: `array[T] vector[K] g;
 g[1] = log(start) + l[, 1];
 for (t in 2:T) for (k in 1:K) g[t, k] = log_sum_exp(g[t - 1] + log(H[, k])) + l[k, t];

@@ -91,7 +91,7 @@ func operators() []Func {
 	}
 	for _, t := range list(tVec, tRow, tMat) {
 		mul = append(mul, fixed("", mulDoc, t, list(tReal, t), of2(gMul)), fixed("", mulDoc, t, list(t, tReal), of2(gMul)))
-		div = append(div, fixed("", divDoc, t, list(tReal, t), of2(gDiv)), fixed("", divDoc, t, list(t, tReal), of2(gDiv)))
+		div = append(div, fixed("", divDoc, t, list(tReal, t), of2(gDiv)), fixed("", divDoc, t, list(t, tReal), of2(shareOf)))
 	}
 	mul = append(mul,
 		fixed("", mulDoc, tReal, list(tRow, tVec), dot),
@@ -124,6 +124,17 @@ func operators() []Func {
 		fixed("", "The transpose.", tMat, list(tMat), of1((*ad.Graph).Transpose)),
 	}
 	return append(fs, named(transposes, "operator'", "transpose")...)
+}
+
+// shareOf returns the elements of x divided by y. If y is their sum, their adjoints are bounded: a
+// forward algorithm on probabilities, which divides them by their sum at each step, would multiply
+// the adjoint of a state that cannot be reached, which overflows, by its probability of 0.
+func shareOf(g *ad.Graph, x, y ad.Ref) ad.Ref {
+	if n := &g.Nodes[y]; n.Op == ad.OpScatter && n.Type.IsScalar() && n.Args[0] == x {
+		x = g.BoundAdjoint(x)
+		y = g.Sum(x)
+	}
+	return g.Div(x, y)
 }
 
 // power returns xᵖ; the most frequent exponents have their own ops.
