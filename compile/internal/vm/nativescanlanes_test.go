@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/native"
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 	"github.com/ppl-lang/ppl/internal/short"
 )
@@ -56,14 +57,21 @@ func TestScansAsVectors(t *testing.T) {
 					for _, r := range append(g.Grad(y, start, own, common, scale), y) {
 						g.Output(r)
 					}
-					var ms [2]*Machine
-					for i, o := range []passes.Options{{Verify: true}, {Without: []string{passes.NativePass}}} {
-						p, err := Compile(g, o)
+					targets := []*native.Target{nil} // of this processor; nil: none
+					for _, x := range native.Targets {
+						if native.Find(x.Name) != nil {
+							targets = append(targets, x)
+						}
+					}
+					var ms []*Machine
+					for i, x := range targets {
+						p, err := Compile(g, passes.Options{Verify: true})
 						if err != nil {
 							t.Fatal(err)
 						}
-						ms[i] = p.New()
-						if i == 0 && (p.mistake != "" || p.native != nil && lanes >= eight && steps > 2 && p.vectored < 2) {
+						p.target = x
+						ms = append(ms, p.New())
+						if i > 0 && (p.mistake != "" || p.native != nil && lanes >= eight && steps > 2 && p.vectored < 2) {
 							t.Fatalf("%d regions are vectors; %s", p.vectored, p.mistake)
 						}
 					}
@@ -72,7 +80,7 @@ func TestScansAsVectors(t *testing.T) {
 						if wrong >= 0 {
 							in[0][wrong] = 60 + float64(wrong)
 						}
-						var errs [2]string
+						errs := make([]string, len(ms))
 						for i, m := range ms {
 							for j, x := range in {
 								copy(m.Input(j), x)
@@ -81,20 +89,27 @@ func TestScansAsVectors(t *testing.T) {
 								errs[i] = err.Error()
 							}
 						}
-						if errs[0] != errs[1] || (wrong < 0) != (errs[0] == "") || wrong >= 0 && !strings.Contains(errs[0], "small") {
-							t.Fatalf("wrong lane %d: error %q, without machine code %q", wrong, errs[0], errs[1])
+						if (wrong < 0) != (errs[0] == "") || wrong >= 0 && !strings.Contains(errs[0], "small") {
+							t.Fatalf("wrong lane %d: error %q", wrong, errs[0])
+						}
+						for i, e := range errs {
+							if e != errs[0] {
+								t.Fatalf("wrong lane %d, %s: error %q, without machine code %q", wrong, targets[i].Name, e, errs[0])
+							}
 						}
 						if errs[0] != "" {
 							continue
 						}
-						for o := range 5 {
-							for e, v := range ms[0].Output(o) {
-								if want := ms[1].Output(o)[e]; math.Float64bits(v) != math.Float64bits(want) {
-									t.Fatalf("output %d, element %d: %v, without machine code %v", o, e, v, want)
+						for i, m := range ms[1:] {
+							for o := range 5 {
+								for e, v := range m.Output(o) {
+									if want := ms[0].Output(o)[e]; math.Float64bits(v) != math.Float64bits(want) {
+										t.Fatalf("%s, output %d, element %d: %v, without machine code %v", targets[i+1].Name, o, e, v, want)
+									}
 								}
 							}
+							compare(t, t.Name(), g, m, in, 1e-9)
 						}
-						compare(t, t.Name(), g, ms[0], in, 1e-9)
 					}
 				})
 			}
