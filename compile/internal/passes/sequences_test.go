@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// TestSequences compares scans of several sequences with the same in lanes: all results, for numbers
-// of sequences on both sides of minSequences and for sequences of different lengths.
+// TestSequences compares scans of several sequences with the same in lanes: all results, for
+// numbers of sequences on both sides of minSequences and for sequences of different lengths.
 func TestSequences(t *testing.T) {
 	for _, n := range []int{1, 7, 8, 9, 20} {
 		for _, steps := range []int{1, 2, 5} {
