@@ -122,6 +122,9 @@ func TestGroupedFaults(t *testing.T) {
 		}
 	}
 	const program = `data { int<lower=0> J; array[J] int<lower=0> n; array[J] vector[n] x; } parameters { vector[J] a; } model { a ~ normal(0, 1); for (j in 1:J) x[j] ~ normal(a[j], 1); }`
+	if _, _, err := boundToTable(t, program, "x,group\n3,0\n", data.Options{}); err == nil || !strings.Contains(err.Error(), "groups count from 1") {
+		t.Errorf("a level of 0, where the number of levels is read first: %v", err)
+	}
 	later, _, err := boundToTable(t, program, "x,group\n3,b\n", data.Options{As: fit})
 	if err != nil {
 		t.Fatal(err)

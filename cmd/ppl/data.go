@@ -156,9 +156,10 @@ func (d *described) fit(ctx context.Context, in *input, m *model.Model, set *dat
 		}
 		more := false
 		for _, message := range d.list {
-			// The setting names the columns whose levels would be counted. If there are several,
-			// the user must choose.
-			if name, ok := strings.CutPrefix(strings.Join(message.Settings, " "), "count="); ok && message.Code == diag.DataMissing && !strings.Contains(name, " ") && !slices.Contains(in.counts, name) {
+			// The setting names the columns whose levels would be counted. If there are several, or
+			// any column may be meant, the user must choose.
+			name, ok := strings.CutPrefix(strings.Join(message.Settings, " "), "count=")
+			if ok && message.Code == diag.DataMissing && !strings.Contains(name, " ") && !strings.HasSuffix(name, "=column") && !slices.Contains(in.counts, name) {
 				in.counts, more = append(in.counts, name), true
 				d.Needs = append(d.Needs, needJSON{Name: strings.Split(name, "=")[0], Flag: "--count " + name})
 			}

@@ -481,7 +481,9 @@ func (s *mcpServer) read(ctx context.Context, uri string) (mime, text string, er
 		text, err := docs.Spec(ctx)
 		return "text/markdown", string(text), err
 	case len(parts) == 3 && parts[0] == "doc" && (parts[1] == "function" || parts[1] == "code"):
-		err = explainName(&b, parts[2])
+		if err = explainName(&b, parts[2]); err != nil {
+			err = fmt.Errorf("%w: %w", mcp.ErrNoResource, err)
+		}
 	case len(parts) == 2 && parts[0] == "schema":
 		text, err := reference.Schemas.ReadFile(path.Base(parts[1]) + ".schema.json")
 		if err != nil {

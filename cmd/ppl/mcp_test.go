@@ -251,6 +251,9 @@ func TestAgent(t *testing.T) {
 			t.Errorf("%s: %.200s", uri, text)
 		}
 	}
+	if _, err := a.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "ppl://doc/code/E9999"}); err == nil || !strings.Contains(err.Error(), "there is no such resource") {
+		t.Errorf("a code that does not exist: %v", err)
+	}
 	r, err := a.CallTool(t.Context(), &mcp.CallToolParams{Name: "doc", Arguments: map[string]any{"name": "E0201"}})
 	if err != nil || r.IsError || !strings.Contains(contents(r), "not declared") {
 		t.Errorf("%v", err)

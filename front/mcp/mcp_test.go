@@ -24,6 +24,8 @@ func TestMessages(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":5,"method":"tools/list"}`, `"tools":[]`},
 		{`{"jsonrpc":"2.0","id":6,"method":"initialize","params":[1]}`, `-32602`},
 		{`{"jsonrpc":"2.0","id":7,"method":"nothing"}`, `-32601`},
+		{`{"jsonrpc":"2.0","id":7,"method":"nothing"}`, `there is no method nothing`},
+		{`{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":5}}`, `number into Go struct field`},
 		{`{"jsonrpc":"2.0","method":"nothing"}` + "\n\n" + `{"jsonrpc":"2.0","id":"8","method":"ping"}`, `"id":"8","result":{}`},
 	} {
 		if _, err := io.WriteString(to, c.message+"\n"); err != nil {

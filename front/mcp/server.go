@@ -64,12 +64,17 @@ func (s *server) Assign(_ context.Context, method string) jrpc2.Handler {
 	case "resources/read":
 		m = s.readResource
 	default:
-		return nil
+		// With no handler, jrpc2 would never release the number of the request.
+		return func(context.Context, *jrpc2.Request) (any, error) {
+			return nil, jrpc2.Errorf(jrpc2.MethodNotFound, "there is no method %s", method)
+		}
 	}
 	return func(ctx context.Context, r *jrpc2.Request) (any, error) {
 		var p params
-		if err := r.UnmarshalParams(&p); err != nil {
-			return nil, jrpc2.Errorf(jrpc2.InvalidParams, "the parameters cannot be read: %v", err)
+		if r.HasParams() {
+			if err := json.Unmarshal([]byte(r.ParamString()), &p); err != nil {
+				return nil, jrpc2.Errorf(jrpc2.InvalidParams, "the parameters cannot be read: %v", err)
+			}
 		}
 		if err := s.mayHandle(method, &p); err != nil {
 			return nil, err

@@ -169,6 +169,9 @@ func (r *reading) missing() {
 	} else if near != "" {
 		e.fix("did you mean `%s`, which the data have?", near)
 	} else if rows, sizes := r.sizesOfRows(); rows != nil {
+		if fault := r.set.Fault(sizes.Name); fault != nil { // the rows could not be counted
+			(&Error{Diagnostic: fault.Diagnostic()}).throw()
+		}
 		e.fix("as `%s` has the sizes of the rows of `%s`, have the rows for each level of a column counted", sizes.Name, rows.Name).settings("count=" + sizes.Name + "=column")
 	} else if column := r.faulty(); column != nil {
 		d := r.set.Fault(column.Name).Diagnostic()
