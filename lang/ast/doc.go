@@ -7,6 +7,7 @@
 //	walk.go    the children of each; Inspect, Children, Map, Rewrite, Targets
 //	parens.go  how strongly operators bind; parentheses that a tree needs
 //	equal.go   whether two trees say the same
+//	names.go   for programs that are rewritten: new names, and a changed block
 //
 // Nodes are sealed: [Expr], [Stmt] and [Index] are closed sets, listed in ast.go, so
 // a switch over them can be complete. Trees are immutable after parsing; facts about

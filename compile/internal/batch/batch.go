@@ -15,8 +15,6 @@
 package batch
 
 import (
-	"fmt"
-
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -63,7 +61,7 @@ func rewrite(f *ast.File, info *check.Info, done map[ast.Node]bool) *ast.File {
 type rewriter struct {
 	info     *check.Info
 	done     map[ast.Node]bool // loops that stay as they are
-	taken    map[string]bool
+	names    ast.Names
 	assigned map[*check.Var]bool // variables that the program assigns after their declaration
 	acts     bool                // functions of the program print or end the run
 	changed  bool
@@ -71,7 +69,7 @@ type rewriter struct {
 
 // newRewriter returns a rewriter of a program; nil if no call has a batch.
 func newRewriter(f *ast.File, info *check.Info, done map[ast.Node]bool) *rewriter {
-	r := &rewriter{info: info, done: done, taken: map[string]bool{}, assigned: map[*check.Var]bool{}}
+	r := &rewriter{info: info, done: done, names: ast.NamesOf(f), assigned: map[*check.Var]bool{}}
 	found := false
 	for _, c := range info.Calls {
 		found = found || batchOf(c) != nil
@@ -80,12 +78,7 @@ func newRewriter(f *ast.File, info *check.Info, done map[ast.Node]bool) *rewrite
 		return nil
 	}
 	ast.Inspect(f, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.Ident:
-			r.taken[n.Name] = true
-		case *ast.VarExpr:
-			r.taken[n.Name] = true
-		case *ast.Assign:
+		if n, ok := n.(*ast.Assign); ok {
 			for v := range ast.Targets(n.LHS) {
 				r.assigned[info.Uses[v]] = true
 			}
@@ -179,14 +172,4 @@ func batchOf(c *check.Call) *types.Batch {
 		}
 	}
 	return w.Batch(args)
-}
-
-// name returns a new name.
-func (r *rewriter) name(stem string) string {
-	out := stem
-	for i := 2; r.taken[out]; i++ {
-		out = fmt.Sprint(stem, i)
-	}
-	r.taken[out] = true
-	return out
 }

@@ -19,7 +19,7 @@ type writer struct {
 	exprs map[string]ast.Expr
 	stmts map[string][]ast.Stmt
 
-	names *strings.Replacer // of the variables that a text calls $from, $to and so on
+	spelled *strings.Replacer // of the variables that a text calls $from, $to and so on
 
 	early   strings.Builder // for each iteration, before the loop: checks, and numbers of rows
 	checks  strings.Builder // before the loop
@@ -70,9 +70,9 @@ func (d *division) write() ast.Stmt {
 	w := &writer{division: d, exprs: map[string]ast.Expr{}, stmts: map[string][]ast.Stmt{}, widths: map[int]string{}}
 	var list []string
 	for _, stem := range []string{"from", "total", "to", "count", "ok", "len", "begin", "s", "k"} { // total before to
-		list = append(list, "$"+stem, d.name("batch_"+stem))
+		list = append(list, "$"+stem, d.names.New("batch_"+stem))
 	}
-	w.names = strings.NewReplacer(list...)
+	w.spelled = strings.NewReplacer(list...)
 	loop := "for (" + d.loop.Var.Name + " in $from:$to) {\n"
 	number := "int $s = " + d.loop.Var.Name + " - $from + 1;\n"
 	const here = "$begin[$s]:($begin[$s] + $len[$s] - 1)"
@@ -100,17 +100,16 @@ func (d *division) write() ast.Stmt {
 			order = append(order, i)
 		}
 	}
-	states := ""
 	for _, i := range order {
 		args[i] = w.argument(i, here)
 	}
-	states = fmt.Sprint(d.batch.States)
+	states := fmt.Sprint(d.batch.States)
 	if of := d.batch.Of; of >= 0 {
 		states += " + " + w.states(of)
 	}
 	args = slices.Insert(args, d.batch.Len, "$len")
 	for _, l := range d.kept {
-		name := d.name(l.Name.Name + "_kept")
+		name := d.names.New(l.Name.Name + "_kept")
 		fmt.Fprintf(&w.declare, "%s %s;\n", w.sized(plain(l.Type), "$count"), name)
 		fmt.Fprintf(&w.collect, "%s[$s] = %s;\n", name, l.Name.Name)
 		value := name + "[$s]"
@@ -120,7 +119,7 @@ func (d *division) write() ast.Stmt {
 			w.restore = append(w.restore, w.parse(l.Name.Name+" = "+value+";")...)
 		}
 	}
-	solution := d.name("batch_solution")
+	solution := d.names.New("batch_solution")
 	part := &ast.IndexExpr{Base: written(d.call), X: &ast.VarExpr{Base: written(d.call), Name: solution}, Indices: []ast.Index{&ast.All{},
 		w.parse("x = x[" + here + "];")[0].(*ast.Assign).RHS.(*ast.IndexExpr).Indices[0]}}
 	var value ast.Expr = part
@@ -208,11 +207,11 @@ func (w *writer) argument(i int, here string) string {
 				fmt.Fprintf(&w.early, "if (max(0, %s - %s + 1) != %s) $ok = 0;\n", w.expr(of.To), w.expr(of.From), length)
 			}
 			at = len(w.spans)
-			w.spans, w.gather = append(w.spans, of), append(w.gather, w.rewriter.name("batch_records"))
+			w.spans, w.gather = append(w.spans, of), append(w.gather, w.names.New("batch_records"))
 		}
 		return w.expr(x.X) + "[" + w.gather[at] + "]"
 	}
-	name := w.rewriter.name("batch_argument")
+	name := w.names.New("batch_argument")
 	switch {
 	case role == types.BatchRecords:
 		if i == w.batch.Len {
@@ -244,7 +243,7 @@ func (w *writer) table(i int, e ast.Expr, to types.Type, element, name string) s
 	if to.Kind == types.Vector && to.Dims == 0 {
 		e, to = &ast.CallExpr{Func: ast.Ident{Name: "to_array_1d"}, Args: []ast.Expr{e}}, types.Type{Kind: types.Real, Dims: 1}
 	}
-	rows, width := w.rewriter.name("batch_rows"), w.rewriter.name("batch_width")
+	rows, width := w.names.New("batch_rows"), w.names.New("batch_width")
 	w.widths[i] = width
 	fmt.Fprintf(&w.checks, "int %s = -1;\nint %s = 1;\n", width, rows)
 	row, sized := w.expr(e), w.expr(w.shape(e))
@@ -312,7 +311,7 @@ func (w *writer) states(i int) string {
 
 // parse returns the statements of a text, with the program's parts in place of their names.
 func (w *writer) parse(text string) []ast.Stmt {
-	tree, list := lang.Parse(source.NewFile("batches", "functions { void f() {\n"+w.names.Replace(text)+"\n} }"))
+	tree, list := lang.Parse(source.NewFile("batches", "functions { void f() {\n"+w.spelled.Replace(text)+"\n} }"))
 	if list.HasErrors() {
 		panic(fmt.Sprintf("batch: %v\n%s", list[0], text))
 	}
@@ -327,14 +326,13 @@ func (w *writer) parse(text string) []ast.Stmt {
 			c := *b
 			c.Stmts = nil
 			for _, s := range b.Stmts {
-				call, ok := s.(*ast.CallStmt)
-				if list, is := []ast.Stmt(nil), false; ok {
-					if list, is = w.stmts[call.Call.Func.Name]; is {
-						c.Stmts = append(c.Stmts, list...)
-						continue
+				list := []ast.Stmt{s}
+				if call, ok := s.(*ast.CallStmt); ok {
+					if ours, ok := w.stmts[call.Call.Func.Name]; ok {
+						list = ours
 					}
 				}
-				c.Stmts = append(c.Stmts, s)
+				c.Stmts = append(c.Stmts, list...)
 			}
 			n = &c
 		}

@@ -36,16 +36,7 @@ func Is(info *check.Info) bool {
 // Rewrite returns a checked program without declarations of censored data. elementwise reports
 // whether a call applies a function of numbers to each element of its arguments.
 func Rewrite(f *ast.File, info *check.Info, elementwise func(*check.Call) bool) *ast.File {
-	w := &writer{info: info, elementwise: elementwise, taken: map[string]bool{}, cuts: map[*check.Var]*cut{}}
-	ast.Inspect(f, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.Ident:
-			w.taken[n.Name] = true
-		case *ast.VarExpr:
-			w.taken[n.Name] = true
-		}
-		return true
-	}, nil)
+	w := &writer{info: info, elementwise: elementwise, names: ast.NamesOf(f), cuts: map[*check.Var]*cut{}}
 	out := *f
 	out.Blocks = nil
 	for _, b := range f.Blocks {
@@ -83,7 +74,7 @@ type writer struct {
 	info        *check.Info
 	elementwise func(*check.Call) bool
 
-	taken map[string]bool // names
+	names ast.Names
 	cuts  map[*check.Var]*cut
 	used  []*cut // in the order of their first use
 }
@@ -122,16 +113,6 @@ func (w *writer) declaration(n ast.Node) ast.Node {
 	return &out
 }
 
-// fresh returns a name that the program does not have.
-func (w *writer) fresh(stem string) string {
-	name := stem
-	for i := 1; w.taken[name]; i++ {
-		name = fmt.Sprintf("%s_%d", stem, i)
-	}
-	w.taken[name] = true
-	return name
-}
-
 // cut returns a censored variable that a statement is about.
 func (w *writer) cut(v *check.Var) *cut {
 	if c := w.cuts[v]; c != nil {
@@ -146,7 +127,7 @@ func (w *writer) cut(v *check.Var) *cut {
 	loops := make([]string, len(sizes))
 	indices := make([]ast.Expr, len(sizes))
 	for i := range sizes {
-		loops[i] = w.fresh("i")
+		loops[i] = w.names.New("i")
 		indices[i] = b.name(loops[i])
 	}
 	at := func(e ast.Expr) ast.Expr {
@@ -181,7 +162,7 @@ func (w *writer) cut(v *check.Var) *cut {
 			body = append(body, refuse(b.op("||", b.op("!=", at(s), b.int(2)), b.op("<=", y, at(to))), y, v.Name, ", above the end of its interval"))
 		}
 	} else {
-		name := w.fresh(v.Name + "_censored")
+		name := w.names.New(v.Name + "_censored")
 		c.sides = b.name(name)
 		side := b.int(0)
 		choose := func(cond ast.Expr, n int64) {

@@ -105,14 +105,14 @@ func (t *term) statement(known func(y ast.Expr, args []ast.Expr) ast.Stmt) ast.S
 	if t.scalar() {
 		return b.block(t.choice(t.variate, nil, t.args, known))
 	}
-	i := b.name(t.fresh("n"))
+	i := b.name(t.names.New("n"))
 	size := b.call("num_elements", t.variate)
 	var before []ast.Stmt
 	args := make([]ast.Expr, len(t.args))
 	for k, a := range t.args {
 		args[k] = t.pushed(a, i, func(whole ast.Expr) ast.Expr {
 			e := t.info.Types[whole].Type
-			once := t.fresh("arg")
+			once := t.names.New("arg")
 			decl := &ast.TypeExpr{Base: b.base(), Elem: e.Kind.String()}
 			if e.Dims > 0 {
 				decl.ArrayDims = []ast.Expr{size}

@@ -356,31 +356,15 @@ func (p *program) name(e int) string {
 
 // names makes names that a program does not have.
 type names struct {
-	used map[string]bool
+	used ast.Names
 	made []string // in order
 }
 
-func namesOf(f *ast.File) *names {
-	n := &names{used: map[string]bool{}}
-	ast.Inspect(f, func(m ast.Node) bool {
-		switch m := m.(type) {
-		case *ast.Ident:
-			n.used[m.Name] = true
-		case *ast.VarExpr:
-			n.used[m.Name] = true
-		}
-		return true
-	}, nil)
-	return n
-}
+func namesOf(f *ast.File) *names { return &names{used: ast.NamesOf(f)} }
 
 // fresh returns a new name that begins with stem.
 func (n *names) fresh(stem string) string {
-	name := stem
-	for i := 1; n.used[name]; i++ {
-		name = fmt.Sprintf("%s_%d", stem, i)
-	}
-	n.used[name] = true
+	name := n.used.New(stem)
 	n.made = append(n.made, name)
 	return name
 }

@@ -73,7 +73,7 @@ func (r *rewriter) instance(f *check.Func, es []ast.Expr) (name string, args []a
 	}
 	if r.made[key] == "" {
 		base, suffix := check.SplitSuffix(f.Name)
-		i.name = r.name(base+"_ragged") + suffix
+		i.name = r.names.New(base+"_ragged") + suffix
 		r.made[key] = i.name
 		r.waiting = append(r.waiting, i)
 	}
@@ -102,7 +102,7 @@ func (r *rewriter) functions() []ast.Stmt {
 				t.ArrayDims = nil
 			}
 			flat.Type = &t
-			start, sizes := r.name(p.Name.Name+"_start"), r.name(p.Name.Name+"_size")
+			start, sizes := r.names.New(p.Name.Name+"_start"), r.names.New(p.Name.Name+"_size")
 			d.Params = append(d.Params, &flat)
 			for _, name := range []string{start, sizes} {
 				d.Params = append(d.Params, &ast.Param{Base: p.Base, Name: ast.Ident{Base: p.Name.Base, Name: name},

@@ -67,7 +67,7 @@ func (r *rewriter) starts(outer int, sizes ast.Expr) ast.Expr {
 // called returns a call of one of the functions.
 func (r *rewriter) called(at ast.Base, name string, args ...ast.Expr) ast.Expr {
 	if r.helped[name] == "" {
-		r.helped[name] = r.name(name)
+		r.helped[name] = r.names.New(name)
 	}
 	return &ast.CallExpr{Base: at, Func: ast.Ident{Base: at, Name: r.helped[name]}, Args: args}
 }

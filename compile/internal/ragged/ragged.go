@@ -31,19 +31,10 @@ func Rewrite(f *ast.File, info *check.Info) *ast.File {
 		return f
 	}
 	r := &rewriter{
-		info: info, taken: map[string]bool{}, shared: map[*check.Var]string{}, rows: map[*check.Var]*rows{},
+		info: info, names: ast.NamesOf(f), shared: map[*check.Var]string{}, rows: map[*check.Var]*rows{},
 		types: map[*ast.TypeExpr]*ast.TypeExpr{}, made: map[string]string{}, uses: map[*ast.VarExpr]*check.Var{}, helped: map[string]string{},
 		elements: map[*check.Var]*ast.IndexExpr{},
 	}
-	ast.Inspect(f, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.Ident:
-			r.taken[n.Name] = true
-		case *ast.VarExpr:
-			r.taken[n.Name] = true
-		}
-		return true
-	}, nil)
 	out := *f
 	out.Blocks = nil
 	for _, b := range f.Blocks {
@@ -53,8 +44,8 @@ func Rewrite(f *ast.File, info *check.Info) *ast.File {
 		out.Blocks = append(out.Blocks, &c)
 	}
 	made := r.functions()
-	r.into(&out, ast.TransformedData, func(ss []ast.Stmt) []ast.Stmt { return slices.Concat(r.first, ss, r.last) })
-	r.into(&out, ast.Functions, func(ss []ast.Stmt) []ast.Stmt { return slices.Concat(r.helpers(), ss, made) })
+	out.ChangeBlock(ast.TransformedData, func(ss []ast.Stmt) []ast.Stmt { return slices.Concat(r.first, ss, r.last) })
+	out.ChangeBlock(ast.Functions, func(ss []ast.Stmt) []ast.Stmt { return slices.Concat(r.helpers(), ss, made) })
 	return &out
 }
 
@@ -118,7 +109,7 @@ func declared(f *ast.File) iter.Seq[*ast.VarDecl] {
 type rewriter struct {
 	info  *check.Info
 	block ast.BlockKind // the block being rewritten
-	taken map[string]bool
+	names ast.Names
 
 	shared   map[*check.Var]string         // by the variable of the sizes, the name of the starts
 	rows     map[*check.Var]*rows          // by ragged variable
@@ -136,33 +127,6 @@ type rewriter struct {
 type rows struct {
 	*check.Ragged
 	start, sizes func() ast.Expr // the first positions of the rows, and their sizes
-}
-
-// name returns a new name.
-func (r *rewriter) name(name string) string {
-	out := name
-	for i := 2; r.taken[out]; i++ {
-		out = fmt.Sprint(name, i)
-	}
-	r.taken[out] = true
-	return out
-}
-
-// into changes the statements of a block, which it adds if there is none and it has statements.
-func (r *rewriter) into(f *ast.File, kind ast.BlockKind, change func(ss []ast.Stmt) []ast.Stmt) {
-	at := slices.IndexFunc(f.Blocks, func(b *ast.Block) bool { return b.Kind >= kind })
-	if at < 0 {
-		at = len(f.Blocks)
-	}
-	b := &ast.Block{Kind: kind}
-	if at < len(f.Blocks) && f.Blocks[at].Kind == kind {
-		b = f.Blocks[at]
-		b.Stmts = change(b.Stmts)
-		return
-	}
-	if b.Stmts = change(nil); b.Stmts != nil {
-		f.Blocks = slices.Insert(f.Blocks, at, b)
-	}
 }
 
 // stmts rewrites a list of statements; global is set for the top level of a block.
@@ -195,7 +159,7 @@ func (r *rewriter) declare(d *ast.VarDecl, global bool) []ast.Stmt {
 	if x, ok := ast.Unparen(g.Sizes).(*ast.VarExpr); ok && r.lasting(r.info.Uses[x]) {
 		k.sizes, k.start = named(x.Name), r.start(x)
 	} else {
-		sizes, start := r.name(v.Name+"_size"), r.name(v.Name+"_start")
+		sizes, start := r.names.New(v.Name+"_size"), r.names.New(v.Name+"_start")
 		value := r.expr(g.Sizes)
 		tables := []ast.Stmt{ints(sizes, g.Outer, value, value), ints(start, g.Outer, value, r.starts(g.Outer, &ast.VarExpr{Name: sizes}))}
 		k.sizes, k.start = named(sizes), named(start)
@@ -278,7 +242,7 @@ func (r *rewriter) lasting(v *check.Var) bool {
 func (r *rewriter) start(x *ast.VarExpr) func() ast.Expr {
 	v := r.info.Uses[x]
 	if r.shared[v] == "" {
-		name := r.name(v.Name + "_start")
+		name := r.names.New(v.Name + "_start")
 		r.shared[v] = name
 		table := ints(name, v.Type.Dims, &ast.VarExpr{Name: v.Name}, r.starts(v.Type.Dims, &ast.VarExpr{Name: v.Name}))
 		if v.Block == ast.Data {
@@ -403,7 +367,7 @@ func (r *rewriter) forEach(s *ast.ForEach) ast.Node {
 	if k == nil {
 		return ast.Map(s, r.rewrite)
 	}
-	i := r.name(s.Var.Name + "_row")
+	i := r.names.New(s.Var.Name + "_row")
 	r.elements[r.info.Defs[s]] = &ast.IndexExpr{Base: s.Var.Base, X: ast.Unparen(s.Over), Indices: []ast.Index{&ast.Single{Base: s.Var.Base, X: &ast.VarExpr{Base: s.Var.Base, Name: i}}}}
 	return &ast.For{Base: written(s), Var: ast.Ident{Base: s.Var.Base, Name: i}, From: literal(1), To: call("size", k.sizes()), Body: r.rewrite(s.Body).(ast.Stmt)}
 }

@@ -433,7 +433,7 @@ func (r *rewriter) called(at ast.Base, name string, args ...ast.Expr) ast.Expr {
 // helper returns the name in the program of one of the functions.
 func (r *rewriter) helper(name string) string {
 	if r.helped[name] == "" {
-		r.helped[name] = r.name(name)
+		r.helped[name] = r.names.New(name)
 	}
 	return r.helped[name]
 }

@@ -39,16 +39,7 @@ func Is(info *check.Info) bool {
 
 // Rewrite returns a program without sparse matrices.
 func Rewrite(f *ast.File, info *check.Info) *ast.File {
-	r := &rewriter{info: info, taken: map[string]bool{}, patterns: map[*check.Var]string{}, helped: map[string]string{}, named: map[string]*check.Var{}, fixed: map[string]bool{}, tables: map[string]string{}}
-	ast.Inspect(f, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.Ident:
-			r.taken[n.Name] = true
-		case *ast.VarExpr:
-			r.taken[n.Name] = true
-		}
-		return true
-	}, nil)
+	r := &rewriter{info: info, names: ast.NamesOf(f), patterns: map[*check.Var]string{}, helped: map[string]string{}, named: map[string]*check.Var{}, fixed: map[string]bool{}, tables: map[string]string{}}
 	for _, v := range info.Defs {
 		if v != nil && v.Global && (v.Block == ast.Data || v.Block == ast.TransformedData) {
 			r.named[v.Name] = v
@@ -62,8 +53,8 @@ func Rewrite(f *ast.File, info *check.Info) *ast.File {
 		c.Stmts = r.stmts(b.Stmts, true)
 		out.Blocks = append(out.Blocks, &c)
 	}
-	r.into(&out, ast.TransformedData, func(ss []ast.Stmt) []ast.Stmt { return slices.Concat(r.first, ss, r.last) })
-	r.into(&out, ast.Functions, func(ss []ast.Stmt) []ast.Stmt { return slices.Concat(r.helpers(), ss) })
+	out.ChangeBlock(ast.TransformedData, func(ss []ast.Stmt) []ast.Stmt { return slices.Concat(r.first, ss, r.last) })
+	out.ChangeBlock(ast.Functions, func(ss []ast.Stmt) []ast.Stmt { return slices.Concat(r.helpers(), ss) })
 	return &out
 }
 
@@ -71,7 +62,7 @@ func Rewrite(f *ast.File, info *check.Info) *ast.File {
 type rewriter struct {
 	info  *check.Info
 	block ast.BlockKind // the block being rewritten
-	taken map[string]bool
+	names ast.Names
 
 	patterns map[*check.Var]string // by variable, the name of its pattern
 	named    map[string]*check.Var // the variables of data and transformed data
@@ -82,32 +73,6 @@ type rewriter struct {
 	helped   map[string]string     // by function of helpers.go that is called, its name in the program
 	first    []ast.Stmt            // of transformed data
 	last     []ast.Stmt            // of transformed data
-}
-
-// name returns a new name.
-func (r *rewriter) name(name string) string {
-	out := name
-	for i := 2; r.taken[out]; i++ {
-		out = fmt.Sprint(name, i)
-	}
-	r.taken[out] = true
-	return out
-}
-
-// into changes the statements of a block, which it adds if there is none and it has statements.
-func (r *rewriter) into(f *ast.File, kind ast.BlockKind, change func(ss []ast.Stmt) []ast.Stmt) {
-	at := slices.IndexFunc(f.Blocks, func(b *ast.Block) bool { return b.Kind >= kind })
-	if at < 0 {
-		at = len(f.Blocks)
-	}
-	if at < len(f.Blocks) && f.Blocks[at].Kind == kind {
-		f.Blocks[at].Stmts = change(f.Blocks[at].Stmts)
-		return
-	}
-	b := &ast.Block{Kind: kind}
-	if b.Stmts = change(nil); b.Stmts != nil {
-		f.Blocks = slices.Insert(f.Blocks, at, b)
-	}
 }
 
 // stmts rewrites a list of statements; global is set for the top level of a block.
@@ -139,7 +104,7 @@ func (r *rewriter) declare(d *ast.VarDecl, v *check.Var, global bool) []ast.Stmt
 	values := *d
 	values.Init = nil
 	if r.block == ast.Data && global {
-		pattern := r.name(v.Name + "_pattern")
+		pattern := r.names.New(v.Name + "_pattern")
 		r.patterns[v], r.fixed[pattern] = pattern, true
 		return r.data(&values, pattern, rows, columns)
 	}
@@ -149,7 +114,7 @@ func (r *rewriter) declare(d *ast.VarDecl, v *check.Var, global bool) []ast.Stmt
 	if x, ok := r.table(from, v.Name+"_pattern").(*ast.VarExpr); ok {
 		r.patterns[v] = x.Name
 	} else {
-		r.patterns[v] = r.name(v.Name + "_pattern")
+		r.patterns[v] = r.names.New(v.Name + "_pattern")
 		table := ints(d.Base, r.patterns[v], call("size", ast.Fresh(from)), from)
 		if global && r.block != ast.TransformedData && r.block != ast.Model { // the checker demands data
 			r.last = append(r.last, table)
@@ -190,7 +155,7 @@ func (r *rewriter) table(e ast.Expr, name string) ast.Expr {
 	}
 	key := printer.String(e)
 	if r.tables[key] == "" {
-		made := r.name(name)
+		made := r.names.New(name)
 		r.tables[key], r.fixed[made] = made, true
 		d := ints(ast.Base{Pos: e.Span()}, made, call("size", ast.Fresh(e)), e)
 		if r.block == ast.TransformedData {
@@ -213,7 +178,7 @@ func (r *rewriter) known(x *ast.VarExpr) bool {
 
 // data declares the variables of which a sparse matrix in the data consists.
 func (r *rewriter) data(d *ast.VarDecl, pattern string, rows, columns ast.Expr) []ast.Stmt {
-	count, row, column := r.name(d.Name.Name+"_nonzeros"), r.name(d.Name.Name+"_row"), r.name(d.Name.Name+"_column")
+	count, row, column := r.names.New(d.Name.Name+"_nonzeros"), r.names.New(d.Name.Name+"_row"), r.names.New(d.Name.Name+"_column")
 	place := func(name string, upper ast.Expr) *ast.VarDecl {
 		out := ints(d.Base, name, variable(count), nil)
 		out.Type.Bounds = []ast.Bound{{Kind: "lower", Value: literal(1)}, {Kind: "upper", Value: ast.Fresh(upper)}}
@@ -321,7 +286,7 @@ func (r *rewriter) function(d *ast.FunctionDecl) ast.Node {
 		}
 		values := *p
 		values.Type = &ast.TypeExpr{Base: p.Type.Base, Unsized: true, Elem: "vector"}
-		pattern := r.name(p.Name.Name + "_pattern")
+		pattern := r.names.New(p.Name.Name + "_pattern")
 		if v := r.info.Defs[p]; v != nil {
 			r.patterns[v] = pattern
 		}
