@@ -44,6 +44,10 @@ func (s *server) Assign(_ context.Context, method string) jrpc2.Handler {
 	cached := true // the result says how long it holds
 	switch method {
 	case "initialize":
+		// Methods are assigned in the order of the requests, but the requests run concurrently.
+		s.mu.Lock()
+		s.begun = true
+		s.mu.Unlock()
 		m, cached = s.initialize, false
 	case "server/discover":
 		m = s.discover
@@ -122,9 +126,6 @@ func capabilities() object {
 }
 
 func (s *server) initialize(_ context.Context, _ *jrpc2.Request, p *params) (object, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.begun = true
 	return object{"protocolVersion": negotiated(p.ProtocolVersion), "capabilities": capabilities(), "serverInfo": s.info(), "instructions": s.Instructions}, nil
 }
 
