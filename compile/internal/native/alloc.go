@@ -232,18 +232,13 @@ func (x *allocation) again(v Value) bool {
 	return x.slot[v] >= 0 || x.stored[v]
 }
 
-// keep stores v at its home or in scratch memory if its register is the only place where it exists.
+// keep stores v in scratch memory if its register is the only place where it exists.
 func (x *allocation) keep(v Value) {
 	if x.again(v) {
 		return
 	}
 	if x.class(v) == ofTruths {
 		panic("native: no register for a truth")
-	}
-	if home, ok := x.b.homes[v]; ok && x.active == x.v.lanes() {
-		x.v.store(x.a.mem(home, T0), x.reg[v], x.active)
-		x.stored[v] = true
-		return
 	}
 	slots := &x.a.slots
 	if x.inner {
