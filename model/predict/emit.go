@@ -87,6 +87,12 @@ func (e *emitter) resolve(name string, args []types.Type) (types.Type, bool) {
 	return m.Result, true
 }
 
+// generated reports whether a function replaces one of the library, as those for sparse matrices
+// do. They have no position, and add the densities of several variates up.
+func (e *emitter) generated(function string) bool {
+	return slices.ContainsFunc(e.info.Funcs, func(f *check.Func) bool { return f.Name == function && !f.Decl.Span().IsValid() })
+}
+
 // plan decides how to compute a term. If that is impossible, it returns the reason.
 func (e *emitter) plan(t *term) (reason string) {
 	if e.kind.isPrior() {
@@ -135,7 +141,7 @@ func (e *emitter) planWith(t *term, kind Kind) (reason string) {
 		dist, p.args = d, args
 	}
 	elem, several := variate.Elem()
-	if several && !t.user {
+	if several && (!t.user || e.generated(t.function)) {
 		p.split, p.each = e.split(p.function, elem, p.args)
 	}
 	free := t.place.free()

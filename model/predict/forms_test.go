@@ -161,6 +161,11 @@ var forms = []form{
 	{name: "residuals", model: "y - mu ~ normal(0, sigma); k ~ poisson(sigma);",
 		logLik: "vector[N] log_lik; for (n in 1:N) log_lik[n] = poisson_lpmf(k[n] | sigma);", yRep: "array[N] int k_rep; for (n in 1:N) k_rep[n] = poisson_rng(sigma);",
 		left: []string{"mixes data and parameters"}, unrep: []string{"mixes data and parameters"}},
+	{name: "sparse precision", model: "y ~ multi_normal_prec(m, 2 * Q);",
+		head:   "data { int M; int N; sparse_matrix[N, N] Q; array[M] vector[N] y; } parameters { vector[N] m; }\n",
+		values: `{"M": 2, "N": 2, "Q": [[2, -1], [-1, 3]], "y": [[1, 2], [3, 5]]}`,
+		logLik: "vector[M] log_lik; for (n in 1:M) log_lik[n] = multi_normal_lpdf(y[n] | m, inverse_spd(2 * to_matrix(Q)));",
+		yRep:   "array[M] vector[N] y_rep; for (n in 1:M) y_rep[n] = multi_normal_rng(m, inverse_spd(2 * to_matrix(Q)));"},
 }
 
 func TestForms(t *testing.T) {

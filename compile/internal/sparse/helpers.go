@@ -390,7 +390,7 @@ const text = `functions {
     }
     return normal_lupdf(rep_vector(0, p[1]) | 0, sparse_scale(w, p, own, mirror)) - 0.5 * sparse_quad_form_vector(w, p, y - mu);
   }
-  real sparse_multi_normal_precs_lpdf(array[] vector y, array[] vector mu, vector w, array[] int p, array[] int own, array[] int mirror) {
+  real sparse_multi_normal_prec_lpdf(array[] vector y, array[] vector mu, vector w, array[] int p, array[] int own, array[] int mirror) {
     matrix[p[1], size(y)] d;
     if (size(y) != size(mu)) {
       reject("multi_normal_prec: there are ", size(y), " variates, but ", size(mu), " locations");
@@ -402,6 +402,9 @@ const text = `functions {
       d[, n] = y[n] - mu[n];
     }
     return normal_lupdf(rep_vector(0, size(y) * p[1]) | 0, sparse_scale(w, p, own, mirror)) - 0.5 * sparse_trace_quad_form_matrix(w, p, d);
+  }
+  vector sparse_multi_normal_prec_rng(vector mu, vector w, array[] int p, array[] int own, array[] int mirror) {
+    return multi_normal_rng(mu, inverse_spd(sparse_to_matrix(w, p)));
   }
   array[] vector sparse_vectors(array[] row_vector x) {
     array[size(x)] vector[size(x) > 0 ? num_elements(x[1]) : 0] out;

@@ -250,8 +250,10 @@ func (r *rewriter) call(e *ast.CallExpr) ast.Node {
 // variates and locations.
 func (r *rewriter) normal(f *check.Call, y, mu ast.Expr) (helper string, variates, locations ast.Expr) {
 	array := func(e ast.Expr) bool { return r.info.Types[e].Type.Dims > 0 }
+	r.helper("sparse_multi_normal_prec_rng") // for replicated data
+	helper = r.helper("sparse_" + f.Name)
 	if !array(y) && !array(mu) {
-		return r.helper("sparse_" + f.Name), r.column(y), r.column(mu)
+		return helper, r.column(y), r.column(mu)
 	}
 	vectors := func(e ast.Expr) ast.Expr {
 		if r.info.Types[e].Type.Kind == types.RowVector {
@@ -270,7 +272,7 @@ func (r *rewriter) normal(f *check.Call, y, mu ast.Expr) (helper string, variate
 	default:
 		variates, locations = vectors(y), vectors(mu)
 	}
-	return r.helper("sparse_multi_normal_precs_lpdf"), variates, locations
+	return helper, variates, locations
 }
 
 // checked are the functions that check that a matrix is symmetric.
