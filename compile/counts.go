@@ -55,7 +55,8 @@ func (m *Model) wanting(r *Rejection) *Rejection {
 
 // ladder holds the models of the levels that points needed so far.
 type ladder struct {
-	bind func(ctx context.Context, level int) (*Model, error)
+	program func(level int) *Program
+	bind    func(ctx context.Context, level int) (*Model, error)
 
 	mu     sync.Mutex
 	models map[int]*Model
@@ -69,9 +70,14 @@ func newLadder(p *Program, d *data.Set, asked BindOptions, fault *planted.Fault)
 		return p.ladder
 	}
 	l := &ladder{models: map[int]*Model{}}
+	l.program = func(level int) *Program {
+		return &Program{ir: p.ir, tree: p.tree, info: p.info, plain: p.plain, discrete: p.discrete, ragged: p.ragged, sparse: p.sparse, level: level}
+	}
 	asked.Doubled = 0 // levels say it
 	l.bind = func(ctx context.Context, level int) (*Model, error) {
-		return (&Program{ir: p.ir, tree: p.tree, info: p.info, plain: p.plain, discrete: p.discrete, ragged: p.ragged, sparse: p.sparse, level: level, ladder: l}).bind(ctx, d, asked, fault)
+		at := l.program(level)
+		at.ladder = l
+		return at.bind(ctx, d, asked, fault)
 	}
 	return l
 }
@@ -91,12 +97,19 @@ func (m *Model) further(err error) (*Model, error) {
 		return nil, err
 	}
 	level := cut.level
-	if d := m.deep[level]; d != nil {
-		return d, nil
-	}
-	shared, refused := m.ladder.at(stopping{context.Background(), m.env.Stop}, level)
-	if refused != nil {
-		return nil, tooDeep(err, refused)
+	var shared *Model
+	for {
+		if d := m.deep[level]; d != nil {
+			return d, nil
+		}
+		var refused error
+		if shared, refused = m.ladder.at(stopping{context.Background(), m.env.Stop}, level); refused == nil {
+			break
+		}
+		if level <= m.level+1 {
+			return nil, m.ladder.refuse(err, refused)
+		}
+		level = m.level + 1 // the ratio of the last terms promised too many values
 	}
 	if m.deep == nil {
 		m.deep = map[int]*Model{}
@@ -117,7 +130,6 @@ func (l *ladder) at(ctx context.Context, level int) (*Model, error) {
 		return m, nil
 	}
 	if l.end > 0 && level >= l.end {
-		l.ended++
 		return nil, l.why
 	}
 	m, err := l.bind(ctx, level)
@@ -125,11 +137,20 @@ func (l *ladder) at(ctx context.Context, level int) (*Model, error) {
 	case ctx.Err() != nil: // the next call begins again
 	case err != nil:
 		l.end, l.why = level, err
-		l.ended++
 	default:
 		l.models[level] = m
 	}
 	return m, err
+}
+
+// refuse counts a point for which there is no further level, and returns its rejection.
+func (l *ladder) refuse(err, why error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if why == l.why {
+		l.ended++
+	}
+	return tooDeep(err, why)
 }
 
 // tooDeep returns the rejection of a point for which there is no further level.

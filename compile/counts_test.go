@@ -311,6 +311,54 @@ func TestCountsAgree(t *testing.T) {
 	}
 }
 
+// TestCountsReach checks points where the ratio of the last terms promises far more values than are
+// needed: the density is that of a long sum.
+func TestCountsReach(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		at   float64
+	}{
+		{"N ~ poisson_log(a); 500 ~ normal(N, 5);", math.Log(500)},
+		{"N ~ poisson_log(a); 1000 ~ poisson(0.5 * N);", math.Log(2000)},
+		{"N ~ binomial_logit(50, a);", 12},
+	} {
+		text := "parameters { real a; int<lower=0> N; } model { " + c.text + " }"
+		got, err := bindText(t, text, "{}").LogDensityGrad([]float64{c.at}, make([]float64, 1))
+		if err != nil {
+			t.Errorf("%s: %v", c.text, err)
+			continue
+		}
+		long := bindText(t, strings.Replace(text, "int<lower=0>", "int<lower=0, upper=6000>", 1), "{}")
+		if want, err := long.LogDensityGrad([]float64{c.at}, make([]float64, 1)); err != nil || !near(got, want, 1e-10) {
+			t.Errorf("%s: %.15g, a long sum %.15g, %v", c.text, got, want, err)
+		}
+	}
+}
+
+// TestCountsRebound checks that a program without passes of the compiler has the checks of counts
+// that depend on one another, and that a point with too many terms is no fault.
+func TestCountsRebound(t *testing.T) {
+	m := bindText(t, "parameters { real a; int<lower=0> M; int<lower=0> N; } model { M ~ poisson_log(a); N ~ binomial(M, 0.5); 4 ~ poisson(0.5 * N + 0.1); }", "{}")
+	bare, err := m.Rebind(t.Context(), nil, compile.Passes()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range []float64{0, 3, 4.2} {
+		x, grad := []float64{a}, make([]float64, 1)
+		got, err := bare.LogDensityGrad(x, grad)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want, err := m.LogDensityGrad(x, grad); err != nil || !near(got, want, 1e-12) {
+			t.Errorf("at %v: %.15g and %.15g, %v", a, got, want, err)
+		}
+	}
+	a, err := m.Agree([]float64{9}, rand.New(rand.NewPCG(1, 1)), 1e10)
+	if err != nil || a.Verdict != compile.Vague {
+		t.Errorf("%v, %+v", err, a)
+	}
+}
+
 // TestCountsOf checks probabilities and densities of observations of cut sums.
 func TestCountsOf(t *testing.T) {
 	c := countCases[0]
