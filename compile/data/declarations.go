@@ -51,7 +51,13 @@ func (d Declarations) Check() error {
 func (d Declarations) Parse(o Options, uses func(column string) bool, parse func(Options) (*Set, error)) (*Set, error) {
 	var named []namedColumn
 	var err error
-	if o.Holes, named, err = d.holes(uses); err == nil {
+	used := uses
+	if uses != nil { // columns whose levels are counted are too
+		used = func(column string) bool {
+			return uses(column) || slices.ContainsFunc(o.Counts, func(c Count) bool { return c.Of == column })
+		}
+	}
+	if o.Holes, named, err = d.holes(used); err == nil {
 		named, err = d.columns(&o, named)
 	}
 	if err != nil {

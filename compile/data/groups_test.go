@@ -97,3 +97,22 @@ func groupText(g *Groups, i int) string {
 	slices.Sort(faults)
 	return g.Name(i) + ": " + strings.Join(values, " ") + strings.Join(faults, "")
 }
+
+// TestHolesOfCountedColumns checks that rows are left out if they lack the level of a column that
+// is counted, also if the program does not declare it.
+func TestHolesOfCountedColumns(t *testing.T) {
+	const text = "who,y,z\na,1,1\n,2,2\nb,3,NA\n"
+	for _, c := range []struct {
+		counts []Count
+		rows   int64
+	}{{nil, 3}, {[]Count{{Name: "J", Of: "who"}}, 2}} {
+		o := Options{Counts: append(c.counts, Count{Name: "N"})}
+		s, err := Declarations{NA: []string{"drop"}}.Parse(o, func(column string) bool { return column == "y" }, func(o Options) (*Set, error) { return Parse("d.csv", text, o) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, _ := s.Get("N"); n.Ints[0] != c.rows {
+			t.Errorf("%v: %d rows, not %d", c.counts, n.Ints[0], c.rows)
+		}
+	}
+}
