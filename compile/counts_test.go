@@ -133,7 +133,7 @@ model {
   for (i in 1:R) y[i] ~ normal(0.001 * c[i] * N[i], 1);
 }`, `{"R": 2, "y": [1, 0]}`, 1500, 0.5, 6},
 	{"chain", `data { int T; array[T] int y; }
-parameters { real<lower=0> lambda; real<lower=0> r; real<lower=0, upper=1> p; array[T] int<lower=0> N; }
+parameters { real<lower=0> lambda; real<lower=0, upper=1> r; real<lower=0, upper=1> p; array[T] int<lower=0> N; }
 model {
   N[1] ~ poisson(lambda);
   for (t in 2:T) N[t] ~ poisson(r * N[t - 1] + 0.1);
@@ -157,6 +157,17 @@ model {
   M ~ binomial(N, p);
   y ~ binomial(M, q);
 }`, `{"y": 3}`, 150, 1, 0},
+	{"open population", `data { int T; array[T] int y; }
+parameters { real<lower=0> lambda; real<lower=0> gamma; vector<lower=0, upper=1>[2] phi; array[T] int<lower=0> S; array[T] int<lower=0> G; }
+model {
+  S[1] ~ poisson(lambda);
+  G ~ poisson(gamma);
+  for (t in 2:T) S[t] ~ binomial(S[t - 1] + G[t - 1], phi[1]);
+  for (t in 1:T) y[t] ~ binomial(S[t] + G[t], phi[2]);
+}`, `{"T": 2, "y": [1, 2]}`, 90, 0.6, 0},
+	{"offspring", `data { int y; }
+parameters { real a; int<lower=0> M; int<lower=0> N; }
+model { M ~ poisson(0.01); N ~ poisson(M); target += a * (N - M); y ~ poisson(0.1 + 0.01 * N); }`, `{"y": 3}`, 250, 0.5, 0},
 	{"detection", `data { int R; int J; array[R] int y; }
 parameters { real<lower=0> lambda; real<lower=0, upper=1> r; array[R] int<lower=0> N; }
 model {
@@ -280,11 +291,27 @@ func TestCountsUnshaped(t *testing.T) {
 		{"N ~ poisson(2); M ~ poisson(1 + 400 * (N % 2));", "not known how fast"},
 		{"z ~ bernoulli(0.5); N ~ poisson(z == 1 ? 1 : 400); M ~ binomial(N, 0.5);", "cannot be checked"},
 		{"target += log_mix(0.5, poisson_lpmf(N | 1), poisson_lpmf(N | 400)); M ~ binomial(N, 0.5);", "cannot be checked"},
+		{"M ~ poisson(exp(a)); N ~ poisson(2 + 150 * M); y ~ poisson(0.01 * N);", "may move the peak"},
+		{"M ~ poisson(exp(a)); N ~ poisson(.01 + exp(a) * M); y ~ poisson(0.01 * N);", "may move the peak"},
+		{"M ~ poisson(exp(a)); N ~ poisson_log(a + 0.1 * M); y ~ poisson(0.01 * N);", "may move the peak"},
+		{"M ~ poisson(exp(a)); N ~ neg_binomial_2(2 + 150 * M, 3);", "may move the peak"},
+		{"M ~ poisson(exp(a)); N ~ poisson(M + M);", "may move the peak"},
+		{"M ~ poisson(exp(a)); N ~ neg_binomial_2(2, 0.1); y ~ normal(N - 150 * M, 1);", "may move the peak"},
+		{"M ~ poisson(exp(a)); N ~ poisson(20); y ~ poisson(0.01 * N + M);", "may move the peak"},
+		{"M ~ poisson(exp(a)); N ~ neg_binomial_2(2, 0.1); if (N < 150 * M) target += negative_infinity();", "may move the peak"},
+		{"M ~ poisson(exp(a)); N ~ neg_binomial_2(2, 0.1); target += -square(N - 150 * M);", "may move the peak"},
+		{"M ~ poisson(exp(a)); target += N * log(1 + 150.0 * M) - 150 * M - lgamma(N + 1);", "may move the peak"},
+		{"M ~ poisson(exp(a)); { real r = 2 + 150 * M; N ~ poisson(r); }", "may move the peak"},
+		{"M ~ poisson(exp(a)); L[1] ~ binomial(M, 0.99); L[2] ~ binomial(M, 0.99); N ~ poisson(L[1] + L[2]);", "may move the peak"},
+		{"M ~ poisson(exp(a)); L[1] ~ poisson(0.05 + 400 * M); L[2] ~ poisson(L[1]);  N ~ poisson(1);", "may move the peak"},
+		{"M ~ poisson(exp(a)); if (M % 150 > 0) target += negative_infinity(); N ~ poisson(M);", "cannot be checked"},
+		{"M ~ poisson(exp(a)); if (M > 0 && M < 150) target += negative_infinity(); N ~ binomial(M, 0.5);", "cannot be checked"},
 		{"a ~ normal(0, 1);", "no statement gives it a distribution"},
 		{"y ~ bernoulli(0.5);", "no statement gives it a distribution"},
 	} {
 		p, list := compile.Compile(source.NewFile("m.stan", "data { int y; vector[3] v; } parameters { real a; int<lower=0> N; int<lower=0, upper=1> z; "+
-			map[bool]string{true: "int<lower=0> M; "}[strings.Contains(c.statements, "M")]+"} model { "+c.statements+" }"))
+			map[bool]string{true: "int<lower=0> M; "}[strings.Contains(c.statements, "M")]+
+			map[bool]string{true: "array[2] int<lower=0> L; "}[strings.Contains(c.statements, "L")]+"} model { "+c.statements+" }"))
 		if list.HasErrors() {
 			t.Fatal(list)
 		}
@@ -332,6 +359,60 @@ func TestCountsReach(t *testing.T) {
 		if want, err := long.LogDensityGrad([]float64{c.at}, make([]float64, 1)); err != nil || !near(got, want, 1e-10) {
 			t.Errorf("%s: %.15g, a long sum %.15g, %v", c.text, got, want, err)
 		}
+	}
+}
+
+// TestCountsLinked compares chains of counts, and a count with an upper bound given one without,
+// with sums written out here.
+func TestCountsLinked(t *testing.T) {
+	poisson := func(n int, rate float64) float64 {
+		lg, _ := math.Lgamma(float64(n + 1))
+		if rate == 0 {
+			return map[bool]float64{true: 1}[n == 0]
+		}
+		return math.Exp(float64(n)*math.Log(rate) - rate - lg)
+	}
+	check := func(text string, x []float64, want float64) {
+		t.Helper()
+		got, err := bindText(t, text, "{}").LogDensityGrad(x, make([]float64, len(x)))
+		if err != nil || !near(got, want, 1e-10) {
+			t.Errorf("%s at %v: %.15g, sums give %.15g, %v", text, x, got, want, err)
+		}
+	}
+	const last = 300
+	for size := 1; size <= 3; size++ {
+		text := fmt.Sprintf("parameters { real a; real<lower=0, upper=1> r; array[%d] int<lower=0> N; } model { N[1] ~ poisson(exp(a)); target += poisson_lpmf(2 | 0.1 + N[1]); "+
+			"for (t in 2:%[1]d) { N[t] ~ poisson(0.05 + r * N[t - 1]); target += poisson_lpmf(2 | 0.1 + N[t]); } }", size)
+		for _, x := range [][]float64{{-4, -2}, {0, 0}, {1.5, 3}, {3, 12}} {
+			r := 1 / (1 + math.Exp(-x[1]))
+			var p [last + 1]float64
+			for n := range p {
+				p[n] = poisson(n, math.Exp(x[0])) * poisson(2, 0.1+float64(n))
+			}
+			for range size - 1 {
+				var q [last + 1]float64
+				for m := range p {
+					for n := range q {
+						q[n] += p[m] * poisson(n, 0.05+r*float64(m)) * poisson(2, 0.1+float64(n))
+					}
+				}
+				p = q
+			}
+			sum := 0.0
+			for _, v := range p {
+				sum += v
+			}
+			check(text, x, math.Log(sum)+math.Log(r*(1-r)))
+		}
+	}
+	for _, a := range []float64{-3, 0, 1} {
+		sum := 0.0
+		for m := range 30 {
+			for n := range 4001 {
+				sum += poisson(m, math.Exp(a)) * poisson(n, 2+150*float64(m)) * poisson(1, 0.01*float64(n))
+			}
+		}
+		check("parameters { real a; int<lower=0> M; int<lower=0, upper=4000> N; } model { M ~ poisson(exp(a)); N ~ poisson(2 + 150 * M); target += poisson_lpmf(1 | 0.01 * N); }", []float64{a}, math.Log(sum))
 	}
 }
 

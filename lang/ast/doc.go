@@ -135,6 +135,9 @@
 //	compile/internal/marginal.mixer.node        mixtures of terms about counts
 //	compile/internal/marginal.shaper.run        how factors depend on counts: statements
 //	compile/internal/marginal.shaper.of         how factors depend on counts: expressions
+//	compile/internal/marginal.linker.run        how factors link counts: statements
+//	compile/internal/marginal.linker.term       how factors link counts: terms
+//	compile/internal/marginal.linker.slopes     how factors link counts: sums and differences
 //	compile/internal/marginal.denial.never      statements that data rule out
 //	compile/internal/marginal.program.atoms     comparisons that read discrete parameters
 //	compile/internal/marginal.program.finiteTerms   statements whose density is never -inf

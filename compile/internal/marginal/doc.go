@@ -19,6 +19,7 @@
 //	exact.go    the order with the fewest terms in small components
 //	prune.go    values that data rule out
 //	cut.go      sums over counts, which have no upper bound
+//	linked.go   statements about several counts
 //	group.go    isomorphic steps of the elimination
 //	selector.go factors that read an element through comparisons alone, as running sums
 //	emit.go     a loop for each group of steps: sums for the density, draws for each draw

@@ -211,6 +211,9 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget, level int) (*Res
 		if p.turns, err = p.shapes(patterns); err != nil {
 			return nil, err
 		}
+		if err := p.linkedWell(patterns); err != nil {
+			return nil, err
+		}
 		if err := p.lengthen(patterns); err != nil {
 			return nil, err
 		}

@@ -121,7 +121,7 @@ type turns struct {
 // count.
 func (p *program) shapes(patterns []*pattern) (map[*unknown]turns, error) {
 	out := map[*unknown]turns{}
-	linked, mixes := map[int]bool{}, map[int]*pattern{}
+	linked, mixes, gaps := map[int]bool{}, map[int]*pattern{}, map[int]*pattern{}
 	for _, pat := range patterns {
 		in := &pat.instances[0]
 		var counts []int
@@ -150,6 +150,11 @@ func (p *program) shapes(patterns []*pattern) (map[*unknown]turns, error) {
 			}
 			t.last = max(t.last, last)
 			out[u] = t
+			if s.period > 1 || len(s.tests) > 0 {
+				for _, in := range pat.instances {
+					gaps[in.elements[k]] = pat
+				}
+			}
 		}
 		for _, in := range pat.instances {
 			for _, k := range counts {
@@ -161,13 +166,7 @@ func (p *program) shapes(patterns []*pattern) (map[*unknown]turns, error) {
 			}
 		}
 	}
-	for e := range p.elements { // in a fixed order
-		if pat := mixes[e]; pat != nil && linked[e] {
-			return nil, p.errorf(diag.DiscreteUse, pat.leaf.stmt().Span(), "the sum over `%s` cannot be checked: this statement reads a discrete parameter with an upper bound, and another one a second count",
-				"The terms of a mixture may rise again beyond the last value of the sum.", "give `"+p.elements[e].of.name+"` an upper bound that data decide", p.name(e))
-		}
-	}
-	return out, nil
+	return out, p.separate(linked, mixes, gaps)
 }
 
 // unending is the error about an expression without a known shape.
