@@ -165,6 +165,9 @@ model {
   for (t in 2:T) S[t] ~ binomial(S[t - 1] + G[t - 1], phi[1]);
   for (t in 1:T) y[t] ~ binomial(S[t] + G[t], phi[2]);
 }`, `{"T": 2, "y": [1, 2]}`, 90, 0.6, 0},
+	{"total", `data { int y; }
+parameters { real a; real<lower=0, upper=1> p; array[2] int<lower=0> N; int<lower=0> S; }
+model { N ~ poisson_log(a); S ~ binomial(sum(N), p); y ~ poisson(0.1 + sum(N)); }`, `{"y": 3}`, 60, 0.5, 0},
 	{"offspring", `data { int y; }
 parameters { real a; int<lower=0> M; int<lower=0> N; }
 model { M ~ poisson(0.01); N ~ poisson(M); target += a * (N - M); y ~ poisson(0.1 + 0.01 * N); }`, `{"y": 3}`, 250, 0.5, 0},
@@ -301,6 +304,8 @@ func TestCountsUnshaped(t *testing.T) {
 		{"M ~ poisson(exp(a)); N ~ neg_binomial_2(2, 0.1); if (N < 150 * M) target += negative_infinity();", "may move the peak"},
 		{"M ~ poisson(exp(a)); N ~ neg_binomial_2(2, 0.1); target += -square(N - 150 * M);", "may move the peak"},
 		{"M ~ poisson(exp(a)); target += N * log(1 + 150.0 * M) - 150 * M - lgamma(N + 1);", "may move the peak"},
+		{"M ~ poisson(exp(a)); N ~ poisson(1); L ~ poisson(1); y ~ poisson(150 * L[1] + L[2]);", "may move the peak"},
+		{"M ~ poisson(exp(a)); N ~ poisson(1); L ~ poisson(1); M ~ poisson(150 * sum(L));", "may move the peak"},
 		{"M ~ poisson(exp(a)); { real r = 2 + 150 * M; N ~ poisson(r); }", "may move the peak"},
 		{"M ~ poisson(exp(a)); L[1] ~ binomial(M, 0.99); L[2] ~ binomial(M, 0.99); N ~ poisson(L[1] + L[2]);", "may move the peak"},
 		{"M ~ poisson(exp(a)); L[1] ~ poisson(0.05 + 400 * M); L[2] ~ poisson(L[1]);  N ~ poisson(1);", "may move the peak"},

@@ -97,8 +97,12 @@ func (p *program) acyclic(scopes [][]int) error {
 
 // far is the error about a count whose peaks may have gaps between them.
 func (p *program) far(at ast.Node, one, other int) error {
+	which := "`" + p.elements[one].of.name + "`"
+	if p.elements[one].of != p.elements[other].of {
+		which += " or `" + p.elements[other].of.name + "`"
+	}
 	return p.errorf(diag.DiscreteUse, at.Span(), "the sums over `%s` and `%s` cannot be checked, since a step of one may move the peak of the other far", "The sum might end before a peak. These are allowed: sums and differences of counts, M ~ binomial(N, p), and N ~ poisson(r * M + a) with r declared with <lower=0, upper=1>, where no two chains of statements link the same counts.",
-		"give `"+p.elements[one].of.name+"` or `"+p.elements[other].of.name+"` an upper bound that data decide", p.name(one), p.name(other))
+		"give "+which+" an upper bound that data decide", p.name(one), p.name(other))
 }
 
 // separate refuses counts next to others that a statement makes mixtures, or of which values
@@ -147,6 +151,11 @@ func (l *linker) counts(n ast.Node) (out []int) {
 	}, nil)
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// occurs reports whether an expression is a count or an array of counts.
+func (l *linker) occurs(e ast.Expr) bool {
+	return slices.ContainsFunc(l.pat.leaf.occs, func(o *occ) bool { return ast.Node(o.node) == ast.Node(e) })
 }
 
 func (l *linker) several(n ast.Node) bool { return len(l.counts(n)) > 1 }
@@ -352,10 +361,18 @@ func (l *linker) slopes(e ast.Expr, by float64, out map[int]float64) bool {
 	}
 	switch e := e.(type) {
 	case *ast.VarExpr, *ast.IndexExpr:
-		if len(cs) > 1 || !slices.ContainsFunc(l.pat.leaf.occs, func(o *occ) bool { return ast.Node(o.node) == ast.Node(e) }) {
+		if len(cs) > 1 || !l.occurs(e) {
 			return false
 		}
 		out[cs[0]] += by
+		return true
+	case *ast.CallExpr:
+		if c := l.p.info.Calls[e]; c == nil || c.Func != nil || c.Name != "sum" || !l.occurs(ast.Unparen(e.Args[0])) {
+			return false
+		}
+		for _, a := range cs {
+			out[a] += by
+		}
 		return true
 	case *ast.Unary:
 		return (e.Op == "-" || e.Op == "+") && l.slopes(e.X, by, out)
