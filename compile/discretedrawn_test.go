@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ppl-lang/ppl/compile/internal/proggen"
+	"github.com/ppl-lang/ppl/internal/short"
 )
 
 // compared draws programs whose statements read discrete parameters s and u mostly through
@@ -157,6 +158,9 @@ func TestDiscreteGenerated(t *testing.T) {
 		cases = 12
 	}
 	for seed := range cases {
+		if !short.Turn(int(seed), 4) {
+			continue
+		}
 		l := proggen.NewLatent(seed)
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			discreteCase{name: "generated", text: l.Text, data: l.Data, bounds: l.Bounds}.check(t, 150)

@@ -374,7 +374,7 @@ func New(prog *ir.Program, data []Constant, o Options) *Program {
 		evaluation.Stop = o.Budget.Stop
 	}
 	rep := &reporter{at: at, opts: &o, left: left, maxSkipped: left / maxSkippedShare}
-	b := &builder{at: at, rep: rep, siteOf: map[sitePlace]ad.Site{}, sites: make([]source.Span, 1), calls: make([]source.Span, 1)}
+	b := &builder{at: at, rep: rep, siteOf: map[sitePlace]ad.Site{}, sites: make([]source.Span, 1, 32), calls: make([]source.Span, 1, 32)}
 	arr := &arrays{at: at, rep: rep, b: b}
 	f := floor{at: at, opts: &o, rep: rep, b: b, arr: arr, mem: &contents{at: at, rep: rep, b: b, arr: arr}}
 	ex, stmts := &expressions{}, &statements{} // which the parts above them call, too
