@@ -306,6 +306,7 @@ func TestCountsUnshaped(t *testing.T) {
 		{"M ~ poisson(exp(a)); target += N * log(1 + 150.0 * M) - 150 * M - lgamma(N + 1);", "may move the peak"},
 		{"M ~ poisson(exp(a)); N ~ poisson(1); L ~ poisson(1); y ~ poisson(150 * L[1] + L[2]);", "may move the peak"},
 		{"M ~ poisson(exp(a)); N ~ poisson(1); L ~ poisson(1); M ~ poisson(150 * sum(L));", "may move the peak"},
+		{"M ~ poisson(exp(a)); L[1] ~ binomial(M, 0.99); N ~ poisson(L[1] + M);", "may move the peak"},
 		{"M ~ poisson(exp(a)); { real r = 2 + 150 * M; N ~ poisson(r); }", "may move the peak"},
 		{"M ~ poisson(exp(a)); L[1] ~ binomial(M, 0.99); L[2] ~ binomial(M, 0.99); N ~ poisson(L[1] + L[2]);", "may move the peak"},
 		{"M ~ poisson(exp(a)); L[1] ~ poisson(0.05 + 400 * M); L[2] ~ poisson(L[1]);  N ~ poisson(1);", "may move the peak"},

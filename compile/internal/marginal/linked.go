@@ -26,11 +26,19 @@ type linker struct {
 	pat   *pattern
 	local map[*check.Var][]int // the counts that local variables depend on
 	bad   ast.Node             // links counts in an unknown way
+
+	drives bool // a count decides the distribution of another one
+}
+
+// scope is the counts of a factor.
+type scope struct {
+	counts []int
+	drives bool
 }
 
 // linkedWell refuses factors in which a step of one count may move the peak of another far.
 func (p *program) linkedWell(patterns []*pattern) error {
-	var scopes [][]int
+	var scopes []*scope
 	for _, pat := range patterns {
 		if len(p.countsOf(pat.instances[0].elements)) < 2 {
 			continue
@@ -44,7 +52,7 @@ func (p *program) linkedWell(patterns []*pattern) error {
 			return p.far(l.bad, e[0], e[1])
 		}
 		for _, in := range pat.instances {
-			scopes = append(scopes, p.countsOf(in.elements))
+			scopes = append(scopes, &scope{p.countsOf(in.elements), l.drives})
 		}
 	}
 	return p.acyclic(scopes)
@@ -61,10 +69,11 @@ func (p *program) countsOf(elements []int) (out []int) {
 	return slices.Compact(out)
 }
 
-// acyclic refuses counts that two chains of statements link.
-func (p *program) acyclic(scopes [][]int) error {
-	sorting.Stable(scopes, func(a, b []int) int { return len(b) - len(a) })
-	parent, whole := map[int]int{}, map[int][][]int{} // whole: larger scopes, by element
+// acyclic refuses counts that two chains of statements link. A statement about some counts of
+// another one adds no chain, unless both say how counts decide the distributions of others.
+func (p *program) acyclic(scopes []*scope) error {
+	sorting.Stable(scopes, func(a, b *scope) int { return len(b.counts) - len(a.counts) })
+	parent, whole := map[int]int{}, map[int][]*scope{} // whole: by count
 	var find func(e int) int
 	find = func(e int) int {
 		if up, ok := parent[e]; ok {
@@ -74,22 +83,28 @@ func (p *program) acyclic(scopes [][]int) error {
 		return e
 	}
 	for _, s := range scopes {
-		within := func(t []int) bool {
-			return !slices.ContainsFunc(s, func(e int) bool { return !slices.Contains(t, e) })
+		within := func(t *scope) bool {
+			return !slices.ContainsFunc(s.counts, func(e int) bool { return !slices.Contains(t.counts, e) })
 		}
-		rarest := slices.MinFunc(s, func(a, b int) int { return len(whole[a]) - len(whole[b]) })
-		if slices.ContainsFunc(whole[rarest], within) {
+		rarest := slices.MinFunc(s.counts, func(a, b int) int { return len(whole[a]) - len(whole[b]) })
+		first := s.counts[0]
+		if i := slices.IndexFunc(whole[rarest], within); i >= 0 {
+			t := whole[rarest][i]
+			if s.drives && t.drives && len(t.counts) > len(s.counts) {
+				return p.far(p.elements[first].of.decl.Name, first, s.counts[1])
+			}
+			t.drives = t.drives || s.drives
 			continue
 		}
-		for i, e := range s {
+		for i, e := range s.counts {
 			whole[e] = append(whole[e], s)
 			if i == 0 {
 				continue
 			}
-			if find(e) == find(s[0]) {
-				return p.far(p.elements[e].of.decl.Name, s[0], e)
+			if find(e) == find(first) {
+				return p.far(p.elements[e].of.decl.Name, first, e)
 			}
-			parent[find(e)] = find(s[0])
+			parent[find(e)] = find(first)
 		}
 	}
 	return nil
@@ -289,8 +304,8 @@ func (l *linker) distribution(at ast.Node, name string, args []ast.Expr) {
 	case !slices.Equal(reads, []int{0, 1}):
 		l.fail(at)
 	case stem == "lchoose" && l.unit(args[0], args[1]):
-	case thinning[stem] && l.unit(args[0], args[1]):
-	case driven[stem] && l.unit(args[0]) && l.gentle(args[0], args[1]):
+	case thinning[stem] && l.unit(args[0], args[1]), driven[stem] && l.unit(args[0]) && l.gentle(args[0], args[1]):
+		l.drives = true
 	default:
 		l.fail(at)
 	}
