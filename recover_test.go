@@ -143,7 +143,6 @@ var goroutines = map[string]string{
 	"front/lsp/framing.go":                 "reads; messages are handled by others, which recover",
 	"front/lsp/publish.go":                 "recovers into the log",
 	"front/lsp/server.go":                  "waits, or runs what recovers",
-	"front/mcp/protocol.go":                "copies the input to a pipe",
 	"front/serve/work.go":                  "a separate process, of one model",
 	"front/serve/process.go":               "waits for a process",
 	"front/httpd/server.go":                "net/http recovers what handlers do",

@@ -60,11 +60,11 @@ front/docs: internal/packed
 front/formula: front/formula fit model lang compile/data participle
 front/httpd: front/httpd sync
 front/serve: front/httpd front/serve internal/race sys
-front/mcp:  front/mcp jrpc2
+front/mcp:  front/mcp mcp
 front/cmdstan: front/cmdstan fit model infer ad lang stdlib compile internal/planted internal/files internal/clients/rules pflag
 front/bridge: front/bridge fit model lang ad compile infer internal/planted
 .:          . model fit infer lang compile/data
-cmd/ppl:    cmd/ppl doc/reference/json front study assess fit model infer lang stdlib ad compile internal/buildinfo internal/cputime internal/files internal/planted cobra pflag term sys toml
+cmd/ppl:    cmd/ppl doc/reference/json front study assess fit model infer lang stdlib ad compile internal/buildinfo internal/cputime internal/files internal/planted cobra pflag term sys toml mcp
 examples:   . examples study assess fit model lang ad stdlib compile infer gonum plot
 internal:   internal study assess fit model lang ad stdlib compile infer gonum
 internal/cmd/site: goldmark
@@ -191,7 +191,7 @@ front/formula:           compile/data lang/diag lang/format lang/source particip
 front/lsp:               lang lang/source lang/diag lang/ast lang/service compile/data jrpc2
 front/httpd:             sync
 front/serve:             front/httpd internal/race sys
-front/mcp:               jrpc2
+front/mcp:               mcp
 front/bridge:            fit/selfcheck model lang ad internal/planted compile compile/data lang/source
 front/bridge/libppl:     front/bridge
 front/cmdstan/stan:
@@ -224,7 +224,7 @@ internal/cmd/stanrelease: lang stdlib
 `
 
 // modules maps the short names of third-party modules in the policy to their paths. All tests may
-// also use go-internal, and the tests of cmd/ppl a validator of JSON schemas and a client of MCP.
+// also use go-internal, and the tests of cmd/ppl a validator of JSON schemas.
 var modules = map[string]string{
 	"participle":  "github.com/alecthomas/participle/v2",
 	"goldmark":    "github.com/yuin/goldmark",
@@ -394,7 +394,7 @@ func TestImports(t *testing.T) {
 			case imported == "internal/sorting" || imported == "internal/packed":
 			case f.test && imported == "go-internal": // txtar, testscript
 			case f.test && (imported == "internal/short" || imported == "internal/race"):
-			case f.test && f.pkg == "cmd/ppl" && (imported == "jsonschema" || imported == "mcp"):
+			case f.test && f.pkg == "cmd/ppl" && imported == "jsonschema":
 			case !allowed(imported, area[a]):
 				t.Errorf("%s imports %s: packages of %s must not", f.name, imported, a)
 			case !f.test && len(own[p]) > 0 && own[p][0] == "*":

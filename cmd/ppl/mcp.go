@@ -117,12 +117,17 @@ func (o *mcpOptions) serve(ctx context.Context, stdin io.Reader, stdout, stderr 
 		printMessage(stderr, "This is for agents, which start it automatically: see doc/how-to/agents.md. Ctrl-C ends it.")
 	}
 	o.announce(stderr, walls)
-	return mcp.Serve(ctx, stdin, stdout, mcp.Options{
+	return mcp.Serve(ctx, io.NopCloser(stdin), unclosed{stdout}, mcp.Options{
 		Name: "ppl", Version: model.Version(), Instructions: mcpInstructions,
 		Tools: tools, Resources: mcpResources, Call: s.call, Read: s.read,
 		MaxMessage: int(o.limits.Bytes),
 	})
 }
+
+// unclosed is a writer that is not closed with the session.
+type unclosed struct{ io.Writer }
+
+func (unclosed) Close() error { return nil }
 
 // call calls a tool.
 func (s *mcpServer) call(ctx context.Context, tool string, arguments json.RawMessage, progress func(done, total float64, message string)) (*mcp.Result, error) {
@@ -463,9 +468,8 @@ var mcpResources = []mcp.Resource{
 
 // read reads a resource.
 func (s *mcpServer) read(ctx context.Context, uri string) (mime, text string, err error) {
-	rest, ours := strings.CutPrefix(uri, "ppl://")
-	rest, err = url.PathUnescape(rest)
-	if err != nil || !ours {
+	rest, err := url.PathUnescape(strings.TrimPrefix(uri, "ppl://"))
+	if err != nil {
 		return "", "", mcp.ErrNoResource
 	}
 	parts := strings.Split(rest, "/")

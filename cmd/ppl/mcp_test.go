@@ -33,12 +33,6 @@ type agent struct {
 // startAgent starts ppl mcp as a process, and connects to it.
 func startAgent(t *testing.T, args ...string) *agent {
 	t.Helper()
-	return startAgentOf(t, "", args...)
-}
-
-// startAgentOf starts ppl mcp and connects by a version of the protocol, "" for the newest.
-func startAgentOf(t *testing.T, version string, args ...string) *agent {
-	t.Helper()
 	if runtime.GOOS == "js" {
 		t.Skip("no processes")
 	}
@@ -52,7 +46,7 @@ func startAgentOf(t *testing.T, version string, args ...string) *agent {
 		ResourceListChangedHandler:  func(context.Context, *mcp.ResourceListChangedRequest) { a.changes <- struct{}{} },
 	})
 	var err error
-	if a.ClientSession, err = client.Connect(t.Context(), &mcp.LoggingTransport{Transport: &mcp.CommandTransport{Command: cmd}, Writer: a.sent}, &mcp.ClientSessionOptions{ProtocolVersion: version}); err != nil {
+	if a.ClientSession, err = client.Connect(t.Context(), &mcp.LoggingTransport{Transport: &mcp.CommandTransport{Command: cmd}, Writer: a.sent}, nil); err != nil {
 		t.Fatal(err, log)
 	}
 	t.Cleanup(func() {
@@ -251,44 +245,9 @@ func TestAgent(t *testing.T) {
 			t.Errorf("%s: %.200s", uri, text)
 		}
 	}
-	if _, err := a.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "ppl://doc/code/E9999"}); err == nil || !strings.Contains(err.Error(), "there is no such resource") {
-		t.Errorf("a code that does not exist: %v", err)
-	}
 	r, err := a.CallTool(t.Context(), &mcp.CallToolParams{Name: "doc", Arguments: map[string]any{"name": "E0201"}})
 	if err != nil || r.IsError || !strings.Contains(contents(r), "not declared") {
 		t.Errorf("%v", err)
-	}
-}
-
-// TestAgentVersions checks that a client of each version of the protocol gets lists, results and
-// notifications of changes, and that its own version is negotiated.
-func TestAgentVersions(t *testing.T) {
-	for _, version := range mcp.SupportedProtocolVersions() {
-		a := startAgentOf(t, version)
-		if got := a.InitializeResult(); got.ProtocolVersion != version || got.ServerInfo.Name != "ppl" || !strings.Contains(got.Instructions, "findings") {
-			t.Errorf("%s: the server begins with %+v", version, got)
-		}
-		if tools, err := a.ListTools(t.Context(), nil); err != nil || len(tools.Tools) != len(mcpTools) || tools.Tools[0].OutputSchema == nil {
-			t.Errorf("%s: tools: %v", version, err)
-		}
-		if r, err := a.ListResourceTemplates(t.Context(), nil); err != nil || len(r.ResourceTemplates) != 4 {
-			t.Errorf("%s: templates: %v", version, err)
-		}
-		if r, err := a.ListResources(t.Context(), nil); err != nil || len(r.Resources) != 3 {
-			t.Errorf("%s: resources: %v", version, err)
-		}
-		if err := a.Ping(t.Context(), nil); err != nil {
-			t.Errorf("%s: ping: %v", version, err)
-		}
-		a.call("run", map[string]any{"model": agentFlat, "data": map[string]any{"n": 2, "x": []int{1, 2}, "y": []int{1, 2}}, "chains": 1, "warmup": 50, "draws": 20, "name": "first"}, nil)
-		select {
-		case <-a.changes:
-		case <-time.After(time.Minute):
-			t.Fatalf("%s: the change of the resources is not reported", version)
-		}
-		if r, err := a.ListResources(t.Context(), nil); err != nil || r.Resources[len(r.Resources)-1].URI != reportURI("first") {
-			t.Errorf("%s: resources after a run: %v", version, err)
-		}
 	}
 }
 

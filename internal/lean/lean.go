@@ -80,8 +80,12 @@ func cold() []string {
 
 		"github.com/alecthomas/...",
 		"github.com/creachadair/...",
+		"github.com/google/...",
+		"github.com/modelcontextprotocol/...",
 		"github.com/pelletier/...",
+		"github.com/segmentio/...",
 		"github.com/spf13/...",
+		"github.com/yosida95/...",
 		"go.yaml.in/...",
 		"golang.org/x/image/...",
 
