@@ -4,6 +4,7 @@
 // Unstable: versions do not promise to keep this package, see doc/how-to/go-library.md.
 //
 //	mcp.go   Options, Serve: the server, by the protocol's official Go SDK
+//	end.go   answers requests before the end of the input
 package mcp
 
 import (
@@ -59,7 +60,8 @@ type Options struct {
 // ErrNoResource says that there is no resource of a URI.
 var ErrNoResource = errors.New("there is no such resource")
 
-// Serve answers a client until it closes in or ctx ends.
+// Serve answers a client until it closes in or ctx ends. It answers all requests before the end
+// of in.
 func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options) error {
 	s := sdk.NewServer(&sdk.Implementation{Name: o.Name, Version: o.Version}, &sdk.ServerOptions{
 		Instructions: o.Instructions,
@@ -81,7 +83,7 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options)
 	for _, r := range o.Resources {
 		o.add(s, r)
 	}
-	err := s.Run(ctx, &sdk.IOTransport{Reader: in, Writer: out, MaxLineLength: o.MaxMessage})
+	err := s.Run(ctx, answering{&sdk.IOTransport{Reader: in, Writer: out, MaxLineLength: o.MaxMessage}})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, sdk.ErrConnectionClosed) {
 		return nil
 	}
