@@ -130,6 +130,31 @@ func TestDiscreteCriticism(t *testing.T) {
 			t.Errorf("state %+v, want the value %d", e, want)
 		}
 	}
+	g, err := assess.StatesAt(t.Context(), f, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, n := range g.Draws.Names() {
+		at[n] = i
+	}
+	for draw := range f.Draws.Len(0) {
+		_, row := f.Draws.Draw(0, draw)
+		_, own := g.Draws.Draw(0, draw)
+		for i, y := range ys {
+			var a [2]float64
+			for k := range a {
+				a[k] = math.Log(row[at[fmt.Sprintf("w.%d", k+1)]]) + normal(y, row[at[fmt.Sprintf("mu.%d", k+1)]])
+			}
+			want, mode := 1/(1+math.Exp(a[1]-a[0])), 1.0
+			if a[1] > a[0] {
+				mode = 2
+			}
+			first, second := own[at[fmt.Sprintf("z_probability.%d.1", i+1)]], own[at[fmt.Sprintf("z_probability.%d.2", i+1)]]
+			if math.Abs(first-want) > 1e-10 || math.Abs(first+second-1) > 1e-12 || own[at[fmt.Sprintf("z_mode.%d", i+1)]] != mode {
+				t.Fatalf("draw %d of z[%d]: probabilities %g, %g, want %g; mode %g", draw, i+1, first, second, want, mode)
+			}
+		}
+	}
 	h, err := assess.NewHoldout(t.Context(), m, values, model.BindOptions{})
 	if err != nil || h.N != 5 {
 		t.Errorf("rows to leave out: %v", err)

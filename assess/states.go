@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -56,37 +57,89 @@ func (s *State) Best() (value int, probability float64) {
 // configuration of all discrete parameters together. The one that is so most often is returned.
 //
 // Discrete parameters without an upper bound have as many values as some draw needs.
-func StatesOf(ctx context.Context, f *fit.Fit, parallel int) (*States, error) {
-	doubled := 0
-	for {
-		s, err := statesOf(ctx, f, parallel, doubled)
-		if err != nil || s.Failed == 0 {
-			return s, err
-		}
-		more, ok := compile.NeedsDoubled(s.Reason)
-		if !ok || more <= doubled {
-			return s, nil
-		}
-		doubled = more
-	}
+func StatesOf(ctx context.Context, f *fit.Fit, parallel int) (s *States, err error) {
+	err = atEnoughValues(ctx, f, func(p *model.Posterior, named map[string][]string) (g *fit.Generated, err error) {
+		s, g, err = statesOf(ctx, f, p, named, parallel)
+		return g, err
+	})
+	return s, err
 }
 
-// statesOf is StatesOf with as many values, doubled so many times.
-func statesOf(ctx context.Context, f *fit.Fit, parallel, doubled int) (*States, error) {
+// StatesAt computes the same probabilities at each draw: z_probability[n,k] is that of the k-th
+// value of z[n], counted from its lower bound, given the other parameters. z_mode[n] is its value
+// in the most likely configuration of all discrete parameters at the draw.
+func StatesAt(ctx context.Context, f *fit.Fit, parallel int) (g *fit.Generated, err error) {
+	err = atEnoughValues(ctx, f, func(p *model.Posterior, named map[string][]string) (*fit.Generated, error) {
+		if g, err = fit.Generate(ctx, p, f, fit.GenerateOptions{Parallel: parallel}); err != nil {
+			return nil, err
+		}
+		if len(named) == 0 {
+			return g, nil
+		}
+		g, err = g.Renamed(func(name string) string { return missingName(name, named) })
+		return g, err
+	})
+	return g, err
+}
+
+// missingName returns the name of a quantity about a missing element of data: the fit's index of
+// the element is in place of its number among the missing ones.
+func missingName(name string, named map[string][]string) string {
+	own := diagnose.VariableName(name)
+	for _, suffix := range []string{predict.ProbabilitySuffix, predict.ModeSuffix} {
+		stem, ok := strings.CutSuffix(own, suffix)
+		if !ok || len(named[stem]) == 0 {
+			continue
+		}
+		number, value, indexed := strings.Cut(strings.TrimPrefix(name, own+"."), ".")
+		if n, err := strconv.Atoi(number); err == nil && n <= len(named[stem]) {
+			name = own + strings.TrimPrefix(named[stem][n-1], stem)
+			if indexed {
+				name += "." + value
+			}
+		}
+	}
+	return name
+}
+
+// atEnoughValues calls generate with the program that computes probabilities. It is called again
+// with more values of discrete parameters without an upper bound, until no draw needs more. named
+// has the missing elements of each variable of the data, as the fit names them.
+func atEnoughValues(ctx context.Context, f *fit.Fit, generate func(p *model.Posterior, named map[string][]string) (*fit.Generated, error)) error {
 	m, values, err := fitted(f)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	d, err := m.DeriveProbabilities()
 	if err != nil {
-		return nil, err
+		return err
+	}
+	named := map[string][]string{}
+	for _, n := range f.Names() {
+		if own := diagnose.VariableName(n); m.Program().Missing(values, own) != nil {
+			named[own] = append(named[own], n)
+		}
 	}
 	o := f.Binding()
-	o.Doubled = doubled
-	p, err := d.BindContext(ctx, values, o)
-	if err != nil {
-		return nil, err
+	for {
+		p, err := d.BindContext(ctx, values, o)
+		if err != nil {
+			return err
+		}
+		g, err := generate(p, named)
+		if err != nil {
+			return err
+		}
+		more, ok := compile.NeedsDoubled(g.Reason)
+		if g.Failed == 0 || !ok || more <= o.Doubled {
+			return nil
+		}
+		o.Doubled = more
 	}
+}
+
+// statesOf is StatesOf with the values that p has.
+func statesOf(ctx context.Context, f *fit.Fit, p *model.Posterior, named map[string][]string, parallel int) (*States, *fit.Generated, error) {
 	s := &States{}
 	var modes []int           // columns of the values in the most likely configuration
 	place := map[string]int{} // of an element
@@ -101,16 +154,13 @@ func statesOf(ctx context.Context, f *fit.Fit, parallel, doubled int) (*States, 
 			s.Elements = append(s.Elements, State{Name: diagnose.DisplayName(stem + rest), Variable: stem, Least: p.Compiled().LeastValue(stem)})
 		}
 	}
-	named := map[string][]string{} // the missing elements of data, as the fit has them
-	for _, n := range f.Names() {
-		if own := diagnose.VariableName(n); m.Program().Missing(values, own) != nil {
-			named[own] = append(named[own], diagnose.DisplayName(n))
-		}
-	}
+	seen := map[string]int{} // elements of each variable so far
 	for i := range s.Elements {
-		if e := &s.Elements[i]; len(named[e.Variable]) > 0 {
-			e.Name, named[e.Variable] = named[e.Variable][0], named[e.Variable][1:]
+		e := &s.Elements[i]
+		if n := seen[e.Variable]; n < len(named[e.Variable]) {
+			e.Name = diagnose.DisplayName(named[e.Variable][n])
 		}
+		seen[e.Variable]++
 	}
 	for i, n := range p.GeneratedNames() {
 		own := diagnose.VariableName(n)
@@ -158,7 +208,7 @@ func statesOf(ctx context.Context, f *fit.Fit, parallel, doubled int) (*States, 
 		return nil
 	}})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	s.Failed, s.Reason = g.Failed, g.Reason
 	for _, e := range s.Elements {
@@ -173,17 +223,17 @@ func statesOf(ctx context.Context, f *fit.Fit, parallel, doubled int) (*States, 
 		}
 	}
 	if most == nil {
-		return s, nil
+		return s, g, nil
 	}
 	s.MostLikely = most.times
 	row, err := generatedFrom(p, f, most.chain, most.draw)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for e, c := range modes {
 		s.Elements[e].Jointly = int(row[c])
 	}
-	return s, nil
+	return s, g, nil
 }
 
 // generatedFrom computes the generated quantities at a draw of a fit.

@@ -97,13 +97,22 @@ func (g *Generated) Fit() *Fit {
 
 // Only returns the generated quantities for whose names wanted is true.
 func (g *Generated) Only(wanted func(name string) bool) (*Generated, error) {
+	return g.Renamed(func(name string) string {
+		if !wanted(name) {
+			return ""
+		}
+		return name
+	})
+}
+
+// Renamed returns the generated quantities with other names, without those whose new name is empty.
+func (g *Generated) Renamed(rename func(name string) string) (*Generated, error) {
 	var columns []int
 	var names []string
 	for i, n := range g.Draws.Names() {
-		if !wanted(n) {
-			continue
+		if n = rename(n); n != "" {
+			columns, names = append(columns, i), append(names, n)
 		}
-		columns, names = append(columns, i), append(names, n)
 	}
 	var all []*draws.Contents
 	for chain := range g.Draws.Chains() {

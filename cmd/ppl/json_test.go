@@ -50,7 +50,7 @@ var printed = []struct{ document, command string }{
 	{"run", "run classes.stan -d data.json -q --chains 2 --warmup 100 --draws 50 --seed 1 --out classes"},
 	{"individuals", "individuals fit --by x --x x"},
 	{"states", "states classes"},
-	{"states", "states classes --vars z[2] --pointwise states.csv"},
+	{"states", "states classes --vars z[2] --pointwise states.csv --out probabilities"},
 	{"select", "select fit --formula y~x --family gaussian --validate"},
 	{"evidence", "evidence fit"},
 	{"sensitivity", "sensitivity fit"},

@@ -33,7 +33,7 @@ func (s *session) show(w io.Writer) error {
 	if s.interrupted {
 		writeParagraph(&b, "", s.interruption(), width)
 	}
-	for _, text := range append(s.salvaged(), s.inexact(), s.reached(), s.missing()) {
+	for _, text := range append(s.salvaged(), s.inexact(), s.reached(), s.missing(), s.summed()) {
 		if text != "" {
 			writeParagraph(&b, "", text, width)
 		}
@@ -124,6 +124,40 @@ func (s *session) missing() string {
 		return ""
 	}
 	return report.MissingText(s.loaded.posterior.Missing())
+}
+
+// summed says which integer parameters were summed out of the density; "" if there are none.
+func (s *session) summed() string {
+	if s.loaded == nil {
+		return ""
+	}
+	p := s.loaded.posterior
+	missing := map[string]bool{}
+	for _, m := range p.Missing() {
+		missing[m.Name] = true
+	}
+	elements := map[string]int{}
+	for _, n := range p.OutputNames() {
+		elements[diagnose.VariableName(n)]++
+	}
+	var parts []string
+	for name := range p.Model().Program().Discretes() {
+		switch n := elements[name]; {
+		case n == 0 || missing[name]:
+		case n == 1:
+			parts = append(parts, name)
+		default:
+			parts = append(parts, fmt.Sprintf("%s (%d integers)", name, n))
+		}
+	}
+	if parts == nil {
+		return ""
+	}
+	dir := s.options.out
+	if dir == "" {
+		dir = "DIR, after a run with --out DIR"
+	}
+	return fmt.Sprintf("Summed out of the density: %s. The draws have values given the other parameters; their probabilities: ppl states %s", strings.Join(parts, ", "), dir)
 }
 
 // times returns the line about times and gradients.

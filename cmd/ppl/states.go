@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ppl-lang/ppl/assess"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
@@ -20,6 +24,8 @@ type stateOptions struct {
 	criticised
 	vars      string
 	pointwise string
+	out       string
+	overwrite bool
 	parallel  int
 	quiet     bool
 	json      bool
@@ -32,7 +38,8 @@ type statesJSON struct {
 	Draws  int         `json:"draws"`  // number of draws that were used
 	Failed int         `json:"failed"` // draws at which nothing could be computed
 	// draws at which the configuration of all members jointly is the most likely one
-	MostLikely int `json:"most_likely_draws"`
+	MostLikely int      `json:"most_likely_draws"`
+	Files      []string `json:"files"` // files written, with --out
 }
 
 type stateJSON struct {
@@ -56,16 +63,23 @@ the draws, which ppl summary shows.
 
 Column best has the most probable value of each element. Column jointly has the most likely
 configuration of all elements together (in a hidden Markov model, the path of the Viterbi
-algorithm): of those that are the most likely ones at single draws, the most frequent.`,
+algorithm): of those that are the most likely ones at single draws, the most frequent.
+
+--out writes the probabilities at each draw, z_probability[n,k] for the k-th value of z[n],
+counted from its lower bound, and the most likely configuration at each draw, z_mode[n].
+ppl summary and ppl convert read this folder.`,
 		Example: `  ppl states fit
   ppl states fit --vars z[1:10] --json
-  ppl states fit --pointwise states.csv`,
+  ppl states fit --pointwise states.csv
+  ppl states fit --out probabilities && ppl summary probabilities`,
 		Args: arguments("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	f := declare(cmd)
 	f.String(&o.vars, "vars", "")
 	f.String(&o.pointwise, "pointwise", "")
+	f.String(&o.out, "out", "")
+	f.Bool(&o.overwrite, "overwrite", false)
 	f.Int(&o.parallel, "parallel", 0)
 	f.Bool(&o.quiet, "quiet", false)
 	f.Bool(&o.json, "json", false)
@@ -98,14 +112,43 @@ func (o *stateOptions) run(cmd *cobra.Command, args []string) error {
 			return fmt.Errorf("--pointwise: %w", err)
 		}
 	}
-	if o.json {
-		return writeJSON(cmd.OutOrStdout(), newStatesJSON(s))
+	written := []string{}
+	if o.out != "" {
+		if written, err = o.write(ctx, f, args); err != nil {
+			return ended(ctx, cmd.ErrOrStderr(), err)
+		}
 	}
-	return o.show(cmd.OutOrStdout(), s)
+	if o.json {
+		return writeJSON(cmd.OutOrStdout(), newStatesJSON(s, written))
+	}
+	return o.show(cmd.OutOrStdout(), s, written)
 }
 
-func newStatesJSON(s *assess.States) statesJSON {
-	out := statesJSON{Method: "states", States: []stateJSON{}, Draws: s.Draws, Failed: s.Failed, MostLikely: s.MostLikely}
+// write writes the probabilities at each draw to the folder of --out.
+func (o *stateOptions) write(ctx context.Context, f *fit.Fit, args []string) ([]string, error) {
+	g, err := assess.StatesAt(ctx, f, o.parallel)
+	if err != nil {
+		return nil, err
+	}
+	m, err := f.Model()
+	if err != nil {
+		return nil, err
+	}
+	name := folder.BaseName(m.Name()) + "_states"
+	old, err := replaceFiles(o.out, escapedGlob(name)+"_[0-9]*.csv", o.overwrite)
+	if err != nil {
+		return nil, err
+	}
+	g.From = fromFolder(o.out, o.criticised.run(args[0]))
+	written, err := g.WriteCSV(filepath.Join(o.out, name), name, 0)
+	if err != nil {
+		return nil, err
+	}
+	return written, old(written)
+}
+
+func newStatesJSON(s *assess.States, written []string) statesJSON {
+	out := statesJSON{Method: "states", States: []stateJSON{}, Draws: s.Draws, Failed: s.Failed, MostLikely: s.MostLikely, Files: written}
 	for _, e := range s.Elements {
 		best, _ := e.Best()
 		j := stateJSON{Name: e.Name, Best: best, Jointly: e.Jointly, Values: []int{}, Probabilities: numbersOf(e.Probability)}
@@ -132,7 +175,7 @@ func statesCSV(s *assess.States) []byte {
 }
 
 // show prints a table with a column for each value, or for as many as a line holds.
-func (o *stateOptions) show(w io.Writer, s *assess.States) error {
+func (o *stateOptions) show(w io.Writer, s *assess.States, written []string) error {
 	const most = 8       // columns of values
 	const shown = 0.0005 // probability from which a value has a column
 	var values []int
@@ -178,6 +221,9 @@ func (o *stateOptions) show(w io.Writer, s *assess.States) error {
 			notes = append(notes, fmt.Sprintf("At %s nothing could be computed: %v", count(s.Failed, "draw", "draws"), s.Reason))
 		}
 		writeParagraph(&b, "", strings.Join(notes, " "), lineWidth(w))
+	}
+	if len(written) > 0 {
+		fmt.Fprintf(&b, "\nDraws: %s\n", filesText(written))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
