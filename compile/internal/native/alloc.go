@@ -171,10 +171,10 @@ func (x *allocation) analyse() {
 				}
 			}
 		}
-		if in.prim == primSecond && next[i] != never { // the same for the two results of a call
-			next[in.imm] = min(next[in.imm], next[i])
+		if in.prim == primSecond && next[i] != never { // the call is needed, perhaps not its first result
+			x.live[in.imm] = true
 		}
-		if !primitives[in.prim].effect && next[i] == never {
+		if !primitives[in.prim].effect && next[i] == never && !x.live[i] {
 			continue
 		}
 		x.live[i] = true
@@ -232,13 +232,20 @@ func (x *allocation) again(v Value) bool {
 	return x.slot[v] >= 0 || x.stored[v]
 }
 
-// keep stores v in scratch memory if its register is the only place where it exists.
+// keep stores v at its home or in scratch memory if its register is the only place where it exists.
 func (x *allocation) keep(v Value) {
 	if x.again(v) {
 		return
 	}
 	if x.class(v) == ofTruths {
 		panic("native: no register for a truth")
+	}
+	// A second result exists before the instruction it replaces, while its home may still be in use
+	// by another value.
+	if home, ok := x.b.homes[v]; ok && x.b.code[v].prim != primSecond && x.active == x.v.lanes() {
+		x.v.store(x.a.mem(home, T0), x.reg[v], x.active)
+		x.stored[v] = true
+		return
 	}
 	slots := &x.a.slots
 	if x.inner {

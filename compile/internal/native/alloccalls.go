@@ -60,9 +60,12 @@ func (x *allocation) call(i int) {
 			x.vacate(ofVectors, x.reg[v])
 		}
 	}
-	results := []int{i}
+	var results []int
 	pair, two := x.b.pairs[i]
-	x.place(Value(i), pair.first, x.first[i])
+	if x.first[i] != never {
+		results = append(results, i)
+		x.place(Value(i), pair.first, x.first[i])
+	}
 	if two && x.live[pair.second] {
 		results = append(results, pair.second)
 		x.place(Value(pair.second), 1-pair.first, x.first[pair.second])

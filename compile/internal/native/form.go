@@ -248,14 +248,20 @@ func (b *Builder) Broadcast(p Address) Value {
 // use, so that it can be loaded again from there instead of occupying a register.
 func (b *Builder) Store(p Address, x Value, home bool) {
 	if home {
-		if b.homes == nil {
-			b.homes = map[Value]Address{}
-		}
-		if _, ok := b.homes[x]; !ok {
-			b.homes[x] = p
-		}
+		b.Home(p, x)
 	}
 	b.do(instruction{prim: primStore, a: x, imm: b.place(p)})
+}
+
+// Home says that a value may be stored at p when its register is needed for another one, and that
+// nothing else is written to p while the value is in use.
+func (b *Builder) Home(p Address, x Value) {
+	if b.homes == nil {
+		b.homes = map[Value]Address{}
+	}
+	if _, ok := b.homes[x]; !ok {
+		b.homes[x] = p
+	}
 }
 
 // Gather loads one number for each lane, at p + 8·i, where i is the lane's 32-bit integer in a

@@ -299,6 +299,7 @@ func (x *context) scalarCode(b *block, nodes []int32, start int) {
 		}
 		b.code = append(b.code, in)
 	}
+	b.began, b.ended = start, x.time
 }
 
 // single emits a node that forms a block alone. ns is its estimated time if it may run in parts.

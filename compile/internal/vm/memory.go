@@ -52,6 +52,9 @@ func (c *emitter) finish(reuse bool) {
 	for i, s := range c.slots {
 		places[i] = int32(c.place(s.root) + s.off)
 	}
+	if p.target != nil {
+		c.findLocal(p.blocks)
+	}
 	patchBlocks(p.blocks, places)
 	p.findChains(p.blocks)
 	p.views = make([]viewSpec, len(c.specs))
@@ -75,6 +78,26 @@ func (c *emitter) finish(reuse bool) {
 	for i := range c.updates {
 		if u := &c.updates[i]; u.node != nil {
 			u.node.InPlace = c.place(u.dst) == c.place(u.src) && !c.roots[u.dst].own
+		}
+	}
+}
+
+// findLocal finds the results of scalar code whose lifetimes are within the code. Machine code need
+// not store them.
+func (c *emitter) findLocal(bs []block) {
+	for i := range bs {
+		b := &bs[i]
+		if b.kind == scalarBlock {
+			b.local = make([]bool, len(b.code))
+			for k := range b.code {
+				s := c.slots[b.code[k].dst]
+				r := &c.roots[s.root]
+				b.local[k] = r.n == 1 && r.in == none && r.data == nil && r.bind == nil && r.lo > b.began && r.hi < b.ended
+			}
+		}
+		if b.reg != nil {
+			c.findLocal(b.reg.bodies[0])
+			c.findLocal(b.reg.bodies[1])
 		}
 	}
 }

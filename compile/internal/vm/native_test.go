@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel/routines"
 	"github.com/ppl-lang/ppl/compile/internal/native"
 	"github.com/ppl-lang/ppl/compile/internal/ops"
+	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
 
 // widths calls f for every target that this processor supports, and for each of the target's
@@ -264,5 +266,52 @@ func TestTailTogether(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestLocalResults checks results of scalar code that are stored only if their register is needed
+// for another value: with fewer values in use than there are registers, and with more.
+func TestLocalResults(t *testing.T) {
+	for _, n := range []int{2, 12, 40, 90} {
+		g := ad.NewGraph()
+		x := g.Input(ad.Scalar)
+		var xs []ad.Ref
+		for i := range n {
+			x = g.Add(g.Mul(x, g.Const(1.25)), g.Const(1/float64(i+1)))
+			xs = append(xs, x)
+		}
+		sum := g.Const(0)
+		for i := range xs { // each is read twice, far from where it was computed
+			sum = g.Add(g.Mul(sum, xs[i]), g.Mul(xs[n-1-i], g.Const(0.5)))
+		}
+		g.Output(sum)
+		g.Output(xs[n/2])
+		var outs [2][]float64
+		local := 0
+		for k, o := range []passes.Options{{}, {Without: []string{passes.NativePass}}} {
+			p, err := Compile(g, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := p.New()
+			m.Input(0)[0] = 0.75
+			if err := m.Run(nil); err != nil {
+				t.Fatal(err)
+			}
+			outs[k] = []float64{m.Output(0)[0], m.Output(1)[0]}
+			for i := range p.blocks {
+				for _, is := range p.blocks[i].local {
+					if is {
+						local++
+					}
+				}
+			}
+		}
+		if !slices.Equal(outs[0], outs[1]) {
+			t.Errorf("%d values: %v, want %v", n, outs[0], outs[1])
+		}
+		if native.Find("") != nil && local < n {
+			t.Errorf("%d values: %d are local", n, local)
+		}
 	}
 }

@@ -39,7 +39,14 @@ func (g *generator) scalarCode(b *block, from, to int, fail func(k int)) {
 		if b.code[k].op == ad.OpCheck {
 			fails = func() { fail(k) }
 		}
-		s.instr(&b.code[k], true, fails)
+		s.instr(&b.code[k], fails)
+		switch dst := b.code[k].dst; {
+		case fails != nil:
+		case len(b.local) > 0 && b.local[k] && to-from == len(b.code):
+			s.Home(slot(dst), s.values[dst])
+		default:
+			s.Store(slot(dst), s.values[dst], true)
+		}
 	}
 	g.Frame(1).Emit(s.Builder, 1)
 	g.scalars = s
@@ -72,9 +79,8 @@ func (s *scalars) value(place int32) native.Value {
 	return v
 }
 
-// instr emits an instruction; fail generates the code that runs if its check fails. With store, the
-// result is stored in memory.
-func (s *scalars) instr(in *instr, store bool, fail func()) {
+// instr emits an instruction; fail generates the code that runs if its check fails.
+func (s *scalars) instr(in *instr, fail func()) {
 	if in.op == ad.OpCheck { // the message shows the number, so store it in its slot
 		x := s.value(in.a)
 		s.Exit(outside(s.Builder, x, &s.g.p.checks[in.b].Attr.(*ad.Check).Set), x, slot(in.a), fail)
@@ -88,9 +94,6 @@ func (s *scalars) instr(in *instr, store bool, fail func()) {
 	v := s.Apply(row.Formula, x)
 	s.values[in.dst] = v
 	delete(s.at, in.dst)
-	if store {
-		s.Store(slot(in.dst), v, true)
-	}
 }
 
 // runNative runs a block of scalar code segment by segment. It returns the same as scalar.

@@ -118,7 +118,7 @@ func (g *generator) scanFunction(p *regionPlan) bool {
 		s.Store(at[len(loads)+i], s.value(h.slot), false)
 	}
 	for k := range b.code {
-		s.instr(&b.code[k], false, func() {
+		s.instr(&b.code[k], func() {
 			g.MovImm(native.T0, uint64(k+1))
 			g.Jump(done)
 		})

@@ -43,6 +43,11 @@ type block struct {
 	fused  *fusedRun // function for this block and following ones; nil: none
 	native []segment // machine code; nil: the interpreter runs it
 
+	// For scalar code: for each instruction, whether nothing outside the code reads its result; and
+	// the emitter's times of the code.
+	local        []bool
+	began, ended int
+
 	// For strips.
 	n, strip int            // number of elements, and number of them in a strip
 	wins     []window       // views that move from strip to strip, if there are several
