@@ -177,6 +177,23 @@ model {
   N ~ poisson(lambda);
   for (i in 1:R) y[i] ~ binomial(J, 1 - (1 - r)^N[i]); // 1 by rounding, for large counts
 }`, `{"R": 4, "J": 5, "y": [0, 2, 5, 1]}`, 200, 1, 1},
+	{"chances", `data { int R; array[R] int y; }
+parameters { real a; real<lower=0, upper=1> r; real<lower=0, upper=1> c; array[R] int<lower=0> N; }
+model {
+  N ~ poisson_log(a);
+  for (i in 1:R) {
+    y[i] ~ binomial(4, inv_logit(a + 0.1 * N[i]));
+    y[i] ~ binomial(4, 1 - inv_logit(a - 0.1 * N[i]));
+    y[i] ~ binomial(4, 1 - c * (1 - r)^N[i]);
+    y[i] ~ binomial(4, -expm1(-0.1 * N[i]));
+    y[i] ~ poisson(40 * r^N[i]);
+    y[i] ~ poisson(a^2 * r^N[i]);
+    target += log1m(c * r^N[i]) + c * binomial_lpmf(y[i] | 4, Phi(a - 0.1 * N[i]));
+  }
+}`, `{"R": 2, "y": [3, 1]}`, 300, 1, 1},
+	{"power before the peak", `data { int y; }
+parameters { real a; int<lower=0> N; }
+model { N ~ poisson_log(a); target += -1000 * log(N + 1.0); }`, `{"y": 3}`, 20000, 0.3, 9.2},
 	{"large", `data { int y; }
 parameters { real a; int<lower=0> N; }
 model { N ~ poisson_log(a); y ~ binomial(N, 0.5); }`, `{"y": 3}`, 4000, 0.5, 7},
@@ -286,6 +303,15 @@ func TestCountsUnshaped(t *testing.T) {
 	for _, c := range []struct{ statements, want string }{
 		{"N ~ poisson(2); y ~ cauchy(N, 1);", "not known how fast"},
 		{"target += -0.1 * N + sin(N);", "not known how fast"},
+		{"N ~ poisson(1000); y ~ poisson(1 + 100 * 0.9^N);", "not known how fast"},
+		{"N ~ poisson(1000); y ~ poisson(100 - 100 * 0.9^N);", "not known how fast"},
+		{"N ~ poisson(1000); y ~ poisson(100 * Phi(5 - N));", "not known how fast"},
+		{"N ~ poisson(1000); y ~ bernoulli(0.01 + 0.9 * inv_logit(5 - N));", "not known how fast"},
+		{"N ~ poisson(1000); y ~ bernoulli(1 - 0.9 * inv_logit(5 - N));", "not known how fast"},
+		{"N ~ poisson(1000); target += 100 * log(1 + 100 * 0.9^N);", "not known how fast"},
+		{"N ~ poisson(1000); target += 100 * log1p(100 * 0.9^N);", "not known how fast"},
+		{"N ~ poisson(1000); target += 100 * log1m(-100 * 0.9^N);", "not known how fast"},
+		{"N ~ poisson(1000); target += 100 * log(1 - a * 0.9^N);", "not known how fast"},
 		{"target += -0.1 * N; target += log(exp(poisson_lpmf(N | 1)) + exp(poisson_lpmf(N | 400)));", "not known how fast"},
 		{"N ~ poisson(2); target += N < a ? -100 : 0;", "not known how fast"},
 		{"N ~ poisson(2); target += -v[N + 1];", "not known how fast"},

@@ -139,11 +139,15 @@ func tail(p []float64) float64 {
 		out = 1 / math.Expm1(-rate)
 	}
 	s, was := r/math.Log1p(-1/m), before/math.Log1p(-1/(m-1))
-	if slope := min(s, s+m*(s-was)); slope > 1 {
+	if slope := min(s, s+m*(s-was)); slope > 1 && r+powerLike*m*(r-before) < 0 {
 		out = min(out, m/(slope-1))
 	}
 	return p[n-1] * out
 }
+
+// powerLike is the share of its change per value times the number of values by which the log ratio
+// of terms must stay below 0 for the bound by a power: for terms n^-s the whole is -s/n + s/n.
+const powerLike = 0.9
 
 // smallest is below the numbers that products of probabilities keep.
 const smallest = 1e-300
@@ -455,7 +459,7 @@ const massBeyond = `functions {
     real slope = ratio / log1m(1.0 / n);
     real falls = fmin(slope, slope + n * (slope - before / log1m(1.0 / (n - 1))));
     real series = rate < 0 ? inv(expm1(-rate)) : positive_infinity();
-    real power = falls > 1 ? n / (falls - 1) : positive_infinity();
+    real power = falls > 1 && ratio + 0.9 * n * (ratio - before) < 0 ? n / (falls - 1) : positive_infinity();
     return total == negative_infinity() ? positive_infinity()
       : lp[n] == negative_infinity() ? 0 : exp(lp[n] - total) * fmin(series, power);
   }

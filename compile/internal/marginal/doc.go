@@ -19,6 +19,9 @@
 //	exact.go    the order with the fewest terms in small components
 //	prune.go    values that data rule out
 //	cut.go      sums over counts, which have no upper bound
+//	shape.go    shapes of factors as functions of a count, so that sums know where they may end
+//	families.go the shapes of functions and distributions
+//	mixture.go  mixtures of counts, split into their components
 //	linked.go   statements about several counts
 //	group.go    isomorphic steps of the elimination
 //	selector.go factors that read an element through comparisons alone, as running sums

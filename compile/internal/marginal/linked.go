@@ -1,6 +1,7 @@
 package marginal
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -412,34 +413,41 @@ func (l *linker) atMost(e ast.Expr) (float64, bool) {
 	if l.p.involved(e) {
 		return 0, false
 	}
+	if x, ok := number(e); ok {
+		return x, true
+	}
+	lower, upper := declared(l.p.info, e)
+	return upper, lower >= 0 && upper > 0 && !math.IsInf(upper, 1)
+}
+
+// declared returns the bounds of a number by literals in the declaration of a data or parameter
+// variable, which are infinite if there are none.
+func declared(info *check.Info, e ast.Expr) (lower, upper float64) {
+	lower, upper = math.Inf(-1), math.Inf(1)
 	x := ast.Unparen(e)
 	if i, ok := x.(*ast.IndexExpr); ok {
 		x = ast.Unparen(i.X)
 	}
 	v, ok := x.(*ast.VarExpr)
 	if !ok {
-		return number(x)
+		return lower, upper
 	}
-	u := l.p.info.Uses[v]
+	u := info.Uses[v]
 	if u == nil || !u.Global || u.Block == ast.Model {
-		return 0, false
+		return lower, upper
 	}
 	d, ok := u.Decl.(*ast.VarDecl)
 	if !ok {
-		return 0, false
+		return lower, upper
 	}
-	most, positive := 0.0, false
 	for _, b := range d.Type.Bounds {
-		c, ok := number(b.Value)
-		switch {
-		case !ok:
-		case b.Kind == "lower":
-			positive = c >= 0
-		case b.Kind == "upper":
-			most = c
+		if c, ok := number(b.Value); ok && b.Kind == "lower" {
+			lower = c
+		} else if ok && b.Kind == "upper" {
+			upper = c
 		}
 	}
-	return most, positive && most > 0
+	return lower, upper
 }
 
 // number returns the value of a literal.

@@ -1,6 +1,7 @@
 package marginal
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -22,15 +23,17 @@ import (
 type shape uint8
 
 const (
-	fixed      shape = iota // it does not
-	linear                  // a + b N
-	logLinear               // log(a + b N), plus a constant
-	smooth                  // sums of multiples of N, log(a + b N) and lgamma(a + b N)
-	tame                    // the log of a factor with one peak, whose ratios are known to fall
-	geometric               // a multiple of q^N
-	saturating              // c + geometric, or a probability such as inv_logit(a + b N)
-	convex                  // with a tame negative
-	unshaped                // none of these
+	fixed     shape = iota // it does not
+	linear                 // a + b N
+	logLinear              // log(a + b N), plus a constant
+	smooth                 // sums of multiples of N, log(a + b N) and lgamma(a + b N)
+	tame                   // the log of a factor with one peak, whose ratios are known to fall
+	geometric              // a multiple of q^N by a number that is not negative
+	scaled                 // a multiple of q^N
+	chance                 // 1 - geometric, or another probability: tame logs, also of 1 - chance
+	opposite               // with a chance as negative
+	convex                 // with a tame negative
+	unshaped               // none of these
 )
 
 // term reports whether an expression may be the log of a factor.
@@ -39,8 +42,8 @@ func (s shape) term() bool { return s <= tame }
 func (s shape) plus(t shape) shape {
 	s, t = min(s, t), max(s, t)
 	switch {
-	case s == fixed && t == geometric:
-		return saturating
+	case s == fixed && geometric <= t && t <= opposite:
+		return unshaped // log(c + q^N) bends, and a sum might end before
 	case s == fixed || s == linear && (t == linear || t == convex):
 		return t
 	case t <= smooth:
@@ -57,6 +60,12 @@ func (s shape) negative() shape {
 		return smooth
 	case convex:
 		return tame
+	case geometric:
+		return scaled
+	case chance:
+		return opposite
+	case opposite:
+		return chance
 	case tame:
 		return unshaped
 	}
@@ -68,10 +77,14 @@ func (s shape) times(sign int) shape {
 	switch {
 	case s == logLinear:
 		return smooth
-	case s < tame || s == geometric || s == saturating:
+	case s < tame || s == scaled:
 		return s
+	case s == chance || s == opposite:
+		return unshaped
 	case sign > 0:
 		return s
+	case s == geometric:
+		return scaled
 	case sign < 0:
 		return s.negative()
 	}
@@ -446,24 +459,29 @@ func (s *shaper) binary(e *ast.Binary) shape {
 	case "+", ".+":
 		return x.plus(y)
 	case "-", ".-":
+		if one, ok := number(e.X); ok && one == 1 && (y == geometric || y == chance) {
+			return chance
+		}
 		return x.plus(y.negative())
 	case "*", ".*":
 		switch {
 		case x == fixed:
-			return y.times(sign(e.X))
+			return y.times(s.sign(e.X))
 		case y == fixed:
-			return x.times(sign(e.Y))
+			return x.times(s.sign(e.Y))
 		case x == geometric && y == geometric:
 			return geometric
+		case (x == geometric || x == scaled) && (y == geometric || y == scaled):
+			return scaled
 		}
 	case "/", "./", "%/%":
 		switch {
 		case y == fixed && x == linear && s.isInt(e):
 			return s.periodic(e.Y, linear)
 		case y == fixed:
-			return x.times(sign(e.Y))
-		case x == fixed && y == geometric:
-			return geometric
+			return x.times(s.sign(e.Y))
+		case x == fixed && (y == geometric || y == scaled):
+			return y.times(s.sign(e.X))
 		}
 	case "%":
 		if x == linear && y == fixed {
@@ -536,75 +554,19 @@ func (s *shaper) readsOther(n ast.Node) bool {
 	return found
 }
 
-// sign returns the sign of a literal; 0: not known.
-func sign(e ast.Expr) int {
-	switch e := ast.Unparen(e).(type) {
-	case *ast.IntLit:
-		return min(1, int(e.Value))
-	case *ast.RealLit:
-		if e.Value > 0 {
-			return 1
-		}
-	case *ast.Unary:
-		if e.Op == "-" {
-			return -sign(e.X)
-		}
+// sign returns the sign of a literal, and 1 for a number that is declared not to be negative; 0 if
+// it is not known.
+func (s *shaper) sign(e ast.Expr) int {
+	if x, ok := number(e); ok {
+		return cmp.Compare(x, 0)
+	}
+	if u, ok := ast.Unparen(e).(*ast.Unary); ok && u.Op == "-" {
+		return -s.sign(u.X)
+	}
+	if lower, _ := declared(s.p.info, e); lower >= 0 {
+		return 1
 	}
 	return 0
-}
-
-// functions are functions of one number, by the shape of their argument.
-var functions = map[string]map[shape]shape{
-	"log":                  {linear: logLinear, geometric: linear, saturating: tame},
-	"log1m":                {linear: smooth, geometric: tame, saturating: tame},
-	"log1p":                {linear: logLinear, geometric: tame},
-	"exp":                  {linear: geometric, logLinear: linear},
-	"expm1":                {linear: saturating},
-	"lgamma":               {linear: smooth},
-	"square":               {linear: convex},
-	"log1p_exp":            {linear: convex},
-	"log1m_exp":            {linear: tame},
-	"log_inv_logit":        {linear: tame},
-	"log1m_inv_logit":      {linear: tame},
-	"inv_logit":            {linear: saturating, logLinear: saturating},
-	"inv_cloglog":          {linear: saturating},
-	"Phi":                  {linear: saturating},
-	"Phi_approx":           {linear: saturating},
-	"sum":                  {linear: linear, logLinear: smooth, smooth: smooth, tame: tame},
-	"mean":                 {linear: linear},
-	"to_vector":            {linear: linear, logLinear: logLinear, smooth: smooth, tame: tame, geometric: geometric, saturating: saturating},
-	"to_row_vector":        {linear: linear, geometric: geometric, saturating: saturating},
-	"to_array_1d":          {linear: linear},
-	"log_rising_factorial": {linear: smooth},
-}
-
-// families has, for each argument of a distribution, the shapes with which its log density is tame
-// while the others are fixed.
-var families = map[string][][]shape{
-	"poisson_lpmf":            {{linear}, {linear, geometric, saturating}},
-	"poisson_log_lpmf":        {{linear}, {linear, logLinear}},
-	"neg_binomial_lpmf":       {{linear}, {linear}, {}},
-	"neg_binomial_2_lpmf":     {{linear}, {linear, geometric, saturating}, {}},
-	"neg_binomial_2_log_lpmf": {{linear}, {linear, logLinear}, {}},
-	"beta_neg_binomial_lpmf":  {{linear}, {}, {}, {}},
-	"yule_simon_lpmf":         {{linear}, {}},
-	"binomial_lpmf":           {{linear}, {linear}, {linear, geometric, saturating}},
-	"binomial_logit_lpmf":     {{linear}, {linear}, {linear, logLinear}},
-	"beta_binomial_lpmf":      {{linear}, {linear}, {}, {}},
-	"bernoulli_lpmf":          {{}, {linear, geometric, saturating}},
-	"bernoulli_logit_lpmf":    {{}, {linear, logLinear}},
-	"discrete_range_lpmf":     {{linear}, {}, {}},
-	"normal_lpdf":             {{linear}, {linear}, {linear}},
-	"std_normal_lpdf":         {{linear}},
-	"lognormal_lpdf":          {{linear}, {linear}, {}},
-	"exponential_lpdf":        {{linear}, {linear}},
-	"gamma_lpdf":              {{linear}, {linear}, {linear}},
-	"chi_square_lpdf":         {{linear}, {linear}},
-	"weibull_lpdf":            {{linear}, {}, {}},
-	"beta_lpdf":               {{}, {linear}, {linear}},
-	"logistic_lpdf":           {{linear}, {linear}, {}},
-	"double_exponential_lpdf": {{linear}, {linear}, {}},
-	"gumbel_lpdf":             {{linear}, {linear}, {}},
 }
 
 // called returns the shape of a call.
@@ -656,6 +618,8 @@ func (s *shaper) called(c *check.Call, args []ast.Expr) shape {
 			b := builder{args[0].Span()}
 			return s.compared(args[0], linear, b.int(0), fixed, linear)
 		}
+	case "to_vector", "to_row_vector", "to_array_1d":
+		return ks[0]
 	case "rep_vector", "rep_row_vector", "rep_array":
 		if change == 1 && ks[0] != fixed {
 			return ks[0]
