@@ -27,7 +27,7 @@ type Derived struct {
 	// Kept lists values, such as a mean, that the model computes from all rows of data columns and
 	// that are computed from the fit's data, see [Model.DeriveNew].
 	Kept []predict.Summary
-	fit  *data.Set // the data of the fit that the program needs, by their names there
+	fit  *data.Set // the data of the fit that the program needs, by their names there; covariates with holes
 
 	// Earlier is the variable whose distribution in a row depends on earlier rows of the data, as
 	// in a time series; "" if there is none or it is unknown. [Model.DeriveNew] sets it.
@@ -170,13 +170,20 @@ func (m *Model) DeriveNew(ctx context.Context, fitted, values *data.Set, kind pr
 	o.Unknown = m.notGiven(values, kind)
 	differ := differing(fitted, values, changed)
 	o.Anew = len(differ) > 0
+	holes, err := m.newHoles(fitted, values, kind, &o)
+	if err != nil {
+		return nil, err
+	}
 	summaries := slices.DeleteFunc(predict.Summaries(m.program, kind, o), func(s predict.Summary) bool {
 		return !slices.ContainsFunc(s.Of, func(name string) bool { return slices.Contains(differ, name) })
 	})
 	if len(summaries) == 0 {
 		d, err := m.DeriveWith(kind, o)
-		if err != nil || fitted == nil || o.Ahead != nil {
-			return d, err
+		if err != nil {
+			return nil, err
+		}
+		if d.fit = holes; fitted == nil || o.Ahead != nil {
+			return d, nil
 		}
 		if d.Earlier, err = m.rowwise(ctx, m, fitted, nil, o, differ, bind); err != nil {
 			return nil, err
@@ -200,6 +207,9 @@ func (m *Model) DeriveNew(ctx context.Context, fitted, values *data.Set, kind pr
 		return nil, err
 	}
 	d.Kept, d.fit = summaries, data.Empty().Replace(fitted.Only(func(name string) bool { return kept.Data[name] != "" }), kept.Data)
+	if holes != nil {
+		d.fit = d.fit.Replace(holes, nil)
+	}
 	if o.Ahead == nil {
 		if d.Earlier, err = m.rowwise(ctx, with, fitted, d.fit, o, differ, bind); err != nil {
 			return nil, err
@@ -219,7 +229,8 @@ func (d *Derived) BindContext(ctx context.Context, values any, o BindOptions) (*
 		if err != nil {
 			return nil, err
 		}
-		values = set.Replace(d.fit, nil)
+		own := func(name string) bool { return slices.Contains(d.fit.Names(), name) }
+		values = set.Filled(own).Replace(d.fit, nil)
 	}
 	return d.Model.BindContext(ctx, values, o)
 }
@@ -254,6 +265,13 @@ func (m *Model) GenerateNew(ctx context.Context, fitted, values *data.Set, bind 
 		values = data.Empty()
 	}
 	differ := differing(fitted, values, nil)
+	if fitted != nil && !m.sameRows(fitted, values) {
+		for _, v := range m.program.IR().Data {
+			if m.program.Missing(values, v.Name) != nil {
+				return nil, nil, fmt.Errorf("%w: %s. Fill it, or draw the outcomes by ppl predict", errHole, m.hole(values, v.Name))
+			}
+		}
+	}
 	var kept []predict.Summary
 	ofModel := predict.Summaries(m.program, predict.Replicated, predict.Options{})
 	for _, s := range predict.GeneratedSummaries(m.program) {

@@ -16,7 +16,7 @@ import (
 // figures of this machine into the pages.
 func TestWorkflow(t *testing.T) {
 	for pages, commands := range map[string]int{
-		"how-to/workflow+how-to/report": 16 + 2, "reference/configuration": 1, "how-to/decisions": 13, "how-to/data": 7, "how-to/missing-values": 5, "how-to/censored-values": 5, "how-to/tempering": 1, "how-to/effects": 9, "how-to/evidence": 3, "how-to/select": 3, "how-to/pharmacometrics": 6, "how-to/discrete": 9, "how-to/sparse-matrices": 2, "how-to/ragged-arrays": 3,
+		"how-to/workflow+how-to/report": 16 + 2, "reference/configuration": 1, "how-to/decisions": 13, "how-to/data": 7, "how-to/missing-values": 6, "how-to/censored-values": 5, "how-to/tempering": 1, "how-to/effects": 9, "how-to/evidence": 3, "how-to/select": 3, "how-to/pharmacometrics": 6, "how-to/discrete": 9, "how-to/sparse-matrices": 2, "how-to/ragged-arrays": 3,
 		"tutorials/first-model": 5, "tutorials/csv-to-decision": 5, "tutorials/does-not-fit": 8,
 		"tutorials/table-to-model": 12, "tutorials/series-with-holes": 4,
 		"tutorials/counts-with-zeros": 6, "tutorials/survival": 6, "tutorials/meta-analysis": 3, "tutorials/dose-response": 3,

@@ -33,8 +33,10 @@ type emitter struct {
 	joint     string            // a variable whose elements cannot be drawn one by one
 	keepsLeft bool              // priorStmt keeps statements about data from which nothing is derived
 
-	cut    bool     // see [Options]
-	fitted []string // data variables with values of the fit, see [Options]
+	cut      bool     // see [Options]
+	fitted   []string // data variables with values of the fit, see [Options]
+	standing []string // data variables whose elements keep their values, see [Options]
+	holes    []string // those with missing elements
 
 	ahead *Ahead
 	later map[*check.Var]*Grown // outcomes that are known only in the first rows
@@ -270,9 +272,12 @@ func (e *emitter) file(last *ast.Block, kinds ...ast.BlockKind) *ast.File {
 	var known, filled []ast.Stmt
 	for _, s := range blocks[ast.Data] {
 		d, ok := s.(*ast.VarDecl)
-		if v := e.info.Defs[s]; !ok || !e.unknown[v] {
+		switch v := e.info.Defs[s]; {
+		case ok && slices.Contains(e.holes, v.Name):
+			known = append(known, declare(typeExpr(v.Type, sizesOf(d.Type, v.Type)), v.Name, nil))
+		case !ok || !e.unknown[v]:
 			known = append(known, s)
-		} else {
+		default:
 			filled = append(filled, declare(typeExpr(v.Type, sizesOf(d.Type, v.Type)), v.Name, nil))
 		}
 	}
@@ -404,7 +409,7 @@ func (e *emitter) stmt(s ast.Stmt) []ast.Stmt {
 			if e.kind == Censoring && !t.censored && !e.sided(t.place.v) && !e.limited(t.place.v) {
 				continue
 			}
-			if !e.grows || e.grown[t.place.v] != nil {
+			if (!e.grows || e.grown[t.place.v] != nil) && !e.keeps(t.place.v) {
 				out = append(out, e.term(&t)...)
 			}
 		}

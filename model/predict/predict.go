@@ -110,7 +110,16 @@ type Options struct {
 	// Anew says that the data are not those of the fit: discrete parameters are drawn given the
 	// other parameters alone, not given the data too.
 	Anew bool
+
+	// Given lists data variables that may have missing elements, for [Replicated]: their other
+	// elements keep the values of the data, since statements about other variables read them. Those
+	// in Holes have missing elements, which are drawn. In the data of the derived program these are
+	// NaN or, among integers, [Hole].
+	Given, Holes []string
 }
+
+// Hole is the value of a missing integer, see [Options].Holes.
+const Hole = -2147483647
 
 // Derived is a program that was derived from another one.
 type Derived struct {
@@ -171,6 +180,7 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 	e := &emitter{
 		analysis: analyse(tree, info, nil), kind: kind, used: namesOf(tree), comments: map[ast.Stmt]string{},
 		dims: map[*check.Var]int{}, names: map[*check.Var]string{}, ahead: o.Ahead, fitted: o.Fitted,
+		standing: o.Given, holes: o.Holes,
 	}
 	e.complete, e.cut = o.Complete || kind == Censoring, o.Cut
 	if !kind.isPrior() {
@@ -180,6 +190,9 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 	}
 	e.gather()
 	if err := e.unknowns(o.Unknown); err != nil {
+		return nil, err
+	}
+	if err := e.filled(); err != nil {
 		return nil, err
 	}
 	if e.doubt != nil {
@@ -211,7 +224,7 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 		}
 	}
 	options := compile.Options{}
-	if p.Discrete() && !kind.isPrior() {
+	if e.sums(p) {
 		if err = e.summed(p, derived, o, &options); err != nil {
 			return nil, err
 		}

@@ -430,9 +430,10 @@ const maxHoled = 1 << 52
 const MissingInt = math.MinInt64
 
 // withoutHoles returns integers, some of which are missing and so NaN, with MissingInt for these.
-// It reports whether there are any.
+// It reports whether there are any. Go's numbers may be reals where none is missing.
 func withoutHoles(d data.Value) (data.Value, bool) {
-	if d.IsInt || !slices.ContainsFunc(d.Reals, math.IsNaN) {
+	holes := slices.ContainsFunc(d.Reals, math.IsNaN)
+	if d.IsInt || !holes && d.GoType() == "" {
 		return d, false
 	}
 	ints := make([]int64, len(d.Reals))
@@ -447,7 +448,7 @@ func withoutHoles(d data.Value) (data.Value, bool) {
 		}
 	}
 	d.IsInt, d.Ints = true, ints
-	return d, true
+	return d, holes
 }
 
 // refuse reports data outside their declared bounds.

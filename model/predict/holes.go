@@ -1,0 +1,96 @@
+package predict
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// This file draws the missing elements of covariates in new data. Covariates that may have missing
+// elements have a distribution in the model. Where new data have their values, these are kept, since
+// predictions are conditional on them. The elements that new data lack are no parameters of the fit:
+// they are drawn at each draw, before what depends on them.
+
+// Covariates lists the data variables that may have missing elements, that a statement of the model
+// draws, and whose values another variable's distribution depends on. drawn has all those that a
+// statement draws.
+func Covariates(p *compile.Program) (covariates, drawn []string) {
+	tree, info := p.Syntax()
+	e := &emitter{
+		analysis: analyse(tree, info, nil), kind: Replicated, used: namesOf(tree), comments: map[ast.Stmt]string{},
+		dims: map[*check.Var]int{}, names: map[*check.Var]string{},
+	}
+	e.gather()
+	for _, v := range e.variables {
+		if !v.Missing {
+			continue
+		}
+		drawn = append(drawn, v.Name)
+		is := func(u *check.Var) bool { return u == v }
+		for _, f := range e.findings {
+			if slices.ContainsFunc(f.terms, func(t term) bool {
+				return t.place.v != v && (slices.ContainsFunc(t.args, func(a ast.Expr) bool { return e.reads(a, is) }) ||
+					slices.ContainsFunc(e.under[t.at], func(c ast.Expr) bool { return e.reads(c, is) }))
+			}) {
+				covariates = append(covariates, v.Name)
+				break
+			}
+		}
+	}
+	return covariates, drawn
+}
+
+// keeps reports whether a variable has the values of the data, so that it is not drawn.
+func (e *emitter) keeps(v *check.Var) bool {
+	return e.kind == Replicated && slices.Contains(e.standing, v.Name) && !slices.Contains(e.holes, v.Name)
+}
+
+// sums reports whether the derived program has discrete parameters: missing elements of new data are
+// none.
+func (e *emitter) sums(p *compile.Program) bool {
+	if e.kind.isPrior() {
+		return false
+	}
+	for name := range p.Discretes() {
+		if !slices.Contains(e.holes, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// filled returns an error if the missing elements of new data cannot be drawn.
+func (e *emitter) filled() error {
+	for _, name := range e.holes {
+		v := e.dataVariable(name)
+		if err := e.unread(v, "the new data lack values of "+name); err != nil {
+			return err
+		}
+		for _, s := range e.order {
+			for _, t := range e.findings[s].terms {
+				if t.place.v == v && (t.mixed != nil || !e.plans[planKey{t.at, t.variate}].each && !e.typeOf(t.variate).IsScalar()) {
+					return fmt.Errorf("the new data lack values of %s, which line %d of the model does not draw one by one given the others", name, t.at.Span().Begin().Line)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// unlessGiven wraps a statement that assigns an element in a condition, so that it runs only if the
+// data lack the element.
+func (e *emitter) unlessGiven(v *check.Var, at []ast.Index, s ast.Stmt) ast.Stmt {
+	if !slices.Contains(e.holes, v.Name) {
+		return s
+	}
+	element := indexed(variable(v.Name), at)
+	lacks := call("is_nan", element)
+	if v.Type.Scalar() == types.Int {
+		lacks = binary("==", element, literal(Hole))
+	}
+	return &ast.If{Cond: lacks, Then: &ast.BlockStmt{Stmts: []ast.Stmt{s}}}
+}
