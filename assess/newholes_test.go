@@ -12,8 +12,8 @@ import (
 	"github.com/ppl-lang/ppl/model/predict"
 )
 
-// TestNewHoles checks predictions for new data with missing values, which are at the places of those
-// that the fit estimated, against closed forms: given covariates are kept, missing ones are drawn
+// TestNewHoles checks predictions for new data with missing values against closed forms. These are
+// at the places of those that the fit estimated. Given covariates are kept, missing ones are drawn
 // from their distributions, and never those of the fit.
 func TestNewHoles(t *testing.T) {
 	m, err := model.Compile("m.stan", `data { int N; vector<missing>[N] x; array[N] int<lower=1, upper=2, missing> g; vector<missing>[N] y; }

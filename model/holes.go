@@ -84,8 +84,8 @@ func indexOf(element int, shape []int) (text string) {
 	return text[1:]
 }
 
-// sameRows reports whether all variables that two data sets both have are equal: missing elements are
-// then those that a fit to the first set estimated.
+// sameRows reports whether all variables that two data sets both have are equal. Missing elements
+// are then those that a fit to the first set estimated.
 func (m *Model) sameRows(a, b *data.Set) bool {
 	if a == nil || b == nil || a == b {
 		return a == b

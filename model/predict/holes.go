@@ -11,9 +11,9 @@ import (
 )
 
 // This file draws the missing elements of covariates in new data. Covariates that may have missing
-// elements have a distribution in the model. Where new data have their values, these are kept, since
-// predictions are conditional on them. The elements that new data lack are no parameters of the fit:
-// they are drawn at each draw, before what depends on them.
+// elements have a distribution in the model. Where new data have their values, these are kept:
+// predictions are conditional on them. The elements that new data lack are no parameters of the
+// fit. They are drawn at each draw, before what depends on them.
 
 // Covariates lists the data variables that may have missing elements, that a statement of the model
 // draws, and whose values another variable's distribution depends on. drawn has all those that a
@@ -49,8 +49,8 @@ func (e *emitter) keeps(v *check.Var) bool {
 	return e.kind == Replicated && slices.Contains(e.standing, v.Name) && !slices.Contains(e.holes, v.Name)
 }
 
-// sums reports whether the derived program has discrete parameters: missing elements of new data are
-// none.
+// sums reports whether the derived program has discrete parameters. Missing elements of new data
+// are none.
 func (e *emitter) sums(p *compile.Program) bool {
 	if e.kind.isPrior() {
 		return false
