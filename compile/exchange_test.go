@@ -119,7 +119,7 @@ model { `
 		{"k ~ poisson_log(a[g]);", true},
 		{"k ~ poisson_log(r + a[g] * exp(r));", true},
 		{"for (n in 1:N) target += y[n] * (a[g[n]] + m[h[n], 1]);", false},
-		{"for (n in 1:N) target += square(y[n] - a[g[n]]);", false},
+		{"for (n in 1:N) target += abs(y[n] - a[g[n]]);", false},
 	} {
 		for _, n := range []int{0, 1, 2, 5, 10, 11, 12, 90} {
 			g, h, k, y := make([]int, n), make([]int, n), make([]int, n), make([]float64, n)

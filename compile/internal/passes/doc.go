@@ -8,6 +8,8 @@
 //	tuning.go      tuning constants of the passes
 //	rebuild.go     rebuilding graphs, by ad.Rewriter
 //	project.go       sums of squares of residuals, over a few rows instead of all data
+//	projectgroups.go   … if rows select coefficients
+//	projecttriangle.go … the triangle of the QR decomposition
 //	deduplicate.go   row deduplication: equal rows of data are summed once
 //	sparse.go        products with matrices of data that are mostly zero
 //	exchange.go      map–gather exchange: functions of gathered elements, before the gather

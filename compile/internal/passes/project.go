@@ -4,8 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/ppl-lang/ppl/ad"
 )
 
@@ -19,11 +17,14 @@ import (
 // The sum is as accurate as over all rows, which it would not be with the products VᵀV. The pass
 // runs before the density is differentiated, so that derivatives are short as well.
 //
+// Rows may also select coefficients, as in a[g] + x * b. Rows with the same coefficients are a group,
+// which is shortened to a few rows of its own (projectgroups.go).
+//
 // A check that all elements of such a predictor are finite becomes a check of its first two: if a
 // coefficient is not finite, no element is. There are two so that the message still gives an index.
-// If only a later row overflows, the sum shows it.
+// With groups, the first row of each is checked. If only a later row overflows, the sum shows it.
 func project(g *ad.Graph) *ad.Graph {
-	p := &projector{old: g, of: map[ad.Ref]*affine{}}
+	p := &projector{old: g, of: map[ad.Ref]*affine{}, groups: map[*affine]*groups{}}
 	live := g.Live(g.Outputs, true)
 	roots := map[ad.Ref]*residuals{}
 	for i := range g.Nodes {
@@ -47,7 +48,7 @@ func project(g *ad.Graph) *ad.Graph {
 			return p.short(w, s, n.Type)
 		}
 		if c, ok := n.Attr.(*ad.Check); ok && n.Op == ad.OpCheck && covered[n.Args[0]] && math.IsInf(c.Set.Lo, -1) && math.IsInf(c.Set.Hi, 1) {
-			args = []ad.Ref{p.first(w, n.Args[0])}
+			return p.check(w, n)
 		}
 		return w.Same(n, attr, args)
 	})
@@ -61,21 +62,30 @@ type affine struct {
 	width int      // columns
 }
 
-// term is a part of an affine value: weights · (base · coefficients).
+// term is a part of an affine value: weights · (base · coefficients), or weights · the coefficient
+// that the row selects.
 type term struct {
-	vector  ad.Ref   // the coefficients; None is the number 1
-	factors []factor // factors of the coefficients
-	matrix  ad.Ref   // base, or None: a column of ones
-	trans   bool     // base is transposed
-	width   int      // columns
-	weights []factor // factors of the rows: constants with one element per row
-	neg     bool
+	vector   ad.Ref     // the coefficients; None is the number 1
+	factors  []factor   // factors of the coefficients
+	matrix   ad.Ref     // base, or None: a column of ones
+	trans    bool       // base is transposed
+	width    int        // columns; 0 if rows select coefficients
+	selected *selection // of coefficients by rows; nil: all coefficients
+	weights  []weight   // factors of the rows
+	neg      bool
 }
 
 // factor is a value that multiplies or divides.
 type factor struct {
 	r       ad.Ref
 	inverse bool
+}
+
+// weight is a constant that multiplies or divides rows: row i by element i·each+at.
+type weight struct {
+	r        ad.Ref
+	inverse  bool
+	each, at int
 }
 
 // residuals are affine values whose squares a node sums, and the factors of the sum.
@@ -87,8 +97,9 @@ type residuals struct {
 
 // projector finds affine values of the old graph.
 type projector struct {
-	old *ad.Graph
-	of  map[ad.Ref]*affine
+	old    *ad.Graph
+	of     map[ad.Ref]*affine
+	groups map[*affine]*groups // of the affine values whose rows select coefficients
 }
 
 // part returns an operand of a node with `rows` elements as an affine value; nil if it is not
@@ -100,7 +111,7 @@ func (p *projector) part(r ad.Ref, rows int) *affine {
 	t := term{vector: ad.None, matrix: ad.None, width: 1}
 	switch n := &p.old.Nodes[r]; {
 	case n.Type.Total() == rows && n.Op == ad.OpConst:
-		t.weights = []factor{{r: r}}
+		t.weights = []weight{{r: r, each: 1}}
 	case number(n.Type):
 		t.factors = []factor{{r: r}}
 	default:
@@ -123,10 +134,14 @@ func (p *projector) analyse(r ad.Ref) {
 	switch n.Op {
 	case ad.OpReshape, ad.OpLane, ad.OpUnlane:
 		a = p.of[n.Args[0]]
-	case ad.OpGather: // repeated
-		if number(p.old.Type(n.Args[0])) {
+	case ad.OpGather:
+		if number(p.old.Type(n.Args[0])) { // repeated
 			a = p.part(n.Args[0], rows)
+		} else {
+			a = p.selects(n)
 		}
+	case ad.OpScatter:
+		a = p.rowSums(n, rows)
 	case ad.OpNeg:
 		a = p.of[n.Args[0]].negated()
 	case ad.OpAdd:
@@ -167,7 +182,7 @@ func (p *projector) product(x, y ad.Ref, inverse bool) *affine {
 		}
 		out := &affine{scale: a.scale, width: a.width}
 		for _, t := range a.terms {
-			t.weights = slices.Concat(t.weights, f)
+			t.weights = slices.Concat(t.weights, []weight{{y, inverse, 1, 0}})
 			out.terms = append(out.terms, t)
 		}
 		return out
@@ -205,7 +220,7 @@ func (a *affine) negated() *affine {
 
 // plus returns the sum of two affine values; nil if either is nil.
 func (a *affine) plus(b *affine) *affine {
-	if a == nil || b == nil || a.width+b.width > maxColumns {
+	if a == nil || b == nil || a.width+b.width > maxColumns || a.selects()+b.selects() > maxSelected {
 		return nil
 	}
 	if !slices.Equal(a.scale, b.scale) {
@@ -271,8 +286,16 @@ func (p *projector) residuals(r ad.Ref) *residuals {
 		break
 	}
 	a := p.of[s.of]
-	if a == nil || a.width == 0 || rows < minProjected || triangleSize(a.width) > maxTriangle*float64(rows*a.width) || float64(rows)*float64(a.width*a.width) > maxProjection ||
-		!p.finite(a) {
+	if a == nil || rows < minProjected || triangleSize(a.width) > maxTriangle*float64(rows*a.width) || !p.finite(a) {
+		return nil
+	}
+	width := a.width
+	if columns := a.columns(); len(columns) > 0 {
+		if width += len(columns); !p.group(a, rows, len(columns)) {
+			return nil
+		}
+	}
+	if width == 0 || float64(rows)*float64(width*width) > maxProjection {
 		return nil
 	}
 	return s
@@ -307,25 +330,24 @@ func (p *projector) cover(covered map[ad.Ref]bool, r ad.Ref) {
 	}
 }
 
-// short returns the sum of squares over the rows of R.
+// short returns the sum of squares over the rows of R, and over those of the groups.
 func (p *projector) short(to *ad.Rewriter, s *residuals, t ad.Type) ad.Ref {
-	a := p.of[s.of]
-	rows, width := p.old.Type(s.of).Total(), a.width
-	triangle := p.triangle(a, rows)
+	a, rows := p.of[s.of], p.old.Type(s.of).Total()
 	g := to.To
 	c := p.coefficients(to, a)
-	var parts []ad.Ref
-	each := triangleRows(width)
-	for from := 0; from < width; from += each {
-		n, right := min(each, width-from), width-from
-		block := g.Array(n * right)
-		for i := range n {
-			copy(block[i*right:(i+1)*right], triangle[(from+i)*width+from:])
+	rest := newTriangle(a.width)
+	var squares []ad.Ref
+	if p.groups[a] != nil {
+		squares = p.shortGroups(to, a, c, rest)
+	} else {
+		for i := range rows {
+			p.row(a, i, rest.next())
 		}
-		x := g.MatMul(g.ConstArray(ad.Type{Shape: []int{n, right}}, block), g.Slice(c, from, []int{right, 1}))
-		parts = append(parts, g.Reshape(x, []int{n}))
 	}
-	sum := g.Sum(g.Square(g.Concat(parts...)))
+	if a.width > 0 {
+		squares = append(squares, rest.squares(g, c))
+	}
+	sum := sumOf(g, squares)
 	for _, f := range a.scale {
 		w := g.Square(g.Reshape(to.At(f.r), nil))
 		sum = f.apply(g, sum, w)
@@ -339,108 +361,132 @@ func (p *projector) short(to *ad.Rewriter, s *residuals, t ad.Type) ad.Ref {
 	return g.Reshape(sum, t.Shape)
 }
 
-// triangleRows returns the number of rows of R whose leading zeros are left out together. width is
-// the number of columns.
-func triangleRows(width int) int {
-	if width < minTriangle {
-		return width
-	}
-	return (width/triangleBlocks + 7) / 8 * 8
-}
-
-// triangleSize returns the number of elements of R without the zeros that are left out.
-func triangleSize(width int) (size float64) {
-	each := triangleRows(width)
-	for from := 0; from < width; from += each {
-		size += float64(min(each, width-from) * (width - from))
-	}
-	return size
-}
-
-// triangle computes R by blocks of rows: it places the R so far above the next rows.
-func (p *projector) triangle(a *affine, rows int) []float64 {
-	width := a.width
-	triangle := make([]float64, width*width)
-	var qr mat.QR
-	for from := 0; from < rows; from += blockRows {
-		to, above := min(from+blockRows, rows), width
-		if from == 0 && to >= width {
-			above = 0
-		}
-		block := mat.NewDense(above+to-from, width, nil)
-		for i := range above {
-			block.SetRow(i, triangle[i*width:(i+1)*width])
-		}
-		p.known(a, from, to, func(i, j int, v float64) { block.Set(above+i-from, j, v) })
-		qr.Factorize(block)
-		var r mat.Dense
-		qr.RTo(&r)
-		for i := range width {
-			copy(triangle[i*width+i:(i+1)*width], r.RawRowView(i)[i:])
-		}
-	}
-	return triangle
-}
-
-// first returns the first two elements of an affine value, in lanes if that has lanes.
-func (p *projector) first(to *ad.Rewriter, r ad.Ref) ad.Ref {
-	const rows = 2
+// check returns the check of a predictor's first two elements, or of the first element of each
+// group.
+func (p *projector) check(to *ad.Rewriter, n *ad.Node) ad.Ref {
+	r := n.Args[0]
 	a := p.of[r]
-	known := make([]float64, rows*a.width)
-	p.known(a, 0, rows, func(i, j int, v float64) { known[i*a.width+j] = v })
+	rows, columns := []int32{0, 1}, a.columns()
+	if len(columns) > 0 {
+		t := p.old.Type(r)
+		s := p.groupsOf(a, t.Total())
+		if s == nil || t.Lanes > 0 && !t.IsScalar() {
+			return to.Same(n, n.Attr, []ad.Ref{to.At(r)})
+		}
+		if len(s.first) > 1 {
+			rows = s.first
+		}
+	}
 	g := to.To
-	x := g.Reshape(g.MatMul(g.ConstArray(ad.Type{Shape: []int{rows, a.width}}, known), p.coefficients(to, a)), []int{rows})
+	var sum []ad.Ref
+	if a.width > 0 {
+		known := g.Array(len(rows), a.width)
+		for k, i := range rows {
+			p.row(a, int(i), known[k*a.width:(k+1)*a.width])
+		}
+		sum = append(sum, product(g, known, p.coefficients(to, a)))
+	}
+	for _, c := range columns {
+		w := g.Array(len(rows))
+		for k, i := range rows {
+			w[k] = p.weight(c[0].weights, int(i))
+		}
+		sum = append(sum, g.Mul(g.ConstArray(ad.Type{Shape: []int{len(rows)}}, w), p.chosen(to, c, rows)))
+	}
+	x := sumOf(g, sum)
 	for _, f := range a.scale {
 		x = f.apply(g, x, g.Reshape(to.At(f.r), nil))
 	}
-	if p.old.Type(r).Lanes > 0 {
-		return g.Lane(x)
+	named := *n.Attr.(*ad.Check)
+	switch of := named.Elements; {
+	case len(columns) == 0:
+	case of == nil:
+		named.Elements = rows
+	default:
+		named.Elements = make([]int32, len(rows))
+		for k, i := range rows {
+			named.Elements[k] = of[i]
+		}
 	}
-	return x
+	if p.old.Type(r).Lanes > 0 {
+		x = g.Lane(x)
+	}
+	g.SetSite(n.Site)
+	return g.Do(n.Op, &named, x)
 }
 
-// known passes rows of the known matrix to set.
-func (p *projector) known(a *affine, from, to int, set func(i, j int, v float64)) {
+// product returns the product of known rows and a column of coefficients, as a vector.
+func product(g *ad.Graph, known []float64, c ad.Ref) ad.Ref {
+	width := g.Type(c).Shape[0]
+	rows := len(known) / width
+	x := g.MatMul(g.ConstArray(ad.Type{Shape: []int{rows, width}}, known), c)
+	return g.Reshape(x, []int{rows})
+}
+
+// sumOf adds up at least one value.
+func sumOf(g *ad.Graph, xs []ad.Ref) ad.Ref {
+	sum := xs[0]
+	for _, x := range xs[1:] {
+		sum = g.Add(sum, x)
+	}
+	return sum
+}
+
+// row sets the known numbers of row i, one for each column.
+func (p *projector) row(a *affine, i int, out []float64) {
 	at := 0
-	for _, t := range a.terms {
-		var base []float64
-		all := 0
-		if t.matrix != ad.None && t.width > 0 {
-			base = p.old.Nodes[t.matrix].Data
-			all = len(base) / t.width
+	for k := range a.terms {
+		t := &a.terms[k]
+		if t.width == 0 {
+			continue
 		}
-		for i := from; i < to; i++ {
-			w := 1.0
-			if t.neg {
-				w = -1
-			}
-			for _, f := range t.weights {
-				if v := p.old.Nodes[f.r].Data[i]; f.inverse {
-					w /= v
-				} else {
-					w *= v
-				}
-			}
-			for j := range t.width {
-				switch {
-				case base == nil:
-					set(i, at+j, w)
-				case t.trans:
-					set(i, at+j, w*base[j*all+i])
-				default:
-					set(i, at+j, w*base[i*t.width+j])
-				}
-			}
+		w, to := p.weight(t.weights, i), out[at:at+t.width]
+		if t.neg {
+			w = -w
 		}
 		at += t.width
+		if t.matrix == ad.None {
+			to[0] = w
+			continue
+		}
+		base := p.old.Nodes[t.matrix].Data
+		if t.trans {
+			all := len(base) / t.width
+			for j := range to {
+				to[j] = w * base[j*all+i]
+			}
+			continue
+		}
+		for j, v := range base[i*t.width:][:t.width] {
+			to[j] = w * v
+		}
 	}
 }
 
-// coefficients returns the coefficients of the columns of a, as one column.
+// weight returns the product of the weights of row i.
+func (p *projector) weight(ws []weight, i int) float64 {
+	w := 1.0
+	for _, f := range ws {
+		if v := p.old.Nodes[f.r].Data[i*f.each+f.at]; f.inverse {
+			w /= v
+		} else {
+			w *= v
+		}
+	}
+	return w
+}
+
+// coefficients returns the coefficients of the columns of a, as one column; None if a has none.
 func (p *projector) coefficients(to *ad.Rewriter, a *affine) ad.Ref {
+	if a.width == 0 {
+		return ad.None
+	}
 	g := to.To
 	var parts []ad.Ref
 	for _, t := range a.terms {
+		if t.width == 0 {
+			continue
+		}
 		c := g.Const(1)
 		if t.vector != ad.None {
 			c = g.Reshape(to.At(t.vector), []int{t.width})

@@ -10,6 +10,19 @@ const (
 	// fewer rows take as long as their replacement.
 	minProjected = 16
 
+	// minGrouped is that number if rows select coefficients.
+	minGrouped = 64
+
+	// maxSelected bounds the selected coefficients of a row.
+	maxSelected = 16
+
+	// minDiagonal is the least square of a diagonal element by which rows of a group are divided.
+	// Its root is above the rounding of columns that depend on one another.
+	minDiagonal = 1e-20
+
+	// bytesOfGroup bounds the memory for the groups, of a row and a selected coefficient.
+	bytesOfGroup = 48
+
 	// maxColumns, and maxProjection for rows times squared columns, bound the cost of a
 	// factorisation when a model is bound: a million rows of 13 columns take 0.34 s, 12,000 of 128
 	// take 0.12.

@@ -23,7 +23,7 @@ type bound struct {
 var bounds = map[string]bound{
 	"eight_schools":         {What: "latency: half are an exponential and the scalar code that waits for it, half the loop over 8 numbers; the way in and out is as long again"},
 	"logistic":              {What: "bandwidth: two thirds are two passes over 192 KB of data in the second-level cache; one third the exponential and division of each row"},
-	"hierarchical":          {What: "loads and sums by group: 7 operations a row are one loop, whose gather and scatter are runs of rows of a group"},
+	"hierarchical":          {What: "loads of a few numbers of each group, to which the data are reduced when the model is bound"},
 	"hierarchical_loop":     {What: "as hierarchical"},
 	"volatility":            {What: "arithmetic: an exponential and a division of each day (69 %); differences of neighbours (27 %)"},
 	"volatility_noncentred": {What: "latency of two scans, one forwards and one back, a product and a sum a day (45 %); exponentials with a division (26 %)"},
@@ -39,7 +39,7 @@ var bounds = map[string]bound{
 	"gaussian_process":      {What: "arithmetic of the factor and its adjoint (54 %), which at order 100 reach half of the peak; exponentials of covariances", More: 100 * 100 * 100 / 6 * 3},
 	"irt_2pl":               {What: "an exponential and a division of each answer, and sums by person and by item, in one loop"},
 	"poisson_glmm":          {What: "an exponential of each row, products with 4 columns and sums by group, in one loop"},
-	"horseshoe":             {What: "bandwidth: two passes over 480 KB of data in the second-level cache (90 %); logarithms and exponentials of the scales"},
+	"horseshoe":             {What: "bandwidth: two passes over a triangle of 180 KB, to which the data are reduced, in the second-level cache (90 %); logarithms and exponentials of the scales"},
 	"factors":               {What: "loop over 5000 residuals (52 %), which gathers the scale of each outcome; three products with 3 factors (35 %)"},
 	"sir":                   {What: "latency: steps of the solver, six evaluations one after the other, and their adjoints (95 %)"},
 	"lotka_volterra":        {What: "as sir"},
