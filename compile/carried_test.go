@@ -53,3 +53,51 @@ func TestCarriedArrays(t *testing.T) {
 		}
 	}
 }
+
+// TestNarrowLoops compares the evaluators on particles that are drawn to their mean, with as many
+// steps and particles as decide whether the steps are unrolled, and one more or fewer.
+func TestNarrowLoops(t *testing.T) {
+	const text = `data { int T, P; vector[T] y; matrix[P, T] noise; }
+parameters { real<lower=-1, upper=1> phi; real<lower=0> step; vector[P] z; }
+model {
+  vector[P] x = z;
+  for (t in 1:T) {
+    real m = mean(x);
+    vector[P] weight;
+    for (p in 1:P) {
+      x[p] = phi * x[p] + 0.1 * m + step * noise[p, t];
+      weight[p] = normal_lpdf(y[t] | x[p], 1);
+    }
+    target += log_sum_exp(weight);
+  }
+  z ~ normal(0, 1);
+  step ~ exponential(1);
+}`
+	for i, size := range [][2]int{{0, 40}, {1, 40}, {2, 40}, {20, 1}, {20, 31}, {20, 32}, {1024, 32}, {1025, 32}} {
+		steps, width := size[0], size[1]
+		if steps > 100 && !short.Turn(i, 4) {
+			continue
+		}
+		y, noise := make([]float64, steps), make([][]float64, width)
+		for k := range y {
+			y[k] = float64(k%7) / 7
+		}
+		for p := range noise {
+			noise[p] = make([]float64, steps)
+			for k := range noise[p] {
+				noise[p][k] = float64((p*p+3*k)%11)/11 - 0.5
+			}
+		}
+		raw, err := json.Marshal(map[string]any{"T": steps, "P": width, "y": y, "noise": noise})
+		if err != nil {
+			t.Fatal(err)
+		}
+		set, err := data.ParseJSON("data.json", raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rep := contest.Contend(text, "particles", set, 1, 2); rep.Wrong != nil {
+			t.Errorf("%d steps of %d: %v", steps, width, rep.Wrong)
+		}
+	}
+}

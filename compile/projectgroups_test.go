@@ -42,6 +42,7 @@ func TestProjectGroups(t *testing.T) {
 		{"y ~ normal(a[g] + b * x, s);", true},
 		{"y ~ normal(a[g] - d[h] + b, s);", true},
 		{"y ~ normal_id_glm(X, a[g], c, s);", true},
+		{"y ~ normal(X[, 1:0] * c[1:0] + a[g], s); y ~ normal(X[, 1:0] * c[1:0], s);", true},
 		{"y ~ normal(b * (X * c) - 2 * a[g] / exp(b), s);", true},
 		{"y ~ normal(a[g] + d[g] .* x, s);", true},
 		{"y ~ normal((a[g] + X * c + d[h] .* x) ./ (1 + square(z)), 0.5);", true},

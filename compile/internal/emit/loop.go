@@ -67,7 +67,7 @@ func (ls *loops) run(n int, lp *loop) signal {
 	apart := ls.opts.Unroll || lp.inOrder
 	if n > small && !apart && !ls.at.hidden() && !ls.at.scanning() {
 		ax, i := ls.iter.iterations(n)
-		lp.unrolls = n <= inspect.SmallUnrolled
+		lp.unrolls = n <= maxNarrow
 		last, why := ls.runLaned(ax, lp, i)
 		if last > 0 { // data end the loop early
 			ax, i = ls.iter.iterations(last)

@@ -378,8 +378,12 @@ func (p *projector) check(to *ad.Rewriter, n *ad.Node) ad.Ref {
 		}
 	}
 	g := to.To
+	vector := ad.Type{Shape: []int{len(rows)}}
 	var sum []ad.Ref
-	if a.width > 0 {
+	switch {
+	case a.width == 0 && len(columns) == 0: // a product with a matrix without columns
+		sum = append(sum, g.ConstArray(vector, g.Array(len(rows))))
+	case a.width > 0:
 		known := g.Array(len(rows), a.width)
 		for k, i := range rows {
 			p.row(a, int(i), known[k*a.width:(k+1)*a.width])
@@ -391,7 +395,7 @@ func (p *projector) check(to *ad.Rewriter, n *ad.Node) ad.Ref {
 		for k, i := range rows {
 			w[k] = p.weight(c[0].weights, int(i))
 		}
-		sum = append(sum, g.Mul(g.ConstArray(ad.Type{Shape: []int{len(rows)}}, w), p.chosen(to, c, rows)))
+		sum = append(sum, g.Mul(g.ConstArray(vector, w), p.chosen(to, c, rows)))
 	}
 	x := sumOf(g, sum)
 	for _, f := range a.scale {
