@@ -22,9 +22,9 @@ const maxStepped = 64
 // A loop of up to maxNarrow iterations whose recurrence would write out inner loops of at least
 // minWidth iterations is unrolled, too, if these read at most maxNeighbours elements of each
 // variable at a time: the inner loops are then lanes. 200 steps of 200 particles that are drawn to
-// their mean take 0.64 ms as a recurrence of 200 numbers and 0.14 ms unrolled. 300 and 1000 steps of
-// 60 particles take 0.18 and 0.71 ms, and unrolled 0.10 and 0.39, but 1.1 ms a step to bind. With
-// 3000 steps unrolling gains nothing.
+// their mean take 0.64 ms as a recurrence of 200 numbers and 0.14 ms unrolled. 300 and 1000 steps
+// of 60 particles take 0.18 and 0.71 ms, and unrolled 0.10 and 0.39, but 1.1 ms a step to bind.
+// With 3000 steps unrolling gains nothing.
 //
 // If an iteration uses an array as a whole, it makes another array. All these arrays together may
 // have at most maxCopied numbers.

@@ -17,8 +17,8 @@ import (
 // The sum is as accurate as over all rows, which it would not be with the products VᵀV. The pass
 // runs before the density is differentiated, so that derivatives are short as well.
 //
-// Rows may also select coefficients, as in a[g] + x * b. Rows with the same coefficients are a group,
-// which is shortened to a few rows of its own (projectgroups.go).
+// Rows may also select coefficients, as in a[g] + x * b. Rows with the same coefficients are a
+// group, which is shortened to a few rows of its own (projectgroups.go).
 //
 // A check that all elements of such a predictor are finite becomes a check of its first two: if a
 // coefficient is not finite, no element is. There are two so that the message still gives an index.

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // This file: sums of squares over rows that select some of their coefficients, as in
@@ -22,9 +23,9 @@ import (
 // a, without the zeros.
 //
 // If there is a column of ones, the means of the group are subtracted from its other columns before
-// that, and added to its first row again. So rounding errors are relative to the deviations from the
-// means: with a million outcomes near 1e4, the error of a gradient was 600 units in the last place
-// of the coefficient, not 1.
+// that, and added to its first row again. So rounding errors are relative to the deviations from
+// the means: with a million outcomes near 1e4, the error of a gradient was 600 units in the last
+// place of the coefficient, not 1.
 
 // selection is the coefficient that each row selects: that at position i·each+at of an index.
 type selection struct {
@@ -236,7 +237,7 @@ func (p *projector) shortGroups(to *ad.Rewriter, a *affine, c ad.Ref, rest *tria
 	for k := range order {
 		order[k] = int32(k)
 	}
-	slices.SortFunc(order, func(x, y int32) int {
+	sorting.Stable(order, func(x, y int32) int {
 		for _, column := range columns {
 			for _, t := range column {
 				if d := cmp.Compare(t.selected.table[s.first[x]], t.selected.table[s.first[y]]); d != 0 {
