@@ -53,7 +53,7 @@ type counter struct {
 }
 
 // compares reports whether the operator compares the counter with its bound. If it is swapped, the
-// bound stands first.
+// bound comes first.
 func (c *counter) compares(operator string, swapped bool) bool {
 	switch operator {
 	case "operator<":
@@ -190,7 +190,7 @@ func (l *lowerer) counting(s *While, body *Block, c counter) *Block {
 		count(number(k))
 		return &Block{Pos: s.Pos, Stmts: []Stmt{loop}}
 	}
-	// There are (distance + size) / size iterations, one less if the loop stops at the bound itself.
+	// There are (distance + size) / size iterations, or one less if the loop ends at the bound.
 	start, size := local(c.v.Name, false), max(c.step, -c.step)
 	distance := l.library("operator-", c.bound, number(c.v))
 	if c.step < 0 {

@@ -136,8 +136,7 @@
 //     A model of 200 subjects with these 10.3 → 1.38 ms, of 20 subjects and order 3 353 → 25 µs.
 //
 //   - Results of scalar code that nothing else reads are stored only if their register is needed:
-//     an epidemic (ode_rk45, 3 states) 9.7 → 9.2 µs, predators and prey 21.0 → 20.4, a stiff
-//     reaction 146 → 132 (Zen 4).
+//     an epidemic (ode_rk45, 3 states) 10.5 → 10.0 µs, a stiff reaction 147 → 133 (Zen 4).
 //
 //   - Sums by tables in machine code: item response models, edges of a map, counts 1.03 to 1.05
 //     times as fast, sums into windows that overlap 1.15, products with a sparse matrix of
