@@ -254,9 +254,3 @@ func matMul(dst, a, b []float64, sa, sb []int, m MatMulAttr) {
 	}
 	blas64.Implementation().Dgemm(ta, tb, r, c, k, 1, a, sa[1], b, sb[1], 0, dst, c)
 }
-
-// GatherInto is the kernel of OpGather, for executors.
-func GatherInto(dst, src []float64, ix Index) { gather(dst, src, ix) }
-
-// ScatterInto adds src's elements to the elements of dst to which ix maps them. dst is not cleared.
-func ScatterInto(dst, src []float64, ix Index) { scatter(dst, src, ix) }

@@ -133,9 +133,6 @@ func NewModel(name string, m *model.Model, legacy bool) (*Model, error) {
 	return out, nil
 }
 
-// Compiled returns the compiled model.
-func (m *Model) Compiled() *model.Model { return m.compiled }
-
 // compileBlob compiles an encoded model.
 func compileBlob(blob []byte) (*model.Model, error) {
 	var t modelText

@@ -49,21 +49,10 @@ func (w *workspace) precision() Precision {
 	return p
 }
 
-// Squares computes [ESSSquares] of every quantity, in the order of [Summarize].
-func Squares(d Draws) []float64 {
-	out := make([]float64, len(d.Names()))
-	new(Summarizer).each(d, all(len(out)), func(q int, w *workspace) {
-		if out[q] = math.NaN(); w != nil {
-			out[q] = w.essSquares()
-		}
-	})
-	return out
-}
-
 // Figures has the figures of all quantities of a run, in the order of the quantities.
 type Figures struct {
 	Rows    []Row
-	Squares []float64 // as [Squares] computes them
+	Squares []float64 // as [ESSSquares] computes them
 
 	// nil if not asked for
 	Precisions []Precision

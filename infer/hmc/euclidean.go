@@ -46,16 +46,21 @@ var (
 // identity.
 func NewEuclidean(target infer.LogDensity, m infer.Metric) (*Euclidean, error) {
 	h := &Euclidean{target: infer.NewMeter(target), dim: target.Dim()}
+	if err := h.SetMetric(orIdentity(m, h.dim)); err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// orIdentity returns m, or the identity for an m without elements.
+func orIdentity(m infer.Metric, dim int) infer.Metric {
 	if m.Kind == "" {
 		m.Kind = infer.Unit
 	}
 	if m.Dim == 0 && m.Inverse == nil {
-		m = Identity(m.Kind, h.dim)
+		return Identity(m.Kind, dim)
 	}
-	if err := h.SetMetric(m); err != nil {
-		return nil, err
-	}
-	return h, nil
+	return m
 }
 
 // Identity returns the identity as a metric of the given kind.

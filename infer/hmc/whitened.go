@@ -50,13 +50,7 @@ var (
 // it is one) with metric m; Unit is the metric of an m with no Kind.
 func NewWhitened(target infer.LogDensity, m infer.Metric) (*Whitened, error) {
 	h := &Whitened{target: infer.NewMeter(target), dim: target.Dim()}
-	if m.Kind == "" {
-		m.Kind = infer.Unit
-	}
-	if m.Dim == 0 && m.Inverse == nil {
-		m = Identity(m.Kind, h.dim)
-	}
-	if err := h.SetMetric(m); err != nil {
+	if err := h.SetMetric(orIdentity(m, h.dim)); err != nil {
 		return nil, err
 	}
 	return h, nil

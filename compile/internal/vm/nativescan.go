@@ -31,15 +31,10 @@ func (g *generator) scanFunction(p *regionPlan) bool {
 			return false
 		}
 	}
-	moves := slices.Concat(p.stepLoads, p.history.scalars, p.keeps[0].scalars)
+	moves := c.moves(p)
 	loads, history := moves[:len(p.stepLoads)], moves[len(p.stepLoads):len(p.stepLoads)+len(p.history.scalars)]
 	keeps := moves[len(loads)+len(history):]
-	var steps []int
-	for i := range moves {
-		if s := moves[i].step; s != 0 && !slices.Contains(steps, s) {
-			steps = append(steps, s)
-		}
-	}
+	steps := c.strides(moves)
 	if len(steps) > len(strides) || len(b.code) > maxNative {
 		return false
 	}
@@ -67,14 +62,7 @@ func (g *generator) scanFunction(p *regionPlan) bool {
 		g.Add(native.T2, native.T1)
 		g.MovStore(native.At(native.Scratch, 8*saved), native.T2)
 	}
-	for i, s := range steps {
-		first := 0
-		if c.reverse {
-			first = (c.times - 1) * s
-		}
-		g.MovImm(strides[i], uint64(int64(first)))
-	}
-	g.MovImm(stepCount, uint64(c.times))
+	g.firstStep(c, steps, strides[:])
 
 	var carried []int32 // slots of the carried numbers
 	for _, c := range p.inits {
@@ -85,20 +73,8 @@ func (g *generator) scanFunction(p *regionPlan) bool {
 			carried = append(carried, c)
 		}
 	}
-	// Registers for as many carried numbers as possible.
 	frame := g.Frame(1)
-	if !calls(b.code) {
-		frame.Spare(8)
-	}
-	own := map[int32]native.Vec{}
-	var held []int32
-	for _, c := range carried {
-		r, ok := frame.Reserve()
-		if !ok {
-			break
-		}
-		own[c], held = r, append(held, c)
-	}
+	own, held := hold(frame, carried, b.code)
 	before := g.Builder()
 	for _, c := range held {
 		before.Out(own[c], before.Load(slot(c)))
@@ -146,15 +122,7 @@ func (g *generator) scanFunction(p *regionPlan) bool {
 		}
 	}
 	frame.Emit(s.Builder, 1)
-	for i, s := range steps {
-		if c.reverse {
-			s = -s
-		}
-		g.AddImm(strides[i], int32(s))
-	}
-	g.AddImm(stepCount, -1)
-	g.CmpImm(stepCount, 0)
-	g.If(native.NotEqual, loop)
+	g.nextStep(c, steps, strides[:], loop)
 	after := g.Builder()
 	for _, c := range held {
 		after.Store(slot(c), after.In(own[c]), false)
@@ -164,6 +132,65 @@ func (g *generator) scanFunction(p *regionPlan) bool {
 	g.Place(done)
 	g.leave()
 	return true
+}
+
+// moves returns the numbers that a step reads from streams, those it adds to histories, and those
+// it keeps.
+func (c *counted) moves(p *regionPlan) []scalarMove {
+	return slices.Concat(p.stepLoads, p.history.scalars, p.keeps[0].scalars)
+}
+
+// strides returns the distances in memory between the steps of these numbers.
+func (c *counted) strides(moves []scalarMove) []int {
+	var steps []int
+	for i := range moves {
+		if s := moves[i].step; s != 0 && !slices.Contains(steps, s) {
+			steps = append(steps, s)
+		}
+	}
+	return steps
+}
+
+// firstStep sets the registers of strides, and the number of steps that are left.
+func (g *generator) firstStep(c *counted, steps []int, regs []native.Reg) {
+	for i, s := range steps {
+		first := 0
+		if c.reverse {
+			first = (c.times - 1) * s
+		}
+		g.MovImm(regs[i], uint64(int64(first)))
+	}
+	g.MovImm(stepCount, uint64(c.times))
+}
+
+// nextStep moves on to the next step, at loop, or leaves the loop.
+func (g *generator) nextStep(c *counted, steps []int, regs []native.Reg, loop native.Label) {
+	for i, s := range steps {
+		if c.reverse {
+			s = -s
+		}
+		g.AddImm(regs[i], int32(s))
+	}
+	g.AddImm(stepCount, -1)
+	g.CmpImm(stepCount, 0)
+	g.If(native.NotEqual, loop)
+}
+
+// hold reserves registers for as many carried numbers as possible. It returns the registers and the
+// slots of these numbers.
+func hold(frame *native.Frame, carried []int32, code []instr) (own map[int32]native.Vec, held []int32) {
+	if !calls(code) {
+		frame.Spare(8)
+	}
+	own = map[int32]native.Vec{}
+	for _, k := range carried {
+		r, ok := frame.Reserve()
+		if !ok {
+			break
+		}
+		own[k], held = r, append(held, k)
+	}
+	return own, held
 }
 
 // isSum reports whether a slot holds a sum of the scan.

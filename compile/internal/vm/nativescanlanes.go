@@ -48,23 +48,6 @@ func (c *counted) survey(v *lanes, p *regionPlan, top bool) {
 	}
 }
 
-// moves returns the numbers that a step reads from streams, those it adds to histories, and those
-// it keeps.
-func (c *counted) moves(p *regionPlan) []scalarMove {
-	return slices.Concat(p.stepLoads, p.history.scalars, p.keeps[0].scalars)
-}
-
-// strides returns the distances in memory between the steps of these numbers.
-func (c *counted) strides(moves []scalarMove) []int {
-	var steps []int
-	for i := range moves {
-		if s := moves[i].step; s != 0 && !slices.Contains(steps, s) {
-			steps = append(steps, s)
-		}
-	}
-	return steps
-}
-
 func (c *counted) top(v *lanes, p *regionPlan, _ int32) {
 	g, moves := v.generator, c.moves(p)
 	steps := c.strides(moves)
@@ -95,29 +78,10 @@ func (c *counted) top(v *lanes, p *regionPlan, _ int32) {
 			carried = append(carried, off(view))
 		}
 	})
-	for i, s := range steps {
-		first := 0
-		if c.reverse {
-			first = (c.times - 1) * s
-		}
-		v.MovImm(vectorStrides[i], uint64(int64(first)))
-	}
-	v.MovImm(stepCount, uint64(c.times))
+	v.firstStep(c, steps, vectorStrides[:])
 
-	code := p.bodies[0][0].code
 	frame := v.Frame(eight)
-	if !calls(code) {
-		frame.Spare(8)
-	}
-	var held []int32 // carried numbers in registers
-	own := map[int32]native.Vec{}
-	for _, k := range carried {
-		r, ok := frame.Reserve()
-		if !ok {
-			break
-		}
-		own[k], held = r, append(held, k)
-	}
+	own, held := hold(frame, carried, p.bodies[0][0].code)
 	before := v.Builder()
 	for _, k := range held {
 		before.Out(own[k], before.Load(scratch(v.at[k])))
@@ -126,15 +90,7 @@ func (c *counted) top(v *lanes, p *regionPlan, _ int32) {
 	loop := v.NewLabel()
 	v.Place(loop)
 	v.step(c, p, frame, own, carried, at, staged)
-	for i, s := range steps {
-		if c.reverse {
-			s = -s
-		}
-		v.AddImm(vectorStrides[i], int32(s))
-	}
-	v.AddImm(stepCount, -1)
-	v.CmpImm(stepCount, 0)
-	v.If(native.NotEqual, loop)
+	v.nextStep(c, steps, vectorStrides[:], loop)
 	after := v.Builder()
 	for _, k := range held {
 		after.Store(scratch(v.at[k]), after.In(own[k]), false)
