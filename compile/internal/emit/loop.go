@@ -65,12 +65,6 @@ func (ls *loops) run(n int, lp *loop) signal {
 		smallCarry = inspect.MediumLoop // a scan watches its variables: unrolling seldom helps
 	}
 	apart := ls.opts.Unroll || lp.inOrder
-	if n > smallCarry && !apart && static.Leaves(lp.Body) {
-		var early bool
-		if n, early = ls.ends(n, lp); early {
-			return ls.carr.iterateFor(lp.counts, intValue(lp.Add+1), intValue(lp.Add+int64(n)))
-		}
-	}
 	if n > small && !apart && !ls.at.hidden() && !ls.at.scanning() {
 		ax, i := ls.iter.iterations(n)
 		lp.unrolls = n <= maxNarrow
@@ -102,30 +96,6 @@ func (ls *loops) run(n int, lp *loop) signal {
 		ls.iter.bindVar(lp, intValue(int64(k+1)))
 		return ls.stmts.exec(lp.Body)
 	}))
-}
-
-// ends returns how many of n iterations a loop with a jump runs, if data decide that. early means
-// that parameters may end it long before: it repeats a calculation until a condition holds. A loop
-// whose variable is an index goes through data instead, and probably runs to the end.
-func (ls *loops) ends(n int, lp *loop) (runs int, early bool) {
-	repeats := lp.counts != nil && static.Ends(lp.Body) && !static.Indexes(lp.Body, lp.Var)
-	if ls.at.hidden() || ls.at.scanning() || static.Has(lp.Body, static.IsReturn) {
-		return n, repeats
-	}
-	for first := min(n, firstEnd); ; first = min(n, nextEnd*first) {
-		ax, i := ls.iter.iterations(first)
-		f := inspect.Inspect(ls.iter.users.evaluator(), ls.iter.outside(), inspect.Request{
-			Loop: &lp.Loop, Axis: ax, Number: i.known(), Tracked: ls.iter.track(ax, lp, i.known(), nil), Way: inspect.Ways()[0],
-		})
-		switch {
-		case f.Last > 0:
-			return f.Last, false
-		case f.Why == inspect.Jumps:
-			return n, repeats
-		case f.Why != "" || first == n:
-			return n, false
-		}
-	}
 }
 
 // runLaned evaluates a loop as a nest. why is the reason if that is not possible. If last is not 0,

@@ -133,9 +133,6 @@ func (in *inspection) stmt(s ir.Stmt) static.Signal {
 	case *ir.ForEach:
 		in.forEach(s)
 	case *ir.While:
-		if s.Counted != nil {
-			return in.stmt(s.Counted)
-		}
 		in.while(s, 0)
 	case *ir.Declare:
 		in.declare(s)
