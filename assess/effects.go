@@ -326,7 +326,7 @@ func (e *effecting) checkVariable(name string) error {
 		return fmt.Errorf("%s has no value for each of the %d rows; these have: %s", name, e.rows, strings.Join(e.columns(), ", "))
 	}
 	if row := slices.IndexFunc(v.Reals, math.IsNaN); row >= 0 && slices.Contains(e.Of, name) {
-		return fmt.Errorf("%s has no value in row %d, which a step or a slope needs. Set it to values in all rows, as in --at %s=VALUE,VALUE", name, row+1, name)
+		return fmt.Errorf("%s has no value in row %d, which a step or a slope needs. Set it to the same values in all rows instead", name, row+1)
 	}
 	return nil
 }

@@ -208,7 +208,7 @@ type Efficiency struct {
 }
 
 // EfficiencyOf computes the [Efficiency] of a run from its rows, the effective sample sizes of its
-// squared deviations (see [Squares]), and its cost in gradients and seconds.
+// squared deviations (see [ESSSquares]), and its cost in gradients and seconds.
 func EfficiencyOf(rows []Row, squares []float64, warmupGradients, samplingGradients, warmupSeconds, samplingSeconds float64) Efficiency {
 	e := Efficiency{MinBulk: math.NaN(), MinTail: math.NaN(), MinSquares: math.NaN()}
 	take := func(ess float64, name string, smallest *float64, worst *string) {
