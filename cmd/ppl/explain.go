@@ -49,9 +49,10 @@ type explainedSparse struct {
 type explainedSum struct {
 	Variable string `json:"variable"` // name of the parameter
 	Elements int    `json:"elements"` // elements of it that are summed out in this way
+	Sums     int    `json:"sums"`     // different sums among theirs, each of which is computed once; 0: data leave each element one value
 	Around   int    `json:"around"`   // other elements that each of these sums depends on
 	Terms    int    `json:"terms"`    // terms of the largest of these sums, over all values of the others
-	Total    int    `json:"total"`    // terms of all of these sums
+	Total    int    `json:"total"`    // terms of all different sums
 	Chain    bool   `json:"chain"`    // whether a sum needs the one before
 	Running  bool   `json:"running"`  // whether running sums add up factors that read the element through comparisons alone
 	// elements of the largest of these sums: the one that is summed out, then those that the sum
@@ -216,8 +217,15 @@ func (d *explainedSum) text() string {
 	} else if len(given) > 0 {
 		out += " given " + strings.Join(given, ", ")
 	}
-	if d.Running {
+	switch {
+	case d.Running:
 		out += ", by running sums"
+	case d.Sums == 0:
+		out += ", with one value that fits the data"
+	case d.Sums == 1 && d.Elements > 1:
+		out += ", all the same sum"
+	case d.Sums < d.Elements:
+		out += fmt.Sprintf(", %d different sums", d.Sums)
 	}
 	return out
 }

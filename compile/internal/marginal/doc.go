@@ -17,6 +17,9 @@
 //	trace.go    runs these statements with data only, to find the elements that each factor reads
 //	order.go    the order of elimination
 //	exact.go    the order with the fewest terms in small components
+//	content.go  instances of statements that are equal, because their data are
+//	determine.go  elements that data leave one value
+//	merge.go    equal steps of the elimination, of which the density has one
 //	prune.go    values that data rule out
 //	cut.go      sums over counts, which have no upper bound
 //	shape.go    shapes of factors as functions of a count, so that sums know where they may end
@@ -55,6 +58,15 @@
 // first. So a chain is eliminated from its beginning, a tree from its leaves, and a grid by rows.
 // The sum over an element with its factors is a message: a function of its neighbours.
 //
+// # Equal steps
+//
+// Two instances of a statement are equal functions of their elements if all that data decide in
+// them is equal. Two steps are equal if their factors and the messages that they use are. The
+// density has each step once, and multiplies terms of the target by the number of equal steps:
+// sites with equal counts have one sum, and animals that were not seen again share the messages of
+// the occasions since. Where more steps are equal if ties go to the last element, the elements of
+// that component are eliminated in the opposite order. Draws have all steps, with these messages.
+//
 // # Groups
 //
 // Two steps are isomorphic if they add up instances of the same statements and messages of the
@@ -67,9 +79,13 @@
 //
 // # Impossible values
 //
-// If data rule out the first or the last values of an element, the sum leaves them out: an animal
-// that was seen is alive. An element with one value is not summed. This holds for elements that no
-// factor connects with others, so that the steps of a chain stay alike.
+// An element is not summed if data leave it one value: an animal is alive until it is last seen.
+// Arc consistency finds them: a value is possible if each factor is positive for it together with
+// some possible values of the factor's other elements. Statements have the value in place of the
+// element, so that chains fall apart there.
+//
+// If data rule out the first or the last values of an element, the sum leaves them out. This holds
+// for elements that no factor connects with others, so that the steps of a chain stay alike.
 //
 // # Comparisons
 //

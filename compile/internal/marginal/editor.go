@@ -306,11 +306,15 @@ func (pat *pattern) given() bool {
 func (e *editor) range1(x ast.Expr) (lo, hi int64) {
 	lo, hi = math.MinInt64, math.MaxInt64
 	k := slices.IndexFunc(e.leaf.occs, func(o *occ) bool { return o.node == ast.Unparen(x) })
-	if k < 0 || e.reads[k].absent || len(e.reads[k].axes) != 1 || e.reads[k].axes[0] < 0 || len(e.instances) == 0 {
+	if k < 0 || e.reads[k].absent || len(e.reads[k].axes) != 1 || len(e.instances) == 0 {
 		return lo, hi
 	}
 	lo, hi = hi, lo
 	for _, in := range e.instances {
+		if a := e.reads[k].axes[0]; a < 0 {
+			lo, hi = min(lo, in.values[^a]), max(hi, in.values[^a])
+			continue
+		}
 		el := e.p.elements[in.elements[e.reads[k].axes[0]]]
 		lo, hi = min(lo, el.lo), max(hi, el.hi)
 	}

@@ -13,7 +13,8 @@ type writer struct {
 	builder
 	p      *program
 	steps  []*step
-	blocks []block
+	blocks []block           // all steps
+	merged []block           // the steps that differ, for the density
 	arrays map[string]string // names of index arrays, by content
 	stem   string            // of these names
 	tables []ast.Stmt        // their declarations, for transformed data
@@ -468,7 +469,7 @@ var (
 // to the target, otherwise they only compute the messages.
 func (w *writer) density(target bool, by elimination) ([]ast.Stmt, messages) {
 	m, out := w.declareMessages()
-	for _, gs := range w.blocks {
+	for _, gs := range w.merged {
 		if !target && !slices.ContainsFunc(gs, func(g *group) bool { return len(g.unknowns) > 1 }) {
 			continue
 		}
@@ -481,15 +482,15 @@ func (w *writer) density(target bool, by elimination) ([]ast.Stmt, messages) {
 			around := around(rank)
 			over := w.over(g, q, around)
 			if rank == 0 && len(g.kinds) == 0 { // no statement reads it
-				if w.p.indicators[g.unknowns[0].name] {
+				if w.p.indicators[g.unknowns[0].name] || g.certain(w.p) {
 					return nil
 				}
-				return []ast.Stmt{w.target(w.call("log", w.from1(q.hi[0], q.lo[0])))}
+				return []ast.Stmt{w.target(w.times(g, c, w.call("log", w.from1(q.hi[0], q.lo[0]))))}
 			}
 			if g.certain(w.p) {
 				q.values[0] = q.lo[0]
 				body, terms, _, _, _ := w.sums(g, c, q, m, func(*kind) bool { return true })
-				return append(body, w.target(w.sum(terms)))
+				return append(body, w.target(w.times(g, c, w.sum(terms))))
 			}
 			lp := w.p.names.fresh("lp")
 			var shared []ast.Stmt // computed once for all values of the other elements
@@ -511,7 +512,7 @@ func (w *writer) density(target bool, by elimination) ([]ast.Stmt, messages) {
 			}
 			if rank == 0 {
 				if w.bare[g.unknowns[0]].left == "" {
-					return append(body, w.target(sum))
+					return append(body, w.target(w.times(g, c, sum)))
 				}
 				all := w.p.names.fresh("all")
 				left := w.leaves(g, c, lp, all)
@@ -530,6 +531,18 @@ func (w *writer) density(target bool, by elimination) ([]ast.Stmt, messages) {
 		}))
 	}
 	return out, m
+}
+
+// times returns a term of the target multiplied by the number of equal steps.
+func (w *writer) times(g *group, c counter, x ast.Expr) ast.Expr {
+	return w.multiplied(c, column(g, func(r *row) int64 { return int64(w.steps[r.step].times) }), x)
+}
+
+func (w *writer) multiplied(c counter, by []int64, x ast.Expr) ast.Expr {
+	if n, ok := w.of(c, by).(*ast.IntLit); ok && n.Value == 1 {
+		return x
+	}
+	return w.op("*", w.of(c, by), w.grouped(x))
 }
 
 // visit is how loops visit all values of some elements of a clique.

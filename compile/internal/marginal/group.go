@@ -54,10 +54,14 @@ type block []*group
 
 // grouped sorts the steps into groups, in an order in which no group needs a later one. If groups
 // need one another, the steps are taken in the order of elimination, and a sequence of steps that
-// repeats is one loop.
-func (p *program) grouped(steps []*step, patterns []*pattern) []block {
-	number := numbers(steps)
-	consumer := consumers(steps)
+// repeats is one loop. With only, it takes these steps alone, each for all steps equal to it.
+func (p *program) grouped(steps []*step, only []int, patterns []*pattern) []block {
+	all := only
+	if only == nil {
+		all = counting(len(steps))
+	}
+	users := consumers(steps, only)
+	number := numbers(all, users)
 	patternID := map[*pattern]int{}
 	for i, pat := range patterns {
 		patternID[pat] = i
@@ -68,7 +72,8 @@ func (p *program) grouped(steps []*step, patterns []*pattern) []block {
 		f factor
 	}
 	uses := make([][]use, len(steps))
-	for i, s := range steps {
+	for _, i := range all {
+		s := steps[i]
 		clique := append([]int{s.element}, s.around...)
 		count := map[*kind]int{}
 		for _, f := range s.factors {
@@ -99,7 +104,8 @@ func (p *program) grouped(steps []*step, patterns []*pattern) []block {
 		}
 	}
 	signature := make([]string, len(steps))
-	for i, s := range steps {
+	for _, i := range all {
+		s := steps[i]
 		var keys []string
 		for _, u := range uses[i] {
 			keys = append(keys, u.k.key)
@@ -115,8 +121,8 @@ func (p *program) grouped(steps []*step, patterns []*pattern) []block {
 		}
 		signature[i] = b.String() + strings.Join(keys, ";")
 	}
-	for i, s := range steps {
-		s.message = number[i]
+	for _, i := range all {
+		steps[i].message = number[i]
 	}
 	id := 0
 	grouping := func(in []int, segments []int, chained, levelled bool) *group {
@@ -143,15 +149,19 @@ func (p *program) grouped(steps []*step, patterns []*pattern) []block {
 		return g
 	}
 	var out []block
-	order, ok := topological(signature, consumer)
+	order, ok := topological(signature, all, users)
 	if !ok {
-		for from := 0; from < len(steps); {
-			length, times := period(signature[from:])
+		listed := make([]string, len(all))
+		for k, i := range all {
+			listed[k] = signature[i]
+		}
+		for from := 0; from < len(all); {
+			length, times := period(listed[from:])
 			var b block
 			for k := range length {
 				var in []int
 				for r := range times {
-					in = append(in, from+r*length+k)
+					in = append(in, all[from+r*length+k])
 				}
 				b = append(b, grouping(in, []int{0}, true, false))
 			}
@@ -161,11 +171,11 @@ func (p *program) grouped(steps []*step, patterns []*pattern) []block {
 		return out
 	}
 	members := map[string][]int{}
-	for i := range steps {
+	for _, i := range all {
 		members[signature[i]] = append(members[signature[i]], i)
 	}
 	for _, sig := range order {
-		out = append(out, block{grouping(arranged(members[sig], consumer, number))})
+		out = append(out, block{grouping(arranged(members[sig], users, number))})
 	}
 	return out
 }
@@ -189,32 +199,56 @@ func period(signature []string) (length, times int) {
 	return length, times
 }
 
-// consumers returns, for each step, the step that uses its message; -1 if it has none.
-func consumers(steps []*step) []int {
-	at := map[int]int{}
-	for i, s := range steps {
-		at[s.element] = i
+// consumers returns, for each step, the steps that use its message. With only, these are among the
+// given steps, and messages of equal steps are the same.
+func consumers(steps []*step, only []int) [][]int {
+	out := make([][]int, len(steps))
+	add := func(i, from int) {
+		if !slices.Contains(out[from], i) {
+			out[from] = append(out[from], i)
+		}
 	}
-	out := make([]int, len(steps))
-	for i, s := range steps {
-		out[i] = -1
-		if len(s.around) > 0 {
-			out[i] = at[s.around[0]]
+	if only == nil {
+		for i, s := range steps {
+			for _, f := range s.factors {
+				if f.pattern == nil {
+					add(i, f.step)
+				}
+			}
+		}
+		return out
+	}
+	for _, i := range only {
+		for _, f := range steps[i].factors {
+			if f.pattern == nil {
+				add(i, steps[f.step].same)
+			}
 		}
 	}
 	return out
 }
 
-// numbers numbers the steps from 1, such that a step whose message another one uses is mostly the
-// one before it.
-func numbers(steps []*step) []int {
-	consumer := consumers(steps)
-	out := make([]int, len(steps))
+// counting returns the numbers from 0 to n-1.
+func counting(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+// numbers numbers the steps from 1, such that a step that uses the message of another one mostly
+// follows it.
+func numbers(steps []int, users [][]int) []int {
+	out := make([]int, len(users))
 	n := 0
-	for i := range steps {
-		for k := i; k >= 0 && out[k] == 0; k = consumer[k] {
+	for _, i := range steps {
+		for k := i; out[k] == 0; k = users[k][0] {
 			n++
 			out[k] = n
+			if len(users[k]) == 0 {
+				break
+			}
 		}
 	}
 	return out
@@ -222,16 +256,20 @@ func numbers(steps []*step) []int {
 
 // topological sorts signatures such that messages go forward, also within one; ok is false if
 // messages go round among several.
-func topological(signature []string, consumer []int) (order []string, ok bool) {
+func topological(signature []string, steps []int, users [][]int) (order []string, ok bool) {
 	needs := map[string]map[string]bool{}
 	count := map[string]int{}
 	var all []string
-	for i, s := range signature {
+	for _, i := range steps {
+		s := signature[i]
 		if _, seen := count[s]; !seen {
 			count[s] = 0
 			all = append(all, s)
 		}
-		if c := consumer[i]; c >= 0 && signature[c] != s {
+		for _, c := range users[i] {
+			if signature[c] == s {
+				continue
+			}
 			if needs[s] == nil {
 				needs[s] = map[string]bool{}
 			}
@@ -269,23 +307,30 @@ func topological(signature []string, consumer []int) (order []string, ok bool) {
 const minChains = 16
 
 // arranged orders the steps of a group by need. If every step needs at most one other of the group,
-// the segments are chains or, if there are many, their levels; otherwise levels.
-func arranged(in []int, consumer []int, number []int) (rows, segments []int, chained, levelled bool) {
+// and none is needed twice, the segments are chains or, if there are many, their levels; otherwise
+// levels.
+func arranged(in []int, users [][]int, number []int) (rows, segments []int, chained, levelled bool) {
 	sorting.Stable(in, func(a, b int) int { return number[a] - number[b] })
 	member := map[int]bool{}
 	for _, i := range in {
 		member[i] = true
 	}
 	sources := map[int]int{}
+	next := map[int]int{} // in the group
 	depth := map[int]int{}
-	most := 0
+	most, branches := 0, false
 	byElimination := slices.Clone(in)
 	slices.Sort(byElimination)
 	for _, i := range byElimination {
-		if c := consumer[i]; c >= 0 && member[c] {
+		for _, c := range users[i] {
+			if !member[c] {
+				continue
+			}
 			sources[c]++
 			most = max(most, sources[c])
 			depth[c] = max(depth[c], depth[i]+1)
+			_, again := next[i]
+			next[i], branches = c, branches || again
 		}
 	}
 	longest := 0
@@ -295,13 +340,13 @@ func arranged(in []int, consumer []int, number []int) (rows, segments []int, cha
 	switch {
 	case most == 0:
 		return in, []int{0}, false, false
-	case most == 1 && len(in) < minChains*(longest+1):
+	case most == 1 && !branches && len(in) < minChains*(longest+1):
 		for _, i := range in {
 			if sources[i] > 0 {
 				continue
 			}
 			segments = append(segments, len(rows))
-			for k := i; k >= 0 && member[k]; k = consumer[k] {
+			for k, ok := i, true; ok; k, ok = next[k] {
 				rows = append(rows, k)
 			}
 		}

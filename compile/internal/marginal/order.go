@@ -25,6 +25,8 @@ type step struct {
 	around  []int // the other elements, in the order in which they are eliminated
 	factors []factor
 	message int // its position among the messages of its rank; from 0
+	same    int // the first step that is equal to it, see merge
+	times   int // of that one: the number of steps that are equal to it
 }
 
 const (
@@ -46,25 +48,30 @@ const (
 // unless the best order of small components has far fewer terms. If an
 // order has counts without an upper bound behind what decides their distributions, the counts are
 // taken first if the tables allow it.
-func (p *program) plan(patterns []*pattern) ([]*step, []block, error) {
-	steps, total, err := p.eliminate(patterns, nil, false, maxCost)
+func (p *program) plan(patterns []*pattern, c *contents) ([]*step, []block, error) {
+	steps, total, err := p.eliminate(patterns, nil, order{}, maxCost)
 	if err != nil {
 		return nil, nil, err
 	}
+	if rank := p.shared(patterns, steps, c); rank != nil {
+		if other, n, err := p.eliminate(patterns, rank, order{}, maxCost); err == nil {
+			steps, total = other, n
+		}
+	}
 	if _, _, hides := p.hidden(steps); hides {
-		if other, n, err := p.eliminate(patterns, nil, true, maxCost); err == nil {
+		if other, n, err := p.eliminate(patterns, nil, order{countsFirst: true}, maxCost); err == nil {
 			steps, total = other, n
 		}
 	}
 	if rank := p.exact(patterns, steps, total); rank != nil {
-		other, n, err := p.eliminate(patterns, rank, false, total)
+		other, n, err := p.eliminate(patterns, rank, order{}, total)
 		if err == nil {
 			if _, _, hides := p.hidden(other); !hides {
 				steps, total = other, n
 			}
 		}
 	}
-	blocks := p.grouped(steps, patterns)
+	blocks := p.grouped(steps, nil, patterns)
 	if groups(blocks) < irregular {
 		renumber(blocks, steps)
 		return steps, blocks, nil
@@ -85,15 +92,15 @@ func (p *program) plan(patterns []*pattern) ([]*step, []block, error) {
 		for i, e := range list {
 			rank[e] = i
 		}
-		other, _, err := p.eliminate(patterns, rank, false, tolerated*total)
+		other, _, err := p.eliminate(patterns, rank, order{}, tolerated*total)
 		if _, _, hides := p.hidden(other); err != nil || hides {
 			continue
 		}
-		if now := p.grouped(other, patterns); groups(now) < groups(blocks) {
+		if now := p.grouped(other, nil, patterns); groups(now) < groups(blocks) {
 			steps, blocks = other, now
 		}
 	}
-	for i, n := range numbers(steps) {
+	for i, n := range numbers(counting(len(steps)), consumers(steps, nil)) {
 		steps[i].message = n
 	}
 	renumber(blocks, steps)
@@ -110,9 +117,8 @@ func groups(bs []block) (n int) {
 
 // eliminate chooses an order, and returns the steps in it with the number of their terms. The next
 // element is the one of lowest rank or, without ranks, one whose neighbours need the fewest new
-// edges (min-fill); ties go to the first. With countsFirst, elements with an upper bound next to
-// counts without one come last. More terms than limit are an error.
-func (p *program) eliminate(patterns []*pattern, rank []int, countsFirst bool, limit float64) ([]*step, float64, error) {
+// edges (min-fill); ties go to the first. More terms than limit are an error.
+func (p *program) eliminate(patterns []*pattern, rank []int, o order, limit float64) ([]*step, float64, error) {
 	n := len(p.elements)
 	factorsOf := make([][]factor, n) // by element that reads it
 	scopes := map[factor][]int{}
@@ -145,7 +151,7 @@ func (p *program) eliminate(patterns []*pattern, rank []int, countsFirst bool, l
 			link(scope)
 		}
 	}
-	q := &queue{cost: make([]cost, n), at: make([]int, n), countsFirst: countsFirst}
+	q := &queue{cost: make([]cost, n), at: make([]int, n), order: o}
 	for e := range n {
 		if rank != nil {
 			q.cost[e].fill = rank[e]
@@ -280,8 +286,13 @@ type queue struct {
 	list []int
 	at   []int // positions in list
 	cost []cost
+	order
+}
 
-	countsFirst bool
+// order says which element comes next.
+type order struct {
+	countsFirst bool // elements with an upper bound next to counts without one come last
+	lastFirst   bool // ties go to the last
 }
 
 func (q *queue) Len() int { return len(q.list) }
@@ -299,7 +310,7 @@ func (q *queue) Less(i, j int) bool {
 	case x.late != y.late:
 		return y.late
 	}
-	return a < b
+	return a < b != q.lastFirst
 }
 
 func (q *queue) Swap(i, j int) {

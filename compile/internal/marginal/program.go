@@ -37,7 +37,8 @@ type unknown struct {
 	least   int64 // the lowest bound of the elements
 	counted bool  // it has no upper bound
 
-	holes *holes // of data: which of the cells are elements; nil: all of them
+	holes      *holes        // of data: which of the cells are elements; nil: all of them
+	determined map[int]int64 // cells that data leave one value, with it; see determine
 }
 
 // cell returns the position of an element in the variable, in row-major order.
@@ -48,8 +49,11 @@ func (u *unknown) cell(e int) int {
 	return e - u.first
 }
 
-// at returns the element at a position or, if data have it, its value.
+// at returns the element at a position or, if data have or determine it, its value.
 func (u *unknown) at(cell int) (e int, value int64, ok bool) {
+	if value, ok := u.determined[cell]; ok {
+		return 0, value, false
+	}
 	if u.holes == nil {
 		return u.first + cell, 0, true
 	}

@@ -106,6 +106,13 @@ func (p *program) denies(pat *pattern) bool {
 					name = c.Name
 				}
 			}
+			if name == "categorical_lpmf" {
+				ast.Inspect(n, func(n ast.Node) bool {
+					_, written := n.(*ast.RowVectorExpr) // with zeros, maybe
+					found = found || written
+					return !found
+				}, nil)
+			}
 			_, counts := supports[name]
 			found = found || counts || name == "negative_infinity" || name == "log"
 			return !found
@@ -127,16 +134,7 @@ func (t *tracer) denied(pat *pattern, in *instance, element int, never []bool) {
 			continue
 		}
 		set(el.of.cell(element), el.lo+int64(i))
-		for _, s := range pat.leaf.code {
-			if d.never(s) {
-				never[i] = true
-				break
-			}
-		}
-		for v := range d.local {
-			delete(t.set, v)
-		}
-		clear(d.local)
+		never[i] = d.denies()
 	}
 	delete(t.set, t.p.nodes.Vars[el.of.v][0])
 }
@@ -146,6 +144,16 @@ type denial struct {
 	t     *tracer
 	leaf  *leaf
 	local map[*ir.Var]bool
+}
+
+// denies reports whether the leaf adds -inf.
+func (d *denial) denies() bool {
+	never := slices.ContainsFunc(d.leaf.code, d.never)
+	for v := range d.local {
+		delete(d.t.set, v)
+	}
+	clear(d.local)
+	return never
 }
 
 // never reports whether a statement adds -inf.
@@ -284,6 +292,9 @@ func (d *denial) values(e ast.Expr) ([]float64, bool) {
 // mass reports whether the mass of values is 0: one is outside the support, or the probability or
 // rate allows no other value than 0.
 func (d *denial) mass(name string, args []ast.Expr) bool {
+	if name == "categorical_lpmf" {
+		return d.zero(args[0], args[1])
+	}
 	sup, ok := supports[name]
 	if !ok {
 		return false
@@ -311,6 +322,25 @@ func (d *denial) mass(name string, args []ast.Expr) bool {
 		}
 	}
 	return false
+}
+
+// zero reports whether the element of a written vector is the number 0, as in [0, phi, 1 - phi]'.
+func (d *denial) zero(at, vector ast.Expr) bool {
+	n, ok := d.value(at)
+	if c, is := ast.Unparen(vector).(*ast.Cond); is && ok {
+		x, ok := d.value(c.Cond)
+		return ok && (x != 0 && d.zero(at, c.Then) || x == 0 && d.zero(at, c.Else))
+	}
+	t, is := ast.Unparen(vector).(*ast.Unary)
+	if !ok || !is || t.Op != "'" {
+		return false
+	}
+	row, is := ast.Unparen(t.X).(*ast.RowVectorExpr)
+	if !is || n < 1 || int(n) > len(row.Elems) {
+		return false
+	}
+	x, ok := d.value(row.Elems[int(n)-1])
+	return ok && x == 0
 }
 
 // edges are distributions whose last argument is a probability or a rate, which may be 0.

@@ -159,9 +159,10 @@ type Result struct {
 type Step struct {
 	Variable string
 	Elements int  // the number of elements that are summed out in this way
+	Sums     int  // the number of different sums among theirs; 0: data leave each element one value
 	Around   int  // the number of other elements that each sum depends on
 	Terms    int  // the number of terms of the largest of these sums, over all values of the others
-	Total    int  // the number of terms of all of them
+	Total    int  // the number of terms of all different ones
 	Chain    bool // a sum needs the one before
 	Running  bool // running sums add up factors that read the element through comparisons alone
 
@@ -221,9 +222,16 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget, level int) (*Res
 			return nil, err
 		}
 	}
+	same := p.contents()
+	if p.determine(patterns, same) {
+		if patterns, err = p.trace(leaves); err != nil {
+			return nil, err
+		}
+		same = p.contents()
+	}
 	constants, patterns := apart(patterns)
 	p.prune(patterns)
-	steps, blocks, err := p.plan(patterns)
+	steps, blocks, err := p.plan(patterns, same)
 	if err != nil {
 		return nil, err
 	}
@@ -233,13 +241,14 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget, level int) (*Res
 	if err := p.eachOnce(patterns, blocks); err != nil {
 		return nil, err
 	}
-	for _, g := range slices.Concat(blocks...) {
+	merged := p.merge(steps, blocks, patterns, same)
+	for _, g := range slices.Concat(slices.Concat(blocks...), slices.Concat(merged...)) {
 		g.selectors = map[int]*selector{}
 		for k := range g.kinds {
 			g.selectors[k] = p.selectorOf(g, k)
 		}
 	}
-	w := &writer{p: p, steps: steps, blocks: blocks, arrays: map[string]string{}, stem: p.names.stem("index")}
+	w := &writer{p: p, steps: steps, blocks: blocks, merged: merged, arrays: map[string]string{}, stem: p.names.stem("index")}
 	for d := range Declared(p.tree, p.info) {
 		w.pos = d.Name.Span()
 		break
@@ -256,7 +265,7 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget, level int) (*Res
 		case DrawnOnly:
 			quantities = slices.Concat(quantities, w.concealed(), w.draws(drawing))
 		case LeaveOneOut:
-			quantities = slices.Concat(quantities, w.plain(constants), w.outside())
+			quantities = slices.Concat(quantities, w.plain(constants, same), w.outside())
 		case Probabilities:
 			quantities = append(quantities, w.builder.block(w.outside()...), w.builder.block(slices.Concat(w.concealed(), w.draws(maximising))...))
 		}
@@ -275,7 +284,7 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget, level int) (*Res
 	density = append(density, w.judged()...)
 	cuts := w.cuts()
 	w.marks, w.bare = nil, nil
-	model := slices.Concat(marks, kept, w.plain(constants), density)
+	model := slices.Concat(marks, kept, w.plain(constants, same), density)
 	draws := slices.Concat(p.locals(kept), w.concealed(), w.draws(drawing))
 	whole := w.assembled()
 	out := &Result{Tree: w.written(model, draws, whole), Steps: w.report(), Holes: p.holed(), Cuts: cuts, level: level}
@@ -367,21 +376,31 @@ func apart(all []*pattern) (constants, factors []*pattern) {
 }
 
 // plain returns the statements of factors that read no element.
-func (w *writer) plain(constants []*pattern) []ast.Stmt {
+func (w *writer) plain(constants []*pattern, same *contents) []ast.Stmt {
 	var out []ast.Stmt
 	for _, pat := range constants {
+		if !pat.tagged() && w.p.o.Purpose == LeaveOneOut {
+			continue // the same with and without an observation
+		}
 		g := &group{segments: []int{0}}
 		var all []factor
-		for i := range pat.instances {
-			g.rows = append(g.rows, row{number: int64(i + 1)})
-			all = append(all, factor{pattern: pat, instance: i})
+		var times []int64
+		first := map[int]int{}
+		for i, n := range same.all(pat) {
+			if k, ok := first[n]; ok {
+				times[k]++
+				continue
+			}
+			first[n] = len(all)
+			g.rows = append(g.rows, row{number: int64(len(all) + 1)})
+			all, times = append(all, factor{pattern: pat, instance: i}), append(times, 1)
 		}
 		out = append(out, w.looped(block{g}, false, func(_ *group, c counter) []ast.Stmt {
 			before, value := w.value(&kind{pattern: pat}, c, all, clique{}, messages{})
 			if pat.tagged() {
 				return append(before, w.assign(w.observation(pat, c, all), "+=", value))
 			}
-			return append(before, w.target(value))
+			return append(before, w.target(w.multiplied(c, times, value)))
 		}))
 	}
 	return out
@@ -577,7 +596,10 @@ func (w *writer) report() []Step {
 				}
 			}
 			s.Terms = max(s.Terms, n)
-			s.Total += n
+			if w.steps[r.step].same == r.step && !(len(g.kinds) == 0 && g.certain(w.p)) {
+				s.Sums++
+				s.Total += n
+			}
 		}
 		out = append(out, s)
 	}

@@ -201,6 +201,9 @@ func (t *tracer) give(u *unknown) func(cell int, value int64) {
 		if all = make([]int64, n); u.holes != nil {
 			copy(all, u.holes.values)
 		}
+		for cell, x := range u.determined {
+			all[cell] = x
+		}
 		t.values[u] = all
 	}
 	t.eval.Set(v, interp.Number{Shape: u.shape, Ints: all})
