@@ -91,6 +91,16 @@ model {
   for (i in 1:R) y[i] ~ binomial(N[i], p);
 }
 generated quantities { int total = sum(N); }`, `{"R": 4, "J": 2, "y": [[3, 2], [0, 0], [1, 4], [12, 9]]}`, 400, 2, 0},
+	{"trials", `data { int y; }
+parameters { real a; real b; int<lower=0> M; int<lower=0> N; }
+model { M ~ binomial(60, inv_logit(a)); N ~ binomial(M, inv_logit(b)); y ~ binomial(N, 0.5); }`, `{"y": 3}`, 60, 6, 0},
+	{"trials of each", `data { int R; array[R] int n; array[R] int y; }
+parameters { real a; real b; array[R] int<lower=0> M; array[R] int<lower=0> N; }
+model {
+  M ~ binomial(n, inv_logit(a));
+  for (i in 1:R) N[i] ~ binomial(M[i], inv_logit(b));
+  y ~ poisson(N);
+}`, `{"R": 3, "n": [40, 0, 75], "y": [20, 0, 3]}`, 75, 6, 0},
 	{"rates", `data { int R; array[R] int y; vector[R] x; }
 parameters { real a; real b; real q; array[R] int<lower=0> N; }
 model {

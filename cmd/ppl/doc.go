@@ -21,7 +21,8 @@ func docCommand() *cobra.Command {
 		Long: `Prints what a function of the language computes, its forms, what its arguments must be, and an
 example with its value. NAME is a function such as softmax, an operator such as '.*', or a
 distribution such as normal: then all its functions are shown. For a part of a name, ppl lists
-the names that contain it. Without NAME, it lists all names of the library by families.`,
+the names that contain it. Without NAME, it lists all names of the library by families.
+For a code such as E0301 it is ppl explain-error.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
@@ -75,6 +76,10 @@ func writeFamilies(w io.Writer) error {
 func writeDoc(w io.Writer, name string) error {
 	doc, ok := stdlib.Language().Describe(name)
 	if !ok {
+		if e, is := diag.Explain(diag.Code(name)); is {
+			explainCode(w, e)
+			return nil
+		}
 		return noSuchName(name)
 	}
 	h := newHelping(w)

@@ -19,9 +19,10 @@ var placeColumns = [][3]string{{"row", "column", "value"}, {"i", "j", "x"}, {"ro
 // marketHeader begins a file in the format Matrix Market.
 const marketHeader = "%%matrixmarket"
 
-// isMarket reports whether a text is in the format Matrix Market.
-func isMarket(text string) bool {
-	return len(text) >= len(marketHeader) && strings.EqualFold(text[:len(marketHeader)], marketHeader)
+// isMarket reports whether a file is in the format Matrix Market, by its text or its name.
+func isMarket(name, text string) bool {
+	text = strings.TrimPrefix(text, "\ufeff")
+	return len(text) >= len(marketHeader) && strings.EqualFold(text[:len(marketHeader)], marketHeader) || strings.EqualFold(path.Ext(name), ".mtx")
 }
 
 // stem returns the name of the matrix in a file: that of the file without folder and extensions.
@@ -87,10 +88,10 @@ func parseMarket(file, text string, o Options) (*matrixFile, error) {
 		line++
 		return nil
 	}
-	header, rest, _ := strings.Cut(text, "\n")
+	header, rest, _ := strings.Cut(strings.TrimPrefix(text, "\ufeff"), "\n")
 	text, line = rest, 1
 	words := strings.Fields(strings.ToLower(header))
-	if len(words) != 5 || words[1] != "matrix" || !slices.Contains([]string{"coordinate", "array"}, words[2]) {
+	if len(words) != 5 || words[0] != marketHeader || words[1] != "matrix" || !slices.Contains([]string{"coordinate", "array"}, words[2]) {
 		return nil, wrong("write `%%MatrixMarket matrix coordinate real general`", "the first line describes no matrix")
 	}
 	form, field, symmetry := words[2], words[3], words[4]
@@ -130,11 +131,12 @@ func parseMarket(file, text string, o Options) (*matrixFile, error) {
 	if size[2] > int64(len(text)) { // each takes several letters
 		return nil, wrong("a file may have been cut off; write it again", "the file is too short for %d values", size[2])
 	}
-	if err := memory.take(size[2] * 2 * 4 * 8); err != nil {
+	if err := memory.take(size[2] * 2 * 6 * 8); err != nil {
 		return nil, err
 	}
 	var row, column []int64
 	w := []float64{}
+	seen := map[[2]int64]int{} // the line of each value
 	add := func(i, j int64, x float64) { row, column, w = append(row, i), append(column, j), append(w, x) }
 	for range size[2] {
 		fields := next()
@@ -154,6 +156,11 @@ func parseMarket(file, text string, o Options) (*matrixFile, error) {
 				return nil, wrong("write a number, or leave out the line if the value is 0", "the value %q is no number", clip(fields[2]))
 			}
 		}
+		place := [2]int64{at[0], at[1]}
+		if before := seen[place]; before > 0 {
+			return nil, wrong("give one value, such as their sum", "row %d and column %d have a value in line %d already", at[0], at[1], before)
+		}
+		seen[place] = line
 		add(at[0], at[1], x)
 		switch {
 		case symmetry == "general" || at[0] == at[1] && symmetry == "symmetric":
@@ -222,11 +229,11 @@ func headerOf(text string) []string {
 // is given after other data, whose first line has the names before. If these have its columns, the
 // tables are to be matched.
 func matrixOf(t Text, before []string, o Options) (*matrixFile, error) {
-	plain, _, err := unpacked(t.File, t.Text, o)
+	plain, name, err := unpacked(t.File, t.Text, o)
 	if err != nil {
 		return nil, err
 	}
-	if isMarket(plain) {
+	if isMarket(name, plain) {
 		return parseMarket(t.File, plain, o)
 	}
 	names := headerOf(plain)

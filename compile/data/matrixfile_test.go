@@ -29,6 +29,7 @@ func TestMatrixFiles(t *testing.T) {
 		{Text{"W.csv", "\"\",\"i\",\"j\",\"x\"\n1,2,3,3\n2,1,3,0.5\n3,1,2,-2\n"}, full},
 		{Text{"W.csv", "Value;Column;Row\n3;3;2\n0.5;3;1\n-2;2;1\n"}, full},
 		{Text{"W.csv", "row,column\n1,2\n"}, []float64{0, 1}},
+		{Text{"W.mtx", "\ufeff" + market + "coordinate pattern general\n2 3 1\n1 2"}, []float64{0, 1, 0, 0, 0, 0}},
 		{Text{"W.csv", "row,column,value\n"}, []float64{}},
 	} {
 		columns := 3
@@ -85,6 +86,8 @@ func TestMatrixFileFaults(t *testing.T) {
 		{"W.mtx", market + "coordinate real general\n2 2 1\n1 1 NA\n", `W.mtx:3:1: the value "NA" is no number`},
 		{"W.mtx", market + "coordinate real general\n2 2 1\n1 1 1\n1 2 1\n", "W.mtx:4:1: there are more than 1 values"},
 		{"W.mtx", market + "coordinate real symmetric\n2 2 1\n1 2 1\n", "W.mtx:3:1: a symmetric matrix has a value for row 1 and column 2"},
+		{"W.mtx", "2 2 1\n1 2\n", "W.mtx:1:1: the first line describes no matrix"},
+		{"W.mtx", market + "coordinate real general\n% comment\n2 2 2\n1 2 1\n1 2 3\n", "W.mtx:5:1: row 1 and column 2 have a value in line 4 already"},
 		{"W.mtx", market + "array real general\n2 2\n1\n", "W.mtx:4:1: there is no value for row 2 and column 1"},
 		{"W.csv", "row,column,value\n1,2,\n", "W.csv:2:5: value has no value in row 1"},
 		{"W.csv", "row,column,value\n1,b,1\n", "W.csv: the column `column` has the text \"b\""},

@@ -80,7 +80,7 @@ func Parse(file, text string, o Options) (*Set, error) {
 	if o.howDeclared("") != nil {
 		return parseNONMEM(file, text, o)
 	}
-	if isMarket(text) {
+	if isMarket(name, text) {
 		m, err := parseMarket(file, text, o)
 		if err != nil {
 			return nil, err

@@ -46,6 +46,7 @@ type Cut struct {
 	First int64  // the lowest bound of the elements
 	Last  int64  // the last value of the sums
 	Open  []bool // of each element: its marks are checked
+	Ended []bool // of each element: no larger value than Last is possible
 	Marks string // the array of the model block whose derivatives are the probabilities; "": none
 }
 
@@ -101,7 +102,7 @@ func (c *Cut) Wrong(probabilities []float64) string {
 	n := int(c.Last - c.First + 1)
 	left, ratio := 0.0, 0.0
 	for e, open := range c.Open {
-		if open {
+		if open && !c.Ended[e] {
 			p := probabilities[e*n : (e+1)*n]
 			t := tail(p)
 			if left += t; !(t <= MaxLeft) {
@@ -322,6 +323,9 @@ func (w *writer) cuts() (out []Cut) {
 		for e, el := range w.p.elements[u.first:last] {
 			c.Open = append(c.Open, el.cut && given[u.first+e])
 			c.Last = max(c.Last, el.hi)
+		}
+		for _, el := range w.p.elements[u.first:last] {
+			c.Ended = append(c.Ended, el.end <= el.hi)
 		}
 		out = append(out, c)
 	}

@@ -286,6 +286,66 @@ var (
 	driven   = map[string]bool{"poisson": true, "neg_binomial_2": true}
 )
 
+// ends finds the largest possible values of counts that are at most a number of trials: that of the
+// data, or a count with such a value itself. The probabilities beyond are 0, which the last terms
+// of a sum do not show.
+func (p *program) ends(patterns []*pattern) error {
+	for e := range p.elements {
+		p.elements[e].end = math.MaxInt64
+	}
+	t := p.tracer()
+	for changed := true; changed; {
+		changed = false
+		for _, pat := range patterns {
+			st, ok := pat.leaf.stmt().(*ast.Tilde)
+			if !ok {
+				continue
+			}
+			c := p.info.Calls[st]
+			if c == nil || c.Func != nil || !thinning[strings.TrimSuffix(strings.TrimSuffix(c.Name, "_lpmf"), "_lupmf")] {
+				continue
+			}
+			count, ok := pat.occurrence(st.Variate)
+			if !ok {
+				continue
+			}
+			of, given := pat.occurrence(st.Args[0])
+			for k := range pat.instances {
+				in := &pat.instances[k]
+				if !p.open(in.elements[count]) {
+					continue
+				}
+				end, known := int64(math.MaxInt64), given
+				if given {
+					from := p.elements[in.elements[of]]
+					if end = from.end; !from.cut {
+						end = from.hi
+					}
+				} else if err := t.enter(pat, in); err != nil {
+					return err
+				} else if end, known, err = t.int(st.Args[0]); err != nil {
+					return err
+				}
+				if el := &p.elements[in.elements[count]]; known && end < el.end {
+					el.end, changed = end, true
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// occurrence returns the position, among the elements of an instance, of the only one that an
+// expression is.
+func (pat *pattern) occurrence(e ast.Expr) (int, bool) {
+	e = ast.Unparen(e)
+	k := slices.IndexFunc(pat.leaf.occs, func(o *occ) bool { return ast.Node(o.node) == ast.Node(e) })
+	if k < 0 || len(pat.reads[k].axes) != 1 || pat.reads[k].axes[0] < 0 {
+		return 0, false
+	}
+	return pat.reads[k].axes[0], true
+}
+
 // distribution checks a call.
 func (l *linker) distribution(at ast.Node, name string, args []ast.Expr) {
 	var reads []int

@@ -67,7 +67,8 @@ func (u *unknown) at(cell int) (e int, value int64, ok bool) {
 type element struct {
 	of     *unknown
 	lo, hi int64
-	cut    bool // larger values than hi are possible
+	cut    bool  // larger values than hi are possible
+	end    int64 // of a count: no larger value is possible, by the statements about it
 }
 
 func (e element) size() int64 { return e.hi - e.lo + 1 }

@@ -218,6 +218,9 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget, level int) (*Res
 		if err := p.lengthen(patterns); err != nil {
 			return nil, err
 		}
+		if err := p.ends(patterns); err != nil {
+			return nil, err
+		}
 		if patterns, err = p.trace(leaves); err != nil {
 			return nil, err
 		}
