@@ -14,6 +14,10 @@ import (
 // table, whatever the number of data. The pass runs before the density is differentiated, so that
 // derivatives are short as well.
 //
+// A check of rows that repeat looks at the distinct rows, such as that of phi[z[n]] in
+// w[n] ~ categorical(phi[z[n]]): 50,000 words, in 4 topics of 100 words, took 2.95 ms, most of it
+// for checks, and take 4.9 µs.
+//
 // Rows keep the order of their first appearance, so that a check fails at the same element as
 // before, and its message names it.
 func deduplicate(g *ad.Graph) *ad.Graph {
@@ -30,6 +34,13 @@ func deduplicate(g *ad.Graph) *ad.Graph {
 				if is {
 					covered[r] = m
 				}
+			}
+		}
+	}
+	for i := range g.Nodes {
+		if r := ad.Ref(i); live[i] && checkedIn(&g.Nodes[i], covered) == nil {
+			if m := mergeableCheck(g, r, &left); m != nil {
+				roots[r] = m
 			}
 		}
 	}
@@ -52,12 +63,16 @@ func deduplicate(g *ad.Graph) *ad.Graph {
 		return g
 	}
 	return rebuildTo(g.Sibling(), g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
-		if m := roots[r]; m != nil {
+		m := roots[r]
+		if m != nil && n.Op != ad.OpCheck {
 			x := m.build(w, n.Args[0])
 			w.To.SetSite(n.Site)
 			return w.To.Reshape(w.To.Sum(w.To.Mul(x, w.To.ConstArray(ad.Type{Shape: []int{len(m.first)}}, m.weights))), n.Type.Shape)
 		}
-		if m := checkedIn(n, covered); m != nil {
+		if m == nil {
+			m = checkedIn(n, covered)
+		}
+		if m != nil {
 			named := *attr.(*ad.Check)
 			named.Elements = m.elements(g.Type(n.Args[0]))
 			args = []ad.Ref{m.build(w, n.Args[0])}
@@ -94,12 +109,19 @@ func neededBeside(g *ad.Graph, roots, covered map[ad.Ref]*merged) []bool {
 	return needed
 }
 
+// checkCost is the approximate cost of checking a number, in tenths of nanoseconds.
+const checkCost = 4
+
 // pays reports whether the distinct rows cost less than the rows that they make unnecessary. Values
 // that another sum needs are computed for all rows as before, and again for the distinct rows. So
 // the sum of logarithms of repeated scales is not worth merging if residuals are divided by the
 // scales: two posteriors took 1.1 and 1.2 times as long.
 func (m *merged) pays(needed []bool) bool {
 	saved, added := 0, 0
+	if n := &m.old.Nodes[m.root]; n.Op == ad.OpCheck {
+		cost := checkCost * m.old.Type(n.Args[0]).Total() / m.rows
+		saved, added = cost*m.rows, cost*len(m.first)
+	}
 	for r, is := range m.row {
 		if n := &m.old.Nodes[r]; is {
 			cost := rowCost(m.old, n)
@@ -130,7 +152,7 @@ func rowCost(g *ad.Graph, n *ad.Node) int {
 	return 4 * each
 }
 
-// merged describes a sum over rows some of which are equal.
+// merged describes a sum over rows, or a check of rows, some of which are equal.
 type merged struct {
 	old     *ad.Graph
 	root    ad.Ref
@@ -160,9 +182,7 @@ func mergeable(g *ad.Graph, r ad.Ref, left *int) *merged {
 			return nil
 		}
 	}
-	m := &merged{old: g, root: r, left: left, rows: t.Shape[0], row: map[ad.Ref]bool{}, made: map[ad.Ref]ad.Ref{}}
-	m.most = m.rows * 3 / 4
-	m.first = []int32{0}
+	m := newMerged(g, r, t.Shape[0], left)
 	if !m.of(n.Args[0]) {
 		return nil
 	}
@@ -174,6 +194,33 @@ func mergeable(g *ad.Graph, r ad.Ref, left *int) *merged {
 		m.weights[c]++
 	}
 	return m
+}
+
+// mergeableCheck returns node r as a check of distinct rows if at most three quarters of the rows
+// that it checks are distinct; nil otherwise.
+func mergeableCheck(g *ad.Graph, r ad.Ref, left *int) *merged {
+	n := &g.Nodes[r]
+	c, ok := n.Attr.(*ad.Check)
+	if n.Op != ad.OpCheck || !ok || c.Elements != nil || *left < 0 {
+		return nil
+	}
+	t := g.Type(n.Args[0])
+	rows := t.Lanes
+	if rows == 0 && len(t.Shape) > 0 {
+		rows = t.Shape[0]
+	}
+	if rows < minMerged || t.Total() == 0 {
+		return nil
+	}
+	m := newMerged(g, r, rows, left)
+	if !m.of(n.Args[0]) {
+		return nil
+	}
+	return m
+}
+
+func newMerged(g *ad.Graph, root ad.Ref, rows int, left *int) *merged {
+	return &merged{old: g, root: root, left: left, rows: rows, most: rows * 3 / 4, row: map[ad.Ref]bool{}, made: map[ad.Ref]ad.Ref{}, first: []int32{0}}
 }
 
 // of reports whether r consists of rows that depend only on the known description of a row. If so,

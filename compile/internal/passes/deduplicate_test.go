@@ -1,6 +1,7 @@
 package passes
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -40,6 +41,57 @@ func TestDeduplicationPays(t *testing.T) {
 			at[i] = float64(i%7) / 3
 		}
 		sameAfter(t, g, deduplicate, ad.OpInvalid, 1e-13, at)
+	}
+}
+
+// TestDeduplicateChecks checks that checks of rows that repeat look at the distinct rows, and that
+// the message names the same element as before.
+func TestDeduplicateChecks(t *testing.T) {
+	const rows, width = 60, 3
+	for _, groups := range []int{1, 7, rows * 3 / 4, rows*3/4 + 1, rows} {
+		table := make([]int32, rows)
+		for i := range table {
+			table[i] = int32((i * 11) % groups * width)
+		}
+		for kind, of := range []func(g *ad.Graph, x ad.Ref) ad.Ref{
+			func(g *ad.Graph, x ad.Ref) ad.Ref { // numbers
+				return g.Gather(x, ad.Index{Dims: []ad.Dim{{N: rows, Table: table}}})
+			},
+			func(g *ad.Graph, x ad.Ref) ad.Ref { // vectors, in lanes
+				return g.Lane(g.Gather(x, ad.Index{Dims: []ad.Dim{{N: rows, Table: table}, {N: width, Stride: 1}}}))
+			},
+		} {
+			g := ad.NewGraph()
+			x := g.Input(ad.Type{Shape: []int{groups, width}})
+			g.Check(&ad.Check{Set: ad.Interval{Lo: 0, Hi: 1}, Function: "f", Name: "x", Want: "in [0, 1]"}, of(g, x))
+			g.Output(g.Sum(x))
+			after := deduplicate(g)
+			checked := -1
+			for i := range after.Nodes {
+				if n := &after.Nodes[i]; n.Op == ad.OpCheck {
+					checked = after.Type(n.Args[0]).Total()
+				}
+			}
+			want := groups
+			if groups > rows*3/4 {
+				want = rows
+			}
+			if kind == 1 {
+				want *= width
+			}
+			if checked != want {
+				t.Errorf("%d groups, kind %d: %d elements are checked, want %d", groups, kind, checked, want)
+			}
+			for wrong := range groups * width {
+				at := make([]float64, groups*width)
+				at[wrong] = 2
+				_, before := g.Eval([][]float64{at}, &ad.Env{})
+				_, now := after.Eval([][]float64{at}, &ad.Env{})
+				if fmt.Sprint(now) != fmt.Sprint(before) {
+					t.Fatalf("%d groups, kind %d: %v, want %v", groups, kind, now, before)
+				}
+			}
+		}
 	}
 }
 
