@@ -1,6 +1,7 @@
 package stdlib
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -47,7 +48,7 @@ func pharmacometrics() []types.Overload {
 							list[i] = "data " + list[i]
 						}
 					}
-					return "functions {" + p.text(name, list) + "\n}\n"
+					return leveled("functions {"+p.text(name, list)+"\n}\n", list)
 				}})
 		}
 	}
@@ -226,6 +227,17 @@ func has(args []string, name, b, other string) string {
 		}
 	}
 	return other
+}
+
+// leveled replaces the names in a source by the levels of arguments.
+func leveled(text string, args []string) string {
+	var replace []string
+	for _, of := range [][2]string{{"$rated", " rate"}, {"$dosed", " amt"}, {"$spaced", " ii"}} {
+		if k := slices.IndexFunc(args, func(a string) bool { return strings.HasSuffix(a, of[1]) }); k >= 0 {
+			replace = append(replace, of[0], fmt.Sprintf("$level(%d)", k+1))
+		}
+	}
+	return strings.NewReplacer(replace...).Replace(text)
 }
 
 // source returns the Stan source of these files.

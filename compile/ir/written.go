@@ -25,6 +25,7 @@ import (
 // parameters and $args the arguments passed on to f, each with a leading comma. $params2 and $args2
 // are those for g; $list2 and $call2 are the same without the leading comma. $1, $2, … are the
 // types of the arguments that are not functions. $leaves is 1 in programs of LowerLeaving, else 0.
+// $level(1), $level(2), … are 0 if the argument's level is Data, else 1.
 //
 // For types.Laplace, f is the user's or the library's likelihood, and g the covariance function.
 // The arguments of solve are: the size of the blocks, the members of the control tuple, the members
@@ -142,7 +143,11 @@ func (l *lowerer) make(w types.Written, t textCall) *Function {
 			"$list" + end, strings.TrimPrefix(params.String(), ", "), "$call" + end, strings.TrimPrefix(args.String(), ", ")}, replace...)
 	}
 	for i, v := range t.args {
-		replace = append(replace, "$"+strconv.Itoa(i+1), v.Type().String())
+		level := "0"
+		if v.Level() > Data {
+			level = "1"
+		}
+		replace = append(replace, fmt.Sprintf("$level(%d)", i+1), level, "$"+strconv.Itoa(i+1), v.Type().String())
 	}
 	text := w.Text
 	if w.Make != nil {

@@ -3,6 +3,10 @@
 // start of an infusion (2) or its end (3). Between moves the state follows the model. A segment is
 // a part of the records that begins with an empty system: the first record, a reset (evid 3 or 4)
 // or a dose with ss = 1. A segment ends all doses of the segments before it that are still to come.
+//
+// $rated, $dosed and $spaced are 1 in programs whose rate, amt or ii may depend on parameters. The
+// number of moves must not: with $rated, each dose is an infusion, which a rate of 0 makes a bolus
+// dose.
 
 array[,] real table(array[] real x) { return rep_array(x, 1); }
 array[,] real table(array[,] real x) { return x; }
@@ -23,8 +27,15 @@ int row_of(int rows, int i, int subject, int all) { return rows == all ? i : row
 
 int is_dose(int evid) { return evid == 1 || evid == 4; }
 
+// Whether the length of an infusion or the interval may depend on parameters.
+int varying_doses() { return $rated || $dosed || $spaced; }
+
+int may_last(real rate) { return $rated || rate > 0; }
+
 // Whether a record is a constant infusion at steady state, which ends with the record.
-int is_constant(int ss, real rate, real ii) { return ss > 0 && rate > 0 && ii == 0; }
+int is_constant(int ss, real amt, real rate, real ii) {
+  return ss > 0 && may_last(rate) && ($spaced ? !$dosed && amt == 0 : ii == 0);
+}
 
 // Compartments that exist. If one does not, check_events rejects it; an index out of range would be
 // reported before.
@@ -86,7 +97,10 @@ void check_events(array[] int len, array[] real time, array[] real amt, array[] 
       real lag = tlag[row_of(size(tlag), i, subject, n), to[i]];
       if (!(part >= 0 && lag >= 0))
         reject("bioavailabilities and lag times must not be negative, but they are ", part, " and ", lag, " in record ", $record);
-      if (is_constant(ss[i], rate[i], ii[i])) {
+      if (is_constant(ss[i], amt[i], rate[i], ii[i])) {
+        if (!(rate[i] > 0 && ii[i] == 0))
+          reject("a dose at steady state needs an interval ii above 0, or is a constant infusion with a rate above 0, but ii is ", ii[i],
+                 " and rate is ", rate[i], " in record ", $record);
         if (amt[i] > 0 || addl[i] > 0)
           reject("a constant infusion at steady state (ss above 0, ii 0) has amt 0 and addl 0, but they are ", amt[i], " and ",
                  addl[i], " in record ", $record);
@@ -95,26 +109,34 @@ void check_events(array[] int len, array[] real time, array[] real amt, array[] 
           reject("a dose at steady state needs an interval ii above 0, but it is ", ii[i], " in record ", $record);
         if (!(lag <= ii[i]))
           reject("the lag time of a dose at steady state must not exceed its interval ", ii[i], ", but it is ", lag, " in record ", $record);
-        if (rate[i] > 0 && part * amt[i] / rate[i] + lag > (running(amt, rate, ii, evid, ss, i) + 1) * ii[i])
+        if (rate[i] > 0 && part * amt[i] / rate[i] + lag > (running(amt, rate, ii, evid, ss, i) + 1) * ii[i]) {
+          if (varying_doses())
+            reject("infusions at steady state whose amt, rate or ii is a parameter must end within two intervals, but with a duration of ",
+                   part * amt[i] / rate[i], ", a lag time of ", lag, " and ii = ", ii[i], " that in record ", $record, " does not");
           reject("infusions at steady state must not overlap more than with a bioavailability of 1, but with ", part,
                  " they do in record ", $record);
+        }
       }
-      if (rate[i] > 0 && ii[i] >= 0 && !is_constant(ss[i], rate[i], ii[i]) && !(amt[i] > 0))
+      if (rate[i] > 0 && ii[i] >= 0 && !is_constant(ss[i], amt[i], rate[i], ii[i]) && !(amt[i] > 0))
         reject("an infusion needs an amount amt above 0, unless it is constant at steady state, but amt is ", amt[i], " in record ", $record);
     }
   }
 }
 
 // The number of doses of a record, with additional ones.
-int doses(array[] real rate, array[] real ii, array[] int evid, array[] int addl, array[] int ss, int i) {
-  return is_dose(evid[i]) && !is_constant(ss[i], rate[i], ii[i]) ? 1 + addl[i] : 0;
+int doses(array[] real amt, array[] real rate, array[] real ii, array[] int evid, array[] int addl, array[] int ss, int i) {
+  return is_dose(evid[i]) && !is_constant(ss[i], amt[i], rate[i], ii[i]) ? 1 + addl[i] : 0;
 }
 
 // The most infusions of the time before a dose at steady state that can be running at its record,
-// for bioavailabilities up to 1.
+// for bioavailabilities up to 1. It is 1 if their length may depend on parameters.
 int running(array[] real amt, array[] real rate, array[] real ii, array[] int evid, array[] int ss, int i) {
   int k = 0;
-  if (is_dose(evid[i]) && ss[i] > 0 && rate[i] > 0 && ii[i] > 0) {
+  if (!is_dose(evid[i]) || ss[i] == 0 || is_constant(ss[i], amt[i], rate[i], ii[i]))
+    return 0;
+  if (varying_doses())
+    return may_last(rate[i]);
+  if (rate[i] > 0 && ii[i] > 0) {
     real most = amt[i] / rate[i] / ii[i];
     while (k < most)
       k += 1;
@@ -130,7 +152,7 @@ array[,] int moves(int first, int last, array[] real amt, array[] real rate, arr
                    array[] int ss) {
   int m = last - first + 1;
   for (i in first:last)
-    m += doses(rate, ii, evid, addl, ss, i) * (rate[i] > 0 ? 2 : 1) + 2 * running(amt, rate, ii, evid, ss, i);
+    m += doses(amt, rate, ii, evid, addl, ss, i) * (1 + may_last(rate[i])) + 2 * running(amt, rate, ii, evid, ss, i);
   array[m, 4] int out;
   int at = 0;
   int segment = 0;
@@ -145,21 +167,21 @@ array[,] int moves(int first, int last, array[] real amt, array[] real rate, arr
       out[at + 2] = {3, i, -k, of[i]};
       at += 2;
     }
-    for (k in 1:doses(rate, ii, evid, addl, ss, i)) {
-      if (rate[i] > 0) {
+    for (k in 1:doses(amt, rate, ii, evid, addl, ss, i)) {
+      if (may_last(rate[i])) {
         at += 1;
         out[at] = {3, i, k - 1, of[i]};
       }
       if (k > 1) {
         at += 1;
-        out[at] = {rate[i] > 0 ? 2 : 1, i, k - 1, of[i]};
+        out[at] = {1 + may_last(rate[i]), i, k - 1, of[i]};
       }
     }
   }
   for (i in first:last) {
-    if (doses(rate, ii, evid, addl, ss, i) > 0) {
+    if (doses(amt, rate, ii, evid, addl, ss, i) > 0) {
       at += 1;
-      out[at] = {rate[i] > 0 ? 2 : 1, i, 0, of[i]};
+      out[at] = {1 + may_last(rate[i]), i, 0, of[i]};
     }
     at += 1;
     out[at] = {0, i, 0, of[i]};
@@ -181,7 +203,7 @@ array[] real times_of(array[,] int move, array[] real time, array[] real amt, ar
       if (move[e, 3] != 0)
         start += move[e, 3] * ii[i];
       if (move[e, 1] == 3)
-        start += biovar[row_of(size(biovar), i, subject, n), cmt[i]] * amt[i] / rate[i];
+        start += rate[i] > 0 ? biovar[row_of(size(biovar), i, subject, n), cmt[i]] * amt[i] / rate[i] : 0;
       if (move[e, 3] < 0)
         start = move[e, 1] == 2 ? 0 : fmax(0, start);
       at[e] += start;

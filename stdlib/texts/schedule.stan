@@ -22,14 +22,14 @@ vector over(vector u, vector dose, real amount, real rate, real part, real whole
 
 // The state at the record of a dose at steady state, at a time that is the interval less the lag after the
 // dose before it.
-vector steady(vector dose, real amount, real rate, real ii, real lag, array[] int into, real at $declared) {
+vector steady(int endless, vector dose, real amount, real rate, real ii, real lag, array[] int into, real at $declared) {
   int n = num_elements(dose);
-  if (rate > 0 && ii == 0)
+  if (endless)
     return constant(rate * dose, into, at $passed);
   // Infusions may overlap.
   real part = rate == 0 ? 0 : amount / rate;
   real whole = 0;
-  while (part > ii) {
+  while (part > ii && !(varying_doses() && whole > 0)) {
     part -= ii;
     whole += rate;
   }
@@ -82,8 +82,8 @@ matrix run(array[] int len, array[] real time, array[] real amt, array[] real ra
   int infused = 0;
   for (i in 1:n) {
     if (is_dose(evid[i])) {
-      into[cmt[i]] = max(into[cmt[i]], rate[i] > 0 ? 2 : 1);
-      infused = infused || rate[i] > 0;
+      into[cmt[i]] = max(into[cmt[i]], 1 + may_last(rate[i]));
+      infused = infused || may_last(rate[i]);
     }
   }
   array[subjects] int begin;
@@ -127,14 +127,14 @@ matrix run(array[] int len, array[] real time, array[] real amt, array[] real ra
     for (j in 1:m) {
       int e = order[j];
       int i = move[e, 2];
-      if (move[e, 1] == 1)
+      if (move[e, 1] == 1 || ($rated && move[e, 1] == 2 && move[e, 3] >= 0 && rate[i] == 0))
         jump[s, j, cmt[i]] = biovar[row_of(size(biovar), i, s, n), cmt[i]] * amt[i];
     }
     for (q in begin[s]:last) {
       if (is_dose(evid[q]) && ss[q] > 0) {
         vector[states] dose = rep_vector(0, states);
         dose[cmt[q]] = 1;
-        jump[s, place[q]] = steady(dose, biovar[row_of(size(biovar), q, s, n), cmt[q]] * amt[q], rate[q], ii[q],
+        jump[s, place[q]] = steady(is_constant(ss[q], amt[q], rate[q], ii[q]), dose, biovar[row_of(size(biovar), q, s, n), cmt[q]] * amt[q], rate[q], ii[q],
                                    tlag[row_of(size(tlag), q, s, n), cmt[q]], into, time[q] $rows);
       }
     }
