@@ -65,7 +65,7 @@ func TestProjectGroups(t *testing.T) {
 			return 1e4 + float64(i%2), 2e4 + 2*float64(i%2), 1e5 + 1e-3*rng.NormFloat64()
 		},
 	} {
-		for _, size := range [][2]int{{0, 1}, {1, 1}, {2, 2}, {15, 2}, {16, 2}, {63, 3}, {64, 1}, {64, 3}, {64, 16}, {64, 17}, {100, 25}, {100, 26}, {2000, 7}} {
+		for _, size := range [][2]int{{0, 1}, {1, 1}, {2, 2}, {15, 2}, {16, 2}, {63, 3}, {64, 1}, {64, 3}, {64, 16}, {64, 17}, {100, 25}, {100, 26}, {2000, 7}, {1025, 1}, {1026, 1}, {1027, 1}, {1028, 1}, {5000, 2}} {
 			values := groupedData(rng, size[0], size[1], row)
 			for _, spelling := range spellings {
 				what := fmt.Sprint(kind, size, spelling.text)

@@ -355,7 +355,8 @@ func (s *groups) members() [][]int32 {
 }
 
 // reflect makes the first columns of the rows x zero below the diagonal, by Householder
-// reflections. Nothing is read there afterwards, so that the zeros are not stored.
+// reflections. The zeros are stored only in as many rows as columns, which are reflected again with
+// the next rows: the other rows are read to the right of these columns.
 func reflect(x []float64, width, columns int) {
 	rows := len(x) / width
 	w := make([]float64, width)
@@ -386,5 +387,8 @@ func reflect(x []float64, width, columns int) {
 			}
 		}
 		*first = to
+	}
+	for i := range min(columns, rows) {
+		clear(x[i*width : i*width+i])
 	}
 }
