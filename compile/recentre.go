@@ -194,16 +194,12 @@ func (r *Recentring) Joint(u, grad []float64) (lp float64, ok bool) {
 	if r.joint.program == nil || m == nil || len(u) != m.dim || len(grad) != m.dim {
 		return 0, false
 	}
-	env := r.env
-	r.env = m.env // so that SetStop applies
-	err := r.run(&r.joint, u, nil, nil)
-	r.env = env
-	if err != nil {
-		return 0, false
+	if j := &r.joint; !j.holds {
+		copy(j.machine.Input(1), r.held)
+		j.holds = true
 	}
-	copy(grad, r.joint.machine.Output(1))
-	lp = r.joint.machine.Output(0)[0]
-	return lp, finite(lp)
+	lp, err := r.joint.machine.Gradient(m.env, u, grad) // with m's env, so that SetStop applies
+	return lp, err == nil && finite(lp)
 }
 
 // Forward writes the model's point of u to x and returns the log Jacobian of the map.

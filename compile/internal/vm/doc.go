@@ -11,6 +11,7 @@
 //	inplace.go     arrays that are changed in place
 //	work.go        the numbers that an evaluation computes and copies
 //	memory.go      assignment of places in the arena
+//	callers.go     long inputs and outputs in the memory of Gradient's caller
 //	shareddata.go  arrays of data that are parts of longer ones
 //	stop.go        abandoning evaluations that take long
 //	exec.go        runs blocks; control.go: how scans, conditionals and while loops run their bodies

@@ -28,6 +28,8 @@ type emitter struct {
 	specs   []viewKey // for each view, what it shows; with root none, a window of a strip
 	updates []update  // in order of time
 	sides   map[*loopnest.Body]interval
+
+	exchanged map[rootID]bool // inputs, and roots that contain outputs; nil: not computed yet
 }
 
 type (
@@ -85,6 +87,7 @@ type slotRef struct {
 type viewKey struct {
 	root   rootID
 	off, n int
+	caller bool // see callers.go
 }
 
 func newEmitter(p *Program, nest *loopnest.Program) *emitter {
@@ -178,7 +181,7 @@ func (x *context) touch(r rootID, t int, read bool) {
 
 // view returns the view of v's elements; for a broadcast value, the view of its one element.
 func (x *context) view(v val) int32 {
-	key := viewKey{v.Buf, v.Off, v.N}
+	key := viewKey{root: v.Buf, off: v.Off, n: v.N}
 	if v.Rep {
 		key.n = 1
 	}

@@ -72,6 +72,7 @@ func (c *emitter) finish(reuse bool) {
 			v.unset = true
 		default:
 			v.off, v.n, v.own = c.place(k.root)+k.off, k.n, r.own
+			v.caller = k.caller
 		}
 	}
 	p.dropCopies(p.blocks)

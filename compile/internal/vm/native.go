@@ -273,7 +273,7 @@ func (g *generator) uniform(view int32) native.Address {
 	switch {
 	case s.own:
 		at.Base, at.Disp = native.Scratch, int32(8*(g.own+s.off))
-	case s.unset:
+	case s.unset || s.caller:
 		at.View = view
 	case s.data != nil:
 		at.Pointer = uintptr(unsafe.Pointer(unsafe.SliceData(s.data)))

@@ -101,6 +101,8 @@ type viewSpec struct {
 	off, n int
 	unset  bool
 	own    bool // in each worker's private memory
+	// caller is set if Gradient may place it in the caller's memory instead, see callers.go
+	caller bool
 }
 
 // move makes a view a slice of another one, at a position that depends on the step or lane.
@@ -167,6 +169,8 @@ type Program struct {
 	init            []initial
 	inputs, outputs []int32 // views
 	point, gradient []transfer
+	size            int       // of the point
+	callers         *callers  // nil: Gradient copies the whole point and the whole gradient
 	whole           *fusedRun // function for all blocks that also copies point and gradient; nil: none
 	pauses          bool      // all while loops are in functions, which often check for a stop, see pauseEvery
 	maxArgs         int
@@ -245,15 +249,18 @@ func Assemble(nest *loopnest.Program, o passes.Options) *Program {
 		x.touch(r, forever, true)
 	}
 	p.blocks = x.emit()
+	blocks := len(e.specs)
 	for _, v := range nest.Outputs {
 		x.touch(v.Buf, forever, true)
 		p.outputs = append(p.outputs, x.view(v))
 	}
+	used := len(e.specs)
 	for _, r := range nest.Inputs {
 		p.inputs = append(p.inputs, x.view(e.whole(r)))
 	}
 	e.finish(o.Has(passes.MemoryPass))
 	p.exchange()
+	e.findCallers(blocks, used)
 	p.time, p.trip = durations(nest)
 	if p.vast() {
 		p.target = nil
@@ -368,7 +375,8 @@ func (m *Machine) Input(i int) []float64 {
 	return m.views[m.p.inputs[i]]
 }
 
-// Output returns the value of output i. It is valid until the next Run.
+// Output returns the value of output i. It is valid until the next evaluation. Gradient sets the
+// first output only.
 func (m *Machine) Output(i int) []float64 {
 	m.found()
 	return m.views[m.p.outputs[i]]
@@ -403,17 +411,21 @@ func (p *Program) exchange() {
 		return ts
 	}
 	p.point = transfers(p.inputs)
+	for _, t := range p.point {
+		p.size += t.n
+	}
 	if len(p.outputs) > 0 {
 		p.gradient = transfers(p.outputs[1:])
 	}
 }
 
 // Gradient is Run for a program whose first output is a number and whose other outputs together are
-// as long as grad. x has the values of all inputs, one after another. In a model of few parameters,
-// setting inputs and reading outputs one by one would take as long as the computation.
+// as long as grad. x has the values of the inputs, one after another, or of the first ones; the rest
+// keep theirs. In a model of few parameters, setting inputs and reading outputs one by one would
+// take as long as the computation.
 func (m *Machine) Gradient(env *ad.Env, x, grad []float64) (float64, error) {
 	m.found()
-	if r := m.p.whole; r != nil && !m.mayBeLeft(env) {
+	if r := m.p.whole; r != nil && len(x) == m.p.size && !m.mayBeLeft(env) {
 		if m.env != env {
 			m.env = env
 		}
@@ -423,22 +435,36 @@ func (m *Machine) Gradient(env *ad.Env, x, grad []float64) (float64, error) {
 		}
 		return m.Output(0)[0], nil
 	}
-	for i := range m.p.point {
-		t := &m.p.point[i]
-		copy(m.mem[t.off:t.off+t.n], x[t.at:])
+	if c := m.p.callers; c != nil && m.team == nil && !m.mayBeLeft(env) {
+		return m.withCallers(c, env, x, grad)
 	}
+	m.take(m.p.point, x)
 	if err := m.Run(env); err != nil {
 		return 0, err
 	}
-	for i := range m.p.gradient {
-		t := &m.p.gradient[i]
+	m.give(m.p.gradient, grad)
+	return m.Output(0)[0], nil
+}
+
+// take copies numbers of a point.
+func (m *Machine) take(ts []transfer, x []float64) {
+	for i := range ts {
+		if t := &ts[i]; t.at < len(x) {
+			copy(m.mem[t.off:t.off+t.n], x[t.at:])
+		}
+	}
+}
+
+// give copies numbers of a gradient.
+func (m *Machine) give(ts []transfer, grad []float64) {
+	for i := range ts {
+		t := &ts[i]
 		from := m.mem[t.off:]
 		if t.view >= 0 {
 			from = m.views[t.view]
 		}
 		copy(grad[t.at:t.at+t.n], from)
 	}
-	return m.Output(0)[0], nil
 }
 
 // Run evaluates the outputs at the inputs and carries out the side effects in order. An error is a

@@ -64,7 +64,8 @@ func (s *stripper) operand(v val) int32 {
 	if r, ok := s.reg[v.Buf]; ok && v.N == s.b.n {
 		return r
 	}
-	full := s.readView(v, s.t)
+	s.touch(v.Buf, s.t, true)
+	full := s.elements(v)
 	if v.N == 1 {
 		return full
 	}
@@ -145,13 +146,13 @@ func (s *stripper) result(n *node) int32 {
 	}
 	s.clearing(s.b, n.Dst, s.t)
 	s.touch(n.Dst, s.t, false)
-	return s.window(s.view(s.whole(n.Dst)), false)
+	return s.window(s.elements(s.whole(n.Dst)), false)
 }
 
 func (s *stripper) accumulate(n *node, in *instr) {
 	switch {
 	case n.Map.Contiguous():
-		in.dst = s.window(s.view(val{Buf: n.Dst, Off: n.Map.Off, N: n.Map.N}), false)
+		in.dst = s.window(s.elements(val{Buf: n.Dst, Off: n.Map.Off, N: n.Map.N}), false)
 		in.op = ad.OpReshape
 		if !n.Store {
 			in.op, in.x = ad.OpAdd, in.x<<1
