@@ -420,9 +420,9 @@ func (p *Program) exchange() {
 }
 
 // Gradient is Run for a program whose first output is a number and whose other outputs together are
-// as long as grad. x has the values of the inputs, one after another, or of the first ones; the rest
-// keep theirs. In a model of few parameters, setting inputs and reading outputs one by one would
-// take as long as the computation.
+// as long as grad. x has the values of the inputs, one after another, or of the first ones; the
+// rest keep theirs. In a model of few parameters, setting inputs and reading outputs one by one
+// would take as long as the computation.
 func (m *Machine) Gradient(env *ad.Env, x, grad []float64) (float64, error) {
 	m.found()
 	if r := m.p.whole; r != nil && len(x) == m.p.size && !m.mayBeLeft(env) {
