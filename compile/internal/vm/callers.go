@@ -96,6 +96,9 @@ func (e *emitter) shown(k viewKey) stretch {
 // findCallers decides which views Gradient sets. The first blocks views are those of blocks; those
 // of outputs follow, up to used.
 func (e *emitter) findCallers(blocks, used int) {
+	if !slices.ContainsFunc(e.specs[:blocks], func(k viewKey) bool { return k.caller }) {
+		return // without an allocation
+	}
 	var asked []int32 // views that Gradient could set
 	var other []stretch
 	for i, k := range e.specs[:blocks] {
@@ -105,9 +108,6 @@ func (e *emitter) findCallers(blocks, used int) {
 		case k.root != none:
 			other = append(other, e.shown(k))
 		}
-	}
-	if len(asked) == 0 {
-		return
 	}
 	for _, s := range e.slots {
 		other = append(other, e.shown(viewKey{root: s.root, off: s.off, n: 1}))
