@@ -174,3 +174,92 @@ func (c discreteCase) probabilities(t *testing.T) {
 		}
 	}
 }
+
+// TestDiscreteImpossible compares graphs of elements with an enumeration, where values of one rule
+// out values of others: factors of two and three elements that are 0 at some of their values.
+func TestDiscreteImpossible(t *testing.T) {
+	const text = `
+data {
+  int N; int K; int E; int F; array[E, 2] int e; array[F, 3] int f; array[E] int type;
+  array[2, K, K] int may; array[N] int known;
+}
+parameters { vector[K] h; matrix[K, K] v; real u; array[N] int<lower=1, upper=K> z; }
+model {
+  to_vector(v) ~ normal(0, 1);
+  for (n in 1:N) {
+    target += h[z[n]];
+    if (known[n] > 0) target += log(z[n] != known[n]);
+  }
+  for (i in 1:E) target += v[z[e[i, 1]], z[e[i, 2]]] + log(may[type[i], z[e[i, 1]], z[e[i, 2]]]);
+  for (i in 1:F) target += u * z[f[i, 1]] * z[f[i, 2]] * z[f[i, 3]] + log(z[f[i, 1]] <= max(z[f[i, 2]], z[f[i, 3]]));
+}`
+	fewer := 0
+	for seed := range uint64(short.Of(40, 8)) {
+		if !short.Turn(int(seed), 4) {
+			continue
+		}
+		rng := rand.New(rand.NewPCG(seed, 46))
+		K := 2 + rng.IntN(2)
+		N := 1 + rng.IntN(7)
+		pick := func(n, of int) [][]int {
+			out := make([][]int, n)
+			for i := range out {
+				out[i] = rng.Perm(N)[:of]
+				for k := range out[i] {
+					out[i][k]++
+				}
+			}
+			return out
+		}
+		var e, f [][]int
+		if N > 1 {
+			e = pick(rng.IntN(N+2), 2)
+		}
+		if N > 2 {
+			f = pick(rng.IntN(2), 3)
+		}
+		may := make([][][]int, 2)
+		for i := range may {
+			may[i] = make([][]int, K)
+			for a := range may[i] {
+				may[i][a] = make([]int, K)
+				for b := range may[i][a] {
+					if a == b || rng.IntN(2) == 0 {
+						may[i][a][b] = 1
+					}
+				}
+			}
+		}
+		kinds, known := make([]int, len(e)), make([]int, N)
+		for i := range kinds {
+			kinds[i] = 1 + rng.IntN(2)
+		}
+		for i := range known {
+			known[i] = max(0, rng.IntN(2*K)-K+1)
+		}
+		if e == nil {
+			e = [][]int{}
+		}
+		if f == nil {
+			f = [][]int{}
+		}
+		values, err := json.Marshal(map[string]any{"N": N, "K": K, "E": len(e), "F": len(f), "e": e, "f": f, "type": kinds, "may": may, "known": known})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := discreteCase{name: "impossible", text: text, data: string(values), bounds: between(1, int64(K), "z")}
+		c.check(t, 300)
+		c.probabilities(t)
+		for _, d := range bindText(t, text, c.data).Discrete() {
+			if d.Around == 1 && d.Sums > 0 && d.Total < d.Sums*K*K {
+				fewer++
+			}
+		}
+		if t.Failed() {
+			t.Fatalf("seed %d, data %s", seed, values)
+		}
+	}
+	if fewer == 0 {
+		t.Error("no sum leaves impossible values out")
+	}
+}

@@ -13,6 +13,7 @@ import (
 // table says which values of the elements of an instance have a positive density, as far as data
 // show; the last element changes fastest.
 type table struct {
+	factor   factor
 	elements []int
 	sizes    []int
 	possible []bool
@@ -155,7 +156,7 @@ func (p *program) tables(patterns []*pattern, c *contents) (out []*table) {
 				known[key] = possible
 			}
 			if possible != nil {
-				out = append(out, &table{in.elements, sizes, possible})
+				out = append(out, &table{factor{pattern: pat, instance: k}, in.elements, sizes, possible})
 			}
 		}
 	}

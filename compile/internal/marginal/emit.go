@@ -25,6 +25,17 @@ type writer struct {
 	called map[string]string // functions of massBeyond, by their names there
 
 	vectors map[string]bool // with the terms of messages
+
+	possible map[factor]*table // of factors that may be 0
+	work     int               // values that regions has examined
+}
+
+// vector notes a vector with the terms of a message.
+func (w *writer) vector(name string) {
+	if w.vectors == nil {
+		w.vectors = map[string]bool{}
+	}
+	w.vectors[name] = true
 }
 
 // counter is a loop variable that numbers rows, or factors of a list.
@@ -274,15 +285,16 @@ func (w *writer) from1(value, lo ast.Expr) ast.Expr {
 // terms returns statements that store in vector lp the sums of a step's factors for each value of
 // its element. The other values of the clique are given.
 func (w *writer) terms(g *group, c counter, q clique, m messages, lp string) []ast.Stmt {
-	return w.partial(g, c, q, m, lp, "", func(*kind) bool { return true })
+	return w.partial(g, c, q, m, lp, "", q.lo[0], q.hi[0], func(*kind) bool { return true })
 }
 
 // own reports whether factors of a kind read the eliminated element alone. Their sum is the same
 // for all values of the other elements.
 func (k *kind) own() bool { return len(k.axes) == 1 && k.axes[0] == 0 }
 
-// partial is terms for the factors of some kinds, plus the elements of another vector, if any.
-func (w *writer) partial(g *group, c counter, q clique, m messages, lp, plus string, of func(*kind) bool) []ast.Stmt {
+// partial is terms for the values from lo to hi and the factors of some kinds, plus the elements of
+// another vector, if any, which has all values.
+func (w *writer) partial(g *group, c counter, q clique, m messages, lp, plus string, lo, hi ast.Expr, of func(*kind) bool) []ast.Stmt {
 	v := w.p.names.fresh("v")
 	q.values[0] = w.name(v)
 	before, terms, after, numbers, vectors := w.sums(g, c, q, m, of)
@@ -291,7 +303,7 @@ func (w *writer) partial(g *group, c counter, q clique, m messages, lp, plus str
 	} else if plus != "" {
 		vectors = append(vectors, w.name(plus))
 	}
-	n := w.from1(q.hi[0], q.lo[0])
+	n := w.from1(hi, lo)
 	out := []ast.Stmt{w.declare(nil, "vector", []ast.Expr{n}, lp, nil)}
 	if each := len(terms) > 0 || len(numbers)+len(vectors) == 0; each {
 		if mark := w.mark(g, c, q, false); mark != nil {
@@ -301,8 +313,8 @@ func (w *writer) partial(g *group, c counter, q clique, m messages, lp, plus str
 		vectors = append(vectors, mark)
 	}
 	if len(terms) > 0 || len(numbers)+len(vectors) == 0 {
-		body := append(before, w.assign(w.at(w.name(lp), w.from1(w.name(v), q.lo[0])), "=", w.sum(terms)))
-		out = append(out, w.loop(v, clone(q.lo[0], nil), clone(q.hi[0], nil), body...))
+		body := append(before, w.assign(w.at(w.name(lp), w.from1(w.name(v), lo)), "=", w.sum(terms)))
+		out = append(out, w.loop(v, clone(lo, nil), clone(hi, nil), body...))
 		if len(numbers)+len(vectors) == 0 {
 			return out
 		}
@@ -499,16 +511,16 @@ func (w *writer) density(target bool, by elimination) ([]ast.Stmt, messages) {
 				plus = w.p.names.fresh("own")
 				marks := w.marks
 				w.marks = nil
-				shared = w.partial(g, c, q, m, plus, "", (*kind).own)
+				shared = w.partial(g, c, q, m, plus, "", q.lo[0], q.hi[0], (*kind).own)
 				w.marks = marks
 			}
-			body := w.partial(g, c, q, m, lp, plus, func(k *kind) bool { return plus == "" || !k.own() })
+			if g.regions != nil && w.marks[g.unknowns[0]] == "" {
+				return append(shared, w.byRegion(g, c, q, m, plus, by)...)
+			}
+			body := w.partial(g, c, q, m, lp, plus, q.lo[0], q.hi[0], func(k *kind) bool { return plus == "" || !k.own() })
 			sum := w.call(by.message, w.name(lp))
 			if rank > 0 {
-				if w.vectors == nil {
-					w.vectors = map[string]bool{}
-				}
-				w.vectors[lp] = true
+				w.vector(lp)
 			}
 			if rank == 0 {
 				if w.bare[g.unknowns[0]].left == "" {

@@ -33,6 +33,7 @@ type group struct {
 	levelled bool  // segments are levels of chains
 
 	selectors map[int]*selector // by kind
+	regions   []region          // nil: sums are over all values
 }
 
 // row is a step of a group.

@@ -245,13 +245,17 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget, level int) (*Res
 		return nil, err
 	}
 	merged := p.merge(steps, blocks, patterns, same)
+	w := &writer{p: p, steps: steps, blocks: blocks, merged: merged, arrays: map[string]string{}, stem: p.names.stem("index"), possible: map[factor]*table{}}
+	for _, t := range p.tables(patterns, same) {
+		w.possible[t.factor] = t
+	}
 	for _, g := range slices.Concat(slices.Concat(blocks...), slices.Concat(merged...)) {
 		g.selectors = map[int]*selector{}
 		for k := range g.kinds {
 			g.selectors[k] = p.selectorOf(g, k)
 		}
+		g.regions = w.regions(g)
 	}
-	w := &writer{p: p, steps: steps, blocks: blocks, merged: merged, arrays: map[string]string{}, stem: p.names.stem("index")}
 	for d := range Declared(p.tree, p.info) {
 		w.pos = d.Name.Span()
 		break
@@ -591,7 +595,7 @@ func (w *writer) report() []Step {
 			s.Running = s.Running || sel != nil
 		}
 		for _, r := range g.rows {
-			n := int(w.p.volume(r.clique))
+			n := g.terms(w.p, r)
 			if n > s.Terms {
 				s.Clique = nil
 				for _, e := range r.clique {
