@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/optimize"
 	"github.com/ppl-lang/ppl/model"
 	"github.com/ppl-lang/ppl/model/predict"
@@ -14,6 +15,10 @@ import (
 // farthest is the largest distance of the prior's centre from zero on the unconstrained scale.
 // Improper priors have none within it.
 const farthest = 50
+
+// Near makes [infer.FindStart] propose points nearer to the centre of p's prior, as in runs, once
+// the target of m has rejected random ones.
+func Near(ctx context.Context, p *model.Posterior, m *infer.Meter) { m.SetCentre(centreOf(ctx, p)) }
 
 // centreOf returns a function that finds the centre of the prior: the mode of its density on the
 // unconstrained scale. Chains whose random starting points are rejected, as solvers of differential

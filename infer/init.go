@@ -132,32 +132,22 @@ const nearer = 0.93
 
 // FindStart asks init for positions of the chain with index chain, up to 100 times, until log
 // density and gradient are finite there. It returns the position and the number of attempts. The
-// error is an *[InitError], or a final one of init or of the target. If m is the meter of a chain,
-// positions after the first 20 lie ever nearer to Config.Centre. Points that a [Hasty] target
-// rejects are only tried if there are no others, by 100 more attempts.
+// error is an *[InitError], or a final one of init or of the target. If m has a centre, positions
+// after the first 20 lie ever nearer to it. Points that a [Hasty] target rejects are only tried if
+// there are no others, by 100 more attempts.
 func FindStart(init Init, chain int, m *Meter, rng *rand.Rand) (x []float64, attempts int, err error) {
-	h, ok := m.target.(Hasty)
-	if !ok {
-		return findStart(init, chain, m, rng, nil)
-	}
-	postponed := false
-	h.SetHasty(true)
-	x, attempts, err = findStart(init, chain, m, rng, func() bool {
-		now := h.SetHasty(true)
-		postponed = postponed || now
-		return now
-	})
-	h.SetHasty(false)
+	m.SetHasty(true)
+	x, attempts, err = findStart(init, chain, m, rng)
+	postponed := m.SetHasty(false)
 	if none := (*InitError)(nil); !postponed || !errors.As(err, &none) {
 		return x, attempts, err
 	}
-	x, again, err := findStart(init, chain, m, rng, nil)
+	x, again, err := findStart(init, chain, m, rng)
 	return x, attempts + again, err
 }
 
-// findStart is FindStart. If hasty is not nil, it reports whether the last point was only rejected
-// for the time that it takes. The model has not rejected such a point.
-func findStart(init Init, chain int, m *Meter, rng *rand.Rand, hasty func() bool) (x []float64, attempts int, err error) {
+// findStart is FindStart without the second search.
+func findStart(init Init, chain int, m *Meter, rng *rand.Rand) (x []float64, attempts int, err error) {
 	x = make([]float64, m.Dim())
 	grad := make([]float64, m.Dim())
 	var last []float64
@@ -190,7 +180,7 @@ func findStart(init Init, chain int, m *Meter, rng *rand.Rand, hasty func() bool
 			}
 			why = fmt.Errorf("the gradient is not finite: its element %d is %v", i+1, grad[i])
 		}
-		if (hasty == nil || !hasty()) && why != errZero {
+		if !m.hurried() && why != errZero {
 			m.Reject(why)
 		}
 		reason = why

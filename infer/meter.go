@@ -36,6 +36,9 @@ type Meter struct {
 	left   *goroutines.Leftover // work that continues after the run; nil: nobody waits for it
 	centre func() []float64     // Config.Centre in the coordinates of target; nil: there is none
 
+	haste     Hasty // the target while it rejects slow points; otherwise nil
+	postponed bool  // it has rejected one since SetHasty
+
 	ticks  *atomic.Int64 // counts what seen has not reached when report is due; nil: never
 	seen   int64
 	report func()
@@ -59,6 +62,9 @@ func NewMeter(target LogDensity) *Meter {
 	}
 	return &Meter{target: target, dim: target.Dim()}
 }
+
+// SetCentre sets the function of [Config.Centre], in the coordinates of the target.
+func (m *Meter) SetCentre(centre func() []float64) { m.centre = centre }
 
 // Target returns the metered target, for its optional interfaces such as a Hessian. A caller that
 // evaluates these records their cost by Count or Charge.
@@ -169,10 +175,32 @@ func (m *Meter) lastRejection() string {
 // latter case, and if err is not nil, grad is meaningless.
 func (m *Meter) LogDensityGrad(x, grad []float64) (float64, error) {
 	lp, reason, err := m.evaluate(x, grad)
-	if reason != nil {
+	if reason != nil && !m.hurried() {
 		m.Reject(reason)
 	}
 	return lp, err
+}
+
+// SetHasty makes a [Hasty] target reject slow points from now on, or ends that. It reports whether
+// the target has rejected such a point since the last call. Meters do not count these rejections.
+func (m *Meter) SetHasty(hasty bool) (rejected bool) {
+	h, ok := m.target.(Hasty)
+	if !ok {
+		return false
+	}
+	rejected = h.SetHasty(hasty) || m.postponed
+	m.haste, m.postponed = nil, false
+	if hasty {
+		m.haste = h
+	}
+	return rejected
+}
+
+// hurried reports whether the last point was only rejected because it is slow.
+func (m *Meter) hurried() bool {
+	now := m.haste != nil && m.haste.SetHasty(true)
+	m.postponed = m.postponed || now
+	return now
 }
 
 // evaluate is LogDensityGrad, with the reason why the result is -Inf.

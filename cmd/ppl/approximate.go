@@ -122,7 +122,9 @@ func (a *approximation) start(ctx context.Context, p *model.Posterior) ([]float6
 		return nil, err
 	}
 	p.SetStop(asked(ctx))
-	x, _, err := infer.FindStart(init, 0, infer.NewMeter(p), infer.Stream(a.seed, 1, "init", 0))
+	m := infer.NewMeter(p.Compiled())
+	fit.Near(ctx, p, m)
+	x, _, err := infer.FindStart(init, 0, m, infer.Stream(a.seed, 1, "init", 0))
 	return x, err
 }
 

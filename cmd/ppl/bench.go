@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/fit"
+	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/internal/cputime"
 	"github.com/ppl-lang/ppl/model"
 )
@@ -44,12 +46,9 @@ const (
 	batchCount = 15
 
 	benchPoints = 6
+	searchTime  = 5 * time.Second // limit of the search for points
 
 	clockProcessor, clockWall = "processor", "wall" // see timings
-
-	// Limits on the search for points: the number of attempts, and the time.
-	searchAttempts = 500
-	searchTime     = 5 * time.Second
 )
 
 func benchCommand() *cobra.Command {
@@ -69,7 +68,8 @@ with those of N, on the same clock, and the last line has the ratio. Compare the
 only: times with and without --parallel are on different clocks.
 
 The points are read from a file as for logdensity, or are %d random points of
-the unconstrained space, uniform in (-2, 2), where the log density is finite.`, batchCount, batchTime, benchPoints),
+the unconstrained space where the log density is finite: uniform in (-2, 2) or, if
+those are rejected, nearer to the centre of the prior.`, batchCount, batchTime, benchPoints),
 		Args: arguments("MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, xs, err := in.load(cmd.Context(), args[0], cmd.ErrOrStderr())
@@ -95,48 +95,63 @@ the unconstrained space, uniform in (-2, 2), where the log density is finite.`, 
 	return cmd
 }
 
-// randomPoints finds n points where the log density is finite, or fewer if they are
-// rare. stop ends an evaluation early.
-func randomPoints(p *model.Posterior, seed uint64, n int, stop func() error) ([][]float64, error) {
+// randomPoints finds n points where the log density is finite, or fewer if they are rare, as runs
+// find starting points. stop ends an evaluation early.
+func randomPoints(ctx context.Context, p *model.Posterior, seed uint64, n int, stop func() error) ([][]float64, error) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var points [][]float64
-	grad := make([]float64, p.Dim())
-	reason := errors.New("its log density is not finite")
 	began, attempts := time.Now(), 0
-	errLong := fmt.Errorf("one evaluation takes more than %s", searchTime)
 	p.SetStop(func() error {
 		if time.Since(began) > searchTime {
-			return errLong
+			return fmt.Errorf("%w after %s", infer.ErrInterrupted, searchTime)
 		}
 		return stop()
 	})
 	defer p.SetStop(stop)
-	p.Compiled().SetHasty(true)
-	defer p.Compiled().SetHasty(false)
-	for ; attempts < searchAttempts && len(points) < n && time.Since(began) < searchTime; attempts++ {
-		x := make([]float64, p.Dim())
-		for i := range x {
-			x[i] = 4*rng.Float64() - 2
-		}
-		lp, err := p.LogDensityGrad(x, grad)
+	target := &explored{Model: p.Compiled()}
+	m := infer.NewMeter(target)
+	fit.Near(ctx, p, m)
+	var err error
+	for len(points) < n && time.Since(began) < searchTime {
+		x, tried, none := infer.FindStart(infer.Uniform{Radius: 2}, 0, m, rng)
+		attempts += tried
 		if stopped := stop(); stopped != nil {
 			return nil, stopped
 		}
-		if err != nil && (!errors.Is(err, errLong) || attempts == 0) {
-			reason = err
+		if err = none; err != nil {
+			break
 		}
-		if err == nil && !math.IsInf(lp, 0) && !math.IsNaN(lp) {
-			points = append(points, x)
-		}
+		points = append(points, x)
 	}
 	if len(points) > 0 {
 		return points, nil
 	}
-	err := fmt.Errorf("none of %d random points has a finite log density (give points by --points); at the last one: %w", attempts, reason)
+	reason := target.reason
+	if failed := (*infer.InitError)(nil); errors.As(err, &failed) {
+		reason = failed.Reason
+	} else if reason == nil {
+		reason = fmt.Errorf("one evaluation takes more than %s", searchTime)
+	}
+	err = fmt.Errorf("none of %d random points has a finite log density (give points by --points); at the last one: %w", attempts, reason)
 	if rejection := (*compile.Rejection)(nil); errors.As(reason, &rejection) {
 		return nil, &compile.Rejection{Span: rejection.Span, Err: err}
 	}
 	return nil, err
+}
+
+// explored is a model that remembers why it rejected a point.
+type explored struct {
+	*compile.Model
+	reason error
+}
+
+// LogDensityGrad implements infer.LogDensity.
+func (m *explored) LogDensityGrad(x, grad []float64) (float64, error) {
+	lp, err := m.Model.LogDensityGrad(x, grad)
+	if err != nil && !errors.Is(err, infer.ErrInterrupted) {
+		m.reason = err
+	}
+	return lp, err
 }
 
 // print prints the times of evaluations by that many processors.

@@ -528,7 +528,7 @@ func (o *pointed) load(ctx context.Context, model string, stderr io.Writer) (l *
 	stop := asked(ctx)
 	if l, err = o.input.load(ctx, model, stderr); err == nil {
 		if o.points == "" {
-			xs, err = randomPoints(l.posterior, o.seed, o.random, stop)
+			xs, err = randomPoints(ctx, l.posterior, o.seed, o.random, stop)
 		} else if xs, err = o.readPoints(ctx, o.points, l.posterior); err == nil && len(xs) == 0 {
 			err = fmt.Errorf("%s has no points", o.points)
 		}

@@ -165,8 +165,24 @@ func (m *funnelMap) Inverse(x, evidence, u []float64) error {
 	}
 	return nil
 }
-func (m *funnelMap) Push(x, evidence, gu, gx []float64) error { panic("not used") }
-func (m *funnelMap) Levels() []int                            { return make([]int, len(m.Elements())) }
+func (m *funnelMap) Push(x, evidence, gu, gx []float64) error {
+	u, rest := make([]float64, m.d), make([]float64, m.d)
+	if err := m.Inverse(x, evidence, u); err != nil {
+		return err
+	}
+	evidence = m.orHeld(evidence)
+	n, v := m.d-1, math.Exp(x[0])
+	gx[0] = 0
+	for i := range n {
+		gx[i+1] = gu[i+1] / math.Sqrt(v/(evidence[i]+evidence[n+i]*v))
+	}
+	if err := m.Pull(u, evidence, gx, rest); err != nil {
+		return err
+	}
+	gx[0] = gu[0] - rest[0]
+	return nil
+}
+func (m *funnelMap) Levels() []int { return make([]int, len(m.Elements())) }
 func (m *funnelMap) LogScales(x, dst []float64) error {
 	for i := range dst {
 		dst[i] = x[0] / 2

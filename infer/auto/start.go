@@ -36,6 +36,8 @@ const (
 // distribution found there. The first metric is learnt from the steps of the climb. The chain stays
 // where it was if the climb does not end, or ends where the density does not resemble a normal one,
 // as in many hierarchical models.
+//
+// Climbs go around points that are slow to evaluate, unless they can only begin at such a point.
 func (w *chain) start(ctx context.Context, given bool) (p pairs, err error) {
 	first := slices.Clone(w.Point.Position)
 	from := slices.Clone(first)
@@ -43,9 +45,15 @@ func (w *chain) start(ctx context.Context, given bool) (p pairs, err error) {
 		if w.RandomStart {
 			w.nearMeans(from, w.Rng)
 		}
+		w.Target.SetHasty(true)
 		p, err = w.startFrom(ctx, from, given)
-		// the density is zero at that point
-		if none := (*infer.InitError)(nil); i > 0 && errors.As(err, &none) {
+		if i == 0 && isRejected(err) { // with group-level terms near their means, the point is rejected
+			p, err = w.startFrom(ctx, first, given)
+		}
+		if w.Target.SetHasty(false) && i == 0 && isRejected(err) { // the chain can only begin at a slow point
+			p, err = w.startFrom(ctx, first, given)
+		}
+		if i > 0 && isRejected(err) {
 			break
 		}
 		if err != nil || p.settled || p.mouth {
@@ -56,6 +64,12 @@ func (w *chain) start(ctx context.Context, given bool) (p pairs, err error) {
 		}
 	}
 	return pairs{}, w.move(first)
+}
+
+// isRejected reports whether a climb could not begin, because the model rejects the point.
+func isRejected(err error) bool {
+	none := (*infer.InitError)(nil)
+	return errors.As(err, &none)
 }
 
 // nearMeans moves the group-level terms of x near their means, if the chain learns their
@@ -238,7 +252,7 @@ func (w *chain) ascend(ctx context.Context, origin []float64, rng *rand.Rand) (a
 				next.path = append(next.path, slices.Clone(x))
 			}
 		})
-		if none := (*infer.InitError)(nil); errors.As(err, &none) && a.Approach != nil {
+		if isRejected(err) && a.Approach != nil {
 			continue
 		}
 		if err != nil {

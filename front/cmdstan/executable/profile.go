@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/front/cmdstan/grammar"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/lang/ast"
@@ -120,6 +121,8 @@ func (r *run) profilePoint(p *model.Posterior) ([]float64, error) {
 	if r.point != nil {
 		return r.point, nil
 	}
-	x, _, err := infer.FindStart(infer.Uniform{Radius: 2}, 0, infer.NewMeter(p), infer.Stream(r.config.Seed(), r.id, "init", 0))
+	m := infer.NewMeter(p.Compiled())
+	fit.Near(r.ctx, p, m)
+	x, _, err := infer.FindStart(infer.Uniform{Radius: 2}, 0, m, infer.Stream(r.config.Seed(), r.id, "init", 0))
 	return x, err
 }
