@@ -28,6 +28,7 @@
 //	nativeregion.go  conditionals and loops among them
 //	nativelanes.go   lanes of these regions as vectors; nativescanlanes.go: those of scans of scalar code
 //	split.go       blocks in parts, for several workers
+//	onepass.go     products with a tall matrix and its transpose in one pass over its rows
 //	regionparts.go regions in parts: some of their lanes each
 //	team.go        the workers
 //	profile.go     times of blocks

@@ -250,14 +250,21 @@ func (x *context) clearing(b *block, r rootID, t int) {
 // emit translates the body's blocks.
 func (x *context) emit() []block {
 	bs := make([]block, 0, len(x.Blocks))
-	for k := range x.Blocks {
+	order, passes := x.order()
+	begun := 0 // when the product of the current pass was emitted
+	for _, k := range order {
+		pass := slices.IndexFunc(passes, func(p passOf) bool { return p.product == k || p.sums == k })
+		each := 0
+		if pass >= 0 && passes[pass].sums == k {
+			each = passes[pass].each
+		}
 		nb := &x.Blocks[k]
 		b := block{n: nb.N, nest: nb}
 		start := x.time
 		x.time += 2
 		switch nb.Kind {
 		case loopnest.SingleBlock:
-			x.single(&b, &x.Nodes[nb.Nodes[0]], x.weight(k), start)
+			x.single(&b, &x.Nodes[nb.Nodes[0]], x.weight(k), start, each)
 		case loopnest.ScalarBlock:
 			x.scalarCode(&b, nb.Nodes, start)
 		default:
@@ -267,6 +274,12 @@ func (x *context) emit() []block {
 			x.p.splits++
 		}
 		bs = append(bs, b)
+		switch {
+		case each > 0:
+			x.join(bs[len(bs)-3:], passes[pass], begun)
+		case pass >= 0:
+			begun = start
+		}
 	}
 	return bs
 }
@@ -306,7 +319,8 @@ func (x *context) scalarCode(b *block, nodes []int32, start int) {
 }
 
 // single emits a node that forms a block alone. ns is its estimated time if it may run in parts.
-func (x *context) single(b *block, n *node, ns float64, t int) {
+// each is the number of terms in a part of a product, if that is decided; otherwise 0.
+func (x *context) single(b *block, n *node, ns float64, t, each int) {
 	b.node, b.types, b.array = n.Src, n.Types, arrayOpOf(n.Src.Op)
 	if n.Kind == loopnest.Regions {
 		b.kind = regionBlock
@@ -329,7 +343,7 @@ func (x *context) single(b *block, n *node, ns float64, t int) {
 		b.kind = matmulBlock
 		if b.sparse = x.sparseOf(n); b.sparse == nil {
 			work := x.productWork(b)
-			x.splitProduct(b, ns, t)
+			x.splitProduct(b, ns, t, each)
 			x.workspace(b, work, t)
 		}
 	case loopnest.Random:

@@ -21,6 +21,13 @@ func (m *Machine) run(bs []block) error {
 			i += f.n - 1
 			continue
 		}
+		if p := b.pass; p != nil && i+2 < len(bs) { // a profile runs single blocks
+			if err := m.runPass(p); err != nil {
+				return err
+			}
+			i += 2
+			continue
+		}
 		for _, v := range b.clears {
 			clear(m.views[v])
 		}

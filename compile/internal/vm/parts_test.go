@@ -21,7 +21,7 @@ import (
 // finely makes all blocks that can be divided run in parts, which are as small as possible.
 func finely(t *testing.T) {
 	before := splitting
-	splitting.block, splitting.program, splitting.part = 0, 0, 1e-9
+	splitting.block, splitting.program, splitting.part, splitting.pass = 0, 0, 1e-9, 1
 	t.Cleanup(func() { splitting = before })
 }
 

@@ -63,8 +63,9 @@ type block struct {
 	dense *dense.Kernels // kernels that run the op instead of its row in package ad; nil: the row does
 	reg   *regionPlan
 
-	sparse *sparse // for a product: its left matrix, if that is data and mostly zero
-	split  *split  // how it is divided into parts; nil: it is not
+	sparse *sparse  // for a product: its left matrix, if that is data and mostly zero
+	split  *split   // how it is divided into parts; nil: it is not
+	pass   *onePass // of this block and the next two; nil: none
 }
 
 // stripCheck is a check within a strip.

@@ -281,8 +281,9 @@ func (x *context) keeping(n, t int) int32 {
 }
 
 // splitProduct decides whether a product of matrices runs in parts: by lanes, by rows of the
-// result, or by terms, whose sums are added in the order of parts.
-func (x *context) splitProduct(b *block, ns float64, t int) {
+// result, or by terms, whose sums are added in the order of parts. each is the number of terms in a
+// part; 0: any.
+func (x *context) splitProduct(b *block, ns float64, t, each int) {
 	if ns == 0 {
 		return
 	}
@@ -309,6 +310,9 @@ func (x *context) splitProduct(b *block, ns float64, t int) {
 				least = max(least, minTerms)
 			}
 			s.cut(max(s.each, least))
+			if each > 0 {
+				s.cut(each)
+			}
 			s.byTerms = true
 			b.split = s
 			s.kept = x.keeping(s.parts*p.r*p.c, t)
@@ -365,22 +369,28 @@ func (s *stripper) keepSums() {
 
 // stripsInParts runs a block of strips in parts.
 func (m *Machine) stripsInParts(b *block) error {
+	if err := m.checkedParts(b, b); err != nil {
+		return err
+	}
+	b.split.addUp(m)
+	return nil
+}
+
+// checkedParts runs parts of some work that include those of b, a block of strips, and returns the
+// error of the first check that fails.
+func (m *Machine) checkedParts(b *block, work parts) error {
 	m.fail = failure{k: len(b.code)}
 	for _, h := range m.team.members() {
 		h.m.fail = m.fail
 	}
-	m.team.each(m, b, b.split.parts)
+	m.team.each(m, work, b.split.parts)
 	fail := m.fail
 	for _, h := range m.team.members() {
 		if h.m.fail.before(&fail) {
 			fail = h.m.fail
 		}
 	}
-	if err := fail.error(); err != nil {
-		return err
-	}
-	b.split.addUp(m)
-	return nil
+	return fail.error()
 }
 
 // part runs part k of the block.
@@ -443,10 +453,14 @@ func (m *Machine) productInParts(b *block) {
 		return
 	}
 	m.team.each(m, b, s.parts)
-	if !s.byTerms {
-		return
+	if s.byTerms {
+		b.addTerms(m)
 	}
-	dst, kept := m.views[b.dst], m.views[s.kept]
+}
+
+// addTerms adds the sums of the parts of a product by terms.
+func (b *block) addTerms(m *Machine) {
+	dst, kept := m.views[b.dst], m.views[b.split.kept]
 	copy(dst, kept)
 	for n := len(dst); len(kept) > n; {
 		kept = kept[n:]

@@ -127,7 +127,10 @@ var splitting = struct {
 	block, program float64
 	// part is the intended time of a part: a hundred times the cost of handing it over.
 	part float64
-}{block: 10e3, program: 150e3, part: 10e3}
+	// pass is the intended size, in bytes, of the rows of a matrix in a part of a pass over it
+	// (onepass.go): half of a second-level cache of 1 MB, which then holds what the map reads, too.
+	pass int
+}{block: 10e3, program: 150e3, part: 10e3, pass: 512 << 10}
 
 const (
 	// byMachine is the assumed speedup of machine code over the weights of ops: with AVX-512 it is
