@@ -23,6 +23,11 @@ func (b builder) int(n int64) ast.Expr {
 	return &ast.IntLit{Base: b.base(), Text: fmt.Sprint(n), Value: n}
 }
 
+// real returns a real literal.
+func (b builder) real(x float64) ast.Expr {
+	return &ast.RealLit{Base: b.base(), Text: fmt.Sprintf("%.1f", x), Value: x}
+}
+
 func (b builder) name(name string) ast.Expr { return &ast.VarExpr{Base: b.base(), Name: name} }
 
 func (b builder) op(op string, x, y ast.Expr) ast.Expr {

@@ -135,20 +135,12 @@ func tail(p []float64) float64 {
 		return math.Inf(1)
 	}
 	r, before := math.Log(p[n-1]/p[n-2]), math.Log(p[n-2]/p[n-3])
-	out, m := math.Inf(1), float64(n)
-	if rate := max(r, r+m*(r-before)); rate < 0 {
-		out = 1 / math.Expm1(-rate)
+	rate := max(r, r+float64(n)*(r-before))
+	if !(rate < 0) {
+		return math.Inf(1)
 	}
-	s, was := r/math.Log1p(-1/m), before/math.Log1p(-1/(m-1))
-	if slope := min(s, s+m*(s-was)); slope > 1 && r+powerLike*m*(r-before) < 0 {
-		out = min(out, m/(slope-1))
-	}
-	return p[n-1] * out
+	return p[n-1] / math.Expm1(-rate)
 }
-
-// powerLike is the share of its change per value times the number of values by which the log ratio
-// of terms must stay below 0 for the bound by a power: for terms n^-s the whole is -s/n + s/n.
-const powerLike = 0.9
 
 // smallest is below the numbers that products of probabilities keep.
 const smallest = 1e-300
@@ -418,7 +410,7 @@ func (p *program) last(u *unknown) (last int64) {
 
 // leaves returns statements that store what the cut of a step leaves out, if no count is given. lp
 // are its terms, and sum is the variable with the log of their sum.
-func (w *writer) leaves(g *group, c counter, lp, sum string) []ast.Stmt {
+func (w *writer) leaves(g *group, c counter, q clique, m messages, lp, sum string) []ast.Stmt {
 	one, ok := w.bare[g.unknowns[0]]
 	open := column(g, func(r *row) int64 {
 		if w.p.open(r.clique[0]) && w.lone(r.clique[1:]) {
@@ -430,7 +422,8 @@ func (w *writer) leaves(g *group, c counter, lp, sum string) []ast.Stmt {
 		return nil
 	}
 	element := w.of(c, column(g, func(r *row) int64 { return int64(r.clique[0]-g.unknowns[0].first) + 1 }))
-	value, growth := w.beyond(g, lp, w.name(sum)), w.growth(g, lp)
+	before, value := w.beyond(g, c, q, m, lp, w.name(sum))
+	growth := w.growth(g, lp)
 	if slices.Min(open) == 0 {
 		value = w.op("*", w.of(c, open), value)
 	}
@@ -440,32 +433,47 @@ func (w *writer) leaves(g *group, c counter, lp, sum string) []ast.Stmt {
 		value = w.call("fmax", clone(left, nil), &ast.Cond{Base: w.base(), Cond: impossible, Then: w.int(0), Else: value})
 		growth = w.call("fmax", clone(ratio, nil), growth)
 	}
-	return []ast.Stmt{w.assign(left, "=", value), w.assign(ratio, "=", growth)}
+	return append(before, w.assign(left, "=", value), w.assign(ratio, "=", growth))
 }
 
 // massBeyond are the functions that bound the mass beyond the last term of a sum, relative to the
-// sum. The ratio of each term to the one before decreases, or rises by less and less. Then later
-// terms fall faster than a geometric series whose log ratio is that of the last two terms, or that
-// plus the whole of what it has changed per value. They also fall faster than the power of n with
-// the last slope of their logs by log(n), or with that minus the whole of what it has changed per
-// value. The first bound is close for Poisson and negative binomial distributions, the second for
-// power laws.
+// sum: by a geometric series whose log ratio is at least that of later terms. For the first
+// functions, see rise.go. Values before the first possible one are impossible.
+//
+// The terms of the others are concave, or sums over other counts, whose ratios rise by less and
+// less: the log ratio is then that of the last two terms plus the whole of what it has changed per
+// value. The terms of the last function are alike for numbers with the same remainder.
 //
 // A difference of infinite numbers would make the gradient of Stan NaN, even though it is not read.
-//
-// The terms of the second function are alike for numbers with the same remainder.
 const massBeyond = `functions {
+  real mass_past(real last, real rate, real total) {
+    return total == negative_infinity() ? positive_infinity() : last == negative_infinity() ? 0
+      : rate < 0 ? exp(last - total) * inv(expm1(-rate)) : positive_infinity();
+  }
+  real last_rounded(vector lp, vector rest) {
+    real low = negative_infinity();
+    for (i in 1:size(lp)) {
+      low = lp[i] > negative_infinity() ? lp[i] - rest[i] : low;
+    }
+    return fmax(low, 0.9 * low);
+  }
+  real mass_rounded(vector lp, vector rest, real low, real total) {
+    real mass = 0;
+    real begun = 0;
+    for (i in 1:size(lp)) {
+      begun = lp[i] > negative_infinity() ? 1 : begun;
+      mass += lp[i] == negative_infinity() && rest[i] > negative_infinity() ? begun * exp(fmin(rest[i] + low - total, 99)) : 0;
+    }
+    return total == negative_infinity() ? positive_infinity() : mass;
+  }
   real mass_beyond(vector lp, real total) {
     int n = size(lp);
     real ratio = lp[n] == negative_infinity() ? 0 : lp[n] - lp[n - 1];
     real before = lp[n - 1] == negative_infinity() ? 0 : lp[n - 1] - lp[n - 2];
     real rate = fmax(ratio, ratio + n * (ratio - before));
-    real slope = ratio / log1m(1.0 / n);
-    real falls = fmin(slope, slope + n * (slope - before / log1m(1.0 / (n - 1))));
     real series = rate < 0 ? inv(expm1(-rate)) : positive_infinity();
-    real power = falls > 1 && ratio + 0.9 * n * (ratio - before) < 0 ? n / (falls - 1) : positive_infinity();
     return total == negative_infinity() ? positive_infinity()
-      : lp[n] == negative_infinity() ? 0 : exp(lp[n] - total) * fmin(series, power);
+      : lp[n] == negative_infinity() ? 0 : exp(lp[n] - total) * series;
   }
   real mass_beyond_by(vector lp, real total, int period) {
     real mass = 0;
@@ -483,22 +491,27 @@ const massBeyond = `functions {
 }
 `
 
-// beyond returns the mass that a sum leaves out.
-func (w *writer) beyond(g *group, lp string, sum ast.Expr) ast.Expr {
+// helper returns the name of a function of massBeyond.
+func (w *writer) helper(name string) string {
 	if w.called == nil {
 		w.called = map[string]string{}
 	}
-	use := func(name string) string {
-		if w.called[name] == "" {
-			w.called[name] = w.p.names.fresh(name)
-		}
-		return w.called[name]
+	if w.called[name] == "" {
+		w.called[name] = w.p.names.fresh(name)
 	}
-	use("mass_beyond")
+	return w.called[name]
+}
+
+// beyond returns the mass that a sum leaves out, and statements before.
+func (w *writer) beyond(g *group, c counter, q clique, m messages, lp string, sum ast.Expr) ([]ast.Stmt, ast.Expr) {
+	if g.rises() {
+		return w.past(g, c, q, m, lp, sum, nil, nil)
+	}
+	one := w.helper("mass_beyond")
 	if period := w.p.turns[g.unknowns[0]].period; period > 1 {
-		return w.call(use("mass_beyond_by"), w.name(lp), sum, w.int(period))
+		return nil, w.call(w.helper("mass_beyond_by"), w.name(lp), sum, w.int(period))
 	}
-	return w.call(use("mass_beyond"), w.name(lp), sum)
+	return nil, w.call(one, w.name(lp), sum)
 }
 
 // growth returns the ratio of the last terms of a sum.
@@ -568,23 +581,29 @@ func (w *writer) mark(g *group, c counter, q clique, all bool) ast.Expr {
 
 // checked returns statements that reject a point where the terms lp of a step, which has no
 // gradient, do not fall fast enough.
-func (w *writer) checked(g *group, c counter, lp string) []ast.Stmt {
+func (w *writer) checked(g *group, c counter, q clique, m messages, lp string) []ast.Stmt {
+	return w.checkedBy(g, c, lp, func(sum ast.Expr) ([]ast.Stmt, ast.Expr) { return w.beyond(g, c, q, m, lp, sum) })
+}
+
+// checkedBy is checked with the bound of a function of the log of the sum of the terms.
+func (w *writer) checkedBy(g *group, c counter, lp string, bound func(sum ast.Expr) ([]ast.Stmt, ast.Expr)) []ast.Stmt {
 	open := w.opens(g)
 	if slices.Max(open) == 0 {
 		return nil
 	}
 	size := w.call("size", w.name(lp))
 	cond := w.op(">", w.at(w.name(lp), size), w.never())
-	if w.p.turns[g.unknowns[0]].period > 1 {
+	if w.p.turns[g.unknowns[0]].period > 1 || g.rises() {
 		cond = w.op(">", w.call("max", w.name(lp)), w.never())
 	}
 	if slices.Min(open) == 0 {
 		cond = w.op("&&", w.op("==", w.of(c, open), w.int(1)), cond)
 	}
 	u := g.unknowns[0]
-	few := w.not(w.op("<=", w.beyond(g, lp, w.call("log_sum_exp", w.name(lp))), w.maxLeft()))
-	return []ast.Stmt{&ast.If{Base: w.base(), Cond: w.op("&&", cond, few), Then: w.block(
-		&ast.Reject{Base: w.base(), Args: []ast.Expr{&ast.StringLit{Base: w.base(), Value: beyond(u.name, w.p.last(u))}, w.growth(g, lp)}})}}
+	before, left := bound(w.call("log_sum_exp", w.name(lp)))
+	few := &ast.If{Base: w.base(), Cond: w.not(w.op("<=", left, w.maxLeft())), Then: w.block(
+		&ast.Reject{Base: w.base(), Args: []ast.Expr{&ast.StringLit{Base: w.base(), Value: beyond(u.name, w.p.last(u))}, w.growth(g, lp)}})}
+	return []ast.Stmt{&ast.If{Base: w.base(), Cond: cond, Then: w.block(append(before, few)...)}}
 }
 
 // logTotal is a function for Stan, in which the derivatives of log_sum_exp are NaN if all terms are

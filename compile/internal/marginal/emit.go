@@ -390,32 +390,10 @@ func (w *writer) added(kd *kind, c counter, rows [][]factor, q clique, m message
 
 // value returns the value of a factor, and the statements that compute it.
 func (w *writer) value(k *kind, c counter, all []factor, q clique, m messages) ([]ast.Stmt, ast.Expr) {
-	number := func(f func(factor) int64) ast.Expr {
-		ns := make([]int64, len(all))
-		for i := range all {
-			ns[i] = f(all[i])
-		}
-		return w.of(c, ns)
-	}
 	if k.pattern == nil {
 		return nil, w.message(m, q, k.axes, c, w.numbersOf(all))
 	}
-	pat := k.pattern
-	e := &editor{w: w, p: w.p, leaf: pat.leaf, reads: pat.reads, instances: pat.instances, loops: map[*check.Var]ast.Expr{}, decided: k.decided}
-	for i, l := range pat.loops {
-		e.loops[w.p.info.Defs[l]] = number(func(f factor) int64 { return pat.instances[f.instance].loops[i] })
-	}
-	for _, a := range k.axes {
-		e.axes = append(e.axes, q.values[a])
-	}
-	if len(pat.instances) > 0 {
-		for i := range pat.instances[0].shifts {
-			e.shifts = append(e.shifts, number(func(f factor) int64 { return pat.instances[f.instance].shifts[i] }))
-		}
-		for i := range pat.instances[0].values {
-			e.values = append(e.values, number(func(f factor) int64 { return pat.instances[f.instance].values[i] }))
-		}
-	}
+	pat, e := k.pattern, w.editor(k, c, all, q)
 	edge := !pat.given() && w.p.edge(pat.leaf)
 	if len(pat.leaf.code) == 1 && !edge {
 		switch s := pat.leaf.code[0].(type) {
@@ -449,6 +427,34 @@ func (w *writer) value(k *kind, c counter, all []factor, q clique, m messages) (
 		value = &ast.Paren{Base: w.base(), X: &ast.Cond{Base: w.base(), Cond: w.op("==", w.name(e.sum), never), Then: clone(never, nil), Else: value}}
 	}
 	return []ast.Stmt{w.declare(nil, "real", nil, e.sum, w.int(0)), w.block(body...)}, value
+}
+
+// editor returns an editor for the code of factors.
+func (w *writer) editor(k *kind, c counter, all []factor, q clique) *editor {
+	number := func(f func(factor) int64) ast.Expr {
+		ns := make([]int64, len(all))
+		for i := range all {
+			ns[i] = f(all[i])
+		}
+		return w.of(c, ns)
+	}
+	pat := k.pattern
+	e := &editor{w: w, p: w.p, leaf: pat.leaf, reads: pat.reads, instances: pat.instances, loops: map[*check.Var]ast.Expr{}, decided: k.decided}
+	for i, l := range pat.loops {
+		e.loops[w.p.info.Defs[l]] = number(func(f factor) int64 { return pat.instances[f.instance].loops[i] })
+	}
+	for _, a := range k.axes {
+		e.axes = append(e.axes, q.values[a])
+	}
+	if len(pat.instances) > 0 {
+		for i := range pat.instances[0].shifts {
+			e.shifts = append(e.shifts, number(func(f factor) int64 { return pat.instances[f.instance].shifts[i] }))
+		}
+		for i := range pat.instances[0].values {
+			e.values = append(e.values, number(func(f factor) int64 { return pat.instances[f.instance].values[i] }))
+		}
+	}
+	return e
 }
 
 // numbersOf returns the numbers of messages.
@@ -527,7 +533,7 @@ func (w *writer) density(target bool, by elimination) ([]ast.Stmt, messages) {
 					return append(body, w.target(w.times(g, c, sum)))
 				}
 				all := w.p.names.fresh("all")
-				left := w.leaves(g, c, lp, all)
+				left := w.leaves(g, c, q, m, lp, all)
 				return slices.Concat(body, []ast.Stmt{w.declare(nil, "real", nil, all, sum), w.target(w.name(all))}, left)
 			}
 			to := w.message(m, q, around, c, column(g, func(r *row) int64 { return r.number }))
@@ -536,7 +542,7 @@ func (w *writer) density(target bool, by elimination) ([]ast.Stmt, messages) {
 				e.Indices[len(e.Indices)-1] = w.single(w.name(over.name))
 			}
 			all := w.p.names.fresh("all")
-			if left := w.leaves(g, c, lp, all); target && left != nil {
+			if left := w.leaves(g, c, q, m, lp, all); target && left != nil {
 				return append(shared, over.loop(slices.Concat(body, []ast.Stmt{w.declare(nil, "real", nil, all, sum), w.assign(to, "=", w.name(all))}, left))...)
 			}
 			return append(shared, over.loop(append(body, w.assign(to, "=", sum)))...)
@@ -647,7 +653,7 @@ func (w *writer) draws(by elimination) []ast.Stmt {
 			lp := w.p.names.fresh("lp")
 			body := w.terms(g, c, q, m, lp)
 			if w.p.o.Purpose != Probabilities {
-				body = append(body, w.checked(g, c, lp)...)
+				body = append(body, w.checked(g, c, q, m, lp)...)
 			}
 			draw := by.value(w.builder, lp)
 			var value ast.Expr

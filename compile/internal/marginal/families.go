@@ -2,51 +2,67 @@ package marginal
 
 // functions are functions of one number, by the shape of their argument.
 var functions = map[string]map[shape]shape{
-	"log":                  {linear: logLinear, geometric: linear, scaled: linear, chance: tame},
-	"log1m":                {linear: smooth, geometric: tame, chance: tame},
-	"log1p":                {linear: logLinear, opposite: tame},
-	"exp":                  {linear: geometric, logLinear: linear},
-	"expm1":                {linear: opposite},
-	"lgamma":               {linear: smooth},
-	"square":               {linear: convex},
-	"log1p_exp":            {linear: convex},
-	"log1m_exp":            {linear: tame},
-	"log_inv_logit":        {linear: tame},
-	"log1m_inv_logit":      {linear: tame},
-	"inv_logit":            {linear: chance, logLinear: chance},
-	"inv_cloglog":          {linear: chance},
-	"Phi":                  {linear: chance},
-	"Phi_approx":           {linear: chance},
-	"sum":                  {linear: linear, logLinear: smooth, smooth: smooth, tame: tame},
-	"mean":                 {linear: linear},
-	"log_rising_factorial": {linear: smooth},
+	"log":             {linear: logLinear, geometric: rounded, scaled: rounded, chance: rounded},
+	"log1m":           {linear: logLinear, geometric: concave, chance: rounded},
+	"log1p":           {linear: logLinear, opposite: rounded},
+	"exp":             {linear: geometric, logLinear: linear},
+	"expm1":           {linear: opposite},
+	"lgamma":          {linear: convex},
+	"square":          {linear: convex},
+	"log1p_exp":       {linear: convex},
+	"log1m_exp":       {linear: concave},
+	"log_inv_logit":   {linear: concave},
+	"log1m_inv_logit": {linear: concave},
+	"inv_logit":       {linear: chance},
+	"inv_cloglog":     {linear: chance},
+	"Phi":             {linear: chance},
+	"Phi_approx":      {linear: chance},
+	"sum":             {linear: linear, logLinear: concave, concave: concave, rounded: rounded},
+	"mean":            {linear: linear},
 }
 
-// families has, for each argument of a distribution, the shapes with which its log density is tame
-// while the others are fixed.
-var families = map[string][][]shape{
-	"poisson_lpmf":            {{linear}, {linear, geometric, scaled}},
-	"poisson_log_lpmf":        {{linear}, {linear, logLinear}},
-	"neg_binomial_lpmf":       {{linear}, {linear}, {}},
-	"neg_binomial_2_lpmf":     {{linear}, {linear, geometric, scaled}, {}},
-	"neg_binomial_2_log_lpmf": {{linear}, {linear, logLinear}, {}},
-	"beta_neg_binomial_lpmf":  {{linear}, {}, {}, {}},
-	"yule_simon_lpmf":         {{linear}, {}},
-	"binomial_lpmf":           {{linear}, {linear}, {linear, geometric, scaled, chance}},
-	"binomial_logit_lpmf":     {{linear}, {linear}, {linear, logLinear}},
-	"beta_binomial_lpmf":      {{linear}, {linear}, {}, {}},
-	"bernoulli_lpmf":          {{}, {linear, geometric, scaled, chance}},
-	"bernoulli_logit_lpmf":    {{}, {linear, logLinear}},
-	"discrete_range_lpmf":     {{linear}, {}, {}},
-	"normal_lpdf":             {{linear}, {linear}, {linear}},
-	"std_normal_lpdf":         {{linear}},
-	"lognormal_lpdf":          {{linear}, {linear}, {}},
-	"exponential_lpdf":        {{linear}, {linear}},
-	"gamma_lpdf":              {{linear}, {linear}, {linear}},
-	"chi_square_lpdf":         {{linear}, {linear}},
-	"weibull_lpdf":            {{linear}, {}, {}},
-	"beta_lpdf":               {{}, {linear}, {linear}},
-	"logistic_lpdf":           {{linear}, {linear}, {}},
-	"double_exponential_lpdf": {{linear}, {linear}, {}},
-	"gumbel_lpdf":             {{linear}, {linear}, {}},
+// argument has the shape of a log density as a function of one argument, by the shape of that.
+type argument map[shape]shape
+
+// The usual arguments.
+var (
+	free   argument
+	plain  = argument{linear: concave}
+	means  = argument{linear: concave, geometric: rounded, scaled: rounded}
+	shares = argument{linear: concave, geometric: rounded, scaled: rounded, chance: rounded}
+	logits = argument{linear: concave, logLinear: tapering}
+	odd    = argument{linear: tapering}
+	clumps = argument{linear: clumped}
+)
+
+// families has the arguments of distributions, each for the others fixed.
+//
+// Most are concave. The log of the mass of a beta-binomial distribution changes from N - 1 trials
+// to N by log(1 + (y (a + b - 1) - a N) / ((N - y) (N - 1 + a + b))), which decreases until it is
+// negative, and stays so. The same holds for a beta negative binomial distribution and its variate,
+// for y log u - n log(1 + u), and for -log s - r^2 / (2 s^2).
+var families = map[string][]argument{
+	"poisson_lpmf":            {plain, means},
+	"poisson_log_lpmf":        {plain, {linear: concave, logLinear: concave}},
+	"neg_binomial_lpmf":       {clumps, plain, free},
+	"neg_binomial_2_lpmf":     {clumps, {linear: tapering, geometric: rounded, scaled: rounded}, free},
+	"neg_binomial_2_log_lpmf": {clumps, logits, free},
+	"beta_neg_binomial_lpmf":  {odd, free, free, free},
+	"yule_simon_lpmf":         {odd, free},
+	"binomial_lpmf":           {plain, plain, shares},
+	"binomial_logit_lpmf":     {plain, plain, logits},
+	"beta_binomial_lpmf":      {odd, odd, free, free},
+	"bernoulli_lpmf":          {free, shares},
+	"bernoulli_logit_lpmf":    {free, logits},
+	"discrete_range_lpmf":     {plain, free, free},
+	"normal_lpdf":             {plain, plain, odd},
+	"std_normal_lpdf":         {plain},
+	"lognormal_lpdf":          {free, plain, free},
+	"exponential_lpdf":        {plain, plain},
+	"gamma_lpdf":              {free, plain, plain},
+	"chi_square_lpdf":         {free, plain},
+	"beta_lpdf":               {free, plain, plain},
+	"logistic_lpdf":           {plain, plain, free},
+	"double_exponential_lpdf": {plain, plain, free},
+	"gumbel_lpdf":             {plain, plain, free},
 }

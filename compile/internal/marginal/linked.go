@@ -122,8 +122,9 @@ func (p *program) far(at ast.Node, one, other int) error {
 }
 
 // separate refuses counts next to others that a statement makes mixtures, or of which values
-// between others may be impossible. mixes and gaps have these statements.
-func (p *program) separate(linked map[int]bool, mixes, gaps map[int]*pattern) error {
+// between others may be impossible, or with terms that are not concave. mixes, gaps and bends have
+// these statements.
+func (p *program) separate(linked map[int]bool, mixes, gaps, bends map[int]*pattern) error {
 	for e := range p.elements { // in a fixed order
 		if !linked[e] {
 			continue
@@ -132,6 +133,10 @@ func (p *program) separate(linked map[int]bool, mixes, gaps map[int]*pattern) er
 		if pat := mixes[e]; pat != nil {
 			return p.errorf(diag.DiscreteUse, pat.leaf.stmt().Span(), "the sum over `%s` cannot be checked: this statement reads a discrete parameter with an upper bound, and another one a second count",
 				"The terms of a mixture may rise again beyond the last value of the sum.", fix, p.name(e))
+		}
+		if pat := bends[e]; pat != nil {
+			return p.errorf(diag.DiscreteUse, pat.leaf.stmt().Span(), "the sum over `%s` cannot be checked: the log of this term is not concave in it or is inaccurate where it is large, and another statement reads a second count",
+				"The terms may rise again beyond the last value of the sum.", fix, p.name(e))
 		}
 		if pat := gaps[e]; pat != nil {
 			return p.errorf(diag.DiscreteUse, pat.leaf.stmt().Span(), "the sum over `%s` cannot be checked: this statement compares it with a number or reads its remainder, and another one reads a second count",
@@ -282,8 +287,8 @@ func (l *linker) term(e ast.Expr) {
 // thinning and driven are distributions by which a count may depend on another one: through their
 // size, or through their mean.
 var (
-	thinning = map[string]bool{"binomial": true, "binomial_logit": true, "beta_binomial": true}
-	driven   = map[string]bool{"poisson": true, "neg_binomial_2": true}
+	thinning = map[string]bool{"binomial": true, "binomial_logit": true}
+	driven   = map[string]bool{"poisson": true}
 )
 
 // ends finds the largest possible values of counts that are at most a number of trials: that of the

@@ -238,10 +238,21 @@ func (w *writer) belief(g *group, c counter, m, beyond messages) []ast.Stmt {
 		axes[k] = (k + 1) % (rank + 1) // the element's own values innermost
 	}
 	out = append(out, loops(axes, body)...)
-	out = append(out, w.checked(g, c, lp)...)
+	checked := func(lp string, without *kind) []ast.Stmt {
+		if !g.rises() {
+			return w.checked(g, c, q, m, lp)
+		}
+		return w.checkedBy(g, c, lp, func(sum ast.Expr) ([]ast.Stmt, ast.Expr) {
+			body, bound := w.past(g, c, q, m, lp, sum, clone(start, nil), without)
+			mass := w.p.names.fresh("mass")
+			body = append(body, w.assign(w.name(mass), "+=", bound))
+			return append([]ast.Stmt{w.declare(nil, "real", nil, mass, w.int(0))}, loops(around(rank), body)...), w.name(mass)
+		})
+	}
+	out = append(out, checked(lp, nil)...)
 	for _, p := range parts {
 		if name := without[p]; name != "" {
-			out = append(out, w.checked(g, c, name)...)
+			out = append(out, checked(name, p.kind)...)
 		}
 	}
 	if probable {

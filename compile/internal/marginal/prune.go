@@ -52,7 +52,7 @@ func (p *program) prune(patterns []*pattern) {
 			}
 			e := in.elements[0]
 			el := p.elements[e]
-			if el.size() > maxTriedValues {
+			if el.size() > maxTriedValues || el.cut && (&kind{pattern: pat, axes: []int{0}}).any(rounded) {
 				continue
 			}
 			if never[e] == nil {

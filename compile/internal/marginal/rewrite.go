@@ -224,6 +224,11 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget, level int) (*Res
 		if patterns, err = p.trace(leaves); err != nil {
 			return nil, err
 		}
+		for _, pat := range patterns {
+			for _, k := range p.axesOf(pat) {
+				p.shaped(pat, k)
+			}
+		}
 	}
 	same := p.contents()
 	if p.determine(patterns, same) {

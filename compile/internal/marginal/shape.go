@@ -12,12 +12,13 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// The last terms of a sum over a count show what follows them only if the terms cannot rise again.
-// So each factor that reads a count must have a known shape: its log is concave in the count, or
-// its ratios change slowly, as those of a negative binomial distribution. Products of such factors
-// have one peak. Comparisons with numbers that data decide are allowed, since the sum goes beyond
-// these numbers; so are remainders, as the terms are then checked for each remainder. Mixtures have
-// been split into their components, see mixed. Everything else is refused.
+// The last terms of a sum over a count show what follows them only if it is known how much the
+// terms may rise again. So each term of the log density that reads a count must have a known shape.
+// D(n) is its change from n - 1 to n. If a term is concave, D falls. Otherwise D(k) must be at most
+// max(0, D(n)) for all k > n: where the term falls, it never rises again. Then the last values of a
+// term bound its later changes, see rise.go. Comparisons with numbers that data decide are allowed,
+// since the sum goes beyond these numbers; so are remainders, as the terms are then checked for each
+// remainder. Mixtures have been split into their components, see mixed. Everything else is refused.
 
 // shape says how an expression depends on a count.
 type shape uint8
@@ -26,30 +27,35 @@ const (
 	fixed     shape = iota // it does not
 	linear                 // a + b N
 	logLinear              // log(a + b N), plus a constant
-	smooth                 // sums of multiples of N, log(a + b N) and lgamma(a + b N)
-	tame                   // the log of a factor with one peak, whose ratios are known to fall
+	concave                // concave
+	rounded                // concave, but -inf by rounding
+	clumped                // linear plus lgamma(N + a) - lgamma(N + b)
+	tapering               // where it falls, it never rises again
+	multiple               // a multiple of log(a + b N), which is tapering
 	geometric              // a multiple of q^N by a number that is not negative
 	scaled                 // a multiple of q^N
-	chance                 // 1 - geometric, or another probability: tame logs, also of 1 - chance
+	chance                 // 1 - geometric, or another probability: rounded logs, also of 1 - chance
 	opposite               // with a chance as negative
-	convex                 // with a tame negative
+	convex                 // with a concave negative
 	unshaped               // none of these
 )
 
-// term reports whether an expression may be the log of a factor.
-func (s shape) term() bool { return s <= tame }
+// term reports whether an expression may be a term of the log density.
+func (s shape) term() bool { return s <= multiple }
 
+// plus returns the shape of a sum. Sums of terms that are not concave must be terms of a statement,
+// where each is examined, see parts.
 func (s shape) plus(t shape) shape {
 	s, t = min(s, t), max(s, t)
 	switch {
-	case s == fixed && geometric <= t && t <= opposite:
+	case s == fixed && t == clumped, s == fixed && geometric <= t && t <= opposite:
 		return unshaped // log(c + q^N) bends, and a sum might end before
-	case s == fixed || s == linear && (t == linear || t == convex):
+	case s == fixed, s == linear && (t == linear || t == convex):
 		return t
-	case t <= smooth:
-		return smooth
-	case t == tame:
-		return tame
+	case t <= concave:
+		return concave
+	case t == rounded:
+		return rounded
 	}
 	return unshaped
 }
@@ -57,16 +63,16 @@ func (s shape) plus(t shape) shape {
 func (s shape) negative() shape {
 	switch s {
 	case logLinear:
-		return smooth
+		return multiple
 	case convex:
-		return tame
+		return concave
 	case geometric:
 		return scaled
 	case chance:
 		return opposite
 	case opposite:
 		return chance
-	case tame:
+	case concave, rounded, clumped, tapering:
 		return unshaped
 	}
 	return s
@@ -76,10 +82,10 @@ func (s shape) negative() shape {
 func (s shape) times(sign int) shape {
 	switch {
 	case s == logLinear:
-		return smooth
-	case s < tame || s == scaled:
+		return multiple
+	case s <= linear || s == multiple || s == scaled:
 		return s
-	case s == chance || s == opposite:
+	case s == chance || s == opposite || s == clumped || s == rounded:
 		return unshaped
 	case sign > 0:
 		return s
@@ -97,8 +103,10 @@ func (s shape) or(t shape) shape {
 	switch {
 	case s == t || s == fixed:
 		return t
-	case t <= tame:
-		return tame
+	case t <= concave:
+		return concave
+	case t.term() && s != clumped && t != clumped:
+		return max(t, rounded)
 	}
 	return unshaped
 }
@@ -115,6 +123,7 @@ type shaper struct {
 	tests  []tested // comparisons
 	choice bool     // the last condition compared counts
 	within bool     // a condition is being examined
+	parts  map[ast.Stmt][]summand
 	bad    ast.Node // what has no known shape
 }
 
@@ -134,21 +143,13 @@ type turns struct {
 // count.
 func (p *program) shapes(patterns []*pattern) (map[*unknown]turns, error) {
 	out := map[*unknown]turns{}
-	linked, mixes, gaps := map[int]bool{}, map[int]*pattern{}, map[int]*pattern{}
+	linked, mixes, gaps, bends := map[int]bool{}, map[int]*pattern{}, map[int]*pattern{}, map[int]*pattern{}
 	for _, pat := range patterns {
 		in := &pat.instances[0]
-		var counts []int
-		for k, e := range in.elements {
-			if p.open(e) {
-				counts = append(counts, k)
-			}
-		}
+		counts := p.axesOf(pat)
 		for _, k := range counts {
 			u := p.elements[in.elements[k]].of
-			s := &shaper{p: p, pat: pat, axis: k, several: len(counts) > 1, env: map[*check.Var]shape{}, period: 1}
-			for _, st := range pat.leaf.code {
-				s.run(st)
-			}
+			s := p.shaped(pat, k)
 			t := out[u]
 			t.period = lcm(max(t.period, 1), s.period)
 			last, at := s.turning()
@@ -172,6 +173,11 @@ func (p *program) shapes(patterns []*pattern) (map[*unknown]turns, error) {
 		for _, in := range pat.instances {
 			for _, k := range counts {
 				e := in.elements[k]
+				for _, ps := range pat.parts[k] {
+					if has(ps, rounded, tapering, multiple) {
+						bends[e] = pat
+					}
+				}
 				linked[e] = linked[e] || len(counts) > 1
 				if len(counts) < len(in.elements) {
 					mixes[e] = pat
@@ -179,7 +185,30 @@ func (p *program) shapes(patterns []*pattern) (map[*unknown]turns, error) {
 			}
 		}
 	}
-	return out, p.separate(linked, mixes, gaps)
+	return out, p.separate(linked, mixes, gaps, bends)
+}
+
+// axesOf returns the positions of the counts among the elements of a pattern.
+func (p *program) axesOf(pat *pattern) (counts []int) {
+	for k, e := range pat.instances[0].elements {
+		if p.open(e) {
+			counts = append(counts, k)
+		}
+	}
+	return counts
+}
+
+// shaped notes the parts of a pattern as functions of the count at a position.
+func (p *program) shaped(pat *pattern, k int) *shaper {
+	s := &shaper{p: p, pat: pat, axis: k, several: len(p.axesOf(pat)) > 1, env: map[*check.Var]shape{}, period: 1, parts: map[ast.Stmt][]summand{}}
+	for _, st := range pat.leaf.code {
+		s.run(st)
+	}
+	if pat.parts == nil {
+		pat.parts = map[int]map[ast.Stmt][]summand{}
+	}
+	pat.parts[k] = s.parts
+	return s
 }
 
 // unending is the error about an expression without a known shape.
@@ -209,11 +238,11 @@ func (s *shaper) run(st ast.Stmt) {
 			s.env[s.p.def(st)] = s.of(st.Init)
 		}
 	case *ast.Assign:
-		value := s.of(st.RHS)
 		if s.p.observation(st) != nil {
-			s.add(st.RHS, value)
+			s.add(st, s.split(st.RHS, false))
 			return
 		}
+		value := s.of(st.RHS)
 		v, ok := root(st.LHS)
 		if !ok || s.readsAny(st.LHS) {
 			s.fail(st)
@@ -276,9 +305,9 @@ func (s *shaper) run(st ast.Stmt) {
 			s.fail(st)
 			return
 		}
-		s.add(st, s.called(c, append([]ast.Expr{st.Variate}, st.Args...)))
+		s.add(st, []summand{s.family(summand{at: st}, c, append([]ast.Expr{st.Variate}, st.Args...))})
 	case *ast.TargetPlus:
-		s.add(st.Value, s.of(st.Value))
+		s.add(st, s.split(st.Value, false))
 	default:
 		if s.readsAny(st) {
 			s.fail(st)
@@ -308,13 +337,6 @@ func never(e ast.Expr) bool {
 func (s *shaper) fail(n ast.Node) {
 	if s.bad == nil {
 		s.bad = n
-	}
-}
-
-// add notes a term of the factor.
-func (s *shaper) add(at ast.Node, k shape) {
-	if !k.term() {
-		s.fail(at)
 	}
 }
 
@@ -587,8 +609,14 @@ func (s *shaper) called(c *check.Call, args []ast.Expr) shape {
 	name := strings.NewReplacer("_lupmf", "_lpmf", "_lupdf", "_lpdf").Replace(c.Name)
 	if shapes, ok := families[name]; ok && len(shapes) == len(args) && change == 1 {
 		for i, k := range ks {
-			if k != fixed && slices.Contains(shapes[i], k) {
-				return tame
+			if to, ok := shapes[i][k]; ok {
+				if (to == clumped || to == tapering) && !s.scalars(args) {
+					return unshaped // a sum of such terms
+				}
+				if i == 0 && trials[name] && to == tapering {
+					return s.compared(args[0], k, args[1], fixed, concave) // it ends at the number of trials
+				}
+				return to
 			}
 		}
 		return unshaped
@@ -596,18 +624,29 @@ func (s *shaper) called(c *check.Call, args []ast.Expr) shape {
 	switch name {
 	case "pow":
 		return s.power(ks[0], ks[1], args[1])
-	case "lbeta", "lchoose", "binomial_coefficient_log", "log_falling_factorial", "log_rising_factorial":
-		if max(ks[0], ks[1]) == linear {
-			return smooth
+	case "lchoose", "binomial_coefficient_log":
+		switch {
+		case !s.scalars(args) || !s.isInt(args[0]) || !s.isInt(args[1]):
+		case ks[0].or(ks[1]) == linear && (change == 1 || s.parallel(args[0], args[1])):
+			return concave
+		}
+	case "lbeta", "log_rising_factorial":
+		if change == 1 && max(ks[0], ks[1]) == linear && (ks[0] == linear || name == "lbeta") && s.scalars(args) {
+			return tapering
+		}
+	case "log_falling_factorial":
+		switch {
+		case change == 1 && ks[0] == linear && s.scalars(args):
+			return tapering
+		case change == 1 && ks[1] == linear:
+			return concave
 		}
 	case "multiply_log", "lmultiply":
 		switch {
 		case ks[0] == linear && ks[1] == fixed:
 			return linear
-		case ks[0] == fixed && ks[1] == linear:
-			return smooth
-		case ks[0] == fixed && ks[1] == geometric:
-			return linear
+		case ks[0] == fixed && ks[1] == linear && s.scalars(args):
+			return multiple
 		}
 	case "max", "min", "fmax", "fmin":
 		if len(args) == 2 && !s.several {

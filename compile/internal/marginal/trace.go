@@ -30,6 +30,8 @@ type pattern struct {
 	loops     []*ast.For
 	reads     []read // by occurrence of the leaf
 	instances []instance
+
+	parts map[int]map[ast.Stmt][]summand // of the terms of each statement, as functions of a count; see shaper
 }
 
 // read says how an occurrence reads the elements of an instance.
