@@ -369,6 +369,21 @@ func TestCountsUnshaped(t *testing.T) {
 	}
 }
 
+// TestCountsRounded checks that a point is rejected where a part of the density is -inf by rounding
+// at the values that matter: 1 - 0.5^N is 1 beyond 53.
+func TestCountsRounded(t *testing.T) {
+	for _, c := range []struct {
+		part string
+		at   float64
+		ok   bool
+	}{{"0 ~ binomial(5, 1 - 0.5^N);", 1, true}, {"0 ~ binomial(5, 1 - 0.5^N);", 9.2, false}, {"1 ~ poisson(100 * 0.5^N);", 1, true}, {"1 ~ poisson(100 * 0.5^N);", 9.2, false}} {
+		m := bindText(t, "parameters { real a; int<lower=0> N; } model { N ~ poisson_log(a); "+c.part+" }", "{}")
+		if got, err := m.LogDensityGrad([]float64{c.at}, make([]float64, 1)); (err == nil) != c.ok {
+			t.Errorf("%s at %v: %v, %v", c.part, c.at, got, err)
+		}
+	}
+}
+
 // TestCountsAgree checks that the comparison with the reference evaluator knows about levels.
 func TestCountsAgree(t *testing.T) {
 	m := bindText(t, "data { int y; } parameters { real a; int<lower=0> N; } model { N ~ poisson_log(a); y ~ binomial(N, 0.5); }", `{"y": 3}`)
@@ -390,6 +405,11 @@ func TestCountsReach(t *testing.T) {
 		{"N ~ poisson_log(a); 500 ~ normal(N, 5);", math.Log(500)},
 		{"N ~ poisson_log(a); 1000 ~ poisson(0.5 * N);", math.Log(2000)},
 		{"N ~ binomial_logit(50, a);", 12},
+		// Parts that change slowly before the peak, and hardly beyond it.
+		{"N ~ poisson_log(a); target += -1000 * log(1 + N / 100.0);", 8.5},
+		{"N ~ poisson_log(a); for (i in 1:3) 0 ~ beta_binomial(N, 1000, 1);", 8.5},
+		{"N ~ poisson_log(a); target += lgamma(N + 300.0) - lgamma(N + 700.0); target += 2 - 3 * log(N + 90.0) + 0.01 * N;", 8},
+		{"N ~ neg_binomial_2_log(a, 0.3); for (i in 1:20) 1 ~ neg_binomial_2(50 + N, 2);", 2},
 	} {
 		text := "parameters { real a; int<lower=0> N; } model { " + c.text + " }"
 		got, err := bindText(t, text, "{}").LogDensityGrad([]float64{c.at}, make([]float64, 1))
@@ -397,7 +417,7 @@ func TestCountsReach(t *testing.T) {
 			t.Errorf("%s: %v", c.text, err)
 			continue
 		}
-		long := bindText(t, strings.Replace(text, "int<lower=0>", "int<lower=0, upper=6000>", 1), "{}")
+		long := bindText(t, strings.Replace(text, "int<lower=0>", "int<lower=0, upper=9000>", 1), "{}")
 		if want, err := long.LogDensityGrad([]float64{c.at}, make([]float64, 1)); err != nil || !near(got, want, 1e-10) {
 			t.Errorf("%s: %.15g, a long sum %.15g, %v", c.text, got, want, err)
 		}

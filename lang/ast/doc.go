@@ -135,6 +135,9 @@
 //	compile/internal/marginal.mixer.node        mixtures of terms about counts
 //	compile/internal/marginal.shaper.run        how factors depend on counts: statements
 //	compile/internal/marginal.shaper.of         how factors depend on counts: expressions
+//	compile/internal/marginal.shaper.split      the summands of a term
+//	compile/internal/marginal.shaper.slope      the factor of a count in a linear expression
+//	compile/internal/marginal.riser.stmt        factors at the last two values of a count
 //	compile/internal/marginal.linker.run        how factors link counts: statements
 //	compile/internal/marginal.linker.term       how factors link counts: terms
 //	compile/internal/marginal.linker.slopes     how factors link counts: sums and differences

@@ -25,6 +25,7 @@
 //	cut.go      sums over counts, which have no upper bound
 //	shape.go    shapes of factors as functions of a count, so that sums know where they may end
 //	families.go the shapes of functions and distributions
+//	rise.go     how much terms may rise beyond the last value of a sum
 //	mixture.go  mixtures of counts, split into their components
 //	linked.go   statements about several counts
 //	group.go    isomorphic steps of the elimination

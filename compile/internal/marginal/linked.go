@@ -307,7 +307,7 @@ func (p *program) ends(patterns []*pattern) error {
 				continue
 			}
 			c := p.info.Calls[st]
-			if c == nil || c.Func != nil || !thinning[strings.TrimSuffix(strings.TrimSuffix(c.Name, "_lpmf"), "_lupmf")] {
+			if c == nil || c.Func != nil || !trials[strings.Replace(c.Name, "_lupmf", "_lpmf", 1)] {
 				continue
 			}
 			count, ok := pat.occurrence(st.Variate)

@@ -10,15 +10,16 @@ import (
 
 // This file bounds what a sum over a count leaves out, from its last two values.
 //
-// Let D(n) be the change of the log of a term from n - 1 to n. If all parts of the density that read
-// the count are concave, later changes are at most D(n), and the terms beyond n are at most those of
-// a geometric series with that log ratio. A tapering part has later changes of at most max(0, its
-// own D(n)). So max(0, -its own D(n)) is added to the log ratio. For a clumped part, such as a
-// negative binomial distribution, only lgamma(N + a) - lgamma(N + 1) counts, which is tapering.
+// Let D(n) be the change of the log of a term from n - 1 to n. If all parts of the density that
+// read the count are concave, later changes are at most D(n), and the terms beyond n are at most
+// those of a geometric series with that log ratio. A tapering part has later changes of at most
+// max(0, its own D(n)). So max(0, -its own D(n)) is added to the log ratio. For a clumped part,
+// such as a negative binomial distribution, only lgamma(N + a) - lgamma(N + 1) counts, which is
+// tapering.
 //
-// A rounded part may be -inf although the number it stands for is not: 1 - q^N is 1 for a large N.
-// It is concave, so that it is below its last finite value there, of which a tenth is taken off for
-// rounding. Its change counts only where it is positive. So that values in between are not
+// A rounded part may be -inf although the log of the exact number is not: 1 - q^N is 1 for a large
+// N. It is concave, so that it is below its last finite value there, of which a tenth is taken off
+// for rounding. Its change counts only where it is positive. So that values in between are not
 // overlooked either, the terms at which it is -inf are bounded too.
 
 // summand is a summand of a term of the density.
@@ -227,8 +228,8 @@ type riser struct {
 }
 
 // past returns statements that bound the mass beyond the last value of a step, and the bound. Its
-// terms are lp, and sum is the log of their sum. If outer is not nil, it is a further term, lp is not
-// read, and factors of the kind without are left out.
+// terms are lp, and sum is the log of their sum. If outer is not nil, it is a further term, lp is
+// not read, and factors of the kind without are left out.
 func (w *writer) past(g *group, c counter, q clique, m messages, lp string, sum, outer ast.Expr, without *kind) ([]ast.Stmt, ast.Expr) {
 	period := max(w.p.turns[g.unknowns[0]].period, 1)
 	r := &riser{w: w, g: g, c: c, m: m, rate: w.p.names.fresh("rate"), all: outer != nil}
@@ -429,7 +430,11 @@ func (p summand) value(e *editor) ast.Expr {
 	if p.at != nil {
 		return e.tilde(p.at)
 	}
-	x := e.w.grouped(e.scalar(p.x))
+	x := e.expr(p.x)
+	if t, ok := e.p.info.Types[p.x]; ok && !t.Type.IsScalar() {
+		x = e.w.call("sum", x)
+	}
+	x = e.w.grouped(x)
 	if p.minus {
 		x = e.w.grouped(&ast.Unary{Base: e.w.base(), Op: "-", X: x})
 	}

@@ -17,8 +17,9 @@ import (
 // D(n) is its change from n - 1 to n. If a term is concave, D falls. Otherwise D(k) must be at most
 // max(0, D(n)) for all k > n: where the term falls, it never rises again. Then the last values of a
 // term bound its later changes, see rise.go. Comparisons with numbers that data decide are allowed,
-// since the sum goes beyond these numbers; so are remainders, as the terms are then checked for each
-// remainder. Mixtures have been split into their components, see mixed. Everything else is refused.
+// since the sum goes beyond these numbers. So are remainders, as the terms are then checked for
+// each remainder. Mixtures have been split into their components, see mixed. Everything else is
+// refused.
 
 // shape says how an expression depends on a count.
 type shape uint8
