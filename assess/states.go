@@ -35,7 +35,16 @@ type State struct {
 	Variable    string // z
 	Least       int    // the value to which the first probability belongs
 	Probability []float64
-	Jointly     int // its value in the most likely configuration of all elements
+	Jointly     int      // its value in the most likely configuration of all elements
+	Levels      []string // the labels of the values, one for each probability; nil if they have none
+}
+
+// Label returns the label of a value, or the number if it has none.
+func (s *State) Label(value int) string {
+	if i := value - s.Least; i >= 0 && i < len(s.Levels) {
+		return s.Levels[i]
+	}
+	return strconv.Itoa(value)
 }
 
 // Best returns the most probable value.
@@ -211,7 +220,12 @@ func statesOf(ctx context.Context, f *fit.Fit, p *model.Posterior, named map[str
 		return nil, nil, err
 	}
 	s.Failed, s.Reason = g.Failed, g.Reason
-	for _, e := range s.Elements {
+	levels := f.ValueLevels()
+	for i := range s.Elements {
+		e := &s.Elements[i]
+		if l := levels[e.Variable]; e.Least == 1 && len(l) == len(e.Probability) {
+			e.Levels = l
+		}
 		for i := range e.Probability {
 			e.Probability[i] /= float64(s.Draws)
 		}

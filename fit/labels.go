@@ -52,6 +52,24 @@ func (f *Fit) VariableFactors() map[string][]arrays.Factor {
 	return f.IndexFactors(m.Program().IR())
 }
 
+// ValueLevels returns, for each variable whose upper bound is a number of levels, these levels. If
+// it has integers from 1, they are the labels of its values.
+func (f *Fit) ValueLevels() map[string][]string {
+	m, err := f.Model()
+	if f.Err() != nil || err != nil {
+		return nil
+	}
+	p, factors, out := m.Program().IR(), f.factors(), map[string][]string{}
+	for _, v := range slices.Concat(p.Parameters, p.TransformedParameterVars, p.GeneratedQuantityVars) {
+		if ref, ok := v.Constraint.Upper.(*ir.VarRef); ok && slices.Contains(p.Data, ref.Var) {
+			if by := factors[ref.Var.Name]; by.Levels != nil {
+				out[v.Name] = by.Levels
+			}
+		}
+	}
+	return out
+}
+
 // PosteriorFactors is [Fit.IndexFactors] for the quantities of a posterior that is not sampled yet.
 func PosteriorFactors(p *model.Posterior) map[string][]arrays.Factor {
 	if p == nil {

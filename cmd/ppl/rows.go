@@ -136,7 +136,7 @@ func (o *rowOptions) choose(fit *fit.Fit) ([]int, error) {
 			}
 		}
 		if len(chosen) == before && !slices.ContainsFunc(summary, func(r diagnose.Row) bool { return s.matches(r.Name) }) {
-			return nil, s.unknown(summary)
+			return nil, s.unknown(summary, fit.VariableFactors)
 		}
 	}
 	worse := func(a, b float64) int { // NaN last

@@ -231,7 +231,7 @@ func (s selector) matches(name string) bool {
 }
 
 // unknown returns an error that says that nothing is selected, and suggests the nearest name.
-func (s selector) unknown(rows []diagnose.Row) error {
+func (s selector) unknown(rows []diagnose.Row, levels indexLevels) error {
 	names := func(yield func(string) bool) {
 		last := ""
 		for _, r := range rows {
@@ -250,6 +250,12 @@ func (s selector) unknown(rows []diagnose.Row) error {
 	var all []string
 	for n := range names {
 		if n == s.base {
+			own := levels()[s.base]
+			for k, x := range s.indices[:min(len(s.indices), len(own))] {
+				if level := strconv.Itoa(x.lo); x.lo == x.hi && slices.Contains(own[k].Levels, level) {
+					return usagef("--vars: %s: %s has no element %s; to select its level %q, write it in quotes", s.text, own[k].Name, level, level)
+				}
+			}
 			return usagef("--vars: %s selects no element of %s", s.text, s.base)
 		}
 		all = append(all, n)
@@ -274,7 +280,7 @@ func (o *rowOptions) known(names []string, levels indexLevels) error {
 	}
 	for _, s := range wanted {
 		if !slices.ContainsFunc(rows, func(r diagnose.Row) bool { return s.matches(r.Name) }) {
-			return s.unknown(rows)
+			return s.unknown(rows, levels)
 		}
 	}
 	return nil

@@ -58,6 +58,10 @@ func TestSelectors(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.vars, got, c.want)
 		}
 	}
+	_, err := chosenNames("b[1],c[1,7]", []string{"b.1", "c.1.1"}, factors)
+	if want := `--vars: c[1,7]: city has no element 7; to select its level "7", write it in quotes`; err == nil || err.Error() != want {
+		t.Errorf("a level that looks like a number: the error is %v, want %s", err, want)
+	}
 	chosen, err := chosenNames(`b["Rome, IT"]`, []string{"b.1", "b.2", "b.3"}, factors)
 	if err != nil || !slices.Equal([]bool{chosen("b.1"), chosen("b.2"), chosen("b.3")}, []bool{false, true, false}) {
 		t.Errorf("chosen by a level: %v", err)

@@ -16,6 +16,7 @@ import (
 	"github.com/ppl-lang/ppl/assess"
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/fit/folder"
+	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
@@ -43,11 +44,12 @@ type statesJSON struct {
 }
 
 type stateJSON struct {
-	Name          string   `json:"name"`          // name of the element
-	Best          int      `json:"best"`          // its most probable value
-	Jointly       int      `json:"jointly"`       // its value in the most likely configuration of all elements
-	Values        []int    `json:"values"`        // values between its bounds
-	Probabilities []number `json:"probabilities"` // posterior probability of each value
+	Name          string   `json:"name"`             // name of the element
+	Best          int      `json:"best"`             // its most probable value
+	Jointly       int      `json:"jointly"`          // its value in the most likely configuration of all elements
+	Values        []int    `json:"values"`           // values between its bounds
+	Probabilities []number `json:"probabilities"`    // posterior probability of each value
+	Labels        []string `json:"labels,omitempty"` // the label of each value, if they have labels
 }
 
 func statesCommand() *cobra.Command {
@@ -121,7 +123,7 @@ func (o *stateOptions) run(cmd *cobra.Command, args []string) error {
 	if o.json {
 		return writeJSON(cmd.OutOrStdout(), newStatesJSON(s, written))
 	}
-	return o.show(cmd.OutOrStdout(), s, written)
+	return o.show(cmd.OutOrStdout(), f, s, written)
 }
 
 // write writes the probabilities at each draw to the folder of --out.
@@ -151,7 +153,7 @@ func newStatesJSON(s *assess.States, written []string) statesJSON {
 	out := statesJSON{Method: "states", States: []stateJSON{}, Draws: s.Draws, Failed: s.Failed, MostLikely: s.MostLikely, Files: written}
 	for _, e := range s.Elements {
 		best, _ := e.Best()
-		j := stateJSON{Name: e.Name, Best: best, Jointly: e.Jointly, Values: []int{}, Probabilities: numbersOf(e.Probability)}
+		j := stateJSON{Name: e.Name, Best: best, Jointly: e.Jointly, Values: []int{}, Probabilities: numbersOf(e.Probability), Labels: e.Levels}
 		for i := range e.Probability {
 			j.Values = append(j.Values, e.Least+i)
 		}
@@ -175,7 +177,7 @@ func statesCSV(s *assess.States) []byte {
 }
 
 // show prints a table with a column for each value, or for as many as a line holds.
-func (o *stateOptions) show(w io.Writer, s *assess.States, written []string) error {
+func (o *stateOptions) show(w io.Writer, f *fit.Fit, s *assess.States, written []string) error {
 	const most = 8       // columns of values
 	const shown = 0.0005 // probability from which a value has a column
 	var values []int
@@ -187,20 +189,36 @@ func (o *stateOptions) show(w io.Writer, s *assess.States, written []string) err
 		}
 	}
 	slices.Sort(values)
+	// Values have their labels if these are the same for all elements, as they share columns.
+	labelled := !slices.ContainsFunc(s.Elements, func(e assess.State) bool { return !slices.Equal(e.Levels, s.Elements[0].Levels) })
+	label := func(e assess.State, v int) string {
+		if labelled {
+			return e.Label(v)
+		}
+		return strconv.Itoa(v)
+	}
+	labels := map[string]string{} // of the elements
+	for i, l := range f.Labels() {
+		labels[diagnose.DisplayName(f.Names()[i])] = l
+	}
 	cells := [][]string{{"", "best", "probability", "jointly"}}
 	if len(values) <= most {
 		cells = [][]string{{"", "best", "jointly"}}
 		for _, v := range values {
-			cells[0] = append(cells[0], fmt.Sprintf("= %d", v))
+			cells[0] = append(cells[0], "= "+label(s.Elements[0], v))
 		}
 	}
 	for _, e := range s.Elements {
 		best, p := e.Best()
+		name := e.Name
+		if l := labels[name]; l != "" {
+			name += " " + l
+		}
 		if len(values) > most {
-			cells = append(cells, []string{e.Name, strconv.Itoa(best), fixed(p, 3), strconv.Itoa(e.Jointly)})
+			cells = append(cells, []string{name, label(e, best), fixed(p, 3), label(e, e.Jointly)})
 			continue
 		}
-		line := []string{e.Name, strconv.Itoa(best), strconv.Itoa(e.Jointly)}
+		line := []string{name, label(e, best), label(e, e.Jointly)}
 		for _, v := range values {
 			text := "-"
 			if i := v - e.Least; i >= 0 && i < len(e.Probability) {

@@ -309,10 +309,10 @@ func (s *Set) count(o Options) error {
 			case s.levels[count.Of] != nil:
 				n = len(s.levels[count.Of])
 			default:
-				n = 0
-				for _, x := range v.Ints {
-					n = max(n, int(x))
+				if e := s.Codes(count.Of, count.Name); e != nil {
+					return e
 				}
+				n = int(max(0, slices.Max(append([]int64{0}, v.Ints...))))
 			}
 		}
 		if !s.add(count.Name, Value{IsInt: true, Ints: []int64{int64(n)}, Reals: []float64{float64(n)}}) {

@@ -322,3 +322,25 @@ func (s *Set) Shared(size string, factors []string) (*Set, *Error) {
 	out.counts = replaced(out.counts, Count{Name: size, Of: size})
 	return &out, nil
 }
+
+// Codes returns an error if a column of integers has names of groups, such as years or postcodes,
+// rather than numbers from 1: the largest would be the number of levels, most of which have no row.
+// size is the variable for this number.
+func (s *Set) Codes(column, size string) *Error {
+	v := s.values[column]
+	if s.levels[column] != nil || !v.IsInt || len(v.Ints) == 0 {
+		return nil
+	}
+	different := slices.Sorted(slices.Values(v.Ints))
+	different = slices.Compact(different)
+	largest := different[len(different)-1]
+	if largest <= 2*int64(len(different))+10 {
+		return nil
+	}
+	codes := make([]string, len(different))
+	for i, x := range different {
+		codes[i] = strconv.FormatInt(x, 10)
+	}
+	return &Error{File: s.file, Message: fmt.Sprintf("%s would be %d, the largest integer of %s, but the column only has %s", size, largest, column, someLevels(codes)),
+		Fix: "to give " + size + " yourself, write all data in JSON; if the integers are names of groups, have them read as levels", Settings: []string{"read=" + column + "=levels"}}
+}

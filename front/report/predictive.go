@@ -178,7 +178,11 @@ func states(w *work) {
 		if i := slices.Index(w.names, name); i >= 0 && w.report.Summary.Label != nil && w.report.Summary.Label[i] != "" {
 			name += ", " + w.report.Summary.Label[i]
 		}
-		t.Rows = append(t.Rows, []any{name, Number(best), Number(p), Number(e.Jointly)})
+		row := []any{name, Number(best), Number(p), Number(e.Jointly)}
+		if e.Levels != nil {
+			row[1], row[3] = e.Label(best), e.Label(e.Jointly)
+		}
+		t.Rows = append(t.Rows, row)
 	}
 	t.Note = fmt.Sprintf("The most probable value of each, with its probability, and its value in the configuration that is the most likely one at %d of %d draws.", s.MostLikely, s.Draws)
 	if n := len(s.Elements) - maxStates; n > 0 {
@@ -220,7 +224,7 @@ func (w *work) statements(s *assess.States) (out []string) {
 				}
 			}
 			first, last := indexOf(of[from].Name), indexOf(of[to-1].Name)
-			run := fmt.Sprintf("%.4g", float64(best))
+			run := of[from].Label(best)
 			switch {
 			case n > 1 && to-from > 1:
 				run += " at " + first + " to " + last
@@ -247,13 +251,13 @@ func (w *work) statements(s *assess.States) (out []string) {
 			}
 			out = append(out, text+fmt.Sprintf(", with probability %s.", chance(p)))
 		case several:
-			out = append(out, fmt.Sprintf("The least certain of the %d elements of %s is %s: %.4g with probability %s.", n, variable, of[least].Name, float64(best), chance(p)))
+			out = append(out, fmt.Sprintf("The least certain of the %d elements of %s is %s: %s with probability %s.", n, variable, of[least].Name, of[least].Label(best), chance(p)))
 		case w.counted(of) != "":
 			out = append(out, w.counted(of))
 		case len(runs) > maxRuns:
-			out = append(out, fmt.Sprintf("The most probable value of %s changes %d times among %d elements. The least certain is %s: %.4g with probability %s.", variable, len(runs)-1, n, of[least].Name, float64(best), chance(p)))
+			out = append(out, fmt.Sprintf("The most probable value of %s changes %d times among %d elements. The least certain is %s: %s with probability %s.", variable, len(runs)-1, n, of[least].Name, of[least].Label(best), chance(p)))
 		default:
-			out = append(out, fmt.Sprintf("%s is most probably %s. The least certain is %s: %.4g with probability %s.", variable, strings.Join(runs, ", "), of[least].Name, float64(best), chance(p)))
+			out = append(out, fmt.Sprintf("%s is most probably %s. The least certain is %s: %s with probability %s.", variable, strings.Join(runs, ", "), of[least].Name, of[least].Label(best), chance(p)))
 		}
 	}
 	return out

@@ -180,6 +180,9 @@ func (r *reading) missing() {
 	} else if column := r.rows(); column != nil {
 		e.fix("as it is the number of rows of `%s`, have them counted", column.Name).settings("count=" + v.Name)
 	} else if column := r.counts(); column != nil {
+		if codes := r.set.Codes(column.Name, v.Name); codes != nil {
+			(&Error{Diagnostic: codes.Diagnostic()}).throw()
+		}
 		e.fix("as it is the upper bound of the column `%s`, have its levels counted", column.Name).settings("count=" + v.Name + "=" + column.Name)
 	} else if r.set.Table() && v.Type.Kind == types.Int && len(r.shape) == 0 {
 		e.fix("if it is the number of rows, or of the levels of a column, have it counted").settings("count="+v.Name, "count="+v.Name+"=column")
