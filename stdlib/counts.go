@@ -14,12 +14,13 @@ import (
 
 // weightedLog returns n·log x (with lg OpLog) or n·log(1-x) (with lg OpLog1m) for a count n. It is
 // 0 where n is 0, even if the logarithm is infinite. If x is the same for many counts, its
-// logarithm is computed once.
+// logarithm is computed once. The logarithm of a logistic function shares its exponential.
 func weightedLog(g *ad.Graph, lg ad.OpCode, n, x ad.Ref) ad.Ref {
-	if v, ok := g.Value(n); ok && !slices.Contains(v, 0) {
-		return g.Mul(n, g.Do(lg, nil, x))
+	v, known := g.Value(n)
+	if known && !slices.ContainsFunc(v, func(v float64) bool { return v != 0 }) {
+		return n
 	}
-	if narrower(g, x, n) {
+	if narrower(g, x, n) || known && (g.Nodes[x].Op == ad.OpInvLogit || !slices.Contains(v, 0)) {
 		return weighted(g, n, g.Do(lg, nil, x))
 	}
 	if lg == ad.OpLog {
