@@ -101,3 +101,24 @@ model {
 		}
 	}
 }
+
+// TestSharedArguments checks a scan whose steps change an array element by element, and use all of
+// it for each. Its nodes share arguments, so it has many more paths than nodes.
+func TestSharedArguments(t *testing.T) {
+	const text = `data { int T, P; }
+parameters { real a; vector[P] z; }
+model {
+  vector[P] x = z;
+  for (t in 1:T) {
+    for (p in 1:P) x[p] += 0.1 * a * (mean(x) - x[p]);
+    target += -square(x[1]);
+  }
+}`
+	set, err := data.ParseJSON("data.json", []byte(`{"T": 8, "P": 32}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rep := contest.Contend(text, "shared", set, 1, 2); rep.Wrong != nil || rep.Compared == 0 {
+		t.Errorf("%d points compared: %v", rep.Compared, rep.Wrong)
+	}
+}

@@ -53,16 +53,17 @@ func (d *distributor) node(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args 
 // taker distributes one scan.
 type taker struct {
 	*distributor
-	n     *ad.Node
-	args  []ad.Ref // in g
-	s     *ad.Scan
-	b     *ad.Graph
-	live  []bool // results that something reads
-	nodes []bool // needed nodes of the body
-	carry []bool // depends on a carried value, or has side effects
-	step  []bool // depends on the step
-	rec   []bool // stays in the scan
-	pins  bool   // the scan has side effects
+	n      *ad.Node
+	args   []ad.Ref // in g
+	s      *ad.Scan
+	b      *ad.Graph
+	live   []bool          // results that something reads
+	nodes  []bool          // needed nodes of the body
+	carry  []bool          // depends on a carried value, or has side effects
+	step   []bool          // depends on the step
+	rec    []bool          // stays in the scan
+	cheaps map[ad.Ref]bool // the results of cheap so far
+	pins   bool            // the scan has side effects
 
 	vec     *ad.Rewriter // computes values for all steps, in g; without lanes if all steps agree
 	kept    map[ad.Ref]int
@@ -76,7 +77,7 @@ func newTaker(d *distributor, n *ad.Node, s *ad.Scan, args []ad.Ref, live []bool
 	}
 	b := s.Body
 	N := len(b.Nodes)
-	t := &taker{distributor: d, n: n, args: args, s: s, b: b, live: live, carry: make([]bool, N), step: make([]bool, N), rec: make([]bool, N)}
+	t := &taker{distributor: d, n: n, args: args, s: s, b: b, live: live, carry: make([]bool, N), step: make([]bool, N), rec: make([]bool, N), cheaps: map[ad.Ref]bool{}}
 	t.nodes = b.Live(b.Outputs, true)
 	var seeds []ad.Ref
 	seeds = append(seeds, b.Outputs[:s.Carries]...)
@@ -137,6 +138,16 @@ func (t *taker) cheap(r ad.Ref) bool {
 	if !t.rec[r] {
 		return true
 	}
+	is, known := t.cheaps[r]
+	if !known { // nodes share arguments, so their number of paths may grow exponentially
+		is = t.cheapNode(r)
+		t.cheaps[r] = is
+	}
+	return is
+}
+
+// cheapNode is cheap for a node that depends on the carried values.
+func (t *taker) cheapNode(r ad.Ref) bool {
 	switch n := &t.b.Nodes[r]; n.Op {
 	case ad.OpNeg, ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpMulGuarded, ad.OpSquare, ad.OpDiv, ad.OpInv, ad.OpSqrt,
 		ad.OpLess, ad.OpLessEqual, ad.OpEqual, ad.OpNotEqual, ad.OpNot, ad.OpSelect, ad.OpReshape, ad.OpGather:
