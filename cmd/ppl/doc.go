@@ -11,6 +11,7 @@ import (
 
 	"github.com/ppl-lang/ppl/internal/sorting"
 	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/service"
 	"github.com/ppl-lang/ppl/lang/types"
 	"github.com/ppl-lang/ppl/stdlib"
 )
@@ -20,8 +21,9 @@ func docCommand() *cobra.Command {
 		Use: "doc [NAME]",
 		Long: `Prints what a function of the language computes, its forms, what its arguments must be, and an
 example with its value. NAME is a function such as softmax, an operator such as '.*', or a
-distribution such as normal: then all its functions are shown. For a part of a name, ppl lists
-the names that contain it. Without NAME, it lists all names of the library by families.
+distribution such as normal: then all its functions are shown. It may also be a type such as
+simplex, or an entry of a declaration such as missing. For a part of a name, ppl lists the
+names that contain it. Without NAME, it lists all names of the library by families.
 For a code such as E0301 it is ppl explain-error.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -75,7 +77,8 @@ func writeFamilies(w io.Writer) error {
 // writeDoc writes the documentation of a name.
 func writeDoc(w io.Writer, name string) error {
 	doc, ok := stdlib.Language().Describe(name)
-	if !ok {
+	word, isWord := service.WordOf(name)
+	if !ok && !isWord {
 		if e, is := diag.Explain(diag.Code(name)); is {
 			explainCode(w, e)
 			return nil
@@ -83,6 +86,12 @@ func writeDoc(w io.Writer, name string) error {
 		return noSuchName(name)
 	}
 	h := newHelping(w)
+	if isWord {
+		h.b.WriteString("\n" + word.Form + "\n\n")
+		for _, line := range wrap(word.Text+".", h.width-2) {
+			h.b.WriteString("  " + line + "\n")
+		}
+	}
 	if d := doc.Distribution; d != nil && d.Name == name {
 		writeDistribution(h, d)
 	}

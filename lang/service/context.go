@@ -240,7 +240,7 @@ func (st *situation) inType() bool {
 			first := st.before(i - 1)
 			return i > 1 && (first.Kind == grammar.TypeName || first.Span.Text() == "array" || first.Span.Text() == "tuple")
 		case "=":
-			if boundTexts()[st.before(i+1).Span.Text()] == "" {
+			if _, is := boundWords()[st.before(i+1).Span.Text()]; !is {
 				return false
 			}
 		}

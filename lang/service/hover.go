@@ -193,8 +193,8 @@ func (s *Snapshot) other(f *source.File, offset int) (text string, span source.S
 	}
 	t, _ := s.token(f, offset)
 	if t.Kind == grammar.TypeName {
-		if k, plain, ok := types.ConstrainedType(t.Span.Text()); ok {
-			return code(t.Span.Text()) + "\n\n" + plain.String() + ": " + types.Structure(k).Text, t.Span
+		if w, ok := WordOf(t.Span.Text()); ok {
+			return code(w.Form) + "\n\n" + w.Text, t.Span
 		}
 		return "", span
 	}
@@ -220,8 +220,8 @@ func (s *Snapshot) other(f *source.File, offset int) (text string, span source.S
 			}
 			return out, n.Span().Origin()
 		case *ast.Bound:
-			if text := boundTexts()[n.Kind]; text != "" {
-				return code(n.Span().Text()) + "\n\n" + text, n.Span().Origin()
+			if w, ok := boundWords()[n.Kind]; ok {
+				return code(n.Span().Text()) + "\n\n" + w.Text, n.Span().Origin()
 			}
 			return "", span
 		case ast.Stmt:
@@ -277,20 +277,4 @@ func Documentation(doc types.Documentation) string {
 		b.WriteString("\n\n" + d.Source)
 	}
 	return strings.TrimSpace(b.String())
-}
-
-// boundTexts describes the entries between < and > of a declaration.
-func boundTexts() map[string]string {
-	return map[string]string{
-		"lower":           "lower bound: the values are at least this",
-		"upper":           "upper bound: the values are at most this",
-		"offset":          "the sampler works on (value − offset) / multiplier",
-		"multiplier":      "the sampler works on (value − offset) / multiplier; it must be positive",
-		ast.Missing:       "the data may lack elements. Each missing one is a parameter with these bounds, at its place in the variable. Missing integers are summed out of the density and drawn afterwards",
-		ast.CensoredBelow: "a value that is this or less is only known to be this or less: its density is the log probability of that",
-		ast.CensoredAbove: "a value that is this or more is only known to be this or more: its density is the log probability of that",
-		ast.Censored:      "for each value: 0 if it is known, −1 if the true value is at most it, 1 if it is at least it, and 2 if it is between it and the end that `censored_to` gives",
-		ast.Labels:        "names of the elements of all dimensions of this size; data may be given by them",
-		ast.CensoredTo:    "the true value is between the value in the data and this one, and known if both are equal",
-	}
 }
