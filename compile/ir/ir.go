@@ -238,6 +238,10 @@ type (
 		Pos
 		Cond Expr
 		Body Stmt
+
+		// Counted is another form of the loop, with a For, if the loop counts. It is nil for other
+		// loops, and is not a child of the statement.
+		Counted *Block
 	}
 	// If runs Then if Cond (an int) is not 0, otherwise Else, which may be nil.
 	If struct {

@@ -209,7 +209,9 @@ func (l *lowerer) stmt(s ast.Stmt) Stmt {
 		}
 		return &ForEach{Pos: pos, Var: l.variable(l.info.Defs[s])[0], Over: over, Body: l.body(s.Body)}
 	case *ast.While:
-		return &While{Pos: pos, Cond: l.truth(s.Cond), Body: l.body(s.Body)}
+		out := &While{Pos: pos, Cond: l.truth(s.Cond), Body: l.body(s.Body)}
+		out.Counted = l.counted(out)
+		return out
 	case *ast.If:
 		out := &If{Pos: pos, Cond: l.truth(s.Cond), Then: l.body(s.Then)}
 		if s.Else != nil {

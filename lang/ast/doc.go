@@ -75,6 +75,8 @@
 //	compile/ir.repeatable                       what may be evaluated twice
 //	compile/ir.accumulator.fits                 which loops accumulate in an element
 //	compile/ir.accumulator.rewritten            … with a number in place of the element
+//	compile/ir.counter.steps                    which while loops count
+//	compile/ir.continues                        what may continue the loop around it
 //	compile/ir.alike                            what has the same value
 //
 // Evaluation. Each evaluator says for itself what a node means, so that tests that

@@ -76,6 +76,12 @@ for (n in 1:20) {
 c += b;
 if (c > 3) break;
 }
+target += c;`, `line 5: iterated`},
+		{"a jump that parameters decide, in a loop over data", `real c = 0;
+for (n in 1:20) {
+c += b * y[1 + n % N];
+if (c > 3) break;
+}
 target += c;`, `line 5: carried, 20 iterations
   not sooner: break or return in the loop`},
 	} {

@@ -29,6 +29,7 @@ type loop struct {
 	steps   []ir.Stmt       // loops in across whose iterations depend on one another
 	why     []string        // reasons against the ways tried so far
 
+	counts *ir.For // of a loop that counts: its statement
 	second ir.Stmt // another form of the body, for use if this one has no plan; nil: none
 	width  int     // if there is no plan: average executions per iteration of the most frequent unit that depends on others
 	jumps  bool    // parameters may decide a jump
@@ -40,7 +41,7 @@ type loop struct {
 
 // counting returns a loop whose variable is the iteration number plus add.
 func counting(s *ir.For, add int64) *loop {
-	lp := &loop{Loop: inspect.Loop{Body: s.Body, Var: s.Var, Add: add}, jumps: static.MayJump(s.Body), inOrder: s.InOrder}
+	lp := &loop{Loop: inspect.Loop{Body: s.Body, Var: s.Var, Add: add}, jumps: static.MayJump(s.Body), inOrder: s.InOrder, counts: s}
 	if s.Accumulated != nil {
 		lp.second = s.Accumulated.Body
 	}

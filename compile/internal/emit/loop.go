@@ -65,6 +65,12 @@ func (ls *loops) run(n int, lp *loop) signal {
 		smallCarry = inspect.MediumLoop // a scan watches its variables: unrolling seldom helps
 	}
 	apart := ls.opts.Unroll || lp.inOrder
+	if n > smallCarry && !lp.inOrder && (!apart || n > firstEnd) && static.Leaves(lp.Body) {
+		var early bool
+		if n, early = ls.ends(n, lp); early {
+			return ls.carr.iterateFor(lp.counts, intValue(lp.Add+1), intValue(lp.Add+int64(n)))
+		}
+	}
 	if n > small && !apart && !ls.at.hidden() && !ls.at.scanning() {
 		ax, i := ls.iter.iterations(n)
 		lp.unrolls = n <= maxNarrow
@@ -98,6 +104,31 @@ func (ls *loops) run(n int, lp *loop) signal {
 	}))
 }
 
+// ends returns how many of n iterations a loop with a jump runs, if data decide that. early means
+// that parameters may end it long before: it repeats a calculation until a condition holds. A loop
+// whose variable is an index goes through data instead, and probably runs to the end.
+func (ls *loops) ends(n int, lp *loop) (runs int, early bool) {
+	repeats := lp.counts != nil && static.Ends(lp.Body) && !static.Indexes(lp.Body, lp.Var)
+	if ls.at.hidden() || ls.at.scanning() || static.Has(lp.Body, static.IsReturn) {
+		return n, repeats
+	}
+	for first := min(n, firstEnd); ; first = min(n, nextEnd*first) {
+		ax, i := ls.iter.iterations(first)
+		f := inspect.Inspect(ls.iter.users.evaluator(), ls.iter.outside(), inspect.Request{
+			Loop: &lp.Loop, Axis: ax, Number: i.known(), Tracked: ls.iter.track(ax, lp, i.known(), nil), Way: inspect.Ways()[0],
+			Skipped: ls.at.mayBeSkipped(),
+		})
+		switch {
+		case f.Last > 0:
+			return f.Last, false
+		case f.Why == inspect.Jumps:
+			return n, repeats
+		case f.Why != "" || first == n:
+			return n, false
+		}
+	}
+}
+
 // runLaned evaluates a loop as a nest. why is the reason if that is not possible. If last is not 0,
 // data end the loop after that many iterations, and nothing has been evaluated.
 func (ls *loops) runLaned(ax *axis, lp *loop, i value) (last int, why string) {
@@ -121,6 +152,7 @@ func (ls *loops) planned(ax *axis, lp *loop, i value) (n *nest, last int, why st
 	find := func(w inspect.Way, g lanes.Groups) *inspect.Found {
 		f := inspect.Inspect(ev, out, inspect.Request{
 			Loop: &lp.Loop, Axis: ax, Number: i.known(), Tracked: lp.tracked, Groups: g, Way: w, Across: lp.across, Steps: lp.steps,
+			Skipped: ls.at.mayBeSkipped(),
 		})
 		if m := f.Mistake; m != nil && m.Code != diag.Rejected && !Unknown(diag.List{*m}) && !static.Leaves(lp.Body) && !ls.at.mayBeSkipped() {
 			ls.rep.complain(*m).throw() // else the iteration with the mistake reports it

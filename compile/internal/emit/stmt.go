@@ -58,6 +58,9 @@ func (st *statements) exec(s ir.Stmt) signal {
 	case *ir.ForEach:
 		return st.loops.run(st.loops.iter.overElements(s))
 	case *ir.While:
+		if s.Counted != nil && !st.at.mayBeSkipped() { // work that may be skipped is bounded below
+			return st.exec(s.Counted)
+		}
 		return st.ctl.loopEnds(st.loops.whileFrom(s, 0))
 	case *ir.Break:
 		return breaks

@@ -76,6 +76,10 @@ type Request struct {
 	Groups  lanes.Groups
 	Way     Way
 
+	// Skipped means that the loop may never run. Its while loops are then bounded, see package emit,
+	// so they are not replaced by for loops.
+	Skipped bool
+
 	// Across lists inner loops that kept earlier plans from being a recurrence. Steps lists those
 	// among them whose iterations depend on one another through loops within.
 	Across, Steps []ir.Stmt
@@ -132,6 +136,7 @@ type inspection struct {
 	rec *recorder
 
 	inOrder []ir.Stmt // loops to unroll because of Way.Steps
+	skipped bool      // see Request.Skipped
 	decided []*ir.If  // conditionals on data, which may jump, around the current statement
 }
 

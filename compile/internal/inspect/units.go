@@ -30,7 +30,7 @@ func Inspect(ev *known.Evaluator, out Outside, r Request) *Found {
 	for {
 		at := &sight{ev: ev, out: out, known: f}
 		found := &Found{way: r.Way, iterations: r.Axis.N}
-		in := &inspection{at: at, rec: &recorder{at: at, Found: found}}
+		in := &inspection{at: at, rec: &recorder{at: at, Found: found}, skipped: r.Skipped}
 		if r.Way.Steps {
 			in.inOrder = r.Steps
 		}
@@ -133,6 +133,9 @@ func (in *inspection) stmt(s ir.Stmt) static.Signal {
 	case *ir.ForEach:
 		in.forEach(s)
 	case *ir.While:
+		if s.Counted != nil && !in.skipped {
+			return in.stmt(s.Counted)
+		}
 		in.while(s, 0)
 	case *ir.Declare:
 		in.declare(s)

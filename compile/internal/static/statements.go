@@ -72,6 +72,54 @@ func jumpsOut(s ir.Stmt, continues bool) bool {
 	return false
 }
 
+// Ends reports whether a condition on values that parameters may decide can end the loop with this
+// body early.
+func Ends(body ir.Stmt) bool {
+	if f, ok := body.(*ir.If); ok && Leaves(f) {
+		for v := range ir.Vars(f.Cond) {
+			if v.Level == ir.Param {
+				return true
+			}
+		}
+	}
+	for t := range ir.Inner(body) {
+		if isLoop(t) && !Has(t, IsReturn) {
+			continue
+		}
+		if Ends(t) {
+			return true
+		}
+	}
+	return false
+}
+
+// Indexes reports whether the variable of a loop occurs in an index in its body.
+func Indexes(body ir.Stmt, v *ir.Var) bool {
+	found := false
+	look := func(indices []ir.Index) {
+		for _, i := range indices {
+			for _, e := range []ir.Expr{i.A, i.B} {
+				if e == nil {
+					continue
+				}
+				for w := range ir.Vars(e) {
+					found = found || w == v
+				}
+			}
+		}
+	}
+	ir.Inspect(body, func(n ir.Node) bool {
+		switch n := n.(type) {
+		case *ir.IndexExpr:
+			look(n.Indices)
+		case *ir.Assign:
+			look(n.Indices)
+		}
+		return !found
+	})
+	return found
+}
+
 func isLoop(s ir.Stmt) bool {
 	switch s.(type) {
 	case *ir.For, *ir.ForEach, *ir.While:
