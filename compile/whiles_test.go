@@ -40,6 +40,11 @@ var whiles = []string{
 	`i = 1; for (k in 1:100) { s = a * s + 0.1; i += 1; if (s > 0.15 && k > 2) break; s += 0.01 * k; }`,
 	`i = 1; for (k in 1:min(n, 20)) { real d = root(a * k); s += d; }`,
 	`i = 1; while (i <= 1000000000) { s = a * s + 0.1; if (s > 0.15 || i > n) break; i += 1; }`,
+	`i = 1; for (k in 1:1000000000) { if (k > n) break; s = a * s + y[k]; if (s > 0.4) break; }`,
+	`i = 1; for (j in 1:5) for (k in 1:1000000000) { s = a * s + 0.1; i += 1; if (k > n) break; }`,
+	`i = 1; for (j in 1:20) { real u = 0; for (k in 1:1000000000) { if (k > min(n, j)) break; u = a * u + y[k]; } s += u; }`,
+	`i = 1; for (j in 1:20) for (k in 1:1000000000) { if (k > min(n, j)) break; s = a * s + y[k]; if (s > 0.3) break; }`,
+	`i = 1; s = found(a, n, y, 10); for (j in 1:4) s += found(a, n, y, 0.3 + 0.1 * j);`,
 	`i = 1; { array[n] real v; while (i <= num_elements(v)) { v[i] = (i > 1 ? v[i - 1] : s) * a + y[i]; i += 1; } s += sum(v); }`,
 }
 
@@ -50,6 +55,11 @@ func TestWhiles(t *testing.T) {
   int i = k; real x = s;
   while (i < min(n, k + 2)) { x = a * x + 0.1; i += 1; if (i > 7) return x; }
   return x;
+}
+real found(real a, int n, array[] real y, real most) {
+  real s = 0;
+  for (i in 1:1000000000) { if (s > most || i > n) return s + 0.01 * i; s = a * s + y[i]; }
+  return s;
 }
 real root(real c) {
   real x = 1;

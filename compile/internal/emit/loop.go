@@ -106,13 +106,15 @@ func (ls *loops) run(n int, lp *loop) signal {
 
 // ends returns how many of n iterations a loop with a jump runs, if data decide that. early means
 // that parameters may end it long before: it repeats a calculation until a condition holds. A loop
-// whose variable is an index goes through data instead, and probably runs to the end.
+// whose variable is an index goes through data instead, and probably runs to the end, unless there
+// are very many iterations.
 func (ls *loops) ends(n int, lp *loop) (runs int, early bool) {
-	repeats := lp.counts != nil && static.Ends(lp.Body) && !static.Indexes(lp.Body, lp.Var)
+	many := n > maxMasked/max(1, plan.Lanes(ls.at.axis))
+	repeats := lp.counts != nil && (many || static.Ends(lp.Body) && !static.Indexes(lp.Body, lp.Var))
 	if ls.at.hidden() || ls.at.scanning() || static.Has(lp.Body, static.IsReturn) {
 		return n, repeats
 	}
-	for first := min(n, firstEnd); ; first = min(n, nextEnd*first) {
+	for first := min(n, firstEnd); first <= maxMasked; first = min(n, nextEnd*first) {
 		ax, i := ls.iter.iterations(first)
 		f := inspect.Inspect(ls.iter.users.evaluator(), ls.iter.outside(), inspect.Request{
 			Loop: &lp.Loop, Axis: ax, Number: i.known(), Tracked: ls.iter.track(ax, lp, i.known(), nil), Way: inspect.Ways()[0],
@@ -124,9 +126,10 @@ func (ls *loops) ends(n int, lp *loop) (runs int, early bool) {
 		case f.Why == inspect.Jumps:
 			return n, repeats
 		case f.Why != "" || first == n:
-			return n, false
+			return n, many && repeats
 		}
 	}
+	return n, repeats
 }
 
 // runLaned evaluates a loop as a nest. why is the reason if that is not possible. If last is not 0,
