@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/data"
@@ -492,5 +493,19 @@ func (m *Model) outputs(mc *vm.Machine, env *ad.Env, x, dst []float64) error {
 // density is interpreted.
 func (m *Model) DensityGraph() *ad.Graph { return m.bound.Density }
 
-// Loops reports how Bind evaluated the loops and conditionals of the program.
-func (m *Model) Loops() bind.Stats { return m.bound.Stats }
+// Loops reports how Bind evaluated the loops and conditionals of the program, and the faults of ppl
+// that make this model slow.
+func (m *Model) Loops() bind.Stats {
+	s := m.bound.Stats
+	for _, part := range []struct {
+		name string
+		p    *vm.Program
+	}{{"the log density", m.density}, {"transformed parameters", m.made.constrained.existing()}, {"generated quantities", m.made.generated.existing()}} {
+		if part.p == nil || part.p.Mistake() == "" {
+			continue
+		}
+		fault := fmt.Sprintf("machine code for %s could not be generated: %s", part.name, part.p.Mistake())
+		s.Notes, s.Faults = append(slices.Clip(s.Notes), fault), append(slices.Clip(s.Faults), fault)
+	}
+	return s
+}

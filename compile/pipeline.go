@@ -120,6 +120,13 @@ func (o *once) program(m *Model, g *ad.Graph) (*vm.Program, error) {
 	return o.p, o.err
 }
 
+// existing returns the program if it was made; nil otherwise.
+func (o *once) existing() *vm.Program {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.p
+}
+
 // CPULevel describes the processor instructions that evaluate models. The environment variable
 // PPL_PROCESSOR may fix them. Results are identical within a level, and differ by rounding errors
 // between levels.

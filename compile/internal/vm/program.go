@@ -185,7 +185,7 @@ type Program struct {
 	once       sync.Once
 	native     *nativeCode // machine code; nil: none
 	pinned     [][]float64 // numbers to which only machine code refers
-	mistake    string      // for tests: why machine code could not be generated
+	mistake    string      // see Mistake
 	// number of regions whose lanes run as vectors, for tests
 	vectored int
 }
@@ -197,6 +197,13 @@ type initial struct {
 
 // Apart makes each block separate code, so that a profile can time it. Call it before New.
 func (p *Program) Apart() { p.apart = true }
+
+// Mistake returns why no machine code could be generated, if that is a fault of the generator; ""
+// otherwise. The program is then interpreted, with the same results.
+func (p *Program) Mistake() string {
+	p.once.Do(p.makeNative)
+	return p.mistake
+}
 
 // OpError is the error of an op that rejected the evaluation, with its position in the program.
 type OpError = ad.OpError

@@ -311,3 +311,30 @@ func TestRestOfVectors(t *testing.T) {
 		}
 	}
 }
+
+// TestMistake checks that a fault of the generator is reported, and that results stay right.
+func TestMistake(t *testing.T) {
+	g := ad.NewGraph()
+	x := g.Input(ad.Type{Shape: []int{3}})
+	g.Output(g.Exp(x))
+	for _, target := range []*native.Target{{Name: "none"}, nil} { // none has no instructions, so it panics
+		p, err := Compile(g, passes.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.target = target
+		if why := p.Mistake(); (why != "") != (target != nil && native.Supported) {
+			t.Errorf("the mistake of %v is %q", target, why)
+		}
+		m := p.New()
+		copy(m.Input(0), []float64{0, 1, 2})
+		if err := m.Run(&ad.Env{}); err != nil {
+			t.Fatal(err)
+		}
+		for i, got := range m.Output(0) {
+			if want := math.Exp(float64(i)); math.Abs(got-want) > 1e-15*want {
+				t.Errorf("exp(%d) is %v, not %v", i, got, want)
+			}
+		}
+	}
+}
