@@ -23,12 +23,12 @@ import (
 func deduplicate(g *ad.Graph) *ad.Graph {
 	roots, covered := map[ad.Ref]*merged{}, map[ad.Ref]*merged{}
 	live := g.Live(g.Outputs, true)
-	left := maxCompared
+	sh := &sharedByMerged{left: maxCompared, never: map[rowsOf]bool{}}
 	for i := range g.Nodes {
 		if !live[i] {
 			continue
 		}
-		if m := mergeable(g, ad.Ref(i), &left); m != nil {
+		if m := mergeable(g, ad.Ref(i), sh); m != nil {
 			roots[ad.Ref(i)] = m
 			for r, is := range m.row {
 				if is {
@@ -39,7 +39,7 @@ func deduplicate(g *ad.Graph) *ad.Graph {
 	}
 	for i := range g.Nodes {
 		if r := ad.Ref(i); live[i] && checkedIn(&g.Nodes[i], covered) == nil {
-			if m := mergeableCheck(g, r, &left); m != nil {
+			if m := mergeableCheck(g, r, sh); m != nil {
 				roots[r] = m
 			}
 		}
@@ -156,7 +156,7 @@ func rowCost(g *ad.Graph, n *ad.Node) int {
 type merged struct {
 	old     *ad.Graph
 	root    ad.Ref
-	left    *int // elements that may still be examined, for all sums
+	shared  *sharedByMerged
 	rows    int
 	row     map[ad.Ref]bool // by value: its rows depend only on the known description of a row
 	class   []int32         // by row: its class of equal rows, numbered by first appearance; nil: nothing is known
@@ -164,13 +164,26 @@ type merged struct {
 	weights []float64       // number of rows in each class
 	most    int             // largest number of classes that is worth merging
 	made    map[ad.Ref]ad.Ref
+	stopped bool // there are too many classes or too little memory
+}
+
+// sharedByMerged is what all sums of a graph share.
+type sharedByMerged struct {
+	left  int             // elements that may still be examined
+	never map[rowsOf]bool // values that are no such rows, whatever the sum
+}
+
+// rowsOf is a value whose rows a sum would merge.
+type rowsOf struct {
+	value ad.Ref
+	rows  int
 }
 
 // mergeable returns node r as a merged sum if at most three quarters of its rows are distinct; nil
 // otherwise.
-func mergeable(g *ad.Graph, r ad.Ref, left *int) *merged {
+func mergeable(g *ad.Graph, r ad.Ref, sh *sharedByMerged) *merged {
 	n := &g.Nodes[r]
-	if n.Op != ad.OpScatter || !number(n.Type) || *left < 0 {
+	if n.Op != ad.OpScatter || !number(n.Type) || sh.left < 0 {
 		return nil
 	}
 	t := g.Type(n.Args[0])
@@ -182,7 +195,7 @@ func mergeable(g *ad.Graph, r ad.Ref, left *int) *merged {
 			return nil
 		}
 	}
-	m := newMerged(g, r, t.Shape[0], left)
+	m := newMerged(g, r, t.Shape[0], sh)
 	if !m.of(n.Args[0]) {
 		return nil
 	}
@@ -198,10 +211,10 @@ func mergeable(g *ad.Graph, r ad.Ref, left *int) *merged {
 
 // mergeableCheck returns node r as a check of distinct rows if at most three quarters of the rows
 // that it checks are distinct; nil otherwise.
-func mergeableCheck(g *ad.Graph, r ad.Ref, left *int) *merged {
+func mergeableCheck(g *ad.Graph, r ad.Ref, sh *sharedByMerged) *merged {
 	n := &g.Nodes[r]
 	c, ok := n.Attr.(*ad.Check)
-	if n.Op != ad.OpCheck || !ok || c.Elements != nil || *left < 0 {
+	if n.Op != ad.OpCheck || !ok || c.Elements != nil || sh.left < 0 {
 		return nil
 	}
 	t := g.Type(n.Args[0])
@@ -212,32 +225,40 @@ func mergeableCheck(g *ad.Graph, r ad.Ref, left *int) *merged {
 	if rows < minMerged || t.Total() == 0 {
 		return nil
 	}
-	m := newMerged(g, r, rows, left)
+	m := newMerged(g, r, rows, sh)
 	if !m.of(n.Args[0]) {
 		return nil
 	}
 	return m
 }
 
-func newMerged(g *ad.Graph, root ad.Ref, rows int, left *int) *merged {
-	return &merged{old: g, root: root, left: left, rows: rows, most: rows * 3 / 4, row: map[ad.Ref]bool{}, made: map[ad.Ref]ad.Ref{}, first: []int32{0}}
+func newMerged(g *ad.Graph, root ad.Ref, rows int, sh *sharedByMerged) *merged {
+	return &merged{old: g, root: root, shared: sh, rows: rows, most: rows * 3 / 4, row: map[ad.Ref]bool{}, made: map[ad.Ref]ad.Ref{}, first: []int32{0}}
 }
 
 // of reports whether r consists of rows that depend only on the known description of a row. If so,
 // it refines the classes by r. It also returns false once there are too many classes.
+//
+// The sums of a thousand steps, each of which depends on the one before, would each look at all
+// earlier steps. So values that fail for another reason are recorded for all sums.
 func (m *merged) of(r ad.Ref) bool {
+	at := rowsOf{r, m.rows}
 	is, known := m.row[r]
-	if !known && m.spend(1) {
+	if !known && !m.shared.never[at] && m.spend(1) {
 		is = m.look(r)
 		m.row[r] = is
+		if !is && !m.stopped {
+			m.shared.never[at] = true
+		}
 	}
 	return is
 }
 
 // spend counts n steps against the limit and reports whether they were within it.
 func (m *merged) spend(n int) bool {
-	*m.left -= n
-	return *m.left >= 0
+	m.shared.left -= n
+	m.stopped = m.stopped || m.shared.left < 0
+	return !m.stopped
 }
 
 func (m *merged) look(r ad.Ref) bool {
@@ -398,6 +419,12 @@ type rowKey struct {
 // distinguish refines the classes by a key per row. It returns false if there are too many classes
 // or not enough memory: rows are merged to save time, and a model must not be refused for that.
 func (m *merged) distinguish(key func(i int) uint64) bool {
+	m.stopped = m.stopped || !m.refine(key)
+	return !m.stopped
+}
+
+// refine is distinguish.
+func (m *merged) refine(key func(i int) uint64) bool {
 	if !m.spend(m.rows) {
 		return false
 	}

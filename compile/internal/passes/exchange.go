@@ -26,7 +26,7 @@ import (
 // elements that they gather.
 func exchange(g *ad.Graph) *ad.Graph {
 	s := &gatherSources{found: map[ad.Ref]gatherSource{}}
-	left := maxCompared
+	sh := &sharedByMerged{left: maxCompared, never: map[rowsOf]bool{}}
 	return rebuildTo(g.Sibling(), g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		s.to = w.To
 		if sum := s.weighted(n, args); sum != ad.None {
@@ -46,7 +46,7 @@ func exchange(g *ad.Graph) *ad.Graph {
 		if cost < minRepeatedCost {
 			return made
 		}
-		if m := repeated(g, r, &left); m != nil {
+		if m := repeated(g, r, sh); m != nil {
 			d := ad.Dim{N: m.rows, Table: m.class}
 			return gathered(w.To, w.To.Unlane(m.build(w, r)), ad.Index{Dims: []ad.Dim{d}}, []int{m.rows}, n.Type)
 		}
@@ -108,13 +108,13 @@ func gathered(g *ad.Graph, whole ad.Ref, ix ad.Index, shape []int, t ad.Type) ad
 // repeated returns the distinct rows of a value, if at most half of the rows are distinct; nil
 // otherwise. Rows must depend only on known numbers and on elements gathered by known indices, such
 // as powers of a parameter of each subject with counts as exponents.
-func repeated(g *ad.Graph, r ad.Ref, left *int) *merged {
+func repeated(g *ad.Graph, r ad.Ref, sh *sharedByMerged) *merged {
 	t := g.Type(r)
 	rows := t.Total()
 	if rows < minMerged || t.Lanes == 0 && len(t.Shape) != 1 || t.Lanes > 0 && !t.IsScalar() {
 		return nil
 	}
-	m := &merged{old: g, root: r, left: left, rows: rows, most: rows / 2, row: map[ad.Ref]bool{}, made: map[ad.Ref]ad.Ref{}, first: []int32{0}}
+	m := &merged{old: g, root: r, shared: sh, rows: rows, most: rows / 2, row: map[ad.Ref]bool{}, made: map[ad.Ref]ad.Ref{}, first: []int32{0}}
 	if !m.of(r) || m.class == nil {
 		return nil
 	}

@@ -140,6 +140,7 @@ type generator struct {
 	own      int          // offset in scratch memory of the worker's private memory
 	strip    *stripValues // of the last strip, for reuse
 	scalars  *scalars     // of the last scalar code
+	uses     *uses        // of the last block with a strip
 	shared   struct {     // scratch memory, see temporary
 		at int32
 		n  int

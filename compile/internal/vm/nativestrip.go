@@ -40,8 +40,8 @@ type stripMaker struct {
 	code  []instr
 	frame *native.Frame
 	lanes int
-	sums  [][]int        // the accumulators of each sum, in the order of lanes
-	live  map[int32]bool // temporaries that other code reads
+	sums  [][]int               // the accumulators of each sum, in the order of lanes
+	live  func(view int32) bool // whether other code reads a temporary; nil: none does
 	fails bool
 
 	uniforms map[int32]native.Vec // for each view that is one number for all elements, its register
@@ -58,7 +58,11 @@ func (g *generator) stripFunction(b *block, from, to int) {
 		g.Mov(temps, native.Memory)
 	}
 	g.Sub(temps, native.T0)
-	s := g.newStrip(b, b.code[from:to], g.liveOut(b, to))
+	if g.uses == nil || g.uses.of != b {
+		g.uses = usesIn(b)
+	}
+	u := g.uses
+	s := g.newStrip(b, b.code[from:to], func(view int32) bool { return u.live(view, to) })
 	loop, rest, done := g.NewLabel(), g.NewLabel(), g.NewLabel()
 	if b.n >= eight {
 		g.Cmp(element, lastFull)
@@ -94,7 +98,7 @@ func (g *generator) frame(n int) *native.Frame {
 }
 
 // newStrip generates the code before the loop over elements.
-func (g *generator) newStrip(b *block, code []instr, live map[int32]bool) *stripMaker {
+func (g *generator) newStrip(b *block, code []instr, live func(view int32) bool) *stripMaker {
 	s := &stripMaker{generator: g, b: b, code: code, frame: g.frame(b.n), live: live}
 	s.lanes = s.frame.Lanes()
 	s.windows = map[int32]int32{}
@@ -303,7 +307,7 @@ func (v *stripValues) know(k int32, x native.Value) {
 // write stores a result in memory, unless it is a temporary that no other code reads.
 func (v *stripValues) write(view int32, x native.Value) {
 	if v.b.temps[view] {
-		if v.live[view] {
+		if v.live != nil && v.live(view) {
 			v.Store(v.place(view), x, true)
 		}
 	} else {
@@ -360,17 +364,30 @@ func (v *stripValues) gather(in *instr) native.Value {
 	return v.Gather(from, uintptr(unsafe.Pointer(unsafe.SliceData(table))), element, int32(4*v.at))
 }
 
-// liveOut returns the temporaries that instructions from `to` on read.
-func (g *generator) liveOut(b *block, to int) map[int32]bool {
-	live := map[int32]bool{}
-	for k := len(b.code) - 1; k >= to; k-- {
+// uses lists, for each view of a block, the instructions that read and that write it, in order.
+type uses struct {
+	of            *block
+	reads, writes map[int32][]int32
+}
+
+func usesIn(b *block) *uses {
+	u := &uses{b, map[int32][]int32{}, map[int32][]int32{}}
+	for k := range b.code {
 		in := &b.code[k]
-		delete(live, in.dst)
 		for _, v := range []int32{in.a, in.b, in.c} {
-			live[v] = true // this may include more than is read
+			u.reads[v] = append(u.reads[v], int32(k)) // this may include more than is read
 		}
+		u.writes[in.dst] = append(u.writes[in.dst], int32(k))
 	}
-	return live
+	return u
+}
+
+// live reports whether instructions from number `from` on read a view before they write it.
+func (u *uses) live(view int32, from int) bool {
+	reads, writes := u.reads[view], u.writes[view]
+	r, _ := slices.BinarySearch(reads, int32(from))
+	w, _ := slices.BinarySearch(writes, int32(from))
+	return r < len(reads) && (w == len(writes) || reads[r] <= writes[w])
 }
 
 // whole returns the view that contains a view of the strip.
