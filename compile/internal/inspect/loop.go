@@ -76,8 +76,8 @@ type Request struct {
 	Groups  lanes.Groups
 	Way     Way
 
-	// Skipped means that the loop may never run. Its while loops are then bounded, see package emit,
-	// so they are not replaced by for loops.
+	// Skipped means that the loop may never run. Package emit then bounds its while loops, so they
+	// are not replaced by for loops.
 	Skipped bool
 
 	// Across lists inner loops that kept earlier plans from being a recurrence. Steps lists those
