@@ -17,7 +17,7 @@
 //	vpc.go         visual predictive checks; columns.go: columns for the rows of an outcome
 //	redrawn.go     parameters that replications draw anew; expected.go: expected outcomes
 //	individual.go  IndividualsOf: predictions by subject; shrinkage.go: ShrinkageOf
-//	npde.go        normalised prediction distribution errors
+//	npde.go        normalised prediction distribution errors; cwres.go: conditional weighted residuals
 //	effects.go     EffectsOf: how expected outcomes depend on variables of the data
 //	curves.go      CurvesOf: expected outcomes at values of every variable
 //	evidence.go    EvidenceOf: marginal likelihoods, by bridge sampling or parallel tempering

@@ -67,24 +67,35 @@ func (r *replication) expected(ctx context.Context, m *model.Model, b model.Bind
 	if g.Failed > 0 {
 		return nil, fmt.Errorf("at %d draws: %w", g.Failed, g.Reason)
 	}
+	at := outputsAt(p, derived)
+	out := map[*replicated]expectation{}
+	for _, v := range r.variables {
+		for _, e := range v.elements {
+			var of []float64
+			if k, is := at[e]; is {
+				of = allDraws(g.Draws, k)
+			}
+			out[v] = append(out[v], of)
+		}
+	}
+	return out, nil
+}
+
+// outputsAt returns the places of the outputs of a derived model among its generated quantities, by
+// the element that each is about, as in y[3].
+func outputsAt(p *model.Posterior, derived *model.Derived) map[string]int {
 	variables := map[string]string{}
 	for _, out := range derived.Outputs {
 		variables[out.Name] = out.Variable
 	}
-	found := map[string][]float64{}
+	at := map[string]int{}
 	for k, name := range p.GeneratedNames() {
 		own := diagnose.VariableName(name)
 		if of, is := variables[own]; is {
-			found[diagnose.DisplayName(of+name[len(own):])] = allDraws(g.Draws, k)
+			at[diagnose.DisplayName(of+name[len(own):])] = k
 		}
 	}
-	out := map[*replicated]expectation{}
-	for _, v := range r.variables {
-		for _, e := range v.elements {
-			out[v] = append(out[v], found[e])
-		}
-	}
-	return out, nil
+	return at
 }
 
 // named returns predictions that are a variable among the draws, or one with an index, as in

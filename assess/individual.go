@@ -34,6 +34,7 @@ type Individuals struct {
 	Redrawn      []string // the parameters that are at the means of their distributions in population predictions
 	NoPopulation error    // why there are no population predictions; nil if there are
 	NoNPDE       error    // why no row has an NPDE; nil if some have
+	NoCWRES      error    // why no row has a CWRES; nil if some have
 }
 
 // Subject has the observations of a subject, by X.
@@ -53,6 +54,11 @@ type SubjectRow struct {
 	// replications of new subjects, given the observations of the subject before it. It is standard
 	// normal if the model holds; NaN if not known.
 	NPDE float64
+
+	// CWRES is the conditional weighted residual: the residual, decorrelated from the others of the
+	// subject, of the model that is linear in group-level parameters about the subject's mode. NaN
+	// if not known.
+	CWRES float64
 }
 
 // Errors returns the mean of the observations, and the root mean square of their differences from
@@ -107,6 +113,7 @@ func IndividualsOf(ctx context.Context, f *fit.Fit, o IndividualOptions) ([]Indi
 	if len(r.varying) > 0 {
 		population, noPopulation = r.expected(ctx, m, f.Binding(), r.varying)
 	}
+	linear, noCWRES := r.linearised(ctx, m, f.Binding())
 	drawn, noNPDE := r.newSubjects(ctx, m, values, f.Binding())
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -114,15 +121,18 @@ func IndividualsOf(ctx context.Context, f *fit.Fit, o IndividualOptions) ([]Indi
 	var out []Individuals
 	var reason error
 	for _, v := range r.variables {
-		one := Individuals{Name: v.name, X: o.X, By: o.By, Redrawn: r.varying, NoPopulation: noPopulation, NoNPDE: noNPDE}
+		one := Individuals{Name: v.name, X: o.X, By: o.By, Redrawn: r.varying, NoPopulation: noPopulation, NoNPDE: noNPDE, NoCWRES: noCWRES}
 		if err := one.add(r.values, v, individual[v], population[v]); err != nil {
 			reason = cmp.Or(reason, err)
 			continue
 		}
 		if len(one.Subjects) > 0 {
 			one.normalise(v, drawn[v.name])
-			if n, _, _ := one.NPDE(); n == 0 {
+			if n, _, _ := one.Residuals(NPDE); n == 0 {
 				one.NoNPDE = cmp.Or(noNPDE, errors.New("values are counts, censored, or more than a tenth as many per subject as draws"))
+			}
+			if noCWRES == nil {
+				one.NoCWRES = one.weigh(v, linear)
 			}
 			out = append(out, one)
 		}
@@ -196,7 +206,7 @@ func (s *Individuals) add(values *data.Set, v *replicated, individual, populatio
 			s.Subjects = append(s.Subjects, Subject{Of: settingOf(baseName(s.By), by[i], values)})
 		}
 		q := diagnose.Quantiles(individual[i], 0.05, 0.95)
-		row := SubjectRow{Element: v.elements[i], X: x[i], Observed: v.y[i], Mean: expectation{individual[i]}.means()[0], Q5: q[0], Q95: q[1], Population: math.NaN(), NPDE: math.NaN()}
+		row := SubjectRow{Element: v.elements[i], X: x[i], Observed: v.y[i], Mean: expectation{individual[i]}.means()[0], Q5: q[0], Q95: q[1], Population: math.NaN(), NPDE: math.NaN(), CWRES: math.NaN()}
 		if len(means) > 0 {
 			row.Population = means[i]
 		}

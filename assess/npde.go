@@ -161,14 +161,24 @@ func npde(y []float64, replicas [][]float64) []float64 {
 	return out
 }
 
-// NPDE returns the number of NPDE that are known, their mean and their standard deviation: 0 and 1
-// are expected.
-func (s Individuals) NPDE() (n int, mean, sd float64) {
+// The residuals of rows.
+const (
+	NPDE  = "NPDE"
+	CWRES = "CWRES"
+)
+
+// Residuals returns the number of NPDE or CWRES that are known, their mean and their standard
+// deviation: 0 and 1 are expected.
+func (s Individuals) Residuals(which string) (n int, mean, sd float64) {
 	var all running
 	for _, one := range s.Subjects {
 		for _, row := range one.Rows {
-			if !math.IsNaN(row.NPDE) {
-				all.add(row.NPDE)
+			x := row.NPDE
+			if which == CWRES {
+				x = row.CWRES
+			}
+			if !math.IsNaN(x) {
+				all.add(x)
 			}
 		}
 	}

@@ -32,7 +32,7 @@ func TestNPDE(t *testing.T) {
 				}
 			}
 		}
-		if n, mean, sd := sets[0].NPDE(); n != 9 || math.IsNaN(mean) || !(sd > 0) || sets[0].NoNPDE != nil {
+		if n, mean, sd := sets[0].Residuals(assess.NPDE); n != 9 || math.IsNaN(mean) || !(sd > 0) || sets[0].NoNPDE != nil {
 			t.Errorf("%d NPDE with mean %g and standard deviation %g: %v", n, mean, sd, sets[0].NoNPDE)
 		}
 	}

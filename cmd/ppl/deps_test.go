@@ -176,7 +176,7 @@ fit:                     fit/arrays fit/folder fit/selfcheck model model/predict
 assess/criticise:        infer/psis infer/diagnose internal/goroutines gonum
 assess/projection:       assess/criticise internal/goroutines
 assess/folds:            model infer infer/ahmc
-assess:                  assess/criticise assess/projection fit fit/arrays model model/predict compile compile/data compile/ir infer infer/bridge infer/diagnose infer/draws infer/psis infer/sampler infer/tempered infer/warmup infer/zarr internal/files internal/goroutines lang/diag lang/source lang/types
+assess:                  assess/criticise assess/projection fit fit/arrays model model/predict compile compile/data compile/ir infer infer/bridge infer/diagnose infer/draws infer/optimize infer/psis infer/sampler infer/tempered infer/warmup infer/zarr internal/files internal/goroutines lang/diag lang/source lang/types gonum
 
 study:                   assess assess/criticise fit model model/predict lang compile compile/data infer infer/diagnose infer/sampler infer/zarr internal/files internal/goroutines gonum yaml
 

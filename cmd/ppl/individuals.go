@@ -53,6 +53,7 @@ type subjectRowJSON struct {
 	Q95        number  `json:"q95"`        // 95 % quantile of the individual prediction
 	Population *number `json:"population"` // prediction for the mean subject; null if it is not known
 	NPDE       *number `json:"npde"`       // normalised prediction distribution error; null if it is not known
+	CWRES      *number `json:"cwres"`      // conditional weighted residual; null if it is not known
 }
 
 type shrinkageJSON struct {
@@ -78,6 +79,11 @@ Normalised prediction distribution errors (NPDE) are the places of observations 
 replications of new subjects, given earlier observations of the subject, on the scale of a
 standard normal distribution. If their mean is far from 0, or their standard deviation from
 1, the model does not describe the population.
+
+Conditional weighted residuals (CWRES) are the decorrelated residuals of a subject in a model
+that is linear about the subject's mode. The parameters of the population are at their
+posterior means. Group-level parameters must be normal on the unconstrained scale. CWRES of
+lognormal outcomes are those of the logarithm. Mean 0 and standard deviation 1 are expected.
 
 Shrinkage says how much the data say about each level of a term: by how much the posterior
 means of the levels spread less than the levels do. Near 0, the data of each level decide.
@@ -156,6 +162,10 @@ func newIndividualsJSON(sets []assess.Individuals, terms []assess.Shrinkage) ind
 					z := number(r.NPDE)
 					row.NPDE = &z
 				}
+				if !math.IsNaN(r.CWRES) {
+					z := number(r.CWRES)
+					row.CWRES = &z
+				}
 				own.Rows = append(own.Rows, row)
 			}
 			j.Subjects = append(j.Subjects, own)
@@ -172,7 +182,7 @@ func newIndividualsJSON(sets []assess.Individuals, terms []assess.Shrinkage) ind
 func individualsCSV(sets []assess.Individuals) []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
-	w.Write([]string{"element", "subject", "x", "observed", "mean", "q5", "q95", "population", "npde"})
+	w.Write([]string{"element", "subject", "x", "observed", "mean", "q5", "q95", "population", "npde", "cwres"})
 	text := func(x float64) string {
 		if math.IsNaN(x) {
 			return "NA"
@@ -182,7 +192,7 @@ func individualsCSV(sets []assess.Individuals) []byte {
 	for _, s := range sets {
 		for _, one := range s.Subjects {
 			for _, r := range one.Rows {
-				w.Write([]string{r.Element, one.Of.Label, text(r.X), text(r.Observed), text(r.Mean), text(r.Q5), text(r.Q95), text(r.Population), text(r.NPDE)})
+				w.Write([]string{r.Element, one.Of.Label, text(r.X), text(r.Observed), text(r.Mean), text(r.Q5), text(r.Q95), text(r.Population), text(r.NPDE), text(r.CWRES)})
 			}
 		}
 	}
@@ -232,12 +242,17 @@ func (o *individualOptions) show(w io.Writer, sets []assess.Individuals, terms [
 			}
 		}
 		for _, s := range sets {
-			if n, mean, sd := s.NPDE(); n == 1 {
-				notes = append(notes, fmt.Sprintf("The normalised prediction distribution error (NPDE) of %s is %s; a standard normal number is expected.", s.Name, fixed(mean, 2)))
-			} else if n > 0 {
-				notes = append(notes, fmt.Sprintf("The %d normalised prediction distribution errors (NPDE) of %s have mean %s and standard deviation %s; 0 and 1 are expected.", n, s.Name, fixed(mean, 2), fixed(sd, 2)))
-			} else {
-				notes = append(notes, fmt.Sprintf("%s has no NPDE: %v.", s.Name, s.NoNPDE))
+			for _, of := range []struct {
+				which, name string
+				none        error
+			}{{assess.NPDE, "normalised prediction distribution error", s.NoNPDE}, {assess.CWRES, "conditional weighted residual", s.NoCWRES}} {
+				if n, mean, sd := s.Residuals(of.which); n == 1 {
+					notes = append(notes, fmt.Sprintf("The %s (%s) of %s is %s; a standard normal number is expected.", of.name, of.which, s.Name, fixed(mean, 2)))
+				} else if n > 0 {
+					notes = append(notes, fmt.Sprintf("The %d %ss (%s) of %s have mean %s and standard deviation %s; 0 and 1 are expected.", n, of.name, of.which, s.Name, fixed(mean, 2), fixed(sd, 2)))
+				} else {
+					notes = append(notes, fmt.Sprintf("%s has no %s: %v.", s.Name, of.which, of.none))
+				}
 			}
 		}
 		writeParagraph(&b, "", strings.Join(notes, " "), lineWidth(w))

@@ -274,7 +274,7 @@ parameters { real m; real<lower=0> tau; vector[20] u; } model { m ~ normal(0, 10
 			t.Errorf("goodness of fit of %q: %+v, want 40 points", f.Of, points)
 		}
 	}
-	if got := strings.Join(of, "; "); got != "y individual; y population; y NPDE time; y NPDE population prediction" {
+	if got := strings.Join(of, "; "); got != "y individual; y population; y NPDE time; y NPDE population prediction; y CWRES time; y CWRES population prediction" {
 		t.Errorf("plots of the goodness of fit: %s", got)
 	}
 	if !slices.ContainsFunc(r.Tables, func(t report.Table) bool { return t.Kind == "shrinkage" && len(t.Rows) == 1 && t.Rows[0][0] == "u" }) {

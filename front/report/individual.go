@@ -49,18 +49,18 @@ func (w *work) subjects() []assess.Individuals {
 // maxGoodness is the maximum number of observations in a plot of the goodness of fit.
 const maxGoodness = 5000
 
-// goodness draws observations against individual and population predictions, and NPDE against time
-// and population predictions.
+// goodness draws observations against individual and population predictions, and NPDE and CWRES
+// against time and population predictions.
 func goodness(w *work) []Figure {
 	if !w.judged() {
 		return nil
 	}
 	var out []Figure
 	for _, s := range w.subjects() {
-		var x, y, individual, population, npde Values
+		var x, y, individual, population, npde, cwres Values
 		for _, one := range s.Subjects {
 			for _, r := range one.Rows {
-				x, y, npde = append(x, r.X), append(y, r.Observed), append(npde, r.NPDE)
+				x, y, npde, cwres = append(x, r.X), append(y, r.Observed), append(npde, r.NPDE), append(cwres, r.CWRES)
 				individual, population = append(individual, r.Mean), append(population, r.Population)
 			}
 		}
@@ -85,25 +85,30 @@ func goodness(w *work) []Figure {
 		if s.NoPopulation == nil {
 			against("population", population)
 		}
-		n, mean, sd := s.NPDE()
-		if n == 0 {
-			continue
-		}
-		along := func(name string, at Values) {
-			f := Figure{Kind: "goodness", Of: []string{s.Name, "NPDE", name}, X: Axis{Label: name}, Y: Axis{Label: "NPDE of " + s.Name}}
+		along := func(what string, values Values, name string, at Values) {
+			n, mean, sd := s.Residuals(what)
+			if n == 0 {
+				return
+			}
+			f := Figure{Kind: "goodness", Of: []string{s.Name, what, name}, X: Axis{Label: name}, Y: Axis{Label: what + " of " + s.Name}}
 			for _, level := range []float64{-1.96, 0, 1.96} {
 				f.Layers = append(f.Layers, Layer{Mark: Rule, Role: Reference, Y: Values{level}})
 			}
-			f.Layers = append(f.Layers, Layer{Mark: Points, Role: Observed, Label: "data", X: some(at), Y: some(npde)})
-			f.Alt = fmt.Sprintf("%d NPDE of %s along %s, with mean %.2f and standard deviation %.2f; 0 and 1 are expected.", n, s.Name, name, mean, sd)
+			f.Layers = append(f.Layers, Layer{Mark: Points, Role: Observed, Label: "data", X: some(at), Y: some(values)})
+			f.Alt = fmt.Sprintf("%d %s of %s along %s, with mean %.2f and standard deviation %.2f; 0 and 1 are expected.", n, what, s.Name, name, mean, sd)
 			if n == 1 {
-				f.Alt = fmt.Sprintf("The NPDE of %s is %.2f; a standard normal number is expected.", s.Name, mean)
+				f.Alt = fmt.Sprintf("The %s of %s is %.2f; a standard normal number is expected.", what, s.Name, mean)
 			}
 			out = append(out, f)
 		}
-		along(s.X, x)
-		if s.NoPopulation == nil {
-			along("population prediction", population)
+		for _, of := range []struct {
+			name   string
+			values Values
+		}{{assess.NPDE, npde}, {assess.CWRES, cwres}} {
+			along(of.name, of.values, s.X, x)
+			if s.NoPopulation == nil {
+				along(of.name, of.values, "population prediction", population)
+			}
 		}
 	}
 	return out

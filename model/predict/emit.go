@@ -172,7 +172,7 @@ func (e *emitter) planWith(t *term, kind Kind) (reason string) {
 	switch kind {
 	case Replicated:
 		reason = e.planRandom(t, &p, dist, observation)
-	case Expected, LinearPredictor:
+	case Expected, LinearPredictor, Variance:
 		reason = e.planExpected(t, &p, dist, kind)
 	}
 	if reason != "" {
@@ -317,6 +317,8 @@ func (e *emitter) outputs() {
 			e.names[v] = e.fresh(v.Name + meanSuffix)
 		case e.kind == LinearPredictor:
 			e.names[v] = e.fresh(v.Name + linkSuffix)
+		case e.kind == Variance:
+			e.names[v] = e.fresh(v.Name + varianceSuffix)
 		case e.kind == Censoring:
 			e.names[v] = e.fresh(v.Name + "_censored")
 		default:

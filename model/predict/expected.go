@@ -16,8 +16,9 @@ import (
 
 // Suffixes of the names of outputs.
 const (
-	meanSuffix = "_mean"
-	linkSuffix = "_link"
+	meanSuffix     = "_mean"
+	linkSuffix     = "_link"
+	varianceSuffix = "_variance"
 )
 
 // moments describes how to compute the expected value or the linear predictor of an observation.
@@ -28,7 +29,6 @@ type moments struct {
 
 	truncated bool // the distribution is truncated; the formula is for the distribution without truncation
 	vector    bool // the value is a vector, such as the probabilities of all categories
-	exp       bool // the logarithm of the observation is normal
 }
 
 // inverseLinks are inverse link functions, which models apply to linear predictors.
@@ -51,8 +51,8 @@ func (t *term) distribution(kind Kind, complete bool) (dist string, ok bool) {
 	return "", false
 }
 
-// planExpected decides how to compute the mean or the linear predictor of a term's observations. If
-// that is impossible, it returns the reason.
+// planExpected decides how to compute the mean, the linear predictor or the variance of a term's
+// observations. If that is impossible, it returns the reason.
 func (e *emitter) planExpected(t *term, p *plan, dist string, kind Kind) (reason string) {
 	v := t.place.v
 	for _, c := range e.under[t.at] {
@@ -60,15 +60,15 @@ func (e *emitter) planExpected(t *term, p *plan, dist string, kind Kind) (reason
 			return "whether it has this distribution depends on the value of " + v.Name + " itself"
 		}
 	}
-	what := "expected value"
-	if kind == LinearPredictor {
-		what = "linear predictor"
+	what, suffix := "expected value", meanSuffix
+	switch kind {
+	case LinearPredictor:
+		what, suffix = "linear predictor", linkSuffix
+	case Variance:
+		what, suffix = "variance", varianceSuffix
 	}
 	if t.user {
-		name := dist + meanSuffix
-		if kind == LinearPredictor {
-			name = dist + linkSuffix
-		}
+		name := dist + suffix
 		if len(e.candidates(name)) == 0 {
 			return fmt.Sprintf("there is no function %s for the %s of the distribution, with the arguments of its density", name, what)
 		}
@@ -78,8 +78,11 @@ func (e *emitter) planExpected(t *term, p *plan, dist string, kind Kind) (reason
 	}
 	m, ok := stdlib.MomentsOf(dist)
 	text := m.Mean
-	if kind == LinearPredictor {
+	switch kind {
+	case LinearPredictor:
 		text = m.Link
+	case Variance:
+		text = m.Variance
 	}
 	switch {
 	case !ok || text == "":
@@ -88,13 +91,18 @@ func (e *emitter) planExpected(t *term, p *plan, dist string, kind Kind) (reason
 		return fmt.Sprintf("%s has other arguments", dist)
 	}
 	p.moments = moments{formula: formula(text, m.Params), params: m.Params, vector: m.Categories && (kind == Expected || m.LinkVector)}
-	if t.place.of != "" && kind == Expected {
+	if t.place.of != "" && kind != LinearPredictor {
 		if t.place.of != "log" || dist != "normal" || t.trunc != nil {
-			return fmt.Sprintf("the expected value of %s is known, but not that of %s", printer.Line(t.variate), v.Name)
+			return fmt.Sprintf("the %s of %s is known, but not that of %s", what, printer.Line(t.variate), v.Name)
 		}
-		p.moments.exp = true
 		lognormal, _ := stdlib.MomentsOf("lognormal")
 		p.moments.formula = formula(lognormal.Mean, lognormal.Params)
+		if kind == Variance {
+			p.moments.formula = formula(lognormal.Variance, lognormal.Params)
+		}
+	}
+	if t.trunc != nil && kind == Variance {
+		return fmt.Sprintf("the variance of %s, truncated, is not known", dist)
 	}
 	if t.trunc != nil && kind == Expected {
 		if !discrete(p.function) && dist != "normal" {

@@ -445,6 +445,9 @@ func (e *emitter) planMixture(t *term, kind Kind) (reason string) {
 	if kind == LinearPredictor {
 		return "a mixture has no linear predictor"
 	}
+	if kind == Variance {
+		return "the variance of a mixture is not known"
+	}
 	for i := range t.mixed.parts {
 		of := &t.mixed.parts[i].of
 		if reason := e.planWith(of, kind); reason != "" {

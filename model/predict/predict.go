@@ -49,6 +49,10 @@ const (
 	// binary y: y_link, with the sizes of Expected.
 	LinearPredictor
 
+	// Variance computes the variance of each observation about its mean: y_variance, with the sizes
+	// of Expected.
+	Variance
+
 	// Prior is the model without its statements about data. It has the parameters and no generated
 	// quantities; its posterior is the prior.
 	Prior
@@ -70,7 +74,9 @@ func (k Kind) isPrior() bool { return k == Prior || k == TopLevel || k == Forwar
 func (k Kind) counts() bool { return k == Terms || k == Censoring }
 
 // predicts reports whether the kind computes something for each observation from its distribution.
-func (k Kind) predicts() bool { return k == Replicated || k == Expected || k == LinearPredictor }
+func (k Kind) predicts() bool {
+	return k == Replicated || k == Expected || k == LinearPredictor || k == Variance
+}
 
 // Options of [Derive]. The zero value is the default.
 type Options struct {
@@ -270,6 +276,9 @@ func (e *emitter) distributionOf(v *check.Var) (name string) {
 	for _, s := range e.order {
 		for _, t := range e.findings[s].terms {
 			dist, _ := t.distribution(Expected, true)
+			if dist == "normal" && t.place.of == "log" {
+				dist = "lognormal"
+			}
 			if t.place.v != v || dist == name {
 				continue
 			}

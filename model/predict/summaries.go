@@ -300,7 +300,7 @@ func (s *summariser) density(t term) {
 		return
 	}
 	name, _ := density(t.function)
-	name += map[Kind]string{Replicated: "_rng", Expected: "_mean", LinearPredictor: "_link"}[s.kind]
+	name += map[Kind]string{Replicated: "_rng", Expected: "_mean", LinearPredictor: "_link", Variance: varianceSuffix}[s.kind]
 	for _, f := range s.info.Funcs {
 		if f.Name != name || len(f.Params) != len(t.args) {
 			continue
