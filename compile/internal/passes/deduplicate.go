@@ -23,7 +23,7 @@ import (
 func deduplicate(g *ad.Graph) *ad.Graph {
 	roots, covered := map[ad.Ref]*merged{}, map[ad.Ref]*merged{}
 	live := g.Live(g.Outputs, true)
-	sh := &sharedByMerged{left: maxCompared, never: map[rowsOf]bool{}}
+	sh := &sharedByMerged{left: maxCompared}
 	for i := range g.Nodes {
 		if !live[i] {
 			continue
@@ -248,6 +248,9 @@ func (m *merged) of(r ad.Ref) bool {
 		is = m.look(r)
 		m.row[r] = is
 		if !is && !m.stopped {
+			if m.shared.never == nil { // few graphs need it
+				m.shared.never = map[rowsOf]bool{}
+			}
 			m.shared.never[at] = true
 		}
 	}

@@ -26,7 +26,7 @@ import (
 // elements that they gather.
 func exchange(g *ad.Graph) *ad.Graph {
 	s := &gatherSources{found: map[ad.Ref]gatherSource{}}
-	sh := &sharedByMerged{left: maxCompared, never: map[rowsOf]bool{}}
+	sh := &sharedByMerged{left: maxCompared}
 	return rebuildTo(g.Sibling(), g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		s.to = w.To
 		if sum := s.weighted(n, args); sum != ad.None {
