@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ppl-lang/ppl/lang/source"
 )
 
 // This file: files of one matrix. A file W.mtx in the format Matrix Market is the matrix W. A
@@ -36,6 +38,30 @@ func stem(file string) string {
 type matrixFile struct {
 	name string
 	of   members
+	text Text // what was read, not compressed
+
+	// line returns the line of an element, from 1; for -1, that of the header or of the sizes.
+	line func(element int) int
+}
+
+// span returns the place of an element in the file: its line.
+func (m *matrixFile) span(element int) source.Span {
+	at := lineSpan(m.text.File, m.text.Text, m.line(element))
+	line := at.Text()
+	at.Start += len(line) - len(strings.TrimLeft(line, " \t"))
+	at.End = at.Start + len(strings.TrimSpace(line))
+	return at
+}
+
+// linesOf returns the function line of a matrixFile whose elements are in these lines; 0 is an
+// element that is not written.
+func linesOf(lines []int32, sizes int) func(int) int {
+	return func(element int) int {
+		if element < 0 || lines[element] == 0 {
+			return sizes
+		}
+		return int(lines[element])
+	}
 }
 
 // add adds the matrix to the set s.
@@ -44,6 +70,10 @@ func (m *matrixFile) add(s *Set, file string) error {
 	if !s.addMembers(m.name, m.of) {
 		return &Error{File: file, Path: m.name, Message: fmt.Sprintf("%s also has `%s`, the name of this matrix", s.file, m.name), Fix: "name the file like the matrix in the program"}
 	}
+	if s.matrices == nil {
+		s.matrices = map[string]*matrixFile{}
+	}
+	s.matrices[m.name] = m
 	return nil
 }
 
@@ -57,9 +87,9 @@ func integers(at []int64) Value {
 }
 
 // sparseMatrix returns a matrix with values at some places. size is nil if it is not known.
-func sparseMatrix(name string, row, column []int64, w []float64, size []int64) *matrixFile {
+func sparseMatrix(t Text, line func(int) int, row, column []int64, w []float64, size []int64) *matrixFile {
 	value := Value{Shape: []int{len(w)}, Reals: w, apart: true}
-	m := &matrixFile{name, members{{".row", integers(row)}, {".column", integers(column)}, {".value", value}}}
+	m := &matrixFile{stem(t.File), members{{".row", integers(row)}, {".column", integers(column)}, {".value", value}}, t, line}
 	if size != nil {
 		m.of = append(m.of, member{".size", integers(size)})
 	}
@@ -72,7 +102,7 @@ func parseMarket(file, text string, o Options) (*matrixFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	line := 0
+	whole, line := Text{file, text}, 0
 	wrong := func(fix, format string, args ...any) error {
 		return &Error{File: file, Line: line, Column: 1, Path: stem(file), Message: fmt.Sprintf(format, args...), Fix: fix}
 	}
@@ -119,25 +149,29 @@ func parseMarket(file, text string, o Options) (*matrixFile, error) {
 		if err != nil {
 			return nil, err
 		}
-		return parseMarketArray(file, symmetry, int(size[0]), int(size[1]), memory, next, wrong)
+		return parseMarketArray(whole, symmetry, int(size[0]), int(size[1]), memory, next, &line, wrong)
 	}
 	size, err := numbers(next(), 3, "the line with the numbers of rows, columns and values")
 	if err != nil {
 		return nil, err
 	}
+	sizes := line
 	if symmetry != "general" && size[0] != size[1] {
 		return nil, wrong("write it as general", "a %s matrix has %d rows and %d columns", symmetry, size[0], size[1])
 	}
 	if size[2] > int64(len(text)) { // each takes several letters
 		return nil, wrong("a file may have been cut off; write it again", "the file is too short for %d values", size[2])
 	}
-	if err := memory.take(size[2] * 2 * 6 * 8); err != nil {
+	if err := memory.take(size[2] * 2 * (6*8 + 4)); err != nil {
 		return nil, err
 	}
 	var row, column []int64
 	w := []float64{}
+	var lines []int32
 	seen := map[[2]int64]int{} // the line of each value
-	add := func(i, j int64, x float64) { row, column, w = append(row, i), append(column, j), append(w, x) }
+	add := func(i, j int64, x float64) {
+		row, column, w, lines = append(row, i), append(column, j), append(w, x), append(lines, int32(line))
+	}
 	for range size[2] {
 		fields := next()
 		at, err := numbers(fields, 2, "a line with a row and a column for each value")
@@ -175,17 +209,19 @@ func parseMarket(file, text string, o Options) (*matrixFile, error) {
 	if next() != nil {
 		return nil, wrong("correct the number of values in the line of sizes", "there are more than %d values", size[2])
 	}
-	return sparseMatrix(stem(file), row, column, w, size[:2]), nil
+	return sparseMatrix(whole, linesOf(lines, sizes), row, column, w, size[:2]), nil
 }
 
-// parseMarketArray reads the values of a matrix of m rows and n columns, column by column.
-func parseMarketArray(file, symmetry string, m, n int, memory *allowance, next func() []string, wrong func(fix, format string, args ...any) error) (*matrixFile, error) {
+// parseMarketArray reads the values of a matrix of m rows and n columns, column by column. line is
+// that of the fields that next returned last.
+func parseMarketArray(t Text, symmetry string, m, n int, memory *allowance, next func() []string, line *int, wrong func(fix, format string, args ...any) error) (*matrixFile, error) {
 	if symmetry != "general" && m != n {
 		return nil, wrong("write it as general", "a %s matrix has %d rows and %d columns", symmetry, m, n)
 	}
-	if err := memory.take(8 * int64(m) * int64(n)); err != nil {
+	if err := memory.take((8 + 4) * int64(m) * int64(n)); err != nil {
 		return nil, err
 	}
+	sizes, lines := *line, make([]int32, m*n)
 	v := Value{Shape: []int{m, n}, Reals: make([]float64, m*n), apart: true}
 	for j := range n {
 		first := 0
@@ -204,19 +240,19 @@ func parseMarketArray(file, symmetry string, m, n int, memory *allowance, next f
 			if err != nil {
 				return nil, wrong("write a number", "the value %q is no number", clip(fields[0]))
 			}
-			v.Reals[i*n+j] = x
+			v.Reals[i*n+j], lines[i*n+j] = x, int32(*line)
 			switch symmetry {
 			case "symmetric":
-				v.Reals[j*n+i] = x
+				v.Reals[j*n+i], lines[j*n+i] = x, int32(*line)
 			case "skew-symmetric":
-				v.Reals[j*n+i] = -x
+				v.Reals[j*n+i], lines[j*n+i] = -x, int32(*line)
 			}
 		}
 	}
 	if next() != nil {
 		return nil, wrong("correct the line of sizes", "there are more values than the matrix has elements")
 	}
-	return &matrixFile{stem(file), members{{"", v}}}, nil
+	return &matrixFile{stem(t.File), members{{"", v}}, t, linesOf(lines, sizes)}, nil
 }
 
 // headerOf returns the names in the first line of a table, in lower case. It is not nil.
@@ -249,6 +285,7 @@ func matrixOf(t Text, before []string, o Options) (*matrixFile, error) {
 
 // tableMatrix reads a table with the columns of a sparse matrix. Without values, they are 1.
 func tableMatrix(t Text, columns [3]string, o Options) (*matrixFile, error) {
+	t.Text = strings.TrimPrefix(t.Text, "\ufeff")
 	s, err := ParseTable(t.File, t.Text, Options{Limit: o.Limit, Memory: o.Memory})
 	if err != nil {
 		return nil, err
@@ -277,5 +314,13 @@ func tableMatrix(t Text, columns [3]string, o Options) (*matrixFile, error) {
 		}
 		of[i] = v
 	}
-	return sparseMatrix(stem(t.File), of[0].Ints, of[1].Ints, of[2].Reals, nil), nil
+	line := func(element int) int {
+		r, _ := rowsOf(t.File, t.Text)
+		for range element + 2 { // the header comes first
+			r.Read() // it had no error above
+		}
+		at, _ := r.FieldPos(0)
+		return at
+	}
+	return sparseMatrix(t, line, of[0].Ints, of[1].Ints, of[2].Reals, nil), nil
 }

@@ -2,6 +2,7 @@ package data
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -102,6 +103,43 @@ func TestMatrixFileFaults(t *testing.T) {
 		var e *Error
 		if !errors.As(err, &e) || e.Error() != c.message || e.Fix == "" {
 			t.Errorf("%q: %v, not %s", c.text, err, c.message)
+		}
+	}
+}
+
+// TestMatrixFilePlaces checks where elements of matrices from their own files are reported: in
+// that file, not in the data that it was given with.
+func TestMatrixFilePlaces(t *testing.T) {
+	const market = "%%MatrixMarket matrix "
+	for _, c := range []struct {
+		file, text, name string
+		element          int
+		want             string // the file, the line, the column and the text
+	}{
+		{"W.csv", "row,column,value\n1,1,2\n4,1,3\n", "row", 1, "W.csv:3:1 4,1,3"},
+		{"W.csv", "\ufeffrow,column,value\r\n\r\n4,1,2\r\n# comment\r\n1,1,3\r\n", "column", 0, "W.csv:5:1 1,1,3"}, // the first after sorting
+		{"W.csv", "\"i\";\"j\"\n\n4;1\n", "row", 0, "W.csv:3:1 4;1"},
+		{"W.csv", "row,column\n4,1\n", "W", -1, "W.csv:1:1 row,column"},
+		{"W.mtx", market + "coordinate real general\n% comment\n3 2 2\n3 1 5\n\n  1 2 6\n", "W", 0, "W.mtx:6:3 1 2 6"},
+		{"W.mtx", market + "coordinate real symmetric\n2 2 2\n2 1 5\n1 1 3\n", "W", 1, "W.mtx:3:1 2 1 5"},
+		{"W.mtx", market + "coordinate real general\n% comment\n3 2 0\n", "W", -1, "W.mtx:3:1 3 2 0"},
+		{"W.mtx", market + "array real general\n% comment\n2 2\n1\n2\n% comment\n 3\n4\n", "W", 1, "W.mtx:7:2 3"},
+		{"W.mtx", market + "array real skew-symmetric\n2 2\n7\n", "W", 1, "W.mtx:3:1 7"},
+		{"W.mtx", market + "array real skew-symmetric\n2 2\n7\n", "W", 0, "W.mtx:2:1 2 2"},
+	} {
+		s, err := ParseJoined(Text{"data.json", `{"n": 3}`}, []Text{{c.file, c.text}}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(c.text, "array") {
+			s = s.Triplets("W", "count", "row", "column")
+		}
+		at := s.Span(c.name, c.element)
+		if got := at.Begin(); fmt.Sprintf("%s:%d:%d %s", at.File.Name, got.Line, got.Column, at.Text()) != c.want {
+			t.Errorf("%q: element %d of %s is at %s:%d:%d, not %s", c.text, c.element, c.name, at.File.Name, got.Line, got.Column, c.want)
+		}
+		if got := s.Span("n", -1); got.File.Name != "data.json" || got.Text() != "3" {
+			t.Errorf("n is at %v", got)
 		}
 	}
 }

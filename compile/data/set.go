@@ -66,7 +66,8 @@ func (v Value) Half(i int) Value {
 // Set is a set of named values. It is not modified after it has been made.
 type Set struct {
 	file        string
-	text        string // the source of the values, for Span; "" for tables and Go values
+	text        string                 // the source of the values, for Span; "" for tables and Go values
+	matrices    map[string]*matrixFile // those read from their own files
 	names       []string
 	values      map[string]Value
 	faults      map[string]*Error // for each value that is not numeric, its error
@@ -461,6 +462,17 @@ func stack(elems []members) (out members, differs int) {
 // messages only.
 func (s *Set) Span(name string, element int) source.Span {
 	v, ok := s.values[name]
+	from := name
+	if v.triplets != nil && v.triplets.name != "" {
+		from = v.triplets.name
+	}
+	from, _, _ = strings.Cut(from, ".")
+	if m := s.matrices[from]; m != nil {
+		if ok && element >= 0 {
+			return m.span(v.place(element))
+		}
+		return m.span(-1)
+	}
 	if !ok || s.text == "" {
 		return source.Span{}
 	}
@@ -473,7 +485,7 @@ func (s *Set) Span(name string, element int) source.Span {
 
 // Forget releases the text; [Set.Span] then returns invalid spans. Call it after a model is bound:
 // no errors in the data are found later.
-func (s *Set) Forget() { s.text = "" }
+func (s *Set) Forget() { s.text, s.matrices = "", nil }
 
 // elementSpan finds the n-th number in text[start:end], which must be valid.
 func elementSpan(text string, start, end, n int) (int, int) {
