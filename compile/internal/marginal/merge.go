@@ -155,8 +155,7 @@ func (p *program) shared(patterns []*pattern, steps []*step, c *contents) []int 
 	for i := range component {
 		component[i] = i
 	}
-	var root func(e int) int
-	root = func(e int) int {
+	root := func(e int) int {
 		for component[e] != e {
 			component[e] = component[component[e]]
 			e = component[e]
