@@ -162,14 +162,18 @@ func newStatesJSON(s *assess.States, written []string) statesJSON {
 	return out
 }
 
-// statesCSV has a line for each value of each element.
+// statesCSV has a line for each value of each element. The label is empty if the value has none.
 func statesCSV(s *assess.States) []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
-	w.Write([]string{"element", "value", "probability"})
+	w.Write([]string{"element", "value", "probability", "label"})
 	for _, e := range s.Elements {
 		for i, p := range e.Probability {
-			w.Write([]string{e.Name, strconv.Itoa(e.Least + i), strconv.FormatFloat(p, 'g', 10, 64)})
+			label := ""
+			if len(e.Levels) > 0 {
+				label = e.Label(e.Least + i)
+			}
+			w.Write([]string{e.Name, strconv.Itoa(e.Least + i), strconv.FormatFloat(p, 'g', 10, 64), label})
 		}
 	}
 	w.Flush() // a buffer has no errors

@@ -70,7 +70,7 @@ func (c *checker) unassigned() {
 }
 
 // unusedParameters warns about parameters without bounds that neither the model nor the transformed
-// parameters use. Within two bounds, such a parameter has a uniform distribution.
+// parameters use; it refuses counts. Within two bounds, such a parameter has a uniform distribution.
 func (c *checker) unusedParameters(f *ast.File) {
 	p, m := f.Block(ast.Parameters), f.Block(ast.Model)
 	if p == nil || m == nil {
@@ -93,10 +93,17 @@ func (c *checker) unusedParameters(f *ast.File) {
 		if v == nil || used[v] || v.Type.Kind == types.Tuple {
 			continue
 		}
-		if !v.bounds().bounded() {
-			c.report(diag.Warnf(diag.NoPrior, v.Ident.Span(), "the density does not depend on the parameter `%s`", v.Name),
-				"Without a distribution, or bounds on both sides, it has no posterior: the sampler would wander off.", "give it a distribution, or remove it")
+		if v.bounds().bounded() {
+			continue
 		}
+		if d, ok := v.Decl.(*ast.VarDecl); ok && v.Type.Kind == types.Int && hasBound(d.Type, "lower") && !hasBound(d.Type, "upper") {
+			// Its sum would not end. Binding refuses counts of which statements use only some elements.
+			c.report(diag.Errorf(diag.DiscreteParameter, v.Ident.Span(), "`%s` has no upper bound, and no statement gives it a distribution", v.Name),
+				"All its values would be equally probable.", "give it a distribution, or an upper bound that data decide")
+			continue
+		}
+		c.report(diag.Warnf(diag.NoPrior, v.Ident.Span(), "the density does not depend on the parameter `%s`", v.Name),
+			"Without a distribution, or bounds on both sides, it has no posterior: the sampler would wander off.", "give it a distribution, or remove it")
 	}
 }
 

@@ -393,10 +393,11 @@ const (
 	// the flag that raises the limit; in Go, set BindOptions.Statements.
 	TooManyStatements Code = "E0620"
 
-	// DiscreteParameter: the data give a discrete parameter no value, or an impossible size.
+	// DiscreteParameter: a discrete parameter has no value, an impossible size or no distribution.
 	//
 	// An integer parameter is summed over the values between its bounds. With these data there are
-	// none, or its size is negative. Check the data that decide its bounds and its size.
+	// none, or its size is negative: check the data that decide its bounds and its size. Or it has
+	// no upper bound, and no statement makes its larger values improbable: give it a distribution.
 	DiscreteParameter Code = "E0621"
 
 	// DiscreteWidth: the sum over the discrete parameters is too large.

@@ -464,6 +464,29 @@ func (r *reading) refuse(w *violation) {
 	if r.v.Type.Kind == types.Int && len(r.shape) > 0 && w.x == 0 && w.bound == 1 {
 		advice = "if these are indices that count from 0, add 1 to each; otherwise " + advice
 	}
+	if size := r.namesOf(w); size != "" {
+		how := fmt.Sprintf("write them as labels, as in \"y%s\",", ad.FormatNumber(w.x))
+		if r.set.Dump() {
+			how = "write them as a factor"
+		}
+		advice = fmt.Sprintf("if these are names of groups, such as years, %s and leave out `%s`; otherwise number the groups from 1", how, size)
+	}
 	r.about(diag.DataBounds, w.element, "`%s` is %s, but must be %s %s", r.set.Path(r.v.Name, w.element), ad.FormatNumber(w.x), w.relation, ad.FormatNumber(w.bound)).
 		fix("%s", advice).throw()
+}
+
+// namesOf returns the size of which integers may be labels: their upper bound, if all of them are
+// beyond it. It is "" if they are numbers from 1, some of which are wrong.
+func (r *reading) namesOf(w *violation) string {
+	bound, sized := r.v.Constraint.Upper.(*ir.VarRef)
+	least, _ := r.v.Constraint.Lower.(*ir.IntLit)
+	d, known := r.set.Get(r.v.Name)
+	switch {
+	case !sized || least == nil || least.Value != 1 || r.v.Type.Kind != types.Int || len(r.shape) == 0 || !slices.Contains(r.all, bound.Var):
+	case !known || !r.set.Span(r.v.Name, -1).IsValid(): // Go values
+	case w.bound < 1 || slices.ContainsFunc(d.Reals, func(x float64) bool { return x <= w.bound }):
+	default:
+		return bound.Var.Name
+	}
+	return ""
 }
