@@ -6,7 +6,8 @@ import (
 	"github.com/ppl-lang/ppl/assess"
 )
 
-// TestStatesCSV checks the lines of ppl states --pointwise. Values without labels have an empty one.
+// TestStatesCSV checks the lines of ppl states --pointwise. Values without labels have an empty
+// one.
 func TestStatesCSV(t *testing.T) {
 	got := string(statesCSV(&assess.States{Elements: []assess.State{
 		{Name: "z[1]", Least: 1, Probability: []float64{0.25, 0.75}, Levels: []string{"low", "high, top"}},

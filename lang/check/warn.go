@@ -70,7 +70,7 @@ func (c *checker) unassigned() {
 }
 
 // unusedParameters warns about parameters without bounds that neither the model nor the transformed
-// parameters use; it refuses counts. Within two bounds, such a parameter has a uniform distribution.
+// parameters use, and refuses counts. Within two bounds, such a parameter is uniform.
 func (c *checker) unusedParameters(f *ast.File) {
 	p, m := f.Block(ast.Parameters), f.Block(ast.Model)
 	if p == nil || m == nil {
@@ -97,7 +97,7 @@ func (c *checker) unusedParameters(f *ast.File) {
 			continue
 		}
 		if d, ok := v.Decl.(*ast.VarDecl); ok && v.Type.Kind == types.Int && hasBound(d.Type, "lower") && !hasBound(d.Type, "upper") {
-			// Its sum would not end. Binding refuses counts of which statements use only some elements.
+			// Its sum would not end. Binding refuses arrays of which only some elements are used.
 			c.report(diag.Errorf(diag.DiscreteParameter, v.Ident.Span(), "`%s` has no upper bound, and no statement gives it a distribution", v.Name),
 				"All its values would be equally probable.", "give it a distribution, or an upper bound that data decide")
 			continue
