@@ -57,7 +57,7 @@ func NewHoldout(ctx context.Context, m *model.Model, values any, o model.BindOpt
 	}
 	if len(derived.Outputs) > 1 {
 		return nil, fmt.Errorf("observations are of %s and of %s: which belong together is not known, so that they cannot be left out. "+
-			"Use leave-one-out cross-validation by importance sampling, which leaves out one observation of either: ppl loo, with --moment-match where a Pareto k is large", derived.Outputs[0].Variable, derived.Outputs[1].Variable)
+			"Leave single observations of either out by importance sampling (ppl loo)", derived.Outputs[0].Variable, derived.Outputs[1].Variable)
 	}
 	out := derived.Outputs[0]
 	if out.Dims == 0 {

@@ -110,7 +110,7 @@ func TestGroupedFaults(t *testing.T) {
 		as             *data.Set
 	}{
 		{"x,group,k,w,f\n1,0,1,1,1\n", "the column `group` has the value 0 in row 1, but groups count from 1", nil},
-		{"x,group,k,w,f\n1,5000000,1,1,1\n", "the column `group` has the value 5000000 in 1 rows, and groups count from 1", nil},
+		{"x,group,k,w,f\n1,5000000,1,1,1\n", "n would be 5000000, the largest integer of group, but the column only has 5000000", nil},
 		{"x,group,k,w,f\n1,a,1,1,1\n2,a,1,2,1\n", "`w` is to have one value for each group, but the rows of \"a\" differ, such as rows 1 and 2", nil},
 		{"x,group,k,w,f\n1,1,1,1,1\n2,3,1,2,1\n", "`w` has no value for group 2, which has no rows", nil},
 		{"x,group,k,w,f\n1,a,1,1,1\n2,c,1,2,1\n", "which is none of the 2 levels in the data of the fit", fit},
