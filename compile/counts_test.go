@@ -180,7 +180,7 @@ parameters { real a; real<lower=0, upper=1> p; array[2] int<lower=0> N; int<lowe
 model { N ~ poisson_log(a); S ~ binomial(sum(N), p); y ~ poisson(0.1 + sum(N)); }`, `{"y": 3}`, 60, 0.5, 0},
 	{"offspring", `data { int y; }
 parameters { real a; int<lower=0> M; int<lower=0> N; }
-model { M ~ poisson(0.01); N ~ poisson(M); target += a * (N - M); y ~ poisson(0.1 + 0.01 * N); }`, `{"y": 3}`, 250, 0.5, 0},
+model { M ~ poisson(0.01); N ~ poisson(M); target += -a * M; y ~ poisson(0.1 + 0.01 * N); }`, `{"y": 3}`, 250, 0.5, 0},
 	{"detection", `data { int R; int J; array[R] int y; }
 parameters { real<lower=0> lambda; real<lower=0, upper=1> r; array[R] int<lower=0> N; }
 model {
@@ -340,6 +340,13 @@ func TestCountsUnshaped(t *testing.T) {
 		{"M ~ poisson(exp(a)); L[1] ~ poisson(0.05 + 400 * M); L[2] ~ poisson(L[1]);  N ~ poisson(1);", "may move the peak"},
 		{"M ~ poisson(exp(a)); if (M % 150 > 0) target += negative_infinity(); N ~ poisson(M);", "cannot be checked"},
 		{"M ~ poisson(exp(a)); if (M > 0 && M < 150) target += negative_infinity(); N ~ binomial(M, 0.5);", "cannot be checked"},
+		{"M ~ poisson(1); target += -100 * M; N ~ poisson(M + 0.05); target += 4.6 * N;", "may raise it"}, // M = 0: 5, M = 1: 105
+		{"M ~ poisson(1); N ~ poisson(M + 0.05); 40 ~ normal(N, 2);", "may raise it"},
+		{"M ~ poisson(1); N ~ poisson(M + 0.05); N ~ poisson(exp(a));", "may raise it"},
+		{"M ~ poisson(1); N ~ poisson(M + 0.05); y ~ poisson_log(a * N);", "may raise it"},
+		{"M ~ poisson(1); N ~ poisson(M + 0.05); y ~ normal(N - M, 1);", "may raise it"},
+		{"M ~ poisson(1); N ~ poisson(M + 0.05); L[1] ~ binomial(N, 0.5); L[2] ~ binomial(L[1], 0.5); target += a * L[2];", "may raise it"},
+		{"M ~ poisson(1); N ~ poisson(M + 0.05); L[1] ~ binomial(N, 0.5); L[1] ~ binomial(90, 0.5); L[2] ~ poisson(1);", "may raise it"},
 		{"N ~ poisson(1); L[1] ~ poisson(1);", "`L[2]` has no upper bound, and no statement gives it a distribution"},
 	} {
 		p, list := compile.Compile(source.NewFile("m.stan", "data { int y; vector[3] v; } parameters { real a; int<lower=0> N; int<lower=0, upper=1> z; "+

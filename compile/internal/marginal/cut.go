@@ -170,7 +170,7 @@ func (p *program) lengthen(patterns []*pattern) error {
 		el := &p.elements[e]
 		if el.cut {
 			t := p.turns[el.of]
-			values := float64(fewestValues+2*firsts[el.of]+3*(t.period-1)+max(t.last-el.of.least, 0)) * math.Ldexp(1, p.o.Level)
+			values := float64(fewestValues+2*firsts[el.of]+2*p.raises[el.of]+3*(t.period-1)+max(t.last-el.of.least, 0)) * math.Ldexp(1, p.o.Level)
 			el.hi = el.of.least + int64(min(values, 1<<40)) - 1
 			if values > maxTable {
 				return p.tooLong(el.of, values)
@@ -182,7 +182,7 @@ func (p *program) lengthen(patterns []*pattern) error {
 
 // tooLong is the error about a count with too many values.
 func (p *program) tooLong(u *unknown, terms float64) error {
-	return p.errorf(diag.DiscreteWidth, u.decl.Name.Span(), "the sum over `%s` needs more than %.3g terms, for values up to %d, or does not converge", "", tooLong, u.name, terms, p.last(u))
+	return p.errorf(diag.DiscreteWidth, u.decl.Name.Span(), "the sum over `%s` needs more than %.3g terms, for values up to %d, does not converge, or rounding hides how its terms fall", "", tooLong, u.name, terms, p.last(u))
 }
 
 // firstPossible returns the first value of an element at which a factor is not 0, if it is 0 at all

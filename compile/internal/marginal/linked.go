@@ -18,8 +18,9 @@ import (
 //
 // So a statement about several counts must be one in which a step of one count moves the peak of
 // another by at most 1: it reads sums and differences of counts, or it is a binomial distribution
-// with such a size, or a Poisson distribution whose rate rises by at most 1 per value. Where counts
-// are linked in a cycle, steps would add up.
+// with such a size, or a Poisson distribution whose rate rises by at most 1 per value; see
+// driven.go for what else may be said of that count. Where counts are linked in a cycle, steps
+// would add up.
 
 // linker checks the statements of a factor that reads several counts.
 type linker struct {
@@ -29,6 +30,9 @@ type linker struct {
 	bad   ast.Node             // links counts in an unknown way
 
 	drives bool // a count decides the distribution of another one
+
+	variate, given []int // of a link, as positions in instance.elements
+	poisson        bool  // through a mean
 }
 
 // scope is the counts of a factor.

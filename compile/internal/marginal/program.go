@@ -95,6 +95,7 @@ type program struct {
 
 	indicators map[string]bool    // indicators of components, see mixed
 	turns      map[*unknown]turns // of counts
+	raises     map[*unknown]int64 // data that may raise counts, see dependent
 
 	decisions int // comparisons that selectors have evaluated
 

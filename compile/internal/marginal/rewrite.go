@@ -215,6 +215,9 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget, level int) (*Res
 		if err := p.linkedWell(patterns); err != nil {
 			return nil, err
 		}
+		if p.raises, err = p.dependent(patterns); err != nil {
+			return nil, err
+		}
 		if err := p.lengthen(patterns); err != nil {
 			return nil, err
 		}
