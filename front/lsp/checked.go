@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"context"
 	"encoding/json"
 	"path/filepath"
 	"strings"
@@ -25,7 +26,7 @@ func (s *server) checkedWithData(uri, path string, result *CommandResult) (any, 
 		return result, nil
 	}
 	w := s.workspace
-	d, err := w.get(uri)
+	d, err := w.get(context.Background(), uri)
 	if err != nil {
 		return result, nil
 	}

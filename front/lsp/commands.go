@@ -150,7 +150,7 @@ func (s *server) report(ctx context.Context, p *ExecuteCommandParams, uri, path 
 
 // text returns the text of the open document or, if it is not open, of the file.
 func (s *server) text(uri, path string) (string, error) {
-	if d, err := s.workspace.get(uri); err == nil {
+	if d, err := s.workspace.get(context.Background(), uri); err == nil {
 		return d.file.Text, nil
 	}
 	text, err := os.ReadFile(path)

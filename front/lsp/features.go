@@ -17,8 +17,8 @@ var completionKinds = map[service.CompletionKind]int{
 	service.CompleteKeyword: 14, service.CompleteType: 22, service.CompleteFile: 17,
 }
 
-func (s *server) completion(_ context.Context, p *PlaceParams) (any, error) {
-	at, err := s.workspace.near(p.TextDocument.URI, p.Position)
+func (s *server) completion(ctx context.Context, p *PlaceParams) (any, error) {
+	at, err := s.workspace.near(ctx, p.TextDocument.URI, p.Position)
 	if err != nil {
 		return nil, err
 	}
@@ -85,8 +85,8 @@ func (s *server) resolve(_ context.Context, item *CompletionItem) (any, error) {
 	return item, nil
 }
 
-func (s *server) hover(_ context.Context, p *PlaceParams) (any, error) {
-	at, err := s.workspace.at(p.TextDocument.URI, p.Position)
+func (s *server) hover(ctx context.Context, p *PlaceParams) (any, error) {
+	at, err := s.workspace.at(ctx, p.TextDocument.URI, p.Position)
 	if err != nil {
 		return nil, err
 	}
@@ -102,8 +102,8 @@ func (s *server) hover(_ context.Context, p *PlaceParams) (any, error) {
 	return out, nil
 }
 
-func (s *server) signatureHelp(_ context.Context, p *PlaceParams) (any, error) {
-	at, err := s.workspace.at(p.TextDocument.URI, p.Position)
+func (s *server) signatureHelp(ctx context.Context, p *PlaceParams) (any, error) {
+	at, err := s.workspace.at(ctx, p.TextDocument.URI, p.Position)
 	if err != nil {
 		return nil, err
 	}
@@ -133,8 +133,8 @@ func (s *server) signatureHelp(_ context.Context, p *PlaceParams) (any, error) {
 	return out, nil
 }
 
-func (s *server) definition(_ context.Context, p *PlaceParams) (any, error) {
-	at, err := s.workspace.at(p.TextDocument.URI, p.Position)
+func (s *server) definition(ctx context.Context, p *PlaceParams) (any, error) {
+	at, err := s.workspace.at(ctx, p.TextDocument.URI, p.Position)
 	if err != nil {
 		return nil, err
 	}
@@ -145,8 +145,8 @@ func (s *server) definition(_ context.Context, p *PlaceParams) (any, error) {
 	return out, nil
 }
 
-func (s *server) references(_ context.Context, p *PlaceParams) (any, error) {
-	at, err := s.workspace.at(p.TextDocument.URI, p.Position)
+func (s *server) references(ctx context.Context, p *PlaceParams) (any, error) {
+	at, err := s.workspace.at(ctx, p.TextDocument.URI, p.Position)
 	if err != nil {
 		return nil, err
 	}
@@ -159,8 +159,8 @@ func (s *server) references(_ context.Context, p *PlaceParams) (any, error) {
 	return out, nil
 }
 
-func (s *server) highlight(_ context.Context, p *PlaceParams) (any, error) {
-	at, err := s.workspace.at(p.TextDocument.URI, p.Position)
+func (s *server) highlight(ctx context.Context, p *PlaceParams) (any, error) {
+	at, err := s.workspace.at(ctx, p.TextDocument.URI, p.Position)
 	if err != nil {
 		return nil, err
 	}

@@ -12,8 +12,8 @@ import (
 )
 
 // whole returns a document and the program that it is part of.
-func (s *server) whole(uri string) (*document, *program, error) {
-	d, err := s.workspace.get(uri)
+func (s *server) whole(ctx context.Context, uri string) (*document, *program, error) {
+	d, err := s.workspace.get(ctx, uri)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -27,8 +27,8 @@ func (s *server) whole(uri string) (*document, *program, error) {
 // symbolKinds are the protocol's numbers: module, function, variable.
 var symbolKinds = map[service.OutlineKind]int{service.OutlineBlock: 2, service.OutlineFunction: 12, service.OutlineVariable: 13}
 
-func (s *server) documentSymbol(_ context.Context, p *DocumentParams) (any, error) {
-	d, prog, err := s.whole(p.TextDocument.URI)
+func (s *server) documentSymbol(ctx context.Context, p *DocumentParams) (any, error) {
+	d, prog, err := s.whole(ctx, p.TextDocument.URI)
 	if err != nil {
 		return nil, err
 	}
@@ -47,8 +47,8 @@ func symbols(list []service.Outline) []DocumentSymbol {
 	return out
 }
 
-func (s *server) foldingRange(_ context.Context, p *DocumentParams) (any, error) {
-	d, prog, err := s.whole(p.TextDocument.URI)
+func (s *server) foldingRange(ctx context.Context, p *DocumentParams) (any, error) {
+	d, prog, err := s.whole(ctx, p.TextDocument.URI)
 	if err != nil {
 		return nil, err
 	}
@@ -68,8 +68,8 @@ func (s *server) foldingRange(_ context.Context, p *DocumentParams) (any, error)
 
 // formatting formats the document or, with a range, its lines. It changes nothing if the program
 // has errors.
-func (s *server) formatting(_ context.Context, p *DocumentParams) (any, error) {
-	d, _, err := s.whole(p.TextDocument.URI)
+func (s *server) formatting(ctx context.Context, p *DocumentParams) (any, error) {
+	d, _, err := s.whole(ctx, p.TextDocument.URI)
 	if err != nil {
 		return nil, err
 	}
@@ -89,8 +89,8 @@ func (s *server) formatting(_ context.Context, p *DocumentParams) (any, error) {
 	return textEdits(edits, d.file), nil
 }
 
-func (s *server) semanticTokens(_ context.Context, p *DocumentParams) (any, error) {
-	data, err := s.tokenData(p)
+func (s *server) semanticTokens(ctx context.Context, p *DocumentParams) (any, error) {
+	data, err := s.tokenData(ctx, p)
 	if err != nil || p.Range != nil {
 		return SemanticTokens{Data: data}, err
 	}
@@ -98,8 +98,8 @@ func (s *server) semanticTokens(_ context.Context, p *DocumentParams) (any, erro
 }
 
 // tokenData returns the tokens of a document or of its range, as the protocol encodes them.
-func (s *server) tokenData(p *DocumentParams) ([]int, error) {
-	d, prog, err := s.whole(p.TextDocument.URI)
+func (s *server) tokenData(ctx context.Context, p *DocumentParams) ([]int, error) {
+	d, prog, err := s.whole(ctx, p.TextDocument.URI)
 	if err != nil {
 		return nil, err
 	}
@@ -135,8 +135,8 @@ func (s *server) tokenData(p *DocumentParams) ([]int, error) {
 	return out, nil
 }
 
-func (s *server) inlayHint(_ context.Context, p *DocumentParams) (any, error) {
-	d, prog, err := s.whole(p.TextDocument.URI)
+func (s *server) inlayHint(ctx context.Context, p *DocumentParams) (any, error) {
+	d, prog, err := s.whole(ctx, p.TextDocument.URI)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func (s *server) inlayHint(_ context.Context, p *DocumentParams) (any, error) {
 // onType formats what was just completed: a line after a semicolon, and the lines from the opening
 // brace after a closing one.
 func (s *server) onType(ctx context.Context, p *TypedParams) (any, error) {
-	d, prog, err := s.whole(p.TextDocument.URI)
+	d, prog, err := s.whole(ctx, p.TextDocument.URI)
 	if err != nil {
 		return nil, err
 	}
@@ -177,8 +177,8 @@ func (s *server) onType(ctx context.Context, p *TypedParams) (any, error) {
 }
 
 // codeLens offers to run a model, above its first block, and to check it with its data file.
-func (s *server) codeLens(_ context.Context, p *DocumentParams) (any, error) {
-	d, prog, err := s.whole(p.TextDocument.URI)
+func (s *server) codeLens(ctx context.Context, p *DocumentParams) (any, error) {
+	d, prog, err := s.whole(ctx, p.TextDocument.URI)
 	if err != nil {
 		return nil, err
 	}
@@ -211,8 +211,8 @@ func (s *server) codeLens(_ context.Context, p *DocumentParams) (any, error) {
 }
 
 // codeAction offers fixes for the diagnostics of a range.
-func (s *server) codeAction(_ context.Context, p *CodeActionParams) (any, error) {
-	d, prog, err := s.whole(p.TextDocument.URI)
+func (s *server) codeAction(ctx context.Context, p *CodeActionParams) (any, error) {
+	d, prog, err := s.whole(ctx, p.TextDocument.URI)
 	if err != nil {
 		return nil, err
 	}

@@ -74,7 +74,7 @@ func table() []method {
 	}
 }
 
-// numberKey is the key of a notification's number in its context.
+// numberKey is the key of a message's number in its context.
 type numberKey struct{}
 
 // with makes a handler from a function that takes the parameters as a structure.
@@ -123,7 +123,7 @@ const (
 )
 
 // Assign implements jrpc2.Assigner.
-func (s *server) Assign(_ context.Context, name string) jrpc2.Handler {
+func (s *server) Assign(ctx context.Context, name string) jrpc2.Handler {
 	for _, m := range s.methods {
 		if m.name == name {
 			// Calls of this function come in the order of the messages; the functions that it
@@ -145,12 +145,7 @@ func (s *server) Assign(_ context.Context, name string) jrpc2.Handler {
 				if err := r.UnmarshalParams(&params); err != nil {
 					return nil, err
 				}
-				if r.IsNotification() {
-					ctx = context.WithValue(ctx, numberKey{}, number)
-				} else if s.workspace.changedSince(params, number) {
-					return nil, errOvertaken
-				}
-				result, err = m.handle(s, ctx, params)
+				result, err = m.handle(s, context.WithValue(ctx, numberKey{}, number), params)
 				if ctx.Err() != nil {
 					return nil, jrpc2.Errorf(requestCancelled, "cancelled")
 				}

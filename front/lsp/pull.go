@@ -19,14 +19,14 @@ func (s *server) refresh() {
 }
 
 // pull returns the diagnostics of a document, and those of the files that it includes.
-func (s *server) pull(_ context.Context, p *PullParams) (any, error) {
+func (s *server) pull(ctx context.Context, p *PullParams) (any, error) {
 	w := s.workspace
-	d, prog, err := s.whole(p.TextDocument.URI)
+	d, prog, err := s.whole(ctx, p.TextDocument.URI)
 	if err == nil && w.stale(prog) {
 		w.mu.Lock()
 		w.renew(nil)
 		w.mu.Unlock()
-		d, prog, err = s.whole(p.TextDocument.URI)
+		d, prog, err = s.whole(ctx, p.TextDocument.URI)
 	}
 	if err != nil {
 		return nil, err
@@ -94,11 +94,11 @@ func (s *server) keepTokens(uri string, data []int) string {
 
 // semanticTokensDelta returns how the tokens of a document differ from those of an earlier answer;
 // all of them if that answer is not known.
-func (s *server) semanticTokensDelta(_ context.Context, p *DeltaParams) (any, error) {
+func (s *server) semanticTokensDelta(ctx context.Context, p *DeltaParams) (any, error) {
 	s.mu.Lock()
 	last, known := s.painted[p.TextDocument.URI]
 	s.mu.Unlock()
-	data, err := s.tokenData(&DocumentParams{TextDocument: p.TextDocument})
+	data, err := s.tokenData(ctx, &DocumentParams{TextDocument: p.TextDocument})
 	if err != nil {
 		return nil, err
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-func (s *server) prepareRename(_ context.Context, p *PlaceParams) (any, error) {
-	at, err := s.workspace.at(p.TextDocument.URI, p.Position)
+func (s *server) prepareRename(ctx context.Context, p *PlaceParams) (any, error) {
+	at, err := s.workspace.at(ctx, p.TextDocument.URI, p.Position)
 	if err != nil {
 		return nil, err
 	}
@@ -33,9 +33,9 @@ func (s *server) prepareRename(_ context.Context, p *PlaceParams) (any, error) {
 
 // rename changes a name in all files of a program. It refuses if the effect is unknown: if other
 // programs include one of the files, or if texts have changed since they were analysed.
-func (s *server) rename(_ context.Context, p *PlaceParams) (any, error) {
+func (s *server) rename(ctx context.Context, p *PlaceParams) (any, error) {
 	w := s.workspace
-	at, err := w.at(p.TextDocument.URI, p.Position)
+	at, err := w.at(ctx, p.TextDocument.URI, p.Position)
 	if err != nil {
 		return nil, err
 	}

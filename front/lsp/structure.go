@@ -13,8 +13,8 @@ import (
 )
 
 // selectionRange returns, for each position, the parts of the text around it, each within the next.
-func (s *server) selectionRange(_ context.Context, p *SelectionParams) (any, error) {
-	d, prog, err := s.whole(p.TextDocument.URI)
+func (s *server) selectionRange(ctx context.Context, p *SelectionParams) (any, error) {
+	d, prog, err := s.whole(ctx, p.TextDocument.URI)
 	if err != nil {
 		return nil, err
 	}
@@ -30,8 +30,8 @@ func (s *server) selectionRange(_ context.Context, p *SelectionParams) (any, err
 }
 
 // documentLink returns the files of #include lines.
-func (s *server) documentLink(_ context.Context, p *DocumentParams) (any, error) {
-	d, prog, err := s.whole(p.TextDocument.URI)
+func (s *server) documentLink(ctx context.Context, p *DocumentParams) (any, error) {
+	d, prog, err := s.whole(ctx, p.TextDocument.URI)
 	if err != nil {
 		return nil, err
 	}
@@ -45,8 +45,8 @@ func (s *server) documentLink(_ context.Context, p *DocumentParams) (any, error)
 }
 
 // prepareCalls returns the function at a place, with all its declarations.
-func (s *server) prepareCalls(_ context.Context, p *PlaceParams) (any, error) {
-	at, err := s.workspace.at(p.TextDocument.URI, p.Position)
+func (s *server) prepareCalls(ctx context.Context, p *PlaceParams) (any, error) {
+	at, err := s.workspace.at(ctx, p.TextDocument.URI, p.Position)
 	if err != nil {
 		return nil, err
 	}
@@ -68,8 +68,8 @@ func (s *server) callItem(o service.Outline, uri string) CallItem {
 
 // called finds the name of an item in the program of the document that the client asked about
 // first. The file of the item need not be open.
-func (w *workspace) called(item CallItem) (docPosition, error) {
-	if d, err := w.get(item.Asked); err == nil {
+func (w *workspace) called(ctx context.Context, item CallItem) (docPosition, error) {
+	if d, err := w.get(ctx, item.Asked); err == nil {
 		host := w.host(d)
 		if host == nil {
 			return docPosition{}, errOvertaken
@@ -80,12 +80,12 @@ func (w *workspace) called(item CallItem) (docPosition, error) {
 			}
 		}
 	}
-	return w.at(item.URI, item.SelectionRange.Start)
+	return w.at(ctx, item.URI, item.SelectionRange.Start)
 }
 
 // incomingCalls returns what calls a function.
-func (s *server) incomingCalls(_ context.Context, p *CallParams) (any, error) {
-	at, err := s.workspace.called(p.Item)
+func (s *server) incomingCalls(ctx context.Context, p *CallParams) (any, error) {
+	at, err := s.workspace.called(ctx, p.Item)
 	if err != nil {
 		return nil, err
 	}
@@ -97,8 +97,8 @@ func (s *server) incomingCalls(_ context.Context, p *CallParams) (any, error) {
 }
 
 // outgoingCalls returns the functions of the program that a function calls.
-func (s *server) outgoingCalls(_ context.Context, p *CallParams) (any, error) {
-	at, err := s.workspace.called(p.Item)
+func (s *server) outgoingCalls(ctx context.Context, p *CallParams) (any, error) {
+	at, err := s.workspace.called(ctx, p.Item)
 	if err != nil {
 		return nil, err
 	}

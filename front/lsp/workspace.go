@@ -2,7 +2,6 @@ package lsp
 
 import (
 	"context"
-	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -132,13 +131,17 @@ func (w *workspace) of(d *document, which func(*document) func() *program) *prog
 	return f()
 }
 
-// get returns an open document.
-func (w *workspace) get(uri string) (*document, error) {
+// get returns an open document. It returns errOvertaken if the message of the context came before
+// the document's newest version: positions in the message are then those of an older text.
+func (w *workspace) get(ctx context.Context, uri string) (*document, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	d := w.documents[uri]
 	if d == nil {
 		return nil, jrpc2.Errorf(jrpc2.InvalidParams, "%s is not open", uri)
+	}
+	if number, ok := ctx.Value(numberKey{}).(int64); ok && d.number > number {
+		return nil, errOvertaken
 	}
 	return d, nil
 }
@@ -160,19 +163,6 @@ func (w *workspace) overtaken(d *document) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.documents[d.uri] != d
-}
-
-// changedSince reports whether the document that the parameters of a request name has changed since
-// the message with a number. Positions in the request are then those of an older text.
-func (w *workspace) changedSince(params json.RawMessage, number int64) bool {
-	var p DocumentParams
-	if json.Unmarshal(params, &p) != nil {
-		return false // the handler reports what is wrong
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	d := w.documents[p.TextDocument.URI]
-	return d != nil && d.number > number
 }
 
 // errOvertaken answers a request about a version of a document when a newer one has arrived.
@@ -329,8 +319,8 @@ type docPosition struct {
 }
 
 // at finds the position p in a document.
-func (w *workspace) at(uri string, p Position) (docPosition, error) {
-	d, err := w.get(uri)
+func (w *workspace) at(ctx context.Context, uri string, p Position) (docPosition, error) {
+	d, err := w.get(ctx, uri)
 	if err != nil {
 		return docPosition{}, err
 	}
@@ -343,8 +333,8 @@ func (w *workspace) at(uri string, p Position) (docPosition, error) {
 
 // near finds the position p in a document for completion. If the analysis of the document's version
 // is not ready, it takes that of an earlier version where that declares the same.
-func (w *workspace) near(uri string, p Position) (docPosition, error) {
-	d, err := w.get(uri)
+func (w *workspace) near(ctx context.Context, uri string, p Position) (docPosition, error) {
+	d, err := w.get(ctx, uri)
 	if err != nil {
 		return docPosition{}, err
 	}
@@ -356,7 +346,7 @@ func (w *workspace) near(uri string, p Position) (docPosition, error) {
 			return docPosition{&program{Snapshot: later, uri: last.uri, path: last.path}, d.file, offsetOf(d.file, p)}, nil
 		}
 	}
-	return w.at(uri, p)
+	return w.at(ctx, uri, p)
 }
 
 // location converts a span to the protocol's form.
@@ -387,7 +377,7 @@ func (s *server) didOpen(ctx context.Context, p *DidOpenParams) (any, error) {
 }
 
 func (s *server) didChange(ctx context.Context, p *DidChangeParams) (any, error) {
-	d, err := s.workspace.get(p.TextDocument.URI)
+	d, err := s.workspace.get(ctx, p.TextDocument.URI)
 	if err != nil {
 		return nil, err
 	}
@@ -405,9 +395,9 @@ func (s *server) didChange(ctx context.Context, p *DidChangeParams) (any, error)
 	return nil, nil
 }
 
-func (s *server) didSave(_ context.Context, p *DocumentParams) (any, error) {
+func (s *server) didSave(ctx context.Context, p *DocumentParams) (any, error) {
 	w := s.workspace
-	d, err := w.get(p.TextDocument.URI)
+	d, err := w.get(ctx, p.TextDocument.URI)
 	if err != nil {
 		return nil, err
 	}
