@@ -372,17 +372,7 @@ func (w *writer) added(kd *kind, c counter, rows [][]factor, q clique, m message
 		return before, w.sum(terms)
 	}
 	f := w.p.names.fresh("f")
-	j := counter{name: w.p.names.fresh("j")}
-	var all []factor
-	from, to := make([]int64, len(rows)), make([]int64, len(rows))
-	for i, fs := range rows {
-		from[i] = int64(len(all) + 1)
-		all = append(all, fs...)
-		to[i] = int64(len(all))
-	}
-	for i := range all {
-		j.values = append(j.values, int64(i+1))
-	}
+	j, all, from, to := w.inTurn(rows)
 	inner, value := w.value(kd, j, all, q, m)
 	inner = append(inner, w.assign(w.name(f), "+=", value))
 	return []ast.Stmt{w.declare(nil, "real", nil, f, w.int(0)), w.loop(j.name, w.of(c, from), w.of(c, to), inner...)}, w.name(f)
@@ -691,4 +681,19 @@ func (w *writer) indices(g *group, c counter, k int) (is []ast.Expr) {
 		is = append(is, w.of(c, column(g, func(r *row) int64 { return u.index(u.cell(r.clique[k]))[d] })))
 	}
 	return is
+}
+
+// inTurn returns a counter of the factors of all rows, one row after the other. A row's first and
+// last factor are from and to.
+func (w *writer) inTurn(rows [][]factor) (j counter, all []factor, from, to []int64) {
+	j.name = w.p.names.fresh("j")
+	for _, fs := range rows {
+		from = append(from, int64(len(all)+1))
+		all = append(all, fs...)
+		to = append(to, int64(len(all)))
+	}
+	for i := range all {
+		j.values = append(j.values, int64(i+1))
+	}
+	return j, all, from, to
 }

@@ -320,17 +320,7 @@ func (r *riser) kind(i int, kd *kind) []ast.Stmt {
 	if !slices.ContainsFunc(rows, func(fs []factor) bool { return len(fs) != 1 }) {
 		return r.factors(kd, r.c, slices.Concat(rows...))
 	}
-	j := counter{name: w.p.names.fresh("j")}
-	var all []factor
-	from, to := make([]int64, len(rows)), make([]int64, len(rows))
-	for i, fs := range rows {
-		from[i] = int64(len(all) + 1)
-		all = append(all, fs...)
-		to[i] = int64(len(all))
-	}
-	for i := range all {
-		j.values = append(j.values, int64(i+1))
-	}
+	j, all, from, to := w.inTurn(rows)
 	return []ast.Stmt{w.loop(j.name, w.of(r.c, from), w.of(r.c, to), r.factors(kd, j, all)...)}
 }
 
