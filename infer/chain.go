@@ -237,6 +237,7 @@ func (s *Session) meet(c *chain, part any, combine func([]any) any) (any, error)
 	case <-m.done:
 		return m.result, m.err
 	case <-c.canceled:
+		s.pool.close()
 		return nil, ErrInterrupted
 	}
 }

@@ -20,6 +20,7 @@ type exchange struct {
 	parts   []any
 	combine func(parts []any) any
 	round   *meeting
+	closed  bool // no more meetings
 }
 
 type meeting struct {
@@ -37,6 +38,11 @@ func newExchange(chains int) *exchange {
 func (e *exchange) join(chain int, part any, combine func(parts []any) any) *meeting {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.closed {
+		r := &meeting{done: make(chan struct{}), err: ErrInterrupted}
+		close(r.done)
+		return r
+	}
 	if e.round == nil {
 		e.round = &meeting{done: make(chan struct{})}
 	}
@@ -52,6 +58,19 @@ func (e *exchange) leave(chain int) {
 	defer e.mu.Unlock()
 	e.gone[chain] = true
 	e.hold()
+}
+
+// close ends the current meeting without a result, and allows no other. An interrupted chain calls
+// it, which no longer waits: combine may read the state of any chain that has joined.
+func (e *exchange) close() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closed = true
+	if r := e.round; r != nil {
+		r.err = ErrInterrupted
+		e.round, e.combine, e.parts = nil, nil, nil
+		close(r.done)
+	}
 }
 
 // hold holds the meeting if all chains that can still join have joined.
