@@ -27,8 +27,9 @@ type standing struct {
 // draws has next to no mass. The log mass of a region is its log density plus its log volume, so a
 // high but narrow mode may have little mass. Useless chains start again, once; those that fail
 // again are dropped. With onlyExclude, as in the first and the last round, they are only excluded
-// from learning. With several known modes, only chains on a plateau start again: those in a mode
-// of little mass are there on purpose.
+// from learning. With several known modes, only chains on a plateau start again, however little
+// mass it has: those in a mode of little mass are there on purpose, but the search may have taken a
+// plateau for a mode.
 //
 // Masses are those in the coordinates in use, c. In the target's own coordinates, that of a
 // right chain may be too small by hundreds of nats: where the scale of group-level terms varies,
@@ -81,7 +82,7 @@ func (v *verdict) judgeChains(c *infer.Chart, parts []any, onlyExclude, several 
 		switch {
 		case s.dropped:
 			now[k].useless, s.lost = true, true
-		case flat[k].touched && !now[k].useless:
+		case flat[k].touched && (several || !now[k].useless):
 			now[k].useless, v.plateau = true, true
 			if flat[k].stays && !onlyExclude && s.fresh < maxFresh {
 				s.fresh++

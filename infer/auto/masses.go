@@ -386,6 +386,7 @@ func (w *chain) separated(a, b *group) (bool, error) {
 	rng := infer.Stream(w.Seed, w.ID, "between", 0)
 	from, to := variances(a.normal.metric), variances(b.normal.metric)
 	x, y, z, g := make([]float64, d), make([]float64, d), make([]float64, d), make([]float64, d)
+	scale := make([]float64, d)
 	var levels []float64
 	for k := range between + 1 {
 		t := float64(k) / between
@@ -395,7 +396,9 @@ func (w *chain) separated(a, b *group) (bool, error) {
 		}
 		volume := end.to.LogScale()
 		for i := range d {
-			volume += 0.5 * ((1-t)*math.Log(from[i]) + t*math.Log(to[i]) - math.Log(of[i]))
+			wider := 0.5 * ((1-t)*math.Log(from[i]) + t*math.Log(to[i]) - math.Log(of[i]))
+			volume += wider
+			scale[i] = math.Exp(wider)
 		}
 		var logs []float64
 		for range betweenDraws {
@@ -404,8 +407,7 @@ func (w *chain) separated(a, b *group) (bool, error) {
 			}
 			end.to.Forward(z, y)
 			for i := range x {
-				scale := math.Exp(0.5 * ((1-t)*math.Log(from[i]) + t*math.Log(to[i]) - math.Log(of[i])))
-				x[i] = (1-t)*a.normal.metric.Mean[i] + t*b.normal.metric.Mean[i] + scale*(y[i]-end.metric.Mean[i])
+				x[i] = (1-t)*a.normal.metric.Mean[i] + t*b.normal.metric.Mean[i] + scale[i]*(y[i]-end.metric.Mean[i])
 			}
 			lp, err := w.Target.LogDensityGrad(x, g)
 			if err != nil {

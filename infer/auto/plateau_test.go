@@ -102,14 +102,18 @@ func TestPlateau(t *testing.T) {
 // have some of the mass is learnt from like the others.
 func TestPlateauRestarts(t *testing.T) {
 	for _, slope := range []float64{1e-4, 0.15} {
-		plateauRestarts(t, slope, noMass+5)
-		plateauRestarts(t, slope, noMass-5)
+		for _, several := range []bool{false, true} {
+			plateauRestarts(t, slope, noMass+5, several)
+			plateauRestarts(t, slope, noMass-5, several)
+		}
 	}
+	plateauRestarts(t, 1e-4, 700, true) // so little mass that the chain would be useless anywhere
 }
 
 // plateauRestarts is TestPlateauRestarts for a chain with a slope of its scores, and a log mass
-// lower than that of the others.
-func plateauRestarts(t *testing.T, flat, lower float64) {
+// lower than that of the others. Whether several modes are known makes no difference: the search
+// may have taken the plateau for one.
+func plateauRestarts(t *testing.T, flat, lower float64, several bool) {
 	const d, n = 6, 20
 	rng := rand.New(rand.NewPCG(9, 2))
 	c := nonCentred(t, d)
@@ -139,7 +143,7 @@ func plateauRestarts(t *testing.T, flat, lower float64) {
 		}
 		onlyExclude := round == 0
 		v.rounds, v.restarts = [][]record{now}, nil
-		v.judgeChains(c, parts, onlyExclude, false)
+		v.judgeChains(c, parts, onlyExclude, several)
 		light := lower > noMass
 		if want := light && flat < 0.1 && round > 0 && round <= maxFresh; slices.Equal(v.restarts, []int{1}) != want || len(v.restarts) > 1 {
 			t.Errorf("round %d: chains %v start again", round, v.restarts)
