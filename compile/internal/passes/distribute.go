@@ -106,7 +106,7 @@ func newTaker(d *distributor, n *ad.Node, s *ad.Scan, args []ad.Ref, live []bool
 	}
 	needed := b.Live(seeds, true)
 	b.MarkResults(needed)
-	moved := 0
+	moved, alike := 0, false // alike: a node that moves is the same in all steps
 	for i := range b.Nodes {
 		nd := &b.Nodes[i]
 		if !t.nodes[i] || nd.Op == ad.OpInput || nd.Op == ad.OpConst {
@@ -120,13 +120,14 @@ func newTaker(d *distributor, n *ad.Node, s *ad.Scan, args []ad.Ref, live []bool
 			return nil
 		}
 		moved++
+		alike = alike || !t.step[i]
 	}
 	for i, r := range b.Outputs[:s.Carries] {
 		if live[s.Carries+i] && t.again(t.made(r)) {
 			return t
 		}
 	}
-	if moved < 2 {
+	if moved < 2 && !alike {
 		return nil
 	}
 	return t

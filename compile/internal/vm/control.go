@@ -94,7 +94,7 @@ func (c *counted) scalars(m *Machine, p *regionPlan, lane int) error {
 
 func (c *counted) run(m *Machine, p *regionPlan, lane int) error {
 	switch {
-	case c.chain != nil:
+	case c.chain != nil && (c.native == nil || !c.chain.brief(c.times)):
 		c.runChain(m, p, lane)
 		return nil
 	case c.native != nil:

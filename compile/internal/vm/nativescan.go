@@ -20,6 +20,14 @@ func (g *generator) scanFunction(p *regionPlan) bool {
 	if !ok || !c.tight || c.times == 0 {
 		return false
 	}
+	switch {
+	case c.chain == nil || c.chain.brief(c.times):
+	case c.chain.distance != 0 && c.times >= minAhead:
+		g.scans[c] = g.aheadFunction(c.chain)
+		return true
+	default:
+		return true
+	}
 	b := &p.bodies[0][0]
 	for k := range b.code {
 		if !g.scalarNative(b, &b.code[k]) {

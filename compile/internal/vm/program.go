@@ -294,11 +294,12 @@ type Machine struct {
 	point, grad                      []float64
 	team                             *team // helpers; nil: none
 	job                              dense.Job
-	sharing                          sharing     // shares the team with package dense
-	regions                          *regionWork // state of regions in parts; nil: none was needed yet
-	fail                             failure     // the first check that failed in the strips so far
-	lost                             *lost       // set while an abandoned evaluation has the machine's memory
-	err                              error       // error of an op
+	addresses                        [numAddresses]uintptr // operands of the current chain, for machine code
+	sharing                          sharing               // shares the team with package dense
+	regions                          *regionWork           // state of regions in parts; nil: none was needed yet
+	fail                             failure               // the first check that failed in the strips so far
+	lost                             *lost                 // set while an abandoned evaluation has the machine's memory
+	err                              error                 // error of an op
 	errAt                            int
 }
 
