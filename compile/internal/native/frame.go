@@ -85,15 +85,25 @@ func (f *Frame) Reserve() (Vec, bool) {
 func (f *Frame) Accumulator() int {
 	r, ok := f.Reserve()
 	acc := accumulator{reg: r, mem: !ok}
-	if ok {
-		f.v.word(r, 0)
-	} else {
+	if !ok {
 		acc.at = f.a.Reserve(f.v.lanes())
-		f.v.word(0, 0)
-		f.v.store(At(Scratch, 8*acc.at), 0, f.v.lanes())
 	}
+	k := len(f.accs)
 	f.accs = append(f.accs, acc)
-	return len(f.accs) - 1
+	f.Clear([]int{k})
+	return k
+}
+
+// Clear sets accumulators to 0.
+func (f *Frame) Clear(accs []int) {
+	for _, k := range accs {
+		if acc := f.accs[k]; acc.mem {
+			f.v.word(0, 0)
+			f.v.store(At(Scratch, 8*acc.at), 0, f.v.lanes())
+		} else {
+			f.v.word(acc.reg, 0)
+		}
+	}
 }
 
 // Mark adds the failure flag to the frame, initially false.

@@ -18,6 +18,7 @@
 //	scalar.go      the interpreter of scalar code
 //	chain.go       recurrences of one number, each a loop; ahead.go: by look-ahead, in vectors
 //	strip.go, moves.go, loops.go   strips, the instructions that move numbers by tables, their loops
+//	grid.go        strips that end with the rows of a grid
 //	matmul.go, sparse.go, lse.go   products of matrices, dense and mostly zero; log_sum_exp
 //	arrayops.go    implementations of single ops on arrays, one row per op
 //	dense.go       factorisations and triangular solves, by package dense
@@ -150,6 +151,10 @@
 //   - Sums by tables in machine code: item response models, edges of a map, counts 1.03 to 1.05
 //     times as fast, sums into windows that overlap 1.15, products with a sparse matrix of
 //     parameters 1.06. They mostly wait for numbers that were just stored.
+//
+//   - Loads and sums by the rows and columns of a grid, as loops over rows: item responses of 100
+//     persons to 50 items 18.6 → 10.8 µs, a factor model of 500 rows and 10 outcomes 6.7 → 4.6, a
+//     network of 500 rows and 8 hidden units 26 → 22 (Zen 4).
 //
 //   - While loops within the functions of the blocks around them, and their lanes as
 //     vectors: a Conway-Maxwell-Poisson regression of 200 rows, whose loops parameters end,

@@ -204,7 +204,7 @@ func (g *generator) block(b *block, can func(b *block, in *instr) bool, function
 		if b.kind == stripBlock && g.runsNative(b, in) {
 			return segment{native: true, runs: &g.p.maps[in.c]}
 		}
-		if b.kind == stripBlock && g.tableNative(in) {
+		if b.kind == stripBlock && g.tableNative(in) && !g.gridNative(b, in) {
 			return segment{native: true, tables: true}
 		}
 		return segment{native: can(b, in)}

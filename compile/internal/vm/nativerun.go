@@ -411,7 +411,7 @@ func (m *Machine) happen(e *event) error {
 		err = m.single(&e.b[0])
 	case stripFails:
 		code := e.b[0].code
-		if k := m.strip(code, 0); k >= 0 {
+		if k := m.strip(&e.b[0], code, 0); k >= 0 {
 			err = m.failed(failure{k: len(code)}, code, k, 0).error()
 		}
 	}

@@ -25,9 +25,9 @@ const (
 const eight = 8
 
 // stripNative reports whether an instruction of a strip has machine code.
-func (g *generator) stripNative(_ *block, in *instr) bool {
+func (g *generator) stripNative(b *block, in *instr) bool {
 	if in.op >= firstMove {
-		return isLoad(in.op)
+		return isLoad(in.op) || g.gridNative(b, in)
 	}
 	row := ops.Of(in.op)
 	return in.op == ad.OpCheck || row.Formula != nil || row.Reduce != nil && row.Reduce.Add != nil
@@ -44,8 +44,9 @@ type stripMaker struct {
 	live  func(view int32) bool // whether other code reads a temporary; nil: none does
 	fails bool
 
-	uniforms map[int32]native.Vec // for each view that is one number for all elements, its register
-	windows  map[int32]int32      // for each window, the view of which it is a part
+	uniforms map[int32]native.Vec   // for each view that is one number for all elements, its register
+	columns  map[int32][]native.Vec // for each array of sums by column, registers with these sums
+	windows  map[int32]int32        // for each window, the view of which it is a part
 }
 
 // stripFunction generates instructions from up to, but excluding, to of a strip. The function
@@ -64,7 +65,10 @@ func (g *generator) stripFunction(b *block, from, to int) {
 	u := g.uses
 	s := g.newStrip(b, b.code[from:to], func(view int32) bool { return u.live(view, to) })
 	loop, rest, done := g.NewLabel(), g.NewLabel(), g.NewLabel()
-	if b.n >= eight {
+	switch {
+	case b.grid.row > 0:
+		s.rows()
+	case b.n >= eight:
 		g.Cmp(element, lastFull)
 		g.If(native.GreaterE, rest)
 		g.Place(loop)
@@ -74,7 +78,7 @@ func (g *generator) stripFunction(b *block, from, to int) {
 		g.If(native.Less, loop)
 		g.Place(rest)
 	}
-	if n := b.n % eight; n > 0 {
+	if n := b.n % eight; n > 0 && b.grid.row == 0 {
 		g.Cmp(element, endOf)
 		g.If(native.GreaterE, done)
 		s.elements(n)
@@ -115,7 +119,7 @@ func (g *generator) newStrip(b *block, code []instr, live func(view int32) bool)
 		s.frame.Mark()
 	}
 	for k := range code {
-		if !reduces(code[k].op) {
+		if !s.reduces(&code[k]) {
 			continue
 		}
 		accs := make([]int, 0, (min(b.n, eight)+s.lanes-1)/s.lanes)
@@ -124,6 +128,7 @@ func (g *generator) newStrip(b *block, code []instr, live func(view int32) bool)
 		}
 		s.sums = append(s.sums, accs)
 	}
+	s.keepColumns()
 	s.keepUniforms()
 	return s
 }
@@ -155,8 +160,13 @@ func (s *stripMaker) keepUniforms() {
 	s.frame.Emit(before, s.lanes)
 }
 
-// reduces reports whether an instruction of a strip adds to one number.
-func reduces(op ad.OpCode) bool { return op < firstMove && ops.Of(op).Reduce != nil }
+// reduces reports whether an instruction of a strip adds to one number, or to one for each row.
+func (s *stripMaker) reduces(in *instr) bool {
+	if in.op >= firstMove {
+		return in.op == addAffine && s.b.byRow(&s.p.maps[in.c])
+	}
+	return ops.Of(in.op).Reduce != nil
+}
 
 // arity returns the number of operands of an instruction of a strip.
 func arity(in *instr) int {
@@ -171,7 +181,11 @@ func arity(in *instr) int {
 func (s *stripMaker) end(bad native.Label) {
 	k := 0
 	for i := range s.code {
-		if in := &s.code[i]; reduces(in.op) {
+		in := &s.code[i]
+		if !s.reduces(in) {
+			continue
+		}
+		if in.op != addAffine {
 			for _, r := range ops.Of(in.op).Reduce.Last {
 				s.frame.CallOn(r, s.sums[k])
 			}
@@ -180,8 +194,8 @@ func (s *stripMaker) end(bad native.Label) {
 				s.MovLoad(temps, native.At(native.Scratch, 8*sp.word))
 			}
 			s.frame.AddSum(s.sums[k], s.total(in.dst))
-			k++
 		}
+		k++
 	}
 	s.frame.IfMarked(bad)
 }
@@ -247,6 +261,10 @@ func (v *stripValues) instr(in *instr) {
 		v.write(in.dst, v.gather(in))
 		return
 	}
+	if in.op == addAffine {
+		v.addByGrid(in)
+		return
+	}
 	n := arity(in)
 	x := v.x[:n]
 	for i, view := range []int32{in.a, in.b, in.c}[:n] {
@@ -261,6 +279,26 @@ func (v *stripValues) instr(in *instr) {
 	default:
 		v.write(in.dst, v.Apply(row.Formula, x))
 	}
+}
+
+// addByGrid adds elements by row or by column.
+func (v *stripValues) addByGrid(in *instr) {
+	x := v.value(in.a, in.x&1 != 0)
+	m := &v.p.maps[in.c]
+	if v.b.byRow(m) {
+		v.Sum(v.sums[v.sum][v.at/v.lanes], v.counting(x))
+		v.sum++
+		return
+	}
+	if rs := v.columns[in.dst]; rs != nil {
+		r := rs[v.at/v.lanes]
+		v.Out(r, v.Add(v.In(r), x))
+		return
+	}
+	at := v.element(in.dst, m.off+v.at)
+	at.Index = column
+	v.dropOverlaps(in.dst)
+	v.Store(at, v.Add(v.Load(at), x), false)
 }
 
 // counting returns x in the active lanes, 0 in the others.
@@ -347,6 +385,16 @@ func (v *stripValues) place(view int32) native.Address {
 func (v *stripValues) gather(in *instr) native.Value {
 	m := &v.p.maps[in.c]
 	from := v.uniform(in.a)
+	switch {
+	case v.b.byRow(m):
+		from.Index = rowNumber
+		from.Disp += int32(8 * m.off)
+		return v.Broadcast(from)
+	case v.b.byColumn(m):
+		from.Index = column
+		from.Disp += int32(8 * (m.off + v.at))
+		return v.Load(from)
+	}
 	// The elements are adjacent, or all the same.
 	if m.table == nil && m.n1 >= v.b.n && m.s1 <= 1 && m.s1 >= 0 {
 		from.Disp += int32(8 * m.off)
@@ -431,17 +479,21 @@ func (m *Machine) segments(b *block, pos, end int) bool {
 	for i := range b.native {
 		s := &b.native[i]
 		if s.runs != nil {
-			k := pos / maxStrip
+			k := pos / b.strip
 			s.fn.Run(m.memory, m.viewTable, m.scratchMemory, int(s.runs.strips[k]), int(s.runs.strips[k+1]), pos)
 			continue
 		}
 		if s.native {
-			if s.fn.Run(m.memory, m.viewTable, m.scratchMemory, pos, last, end) != 0 {
+			second := last
+			if b.grid.row > 0 {
+				second = pos / b.grid.row
+			}
+			if s.fn.Run(m.memory, m.viewTable, m.scratchMemory, pos, second, end) != 0 {
 				return false
 			}
 			continue
 		}
-		if m.strip(b.code[s.from:s.to], pos) >= 0 {
+		if m.strip(b, b.code[s.from:s.to], pos) >= 0 {
 			return false
 		}
 	}

@@ -156,7 +156,7 @@ func (x *context) independent(k, l int) bool {
 // in parts.
 func (x *context) join(bs []block, p passOf, from int) {
 	product, rows, sums := &bs[0], &bs[1], &bs[2]
-	if product.split == nil || rows.split == nil || len(rows.split.scatters) > 0 || sums.split == nil || sums.split.each != p.each {
+	if product.split == nil || rows.split == nil || rows.strip != maxStrip || len(rows.split.scatters) > 0 || sums.split == nil || sums.split.each != p.each {
 		return
 	}
 	product.split.cut(p.each)

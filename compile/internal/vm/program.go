@@ -50,6 +50,7 @@ type block struct {
 
 	// For strips.
 	n, strip int            // number of elements, and number of them in a strip
+	grid     grid           // the rows with which strips end; zero: they end anywhere
 	wins     []window       // views that move from strip to strip, if there are several
 	temps    map[int32]bool // views of temporaries
 
@@ -89,6 +90,7 @@ type mapping struct {
 	written         []int32 // the map as a table, for machine code
 	runs            []tableRun
 	strips          []int32 // for each strip, its first run; one more entry marks the end
+	strip           int     // number of elements of a strip, if there are runs
 	off, n1, s0, s1 int
 }
 

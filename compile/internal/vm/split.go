@@ -1,6 +1,7 @@
 package vm
 
 import (
+	"slices"
 	"unsafe"
 
 	"gonum.org/v1/gonum/floats"
@@ -271,6 +272,11 @@ func (s *stripper) ownArray(r rootID, dst int32) int32 {
 		return c.own
 	}
 	return dst
+}
+
+// owns reports whether a view is a strip's own sum or a part's copy of an array.
+func (s *split) owns(view int32) bool {
+	return s != nil && (slices.Contains(s.own, view) || slices.ContainsFunc(s.scatters, func(c *scatter) bool { return c.own == view }))
 }
 
 // keeping returns a view of memory for n numbers that the block keeps until its end.

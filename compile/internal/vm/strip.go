@@ -33,7 +33,7 @@ func (m *Machine) stripAt(b *block, pos int) {
 	// If machine code reports a failure, the interpreter finds which check failed, and where.
 	m.windows(b, pos, end-pos)
 	code := b.code[:min(m.fail.k+1, len(b.code))]
-	if k := m.strip(code, pos); k >= 0 {
+	if k := m.strip(b, code, pos); k >= 0 {
 		m.fail = m.failed(m.fail, code, k, pos)
 	} else if b.native != nil && m.fail.check == nil {
 		m.fail.disagree = true
@@ -98,9 +98,9 @@ func (f failure) error() error {
 	return &ad.CheckError{Check: check, Value: f.value, Index: f.at, Site: f.check.node.Site}
 }
 
-// strip runs code over the strip that begins at element pos. It returns -1, or the number of the
+// strip runs code of a block over the strip that begins at element pos. It returns -1, or the number of the
 // instruction whose check failed.
-func (m *Machine) strip(code []instr, pos int) int {
+func (m *Machine) strip(b *block, code []instr, pos int) int {
 	v := m.views
 	for k := range code {
 		in := &code[k]
@@ -116,7 +116,7 @@ func (m *Machine) strip(code []instr, pos int) int {
 				return k
 			}
 		case row.Reduce != nil:
-			d[0] += row.Reduce.Loop(a, v[in.b])
+			d[0] += m.reduce(b, in, a, v[in.b])
 		default:
 			row.Loop(d, m.lanes(in, 0, a, len(d)), m.lanes(in, 1, v[in.b], len(d)), m.lanes(in, 2, v[in.c], len(d)))
 		}

@@ -23,6 +23,9 @@ type stripper struct {
 func (x *context) stripCode(b *block, k int, nodes []int32, t int) {
 	b.kind = stripBlock
 	b.strip = min(b.n, maxStrip)
+	if b.n > maxStrip {
+		x.alongRows(b, nodes)
+	}
 	b.temps = map[int32]bool{}
 	s := &stripper{context: x, b: b, t: t, multi: b.n > b.strip,
 		last: map[rootID]int32{}, reg: map[rootID]int32{}, wins: map[int32]int32{}}
@@ -204,6 +207,7 @@ func (s *stripper) mapping(m *loopnest.Map) int32 {
 // findRuns cuts the table into runs of equal entries, if they are long enough.
 func (g *mapping) findRuns(strip int) {
 	n := 0
+	g.strip = strip
 	for i := range g.table {
 		if i == 0 || g.table[i] != g.table[i-1] {
 			n++
@@ -226,6 +230,6 @@ func (g *mapping) findRuns(strip int) {
 
 // stripRuns returns the runs of the strip that begins at element pos.
 func (g *mapping) stripRuns(pos int) []tableRun {
-	k := pos / maxStrip
+	k := pos / g.strip
 	return g.runs[g.strips[k]:g.strips[k+1]]
 }
