@@ -308,13 +308,10 @@ func elementwiseOps() map[OpCode]Op {
 			}},
 		OpSinh: un("sinh", routines.Sinh, func(g *Graph, x, y Ref) Ref { return g.Do(OpCosh, nil, x) }, anyReal),
 		OpCosh: un("cosh", routines.Cosh, func(g *Graph, x, y Ref) Ref { return g.Do(OpSinh, nil, x) }, anyReal),
-		// The derivative is 1/cosh², as 4 p (1-p) with p = inv_logit(2x): both factors share an
-		// exponential. 1 - y² would cancel in the tails.
-		OpTanh: un("tanh", routines.Tanh,
-			func(g *Graph, x, y Ref) Ref {
-				d := g.Scale(2, x)
-				return g.Mul(g.Scale(4, g.Do(OpInvLogit, nil, d)), g.Do(OpInvLogit, nil, g.Neg(d)))
-			}, anyReal),
+		// 1 - y² would cancel in the tails, so the derivative is a separate op.
+		OpTanh: un("tanh", routines.Tanh, func(g *Graph, x, y Ref) Ref { return g.Do(OpTanhSlope, nil, x) }, anyReal),
+		OpTanhSlope: un("tanh_slope", routines.TanhSlope,
+			func(g *Graph, x, y Ref) Ref { return g.Mul(g.Scale(-2, g.Do(OpTanh, nil, x)), y) }, anyReal),
 		OpAsinh: un("asinh", routines.Asinh,
 			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Do(OpHypot, nil, x, g.Const(1))) }, anyReal),
 		OpAcosh: un("acosh", routines.Acosh,

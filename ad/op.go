@@ -192,6 +192,7 @@ const (
 	OpAsinh
 	OpAcosh
 	OpAtanh
+	OpTanhSlope // 1 - tanh², the derivative of tanh
 
 	// elementwise: special functions
 	OpErf

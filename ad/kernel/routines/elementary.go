@@ -30,36 +30,107 @@ func Expm1(x float64) float64 {
 
 // Tanh is the hyperbolic tangent.
 func Tanh(x float64) float64 {
+	var v25, v59, v61 float64
 	v4 := math.Abs(x)
-	if 20.0 < math.Abs(x) {
-		v4 = 20.0
+	if 354.0 < math.Abs(x) {
+		v4 = 354.0
 	}
-	v5 := (v4 + v4)
-	v9 := (float64(v5*184.6649652337873) + 6.755399441055744e+15)
-	v10 := (v9 - 6.755399441055744e+15)
-	v16 := ((v5 - float64(v10*0.005415212347998022)) - float64(v10*1.2655086083325438e-13))
-	v19 := ExpTable[(math.Float64bits(v9) & 127)]
-	v20 := math.Float64frombits(ExpTable[128+(math.Float64bits(v9)&127)])
-	v22 := (v19 + (math.Float64bits(v9) << 45))
-	v23 := float64(v16 * v16)
-	v35 := float64(v23 * ((float64(v16*0.008333333333333333) + 0.041666666666666664) + float64(v23*0.001388888888888889)))
-	v38 := (float64(v23*((float64(v16*0.16666666666666666)+0.5)+v35)) + v20)
-	v39 := (v16 + v38)
-	v43 := float64(math.Float64frombits(v22) * v39)
-	v45 := (math.Float64frombits(v22) + -1.0)
-	v46 := (v45 - math.Float64frombits(v22))
-	v51 := (v45 + v43)
-	v52 := (v51 - v45)
-	v58 := ((((math.Float64frombits(v22) - (v45 - v46)) + (-1.0 - v46)) + ((v45 - (v51 - v52)) + (v43 - v52))) + float64(math.Float64frombits(v22)*(v38-(v39-v16))))
-	v60 := (v51 + 2.0)
-	v61 := (v60 - v51)
-	v68 := (1.0 / v60)
-	v69 := float64(v51 * v68)
-	v71 := (math.Float64bits(v69) & (0x1fffffffff << 27))
-	v72 := (math.Float64bits(v60) & (0x1fffffffff << 27))
-	v77 := ((v51 - float64(math.Float64frombits(v71)*math.Float64frombits(v72))) - float64(math.Float64frombits(v71)*(v60-math.Float64frombits(v72))))
-	v83 := (((v77 - float64((v69-math.Float64frombits(v71))*v60)) + v58) - float64(v69*(((v51-(v60-v61))+(2.0-v61))+v58)))
-	return math.Float64frombits((math.Float64bits((v69 + float64(v83*v68))) | (math.Float64bits(x) & (0x1 << 63))))
+	v6 := v4 < 0.77
+	var v65 float64
+	if v6 {
+		v7 := float64(v4 * v4)
+		v8 := float64(v7 * v7)
+		v15 := ((float64(v7*-0.020488559716941652) + -0.3333333333333322) + float64(v8*-0.00019872503535760784))
+		v25 = ((float64(v7*0.46146567915070735) + 1.0) + float64(v8*(float64(v7*0.00020604863623195917)+0.02327768486294945)))
+		v65 = float64(float64(v4*v7) * v15)
+	} else {
+		v26 := (v4 + v4)
+		v30 := (float64(v26*184.6649652337873) + 6.755399441055744e+15)
+		v31 := (v30 - 6.755399441055744e+15)
+		v37 := ((v26 - float64(v31*0.005415212347998022)) - float64(v31*1.2655086083325438e-13))
+		v40 := ExpTable[(math.Float64bits(v30) & 127)]
+		v42 := (v40 + (math.Float64bits(v30) << 45))
+		v43 := float64(v37 * v37)
+		v56 := ((v37 + float64(v43*(float64(v37*0.16666666666666666)+0.5))) + float64(float64(v43*v43)*(float64(v37*0.008333333333333333)+0.041666666666666664)))
+		v58 := (1.0 + float64(math.Float64frombits(v42)*v56))
+		v59 = (math.Float64frombits(v42) + v58)
+		v61 = (v58 - (v59 - math.Float64frombits(v42)))
+		v65 = -2.0
+	}
+	var v66 float64
+	if v6 {
+		v66 = v25
+	} else {
+		v66 = v59
+	}
+	v67 := (v65 / v66)
+	var v77 float64
+	if v6 {
+		v77 = (v4 + v67)
+	} else {
+		v68 := (1.0 + v67)
+		v77 = (v68 + ((v67 - (v68 - 1.0)) + float64(float64(v67*v67)*float64(v61*0.5))))
+	}
+	return math.Float64frombits((math.Float64bits(v77) | (math.Float64bits(x) & (0x1 << 63))))
+}
+
+// TanhSlope is 1 - tanh² x, the derivative of the hyperbolic tangent.
+func TanhSlope(x float64) float64 {
+	var v25 float64
+	v3 := math.Abs(x)
+	var v89 float64
+	if v3 > 354.0 {
+		v89 = 0.0
+	} else {
+		v4 := v3
+		if 354.0 < v3 {
+			v4 = 354.0
+		}
+		v6 := v4 < 0.77
+		v26 := (v4 + v4)
+		v30 := (float64(v26*184.6649652337873) + 6.755399441055744e+15)
+		v31 := (v30 - 6.755399441055744e+15)
+		v37 := ((v26 - float64(v31*0.005415212347998022)) - float64(v31*1.2655086083325438e-13))
+		v40 := ExpTable[(math.Float64bits(v30) & 127)]
+		v42 := (v40 + (math.Float64bits(v30) << 45))
+		v43 := float64(v37 * v37)
+		v56 := ((v37 + float64(v43*(float64(v37*0.16666666666666666)+0.5))) + float64(float64(v43*v43)*(float64(v37*0.008333333333333333)+0.041666666666666664)))
+		v58 := (1.0 + float64(math.Float64frombits(v42)*v56))
+		v59 := (math.Float64frombits(v42) + v58)
+		var v65 float64
+		if v6 {
+			v7 := float64(v4 * v4)
+			v8 := float64(v7 * v7)
+			v15 := ((float64(v7*-0.020488559716941652) + -0.3333333333333322) + float64(v8*-0.00019872503535760784))
+			v25 = ((float64(v7*0.46146567915070735) + 1.0) + float64(v8*(float64(v7*0.00020604863623195917)+0.02327768486294945)))
+			v65 = float64(float64(v4*v7) * v15)
+		} else {
+			v65 = -2.0
+		}
+		var v66 float64
+		if v6 {
+			v66 = v25
+		} else {
+			v66 = v59
+		}
+		v67 := (v65 / v66)
+		var v85 float64
+		if v6 {
+			var v77 float64
+			if v6 {
+				v77 = (v4 + v67)
+			} else {
+				v68 := (1.0 + v67)
+				v74 := ((v67 - (v68 - 1.0)) + float64(float64(v67*v67)*float64((v58-(v59-math.Float64frombits(v42)))*0.5)))
+				v77 = (v68 + v74)
+			}
+			v85 = (1.0 - float64(v77*v77))
+		} else {
+			v85 = float64(-(v67) * (v67 + 2.0))
+		}
+		v89 = v85
+	}
+	return v89
 }
 
 // Log1mExp is log(1 - eˣ), NaN for x > 0.

@@ -126,6 +126,12 @@ tables += [
     ("Trigamma", lambda x: psi(1, x), [(x,) for x in positive(160) if 1e-140 < x < 1e300] + [(random.uniform(0.9, 6.1),) for _ in range(60)]),
     ("TrigammaNegative", lambda x: psi(1, x), [(x,) for x in negative]),
 ]
+# Where Tanh and TanhSlope change from one formula to the other, and in the far tails.
+changes = [s * (0.77 + random.uniform(-1, 1) * 10 ** random.uniform(-14, -0.5)) for k in range(60) for s in (-1, 1)]
+tables += [
+    ("Tanh", many(tanh), [(x,) for x in changes]),
+    ("TanhSlope", many(lambda x: sech(x) ** 2), [(x,) for x in changes + ends + spread(160, 3, -25, 25) + [random.uniform(-330, 330) for _ in range(40)]]),
+]
 
 for name, f, points in tables:
     for args in points:

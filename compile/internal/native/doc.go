@@ -115,6 +115,9 @@
 //	hypot     4.2 before    8.7  1.6  1.2
 //	trigamma   41 before     14  4.6  3.6
 //
+// tanh, which took 2.4 ns with AVX-512 and its derivative 1.8, now takes 1.7 and both together 1.7
+// (Zen 4). Below 0.77 it is a quotient of polynomials instead of one of exponentials.
+//
 // lgamma and digamma of numbers that are all at least 6 take a shorter way to the same bits: a
 // regression whose normalising constants are sums of these (Conway-Maxwell-Poisson) takes a tenth
 // to a sixth less.

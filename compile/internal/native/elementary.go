@@ -43,13 +43,45 @@ func expm1All(b *Builder, x []Value) Value {
 	return b.Select(b.Compare(GT, x[0], b.Number(700)), expAll(b, x), small)
 }
 
-// tanhRoutine computes (e-1)/(e+1) with e = exp(2|x|).
+// tanhOf returns tanh|x| and its derivative 1 - tanh². Below 0.77, tanh m is m + m³·P(m²)/Q(m²), where
+// the coefficients minimise the largest error, which is 2^-56. From there on it is 1 - y with y =
+// 2/(exp(2m) + 1), and the derivative y·(2-y), in which nothing cancels. Both sides share the
+// division. The rounding errors of exp(2m) + 1 and of 1 - y are added in the end.
+func tanhOf(b *Builder, x Value) (t, slope Value) {
+	const most = 354 // exp(2·most) is finite
+	m := magnitude(b, x, most)
+	small := b.Compare(LT, m, b.Number(0.77))
+	z := b.Mul(m, m)
+	z2 := b.Mul(z, z)
+	line := func(a, c float64) Value { return b.Add(b.Mul(z, b.Number(c)), b.Number(a)) }
+	p := b.Add(line(-0.3333333333333322, -0.020488559716941652), b.Mul(z2, b.Number(-0.00019872503535760784)))
+	q := b.Add(line(1, 0.46146567915070735), b.Mul(z2, line(0.02327768486294945, 0.00020604863623195917)))
+	e := reduce(b, b.Add(m, m), nil)
+	s := b.AddWord(e.s, b.Shl(e.bits, 45))
+	d, lost := fastSum(b, s, b.Add(b.Number(1), b.Mul(s, e.polynomial(b, nil))))
+	num := b.Select(small, b.Mul(b.Mul(m, z), p), b.Number(-2))
+	r := b.Div(num, b.Select(small, q, d))
+	large, rest := fastSum(b, b.Number(1), r)
+	large = b.Add(large, b.Add(rest, b.Mul(b.Mul(r, r), b.Mul(lost, b.Number(0.5)))))
+	t = b.Select(small, b.Add(m, r), large)
+	slope = b.Select(small, b.Sub(b.Number(1), b.Mul(t, t)), b.Mul(b.Neg(r), b.Add(r, b.Number(2))))
+	return t, b.Select(b.Compare(GT, b.Abs(x), b.Number(most)), b.Number(0), slope)
+}
+
 func tanhRoutine(b *Builder, x []Value, _ func(Value)) Value {
-	m := magnitude(b, x[0], 20)
-	e := expm1Of(b, b.Add(m, m), false)
-	d, dl := twoSum(b, e.high, b.Number(2))
-	q := e.over(b, pair{d, b.Add(dl, e.low)})
-	return b.Or(b.Add(q.high, q.low), b.And(x[0], b.Word(signBit)))
+	t, _ := tanhOf(b, x[0])
+	return b.Or(t, b.And(x[0], b.Word(signBit)))
+}
+
+func tanhSlopeRoutine(b *Builder, x []Value, _ func(Value)) Value {
+	_, slope := tanhOf(b, x[0])
+	return slope
+}
+
+// tanhAndSlopeRoutine computes both tanhRoutine and tanhSlopeRoutine.
+func tanhAndSlopeRoutine(b *Builder, x []Value) [2]Value {
+	t, slope := tanhOf(b, x[0])
+	return [2]Value{b.Or(t, b.And(x[0], b.Word(signBit))), slope}
 }
 
 // log1mExpRoutine computes log(1 - eˣ) for x ≤ 0, as the logarithm of 1 - eˣ in two parts.

@@ -39,6 +39,7 @@ const (
 	Log10
 	Expm1
 	Tanh
+	TanhSlope
 	Log1mExp
 	Sin
 	Cos
@@ -58,6 +59,7 @@ const (
 	logPhiAndRatio
 	phiExcessAndRatio
 	expModTailAndSlope
+	tanhAndSlope
 	numRoutines
 )
 
@@ -147,6 +149,8 @@ func init() {
 			doc: "Expm1 is eˣ - 1."},
 		Tanh: {operands: 1, main: body(tanhRoutine), name: "Tanh", file: "elementary",
 			doc: "Tanh is the hyperbolic tangent."},
+		TanhSlope: {operands: 1, main: body(tanhSlopeRoutine), name: "TanhSlope", file: "elementary",
+			doc: "TanhSlope is 1 - tanh² x, the derivative of the hyperbolic tangent."},
 		Log1mExp: {operands: 1, main: body(log1mExpRoutine), rest: body(log1mExpAll), name: "Log1mExp", file: "elementary",
 			doc: "Log1mExp is log(1 - eˣ), NaN for x > 0."},
 
@@ -182,6 +186,7 @@ func init() {
 
 		logPhiAndRatio:    {operands: 1, both: body(logPhiAndRatioRoutine)},
 		phiExcessAndRatio: {operands: 1, both: body(phiExcessAndRatioRoutine)},
+		tanhAndSlope:      {operands: 1, both: body(tanhAndSlopeRoutine)},
 
 		expModTailAndSlope: {operands: 2, both: body(expModTailAndSlopeRoutine)},
 	}
@@ -195,6 +200,7 @@ func (r Routine) operands() int { return routineTable[r].operands }
 var together = map[Routine][2]Routine{
 	logPhiAndRatio:    {LogPhi, PhiRatio},
 	phiExcessAndRatio: {PhiExcess, PhiRatio},
+	tanhAndSlope:      {Tanh, TanhSlope},
 
 	expModTailAndSlope: {LogExpModTail, ExpModSlope},
 }

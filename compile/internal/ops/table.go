@@ -119,6 +119,7 @@ func rows() []Row {
 			})},
 		{Op: ad.OpExpm1, Formula: call(native.Expm1), Cost: expCost},
 		{Op: ad.OpTanh, Formula: call(native.Tanh), Cost: logCost},
+		{Op: ad.OpTanhSlope, Formula: call(native.TanhSlope), Cost: logCost},
 		{Op: ad.OpLog1mExp, Formula: call(native.Log1mExp), Cost: powCost},
 		{Op: ad.OpLogDiffExp, Cost: powCost, Formula: formula2(func(b *builder, x, y value) value {
 			d := b.Add(x, b.Call(native.Log1mExp, b.Sub(y, x)))

@@ -40,7 +40,7 @@ func TestMeasureRoutines(t *testing.T) {
 		op       ad.OpCode
 		negative bool
 	}{
-		{ad.OpExp, true}, {ad.OpLog, false}, {ad.OpPow, false}, {ad.OpExpm1, true}, {ad.OpTanh, true}, {ad.OpSin, true}, {ad.OpCos, true}, {ad.OpLog1mExp, true},
+		{ad.OpExp, true}, {ad.OpLog, false}, {ad.OpPow, false}, {ad.OpExpm1, true}, {ad.OpTanh, true}, {ad.OpTanhSlope, true}, {ad.OpSin, true}, {ad.OpCos, true}, {ad.OpLog1mExp, true},
 		{ad.OpErf, true}, {ad.OpErfc, true}, {ad.OpPhi, true}, {ad.OpLogPhi, true}, {ad.OpPhiRatio, true}, {ad.OpInvPhi, false}, {ad.OpPhiExcess, true},
 		{ad.OpLogExpModTail, true}, {ad.OpLgamma, false}, {ad.OpDigamma, false}, {ad.OpDigammaRise, false}, {ad.OpLmultichoose, false}, {ad.OpLbeta, false}, {ad.OpLchoose, false},
 		{ad.OpExp2, true}, {ad.OpLog2, false}, {ad.OpLog10, false}, {ad.OpTan, true}, {ad.OpAsin, false}, {ad.OpAcos, false}, {ad.OpAtan, true}, {ad.OpAtan2, true},
