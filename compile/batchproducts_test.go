@@ -14,7 +14,7 @@ import (
 // are not joined if the vector of one depends on the other, or if a statement that may reject comes
 // between them. Densities, gradients and messages must be the same as without the pass.
 func TestJoinFactors(t *testing.T) {
-	const head = `data { int N, K; matrix[N, K] X, Z, E; vector[N] y; }
+	const head = `data { int N, K; matrix[N, K] X, Z, E, S; vector[N] y; }
 parameters { vector[K] a, b, c; real s; matrix[K, 2] m; matrix[K, 3] o; matrix[K, 5] q; }
 model { `
 	const n, wide = 67, 35
@@ -36,7 +36,8 @@ model { `
 		for i := range y {
 			y[i] = rng.NormFloat64()
 		}
-		values := map[string]any{"N": n, "K": k, "X": matrix(1), "Z": matrix(1), "E": matrix(0.1), "y": y}
+		values := map[string]any{"N": n, "K": k, "X": matrix(1), "Z": matrix(1), "E": matrix(0.1), "S": matrix(0.2), "y": y}
+		apart := map[bool]int{true: 1, false: 2}[k == wide] // few rows of the narrow E differ
 		for _, c := range []struct {
 			spelling string
 			products int // remaining products with data, before the density is differentiated
@@ -53,7 +54,8 @@ model { `
 			{"matrix[N, 3] e = X * o; matrix[N, 2] f = X * m; target += sum(sin(e[, 1] + y) .* e[, 2] .* f[, 2]);", 1, true},
 			{"matrix[N, 5] e = X * q; target += sum(sin(e[, 1] + y) .* e[, 5]);", 1, k == wide},
 			{"matrix[N, 5] e = X * q; matrix[N, 3] f = X * o; target += sum(sin(e[, 1]) .* f[, 2] .* (X * a));", 2, true},
-			{"target += sum(sin(E * a) .* cos(E * b));", 2, false},
+			{"target += sum(sin(E * a) .* cos(E * b));", apart, apart == 1},
+			{"target += sum(sin(S * a) .* cos(S * b));", 1, true}, // a fifth is not zero, as in a basis of splines
 			{"for (i in 1:9) target += sum(sin(X * (a * i)) .* cos(X * (b + i)));", 2, true},
 		} {
 			// Pass layout may transpose a product that was joined.

@@ -102,8 +102,8 @@ func productsToJoin(g *ad.Graph) map[ad.Ref]*batch {
 	return joined
 }
 
-// joinable reports whether a node is a product of a matrix of data, mostly nonzero, with a vector
-// or a matrix of a few columns.
+// joinable reports whether a node is a product of a matrix of data with a vector or a matrix of a few
+// columns, and not faster without the zeros of the data.
 func joinable(g *ad.Graph, n *ad.Node) bool {
 	if n.Op != ad.OpMatMul || n.Type.Lanes > 0 || n.Attr.(ad.MatMulAttr) != (ad.MatMulAttr{}) {
 		return false
@@ -112,6 +112,10 @@ func joinable(g *ad.Graph, n *ad.Node) bool {
 	if x.Op != ad.OpConst || x.Type.Shape[0] < minJoined || x.Type.Shape[1] <= loopnest.FewColumns ||
 		n.Type.Shape[1] == 0 || n.Type.Shape[1] >= maxJoined {
 		return false
+	}
+	if n.Type.Shape[1] == 1 {
+		rows, columns := x.Type.Shape[0], x.Type.Shape[1]
+		return newSparse(x.Data, rows, columns, false) == nil && newSparse(x.Data, rows, columns, true) == nil
 	}
 	count := 0
 	for _, v := range x.Data {
