@@ -102,8 +102,8 @@ func productsToJoin(g *ad.Graph) map[ad.Ref]*batch {
 	return joined
 }
 
-// joinable reports whether a node is a product of a matrix of data with a vector or a matrix of a few
-// columns, and not faster without the zeros of the data.
+// joinable reports whether a node is a product of a matrix of data with a vector or a matrix of a
+// few columns, and not faster without the zeros of the data.
 func joinable(g *ad.Graph, n *ad.Node) bool {
 	if n.Op != ad.OpMatMul || n.Type.Lanes > 0 || n.Attr.(ad.MatMulAttr) != (ad.MatMulAttr{}) {
 		return false

@@ -17,8 +17,8 @@ import (
 // loop. A strip is several whole rows, or a part of one.
 type grid struct{ row, part int }
 
-// minRow is the least number of elements in a row, and minPart in a part of a longer one. savedByRow
-// is the time, in ns, that an element saves by each load or sum by row or by column.
+// minRow is the least number of elements in a row, and minPart in a part of a longer one.
+// savedByRow is the time, in ns, that each load or sum by row or by column saves for an element.
 const (
 	minRow, minPart = eight, 64
 	savedByRow      = 0.4
