@@ -98,8 +98,8 @@ func (f failure) error() error {
 	return &ad.CheckError{Check: check, Value: f.value, Index: f.at, Site: f.check.node.Site}
 }
 
-// strip runs code of a block over the strip that begins at element pos. It returns -1, or the number
-// of the instruction whose check failed.
+// strip runs code of a block over the strip that begins at element pos. It returns -1, or the
+// number of the instruction whose check failed.
 func (m *Machine) strip(b *block, code []instr, pos int) int {
 	v := m.views
 	for k := range code {
