@@ -92,8 +92,8 @@ func (m *Model) further(err error) (*Model, error) {
 	if !errors.As(err, &cut) {
 		return m.goOn(err)
 	}
-	if m.hasty {
-		m.haste = true
+	if m.haste > 0 && m.haste <= slowCount {
+		m.postponed = true
 		return nil, err
 	}
 	level := cut.level

@@ -50,28 +50,29 @@ type BindOptions struct {
 // Program or Rejection panic. The methods of one Model are not safe for concurrent use, except
 // Clone.
 type Model struct {
-	program      *ir.Program
-	bound        *bind.Bound
-	written      *ast.File          // the program as written, without ragged variables and declarations of censored data
-	censored     bool               // it has such declarations
-	ragged       bool               // it was written with ragged variables
-	matrices     bool               // it was written with sparse matrices
-	discrete     *marginal.Result   // nil: the program has no discrete parameters
-	made         *made              // shared by clones
-	whole        func() *ir.Program // see Program
-	rest         *Model             // this clone's copy of made.rest
-	set          *data.Set          // the data, if whole is not nil
-	ladder       *ladder            // shared by clones and by the models of all levels; nil: there are no counts
-	level        int
-	deep         map[int]*Model  // this clone's copies of the ladder's models
-	hasty, haste bool            // see SetHasty; a point was rejected for it
-	sparse       []passes.Sparse // found by the passes before differentiation, for Explain
-	early        []PassEffect    // effects of the passes before differentiation, for Explain
-	density      *vm.Program     // nil: interpreted
-	options      interp.Options
-	without      []string
-	asked        BindOptions    // the options given to Bind
-	fault        *planted.Fault // set by tests
+	program   *ir.Program
+	bound     *bind.Bound
+	written   *ast.File          // the program as written, without ragged variables and declarations of censored data
+	censored  bool               // it has such declarations
+	ragged    bool               // it was written with ragged variables
+	matrices  bool               // it was written with sparse matrices
+	discrete  *marginal.Result   // nil: the program has no discrete parameters
+	made      *made              // shared by clones
+	whole     func() *ir.Program // see Program
+	rest      *Model             // this clone's copy of made.rest
+	set       *data.Set          // the data, if whole is not nil
+	ladder    *ladder            // shared by clones and by the models of all levels; nil: there are no counts
+	level     int
+	deep      map[int]*Model  // this clone's copies of the ladder's models
+	haste     float64         // see SetHasty
+	postponed bool            // a point was rejected for it
+	sparse    []passes.Sparse // found by the passes before differentiation, for Explain
+	early     []PassEffect    // effects of the passes before differentiation, for Explain
+	density   *vm.Program     // nil: interpreted
+	options   interp.Options
+	without   []string
+	asked     BindOptions    // the options given to Bind
+	fault     *planted.Fault // set by tests
 
 	impossible *Error // see Impossible
 
@@ -248,7 +249,7 @@ func (m *Model) CloneDensity() interface {
 func (m *Model) Clone() *Model {
 	c := *m
 	c.machine, c.constr, c.gen, c.joint, c.curves, c.workers, c.rest = nil, nil, nil, nil, nil, 0, nil
-	c.hasty, c.haste, c.deep = false, false, nil
+	c.haste, c.postponed, c.deep = 0, false, nil
 	if m.density != nil {
 		c.machine = m.density.New()
 	}

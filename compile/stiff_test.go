@@ -29,9 +29,9 @@ model { target += y; }`
 		slope := (exact(c.k+h) - exact(c.k-h)) / (2 * h)
 		for _, m := range []*Model{m, m.Clone()} {
 			grad, y := make([]float64, 1), make([]float64, 2)
-			m.SetHasty(true)
+			m.SetHasty(slowStiff)
 			_, err := m.LogDensityGrad([]float64{c.k}, grad)
-			if rejected := m.SetHasty(false); rejected != c.stiff || errors.Is(err, errStiff) != c.stiff {
+			if rejected := m.SetHasty(0); rejected != c.stiff || errors.Is(err, errStiff) != c.stiff {
 				t.Errorf("k = %g in haste: %v, %v", c.k, rejected, err)
 			}
 			lp, err := m.LogDensityGrad([]float64{c.k}, grad)

@@ -142,9 +142,9 @@ func (c *Chart) SetStop(stop func() error) {
 }
 
 // SetHasty implements [Hasty].
-func (c *Chart) SetHasty(hasty bool) (rejected bool) {
+func (c *Chart) SetHasty(ratio float64) (rejected bool) {
 	if h, ok := c.below.(Hasty); ok {
-		rejected = h.SetHasty(hasty)
+		rejected = h.SetHasty(ratio)
 	}
 	return rejected
 }

@@ -8,16 +8,17 @@ import (
 
 // slowly is a normal density that takes long at points below its limit, and rejects them in haste.
 type slowly struct {
-	limit           float64
-	hasty, rejected bool
-	waited          int // evaluations that took long
+	limit    float64
+	haste    float64
+	rejected bool
+	waited   int // evaluations that took long
 }
 
 func (s *slowly) Dim() int { return 1 }
 
 func (s *slowly) LogDensityGrad(x, grad []float64) (float64, error) {
 	if x[0] < s.limit {
-		if s.hasty {
+		if s.haste > 0 {
 			s.rejected = true
 			return 0, errors.New("this takes long")
 		}
@@ -27,8 +28,8 @@ func (s *slowly) LogDensityGrad(x, grad []float64) (float64, error) {
 	return -x[0] * x[0] / 2, nil
 }
 
-func (s *slowly) SetHasty(hasty bool) (rejected bool) {
-	rejected, s.hasty, s.rejected = s.rejected, hasty, false
+func (s *slowly) SetHasty(ratio float64) (rejected bool) {
+	rejected, s.haste, s.rejected = s.rejected, ratio, false
 	return rejected
 }
 
@@ -52,7 +53,7 @@ func TestStartsAvoidSlowPoints(t *testing.T) {
 		if m.rejected != 0 {
 			t.Errorf("%s: %d points count as rejected", c.name, m.rejected)
 		}
-		if err != nil || (x[0] < c.limit) != (c.waited > 0) || s.waited != c.waited || s.hasty || attempts < 1 {
+		if err != nil || (x[0] < c.limit) != (c.waited > 0) || s.waited != c.waited || s.haste > 0 || attempts < 1 {
 			t.Errorf("%s: start %v after %d attempts, %d slow evaluations, %v", c.name, x, attempts, s.waited, err)
 		}
 	}

@@ -50,12 +50,20 @@ type Stopper interface {
 
 // Hasty is the optional interface of a [LogDensity] with points that take far longer than others,
 // such as those where differential equations are stiff. Chains start at other points, if they find
-// any.
+// any, and do not look for modes where an evaluation takes hundreds of times as long.
 type Hasty interface {
-	// SetHasty makes later evaluations by this value, not by its clones, reject such points, or
-	// ends that. It reports whether such a point was rejected since the last call.
-	SetHasty(hasty bool) (rejected bool)
+	// SetHasty makes later evaluations by this value, not by its clones, reject points that take at
+	// least ratio times as long as others; 0: none. It reports whether such a point was rejected
+	// since the last call.
+	SetHasty(ratio float64) (rejected bool)
 }
+
+// Ratios for [Hasty]: those at which starting points are slow, and points where modes are searched
+// for.
+const (
+	SlowStart  = 2
+	SlowSearch = 100
+)
 
 // Parallel is the optional interface of a [LogDensity] that several goroutines can evaluate
 // together.

@@ -134,11 +134,12 @@ const nearer = 0.93
 // density and gradient are finite there. It returns the position and the number of attempts. The
 // error is an *[InitError], or a final one of init or of the target. If m has a centre, positions
 // after the first 20 lie ever nearer to it. Points that a [Hasty] target rejects are only tried if
-// there are no others, by 100 more attempts.
+// there are no others, by 100 more attempts, unless m rejects them already.
 func FindStart(init Init, chain int, m *Meter, rng *rand.Rand) (x []float64, attempts int, err error) {
-	m.SetHasty(true)
+	haste := m.haste
+	m.SetHasty(SlowStart)
 	x, attempts, err = findStart(init, chain, m, rng)
-	postponed := m.SetHasty(false)
+	postponed := m.SetHasty(haste)
 	if none := (*InitError)(nil); !postponed || !errors.As(err, &none) {
 		return x, attempts, err
 	}

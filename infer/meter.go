@@ -36,8 +36,8 @@ type Meter struct {
 	left   *goroutines.Leftover // work that continues after the run; nil: nobody waits for it
 	centre func() []float64     // Config.Centre in the coordinates of target; nil: there is none
 
-	haste     Hasty // the target while it rejects slow points; otherwise nil
-	postponed bool  // it has rejected one since SetHasty
+	haste     float64 // the ratio from which on the target rejects slow points; 0: none
+	postponed bool    // it has rejected one since SetHasty
 
 	ticks  *atomic.Int64 // counts what seen has not reached when report is due; nil: never
 	seen   int64
@@ -181,24 +181,21 @@ func (m *Meter) LogDensityGrad(x, grad []float64) (float64, error) {
 	return lp, err
 }
 
-// SetHasty makes a [Hasty] target reject slow points from now on, or ends that. It reports whether
-// the target has rejected such a point since the last call. Meters do not count these rejections.
-func (m *Meter) SetHasty(hasty bool) (rejected bool) {
+// SetHasty makes a [Hasty] target reject slow points from now on, see there. It reports whether the
+// target has rejected such a point since the last call. Meters do not count these rejections.
+func (m *Meter) SetHasty(ratio float64) (rejected bool) {
 	h, ok := m.target.(Hasty)
 	if !ok {
 		return false
 	}
-	rejected = h.SetHasty(hasty) || m.postponed
-	m.haste, m.postponed = nil, false
-	if hasty {
-		m.haste = h
-	}
+	rejected = h.SetHasty(ratio) || m.postponed
+	m.haste, m.postponed = ratio, false
 	return rejected
 }
 
 // hurried reports whether the last point was only rejected because it is slow.
 func (m *Meter) hurried() bool {
-	now := m.haste != nil && m.haste.SetHasty(true)
+	now := m.haste > 0 && m.target.(Hasty).SetHasty(m.haste)
 	m.postponed = m.postponed || now
 	return now
 }

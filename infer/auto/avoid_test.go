@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -12,7 +13,8 @@ import (
 
 // TestStartsElsewhere starts chains where the model rejects the points at which climbs begin, with
 // group-level terms near their means. Such chains climb from the points found first. They climb
-// from slow points only if there are no others, and then do not reject them.
+// from slow points only if there are no others, and then do not reject them. The search for modes
+// goes around very slow points.
 func TestStartsElsewhere(t *testing.T) {
 	nowhere := func([]float64) bool { return false }
 	near := func(x []float64) bool {
@@ -23,20 +25,27 @@ func TestStartsElsewhere(t *testing.T) {
 		}
 		return true
 	}
+	far := func(x []float64) bool {
+		return slices.ContainsFunc(x[1:], func(v float64) bool { return math.Abs(v) > 16 })
+	}
 	for _, c := range []struct {
 		name           string
 		rejected, slow func(x []float64) bool
+		ratio          float64
 		waits          bool
 	}{
-		{"everywhere", nowhere, nowhere, false},
-		{"rejected near means", near, nowhere, false},
-		{"slow near means", nowhere, near, true}, // the search for modes goes there
-		{"slow", nowhere, func([]float64) bool { return true }, true},
-		{"rejected near means, slow elsewhere", near, func(x []float64) bool { return !near(x) }, true},
+		{"everywhere", nowhere, nowhere, 1000, false},
+		{"rejected near means", near, nowhere, 1000, false},
+		{"slow near means", nowhere, near, 10, true}, // the search for modes goes there
+		{"slow far away", nowhere, far, 10, true},    // and there
+		{"very slow far away", nowhere, far, 1000, false},
+		{"slow", nowhere, func([]float64) bool { return true }, 1000, true},
+		{"rejected near means, slow elsewhere", near, func(x []float64) bool { return !near(x) }, 1000, true},
 	} {
 		for seed := range uint64(4) {
-			target := &observed{rejected: c.rejected, slow: c.slow, waits: new(atomic.Int64)}
-			session, err := infer.NewSession(target, infer.Config{Sampler: Sampler{}, Seed: 1 + seed, Warmup: 1, Draws: 1})
+			target := &observed{rejected: c.rejected, slow: c.slow, ratio: c.ratio, waits: new(atomic.Int64)}
+			small := Sampler{Kind: NUTS, StepSize: 1e-6, MaxDepth: 1, NoRefine: true} // trajectories do not go far
+			session, err := infer.NewSession(target, infer.Config{Sampler: small, Seed: 1 + seed, Warmup: 1, Draws: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -62,21 +71,23 @@ func TestStartsElsewhere(t *testing.T) {
 type observed struct {
 	rejected, slow func(x []float64) bool
 	waits          *atomic.Int64 // evaluations at slow points
-	hasty, haste   bool
+	ratio          float64       // of the time at slow points to that at others
+	haste          float64
+	postponed      bool
 }
 
 func (*observed) Dim() int { return 7 }
 
 func (o *observed) CloneDensity() infer.LogDensity {
 	c := *o
-	c.hasty, c.haste = false, false
+	c.haste, c.postponed = 0, false
 	return &c
 }
 
 func (o *observed) Recentring() (infer.Recentring, error) { return &funnelMap{d: o.Dim()}, nil }
 
-func (o *observed) SetHasty(hasty bool) (rejected bool) {
-	rejected, o.hasty, o.haste = o.haste, hasty, false
+func (o *observed) SetHasty(ratio float64) (rejected bool) {
+	rejected, o.haste, o.postponed = o.postponed, ratio, false
 	return rejected
 }
 
@@ -85,8 +96,8 @@ func (o *observed) LogDensityGrad(x, grad []float64) (float64, error) {
 		return 0, errors.New("rejected")
 	}
 	if o.slow(x) {
-		if o.hasty {
-			o.haste = true
+		if o.haste > 0 && o.haste <= o.ratio {
+			o.postponed = true
 			return 0, errors.New("slow")
 		}
 		o.waits.Add(1)

@@ -27,6 +27,8 @@ type chain struct {
 	made   int  // transitions so far
 	learns bool // whether the chain learns the coordinates of group-level terms
 
+	slow bool // whether the chain can only begin at points that are slow to evaluate
+
 	worth float64 // effective draws per transition of the static kernel that won the race; 0: none did
 
 	// coordinates in which the modes were searched for, see infer.Recentring

@@ -180,7 +180,15 @@ func (w *chain) known(before []*mode, own finding) ([]*mode, []any, error) {
 // at its start unless another mode needs a chain: one that this chain found, or one in which no
 // chain started. start describes how the chain reached its start. The result is the modes that
 // matter; it is empty if there is only one, or if none is known.
+//
+// The search goes around the slowest points, unless the chain could only begin at such a point: at
+// radius 32, differential equations are often stiff, and one evaluation may take as long as 250
+// elsewhere.
 func (w *chain) searchModes(ctx context.Context, start pairs) ([]*mode, error) {
+	if !w.slow {
+		w.Target.SetHasty(infer.SlowSearch)
+		defer w.Target.SetHasty(0)
+	}
 	var own finding
 	if start.settled && w.RandomStart {
 		var err error
@@ -211,6 +219,7 @@ func (w *chain) searchModes(ctx context.Context, start pairs) ([]*mode, error) {
 	matter := mattering(modes)
 	at := begins(matter, parts)
 	w.kernel.figures["search_modes"] = float64(len(matter))
+	w.Target.SetHasty(0)
 	if w.RandomStart {
 		if err := w.settle(ctx, at[w.place(len(parts))], own, parts); err != nil {
 			return nil, err

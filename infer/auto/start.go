@@ -45,12 +45,13 @@ func (w *chain) start(ctx context.Context, given bool) (p pairs, err error) {
 		if w.RandomStart {
 			w.nearMeans(from, w.Rng)
 		}
-		w.Target.SetHasty(true)
+		w.Target.SetHasty(infer.SlowStart)
 		p, err = w.startFrom(ctx, from, given)
 		if i == 0 && isRejected(err) { // with group-level terms near their means, the point is rejected
 			p, err = w.startFrom(ctx, first, given)
 		}
-		if w.Target.SetHasty(false) && i == 0 && isRejected(err) { // the chain can only begin at a slow point
+		if w.Target.SetHasty(0) && i == 0 && isRejected(err) { // the chain can only begin at a slow point
+			w.slow = true
 			p, err = w.startFrom(ctx, first, given)
 		}
 		if i > 0 && isRejected(err) {
