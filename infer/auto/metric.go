@@ -274,7 +274,7 @@ func (w *chain) survey(v *verdict) (infer.Metric, error) {
 	for i, v := range variances(m) {
 		scale[i] = math.Sqrt(v)
 	}
-	own, err := w.curvature(scale, w.Chain%v.chains, v.chains)
+	own, err := w.curvature(scale, every(d, w.Chain%v.chains, v.chains))
 	if err != nil {
 		return m, err
 	}

@@ -602,46 +602,6 @@ func (w *chain) modeAt(a *optimize.Approach) (*mode, error) {
 	return w.curved(a.X, a.LogDensity, a.Scale)
 }
 
-// curved returns the mode at x, with the scale given by the second derivatives there.
-func (w *chain) curved(x []float64, logDensity float64, scale []float64) (*mode, error) {
-	d := len(x)
-	was := infer.NewPoint(d)
-	was.CopyFrom(w.Point)
-	defer w.Point.CopyFrom(was)
-	if err := w.move(x); err != nil {
-		return nil, err
-	}
-	var m infer.Metric
-	for range 2 { // the second time, the steps have the right length, so the differences are more accurate
-		local, err := w.curvature(scale, 0, 1)
-		if err != nil {
-			return nil, err
-		}
-		if len(local.steps) < d {
-			return nil, nil
-		}
-		if m, err = whiten.Fit(infer.LowRank, whiten.Sample{Draws: local.steps, Scores: local.changes, Plain: true}, whiten.Options{Shrink: 1e-10, Cutoff: 1.01, Rank: d}); err != nil {
-			return nil, nil
-		}
-		wrong := 0.0
-		for i := range d {
-			wrong = max(wrong, math.Abs(math.Log(m.Inverse[i]/scale[i])))
-		}
-		scale = slices.Clone(m.Inverse[:d])
-		if wrong < math.Log(10) {
-			break
-		}
-	}
-	m.Mean = slices.Clone(x)
-	found := w.at.newMode(m, logDensity)
-	if found != nil {
-		z := make([]float64, d)
-		found.to.Pull(w.Point.Gradient, z)
-		found.promise = 0.5 * floats.Dot(z, z)
-	}
-	return found, nil
-}
-
 // isTop reports whether the mode is a maximum of the density, as far as second derivatives show.
 func (m *mode) isTop() bool { return m.promise < exact+exactShare*float64(m.metric.Dim) }
 

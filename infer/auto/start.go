@@ -129,7 +129,7 @@ func (w *chain) newton(a climb, p pairs) (_ pairs, placed bool, err error) {
 	next, draw := infer.NewPoint(d), make([]float64, d)
 	step := make([]float64, d)
 	for i := 0; ; i++ {
-		local, err := w.curvature(scale, 0, 1)
+		local, err := w.curvature(scale, every(d, 0, 1))
 		if err != nil {
 			return p, false, err
 		}
@@ -323,18 +323,25 @@ func finite(x []float64) bool {
 	return true
 }
 
-// curvature makes small steps along coordinates and records the changes of the gradient, for a
-// Hessian by finite differences. It uses every of-th coordinate, beginning with number part, so
-// that all parts together span the space. It skips steps that leave the support.
-func (w *chain) curvature(scale []float64, part, of int) (p pairs, err error) {
-	d := len(scale)
-	n := (d - part + of - 1) / of
+// every returns every of-th number below n, beginning with number part.
+func every(n, part, of int) []int {
+	which := make([]int, 0, (n-part+of-1)/of)
+	for i := part; i < n; i += of {
+		which = append(which, i)
+	}
+	return which
+}
+
+// curvature makes small steps along some coordinates and records the changes of the gradient, for a
+// Hessian by finite differences. It skips steps that leave the support.
+func (w *chain) curvature(scale []float64, which []int) (p pairs, err error) {
+	d, n := len(scale), len(which)
 	room := make([]float64, 2*d*(1+n))
 	both := make([][]float64, 2*n)
 	p.steps, p.changes = both[:0:n], both[n:n]
 	next := func() (v []float64) { v, room = room[:d:d], room[d:]; return v }
 	x, g := next(), next()
-	for i := part; i < d; i += of {
+	for _, i := range which {
 		copy(x, w.Point.Position)
 		h := difference * scale[i]
 		x[i] += h
@@ -362,4 +369,52 @@ func (w *chain) curvature(scale []float64, part, of int) (p pairs, err error) {
 		}
 	}
 	return p, nil
+}
+
+// curved returns the mode at x, with the scale given by the second derivatives there.
+func (w *chain) curved(x []float64, logDensity float64, scale []float64) (*mode, error) {
+	d := len(x)
+	was := infer.NewPoint(d)
+	was.CopyFrom(w.Point)
+	defer w.Point.CopyFrom(was)
+	if err := w.move(x); err != nil {
+		return nil, err
+	}
+	local, err := w.curvature(scale, every(d, 0, 1))
+	if err != nil || len(local.steps) < d {
+		return nil, err
+	}
+	s := whiten.Sample{Draws: local.steps, Scores: local.changes, Plain: true}
+	diagonal, err := whiten.Fit(infer.Diagonal, s, whiten.Options{})
+	if err != nil {
+		return nil, nil
+	}
+	var wrong []int // coordinates whose steps had the wrong length, so that differences are rough
+	scale = slices.Clone(scale)
+	for i, v := range diagonal.Inverse {
+		is := math.Sqrt(v)
+		if math.Abs(math.Log(is/scale[i])) >= math.Log(10) {
+			wrong = append(wrong, i)
+		}
+		scale[i] = is
+	}
+	better, err := w.curvature(scale, wrong)
+	if err != nil || len(better.steps) < len(wrong) {
+		return nil, err
+	}
+	for k, i := range wrong {
+		s.Draws[i], s.Scores[i] = better.steps[k], better.changes[k]
+	}
+	m, err := whiten.Fit(infer.LowRank, s, whiten.Options{Shrink: 1e-10, Cutoff: 1.01, Rank: d})
+	if err != nil {
+		return nil, nil
+	}
+	m.Mean = slices.Clone(x)
+	found := w.at.newMode(m, logDensity)
+	if found != nil {
+		z := make([]float64, d)
+		found.to.Pull(w.Point.Gradient, z)
+		found.promise = 0.5 * floats.Dot(z, z)
+	}
+	return found, nil
 }

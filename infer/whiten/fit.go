@@ -57,7 +57,7 @@ const maxPoints = 80
 // Fit learns a metric of the kind Diagonal, LowRank or Dense with its mean from at
 // least 2 draws, or one difference.
 func Fit(kind infer.MetricKind, s Sample, o Options) (infer.Metric, error) {
-	f := Fitter{thin: kind == infer.LowRank && !o.Refine}
+	f := Fitter{thin: kind == infer.Diagonal || kind == infer.LowRank && !o.Refine}
 	f.Use(s)
 	return f.Fit(kind, o)
 }
@@ -66,7 +66,7 @@ func Fit(kind infer.MetricKind, s Sample, o Options) (infer.Metric, error) {
 // reuses its memory for the next sample. The zero value is ready for [Fitter.Use].
 type Fitter struct {
 	plain  bool
-	thin   bool           // keep only the differences that span a metric of low rank
+	thin   bool           // keep only the differences that span a metric of low rank, if any
 	n, d   int            // the numbers of draws and dimensions
 	both   blas64.General // draws above scores, centred and tempered, in units of scale
 	x, g   blas64.General // its halves
