@@ -191,14 +191,21 @@ func (rc *recorder) refuse(why string) {
 	}
 }
 
-// lose records that data do not decide an integer.
+// lose records that data do not decide an integer. If that was known before, another inspection
+// would not end either.
 func (rc *recorder) lose(v *ir.Var) {
+	if rc.at.known.unknown[v] {
+		rc.refuse(undecided)
+	}
 	rc.at.known.unknown[v] = true
 	rc.again = true
 }
 
 // compound records that a statement is one unit.
 func (rc *recorder) compound(s ir.Stmt) {
+	if rc.at.known.compound[s] {
+		rc.refuse(undecided)
+	}
 	rc.at.known.compound[s] = true
 	rc.again = true
 }

@@ -35,4 +35,5 @@ const (
 	PrintsOrder = "print: its order matters"
 	LongInSteps = "a long inner loop whose number of iterations varies"
 	unknownSize = "a size that data do not decide"
+	undecided   = "an integer that data do not decide"
 )

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -72,11 +73,8 @@ func (in *inspection) look(r Request) {
 	in.rec.Nest = in.rec.nest
 	in.rec.used = map[*Variable]*plan.Variable{}
 	in.rec.loop = root
-	vars := static.VariablesOf(lp.Body)
-	in.at.declared, in.at.assigned = vars.Declared, map[*ir.Var]bool{}
-	for _, v := range vars.Assigned {
-		in.at.assigned[v] = true
-	}
+	in.at.declared, in.at.assigned = map[*ir.Var]bool{}, map[*ir.Var]bool{}
+	in.at.owns(lp.Body)
 	in.rec.nest.Tracked = in.followed(slices.Clone(r.Tracked))
 	for _, v := range static.CarriedInts(lp.Body) {
 		if !known.Tracks(in.rec.nest.Tracked, v) {
@@ -99,6 +97,16 @@ func (in *inspection) look(r Request) {
 		in.rec.Last++
 	}
 	in.rec.Last++
+}
+
+// owns records the variables that a statement of the nest declares and assigns. A while loop that
+// counts has variables only in its second form, where they are not those of the body.
+func (at *sight) owns(s ir.Stmt) {
+	vars := static.VariablesOf(s)
+	maps.Copy(at.declared, vars.Declared)
+	for _, v := range vars.Assigned {
+		at.assigned[v] = true
+	}
 }
 
 // groups inspects the body once for each group of iterations.
@@ -134,6 +142,7 @@ func (in *inspection) stmt(s ir.Stmt) static.Signal {
 		in.forEach(s)
 	case *ir.While:
 		if s.Counted != nil && !in.skipped {
+			in.at.owns(s.Counted)
 			return in.stmt(s.Counted)
 		}
 		in.while(s, 0)
