@@ -50,6 +50,19 @@ func dataColumn(values *data.Set) lookup {
 	}
 }
 
+// each returns a value for each place of ragged data from one for each row. Other values stay as
+// they are.
+func (v *replicated) each(x []float64) []float64 {
+	if v.row == nil || len(x) != v.outer || len(x) == len(v.row) {
+		return x
+	}
+	out := make([]float64, len(v.row))
+	for i, row := range v.row {
+		out[i] = x[row]
+	}
+	return out
+}
+
 // columnOf returns the values of a column for the rows of an outcome. The column is a variable, or
 // one with indices that are a variable, as in time[iObs] and weight[id[iObs]]. If it has other rows
 // than the outcome, and only one variable lists distinct rows of it with one for each row of the
@@ -57,6 +70,9 @@ func dataColumn(values *data.Set) lookup {
 func columnOf(values *data.Set, named lookup, column string, v *replicated) ([]float64, error) {
 	rows := v.length
 	x, err := indexedColumn(values, named, column)
+	if err == nil {
+		x = v.each(x)
+	}
 	if err != nil || len(x) == rows {
 		return x, err
 	}

@@ -58,10 +58,20 @@ func (l *LogLik) Findings(r *criticise.Result, moved bool) []diagnose.Finding {
 			advice, folds = "Without a whole group, the posterior is far from what it is with it. ", "fit it without each of all groups"
 			settings = append(settings, "by="+l.groups)
 		}
-		if moved {
+		switch why := l.noRefits(); {
+		case why != "" && moved:
+			advice += "Moving the draws is not enough, and fits without each are not possible: " + why + ". Use a distribution with heavier tails, or sum out parameters that only one observation informs."
+			settings = nil
+		case why != "":
+			advice += "Move the draws for each. Fits without each are not possible: " + why + "."
+			settings = settings[:1]
+			if l.groups != "" {
+				settings = append(settings, "by="+l.groups)
+			}
+		case moved:
 			advice += "Moving the draws is not enough. Fit the model again without each, or " + folds + "."
 			settings = settings[1:]
-		} else {
+		default:
 			advice += "Move the draws for each, fit the model again without each, or " + folds + "."
 		}
 		findings = append(findings, diagnose.Finding{Code: "pareto-k", Severity: diagnose.Problem,
@@ -93,6 +103,32 @@ func (l *LogLik) Findings(r *criticise.Result, moved bool) []diagnose.Finding {
 			Advice:  "Use elpd_loo instead."})
 	}
 	return findings
+}
+
+// noRefits returns the reason why the model cannot be fitted without some observations, as far as
+// the program and its data show it; "" if nothing speaks against it. [NewHoldout] reports the rest.
+func (l *LogLik) noRefits() string {
+	m, err := l.fit.Model()
+	if err != nil {
+		return ""
+	}
+	derived, err := m.Derive(predict.LogLikelihood)
+	switch {
+	case err != nil || len(derived.Left) > 0:
+		return "the log likelihood of new observations cannot be derived"
+	case len(derived.Outputs) > 1:
+		return "the model has several outcomes, " + derived.Outputs[0].Variable + " and " + derived.Outputs[1].Variable
+	}
+	values, err := l.fit.Data()
+	if err != nil {
+		return ""
+	}
+	for _, name := range m.RowsOf(derived.Outputs[0].Variable) {
+		if name != derived.Outputs[0].Variable && len(m.Program().Missing(values, name)) > 0 {
+			return name + " has missing values"
+		}
+	}
+	return ""
 }
 
 // OneObservation returns the finding for a log likelihood of a single observation.

@@ -223,7 +223,16 @@ func (g *grouping) used(variables []*replicated) error {
 
 // fits reports whether a variable has the same rows as the groups.
 func (g *grouping) fits(v *replicated) bool {
-	return g != nil && v.rowCount() == len(g.of) && !slices.Contains(v.rows, -1)
+	return g != nil && (v.rowCount() == len(g.of) || v.row != nil && v.outer == len(g.of)) && !slices.Contains(v.rows, -1)
+}
+
+// cellOf returns the cell of a row of a variable, or of a place in ragged data, whose rows may have
+// the groups.
+func (g *grouping) cellOf(v *replicated, row int) int {
+	if len(g.of) != v.rowCount() {
+		row = v.row[row]
+	}
+	return g.of[row]
 }
 
 // rowCount returns the number of rows of a variable. Without data, the last element has the last
@@ -247,7 +256,8 @@ func (g *grouping) results(v *replicated, draws int) *groupResults {
 	}
 	r := &groupResults{grouping: g, members: make([][]int, len(g.cells)), values: make([][]float64, len(g.cells))}
 	for i, row := range v.rows {
-		r.members[g.of[row]] = append(r.members[g.of[row]], i)
+		c := g.cellOf(v, row)
+		r.members[c] = append(r.members[c], i)
 	}
 	categories := 0
 	if strings.HasPrefix(v.dist, "ordered_") || strings.HasPrefix(v.dist, "categorical") {

@@ -56,7 +56,9 @@ type LogLik struct {
 	outputs []string // outputs of derived, in the order of Variables
 	columns []int    // column of each element, in the fit or among the generated quantities
 	group   []int    // index of each element's observation
-	groups  string   // the variable by which elements are grouped; "": none
+
+	elements []int  // columns of all elements of Name, also of those that are about missing data
+	groups   string // the variable by which elements are grouped; "": none
 }
 
 // logLikName is the name by which a generated quantity is known to hold log likelihoods.
@@ -88,7 +90,7 @@ func LogLikOf(ctx context.Context, f *fit.Fit, o LogLikOptions) (*LogLik, error)
 		if l.columns == nil {
 			return nil, fmt.Errorf("the fit has no %s", name)
 		}
-		l.Source = name + " of the model"
+		l.Source, l.elements = name+" of the model", slices.Clone(l.columns)
 		l.withoutMissing()
 	} else if err := l.derive(ctx); err != nil {
 		return nil, err
@@ -246,38 +248,6 @@ func firstGenerated(p *model.Posterior, f *fit.Fit) ([]float64, error) {
 		}
 	}
 	return nil, errors.New("the fit has no draws")
-}
-
-// by groups the observations by the values of a data variable.
-func (l *LogLik) by(name string) error {
-	if l.Given {
-		return fmt.Errorf("groups by %s: the model has discrete parameters, so that the likelihood of a group is a sum over them; compute log_lik with an element for each group in generated quantities", name)
-	}
-	values, err := l.fit.Data()
-	if err != nil {
-		return err
-	}
-	v, ok := values.Get(name)
-	if !ok {
-		return fmt.Errorf("groups by %s: %w", name, noData(values, name))
-	}
-	if !v.IsInt || len(v.Shape) != 1 {
-		return fmt.Errorf("groups by %s: it must be an array of integers, a group for each observation", name)
-	}
-	if len(v.Ints) != len(l.columns) {
-		return fmt.Errorf("groups by %s: it has %d elements, but there are %d observations", name, len(v.Ints), len(l.columns))
-	}
-	groups := slices.Clone(v.Ints)
-	slices.Sort(groups)
-	groups = slices.Compact(groups)
-	l.Names, l.groups = nil, name
-	for _, g := range groups {
-		l.Names = append(l.Names, groupName(values, name, float64(g)))
-	}
-	for i, g := range v.Ints {
-		l.group[i], _ = slices.BinarySearch(groups, g)
-	}
-	return nil
 }
 
 // What names what the log likelihoods belong to: "observations" or "groups".

@@ -168,6 +168,9 @@ func replicates(values *data.Set, f *fit.Fit) (out []predict.Output) {
 
 // predictiveOf is PredictiveOf for draws that are stored without their model and data.
 func predictiveOf(ctx context.Context, f *fit.Fit, m *model.Model, values *data.Set, b model.BindOptions, o PredictiveOptions) (*Predictive, error) {
+	if m != nil {
+		values = m.Program().Flattened(values)
+	}
 	r := &replication{fit: f, model: m, values: values, redraw: o.Redraw, onlyVisual: o.VPC != nil}
 	var left []predict.Left
 	var err error
@@ -327,7 +330,9 @@ type replicated struct {
 	y          []float64
 	statistics []string    // names; only "value" if the data are a single number
 	results    [][]float64 // each statistic's value at every draw
-	rows       []int       // row of each element
+	rows       []int       // row of each element; of ragged data, its place among those of all rows
+	row        []int       // of ragged data, the number of the row at each place; else nil
+	outer      int         // of ragged data, the number of rows
 	at         []int       // position of each element in the values of the variable
 	length     int         // number of rows of the variable; 0: not known
 	declared   *ir.Var     // its declaration, among data; nil: not known
@@ -367,7 +372,10 @@ func (r *replication) add(out predict.Output) error {
 		missing = r.model.Program().Missing(values, out.Variable)
 	}
 	v := &replicated{name: out.Variable, counts: value.IsInt, dist: out.Dist}
-	if ok && len(value.Shape) > 0 && value.Ragged == nil {
+	if r := value.Ragged; ok && r != nil {
+		v.row, v.outer = r.Each(), len(r.Sizes)
+		v.length = len(v.row)
+	} else if ok && len(value.Shape) > 0 {
 		v.length = value.Shape[0]
 	}
 	if r.model != nil {
@@ -394,7 +402,9 @@ func (r *replication) add(out predict.Output) error {
 			y = value.Reals[at]
 		}
 		row := 0
-		if parts := strings.Split(suffix, "."); len(parts) > 1 {
+		if parts := strings.Split(suffix, "."); v.row != nil {
+			row = placeOf(at, value) + 1
+		} else if len(parts) > 1 {
 			row, _ = strconv.Atoi(parts[1]) // 0 for a tuple without data
 		}
 		v.columns, v.rows = append(v.columns, i), append(v.rows, row-1)

@@ -3,6 +3,7 @@ package assess_test
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ppl-lang/ppl/assess"
@@ -332,6 +333,84 @@ model { a ~ normal(0, 1); b ~ normal(0, 1); for (j in 1:J) y[j] ~ normal(a + b *
 			if got := e.Rows[i].Draws[7]; math.Abs(got-w) > 1e-9 {
 				t.Errorf("%v: effect %v, want %v", c.o, got, w)
 			}
+		}
+	}
+}
+
+// TestRaggedGroups checks that groups of ragged data come from a variable with a value for each
+// row, or for each element, also where elements are missing.
+func TestRaggedGroups(t *testing.T) {
+	nan := math.NaN()
+	m, err := model.Compile("m.stan", strings.Replace(visits, "array[J] int n;", "array[J] int n, sex;\n  array[J, n] int place;\n  array[J] vector[n] age;", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Bind(map[string]any{
+		"J": 4, "n": []int{2, 0, 1, 3}, "y": [][]float64{{1, 2}, {}, {nan}, {2, 4, 5}}, "sex": []int{1, 1, 2, 2},
+		"place": [][]int{{1, 2}, {}, {2}, {1, 1, 2}}, "age": [][]float64{{1, 2}, {}, {3}, {1, 2, 3}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := fit.Sample(t.Context(), p, fit.Options{Chains: 1, Warmup: 200, Draws: 50, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := assess.LogLikOf(t.Context(), f, assess.LogLikOptions{Derive: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	single, err := all.Matrix(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		by       string
+		members  [][]int // of y[1,1], y[1,2], y[4,1], y[4,2], y[4,3]
+		observed []float64
+	}{
+		{"sex", [][]int{{0, 1}, {2, 3, 4}}, []float64{1.5, 11. / 3}},
+		{"place", [][]int{{0, 2, 3}, {1, 4}}, []float64{7. / 3, 3.5}},
+	} {
+		for _, derive := range []bool{true, false} {
+			l, err := assess.LogLikOf(t.Context(), f, assess.LogLikOptions{Derive: derive, By: c.by})
+			if err != nil {
+				if !derive && c.by == "sex" { // nothing shows what the rows of log_lik are
+					continue
+				}
+				t.Fatal(err)
+			}
+			got, err := l.Matrix(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for g, own := range c.members {
+				want := 0.0
+				for _, i := range own {
+					want += single.Columns[i][7]
+				}
+				if math.Abs(got.Columns[g][7]-want) > 1e-12*math.Abs(want) {
+					t.Errorf("%s, derived %v: %s has %v, want %v", c.by, derive, l.Names[g], got.Columns[g][7], want)
+				}
+			}
+		}
+		r, err := assess.PredictiveOf(t.Context(), f, assess.PredictiveOptions{By: []string{c.by}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for g, cell := range r.Variables[0].Groups.Cells {
+			if math.Abs(cell.Check.Observed-c.observed[g]) > 1e-12 {
+				t.Errorf("%s: mean %v in %v, want %v", c.by, cell.Check.Observed, cell.By, c.observed[g])
+			}
+		}
+	}
+	r, err := assess.PredictiveOf(t.Context(), f, assess.PredictiveOptions{X: "age"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for g, want := range []float64{1.5, 3, 5} { // at ages 1, 2 and 3
+		if got := r.Variables[0].Groups.Cells[g].Check.Observed; got != want {
+			t.Errorf("mean %v at age %d, want %v", got, g+1, want)
 		}
 	}
 }

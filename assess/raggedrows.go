@@ -21,6 +21,15 @@ func sizesOf(all []*ir.Var, v *ir.Var) *ir.Var {
 	return nil
 }
 
+// placeOf returns the position along the ragged dimension of an element of ragged data, which is
+// given by its offset.
+func placeOf(at int, v data.Value) int {
+	for _, n := range v.Shape[v.Ragged.At+1:] {
+		at /= n
+	}
+	return at % v.Shape[v.Ragged.At]
+}
+
 // rowOf returns the number of the row of each element, given the sizes of the rows.
 func rowOf(sizes data.Value) []int {
 	var at []int

@@ -61,10 +61,12 @@ func (r *replication) onlyDrawn(ctx context.Context, m *model.Model, b model.Bin
 			if none[e] {
 				continue
 			}
-			v.columns[kept], v.rows[kept], v.elements[kept], v.y[kept] = v.columns[i], v.rows[i], e, v.y[i]
+			v.columns[kept], v.rows[kept], v.elements[kept] = v.columns[i], v.rows[i], e
+			v.y[kept], v.at[kept] = v.y[i], v.at[i]
 			kept++
 		}
-		v.columns, v.rows, v.elements, v.y = v.columns[:kept], v.rows[:kept], v.elements[:kept], v.y[:kept]
+		v.columns, v.rows, v.elements = v.columns[:kept], v.rows[:kept], v.elements[:kept]
+		v.y, v.at = v.y[:kept], v.at[:kept]
 	}
 	r.variables = slices.DeleteFunc(r.variables, func(v *replicated) bool { return len(v.y) == 0 })
 	return nil

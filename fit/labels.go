@@ -141,16 +141,20 @@ func factorsOfIndices(p *ir.Program, factors map[string]arrays.Factor) map[strin
 		return out
 	}
 	for _, v := range slices.Concat(p.Parameters, p.TransformedParameterVars, p.GeneratedQuantityVars) {
-		by := make([]arrays.Factor, len(v.Sizes))
+		sizes := v.Sizes
+		if v.Ragged != nil {
+			sizes = v.Ragged.Sizes
+		}
+		by := make([]arrays.Factor, len(sizes))
 		some := false
-		for k, size := range v.Sizes {
+		for k, size := range sizes {
 			if ref, ok := size.(*ir.VarRef); ok && slices.Contains(p.Data, ref.Var) {
 				by[k] = factors[ref.Var.Name]
 				some = some || by[k].Name != ""
 			}
 		}
 		if some {
-			if v.Type.Rank() == len(by)+1 { // a square matrix is declared with one size
+			if v.Ragged == nil && v.Type.Rank() == len(by)+1 { // a square matrix is declared with one size
 				by = append(by, by[len(by)-1])
 			}
 			out[v.Name] = by

@@ -18,6 +18,7 @@ func TestLabels(t *testing.T) {
   int<labels={"a, b", "", "7"}> D;
   int K;
   array[2] int<lower=1, upper=K> k;
+  array[K] int n;
 }
 parameters {
   vector[D] v;
@@ -33,12 +34,13 @@ model {
 }
 generated quantities {
   array[D, 2] real g = rep_array(v[1], D, 2);
+  array[K] vector[n] h = {rep_vector(1, n[1]), rep_vector(2, n[2])};
 }
 `)
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := data.Parse("t.json", `{"k": ["y", "x"]}`, data.Options{})
+	set, err := data.Parse("t.json", `{"k": ["y", "x"], "n": [1, 2]}`, data.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +57,7 @@ generated quantities {
 	for i, name := range f.Names() {
 		got[name] = f.Labels()[i]
 	}
-	for name, want := range map[string]string{"v.1": "a, b", "v.2": "", "v.3": "7", "w.2.3": "y, 7", "c.3.1": "7, a, b", "t:1.2": "y", "t:2": "", "g.3.2": "7"} {
+	for name, want := range map[string]string{"v.1": "a, b", "v.2": "", "v.3": "7", "w.2.3": "y, 7", "c.3.1": "7, a, b", "t:1.2": "y", "t:2": "", "g.3.2": "7", "h.1.1": "x", "h.2.2": "y"} {
 		if label, ok := got[name]; !ok || label != want {
 			t.Errorf("the label of %s is %q, want %q", name, label, want)
 		}

@@ -32,6 +32,15 @@ func (r *Rows) Place(at int) []int {
 	return out
 }
 
+// Each returns the number of the row, from 0, of each position along dimension At.
+func (r *Rows) Each() []int {
+	var out []int
+	for row, n := range r.Sizes {
+		out = append(out, slices.Repeat([]int{row}, max(0, n))...)
+	}
+	return out
+}
+
 // uneven is a value whose lists differ in length.
 type uneven struct {
 	value   Value
