@@ -40,6 +40,7 @@ func TestCarriedArraysGrow(t *testing.T) {
 		{"triangle", 260, 4},
 		{"successes", 100, 4},
 		{"backwards", 100, 4},
+		{"filter", 200, 2},
 		{"alignment", 100, 4},
 	}) {
 		text, err := os.ReadFile(filepath.Join("testdata", "carried", c.name+".model"))

@@ -30,9 +30,13 @@ const maxStepped = 64
 // have at most maxCopied numbers.
 const (
 	smallCarried = 16
-	maxCopied    = 1 << 20
-	maxRows      = 4096
-	minWidth     = 32
+
+	// maxPeeled is the maximum number of iterations that are unrolled at either end of a loop, so
+	// that conditions on arrays that it carries are the same in the others.
+	maxPeeled = 3
+	maxCopied = 1 << 20
+	maxRows   = 4096
+	minWidth  = 32
 
 	maxNarrow     = 1024
 	maxNeighbours = 4
