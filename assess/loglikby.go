@@ -53,7 +53,7 @@ func (l *LogLik) by(name string) error {
 }
 
 // elementOf returns the element of a variable with n elements that an observation belongs to, and
-// false if it cannot be told.
+// false if that is not known.
 func (l *LogLik) elementOf(values *data.Set, observation, n int) (int, bool) {
 	if l.derived == nil {
 		return slices.Index(l.elements, l.columns[observation]), n == len(l.elements)

@@ -9,7 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/contest"
 )
 
-// filter is a loop that carries an array, with conditions that differ in the first or last
+// filter is a loop with a carried array and conditions that differ in the first or last
 // iterations.
 const filter = `data { int T; vector[T] y; }
 parameters { real<lower=0> q; real<lower=0, upper=1> phi; }

@@ -32,7 +32,7 @@ const (
 	smallCarried = 16
 
 	// maxPeeled is the maximum number of iterations that are unrolled at either end of a loop, so
-	// that conditions on arrays that it carries are the same in the others.
+	// that conditions on carried arrays are the same in the others.
 	maxPeeled = 3
 	maxCopied = 1 << 20
 	maxRows   = 4096
