@@ -24,14 +24,43 @@ const (
 	savedByRow      = 0.4
 )
 
-// gridOf returns the number of elements in a row if the map of a load or of a sum selects one
-// element for each row, or for each column.
-func gridOf(m *loopnest.Map) int {
-	n0, s0, n1, s1, ok := m.Affine()
-	if !ok || n0 == 1 || !(s0 == 1 && s1 == 0 || s0 == 0 && s1 == 1) {
+// plane is the map of row i and column j to off + i·s0 + j·s1, where a row has n1 elements.
+type plane struct{ off, s0, n1, s1 int }
+
+// planeOf returns the map of a load or of a sum as a plane. It may be given as a table, as where data
+// list the answers of persons one after another.
+func planeOf(m *loopnest.Map) (p plane, ok bool) {
+	p.off = m.Off
+	if _, p.s0, p.n1, p.s1, ok = m.Affine(); ok || len(m.Dims) != 1 {
+		return p, ok
+	}
+	t := m.Dims[0].Table[:m.Dims[0].N]
+	at := func(i int) int { return int(t[i]) - int(t[0]) }
+	p.off += int(t[0])
+	p.s1, p.n1 = at(1), 2
+	for p.n1 < len(t) && at(p.n1) == p.n1*p.s1 {
+		p.n1++
+	}
+	if p.n1 == len(t) {
+		return p, true
+	}
+	p.s0 = at(p.n1)
+	for i := range t {
+		if at(i) != i/p.n1*p.s0+i%p.n1*p.s1 {
+			return p, false
+		}
+	}
+	return p, len(t)%p.n1 == 0
+}
+
+// gridRow returns the number of elements in a row if the map of a load or of a sum selects one
+// element for each row, or for each column; otherwise 0.
+func gridRow(m *loopnest.Map) int {
+	p, ok := planeOf(m)
+	if !ok || p.n1 == m.N || !(p.s0 == 1 && p.s1 == 0 || p.s0 == 0 && p.s1 == 1) {
 		return 0
 	}
-	return n1
+	return p.n1
 }
 
 // alongRows makes the strips of a block end with the rows of a grid, if it has maps by rows or
@@ -44,7 +73,7 @@ func (x *context) alongRows(b *block, nodes []int32) {
 		if n.Kind != loopnest.Load && (n.Kind != loopnest.Accumulate || n.Store) {
 			continue
 		}
-		if r := gridOf(&n.Map); r >= minRow {
+		if r := gridRow(&n.Map); r >= minRow {
 			if count[r]++; count[r] > count[row] {
 				row = r
 			}
@@ -126,7 +155,8 @@ func (g *generator) gridNative(b *block, in *instr) bool {
 		if o == in || o.op == ad.OpCheck || g.apart(b, o.dst, in.dst) {
 			continue
 		}
-		if n := &g.p.maps[o.c]; o.op != addAffine || o.dst != in.dst || n.off != m.off || n.s0 != m.s0 || n.s1 != m.s1 || n.n1 != m.n1 {
+		// The sums of a row are added in order. Those of a column would be added row by row.
+		if n := &g.p.maps[o.c]; o.op != addAffine || o.dst != in.dst || n.off != m.off || !b.byRow(m) || !b.byRow(n) {
 			return false
 		}
 	}
@@ -160,7 +190,7 @@ func (s *stripMaker) keepColumns() {
 	s.columns = map[int32][]native.Vec{}
 	for k := range s.code {
 		in := &s.code[k]
-		if in.op != addAffine || !s.b.byColumn(&s.p.maps[in.c]) || s.adds(in.dst) > 1 {
+		if in.op != addAffine || !s.b.byColumn(&s.p.maps[in.c]) {
 			continue
 		}
 		var rs []native.Vec
@@ -174,16 +204,6 @@ func (s *stripMaker) keepColumns() {
 			s.eachColumn(in, func(b *native.Builder, r native.Vec, at native.Address) { b.Out(r, b.Load(at)) })
 		}
 	}
-}
-
-// adds returns the number of instructions that add to an array.
-func (s *stripMaker) adds(dst int32) (n int) {
-	for k := range s.code {
-		if s.code[k].dst == dst {
-			n++
-		}
-	}
-	return n
 }
 
 // eachColumn generates code for each register with sums by column, and the place of the sums.

@@ -196,6 +196,9 @@ func (s *stripper) mapping(m *loopnest.Map) int32 {
 	var g mapping
 	if _, s0, n1, s1, ok := m.Affine(); ok {
 		g = mapping{off: m.Off, n1: n1, s0: s0, s1: s1}
+	} else if row := s.b.grid.row; row > 0 && gridRow(m) == row {
+		p, _ := planeOf(m)
+		g = mapping{off: p.off, n1: p.n1, s0: p.s0, s1: p.s1}
 	} else {
 		g.table, g.off = m.Table()
 		g.findRuns(s.b.strip)
