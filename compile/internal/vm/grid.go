@@ -27,8 +27,8 @@ const (
 // plane is the map of row i and column j to off + i·s0 + j·s1, where a row has n1 elements.
 type plane struct{ off, s0, n1, s1 int }
 
-// planeOf returns the map of a load or of a sum as a plane. It may be given as a table, as where data
-// list the answers of persons one after another.
+// planeOf returns the map of a load or of a sum as a plane. It may be given as a table, as where
+// data list the answers of persons one after another.
 func planeOf(m *loopnest.Map) (p plane, ok bool) {
 	p.off = m.Off
 	if _, p.s0, p.n1, p.s1, ok = m.Affine(); ok || len(m.Dims) != 1 {
