@@ -57,6 +57,8 @@ func (c *choices) mark(outs []Ref, left []bool) {
 			m[n.Args[1]], m[n.Args[2]] = true, true
 		case n.Op == OpMulGuarded:
 			m[n.Args[1]] = true
+		case table[n.Op].Flat: // passes no adjoint on
+			continue
 		case n.Op == OpResult:
 			if m[i] {
 				r := n.Args[0]

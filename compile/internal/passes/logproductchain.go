@@ -10,19 +10,20 @@ import (
 // This file: products whose results are the next step's vector, as in a plain forward algorithm.
 // Steps pass on exponentials, scaled so that their sum is about 1, instead of logarithms. Terms
 // that depend on the step alone are exponentiated for all steps at once. So a step has a product, a
-// sum and a reciprocal, but no exponential and no logarithm. If the logarithms of a step are
+// sum and a reciprocal, but no exponential and no logarithm. If the logarithms of step t are
 //
-//	y = log_sum_exp(x + u + M) + v,   x = m + log a
+//	y = log_sum_exp(x + u + M) + v,   x + u = m + log a
 //
-// where m is a number, u and v are vectors of the step, then a step computes
+// where m is a number, u and v are vectors of the step, and w is v plus u of the step after, then a
+// step computes
 //
-//	s = exp(M - c) (a exp(u - max u)),  r = s exp(v + c - max(v + c)),  z = sum r,  a' = r / z
+//	s = exp(M - c) a,  r = s exp(w + c - max(w + c)),  z = sum r,  a' = r / z
 //
-// and m grows by max u + max(v + c) + log z. Derivatives treat m, the scales and z as constant,
-// since y does not depend on them.
+// and m grows by max(w + c) + log z. Derivatives treat m, the scales and z as constant, since y
+// does not depend on them.
 //
 // Where another sequence begins, as in a loop over subjects, the next step has given logarithms w
-// instead of y: a' = exp(w - max w), and m = max w.
+// instead of y.
 
 // logChain is a scan whose only carried value is the vector of its only product.
 type logChain struct {
@@ -160,11 +161,31 @@ func (c *logChain) results(g *ad.Graph, args []ad.Ref, used []bool) []ad.Ref {
 		}
 		return args[n.Attr.(int)]
 	}
-	sum := func(terms [][]place) ad.Ref {
+	// The last step is separate, so that the scan need not keep the sums of all steps.
+	n, from, last := s.Steps-1, 0, s.Steps-1
+	if s.Reverse {
+		from, last = 1, 0
+	}
+	rows := func(x ad.Ref, at, n int) ad.Ref {
+		shape := append([]int{n}, g.Type(x).Shape[1:]...)
+		return g.Slice(x, at*g.Type(x).Size()/s.Steps, shape)
+	}
+	row := func(x ad.Ref, at int) ad.Ref {
+		return g.Slice(x, at*g.Type(x).Size()/s.Steps, g.Type(x).Shape[1:])
+	}
+	type part = func(x ad.Ref) ad.Ref // of a value in lanes of steps
+	whole := func(x ad.Ref) ad.Ref { return x }
+	steps := func(at int) part { return func(x ad.Ref) ad.Ref { return g.Lane(rows(g.Unlane(x), at, n)) } }
+	step := func(at int) part { return func(x ad.Ref) ad.Ref { return row(g.Unlane(x), at) } }
+	sum := func(terms [][]place, of part) ad.Ref {
 		v := ad.None
 		for _, column := range columns(terms) {
 			for j, t := range column {
-				column[j] = place{vec.Reach(t.r), t.e}
+				x := vec.Reach(t.r)
+				if g.Type(x).Lanes > 0 {
+					x = of(x)
+				}
+				column[j] = place{x, t.e}
 			}
 			if w := gatherPlaces(g, column); v == ad.None {
 				v = w
@@ -181,49 +202,50 @@ func (c *logChain) results(g *ad.Graph, args []ad.Ref, used []bool) []ad.Ref {
 	}
 	// scaled returns exponentials for all steps, and the logarithm of the scale of each.
 	scaled := func(v ad.Ref) (e, top ad.Ref) {
-		top = g.Detach(finite(g, g.Do(ad.OpMaxOf, nil, v)))
+		top = finite(g, g.Detach(g.Do(ad.OpMaxOf, nil, v)))
 		isLost(v)
 		return g.Unlane(scaledExp(g, v, top)), g.Unlane(top)
 	}
 
 	matrix, most, factors := m.factors(c.matrix, k)
 	isLost(matrix)
-	v := g.Detach(most)
-	if w := sum(c.added); w != ad.None {
-		v = g.Add(v, w)
-	}
-	v = g.Spread(v, s.Steps)
-	after, shift := scaled(v)
-	before, up := ad.None, ad.None
-	if u := sum(c.extra); u != ad.None {
-		before, up = scaled(g.Spread(u, s.Steps))
-		shift = g.Add(shift, up)
-	}
 	first := make([]place, k)
 	for j, at := range c.before {
 		first[j] = place{args[b.Nodes[at.r].Attr.(int)], at.e}
 	}
 	start := gatherPlaces(g, first)
-	begin, level := scaled(start)
+	added := func(of part) ad.Ref {
+		if w := sum(c.added, of); w != ad.None {
+			return g.Add(most, w)
+		}
+		return most
+	}
+	// What a step adds before its product, the step before it adds to its results.
+	begin, following, after, shift := start, ad.None, ad.None, ad.None
+	if u := sum(c.extra, step(s.Steps-1-last)); u != ad.None {
+		begin, following = g.Add(start, u), sum(c.extra, steps(1-from))
+		after, shift = scaled(g.Add(added(steps(from)), following))
+	} else if v := added(whole); g.Type(v).Lanes == 0 {
+		after, shift = scaled(v)
+	} else {
+		after, shift = scaled(v)
+		after, shift = rows(after, from, n), rows(shift, from, n)
+	}
+	perStep := len(g.Type(after).Shape) > 1 // whether it depends on the step
+	begin, level := scaled(begin)
 
-	// The last step is separate, so that the scan need not keep the sums of all steps.
-	from, last := 0, s.Steps-1
-	if s.Reverse {
-		from, last = 1, 0
-	}
-	rows := func(x ad.Ref, at, n int) ad.Ref {
-		shape := append([]int{n}, g.Type(x).Shape[1:]...)
-		return g.Slice(x, at*g.Type(x).Size()/s.Steps, shape)
-	}
-	row := func(x ad.Ref) ad.Ref {
-		return g.Slice(x, last*g.Type(x).Size()/s.Steps, g.Type(x).Shape[1:])
-	}
 	begins, restart, peak, starts := ad.None, ad.None, ad.None, ad.None
 	if c.begins != ad.None {
 		mask := g.Reshape(vec.Reach(c.begins), nil)
-		starts = g.Select(mask, g.Spread(sum(c.starts), s.Steps), g.Const(0))
-		restart, peak = scaled(starts)
+		starts = g.Select(mask, g.Spread(sum(c.starts, whole), s.Steps), g.Const(0))
 		begins = g.Unlane(mask)
+		if following == ad.None {
+			restart, peak = scaled(starts)
+			restart, peak = rows(restart, from, n), rows(peak, from, n)
+		} else {
+			with := g.Add(sum(c.starts, steps(from)), following)
+			restart, peak = scaled(g.Select(steps(from)(mask), with, g.Const(0)))
+		}
 	}
 	all := begins != ad.None // whether any step's result is read
 	for i := range used {
@@ -237,25 +259,33 @@ func (c *logChain) results(g *ad.Graph, args []ad.Ref, used []bool) []ad.Ref {
 		}
 		return body.Input(ad.Type{Shape: shape})
 	}
-	streams, scanArgs := []ad.Ref{rows(after, from, s.Steps-1)}, []ad.Ref{begin}
-	a, total := input(begin, false), ad.None
+	scanArgs := []ad.Ref{begin}
+	a, total, inShift, inAfter := input(begin, false), ad.None, ad.None, ad.None
 	if all {
 		total = input(level, false)
 		scanArgs = append(scanArgs, level)
-		streams = append(streams, rows(shift, from, s.Steps-1))
 	}
-	if before != ad.None {
-		streams = append(streams, rows(before, from, s.Steps-1))
+	leading := len(scanArgs)
+	stream := func(r ad.Ref) ad.Ref {
+		scanArgs = append(scanArgs, r)
+		return input(r, true)
 	}
-	plain := len(streams)
+	if perStep {
+		inAfter = stream(after)
+	}
+	if all {
+		inShift = stream(g.Expand(shift, ad.Type{Shape: []int{n}}))
+	}
+	var again []ad.Ref
 	if begins != ad.None {
-		streams = append(streams, rows(begins, from, s.Steps-1), rows(restart, from, s.Steps-1), rows(peak, from, s.Steps-1))
+		again = []ad.Ref{stream(rows(begins, from, n)), stream(restart), stream(peak)}
 	}
-	in := make([]ad.Ref, len(streams))
-	for i, r := range streams {
-		in[i] = input(r, true)
+	streams := len(scanArgs) - leading
+	if !perStep {
+		scanArgs = append(scanArgs, after)
+		inAfter = input(after, false)
 	}
-	in, again := in[:plain], in[plain:]
+	scanArgs = append(scanArgs, factors)
 	// next returns the next value of a carried one, or that with which another sequence begins.
 	next := func(k int, r ad.Ref) ad.Ref {
 		if begins == ad.None {
@@ -263,29 +293,25 @@ func (c *logChain) results(g *ad.Graph, args []ad.Ref, used []bool) []ad.Ref {
 		}
 		return body.SelectFinite(again[0], again[k], r)
 	}
-	sums := c.sums(body, a, in, before != ad.None, input(factors, false))
-	raw := body.Mul(sums, in[0])
+	sums := body.MatVec(input(factors, false), a)
+	raw := body.Mul(sums, inAfter)
 	z := body.Sum(raw)
 	few := body.Less(z, body.Const(minLogProduct))
 	none := body.Equal(z, body.Const(0))
 	z = body.Detach(body.Do(ad.OpMax, nil, z, body.Const(minLogProduct)))
 	// States that cannot be reached pass no derivatives on, which may grow without bounds.
-	some := body.Less(body.Const(0), raw)
-	body.Output(next(1, body.Add(body.Mul(raw, body.Mul(some, body.Inv(z))), body.Scale(smallTerm, some))))
-	scan := &ad.Scan{Body: body, Carries: 1, Streams: len(streams), Sums: 2, Steps: s.Steps - 1, Reverse: s.Reverse, Limit: s.Limit, Finite: true}
+	reached := body.Less(body.Const(0), raw)
+	body.Output(next(1, body.Add(body.Mul(raw, body.Mul(reached, body.Inv(z))), body.Scale(smallTerm, reached))))
+	scan := &ad.Scan{Body: body, Carries: 1, Streams: streams, Sums: 2, Steps: n, Reverse: s.Reverse, Limit: s.Limit, Finite: true}
 	if all {
-		body.Output(next(2, body.Add(total, body.Add(in[1], body.Log(z)))))
+		body.Output(next(2, body.Add(total, body.Add(inShift, body.Log(z)))))
 		body.Output(sums)
 		scan.Carries, scan.Outs = 2, 1
 	}
 	body.Output(body.Log(z))
 	body.Output(body.Add(lostSums(body, sums), body.Mul(few, body.Do(ad.OpNot, nil, none))))
-	at := g.DoScan(scan, append(append(scanArgs, streams...), factors))
-	lastIn := []ad.Ref{row(after)}
-	if before != ad.None {
-		lastIn = append(lastIn, row(before))
-	}
-	final := c.sums(g, g.Final(at, 0), lastIn, before != ad.None, factors)
+	at := g.DoScan(scan, scanArgs)
+	final := g.MatVec(factors, g.Final(at, 0))
 	lost = g.Add(lost, g.Add(g.SumOf(at, 1), lostSums(g, final)))
 
 	out := make([]ad.Ref, len(used), len(used)+1)
@@ -307,22 +333,19 @@ func (c *logChain) results(g *ad.Graph, args []ad.Ref, used []bool) []ad.Ref {
 	}
 	var y, history, carried ad.Ref
 	if !all {
-		y = g.Add(level, g.Add(g.Sum(rows(shift, from, s.Steps-1)), g.SumOf(at, 0)))
-		if up != ad.None {
-			y = g.Add(y, row(up))
+		if !perStep {
+			shift = g.Scale(float64(n), shift)
 		}
-		y = g.Add(g.Add(logs(final), y), row(g.Unlane(v)))
+		y = g.Add(level, g.Add(g.Sum(shift), g.SumOf(at, 0)))
+		y = g.Add(g.Add(logs(final), y), added(step(last)))
 	} else {
 		levels := g.Lane(join(g.History(at, 1), g.Final(at, 1), !s.Reverse))
-		if up != ad.None {
-			levels = g.Add(levels, g.Lane(up))
-		}
 		each := logs(g.Lane(join(g.Kept(at, 0), final, !s.Reverse)))
-		history = g.Unlane(g.Add(g.Add(each, levels), v))
+		history = g.Unlane(g.Add(g.Add(each, levels), added(whole)))
 		if carried = history; begins != ad.None {
 			carried = g.Unlane(g.SelectFinite(g.Lane(begins), starts, g.Lane(history)))
 		}
-		y = row(carried)
+		y = row(carried, last)
 	}
 	pick := func(x ad.Ref, js []int, t ad.Type, steps int) ad.Ref {
 		table := make([]int32, len(js))
@@ -342,7 +365,7 @@ func (c *logChain) results(g *ad.Graph, args []ad.Ref, used []bool) []ad.Ref {
 			out[i] = pick(y, js, types[i], 1)
 		}
 		if used[s.Carries+i] {
-			x := join(rows(carried, from, s.Steps-1), start, s.Reverse)
+			x := join(rows(carried, from, n), start, s.Reverse)
 			out[s.Carries+i] = pick(x, js, types[s.Carries+i], s.Steps)
 		}
 	}
@@ -352,13 +375,4 @@ func (c *logChain) results(g *ad.Graph, args []ad.Ref, used []bool) []ad.Ref {
 		}
 	}
 	return append(out, lost)
-}
-
-// sums returns the product of a step: of the matrix with the vector a, times exponentials of the
-// terms that are added before, the last element of in, if scaled.
-func (c *logChain) sums(g *ad.Graph, a ad.Ref, in []ad.Ref, scaled bool, factors ad.Ref) ad.Ref {
-	if scaled {
-		a = g.Mul(a, in[len(in)-1])
-	}
-	return g.MatVec(factors, a)
 }

@@ -304,7 +304,7 @@ func (m *logProductScan) evaluate() {
 		if m.scaled {
 			_, most, factors := m.factors(p.matrix, k)
 			factors = m.capture(factors)
-			top := to.Detach(finite(to, to.Do(ad.OpMaxOf, nil, vector)))
+			top := finite(to, to.Detach(to.Do(ad.OpMaxOf, nil, vector)))
 			s := to.MatVec(factors, scaledExp(to, vector, top))
 			none := to.Equal(s, to.Const(0)) // all terms are -Inf
 			lost := lostSums(to, s)
@@ -351,7 +351,7 @@ func (m *logProductScan) matrix(terms [][]place, k int) ad.Ref {
 func (m *logProductScan) factors(terms [][]place, k int) (matrix, most, factors ad.Ref) {
 	g := m.g
 	matrix = m.matrix(terms, k)
-	most = g.Detach(finite(g, g.Do(ad.OpMaxOf, nil, matrix)))
+	most = finite(g, g.Detach(g.Do(ad.OpMaxOf, nil, matrix)))
 	rows := ad.Index{Dims: []ad.Dim{{N: len(terms) / k, Stride: 1}, {N: k}}}
 	return matrix, most, scaledExp(g, matrix, g.Gather(most, rows))
 }

@@ -120,7 +120,7 @@ func scanInScalars(g *ad.Graph, s *ad.Scan, n *ad.Node, args []ad.Ref, used []bo
 	if !after.beats(before, maxCode) {
 		return ad.None, nil
 	}
-	c := ad.Scan{Body: body, Steps: s.Steps, Reverse: s.Reverse, Limit: s.Limit}
+	c := ad.Scan{Body: body, Steps: s.Steps, Reverse: s.Reverse, Limit: s.Limit, Finite: s.Finite}
 	var each []ad.Ref
 	for i, a := range args {
 		t := b.Type(b.Inputs[i])
