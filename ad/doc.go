@@ -30,6 +30,7 @@
 //	grad.go        Backprop, Grad: reverse mode, as graph expressions
 //	untaken.go     sides of choices that were not taken, whose adjoints are 0
 //	jvp.go         JVP: forward mode, as graph expressions
+//	dual.go        … values and tangents together
 //	hessian.go     Hessian-vector products, Hessians, Jacobians
 //	origin.go      the origin of elements that are only moved
 //	fisher.go      the expected Fisher information of sampling statements

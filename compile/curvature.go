@@ -30,6 +30,9 @@ func (m *Model) onePoint() (g *ad.Graph, x, density ad.Ref) {
 	x = g.Input(ad.Type{Shape: []int{m.dim}})
 	// The first output is the density; the others are its gradient.
 	body := *m.bound.Density
+	if m.twice != nil {
+		body = *m.twice
+	}
 	body.Outputs = body.Outputs[:1]
 	return g, x, g.Inline(&body, m.parts(g, x, &body), true)[0]
 }

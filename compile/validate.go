@@ -56,7 +56,7 @@ func (p *Program) ValidatePasses(d *data.Set, point func(dim int) []float64) (ch
 
 	before := b.Density
 	v.compare("", true, func() ([]float64, error) { return v.differentiated(before) })
-	g, err := passes.RunDensity(b.Density, passes.Options{Trace: func(s *passes.Step) {
+	g, err := passes.RunDensity(b.Density, passes.Options{Lanes: vm.Lanes(), Trace: func(s *passes.Step) {
 		after := s.Graph
 		v.compare(s.Pass.Name, signature(before) != signature(after), func() ([]float64, error) { return v.differentiated(after) })
 		before = after

@@ -124,9 +124,11 @@ func (a *Asm) routineVectors(v vectors) int {
 // Reserve reserves n numbers of scratch memory. Vectors are aligned to their size, since loads
 // across two cache lines are slower.
 func (a *Asm) Reserve(n int) int32 {
-	if lanes := a.Target.Lanes; n >= lanes {
-		a.Numbers = (a.Numbers + lanes - 1) / lanes * lanes
+	lanes := a.Target.Lanes
+	for lanes > max(n, 1) {
+		lanes /= 2
 	}
+	a.Numbers = (a.Numbers + lanes - 1) / lanes * lanes
 	at := a.Numbers
 	a.Numbers += n
 	return int32(at)

@@ -31,6 +31,7 @@
 //	scalarsums.go      sums of few exponentials become expressions
 //	scalarsystems.go   systems of few equations become expressions
 //	prefixes.go      concatenations that begin like others reuse these
+//	tangents.go      forward-mode differentiation of solvers that depend on few numbers
 //	checkpoint.go    checkpointing: results of while loops are kept for derivatives
 //	elements.go      checkpointing: so are the elements of arrays that steps read
 //	skew.go          loop skewing: tables are filled in wavefronts, in lanes

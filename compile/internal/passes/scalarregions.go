@@ -34,7 +34,7 @@ func replaceInRegions(g *ad.Graph) *ad.Graph {
 		case ok:
 			run, rs = scanInScalars(w.To, s, n, args, used[r])
 		case n.Layout().Control == ad.Tested:
-			run, rs = loopInScalars(w.To, attr.(ad.RegionAttr), n, args, used[r])
+			run, rs = loopInScalars(w.To, attr.(ad.RegionAttr), n, args, used[r], maxShort)
 		}
 		if rs == nil {
 			return w.Same(n, attr, args)
@@ -46,8 +46,9 @@ func replaceInRegions(g *ad.Graph) *ad.Graph {
 
 // loopInScalars adds the while loop of node n to g, with scalars in place of arrays. It returns the
 // loop and its results, None for those that nothing reads. It returns nil results if the loop does
-// not change.
-func loopInScalars(g *ad.Graph, loop ad.RegionAttr, n *ad.Node, args []ad.Ref, used []bool) (ad.Ref, []ad.Ref) {
+// not change. With short above maxShort, arrays of up to that many elements are replaced at any
+// cost.
+func loopInScalars(g *ad.Graph, loop ad.RegionAttr, n *ad.Node, args []ad.Ref, used []bool, short int) (ad.Ref, []ad.Ref) {
 	l := loop.Layout()
 	for k, p := range l.Parts() {
 		if used[k] && (p.From == ad.History || p.From == ad.Stride) {
@@ -58,18 +59,18 @@ func loopInScalars(g *ad.Graph, loop ad.RegionAttr, n *ad.Node, args []ad.Ref, u
 	if !slices.ContainsFunc(body.Nodes, func(n ad.Node) bool { return n.Type.Size() > 1 }) {
 		return ad.None, nil
 	}
-	x := &scalars{left: maxLoopCode}
+	x := &scalars{left: maxLoopCode / maxShort * short, short: short}
 	inNumbers, groups, ok := x.bodies(loop)
 	if !ok {
 		return ad.None, nil
 	}
 	after := billOf(inNumbers.Layout().Bodies...).inLanes(n.Type.Lanes, maskedLanes)
-	if !after.beats(billOf(l.Bodies...), maxLoopCode) {
+	if short == maxShort && !after.beats(billOf(l.Bodies...), maxLoopCode) {
 		return ad.None, nil
 	}
 	var each []ad.Ref
 	for i, a := range args {
-		each = append(each, split(g, a, !whole(body.Type(body.Inputs[i])))...)
+		each = append(each, split(g, a, !x.whole(body.Type(body.Inputs[i])))...)
 	}
 	run := g.Do(n.Op, inNumbers, each...)
 	results := make([]ad.Ref, len(used))
@@ -89,9 +90,9 @@ func scanInScalars(g *ad.Graph, s *ad.Scan, n *ad.Node, args []ad.Ref, used []bo
 	if n.Type.Lanes > 0 || s.Steps < minSteps || !slices.ContainsFunc(b.Nodes, func(n ad.Node) bool { return n.Type.Size() > 1 }) {
 		return ad.None, nil
 	}
-	x := &scalars{left: maxCode}
+	x := &scalars{left: maxCode, short: maxShort}
 	for _, r := range b.Outputs {
-		if whole(b.Type(r)) {
+		if x.whole(b.Type(r)) {
 			return ad.None, nil
 		}
 	}
@@ -127,8 +128,8 @@ func scanInScalars(g *ad.Graph, s *ad.Scan, n *ad.Node, args []ad.Ref, used []bo
 		stream := i >= s.Carries && i < s.Carries+s.Streams
 		switch {
 		case !stream:
-			each = append(each, split(g, a, !whole(t) || matrices[b.Inputs[i]])...)
-		case len(t.Shape) == 0 || whole(t):
+			each = append(each, split(g, a, !x.whole(t) || matrices[b.Inputs[i]])...)
+		case len(t.Shape) == 0 || x.whole(t):
 			each = append(each, a)
 		default:
 			for k := range t.Size() {
@@ -220,12 +221,13 @@ func split(g *ad.Graph, r ad.Ref, apart bool) []ad.Ref {
 	return out
 }
 
-// scalars writes out graphs; left is the number of numbers that it may still produce.
-type scalars struct{ left int }
+// scalars writes out graphs. left is the number of numbers that it may still produce, and short the
+// largest number of elements of an array that it writes out.
+type scalars struct{ left, short int }
 
 // whole reports whether an input of a region's graph, or a constant, is so long that it stays an
 // array. Only single elements of it may then be read.
-func whole(t ad.Type) bool { return t.Size() > maxShort }
+func (x *scalars) whole(t ad.Type) bool { return t.Total() > x.short }
 
 // element is the written-out form of a node: its elements, or one long array.
 type element struct {
@@ -245,7 +247,7 @@ func (x *scalars) graph(b *ad.Graph, apart map[ad.Ref]bool) (to *ad.Graph, ok bo
 		if t.Lanes > 0 {
 			return nil, false
 		}
-		if whole(t) && !apart[r] {
+		if x.whole(t) && !apart[r] {
 			of[r] = element{[]ad.Ref{to.Input(t)}, true}
 			continue
 		}
@@ -289,7 +291,7 @@ func (x *scalars) graph(b *ad.Graph, apart map[ad.Ref]bool) (to *ad.Graph, ok bo
 // node writes out a node other than a region.
 func (x *scalars) node(to, b *ad.Graph, n *ad.Node, of []element) (out element, ok bool) {
 	size := n.Type.Size()
-	if n.Type.Lanes > 0 || size == 0 {
+	if n.Type.Lanes > 0 && (x.short == maxShort || n.Op == ad.OpMatMul || n.Op.Row().Class == ad.Effect) || size == 0 {
 		return out, false
 	}
 	args := make([]element, len(n.Args))
@@ -298,14 +300,14 @@ func (x *scalars) node(to, b *ad.Graph, n *ad.Node, of []element) (out element, 
 		args[k] = of[a]
 		arrays = arrays || of[a].array
 	}
-	if n.Op == ad.OpConst && whole(n.Type) {
+	if n.Op == ad.OpConst && x.whole(n.Type) {
 		return element{[]ad.Ref{to.ConstArray(n.Type, n.Data)}, true}, true
 	}
-	if n.Op == ad.OpGather && arrays && !whole(n.Type) {
+	if n.Op == ad.OpGather && arrays && !x.whole(n.Type) {
 		n.Index().Each(func(_, at int) { out.each = append(out.each, to.Slice(args[0].each[0], at, nil)) })
 		return out, true
 	}
-	if arrays || whole(n.Type) {
+	if arrays || x.whole(n.Type) {
 		return out, false
 	}
 	switch class := n.Op.Row().Class; {
@@ -360,8 +362,24 @@ func (x *scalars) node(to, b *ad.Graph, n *ad.Node, of []element) (out element, 
 		for k, a := range args {
 			each[k] = a.each
 		}
-		out.each = written(to, n, n.Attr, each, size)
-		return out, out.each != nil
+		if n.Type.Lanes == 0 || n.Op == ad.OpLane {
+			out.each = written(to, n, n.Attr, each, size)
+			return out, out.each != nil
+		}
+		for l := range n.Type.Lanes {
+			lane := slices.Clone(each)
+			for k, a := range n.Args {
+				if t := b.Type(a); t.Lanes > 0 {
+					lane[k] = each[k][l*t.Size() : (l+1)*t.Size()]
+				}
+			}
+			made := written(to, n, n.Attr, lane, size)
+			if made == nil {
+				return out, false
+			}
+			out.each = append(out.each, made...)
+		}
+		return out, true
 	}
 	return out, true
 }

@@ -32,6 +32,11 @@ type Pass struct {
 	Density func(g *ad.Graph) *ad.Graph
 	Graph   func(g *ad.Graph, o *Options) *ad.Graph
 	Nest    func(p *loopnest.Program)
+	// Lanes is, for a Density pass, the least number of lanes of a vector register; 0: the pass
+	// also pays in portable code.
+	Lanes int
+	// Once says that the result of a Density pass has first derivatives only.
+	Once bool
 	// Sparse lists the matrices of which the pass leaves out the zeros, for the graph before a
 	// part of it.
 	Sparse func(g *ad.Graph, before bool) []Sparse
@@ -76,6 +81,10 @@ func Table() []Pass {
 			Exact: "a few roundings of the greatest term",
 			Moves: "elements are followed one by one to the terms that they are sums of; results are taken from their place in the product",
 			Doc:   "product recognition: computes sums of exponentials of a vector plus the rows of a matrix, as in forward algorithms, as one product of exponentials"},
+		{Name: "tangents", Model: "everyday/stiff_reaction", Gain: 1.5, Density: tangents, After: [2]string{"if-convert", "reductions"}, Lanes: directionLanes, Once: true,
+			Exact: "rounding of derivatives, whose terms are added up in another order",
+			Moves: "each element of a result has its directions at its own place, which a table says",
+			Doc:   "forward-mode differentiation: computes derivatives of solvers of differential equations along with the solution, in vector lanes, if they depend on few numbers"},
 		{Name: "scalars", Model: "everyday/local_trend", Gain: 4.8, Density: replaceScalars, Graph: replaceSystems, After: [2]string{"if-convert", "reductions"},
 			Exact: "rounding of sums and derivatives, whose terms are added up in another order; 2 units in the last place of sums of exponentials, as the functions themselves; a few roundings of the solutions of systems",
 			Moves: "elements are followed one by one to where they were computed; an index that is not known leaves the array whole",
@@ -179,6 +188,10 @@ type Options struct {
 	Verify  bool        // verify the program after every pass
 	Trace   func(*Step) // receives what each pass did; nil: not reported
 
+	// Lanes is the number of lanes of the processor's vector registers; 0: there is no machine
+	// code.
+	Lanes int
+
 	Fault *planted.Fault // for tests; nil: none
 
 	// Budget bounds the memory of passes on graphs. These passes call its Stop, and it is also
@@ -240,6 +253,7 @@ func RunDensity(g *ad.Graph, o Options) (out *ad.Graph, err error) {
 			continue
 		}
 		step = Step{Pass: pass, Off: !o.Has(pass.Name), Before: step.After, After: step.After}
+		step.Off = step.Off || pass.Lanes > 0 && (pass.Lanes > o.Lanes || !o.Has("native"))
 		before, taken := g, g.Taken()
 		if !step.Off {
 			if pass.Sparse != nil && o.Trace != nil {

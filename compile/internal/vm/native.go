@@ -32,6 +32,14 @@ type segment struct {
 // or the one that the environment variable PPL_PROCESSOR names; nil if there is none.
 func Target() *native.Target { return native.Find(os.Getenv(processor)) }
 
+// Lanes returns the number of lanes of the vectors that machine code uses; 0: there is none.
+func Lanes() int {
+	if t := Target(); native.Supported && t != nil {
+		return t.Lanes
+	}
+	return 0
+}
+
 const processor = "PPL_PROCESSOR"
 
 // CheckProcessor returns an error if PPL_PROCESSOR names a target that this computer does not have.

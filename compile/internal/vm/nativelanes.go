@@ -37,7 +37,7 @@ type table struct{ n, at int32 }
 
 // lanesOf examines whether a region can run as vectors of lanes; it returns nil if not.
 func (g *generator) lanesOf(p *regionPlan) *lanes {
-	v := &lanes{generator: g, width: g.Frame(eight).Lanes(), moved: map[int32]move{}, lone: map[int32]int32{}, at: map[int32]int32{},
+	v := &lanes{generator: g, width: g.Frame(min(p.lanes, eight)).Lanes(), moved: map[int32]move{}, lone: map[int32]int32{}, at: map[int32]int32{},
 		kept: map[int32]bool{}, read: map[int32]bool{}, from: map[int32]int32{}, table: map[int32]*table{}, fits: true}
 	if p.lanes < v.width {
 		return nil
@@ -243,7 +243,7 @@ func (v *lanes) block(b *block) {
 func (v *lanes) vectors(f func(b *native.Builder)) {
 	b := v.Builder()
 	f(b)
-	v.Frame(eight).Emit(b, v.width)
+	v.Frame(v.width).Emit(b, v.width)
 }
 
 // value returns the value of a place, in all lanes.

@@ -80,7 +80,7 @@ func (c *counted) top(v *lanes, p *regionPlan, _ int32) {
 	})
 	v.firstStep(c, steps, vectorStrides[:])
 
-	frame := v.Frame(eight)
+	frame := v.Frame(v.width)
 	own, held := hold(frame, carried, p.bodies[0][0].code)
 	before := v.Builder()
 	for _, k := range held {
