@@ -37,6 +37,9 @@ type table struct{ n, at int32 }
 
 // lanesOf examines whether a region can run as vectors of lanes; it returns nil if not.
 func (g *generator) lanesOf(p *regionPlan) *lanes {
+	if p.lanes < 2 { // a frame for one number has one lane
+		return nil
+	}
 	v := &lanes{generator: g, width: g.Frame(min(p.lanes, eight)).Lanes(), moved: map[int32]move{}, lone: map[int32]int32{}, at: map[int32]int32{},
 		kept: map[int32]bool{}, read: map[int32]bool{}, from: map[int32]int32{}, table: map[int32]*table{}, fits: true}
 	if p.lanes < v.width {
