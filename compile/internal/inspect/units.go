@@ -74,7 +74,7 @@ func (in *inspection) look(r Request) {
 	in.rec.used = map[*Variable]*plan.Variable{}
 	in.rec.loop = root
 	in.at.declared, in.at.assigned = map[*ir.Var]bool{}, map[*ir.Var]bool{}
-	in.at.owns(lp.Body)
+	in.owns(lp.Body)
 	in.rec.nest.Tracked = in.followed(slices.Clone(r.Tracked))
 	for _, v := range static.CarriedInts(lp.Body) {
 		if !known.Tracks(in.rec.nest.Tracked, v) {
@@ -101,11 +101,11 @@ func (in *inspection) look(r Request) {
 
 // owns records the variables that a statement of the nest declares and assigns. A while loop that
 // counts has variables only in its second form, where they are not those of the body.
-func (at *sight) owns(s ir.Stmt) {
+func (in *inspection) owns(s ir.Stmt) {
 	vars := static.VariablesOf(s)
-	maps.Copy(at.declared, vars.Declared)
+	maps.Copy(in.at.declared, vars.Declared)
 	for _, v := range vars.Assigned {
-		at.assigned[v] = true
+		in.at.assigned[v] = true
 	}
 }
 
@@ -142,7 +142,7 @@ func (in *inspection) stmt(s ir.Stmt) static.Signal {
 		in.forEach(s)
 	case *ir.While:
 		if s.Counted != nil && !in.skipped {
-			in.at.owns(s.Counted)
+			in.owns(s.Counted)
 			return in.stmt(s.Counted)
 		}
 		in.while(s, 0)
