@@ -170,3 +170,96 @@ model { z ~ bernoulli(0.5); for (r in 1:R) y[r] ~ bernoulli(z[r] * p); }`)
 		t.Errorf("rows of several elements: %v", err)
 	}
 }
+
+// TestCountsLogLik compares the densities of observations given all others with sums over counts
+// that are written out here: for mixtures in a local vector, and for a count whose mean another one
+// decides.
+func TestCountsLogLik(t *testing.T) {
+	lg := func(x float64) float64 { v, _ := math.Lgamma(x); return v }
+	poisson := func(n int, mean float64) float64 {
+		if mean == 0 {
+			return map[bool]float64{true: 1}[n == 0]
+		}
+		return math.Exp(float64(n)*math.Log(mean) - mean - lg(float64(n)+1))
+	}
+	binomial := func(y, n int, p float64) float64 {
+		if y > n {
+			return 0
+		}
+		return math.Exp(lg(float64(n)+1) - lg(float64(y)+1) - lg(float64(n-y)+1) + float64(y)*math.Log(p) + float64(n-y)*math.Log1p(-p))
+	}
+	normal := func(y, mu float64) float64 { return math.Exp(-(y-mu)*(y-mu)/8) / 2 / math.Sqrt(2*math.Pi) }
+	const last = 120
+	for _, c := range []struct {
+		text string
+		y    any
+		want func(a, r float64) []float64
+	}{
+		{`data { array[2] int y; }
+parameters { real<lower=0, upper=3> a; real<lower=0, upper=1> r; array[2] int<lower=0> N; }
+model {
+  for (i in 1:2) {
+    vector[2] lp;
+    N[i] ~ poisson(a);
+    lp[1] = log(r) + binomial_lpmf(y[i] | N[i], 0.2);
+    lp[2] = log1m(r) + binomial_lpmf(y[i] | N[i], 0.7);
+    target += log_sum_exp(lp);
+  }
+}`, []int{4, 0}, func(a, r float64) []float64 {
+			var sums [2]float64
+			for i, y := range []int{4, 0} {
+				for n := range last {
+					sums[i] += poisson(n, a) * (r*binomial(y, n, 0.2) + (1-r)*binomial(y, n, 0.7))
+				}
+			}
+			return sums[:]
+		}},
+		{`data { vector[2] y; }
+parameters { real<lower=0, upper=3> a; real<lower=0, upper=2> r; array[2] int<lower=0> N; }
+model {
+  N[1] ~ poisson(a);
+  N[2] ~ poisson(r * N[1]);
+  y ~ normal(to_vector(N), 2);
+}`, []float64{3.5, 6}, func(a, r float64) []float64 {
+			var both, first, second float64
+			for n := range last {
+				for m := range last {
+					p := poisson(n, a) * poisson(m, r*float64(n))
+					first += p * normal(3.5, float64(n))
+					second += p * normal(6, float64(m))
+					both += p * normal(3.5, float64(n)) * normal(6, float64(m))
+				}
+			}
+			return []float64{both / second, both / first}
+		}},
+	} {
+		m, err := model.Compile("m.stan", c.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := m.Bind(map[string]any{"y": c.y})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := fit.Sample(t.Context(), p, fit.Options{Chains: 1, Warmup: 50, Draws: 8, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := assess.LogLikOf(t.Context(), f, assess.LogLikOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		matrix, err := l.Matrix(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for draw := range f.Draws.Len(0) {
+			_, row := f.Draws.Draw(0, draw)
+			for i, want := range c.want(row[0], row[1]) {
+				if got := matrix.Columns[i][matrix.Row(0, draw)]; math.Abs(got-math.Log(want)) > 1e-9*max(1, math.Abs(got)) {
+					t.Errorf("log likelihood of y[%d] at a = %v, r = %v: %.14g, want %.14g", i+1, row[0], row[1], got, math.Log(want))
+				}
+			}
+		}
+	}
+}

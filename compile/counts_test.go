@@ -257,6 +257,72 @@ model { N ~ poisson(N > 60 ? 2 : 1); if (2 * N >= u) target += a + 50; target +=
 data { int R; int J; array[R] int y; }
 parameters { real a; real<lower=0, upper=1> p; array[R] int<lower=0> N; }
 model { for (i in 1:R) { N[i] ~ prior(a); y[i] ~ binomial(J, seen(N[i], p)); } }`, `{"R": 2, "J": 4, "y": [1, 4]}`, 300, 1, 2},
+	{"lists of observations", `data { int R; int J; array[R, J] int y; }
+parameters { real<lower=0> a; real<lower=0> b; array[R] int<lower=0> N; }
+model { N ~ poisson(9); for (i in 1:R) y[i] ~ beta_binomial(N[i], a, b); }`, `{"R": 2, "J": 3, "y": [[3, 2, 0], [0, 0, 0]]}`, 900, 1, 0},
+	{"removal", `data { int R; int J; array[R, J] int y; }
+parameters { real a; real<lower=0, upper=1> p; array[R] int<lower=0> N; }
+model {
+  N ~ poisson_log(a);
+  for (i in 1:R) {
+    int left = N[i];
+    for (j in 1:J) { y[i, j] ~ binomial(left, p); left -= y[i, j]; }
+  }
+}`, `{"R": 2, "J": 3, "y": [[3, 2, 0], [0, 0, 0]]}`, 900, 1, 2},
+	{"recaptured", `data { int marked; int caught; int again; }
+parameters { real a; int<lower=0> N; }
+model { N ~ poisson_log(a); again ~ hypergeometric(caught, marked, N - marked); }`, `{"marked": 10, "caught": 8, "again": 3}`, 1500, 1, 3},
+	{"recaptured, none", `data { int marked; int caught; int again; }
+parameters { real a; int<lower=0> N; }
+model { N ~ poisson_log(a); again ~ hypergeometric(caught, marked, N - marked); }`, `{"marked": 10, "caught": 8, "again": 0}`, 1500, 1, 3},
+	{"catch", `data { int y; }
+parameters { real a; int<lower=0> N; int<lower=0> M; }
+model { N ~ poisson_log(a); y ~ hypergeometric(N, 9, 30); 1 ~ hypergeometric(5, M, 6); M ~ poisson_log(a); }`, `{"y": 2}`, 400, 1, 2},
+	{"serial numbers", `data { int n; array[n] int y; }
+parameters { real<lower=0> a; int<lower=0> N; }
+model { N ~ neg_binomial_2(30 * a, 4); y ~ discrete_range(1, N); }`, `{"n": 3, "y": [19, 40, 12]}`, 3000, 0.5, 0},
+	{"vectors of terms", `data { int R; array[R] int y; }
+parameters { real a; simplex[2] w; vector<lower=0, upper=1>[2] p; array[R] int<lower=0> N; }
+model {
+  for (i in 1:R) {
+    vector[2] lp = log(w);
+    N[i] ~ poisson_log(a);
+    for (k in 1:2) lp[k] += binomial_lpmf(y[i] | N[i], p[k]);
+    target += log_sum_exp(lp);
+    vector[2] lq;
+    for (k in 1:2) lq[k] = poisson_lpmf(y[i] | p[k] * (N[i] + 1));
+    target += log_mix(w, lq);
+  }
+}`, `{"R": 3, "y": [4, 0, 40]}`, 900, 1, 2},
+	{"functions with mixtures", `functions {
+  real seen_lpmf(int y, int N, real w, vector p) { return log_mix(w, binomial_lpmf(y | N, p[1]), binomial_lpmf(y | N, p[2])); }
+  real site_lpmf(array[] int y, int N, real a) {
+    real lp = poisson_log_lpmf(N | a);
+    for (j in 1:size(y)) lp += binomial_lpmf(y[j] | N, 0.3);
+    return lp;
+  }
+  real none_lpmf(int y, int N) { if (N < y) return negative_infinity(); return binomial_lpmf(y | N, 0.5); }
+}
+data { int R; array[R, 2] int y; }
+parameters { real a; real<lower=0, upper=1> w; vector<lower=0, upper=1>[2] p; array[R] int<lower=0> N; }
+model {
+  for (i in 1:R) {
+    y[i] ~ site(N[i], a);
+    y[i, 1] ~ seen(N[i], w, p);
+    target += none_lpmf(y[i, 2] | N[i]);
+  }
+}`, `{"R": 3, "y": [[4, 1], [0, 0], [30, 40]]}`, 900, 1, 2},
+	{"first values by component", `data { int R; array[R] int y; }
+parameters { real a; real<lower=0, upper=1> w; array[R] int<lower=0, upper=1> z; array[R] int<lower=0> N; }
+model {
+  z ~ bernoulli(w);
+  N ~ poisson_log(a);
+  for (i in 1:R) {
+    int left = z[i] == 1 ? N[i] : 100;
+    target += log_mix(w, binomial_lpmf(y[i] | N[i], 0.9), poisson_lpmf(y[i] | 0.01 * w));
+    for (k in 1:2) { y[i] ~ binomial(left, 0.9); left -= y[i]; }
+  }
+}`, `{"R": 2, "y": [44, 3]}`, 900, 1, 0},
 	{"seen through an indicator", `data { int R; array[R] int y; }
 parameters { real a; array[R] int<lower=0, upper=1> z; array[R] int<lower=0> N; }
 model {
@@ -295,6 +361,20 @@ func TestCountsRefused(t *testing.T) {
 			}
 		}
 	}
+	for statement, want := range map[string]string{"target += log(N - 20);": "`N` = 0", "target += lchoose(N, y + 2);": "`N` = 0"} {
+		p, list := compile.Compile(source.NewFile("m.stan", head+"N ~ poisson(2); "+statement+" }"))
+		if list.HasErrors() {
+			t.Fatal(list)
+		}
+		set, err := data.ParseText("data.json", `{"y": 0}`, data.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var e *compile.Error
+		if _, err := p.Bind(set, compile.BindOptions{}); !errors.As(err, &e) || !strings.Contains(e.List[0].Summary, "NaN") || !strings.Contains(e.List[0].Summary, want) {
+			t.Errorf("%s: %v", statement, err)
+		}
+	}
 	if _, list := compile.Compile(source.NewFile("m.stan", head+"a ~ normal(0, 1); }")); len(list) != 1 || !strings.Contains(list[0].Summary, "no statement gives it a distribution") {
 		t.Errorf("without a statement: %v", list)
 	}
@@ -326,7 +406,7 @@ func TestCountsUnshaped(t *testing.T) {
 		{"M ~ poisson(exp(a)); N ~ poisson(.01 + exp(a) * M); y ~ poisson(0.01 * N);", "may move the peak"},
 		{"M ~ poisson(exp(a)); N ~ poisson_log(a + 0.1 * M); y ~ poisson(0.01 * N);", "may move the peak"},
 		{"M ~ poisson(exp(a)); N ~ neg_binomial_2(2 + 150 * M, 3);", "not concave"},
-		{"M ~ poisson(exp(a)); N ~ poisson(M + M);", "may move the peak"},
+		{"M ~ poisson(exp(a)); N ~ poisson(2 * M + 3 * M);", "may move the peak"},
 		{"M ~ poisson(exp(a)); N ~ neg_binomial_2(2, 0.1); y ~ normal(N - 150 * M, 1);", "may move the peak"},
 		{"M ~ poisson(exp(a)); N ~ poisson(20); y ~ poisson(0.01 * N + M);", "may move the peak"},
 		{"M ~ poisson(exp(a)); N ~ neg_binomial_2(2, 0.1); if (N < 150 * M) target += negative_infinity();", "may move the peak"},
@@ -341,12 +421,14 @@ func TestCountsUnshaped(t *testing.T) {
 		{"M ~ poisson(exp(a)); if (M % 150 > 0) target += negative_infinity(); N ~ poisson(M);", "cannot be checked"},
 		{"M ~ poisson(exp(a)); if (M > 0 && M < 150) target += negative_infinity(); N ~ binomial(M, 0.5);", "cannot be checked"},
 		{"M ~ poisson(1); target += -100 * M; N ~ poisson(M + 0.05); target += 4.6 * N;", "may raise it"}, // M = 0: 5, M = 1: 105
-		{"M ~ poisson(1); N ~ poisson(M + 0.05); 40 ~ normal(N, 2);", "may raise it"},
+		{"M ~ poisson(1); N ~ poisson(M + 0.05); 40 ~ normal(2 * N, 2);", "may raise it"},
 		{"M ~ poisson(1); N ~ poisson(M + 0.05); N ~ poisson(exp(a));", "may raise it"},
 		{"M ~ poisson(1); N ~ poisson(M + 0.05); y ~ poisson_log(a * N);", "may raise it"},
 		{"M ~ poisson(1); N ~ poisson(M + 0.05); y ~ normal(N - M, 1);", "may raise it"},
 		{"M ~ poisson(1); N ~ poisson(M + 0.05); L[1] ~ binomial(N, 0.5); L[2] ~ binomial(L[1], 0.5); target += a * L[2];", "may raise it"},
 		{"M ~ poisson(1); N ~ poisson(M + 0.05); L[1] ~ binomial(N, 0.5); L[1] ~ binomial(90, 0.5); L[2] ~ poisson(1);", "may raise it"},
+		{"z ~ bernoulli(0.5); N ~ poisson(2); { vector[2] lp; for (k in 1:2) lp[k] = z * binomial_lpmf(40 | N + k, 0.5); target += lp[1]; }", "not known how fast"},
+		{"z ~ bernoulli(0.5); N ~ poisson(2); { vector[2] lp; lp[2] = z * binomial_lpmf(40 | N, 0.5); lp[1] = lp[2]; target += log_sum_exp(lp); }", "not known how fast"},
 		{"N ~ poisson(1); L[1] ~ poisson(1);", "`L[2]` has no upper bound, and no statement gives it a distribution"},
 	} {
 		p, list := compile.Compile(source.NewFile("m.stan", "data { int y; vector[3] v; } parameters { real a; int<lower=0> N; int<lower=0, upper=1> z; "+
@@ -439,12 +521,17 @@ func TestCountsLinked(t *testing.T) {
 			t.Errorf("%s at %v: %.15g, sums give %.15g, %v", text, x, got, want, err)
 		}
 	}
-	const last = 300
-	for size := 1; size <= 3; size++ {
-		text := fmt.Sprintf("parameters { real a; real<lower=0, upper=1> r; array[%d] int<lower=0> N; } model { N[1] ~ poisson(exp(a)); target += poisson_lpmf(2 | 0.1 + N[1]); "+
-			"for (t in 2:%[1]d) { N[t] ~ poisson(0.05 + r * N[t - 1]); target += poisson_lpmf(2 | 0.1 + N[t]); } }", size)
-		for _, x := range [][]float64{{-4, -2}, {0, 0}, {1.5, 3}, {3, 12}} {
-			r := 1 / (1 + math.Exp(-x[1]))
+	const last = 400
+	type at struct {
+		upper float64
+		x     []float64
+	}
+	for _, c := range []at{{1, []float64{-4, -2}}, {1, []float64{0, 0}}, {1, []float64{1.5, 3}}, {1, []float64{3, 12}}, {4, []float64{-14, 2}}, {4, []float64{-3, 1}}, {3, []float64{0, 1}}, {2, []float64{1, 5}}} {
+		for size := 1; size <= 3; size++ {
+			text := fmt.Sprintf("parameters { real a; real<lower=0, upper=%v> r; array[%d] int<lower=0> N; } model { N[1] ~ poisson(exp(a)); target += poisson_lpmf(2 | 0.1 + N[1]); "+
+				"for (t in 2:%[2]d) { N[t] ~ poisson(0.05 + 2 * r * N[t - 1] / 2.0); target += poisson_lpmf(2 | 0.1 + N[t]) + normal_lpdf(3.5 | N[t], 20); } }", c.upper, size)
+			x, share := c.x, 1/(1+math.Exp(-c.x[1]))
+			r := c.upper * share
 			var p [last + 1]float64
 			for n := range p {
 				p[n] = poisson(n, math.Exp(x[0])) * poisson(2, 0.1+float64(n))
@@ -453,7 +540,8 @@ func TestCountsLinked(t *testing.T) {
 				var q [last + 1]float64
 				for m := range p {
 					for n := range q {
-						q[n] += p[m] * poisson(n, 0.05+r*float64(m)) * poisson(2, 0.1+float64(n))
+						d := (3.5 - float64(n)) / 20
+						q[n] += p[m] * poisson(n, 0.05+r*float64(m)) * poisson(2, 0.1+float64(n)) * math.Exp(-d*d/2) / 20 / math.Sqrt(2*math.Pi)
 					}
 				}
 				p = q
@@ -462,7 +550,7 @@ func TestCountsLinked(t *testing.T) {
 			for _, v := range p {
 				sum += v
 			}
-			check(text, x, math.Log(sum)+math.Log(r*(1-r)))
+			check(text, x, math.Log(sum)+math.Log(r*(1-share)))
 		}
 	}
 	for _, a := range []float64{-3, 0, 1} {

@@ -503,6 +503,40 @@ model {
   target += b * m;
   m ~ normal(0, 1);
 }`},
+	{name: "conditions that data decide first", bounds: between(1, 3, "z"), data: `{"T":3,"y":[0,1,0]}`, text: `
+data { int T; array[T] int y; }
+parameters { real<lower=0, upper=1> p; real<lower=0, upper=1> q; array[T] int<lower=1, upper=3> z; }
+model {
+  for (t in 1:T) {
+    if (t == 1 || z[t - 1] == 1) z[t] ~ categorical([1 - q, q, 0]');
+    else if (!(t == 1) && z[t - 1] == 2) z[t] ~ categorical([0, p, 1 - p]');
+    else z[t] ~ categorical([0, 0, 1]');
+    y[t] ~ bernoulli(t > 1 && z[max(1, t - 1)] == 2 ? q : p);
+  }
+}`},
+	{name: "sizes of parameters", bounds: between(0, 1, "z"), data: `{"I":2,"K":2,"y":[1,0]}`, text: `
+data { int I; int K; array[I] int y; }
+parameters { vector<lower=0, upper=1>[K] p; vector[K] m; array[I, K] int<lower=0, upper=1> z; }
+model {
+  vector[K] q = inv_logit(m);
+  for (i in 1:I) {
+    int all = 1;
+    z[i] ~ bernoulli(p);
+    z[i] ~ bernoulli(q);
+    for (k in 1:K) all *= z[i, k];
+    y[i] ~ bernoulli(all ? 0.9 : 0.2);
+  }
+  m ~ normal(0, 1);
+}`},
+	{name: "integers as real arguments", bounds: between(0, 3, "k"), data: `{"y":1}`, text: `
+functions {
+  void add_lp(real k, real a) { target += -k / 2 * a; }
+  real half(real k) { return log_sum_exp(k / 2, 0); }
+  real own(int k) { return k > 1 ? k : log_sum_exp(k, 0) > 0; }
+}
+data { int y; }
+parameters { real a; int<lower=0, upper=3> k; }
+model { add_lp(k, a); target += half(k) + a * (own(k) / 2); y ~ normal(a, 1); }`},
 	{name: "model locals", bounds: between(1, 2, "z"), data: `{"N":3,"y":[1,2,3],"x":[1,0,-1]}`, text: `
 data { int N; array[N] real y; vector[N] x; }
 parameters { real a; vector[2] b; simplex[2] w; array[N] int<lower=1, upper=2> z; }

@@ -127,7 +127,9 @@
 //	compile/internal/marginal.splitter.stmt     statements about containers as loops
 //	compile/internal/marginal.splitter.size     the number of elements of a container
 //	compile/internal/marginal.splitter.at       an element of a container
-//	compile/internal/marginal.splitter.bodyOf   the statements of a function in place of a call
+//	compile/internal/marginal.splitter.opened   calls that are written out
+//	compile/internal/marginal.called.body       the names of a function that is written out
+//	compile/internal/marginal.called.replaced   the body of a function in place of a call
 //	compile/internal/marginal.splitter.terms    what statements add to observations
 //	compile/internal/marginal.program.jacobians   conditions around Jacobian adjustments
 //	compile/internal/marginal.inliner.find      definitions of containers
@@ -144,6 +146,7 @@
 //	compile/internal/marginal.linker.term       how factors link counts: terms
 //	compile/internal/marginal.linker.slopes     how factors link counts: sums and differences
 //	compile/internal/marginal.denial.never      statements that data rule out
+//	compile/internal/marginal.denial.firstNaN   expressions that data make NaN
 //	compile/internal/marginal.program.atoms     comparisons that read discrete parameters
 //	compile/internal/marginal.program.finiteTerms   statements whose density is never -inf
 //	compile/internal/marginal.program.positive   rates whose form shows that they are positive

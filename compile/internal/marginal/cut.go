@@ -158,12 +158,15 @@ func (p *program) lengthen(patterns []*pattern) error {
 	for _, pat := range patterns {
 		for k := range pat.instances {
 			in := &pat.instances[k]
-			if len(in.elements) != 1 || !p.open(in.elements[0]) || !p.denies(pat) {
+			counts := p.countsOf(in.elements)
+			if len(counts) != 1 || !p.denies(pat) {
 				continue
 			}
-			e := in.elements[0]
-			u := p.elements[e].of
-			firsts[u] = max(firsts[u], t.firstPossible(pat, in, e)-u.least)
+			u := p.elements[counts[0]].of
+			others := slices.DeleteFunc(slices.Clone(in.elements), p.open)
+			t.each(others, func() {
+				firsts[u] = max(firsts[u], t.firstPossible(pat, in, counts[0])-u.least)
+			})
 		}
 	}
 	for e := range p.elements {
@@ -178,6 +181,28 @@ func (p *program) lengthen(patterns []*pattern) error {
 		}
 	}
 	return nil
+}
+
+// each calls a function for all values of some elements, unless these are too many: a count may
+// have another first value for each.
+func (t *tracer) each(elements []int, f func()) {
+	n := int64(1)
+	for _, e := range elements {
+		if n *= t.p.elements[e].size(); n > maxTriedValues {
+			return
+		}
+	}
+	if len(elements) == 0 {
+		f()
+		return
+	}
+	el := t.p.elements[elements[0]]
+	set := t.give(el.of)
+	for v := el.lo; v <= el.hi; v++ {
+		set(el.of.cell(elements[0]), v)
+		t.each(elements[1:], f)
+	}
+	delete(t.set, t.p.nodes.Vars[el.of.v][0])
 }
 
 // tooLong is the error about a count with too many values.
@@ -262,7 +287,7 @@ func (p *program) unbounded(steps []*step) error {
 	if e, count, hides := p.hidden(steps); hides {
 		at := p.elements[count].of.decl.Name.Span()
 		return p.errorf(diag.DiscreteUse, at, "the sum over `%s` cannot be checked, since `%s` must be summed out before it", "The terms of a mixture may rise again beyond the last value of the sum.",
-			"give `"+p.elements[count].of.name+"` an upper bound that data decide", p.name(count), p.name(e))
+			bounded("`"+p.elements[count].of.name+"`"), p.name(count), p.name(e))
 	}
 	total, first := 0.0, 0.0
 	for _, s := range steps {
@@ -595,6 +620,9 @@ func (w *writer) checkedBy(g *group, c counter, lp string, bound func(sum ast.Ex
 	cond := w.op(">", w.at(w.name(lp), size), w.never())
 	if w.p.turns[g.unknowns[0]].period > 1 || g.rises() {
 		cond = w.op(">", w.call("max", w.name(lp)), w.never())
+	}
+	if len(g.unknowns) == 1 { // the values of others rule none out
+		cond = w.int(1)
 	}
 	if slices.Min(open) == 0 {
 		cond = w.op("&&", w.op("==", w.of(c, open), w.int(1)), cond)

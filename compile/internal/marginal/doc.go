@@ -8,7 +8,7 @@
 //
 //	program.go  the discrete parameters, their elements and values; what is computed from them
 //	holes.go    integers of the data with missing elements
-//	open.go     calls of functions that add to the target, as the statements of the function
+//	open.go     calls of functions with terms of the density, written out
 //	split.go    statements about containers as loops over elements
 //	ranged.go   loops whose ends depend on discrete parameters, as conditions
 //	inline.go   elements of containers that are computed from discrete parameters, by definition
@@ -21,6 +21,7 @@
 //	determine.go  elements that data leave one value
 //	merge.go    equal steps of the elimination, of which the density has one
 //	prune.go    values that data rule out
+//	nan.go      terms that are NaN, which a message names
 //	support.go  values that other elements rule out
 //	cut.go      sums over counts, which have no upper bound
 //	shape.go    shapes of factors as functions of a count, so that sums know where they may end

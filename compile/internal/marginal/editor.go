@@ -248,6 +248,17 @@ func (e *editor) mass(b builder, name string, args []ast.Expr) ast.Expr {
 	if trials[name] && (e.p.involved(args[0]) && !e.given(args[0]) || e.p.involved(args[1]) && !e.given(args[1])) {
 		outside = append(outside, b.op(">", e.most(args[0], "max"), e.most(args[1], "min")))
 	}
+	some := func(args ...ast.Expr) bool {
+		return slices.ContainsFunc(args, func(a ast.Expr) bool { return e.p.involved(a) && !e.given(a) })
+	}
+	switch {
+	case name == "discrete_range_lpmf" && some(args[1], args[2]):
+		outside = append(outside, b.op(">", e.most(args[1], "max"), e.most(args[2], "min")))
+	case name == "hypergeometric_lpmf" && some(args...):
+		failures := b.op("-", b.grouped(e.expr(args[1])), b.grouped(e.expr(args[0])))
+		outside = append(outside, b.op("<", e.expr(args[0]), b.int(0)), b.op(">", e.expr(args[0]), e.expr(args[1])),
+			b.op(">", e.expr(args[0]), e.expr(args[2])), b.op(">", failures, e.expr(args[3])))
+	}
 	if len(outside) == 0 {
 		return out
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
 	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/types"
 )
 
 // The last terms of a sum over a count are probabilities over all values of the other counts. They
@@ -18,9 +19,14 @@ import (
 //
 // So a statement about several counts must be one in which a step of one count moves the peak of
 // another by at most 1: it reads sums and differences of counts, or it is a binomial distribution
-// with such a size, or a Poisson distribution whose rate rises by at most 1 per value; see
-// driven.go for what else may be said of that count. Where counts are linked in a cycle, steps
-// would add up.
+// with such a size. Or it is a Poisson distribution whose rate rises by at most [steepest] per
+// value; see driven.go for why, and what else may be said of that count. Where counts are linked in
+// a cycle, steps would add up.
+
+// steepest bounds how much the mean of a Poisson distribution rises per value of a count. Such a
+// mean is within steepest of the last value n of a sum, which is at least 31. Its mass at n is then
+// at least exp(-steepest^2 / (2 n)) = 0.77 times that at its peak.
+const steepest = 4
 
 // linker checks the statements of a factor that reads several counts.
 type linker struct {
@@ -121,8 +127,8 @@ func (p *program) far(at ast.Node, one, other int) error {
 	if p.elements[one].of != p.elements[other].of {
 		which += " or `" + p.elements[other].of.name + "`"
 	}
-	return p.errorf(diag.DiscreteUse, at.Span(), "the sums over `%s` and `%s` cannot be checked, since a step of one may move the peak of the other far", "The sum might end before a peak. These are allowed: sums and differences of counts, M ~ binomial(N, p), and N ~ poisson(r * M + a) with r declared with <lower=0, upper=1>, where no two chains of statements link the same counts.",
-		"give "+which+" an upper bound that data decide", p.name(one), p.name(other))
+	return p.errorf(diag.DiscreteUse, at.Span(), "the sums over `%s` and `%s` cannot be checked, since a step of one may move the peak of the other far", "The sum might end before a peak. These are allowed: sums and differences of counts, M ~ binomial(N, p), and N ~ poisson(r * M + a) with r declared with <lower=0, upper=4> or less, where no two chains of statements link the same counts.",
+		bounded(which), p.name(one), p.name(other))
 }
 
 // separate refuses counts next to others that a statement makes mixtures, or of which values
@@ -133,7 +139,7 @@ func (p *program) separate(linked map[int]bool, mixes, gaps, bends map[int]*patt
 		if !linked[e] {
 			continue
 		}
-		fix := "give `" + p.elements[e].of.name + "` an upper bound that data decide"
+		fix := bounded("`" + p.elements[e].of.name + "`")
 		if pat := mixes[e]; pat != nil {
 			return p.errorf(diag.DiscreteUse, pat.leaf.stmt().Span(), "the sum over `%s` cannot be checked: this statement reads a discrete parameter with an upper bound, and another one a second count",
 				"The terms of a mixture may rise again beyond the last value of the sum.", fix, p.name(e))
@@ -374,7 +380,7 @@ func (l *linker) distribution(at ast.Node, name string, args []ast.Expr) {
 	case !slices.Equal(reads, []int{0, 1}):
 		l.fail(at)
 	case stem == "lchoose" && l.unit(args[0], args[1]):
-	case thinning[stem] && l.unit(args[0], args[1]), driven[stem] && l.unit(args[0]) && l.gentle(args[0], args[1]):
+	case thinning[stem] && l.unit(args[0], args[1]), driven[stem] && l.unit(args[0]) && !l.shared(args[0], args[1]) && l.gentle(args[1]):
 		l.drives = true
 	default:
 		l.fail(at)
@@ -420,20 +426,35 @@ func (l *linker) unit(es ...ast.Expr) bool {
 	return true
 }
 
-// gentle reports whether expressions, added up, change by at most 1 per value of each count.
-func (l *linker) gentle(es ...ast.Expr) bool {
+// gentle reports whether a mean changes by at most [steepest] per value of each count.
+func (l *linker) gentle(mean ast.Expr) bool {
 	slopes := map[int]float64{}
-	for _, e := range es {
-		if !l.slopes(e, 1, slopes) {
-			return false
-		}
+	if !l.slopes(mean, 1, slopes) {
+		return false
 	}
 	for _, s := range slopes {
-		if s > 1 {
+		if s > steepest {
 			return false
 		}
 	}
 	return true
+}
+
+// shared reports whether two expressions read the same count.
+func (l *linker) shared(x, y ast.Expr) bool {
+	of := l.counts(x)
+	return slices.ContainsFunc(l.counts(y), func(k int) bool { return slices.Contains(of, k) })
+}
+
+// total reports whether an expression is a count or a sum of counts.
+func (l *linker) total(e ast.Expr) bool {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.VarExpr, *ast.IndexExpr:
+		return l.occurs(e)
+	case *ast.Binary:
+		return e.Op == "+" && l.total(e.X) && l.total(e.Y)
+	}
+	return false
 }
 
 // slopes adds the sizes of the coefficients of the counts in an expression. It returns false if
@@ -472,6 +493,10 @@ func (l *linker) slopes(e ast.Expr, by float64, out map[int]float64) bool {
 			if c, ok := l.atMost(e.Y); ok {
 				return l.slopes(e.X, by*c, out)
 			}
+		case "/":
+			if c, ok := number(e.Y); ok && c > 0 && !l.p.info.Types[e].Type.Equal(types.IntType) {
+				return l.slopes(e.X, by/c, out)
+			}
 		}
 	}
 	return false
@@ -484,6 +509,25 @@ func (l *linker) atMost(e ast.Expr) (float64, bool) {
 	}
 	if x, ok := number(e); ok {
 		return x, true
+	}
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Binary:
+		x, ok := l.atMost(e.X)
+		y, ok2 := l.atMost(e.Y)
+		switch {
+		case !ok || !ok2:
+		case e.Op == "*":
+			return x * y, true
+		case e.Op == "+":
+			return x + y, true
+		case e.Op == "/" && y > 0 && !l.p.info.Types[e].Type.Equal(types.IntType):
+			if _, ok := number(e.Y); ok {
+				return x / y, true
+			}
+		}
+		return 0, false
+	case *ast.CallExpr:
+		return 1, e.Func.Name == "inv_logit" && l.p.info.Types[e].Type.IsScalar()
 	}
 	lower, upper := declared(l.p.info, e)
 	return upper, lower >= 0 && upper > 0 && !math.IsInf(upper, 1)

@@ -143,6 +143,11 @@ func (p *program) errorf(code diag.Code, at source.Span, summary, detail, fix st
 	return &Error{diag.List{d}}
 }
 
+// bounded is the remedy where the sums over counts cannot be checked.
+func bounded(names string) string {
+	return "give " + names + " an upper bound that data decide, such as int<lower=0, upper=200>"
+}
+
 // refuse notes an error; the analysis goes on.
 func (p *program) refuse(code diag.Code, at source.Span, summary, detail, fix string) {
 	d := diag.Errorf(code, at, "%s", summary)

@@ -114,7 +114,7 @@ func (p *program) denies(pat *pattern) bool {
 				}, nil)
 			}
 			_, counts := supports[name]
-			found = found || counts || name == "negative_infinity" || name == "log"
+			found = found || counts || name == "hypergeometric_lpmf" || name == "discrete_range_lpmf" || name == "negative_infinity" || name == "log"
 			return !found
 		}, nil)
 	}
@@ -144,16 +144,23 @@ type denial struct {
 	t     *tracer
 	leaf  *leaf
 	local map[*ir.Var]bool
+
+	numbers map[*ir.Var]float64 // of variables that are numbers
 }
 
 // denies reports whether the leaf adds -inf.
 func (d *denial) denies() bool {
 	never := slices.ContainsFunc(d.leaf.code, d.never)
+	d.forget()
+	return never
+}
+
+// forget makes the local variables of the leaf unknown.
+func (d *denial) forget() {
 	for v := range d.local {
 		delete(d.t.set, v)
 	}
 	clear(d.local)
-	return never
 }
 
 // never reports whether a statement adds -inf.
@@ -178,12 +185,26 @@ func (d *denial) never(s ast.Stmt) bool {
 			return false
 		}
 		v := d.t.variable(s)
-		if x, ok := d.value(s.Init); ok && v != nil && v.Type.Equal(types.RealType) {
-			d.t.eval.Set(v, interp.Number{Reals: []float64{x}})
-			d.t.set[v], d.local[v] = true, true
+		if x, ok := d.value(s.Init); ok && v != nil && d.store(v, x) {
 			return false
 		}
 		_ = d.t.store(v, s.Init, d.local) // an error leaves it unknown
+	case *ast.For:
+		from, ok, err := d.t.int(s.From)
+		to, ok2, err2 := d.t.int(s.To)
+		v := d.t.variable(s)
+		if !ok || !ok2 || err != nil || err2 != nil || v == nil || jumps(s.Body) || to-from > maxTriedValues {
+			d.t.forget(s)
+			return false
+		}
+		defer delete(d.t.set, v)
+		for i := from; i <= to; i++ {
+			d.t.eval.SetInt(v, i)
+			d.t.set[v] = true
+			if d.never(s.Body) {
+				return true
+			}
+		}
 	case *ast.Tilde:
 		if c := d.t.p.info.Calls[s]; c != nil && c.Func == nil && s.Trunc == nil {
 			return d.mass(c.Name, append([]ast.Expr{s.Variate}, s.Args...))
@@ -194,9 +215,51 @@ func (d *denial) never(s ast.Stmt) bool {
 		if d.t.p.observation(s) != nil {
 			return d.negative(s.RHS)
 		}
-		d.t.forget(s)
+		x, ok := d.value(s.RHS)
+		e, whole := s.LHS.(*ast.VarExpr)
+		if !whole || !ok || !d.update(e, s.Op, x) {
+			d.t.forget(s)
+		}
 	default:
 		d.t.forget(s)
+	}
+	return false
+}
+
+// store sets a variable that is one number, and reports whether it is.
+func (d *denial) store(v *ir.Var, x float64) bool {
+	switch {
+	case v.Type.Equal(types.RealType):
+		d.t.eval.Set(v, interp.Number{Reals: []float64{x}})
+	case v.Type.Equal(types.IntType):
+		d.t.eval.SetInt(v, int64(x))
+	default:
+		return false
+	}
+	if d.numbers == nil {
+		d.numbers = map[*ir.Var]float64{}
+	}
+	d.t.set[v], d.local[v], d.numbers[v] = true, true, x
+	return true
+}
+
+// update applies an assignment of a number, and reports whether the result is known.
+func (d *denial) update(e *ast.VarExpr, op string, x float64) bool {
+	vs := d.t.p.nodes.Vars[d.t.p.info.Uses[e]]
+	if len(vs) != 1 {
+		return false
+	}
+	before, known := d.numbers[vs[0]]
+	known = known && d.t.set[vs[0]]
+	switch {
+	case op == "=":
+		return d.store(vs[0], x)
+	case op == "+=" && known:
+		return d.store(vs[0], before+x)
+	case op == "-=" && known:
+		return d.store(vs[0], before-x)
+	case op == "*=" && known:
+		return d.store(vs[0], before*x)
 	}
 	return false
 }
@@ -294,6 +357,22 @@ func (d *denial) values(e ast.Expr) ([]float64, bool) {
 func (d *denial) mass(name string, args []ast.Expr) bool {
 	if name == "categorical_lpmf" {
 		return d.zero(args[0], args[1])
+	}
+	if name == "discrete_range_lpmf" {
+		y, known := d.values(args[0])
+		upper, ok := d.value(args[2])
+		return known && ok && d.t.p.involved(args[2]) && slices.ContainsFunc(y, func(y float64) bool { return y > upper })
+	}
+	if name == "hypergeometric_lpmf" {
+		var x []float64
+		for _, a := range args {
+			n, ok := d.value(a)
+			if !ok {
+				return false
+			}
+			x = append(x, n)
+		}
+		return slices.ContainsFunc(args, func(a ast.Expr) bool { return d.t.p.involved(a) }) && (x[0] < 0 || x[0] > x[1] || x[0] > x[2] || x[1]-x[0] > x[3])
 	}
 	sup, ok := supports[name]
 	if !ok {

@@ -90,8 +90,8 @@ func Prepare(f *ast.File, info *check.Info, u check.Universe, o Options) (*Split
 	return out, nil
 }
 
-// measure finds the declared sizes of variables that depend on discrete parameters, and the bounds
-// of these.
+// measure finds the declared sizes of variables that depend on discrete parameters, and of others
+// whose values are not known before the run. It also finds the bounds of discrete parameters.
 func (s *splitter) measure(f *ast.File) {
 	s.sizes, s.bounds = map[*check.Var][]ast.Expr{}, map[*check.Var]map[string]ast.Expr{}
 	for d := range Declared(f, s.info) {
@@ -101,13 +101,27 @@ func (s *splitter) measure(f *ast.File) {
 		}
 	}
 	ast.Inspect(f, func(n ast.Node) bool {
-		if d, ok := n.(*ast.VarDecl); ok && s.taint[s.info.Defs[d]] {
-			if n := slices.Concat(d.Type.ArrayDims, d.Type.Sizes); len(n) > 0 {
-				s.sizes[s.info.Defs[d]] = n
+		if d, ok := n.(*ast.VarDecl); ok {
+			v, sizes := s.info.Defs[d], slices.Concat(d.Type.ArrayDims, d.Type.Sizes)
+			if len(sizes) > 0 && (s.taint[v] || v.Block >= ast.Parameters && !slices.ContainsFunc(sizes, s.unknown)) {
+				s.sizes[v] = sizes
 			}
 		}
 		return true
 	}, nil)
+}
+
+// unknown reports whether an expression reads anything but data.
+func (s *splitter) unknown(e ast.Expr) bool {
+	found := false
+	ast.Inspect(e, func(n ast.Node) bool {
+		if v, ok := n.(*ast.VarExpr); ok {
+			u := s.info.Uses[v]
+			found = found || u == nil || u.Loop || u.Block > ast.TransformedData
+		}
+		return !found
+	}, nil)
+	return found
 }
 
 // joined returns a tree with x[i, j] for x[i][j], where i is one index.
@@ -242,6 +256,9 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget, level int) (*Res
 	}
 	constants, patterns := apart(patterns)
 	p.prune(patterns)
+	if err := p.undefined(patterns); err != nil {
+		return nil, err
+	}
 	steps, blocks, err := p.plan(patterns, same)
 	if err != nil {
 		return nil, err

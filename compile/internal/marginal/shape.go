@@ -216,7 +216,7 @@ func (p *program) shaped(pat *pattern, k int) *shaper {
 func (p *program) unending(at ast.Node, e int) error {
 	name := p.elements[e].of.name
 	return p.errorf(diag.DiscreteUse, at.Span(), "`%s` has no upper bound, and it is not known how fast this expression lets its terms fall", "The sum ends where later terms are known to be negligible. They are for common distributions, sums, products with numbers, logarithms, powers such as q^"+name+", and comparisons with data.",
-		"give `"+name+"` an upper bound that data decide, or write mixtures with log_mix or log_sum_exp", p.name(e))
+		bounded("`"+name+"`")+", or write mixtures with log_mix or log_sum_exp", p.name(e))
 }
 
 func lcm(a, b int64) int64 {
@@ -245,7 +245,9 @@ func (s *shaper) run(st ast.Stmt) {
 		}
 		value := s.of(st.RHS)
 		v, ok := root(st.LHS)
-		if !ok || s.readsAny(st.LHS) {
+		x, indexed := st.LHS.(*ast.IndexExpr)
+		depends := value != fixed || ok && s.env[s.p.info.Uses[v]] != fixed
+		if !ok || indexed && (depends && s.among() || slices.ContainsFunc(x.Indices, func(i ast.Index) bool { return s.readsAny(i) })) {
 			s.fail(st)
 			return
 		}
@@ -292,6 +294,10 @@ func (s *shaper) run(st ast.Stmt) {
 			s.run(st.Body)
 		}
 	case *ast.ForEach:
+		if s.among() && s.readsAny(st) {
+			s.fail(st)
+			return
+		}
 		s.env[s.p.def(st)] = s.of(st.Over)
 		for range 3 {
 			s.run(st.Body)
@@ -314,6 +320,13 @@ func (s *shaper) run(st ast.Stmt) {
 			s.fail(st)
 		}
 	}
+}
+
+// among reports whether the factor reads discrete parameters with an upper bound too. The sum must
+// then go beyond the first possible value of the count for each of their values, so that data must
+// show that value: see denial.
+func (s *shaper) among() bool {
+	return len(s.p.axesOf(s.pat)) < len(s.pat.instances[0].elements)
 }
 
 // ends reports whether a statement does nothing but make the density 0.
@@ -671,52 +684,6 @@ func (s *shaper) called(c *check.Call, args []ast.Expr) shape {
 		}
 	}
 	return unshaped
-}
-
-// function returns the shape of a call of a function of the program, which computes variables and
-// returns once, at its end.
-func (s *shaper) function(f *check.Func, ks []shape) shape {
-	d := f.Decl
-	if d.Body == nil || len(f.Params) != len(ks) {
-		return unshaped
-	}
-	body := statements(d.Body)
-	if len(body) == 0 {
-		return unshaped
-	}
-	last, ok := body[len(body)-1].(*ast.Return)
-	if !ok || last.Value == nil {
-		return unshaped
-	}
-	inner := &shaper{p: s.p, pat: s.pat, axis: s.axis, several: s.several, env: map[*check.Var]shape{}, period: s.period}
-	for i, v := range f.Params {
-		inner.env[v] = ks[i]
-	}
-	for _, st := range body[:len(body)-1] {
-		if jumps(st) || calls(st) {
-			return unshaped
-		}
-		inner.run(st)
-	}
-	k := inner.of(last.Value)
-	if inner.bad != nil || len(inner.tests) > 0 {
-		return unshaped
-	}
-	s.period = inner.period
-	return k
-}
-
-// calls reports whether a statement adds to the target.
-func calls(s ast.Stmt) bool {
-	found := false
-	ast.Inspect(s, func(n ast.Node) bool {
-		switch n.(type) {
-		case *ast.Tilde, *ast.TargetPlus, *ast.CallStmt:
-			found = true
-		}
-		return !found
-	}, nil)
-	return found
 }
 
 // turning returns the last count at which a comparison changes in any instance, or a comparison for

@@ -59,10 +59,7 @@ func (s *splitter) sized(f *ast.File) *ast.File {
 			return ast.Map(n, visit)
 		}
 		x, indices := ast.Unparen(c.Args[0]), 0
-		if e, ok := x.(*ast.IndexExpr); ok && !slices.ContainsFunc(e.Indices, func(i ast.Index) bool {
-			one, ok := i.(*ast.Single)
-			return !ok || !s.scalar(one.X)
-		}) {
+		if e, ok := x.(*ast.IndexExpr); ok && !slices.ContainsFunc(e.Indices, s.many) {
 			x, indices = ast.Unparen(e.X), len(e.Indices)
 		}
 		v, ok := x.(*ast.VarExpr)
@@ -220,12 +217,12 @@ func (s *splitter) loop(c *check.Call, args []ast.Expr, each func([]ast.Expr) as
 		} else {
 			many[i] = t.Dims > first.Dims
 		}
-		involved = involved || many[i] && s.involved(a)
+		involved = involved || (many[i] || s.bends(c.Name, i)) && s.involved(a)
 		if many[i] && size == nil {
 			size = s.size(a)
 		}
 	}
-	if size == nil || !involved { // without them in containers, it is one factor anyway
+	if size == nil || !involved { // without them in containers, it is one factor anyway; but see bends
 		return nil
 	}
 	b := builder{args[0].Span()}
@@ -245,6 +242,17 @@ func (s *splitter) loop(c *check.Call, args []ast.Expr, each func([]ast.Expr) as
 		from, to = b.int(1), size
 	}
 	return s.ranged(b.loop(name, from, to, each(es)).(*ast.For))
+}
+
+// bends reports whether a log density may be no concave function of a count as one of its
+// arguments. A sum of these has no known shape, unless its terms are factors.
+func (s *splitter) bends(name string, argument int) bool {
+	shapes := families[name]
+	to := shape(fixed)
+	if argument < len(shapes) {
+		to = shapes[argument][linear]
+	}
+	return to > rounded && len(s.counts()) > 0
 }
 
 // vectorised returns the declaration of a function each of whose arguments may be a container.
@@ -318,6 +326,11 @@ func (s *splitter) size(e ast.Expr) ast.Expr {
 			}
 			break
 		}
+		if v, ok := ast.Unparen(e.X).(*ast.VarExpr); ok && !slices.ContainsFunc(e.Indices, s.many) {
+			if n := s.sizes[s.info.Uses[v]]; len(e.Indices) < len(n) {
+				return clone(n[len(e.Indices)], nil)
+			}
+		}
 	case *ast.Binary:
 		if elementwise[e.Op] || e.Op == "*" || e.Op == "/" {
 			for _, x := range []ast.Expr{e.X, e.Y} {
@@ -341,6 +354,12 @@ func (s *splitter) size(e ast.Expr) ast.Expr {
 		return nil
 	}
 	return b.call("size", clone(e, nil))
+}
+
+// many reports whether an index is not one number.
+func (s *splitter) many(i ast.Index) bool {
+	one, ok := i.(*ast.Single)
+	return !ok || !s.scalar(one.X)
 }
 
 // dim returns the size of dimension k of a whole variable.

@@ -213,6 +213,32 @@ func (t *tracer) truth(e ast.Expr) (bool, error) {
 	return n.Reals[0] != 0, nil
 }
 
+// decided returns the value of a condition that data decide; ok is false for others. In t == 1 ||
+// z[t - 1] == 1, t may decide alone.
+func (t *tracer) decided(e ast.Expr) (value, ok bool, err error) {
+	if _, ok := t.known(e); ok {
+		value, err = t.truth(e)
+		return value, true, err
+	}
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Unary:
+		if e.Op == "!" {
+			value, ok, err = t.decided(e.X)
+			return !value, ok, err
+		}
+	case *ast.Binary:
+		if e.Op != "&&" && e.Op != "||" {
+			break
+		}
+		value, ok, err = t.decided(e.X)
+		if ok && err == nil && value == (e.Op == "&&") {
+			return t.decided(e.Y)
+		}
+		return value, ok, err
+	}
+	return false, false, nil
+}
+
 func (t *tracer) failed(err error) error {
 	var e *interp.Error
 	if errors.As(err, &e) {
@@ -396,16 +422,13 @@ func (t *tracer) exec(s ast.Stmt, l *leaf, local map[*ir.Var]bool) error {
 			}
 		}
 	case *ast.If:
-		if _, ok := t.known(s.Cond); ok {
-			c, err := t.truth(s.Cond)
-			if err != nil {
-				return err
-			}
-			if c {
-				return t.exec(s.Then, l, local)
-			} else if s.Else != nil {
-				return t.exec(s.Else, l, local)
-			}
+		if c, ok, err := t.decided(s.Cond); err != nil {
+			return err
+		} else if ok && c {
+			return t.exec(s.Then, l, local)
+		} else if ok && s.Else != nil {
+			return t.exec(s.Else, l, local)
+		} else if ok {
 			return nil
 		}
 		if err := t.visit(s.Cond, l); err != nil {
@@ -475,23 +498,18 @@ func (t *tracer) exec(s ast.Stmt, l *leaf, local map[*ir.Var]bool) error {
 func (t *tracer) visit(n ast.Node, l *leaf) error {
 	switch e := n.(type) {
 	case *ast.Cond:
-		if _, ok := t.known(e.Cond); ok {
-			c, err := t.truth(e.Cond)
-			if err != nil {
-				return err
-			}
-			if c {
-				return t.visit(e.Then, l)
-			}
+		if c, ok, err := t.decided(e.Cond); err != nil {
+			return err
+		} else if ok && c {
+			return t.visit(e.Then, l)
+		} else if ok {
 			return t.visit(e.Else, l)
 		}
 	case *ast.Binary:
 		if e.Op == "&&" || e.Op == "||" {
-			if _, ok := t.known(e.X); ok {
-				c, err := t.truth(e.X)
-				if err != nil || c == (e.Op == "||") {
-					return err
-				}
+			if c, ok, err := t.decided(e.X); err != nil || ok && c == (e.Op == "||") {
+				return err
+			} else if ok {
 				return t.visit(e.Y, l)
 			}
 		}
