@@ -27,9 +27,10 @@ func (g *Graph) Duals(body *Graph, inputs, tangents []Ref) (outs, tans []Ref) {
 	w.PutAll(body.Inputs, inputs)
 	results := map[Ref][]int{} // by region of body: where its results are now
 	w.Node = func(r Ref, n *Node, attr any, args []Ref) Ref {
-		if at := results[r]; n.Op == OpResult && results[n.Args[0]] != nil {
-			at = results[n.Args[0]]
-			return g.Result(args[0], at[n.ResultIndex()])
+		if n.Op == OpResult {
+			if at := results[n.Args[0]]; at != nil {
+				return g.Result(args[0], at[n.ResultIndex()])
+			}
 		}
 		if table[n.Op].Class == Region {
 			if x, at := d.region(n, args); x != None {
