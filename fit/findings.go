@@ -63,7 +63,8 @@ func (f *Fit) planFaults() []string {
 	return nil
 }
 
-// slowly reports an error of ppl that makes a run slow, but not wrong.
+// slowly reports what makes a run slow, but not wrong: an error of ppl, or a system that refuses
+// memory for machine code.
 func (f *Fit) slowly() []diagnose.Finding {
 	faults := f.planFaults()
 	if len(faults) == 0 {
@@ -73,8 +74,8 @@ func (f *Fit) slowly() []diagnose.Finding {
 		Code: "plan-fault", Severity: diagnose.Note,
 		Summary: fmt.Sprintf("A part of the model could not be compiled as planned, and is interpreted (%s).", strings.TrimSuffix(strings.Join(faults, "; "), ".")),
 		Brief:   "A part of the model is interpreted, which is slow",
-		First:   "the draws are right; please report the model",
-		Advice:  "The draws are right, but took longer. This is a fault of ppl, not of your model: please report it with the model.",
+		First:   "the draws are right; see the cause",
+		Advice:  "The draws are right, but took longer. If the operating system refuses executable memory, let it allow that to the program. Any other cause is a fault of ppl, not of your model: please report it with the model.",
 	}}
 }
 

@@ -99,8 +99,9 @@ func (p *Program) makeNative() {
 	}
 	g.Routines()
 	code, fs, err := g.Make(g.entries)
-	if err != nil {
-		return // use the interpreter
+	if err != nil { // a hardened system may allow no memory that was written to be executed
+		p.mistake = fmt.Sprintf("the operating system refuses executable memory (%v)", err)
+		return
 	}
 	p.native = &nativeCode{code, g.Numbers, g.own}
 	for i, fn := range g.made {

@@ -200,8 +200,9 @@ type initial struct {
 // Apart makes each block separate code, so that a profile can time it. Call it before New.
 func (p *Program) Apart() { p.apart = true }
 
-// Mistake returns why no machine code could be generated, if that is a fault of the generator; ""
-// otherwise. The program is then interpreted, with the same results.
+// Mistake returns why no machine code could be generated for a processor that ppl knows: a fault of
+// the generator, or memory that the system refuses. "" if there is none to report. The program is
+// then interpreted, with the same results.
 func (p *Program) Mistake() string {
 	p.once.Do(p.makeNative)
 	return p.mistake
