@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,6 +34,11 @@ With --model, it shows the declaration of each in the model, lists what the data
 		Example: "  ppl data patients.csv\n  ppl data patients.csv --model readmissions.model\n  ppl data patients.csv --model readmissions.model --na drop\n  ppl data patients.csv hospitals.csv",
 		Args:    atLeastOne("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, file := range args {
+				if ext := strings.ToLower(filepath.Ext(file)); ext == ".stan" || ext == ".model" {
+					return usagef("%s is a model, not data; write --model %s", file, file)
+				}
+			}
 			in.data = args[0]
 			for _, file := range args[1:] {
 				in.others = append(in.others, data.Text{File: file})
