@@ -44,7 +44,7 @@ func (d *division) impossible() string {
 	case d.whole.jumps:
 		return "the loop has break, continue or return"
 	case d.whole.acts, d.whole.calls && d.acts:
-		return "the loop prints, ends the run or reads target()"
+		return "the loop prints, ends the run or reads target(); do that in a loop of its own"
 	case d.first.draws && d.second.draws, accessesOf(d.info, d.v, append([]ast.Expr{d.loop.From, d.loop.To}, d.call.Args...)...).draws:
 		return "random numbers are drawn before and after the call, or in it; draw them in two loops"
 	}
