@@ -12,8 +12,8 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
 
-// TestRefusedMemory checks that a system which refuses executable memory is reported. The setting is
-// that of a process and cannot be undone, so a child has it.
+// TestRefusedMemory checks that a system which refuses executable memory is reported. A process
+// cannot undo this setting, so a child has it.
 func TestRefusedMemory(t *testing.T) {
 	const child = "PPL_TEST_REFUSED_MEMORY"
 	if !native.Supported || Target() == nil {
