@@ -52,7 +52,8 @@ type explainedSum struct {
 	Sums     int    `json:"sums"`     // different sums among theirs, each of which is computed once; 0: data leave each element one value
 	Around   int    `json:"around"`   // other elements that each of these sums depends on
 	Terms    int    `json:"terms"`    // terms of the largest of these sums, over all values of the others
-	Total    int    `json:"total"`    // terms of all different sums
+	Taken    int    `json:"taken"`    // different sums that are read from others, at values that data leave the elements around
+	Total    int    `json:"total"`    // terms of the rest of the different sums
 	Chain    bool   `json:"chain"`    // whether a sum needs the one before
 	Running  bool   `json:"running"`  // whether running sums add up factors that read the element through comparisons alone
 	// elements of the largest of these sums: the one that is summed out, then those that the sum
@@ -226,6 +227,11 @@ func (d *explainedSum) text() string {
 		out += ", all the same sum"
 	case d.Sums < d.Elements:
 		out += fmt.Sprintf(", %d different sums", d.Sums)
+	}
+	if d.Taken > 0 && d.Taken == d.Sums {
+		out += ", read from other sums"
+	} else if d.Taken > 0 {
+		out += fmt.Sprintf(", %d of them read from other sums", d.Taken)
 	}
 	return out
 }

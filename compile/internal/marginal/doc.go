@@ -20,6 +20,7 @@
 //	content.go  instances of statements that are equal, because their data are
 //	determine.go  elements that data leave one value
 //	merge.go    equal steps of the elimination, of which the density has one
+//	restrict.go  sums that are messages of other steps, at values that data decide
 //	prune.go    values that data rule out
 //	nan.go      terms that are NaN, which a message names
 //	support.go  values that other elements rule out
@@ -70,6 +71,9 @@
 // sites with equal counts have one sum, and animals that were not seen again share the messages of
 // the occasions since. Where more steps are equal if ties go to the last element, the elements of
 // that component are eliminated in the opposite order. Draws have all steps, with these messages.
+//
+// Where data leave an element one value, a step next to it may be another step in which that
+// element is unknown. Its sum is then that step's message, at this value.
 //
 // # Groups
 //

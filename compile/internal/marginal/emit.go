@@ -538,6 +538,9 @@ func (w *writer) density(target bool, by elimination) ([]ast.Stmt, messages) {
 			return append(shared, over.loop(append(body, w.assign(to, "=", sum)))...)
 		}))
 	}
+	if target {
+		out = append(out, w.restricted(m)...)
+	}
 	return out, m
 }
 

@@ -14,8 +14,9 @@ import (
 const minMerged = 0.25
 
 // merge sets the steps that are equal to each, and returns those that differ in blocks. Purposes
-// that need the messages from outside, which differ, have all steps.
-func (p *program) merge(steps []*step, blocks []block, patterns []*pattern, c *contents) []block {
+// that need the messages from outside, which differ, have all steps. before has the factors before
+// elements were determined; nil: none is.
+func (p *program) merge(steps []*step, blocks []block, patterns []*pattern, c *contents, before *traced) []block {
 	for i, s := range steps {
 		s.same, s.times = i, 1
 	}
@@ -45,6 +46,9 @@ func (p *program) merge(steps []*step, blocks []block, patterns []*pattern, c *c
 			s.times = 0
 			steps[s.same].times++
 		}
+	}
+	if before != nil {
+		only = p.restrict(steps, only, same, before)
 	}
 	merged := p.grouped(steps, only, patterns)
 	renumber(merged, steps)
@@ -86,7 +90,7 @@ func (p *program) repeats(patterns []*pattern, c *contents) bool {
 	return float64(len(different)) <= (1-minMerged)*float64(all)
 }
 
-func encoded(ns ...int) string {
+func encoded[T int | int64](ns ...T) string {
 	var b []byte
 	for _, n := range ns {
 		b = binary.AppendVarint(b, int64(n))

@@ -27,6 +27,8 @@ type step struct {
 	message int // its position among the messages of its rank; from 0
 	same    int // the first step that is equal to it, see merge
 	times   int // of that one: the number of steps that are equal to it
+
+	of *restriction // its sum is the message of another step; nil: it is none, see restrict
 }
 
 const (

@@ -176,7 +176,8 @@ type Step struct {
 	Sums     int  // the number of different sums among theirs; 0: data leave each element one value
 	Around   int  // the number of other elements that each sum depends on
 	Terms    int  // the number of terms of the largest of these sums, over all values of the others
-	Total    int  // the number of terms of all different ones
+	Taken    int  // the number of different sums that are messages of other steps
+	Total    int  // the number of terms of the rest of the different sums
 	Chain    bool // a sum needs the one before
 	Running  bool // running sums add up factors that read the element through comparisons alone
 
@@ -248,7 +249,9 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget, level int) (*Res
 		}
 	}
 	same := p.contents()
+	var before *traced
 	if p.determine(patterns, same) {
+		before = &traced{patterns, same}
 		if patterns, err = p.trace(leaves); err != nil {
 			return nil, err
 		}
@@ -269,7 +272,7 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget, level int) (*Res
 	if err := p.eachOnce(patterns, blocks); err != nil {
 		return nil, err
 	}
-	merged := p.merge(steps, blocks, patterns, same)
+	merged := p.merge(steps, blocks, patterns, same, before)
 	w := &writer{p: p, steps: steps, blocks: blocks, merged: merged, arrays: map[string]string{}, stem: p.names.stem("index"), possible: map[factor]*table{}}
 	for _, t := range p.tables(patterns, same) {
 		w.possible[t.factor] = t
@@ -630,7 +633,11 @@ func (w *writer) report() []Step {
 			s.Terms = max(s.Terms, n)
 			if w.steps[r.step].same == r.step && !(len(g.kinds) == 0 && g.certain(w.p)) {
 				s.Sums++
-				s.Total += n
+				if w.steps[r.step].of == nil {
+					s.Total += n
+				} else {
+					s.Taken++
+				}
 			}
 		}
 		out = append(out, s)
