@@ -1,12 +1,22 @@
 package passes
 
-import "github.com/ppl-lang/ppl/ad"
+import (
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+)
 
 // linearise shortens recurrences. In the body of a scan it first joins factors and terms that do
 // not depend on the carried values, so that they leave the scan when it is distributed. The adjoint
-// of a carried number, λ·f·g·h + q, becomes λ·(f·g·h) + q: one operation per step. Only products
-// are joined with products, and sums with sums; nothing is multiplied out. Results change by a few
-// roundings of the terms.
+// of a carried number, λ·f·g·h + q, becomes λ·(f·g·h) + q: one operation per step. Products are
+// joined with products, and sums with sums. Results change by a few roundings of the terms.
+//
+// Bodies that carry one number are also multiplied out if they are not short otherwise, so that they
+// can look ahead (package vm): c + α·(r − c) becomes c·(1 − α) + α·r. For α from 0.5 to 2, the
+// difference 1 − α is exact; otherwise its rounding is no more than that of the terms c and α·c. For
+// α = 0 the result is c, and for α = 1 it is r, exactly. Where a step overflows, an operand is
+// infinite or the number is, infinite results may become NaN and the other way round: the
+// definition has ∞ − ∞ where the joined coefficient has the sign of 1 − α.
 func linearise(g *ad.Graph, o *Options) *ad.Graph {
 	if !has(g, ad.OpScan) {
 		return g
@@ -14,7 +24,7 @@ func linearise(g *ad.Graph, o *Options) *ad.Graph {
 	return rebuild(o, g, linearise, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if s, ok := attr.(*ad.Scan); ok && n.Type.Lanes == 0 && s.Steps >= minSteps && s.Carries > 0 {
 			c := *s
-			c.Body = lineariseBody(s.Body, s.Carries, o)
+			c.Body = lineariseBody(s, o)
 			attr = &c
 		}
 		return w.Same(n, attr, args)
@@ -26,12 +36,79 @@ func linearise(g *ad.Graph, o *Options) *ad.Graph {
 type recurrence struct {
 	factorizer
 	carries int
+	expand  bool   // sums with the carried value are multiplied out
 	carried []int8 // by node of g: 0 unknown, 1 depends on a carried value, -1 does not
 }
 
-func lineariseBody(body *ad.Graph, carries int, o *Options) *ad.Graph {
-	r := &recurrence{factorizer: factorizer{of: map[ad.Ref]scaled{}, degrees: map[ad.Ref]int{}}, carries: carries}
-	needed := body.Live(body.Outputs[:carries], false) // other nodes leave the scan unchanged
+// lineariseBody returns the body of a scan with its recurrence shortened. If the scan carries one
+// number and a step then is not (n + x)·y + z, sums with n are multiplied out, which gives n·a + b
+// for every affine body.
+func lineariseBody(s *ad.Scan, o *Options) *ad.Graph {
+	joined := newRecurrence(s.Carries).rebuild(s.Body, o)
+	if s.Carries != 1 || s.Body.Type(s.Body.Inputs[0]).Size() != 1 || oneStep(joined, s.Outs) {
+		return joined
+	}
+	r := newRecurrence(s.Carries)
+	r.expand = true
+	if expanded := r.rebuild(s.Body, o); oneStep(expanded, s.Outs) {
+		return expanded
+	}
+	return joined
+}
+
+func newRecurrence(carries int) *recurrence {
+	return &recurrence{factorizer: factorizer{of: map[ad.Ref]scaled{}, degrees: map[ad.Ref]int{}}, carries: carries}
+}
+
+// oneStep reports whether a body's next value is (n + x)·y + z, or the root of n²·y + z, without some
+// of the operands. The scan must not add up any of these, as it then cannot look ahead; outs is the
+// number of results that it keeps.
+func oneStep(body *ad.Graph, outs int) bool {
+	r := newRecurrence(1)
+	r.g = body
+	at := r.shapeless(body.Outputs[0])
+	if body.Nodes[at].Op == ad.OpSqrt {
+		at = r.shapeless(body.Nodes[at].Args[0])
+	}
+	for _, op := range []ad.OpCode{ad.OpAdd, ad.OpMul, ad.OpAdd} {
+		n := &body.Nodes[at]
+		if n.Op != op {
+			continue
+		}
+		if slices.Contains(body.Outputs[1+outs:], at) {
+			return false
+		}
+		x, y := n.Args[0], n.Args[1]
+		if r.depends(x) == r.depends(y) {
+			return false
+		}
+		if r.depends(y) {
+			x = y
+		}
+		at = r.shapeless(x)
+	}
+	return r.number(at)
+}
+
+// shapeless returns the node that x is made of by changes of shape.
+func (r *recurrence) shapeless(x ad.Ref) ad.Ref {
+	for r.g.Nodes[x].Op == ad.OpReshape {
+		x = r.g.Nodes[x].Args[0]
+	}
+	return x
+}
+
+// number reports whether x is the first carried value or its square.
+func (r *recurrence) number(x ad.Ref) bool {
+	n := &r.g.Nodes[r.shapeless(x)]
+	if n.Op == ad.OpSquare {
+		n = &r.g.Nodes[r.shapeless(n.Args[0])]
+	}
+	return n.Op == ad.OpInput && n.Attr.(int) == 0
+}
+
+func (r *recurrence) rebuild(body *ad.Graph, o *Options) *ad.Graph {
+	needed := body.Live(body.Outputs[:r.carries], false) // other nodes leave the scan unchanged
 	return rebuild(o, body, nil, func(w *ad.Rewriter, at ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		r.g = w.To
 		if needed[at] {
@@ -136,7 +213,11 @@ func (r *recurrence) linear(n *ad.Node, args []ad.Ref) (s scaled, ok bool) {
 
 // times returns x·s, where v is the value of s.
 func (r *recurrence) times(s scaled, v, x ad.Ref, t ad.Type) (scaled, bool) {
-	if s.off != ad.None {
+	switch {
+	case s.off == ad.None:
+	case r.expand && r.number(s.base):
+		s.off = r.do(ad.OpMul, s.off, x)
+	default:
 		s = scaled{ad.None, v, ad.None}
 	}
 	s.coef = r.mul(s.coef, x)
