@@ -11,11 +11,11 @@ import (
 // of a carried number, λ·f·g·h + q, becomes λ·(f·g·h) + q: one operation per step. Products are
 // joined with products, and sums with sums. Results change by a few roundings of the terms.
 //
-// Bodies that carry one number are also multiplied out if they are not short otherwise, so that they
-// can look ahead (package vm): c + α·(r − c) becomes c·(1 − α) + α·r. For α from 0.5 to 2, the
-// difference 1 − α is exact; otherwise its rounding is no more than that of the terms c and α·c. For
-// α = 0 the result is c, and for α = 1 it is r, exactly. Where a step overflows, an operand is
-// infinite or the number is, infinite results may become NaN and the other way round: the
+// Recurrences of one number are also multiplied out if they are not short otherwise, so that
+// they can look ahead (package vm): c + α·(r − c) becomes c·(1 − α) + α·r. For α from 0.5 to 2,
+// the difference 1 − α is exact; otherwise its rounding is no more than that of the terms c and
+// α·c. For α = 0 the result is c, and for α = 1 it is r, exactly. Where a step overflows, or a
+// number is infinite, results may be NaN instead of infinite and the other way round: the
 // definition has ∞ − ∞ where the joined coefficient has the sign of 1 − α.
 func linearise(g *ad.Graph, o *Options) *ad.Graph {
 	if !has(g, ad.OpScan) {
@@ -40,7 +40,7 @@ type recurrence struct {
 	carried []int8 // by node of g: 0 unknown, 1 depends on a carried value, -1 does not
 }
 
-// lineariseBody returns the body of a scan with its recurrence shortened. If the scan carries one
+// lineariseBody returns the body of a scan with its recurrence shortened. If there is one
 // number and a step then is not (n + x)·y + z, sums with n are multiplied out, which gives n·a + b
 // for every affine body.
 func lineariseBody(s *ad.Scan, o *Options) *ad.Graph {
@@ -60,9 +60,9 @@ func newRecurrence(carries int) *recurrence {
 	return &recurrence{factorizer: factorizer{of: map[ad.Ref]scaled{}, degrees: map[ad.Ref]int{}}, carries: carries}
 }
 
-// oneStep reports whether a body's next value is (n + x)·y + z, or the root of n²·y + z, without some
-// of the operands. The scan must not add up any of these, as it then cannot look ahead; outs is the
-// number of results that it keeps.
+// oneStep reports whether a body's next value is (n + x)·y + z, or the root of n²·y + z, without
+// some of the operands. The scan must not add up any of these, as it then cannot look ahead; outs
+// is the number of results that it keeps.
 func oneStep(body *ad.Graph, outs int) bool {
 	r := newRecurrence(1)
 	r.g = body
