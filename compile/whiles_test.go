@@ -45,6 +45,18 @@ var whiles = []string{
 	`i = 1; for (j in 1:20) { real u = 0; for (k in 1:1000000000) { if (k > min(n, j)) break; u = a * u + y[k]; } s += u; }`,
 	`i = 1; for (j in 1:20) for (k in 1:1000000000) { if (k > min(n, j)) break; s = a * s + y[k]; if (s > 0.3) break; }`,
 	`i = 1; s = found(a, n, y, 10); for (j in 1:4) s += found(a, n, y, 0.3 + 0.1 * j);`,
+	`i = 0; { array[n] real v; for (t in 1:n) { v[t] = a; for (j in 1:5) { if (t - j < 1) break; v[t] += a * v[t - j] / j; i += 1; } } s += sum(v); }`,
+	`i = 0; { array[n] real v; for (t in 1:n) { v[t] = a; for (j in 1:90) { if (t - j < 1 || y[t - j] > 0.6) break; v[t] += a * v[t - j] / j; } } s += sum(v); }`,
+	`i = 0; for (t in 1:n) { if (y[t] < 0) continue; for (j in 1:t) { s += a * y[j]; if (y[j] > 0.6) break; if (j == 2) continue; i += 1; } }`,
+	`i = 0; for (t in 1:n) for (j in t:n) { if (j > t + g[1 + t % 5]) { s += a * j; break; } else s += a * y[j]; i += j; }`,
+	`i = 0; for (t in 1:n) for (j in 1:4) { if (t - j < 1) break; if (a * j > 0.5) continue; s += a * y[t - j]; }`,
+	`i = 0; for (t in 1:n) for (j in 1:4) { if (t - j < 1) break; if (a * j > 0.5) break; s += a * y[t - j]; i += 1; }`,
+	`i = 0; for (t in 1:n) for (j in 1:6) { int k = 0; for (h in 1:j) { if (h > g[1 + t % 5]) break; k += h; } if (k > 4) break; s += a * k; }`,
+	`i = 0; for (t in 1:n) { for (j in 1:20) { i += g[1 + j % 5]; if (i % 7 == 0) break; s += a * i; } if (i > 100) { i = 0; if (y[t] > 0) continue; } s = a * s; }`,
+	`i = 0; for (t in 1:n) { int k = t; while (1) { if (k < 1) break; s += a * y[k]; if (y[k] > 0.4) { k -= 3; continue; } k -= 1; if (k == 5) break; } i += 1; }`,
+	`i = 0; for (t in 1:n) { int k = g[1 + t % 5]; while (k > 0) { s = a * s + y[k <= n ? k : 1]; if (a * k > 0.5) break; k -= 1; } }`,
+	`i = 0; for (t in 1:n) for (j in 1:3) { if (a > 0.5) { if (j == 2) break; s += a; } s += a * y[t]; }`,
+	`i = 0; for (t in 1:n) for (j in 1:1000000000) { if (j > g[1 + t % 5]) break; s += a * y[t] / j; }`,
 	`i = 1; { array[n] real v; while (i <= num_elements(v)) { v[i] = (i > 1 ? v[i - 1] : s) * a + y[i]; i += 1; } s += sum(v); }`,
 }
 

@@ -138,6 +138,8 @@ type inspection struct {
 	inOrder []ir.Stmt // loops to unroll because of Way.Steps
 	skipped bool      // see Request.Skipped
 	decided []*ir.If  // conditionals on data, which may jump, around the current statement
+
+	innermost ir.Stmt // the inner loop around the current statement, which its jumps end; nil: none
 }
 
 // recorder records what units use.

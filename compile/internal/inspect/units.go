@@ -253,11 +253,20 @@ func (in *inspection) repeats(s ir.Stmt) bool {
 
 // jumpsOut records that parameters may end the innermost loop.
 func (in *inspection) jumpsOut() {
-	if in.rec.loop.Parent == nil {
+	switch {
+	case in.innermost == nil:
 		in.rec.refuse(Jumps)
-		return
+	case !in.at.known.compound[in.innermost]:
+		in.rec.compound(in.innermost)
 	}
-	in.rec.compound(in.rec.nest.Loops[in.rec.loop])
+}
+
+// within inspects iterations of an inner loop. Their jumps end there.
+func (in *inspection) within(s ir.Stmt, iterations func()) {
+	innermost, decided := in.innermost, in.decided
+	in.innermost, in.decided = s, nil
+	iterations()
+	in.innermost, in.decided = innermost, decided
 }
 
 // binds reports whether a conditional assigns a variable that units assign.
@@ -268,11 +277,23 @@ func (in *inspection) binds(s ir.Stmt) bool {
 // ---- loops ----
 
 func (in *inspection) forLoop(s *ir.For) {
-	if in.at.known.compound[s] || static.Leaves(s.Body) || !in.at.isKnown(s.From) || !in.at.isKnown(s.To) {
+	if in.at.known.compound[s] || static.Has(s.Body, static.IsReturn) || !in.at.isKnown(s.From) || !in.at.isKnown(s.To) {
 		in.rec.leaf(s, nil)
 		return
 	}
 	from, to := in.at.eval(s.From), in.at.eval(s.To)
+	if static.Leaves(s.Body) {
+		last, ok := in.ends(s, from, to)
+		if !ok {
+			in.rec.leaf(s, nil)
+			return
+		}
+		if most := lanes.MaxTrips(from, last, last.Axis); from.Axis == nil && to.Axis == nil && most <= int64(in.rec.way.Unroll) {
+			to = lanes.Int(from.Ints[0] + most - 1) // jumps end it earlier in some lanes
+		} else {
+			to = last
+		}
+	}
 	if from.Axis != nil || to.Axis != nil {
 		if in.writtenOut(s, from, to) {
 			return
@@ -285,6 +306,26 @@ func (in *inspection) forLoop(s *ir.For) {
 	lo := from.Ints[0]
 	n := max(0, to.Ints[0]-lo+1)
 	in.uniform(s, n, &Loop{Body: s.Body, Var: s.Var, Add: lo - 1})
+}
+
+// ends returns the last value of the variable of a loop with a jump, in the lanes around it. ok is
+// false if data do not decide the jump, or if there are too many iterations to look for it.
+func (in *inspection) ends(s *ir.For, from, to lanes.Value) (last lanes.Value, ok bool) {
+	ax := lanes.Innermost(in.at.axis, lanes.Innermost(from.Axis, to.Axis))
+	if lanes.MaxTrips(from, to, ax) > int64(mostEnds/max(1, ax.N)) {
+		return last, false
+	}
+	inner, i := lanes.Ragged(from, to, ax, in.at.out.Reserve)
+	lp := &Loop{Body: s.Body, Var: s.Var}
+	runs, ok := in.at.ev.Runs(lp.Followed(inner, i, nil), around{in.at}, in.at.out)
+	if !ok {
+		return last, false
+	}
+	up := plan.UpTo(ax, from.Axis)
+	for l := range runs.Ints {
+		runs.Ints[l] += from.At(up, l, 0) - 1
+	}
+	return runs, true
 }
 
 // writtenOut unrolls a loop whose number of iterations differs between lanes: each iteration
@@ -300,19 +341,28 @@ func (in *inspection) writtenOut(s *ir.For, from, to lanes.Value) bool {
 		return false
 	}
 	lp := &Loop{Body: it, Var: s.Var}
-	in.unrolled(lp, most, from.Plus)
+	in.unrolled(s, lp, most, from.Plus)
 	return true
 }
 
 // unrolled inspects the iterations of a loop one by one. number returns the number of the k-th.
-func (in *inspection) unrolled(lp *Loop, n int64, number func(k int64) lanes.Value) {
-	for k := range n {
-		in.at.bindVar(lp, number(k))
-		in.stmt(lp.Body)
-	}
+func (in *inspection) unrolled(s ir.Stmt, lp *Loop, n int64, number func(k int64) lanes.Value) {
+	in.within(s, func() { in.oneByOne(lp, 0, n, number) })
 	if len(in.rec.nest.Statements) > MaxUnits {
 		in.rec.refuse("too many statements")
 	}
+}
+
+// oneByOne inspects the iterations of an unrolled loop from the k-th on. In lanes in which one of
+// them leaves the loop, the later ones do not run.
+func (in *inspection) oneByOne(lp *Loop, k, n int64, number func(k int64) lanes.Value) static.Signal {
+	for ; k < n && !in.at.known.compound[in.innermost]; k++ {
+		in.at.bindVar(lp, number(k))
+		if sig := in.stmt(lp.Body); sig&static.Breaks != 0 {
+			return in.at.onlyIf(sig, static.GoesOn|static.Continues, func() static.Signal { return in.oneByOne(lp, k+1, n, number) })
+		}
+	}
+	return static.GoesOn
 }
 
 // iterationOf returns one iteration of a loop as a conditional, which does nothing beyond the
@@ -357,7 +407,7 @@ func (in *inspection) uniform(s ir.Stmt, n int64, lp *Loop) {
 	switch {
 	case n <= 0:
 	case in.written(s, n):
-		in.unrolled(lp, n, lanes.Int(1).Plus)
+		in.unrolled(s, lp, n, lanes.Int(1).Plus)
 	case n*int64(max(1, plan.Lanes(in.at.axis))) > interp.MaxElements:
 		in.rec.refuse("too many iterations")
 	default:
@@ -397,7 +447,7 @@ func (in *inspection) inner(s ir.Stmt, ax *plan.Axis, lp *Loop, i lanes.Value) {
 	in.at.inLanes(ax, func() {
 		in.at.privatise(list)
 		in.at.bindVar(lp, i)
-		in.stmt(lp.Body)
+		in.within(s, func() { in.stmt(lp.Body) })
 	})
 	in.at.scope = scope // everything that the body assigns and data decide is followed
 	for _, t := range list {
@@ -409,7 +459,10 @@ func (in *inspection) inner(s ir.Stmt, ax *plan.Axis, lp *Loop, i lanes.Value) {
 
 func (in *inspection) while(s *ir.While, trip int) {
 	for ; ; trip++ {
-		if in.at.known.compound[s] || static.Leaves(s.Body) || !in.at.isKnown(s.Cond) || trip > MaxLaneTrips {
+		if trip > 0 && in.at.known.compound[s] {
+			return
+		}
+		if in.at.known.compound[s] || static.Has(s.Body, static.IsReturn) || !in.at.isKnown(s.Cond) || trip > MaxLaneTrips {
 			if trip > 0 {
 				in.rec.compound(s)
 				return
@@ -420,15 +473,14 @@ func (in *inspection) while(s *ir.While, trip int) {
 		cond := in.at.eval(s.Cond)
 		if i, ok := cond.Scalar(); !ok {
 			in.at.choose(cond, func() static.Signal {
-				in.stmt(s.Body)
-				in.while(s, trip+1)
+				in.next(s, in.trip(s), trip)
 				return static.GoesOn
 			}, goesOn)
 			return
 		} else if i == 0 {
 			return
 		}
-		in.stmt(s.Body)
+		sig := in.trip(s)
 		if in.rec.again || in.rec.Why != "" {
 			return
 		}
@@ -436,7 +488,25 @@ func (in *inspection) while(s *ir.While, trip int) {
 			in.rec.compound(s)
 			return
 		}
+		if sig&static.Breaks != 0 {
+			in.next(s, sig, trip)
+			return
+		}
 	}
+}
+
+// trip inspects an iteration of a while loop.
+func (in *inspection) trip(s *ir.While) (sig static.Signal) {
+	in.within(s, func() { sig = in.stmt(s.Body) })
+	return sig
+}
+
+// next inspects the iterations of a while loop after one that ended with sig.
+func (in *inspection) next(s *ir.While, sig static.Signal, trip int) {
+	in.at.onlyIf(sig, static.GoesOn|static.Continues, func() static.Signal {
+		in.while(s, trip+1)
+		return static.GoesOn
+	})
 }
 
 // readsWatched reports whether an expression reads variables that units assign.

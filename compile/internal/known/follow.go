@@ -72,26 +72,40 @@ type follower struct {
 
 // Follow finds the known values of the integers that a loop passes from iteration to iteration.
 func (v *Evaluator) Follow(lp Loop, s Scope, b Binding) (list []Tracked) {
+	list, _ = v.follow(lp, s, b)
+	return list
+}
+
+// Runs returns how many of the iterations of a loop with a jump run, in the lanes around it; ok is
+// false if data do not decide that.
+func (v *Evaluator) Runs(lp Loop, s Scope, b Binding) (runs lanes.Value, ok bool) {
+	_, runs = v.follow(lp, s, b)
+	return runs, runs.Ints != nil
+}
+
+// follow follows integers, and the jumps that end the loop.
+func (v *Evaluator) follow(lp Loop, s Scope, b Binding) (list []Tracked, runs lanes.Value) {
 	vars := slices.DeleteFunc(static.CarriedInts(lp.Body), func(v *ir.Var) bool {
 		shape, ok := s.Shape(v)
 		return !ok || lanes.Value{Shape: shape}.Size() > maxTracked
 	})
-	for len(vars) > 0 {
+	for len(vars) > 0 || static.Leaves(lp.Body) {
 		f := follower{ev: v, Binding: b, scope: s, ax: lp.Axis, outside: map[*ir.Var]*input{}, follow: map[*ir.Var]bool{}, shapes: map[*ir.Var][]int{}}
 		for _, v := range vars {
 			f.follow[v] = true
 			f.shapes[v], _ = s.Shape(v)
 		}
-		if list = f.run(vars, lp); list != nil || f.lost == nil {
+		if list, runs = f.run(vars, lp); list != nil || f.lost == nil {
 			break
 		}
 		vars = slices.DeleteFunc(vars, func(v *ir.Var) bool { return v == f.lost })
 	}
-	return list
+	return list, runs
 }
 
-// run follows the variables through all iterations. It returns nil if that is not possible.
-func (f *follower) run(vars []*ir.Var, lp Loop) []Tracked {
+// run follows the variables through all iterations. It returns nil if that is not possible. runs is
+// the number of iterations that run in each lane around the loop.
+func (f *follower) run(vars []*ir.Var, lp Loop) (list []Tracked, runs lanes.Value) {
 	inside := static.VariablesOf(lp.Body)
 	f.inside = map[*ir.Var]bool{lp.Var: true}
 	for _, v := range inside.Assigned {
@@ -100,18 +114,19 @@ func (f *follower) run(vars []*ir.Var, lp Loop) []Tracked {
 	maps.Copy(f.inside, inside.Declared)
 	maps.Copy(f.inside, inside.OfLoops)
 	outer := f.ax.Parent
-	list := make([]Tracked, len(vars))
+	list = make([]Tracked, len(vars))
 	for k, v := range vars {
 		whole, ok := f.scope.Value(v)
 		if !ok || whole.Ints == nil {
 			f.lost = v
-			return nil
+			return nil, runs
 		}
 		final := whole.Wide(outer)
 		final.Ints = slices.Clone(final.Ints)
 		list[k] = Tracked{Var: v, Start: lanes.Value{Shape: f.shapes[v], Axis: f.ax, Ints: []int64{}}, Final: final}
 	}
 	up := plan.UpTo(f.ax, lp.Counts.Axis)
+	runs = lanes.Value{Axis: outer, Ints: make([]int64, plan.Lanes(outer))}
 	ended := false
 	for l := range f.ax.N {
 		f.enter(l)
@@ -132,12 +147,13 @@ func (f *follower) run(vars []*ir.Var, lp Loop) []Tracked {
 		if ended || lp.Active != nil && lp.Active.Ints[l] == 0 {
 			continue
 		}
+		runs.Ints[a]++
 		if lp.Counts.Ints != nil && lp.Var.Type.Equal(types.IntType) {
 			f.set(lp.Var, nil, []int64{lp.Counts.At(up, l, 0)})
 		}
 		sig, ok := f.exec(lp.Body)
 		if !ok || f.lost != nil || !sig.Certain() {
-			return nil
+			return nil, lanes.Value{}
 		}
 		ended = sig&(static.Breaks|static.Returns) != 0
 		for k := range list {
@@ -145,7 +161,7 @@ func (f *follower) run(vars []*ir.Var, lp Loop) []Tracked {
 			copy(list[k].Final.Ints[a*n:(a+1)*n], f.env[list[k].Var])
 		}
 	}
-	return list
+	return list, runs
 }
 
 // enter begins an iteration.
