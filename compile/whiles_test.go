@@ -57,6 +57,9 @@ var whiles = []string{
 	`i = 0; for (t in 1:n) { int k = g[1 + t % 5]; while (k > 0) { s = a * s + y[k <= n ? k : 1]; if (a * k > 0.5) break; k -= 1; } }`,
 	`i = 0; for (t in 1:n) for (j in 1:3) { if (a > 0.5) { if (j == 2) break; s += a; } s += a * y[t]; }`,
 	`i = 0; for (t in 1:n) for (j in 1:1000000000) { if (j > g[1 + t % 5]) break; s += a * y[t] / j; }`,
+	`i = 0; { array[n] int q; int h = 1; int e = 0; for (t in 1:n) { while (e >= h && y[q[e]] <= y[t]) e -= 1; e += 1; q[e] = t; if (q[h] <= t - 10) h += 1; s = a * s + y[q[h]]; i += q[h]; } }`,
+	`i = 0; { array[n] int p; array[n] real w; for (t in 1:n) { p[t] = t; w[t] = a * t; } for (t in 2:n) { int r = 1 + g[1 + t % 5] % t; int q = t; while (p[r] != r) r = p[r]; while (p[q] != q) q = p[q]; if (r != q) { p[q] = r; w[r] = a * w[r] + w[q]; } } for (t in 1:n) { if (p[t] == t) s += 0.1 * w[t]; i += p[t]; } }`,
+	`i = 0; { array[n] real f = rep_array(0, n); for (t in 1:n) { int j = 1 + g[1 + t % 5] % n; while (j > 0) { int k = 1; s += a * f[j]; while (j % (2 * k) == 0) k *= 2; j -= k; } j = t; while (j <= n) { int k = 1; f[j] += a * y[t]; while (j % (2 * k) == 0) k *= 2; j += k; } i += j; } }`,
 	`i = 1; { array[n] real v; while (i <= num_elements(v)) { v[i] = (i > 1 ? v[i - 1] : s) * a + y[i]; i += 1; } s += sum(v); }`,
 }
 

@@ -245,7 +245,7 @@ func (cr *carrier) sizes(lp *loop) (total, copied int) {
 func (cr *carrier) unrollsArrays(steps int, lp *loop) bool {
 	total, copied := cr.sizes(lp)
 	short := steps <= inspect.SmallUnrolled || lp.width >= minWidth && steps <= maxRows
-	return total > smallCarried && short && copied*steps <= maxCopied && !lp.jumps && !static.Has(lp.Body, static.IsWhile)
+	return total > smallCarried && short && copied*steps <= maxCopied && !lp.jumps && !lp.whiles
 }
 
 // notCarried returns the reason why a loop cannot become one scan, or "". The loop has steps

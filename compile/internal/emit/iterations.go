@@ -33,6 +33,7 @@ type loop struct {
 	second ir.Stmt // another form of the body, for use if this one has no plan; nil: none
 	width  int     // if there is no plan: average executions per iteration of the most frequent unit that depends on others
 	jumps  bool    // parameters may decide a jump
+	whiles bool    // parameters may decide the iterations of a while loop
 
 	unrolls bool // it may be unrolled, so that its inner loops are lanes
 	narrow  bool // if there is no plan: inner loops that depend on others read few elements at a time
@@ -41,7 +42,7 @@ type loop struct {
 
 // counting returns a loop whose variable is the iteration number plus add.
 func counting(s *ir.For, add int64) *loop {
-	lp := &loop{Loop: inspect.Loop{Body: s.Body, Var: s.Var, Add: add}, jumps: static.MayJump(s.Body), inOrder: s.InOrder, counts: s}
+	lp := &loop{Loop: inspect.Loop{Body: s.Body, Var: s.Var, Add: add}, jumps: static.MayJump(s.Body), whiles: static.Has(s.Body, static.IsWhile), inOrder: s.InOrder, counts: s}
 	if s.Accumulated != nil {
 		lp.second = s.Accumulated.Body
 	}

@@ -316,6 +316,9 @@ func (lp *loop) unplanned(x *inspect.Nest, p *plan.Plan) {
 	lp.jumps = slices.ContainsFunc(x.Statements, func(s *inspect.Statement) bool {
 		return s.Compound && slices.ContainsFunc(s.Stmts, static.MayJump)
 	})
+	lp.whiles = slices.ContainsFunc(x.Statements, func(s *inspect.Statement) bool {
+		return s.Compound && slices.ContainsFunc(s.Stmts, func(s ir.Stmt) bool { return static.Has(s, static.IsWhile) })
+	})
 }
 
 // count counts the loops of a nest.
