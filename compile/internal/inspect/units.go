@@ -145,7 +145,7 @@ func (in *inspection) stmt(s ir.Stmt) static.Signal {
 			in.owns(s.Counted)
 			return in.stmt(s.Counted)
 		}
-		in.while(s, 0)
+		whileLoop{in, s}.from(0)
 	case *ir.Declare:
 		in.declare(s)
 	case *ir.Unpack:
@@ -347,19 +347,28 @@ func (in *inspection) writtenOut(s *ir.For, from, to lanes.Value) bool {
 
 // unrolled inspects the iterations of a loop one by one. number returns the number of the k-th.
 func (in *inspection) unrolled(s ir.Stmt, lp *Loop, n int64, number func(k int64) lanes.Value) {
-	in.within(s, func() { in.oneByOne(lp, 0, n, number) })
+	in.within(s, func() { unrolling{in, lp, n, number}.from(0) })
 	if len(in.rec.nest.Statements) > MaxUnits {
 		in.rec.refuse("too many statements")
 	}
 }
 
-// oneByOne inspects the iterations of an unrolled loop from the k-th on. In lanes in which one of
-// them leaves the loop, the later ones do not run.
-func (in *inspection) oneByOne(lp *Loop, k, n int64, number func(k int64) lanes.Value) static.Signal {
-	for ; k < n && !in.at.known.compound[in.innermost]; k++ {
-		in.at.bindVar(lp, number(k))
-		if sig := in.stmt(lp.Body); sig&static.Breaks != 0 {
-			return in.at.onlyIf(sig, static.GoesOn|static.Continues, func() static.Signal { return in.oneByOne(lp, k+1, n, number) })
+// unrolling is a loop whose iterations are inspected one by one.
+type unrolling struct {
+	in     *inspection
+	lp     *Loop
+	n      int64
+	number func(k int64) lanes.Value
+}
+
+// from inspects the iterations from the k-th on. In lanes in which one of them leaves the loop, the
+// later ones do not run.
+func (u unrolling) from(k int64) static.Signal {
+	in := u.in
+	for ; k < u.n && !in.at.known.compound[in.innermost]; k++ {
+		in.at.bindVar(u.lp, u.number(k))
+		if sig := in.stmt(u.lp.Body); sig&static.Breaks != 0 {
+			return in.at.onlyIf(sig, static.GoesOn|static.Continues, func() static.Signal { return u.from(k + 1) })
 		}
 	}
 	return static.GoesOn
@@ -457,7 +466,15 @@ func (in *inspection) inner(s ir.Stmt, ax *plan.Axis, lp *Loop, i lanes.Value) {
 	in.rec.loop = outer
 }
 
-func (in *inspection) while(s *ir.While, trip int) {
+// whileLoop is a while loop whose iterations are inspected one by one.
+type whileLoop struct {
+	in *inspection
+	s  *ir.While
+}
+
+// from inspects the iterations from number trip on.
+func (w whileLoop) from(trip int) {
+	in, s := w.in, w.s
 	for ; ; trip++ {
 		if trip > 0 && in.at.known.compound[s] {
 			return
@@ -473,14 +490,14 @@ func (in *inspection) while(s *ir.While, trip int) {
 		cond := in.at.eval(s.Cond)
 		if i, ok := cond.Scalar(); !ok {
 			in.at.choose(cond, func() static.Signal {
-				in.next(s, in.trip(s), trip)
+				w.after(w.once(), trip)
 				return static.GoesOn
 			}, goesOn)
 			return
 		} else if i == 0 {
 			return
 		}
-		sig := in.trip(s)
+		sig := w.once()
 		if in.rec.again || in.rec.Why != "" {
 			return
 		}
@@ -489,22 +506,22 @@ func (in *inspection) while(s *ir.While, trip int) {
 			return
 		}
 		if sig&static.Breaks != 0 {
-			in.next(s, sig, trip)
+			w.after(sig, trip)
 			return
 		}
 	}
 }
 
-// trip inspects an iteration of a while loop.
-func (in *inspection) trip(s *ir.While) (sig static.Signal) {
-	in.within(s, func() { sig = in.stmt(s.Body) })
+// once inspects one iteration.
+func (w whileLoop) once() (sig static.Signal) {
+	w.in.within(w.s, func() { sig = w.in.stmt(w.s.Body) })
 	return sig
 }
 
-// next inspects the iterations of a while loop after one that ended with sig.
-func (in *inspection) next(s *ir.While, sig static.Signal, trip int) {
-	in.at.onlyIf(sig, static.GoesOn|static.Continues, func() static.Signal {
-		in.while(s, trip+1)
+// after inspects the iterations after one that ended with sig.
+func (w whileLoop) after(sig static.Signal, trip int) {
+	w.in.at.onlyIf(sig, static.GoesOn|static.Continues, func() static.Signal {
+		w.from(trip + 1)
 		return static.GoesOn
 	})
 }
