@@ -317,7 +317,7 @@ func (lp *loop) unplanned(x *inspect.Nest, p *plan.Plan) {
 		return s.Compound && slices.ContainsFunc(s.Stmts, static.MayJump)
 	})
 	lp.whiles = slices.ContainsFunc(x.Statements, func(s *inspect.Statement) bool {
-		return s.Compound && slices.ContainsFunc(s.Stmts, func(s ir.Stmt) bool { return static.Has(s, static.IsWhile) })
+		return s.Compound && slices.ContainsFunc(s.Stmts, func(s ir.Stmt) bool { return static.Has(s, static.IsWhile) || static.Has(s, static.Leaves) })
 	})
 }
 
