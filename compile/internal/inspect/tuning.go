@@ -27,9 +27,9 @@ const (
 	// each trip is nested in the previous one.
 	MaxLaneTrips = 1000
 
-	// mostEnds bounds the iterations in which data are searched for the end of an inner loop with a
+	// maxSearched bounds the iterations in which data are searched for the end of an inner loop with a
 	// jump. A loop of 1e9 iterations that ends after 20 is a region instead.
-	mostEnds = 1 << 20
+	maxSearched = 1 << 20
 )
 
 // Reasons why a loop cannot be evaluated statement by statement.

@@ -312,7 +312,7 @@ func (in *inspection) forLoop(s *ir.For) {
 // false if data do not decide the jump, or if there are too many iterations to look for it.
 func (in *inspection) ends(s *ir.For, from, to lanes.Value) (last lanes.Value, ok bool) {
 	ax := lanes.Innermost(in.at.axis, lanes.Innermost(from.Axis, to.Axis))
-	if lanes.MaxTrips(from, to, ax) > int64(mostEnds/max(1, ax.N)) {
+	if lanes.MaxTrips(from, to, ax) > int64(maxSearched/max(1, ax.N)) {
 		return last, false
 	}
 	inner, i := lanes.Ragged(from, to, ax, in.at.out.Reserve)
