@@ -27,8 +27,8 @@ const (
 	// each trip is nested in the previous one.
 	MaxLaneTrips = 1000
 
-	// maxSearched bounds the iterations in which data are searched for the end of an inner loop with a
-	// jump. A loop of 1e9 iterations that ends after 20 is a region instead.
+	// maxSearched bounds the iterations in which data are searched for the end of an inner loop
+	// with a jump. A loop of 1e9 iterations that ends after 20 is a region instead.
 	maxSearched = 1 << 20
 )
 
