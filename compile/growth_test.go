@@ -42,6 +42,10 @@ func TestCarriedArraysGrow(t *testing.T) {
 		{"backwards", 100, 4},
 		{"filter", 200, 2},
 		{"alignment", 100, 4},
+		{"sort", 40, 4}, // conditions on parameters decide which elements change
+		{"sort", 150, 4},
+		{"bounded", 100, 2},
+		{"bounded", 1000, 2},
 	}) {
 		text, err := os.ReadFile(filepath.Join("testdata", "carried", c.name+".model"))
 		if err != nil {

@@ -241,11 +241,16 @@ func (cr *carrier) sizes(lp *loop) (total, copied int) {
 }
 
 // unrollsArrays reports whether a loop that would carry arrays has few enough iterations to be
-// unrolled instead.
+// unrolled instead. It is not unrolled if conditions on parameters decide which elements change: a
+// scan changes them in place, but each unrolled conditional returns a copy of the array. Conditions
+// in inner loops do not count, since these loops may be lanes.
 func (cr *carrier) unrollsArrays(steps int, lp *loop) bool {
 	total, copied := cr.sizes(lp)
 	short := steps <= inspect.SmallUnrolled || lp.width >= minWidth && steps <= maxRows
-	return total > smallCarried && short && copied*steps <= maxCopied && !lp.jumps && !lp.whiles
+	return total > smallCarried && short && copied*steps <= maxCopied && !lp.jumps && !lp.whiles &&
+		!slices.ContainsFunc(cr.carriedBy(lp), func(v *ir.Var) bool {
+			return cr.vars.cell(v).size > smallCarried && static.ChoosesElements(lp.Body, v)
+		})
 }
 
 // notCarried returns the reason why a loop cannot become one scan, or "". The loop has steps

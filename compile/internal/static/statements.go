@@ -235,6 +235,29 @@ func Sides(s *ir.If, rest []ir.Stmt) (then, els []ir.Stmt, done bool) {
 	return side(s.Then, thenEnds), side(s.Else, elseEnds), done
 }
 
+// ChoosesElements reports whether a condition on parameters decides whether a statement assigns
+// elements of v. Conditions in loops within the statement are not counted.
+func ChoosesElements(s ir.Stmt, v *ir.Var) bool {
+	switch s := s.(type) {
+	case *ir.Block:
+		return slices.ContainsFunc(s.Stmts, func(t ir.Stmt) bool { return ChoosesElements(t, v) })
+	case *ir.If:
+		return readsParam(s.Cond) && slices.Contains(CarriedVars(s), v) ||
+			ChoosesElements(s.Then, v) || s.Else != nil && ChoosesElements(s.Else, v)
+	}
+	return false
+}
+
+// readsParam reports whether an expression reads a variable of parameter level.
+func readsParam(e ir.Expr) (reads bool) {
+	ir.Inspect(e, func(n ir.Node) bool {
+		x, ok := n.(*ir.VarRef)
+		reads = reads || ok && x.Var.Level == ir.Param
+		return !reads
+	})
+	return reads
+}
+
 // UsesWhole reports whether a statement uses all of a variable at once, and not only its elements,
 // rows, slices or size.
 func UsesWhole(s ir.Node, v *ir.Var) bool {
