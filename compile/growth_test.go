@@ -43,7 +43,7 @@ func TestCarriedArraysGrow(t *testing.T) {
 		{"filter", 200, 2},
 		{"alignment", 100, 4},
 		{"sort", 40, 4}, // conditions on parameters decide which elements change
-		{"sort", 150, 4},
+		{"sort", 300, 4},
 		{"bounded", 100, 2},
 		{"bounded", 1000, 2},
 	}) {
