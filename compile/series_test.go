@@ -50,6 +50,17 @@ model {
     target += d[n] * (b * x[n] - lse[n]);
   }
 }`,
+		"rows that go on from a row of another statement": data + `parameters { real b, c; }
+model {
+  vector[N] v = b * x;
+  b ~ normal(c, 1);
+  c ~ normal(0, 1);
+  for (n in 1:N) {
+    if (n > 1 && d[n - 1]) v[n] += c;
+    if (n > 1 && d[n]) v[n] = c * v[n - 1];
+  }
+  target += -0.5 * v;
+}`,
 		"risk, of those who are at it": `functions {
   vector risk(vector eta, array[] int d) {
     vector[num_elements(eta)] r;

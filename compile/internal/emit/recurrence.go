@@ -236,7 +236,12 @@ func (vs *variables) begins(n *nest, h *history, acc lanes.Access, at []plan.Fro
 	for l, d := range st.since {
 		if d < most {
 			first.Up = append(first.Up, int32(l))
-			seen = append(seen, from[l*width:(l+1)*width]...)
+			for _, o := range from[l*width : (l+1)*width] {
+				if !o.Unread() && !o.Written() {
+					o = plan.Before(int32(len(seen))) // among the steps of first, not all steps
+				}
+				seen = append(seen, o)
+			}
 		}
 	}
 	first.N = len(first.Up)
