@@ -264,9 +264,9 @@ func (in *inspection) jumpsOut() {
 // within inspects iterations of an inner loop. Their jumps end there.
 func (in *inspection) within(s ir.Stmt, iterations func()) {
 	innermost, decided := in.innermost, in.decided
+	defer func() { in.innermost, in.decided = innermost, decided }() // also if a fault ends it
 	in.innermost, in.decided = s, nil
 	iterations()
-	in.innermost, in.decided = innermost, decided
 }
 
 // binds reports whether a conditional assigns a variable that units assign.
