@@ -166,16 +166,7 @@ func (d *duals) repeated(l Layout, has []bool) (t twins) {
 	t.layout.WithRepeated(w.b)
 	t.layout.Carries, t.layout.Streams, t.layout.Outs, t.layout.Sums = w.groups[0], w.groups[1], sizes[1], sizes[2]
 	if l.Control == Tested {
-		cond := d.g.Sibling()
-		cond.site = d.g.site
-		var inputs []Ref // the inputs that the old condition has
-		for i, of := range w.tangentOf {
-			if in := cond.Input(w.b.Type(w.b.Inputs[i])); of < 0 {
-				inputs = append(inputs, in)
-			}
-		}
-		cond.Output(cond.Inline(l.Bodies[0], inputs, true)[0])
-		t.layout.Bodies[0] = cond
+		t.layout.Bodies[0] = w.condition(d.g, l.Bodies[0], true)
 	}
 	return t
 }

@@ -251,6 +251,21 @@ func (w *twin) tangents(outs []Ref, want []bool) []Ref {
 	return tans
 }
 
+// condition returns the condition of a loop for the inputs of the twin of its body: those that are
+// tangents are not read. Side effects are copied if effects is set.
+func (w *twin) condition(g, old *Graph, effects bool) *Graph {
+	cond := g.Sibling()
+	cond.site = g.site
+	var inputs []Ref // the inputs that the old condition has
+	for i, of := range w.tangentOf {
+		if in := cond.Input(w.b.Type(w.b.Inputs[i])); of < 0 {
+			inputs = append(inputs, in)
+		}
+	}
+	cond.Output(cond.Inline(old, inputs, effects)[0])
+	return cond
+}
+
 // args returns the arguments of the new region, in the order of the twin's inputs.
 func (w *twin) args(f *forward, old, tans []Ref) []Ref {
 	var res []Ref
@@ -317,16 +332,7 @@ func (f *forward) region(n *Node, tans []Ref) []Ref {
 		}
 	}
 	if l.Control == Tested {
-		cond := f.g.Sibling()
-		cond.site = f.g.site
-		var inputs []Ref // the inputs that the old condition has
-		for i, of := range w.tangentOf {
-			if in := cond.Input(w.b.Type(w.b.Inputs[i])); of < 0 {
-				inputs = append(inputs, in)
-			}
-		}
-		cond.Output(cond.Inline(l.Bodies[0], inputs, false)[0])
-		d.Bodies[0] = cond
+		d.Bodies[0] = w.condition(f.g, l.Bodies[0], false)
 	}
 	attr := n.Attr.(RegionAttr).With(d)
 	d = attr.Layout()

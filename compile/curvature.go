@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -25,16 +26,26 @@ type curvature struct {
 }
 
 // onePoint returns a graph of the log density whose only input x is the whole unconstrained point.
-func (m *Model) onePoint() (g *ad.Graph, x, density ad.Ref) {
+func (m *Model) onePoint() (g *ad.Graph, x, density ad.Ref, err error) {
+	of := m.bound.Density
+	if m.firstOnly != nil {
+		if of, err = passes.RunDensity(m.firstOnly.before, passes.Options{Without: append(slices.Clone(m.without), m.firstOnly.pass), Lanes: vm.Lanes()}); err != nil {
+			return nil, ad.None, ad.None, err
+		}
+	}
 	g = m.within()
 	x = g.Input(ad.Type{Shape: []int{m.dim}})
 	// The first output is the density; the others are its gradient.
-	body := *m.bound.Density
-	if m.twice != nil {
-		body = *m.twice
-	}
+	body := *of
 	body.Outputs = body.Outputs[:1]
-	return g, x, g.Inline(&body, m.parts(g, x, &body), true)[0]
+	return g, x, g.Inline(&body, m.parts(g, x, &body), true)[0], nil
+}
+
+// firstOnly is a pass whose result has first derivatives only, and the density before all passes.
+// Second derivatives are of that, with the other passes.
+type firstOnly struct {
+	pass   string
+	before *ad.Graph
 }
 
 // derivative evaluates a graph of second derivatives of the log density. The graph is planned once;
@@ -44,7 +55,10 @@ func (m *Model) derivative(p **vm.Program, build func(g *ad.Graph, x, density ad
 		return m.interpretSecond(build, dst, inputs...)
 	}
 	err := m.planOnce(p, func() (*ad.Graph, ad.Ref, error) {
-		g, x, density := m.onePoint()
+		g, x, density, err := m.onePoint()
+		if err != nil {
+			return nil, ad.None, err
+		}
 		return g, build(g, x, density), nil
 	})
 	if err != nil {

@@ -67,8 +67,7 @@ type Model struct {
 	haste     float64         // see SetHasty
 	postponed bool            // a point was rejected for it
 	sparse    []passes.Sparse // found by the passes before differentiation, for Explain
-	twice     *ad.Graph       // the density as second derivatives need it; nil: bound.Density
-	once      string          // the pass whose result has first derivatives only; "": none
+	firstOnly *firstOnly      // nil: bound.Density has second derivatives, too
 	early     []PassEffect    // effects of the passes before differentiation, for Explain
 	density   *vm.Program     // nil: interpreted
 	options   interp.Options
@@ -194,20 +193,15 @@ func (p *Program) bindFirst(ctx context.Context, d *data.Set, o BindOptions, fau
 	ofDensity := fault.Of(false)
 	w := &work{graph: planted.After(ofDensity, planted.Bind, bound.Density), cuts: marked(discrete)}
 	defer func() { graph = w.graph }()
+	last := bound.Density // after the last pass
 	if err := w.differentiate(passes.Options{Without: o.Without, Lanes: vm.Lanes(), Fault: ofDensity, Trace: func(s *passes.Step) {
 		m.early, m.sparse = append(m.early, effect(s)), append(m.sparse, s.Sparse...)
-		if s.Pass.Once && s.Graph != m.twice {
-			m.once = s.Pass.Name
+		if s.Pass.Once && s.Graph != last {
+			m.firstOnly = &firstOnly{s.Pass.Name, bound.Density}
 		}
-		m.twice = s.Graph
+		last = s.Graph
 	}}); err != nil {
 		return nil, err
-	}
-	if m.twice = nil; m.once != "" {
-		m.twice, err = passes.RunDensity(bound.Density, passes.Options{Without: append(slices.Clone(o.Without), m.once), Lanes: vm.Lanes()})
-		if err != nil {
-			return nil, err
-		}
 	}
 	bound.Density = w.graph
 	if err := w.assemble(passes.Options{Without: o.Without, Fault: ofDensity, Budget: budget}); err != nil {

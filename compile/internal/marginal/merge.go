@@ -125,10 +125,7 @@ func (p *program) classes(steps []*step, patterns []*pattern, c *contents) []int
 			} else {
 				k, scope = encoded(-1, out[f.step]), steps[f.step].around
 			}
-			for _, e := range scope {
-				k += encoded(slices.Index(clique, e))
-			}
-			factors = append(factors, k+encoded(-1))
+			factors = append(factors, placed(k, scope, clique))
 		}
 		slices.Sort(factors)
 		for _, f := range factors {
@@ -198,4 +195,12 @@ func (p *program) shared(patterns []*pattern, steps []*step, c *contents) []int 
 		return nil
 	}
 	return out
+}
+
+// placed returns the key of a factor together with the places of its elements in a clique.
+func placed(key string, scope, clique []int) string {
+	for _, e := range scope {
+		key += encoded(slices.Index(clique, e))
+	}
+	return key + encoded(-1)
 }

@@ -85,13 +85,13 @@ func (s *splitter) callOf(at ast.Node, args []ast.Expr) *called {
 		if !t.IsScalar() && !t.Equal(p.Type) {
 			return nil // an array of integers as one of real numbers
 		}
-		c.args[p] = real(args[i], t, p.Type)
+		c.args[p] = asReal(args[i], t, p.Type)
 	}
 	return c
 }
 
-// real returns an integer as a real number where a function takes or returns one: 1 / 2 is 0.
-func real(x ast.Expr, t, as types.Type) ast.Expr {
+// asReal returns an integer as a real number where a function takes or returns one: 1 / 2 is 0.
+func asReal(x ast.Expr, t, as types.Type) ast.Expr {
 	if t.Equal(as) || !t.Equal(types.IntType) {
 		return x
 	}
@@ -174,7 +174,7 @@ func (c *called) value(body []ast.Stmt) ast.Expr {
 
 // returned returns the value of a return statement.
 func (c *called) returned(st *ast.Return) ast.Expr {
-	return real(c.replaced(st.Value).(ast.Expr), c.s.info.Types[st.Value].Type, c.of.Result)
+	return asReal(c.replaced(st.Value).(ast.Expr), c.s.info.Types[st.Value].Type, c.of.Result)
 }
 
 // body returns the statements of the function, the last of which adds its value to the target; nil

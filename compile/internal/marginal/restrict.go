@@ -78,10 +78,7 @@ func (p *program) restrict(steps []*step, only, same []int, before *traced) []in
 			} else {
 				k, scope = encoded(-1, same[f.step]), steps[f.step].around
 			}
-			for _, e := range scope {
-				k += encoded(slices.Index(clique, e))
-			}
-			factors = append(factors, k+encoded(-1))
+			factors = append(factors, placed(k, scope, clique))
 		}
 		slices.Sort(factors)
 		for _, f := range factors {
