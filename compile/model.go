@@ -193,13 +193,11 @@ func (p *Program) bindFirst(ctx context.Context, d *data.Set, o BindOptions, fau
 	ofDensity := fault.Of(false)
 	w := &work{graph: planted.After(ofDensity, planted.Bind, bound.Density), cuts: marked(discrete)}
 	defer func() { graph = w.graph }()
-	last := bound.Density // after the last pass
 	if err := w.differentiate(passes.Options{Without: o.Without, Lanes: vm.Lanes(), Fault: ofDensity, Trace: func(s *passes.Step) {
 		m.early, m.sparse = append(m.early, effect(s)), append(m.sparse, s.Sparse...)
-		if s.Pass.Once && s.Graph != last {
-			m.firstOnly = &firstOnly{s.Pass.Name, bound.Density}
+		if s.Pass.Once && s.Changed {
+			m.firstOnly = &firstOnly{s.Pass.Name, m.bound.Density}
 		}
-		last = s.Graph
 	}}); err != nil {
 		return nil, err
 	}

@@ -208,6 +208,7 @@ type Step struct {
 	Off           bool
 	Before, After loopnest.Count
 	Graph         *ad.Graph         // after a pass on the graph
+	Changed       bool              // a pass before differentiation made another graph
 	Sparse        []Sparse          // matrices of which products leave out the zeros
 	Nest          *loopnest.Program // after a pass on the loop nest
 }
@@ -265,7 +266,7 @@ func RunDensity(g *ad.Graph, o Options) (out *ad.Graph, err error) {
 			g.GiveBack(taken)
 		}
 		if o.Trace != nil {
-			if step.Graph = g; g != before {
+			if step.Graph, step.Changed = g, g != before; step.Changed {
 				step.After = loopnest.CountGraph(g)
 			}
 			o.Trace(&step)
