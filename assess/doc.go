@@ -11,7 +11,7 @@
 //	moments.go     moment matching for influential observations
 //	holdout.go     NewHoldout: data without some observations, for refits; PredictHeldOut;
 //	               holdoutragged.go: elements of ragged data; raggedrows.go: values for their rows
-//	predictive.go  PredictiveOf: data and replications
+//	predictive.go  PredictiveOf: data and replications; alone.go: with discrete parameters
 //	sensitivity.go SensitivityOf: prior and likelihood
 //	grouped.go     predictive checks of groups of rows
 //	vpc.go         visual predictive checks; columns.go: columns for the rows of an outcome

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 
@@ -38,6 +39,7 @@ type Holdout struct {
 	size    string // the variable with the number of observations, or with those in each row of ragged data
 	ragged  bool   // the values of Rows have all rows one after another
 	dim     int
+	alone   bool // the log likelihood of a row is known not to depend on others
 	options model.BindOptions
 }
 
@@ -104,27 +106,50 @@ func NewHoldout(ctx context.Context, m *model.Model, values any, o model.BindOpt
 		return nil, err
 	}
 	h.dim = whole.Dim()
-	return h, h.apart(ctx)
+	h.alone, err = h.apart(ctx)
+	return h, err
 }
 
 // apart checks that the log likelihood of a row does not depend on other rows. It depends on them
-// in a time series, or if transformed data subtract a mean over all rows. A few points are enough,
-// since a dependence shows almost everywhere.
-func (h *Holdout) apart(ctx context.Context) error {
-	var some []int
-	for i := 0; i < h.N; i += 2 {
-		some = append(some, i)
-	}
-	if len(some) == h.N {
-		return nil
+// in a time series, if transformed data subtract a mean over all rows, or if rows share discrete
+// parameters. A few points are enough, since a dependence shows almost everywhere. It returns false
+// without an error if some rows cannot be left out at the same parameters.
+func (h *Holdout) apart(ctx context.Context) (bool, error) {
+	if h.N < 2 {
+		return true, nil
 	}
 	whole, err := h.derived.BindContext(ctx, h.values, h.options)
 	if err != nil {
-		return err
+		return false, err
 	}
+	// Two rows alone may share a discrete parameter. Their numbers differ in some binary digit, so
+	// that one of them is among the rows in which it is 0 without the other.
+	digits := 1
+	if h.model.Program().Discrete() {
+		digits = bits.Len(uint(h.N - 1))
+	}
+	known := true
+	for digit := range digits {
+		var some []int
+		for i := range h.N {
+			if i>>digit&1 == 0 {
+				some = append(some, i)
+			}
+		}
+		ok, err := h.same(ctx, whole, some)
+		if err != nil {
+			return false, err
+		}
+		known = known && ok
+	}
+	return known, nil
+}
+
+// same compares the log likelihoods of some rows among all with those of these rows alone.
+func (h *Holdout) same(ctx context.Context, whole *model.Posterior, some []int) (bool, error) {
 	part, err := h.derived.BindContext(ctx, h.choose(some), h.options)
 	if err != nil || part.Dim() != whole.Dim() {
-		return nil // each refit reports this error
+		return false, nil // each refit reports this error
 	}
 	values := func(p *model.Posterior, x []float64) []float64 {
 		dst := make([]float64, len(p.OutputNames()))
@@ -134,6 +159,7 @@ func (h *Holdout) apart(ctx context.Context) error {
 		return dst[len(dst)-len(p.GeneratedNames()):]
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
+	compared := false
 	for range 3 {
 		x := make([]float64, whole.Dim())
 		for i := range x {
@@ -143,17 +169,22 @@ func (h *Holdout) apart(ctx context.Context) error {
 		if a == nil || b == nil {
 			continue
 		}
+		compared = true
 		for k, v := range b {
 			// The first index, which runs fastest, is the row.
 			row := some[k%len(some)]
 			w := a[k/len(some)*h.N+row]
-			if math.Abs(v-w) > 1e-8*max(1, math.Abs(w)) {
-				return fmt.Errorf("observations cannot be left out: the log likelihood of %s changes with the other rows of the data. It is that of a time series, or something is computed from all rows, such as a mean that is subtracted; do that before, in the data",
-					h.Name(row))
+			if math.Abs(v-w) <= 1e-8*max(1, math.Abs(w)) {
+				continue
 			}
+			if h.model.Program().Discrete() {
+				return false, fmt.Errorf("observations cannot be left out: the log likelihood of %s changes with the other rows of the data, which share discrete parameters with it, or it is that of a time series", h.Name(row))
+			}
+			return false, fmt.Errorf("observations cannot be left out: the log likelihood of %s changes with the other rows of the data. It is that of a time series, or something is computed from all rows, such as a mean that is subtracted; do that before, in the data",
+				h.Name(row))
 		}
 	}
-	return nil
+	return compared, nil
 }
 
 // Groups groups the observations by the value of a data variable with one number per observation

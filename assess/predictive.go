@@ -40,6 +40,9 @@ type Predictive struct {
 	// anew, if they were to be.
 	Redrawn, Kept []string
 	KeptReason    error
+
+	// NoPIT says why no PIT is computed for a model with discrete parameters.
+	NoPIT error
 }
 
 // PredictiveOptions are options of [PredictiveOf]. The zero value is the default.
@@ -206,12 +209,12 @@ func predictiveOf(ctx context.Context, f *fit.Fit, m *model.Model, values *data.
 		return nil, err
 	}
 	if !f.FromPrior && len(r.redraw) == 0 && o.VPC == nil {
-		r.likelihoods(ctx)
+		r.likelihoods(ctx, values, b)
 	}
 	if err := r.run(ctx, o.Seed); err != nil {
 		return nil, err
 	}
-	p := &Predictive{Left: left, Prior: f.FromPrior, Failed: r.failed, Draws: r.draws, Reason: r.reason, Redrawn: r.redraw, KeptReason: r.keptReason}
+	p := &Predictive{Left: left, NoPIT: r.noPIT, Prior: f.FromPrior, Failed: r.failed, Draws: r.draws, Reason: r.reason, Redrawn: r.redraw, KeptReason: r.keptReason}
 	p.Kept = slices.DeleteFunc(slices.Clone(r.varying), func(name string) bool { return slices.Contains(r.redraw, name) })
 	rng := rand.New(rand.NewPCG(o.Seed, 0x706974))
 	for _, v := range r.variables {
@@ -319,6 +322,8 @@ type replication struct {
 
 	logLik *LogLik
 	ll     *criticise.Matrix // log likelihoods of the observations whose PIT is computed
+	alone  *alone
+	noPIT  error // why there is no PIT of a model with discrete parameters
 }
 
 // replicated is a variable with its replications.
@@ -457,10 +462,12 @@ func offset(suffix string, shape []int, rows *data.Rows) (int, bool) {
 }
 
 // likelihoods finds the elements that have a separate log likelihood.
-func (r *replication) likelihoods(ctx context.Context) {
+func (r *replication) likelihoods(ctx context.Context, values *data.Set, b model.BindOptions) {
 	l, err := r.givenLikelihoods(ctx)
 	if l == nil && r.model.Program().Discrete() {
-		return // replications are given discrete parameters, which their own observations inform
+		if r.noPIT = r.drawAlone(ctx, values, b); r.noPIT != nil {
+			return
+		}
 	}
 	if l == nil {
 		l, err = LogLikOf(ctx, r.fit, LogLikOptions{Derive: true})
@@ -546,7 +553,9 @@ func (r *replication) run(ctx context.Context, seed uint64) error {
 				y[i] = values[c]
 			}
 			for k, i := range v.picked {
-				v.yrep.Columns[k][at] = y[i]
+				if r.alone == nil {
+					v.yrep.Columns[k][at] = y[i]
+				}
 			}
 			if set, ok := keptSet(at, draws, len(v.sets)); ok {
 				for _, i := range v.shown {
@@ -573,6 +582,14 @@ func (r *replication) run(ctx context.Context, seed uint64) error {
 	}
 	if picked == 0 {
 		return nil
+	}
+	if r.alone != nil {
+		if r.noPIT = r.alone.run(ctx, r, seed); r.noPIT != nil {
+			for _, v := range r.variables {
+				v.picked = nil
+			}
+			return nil
+		}
 	}
 	r.ll = criticise.NewMatrix(chains, picked)
 	return r.logLik.each(ctx, func(chain, draw int, row []float64) error {

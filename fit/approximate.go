@@ -62,11 +62,11 @@ func withoutChains(found []diagnose.Finding) []diagnose.Finding {
 // IndependentFindings checks draws that do not come from a chain, such as those of an
 // approximation: whether they are finite, and whether they vary. rows are their summary, see
 // [diagnose.Check]. names are the columns of the draws: with them and the model, elements that a
-// type fixes may be constant.
+// type fixes and discrete parameters may be constant.
 func IndependentFindings(m *model.Model, names []string, d diagnose.Draws, rows []diagnose.Row) []diagnose.Finding {
 	options := diagnose.Options{}
 	if m != nil {
-		options.Fixed = fixedByType(m.Program().IR(), names)
+		options.Fixed = mayStay(m, names)
 	}
 	return withoutChains(diagnose.Check(d, rows, options))
 }

@@ -256,7 +256,7 @@ func (f *Fit) FindingsOf(rows []diagnose.Row) []diagnose.Finding {
 		Chains:       numbers,
 		MaxTreeDepth: f.maxTreeDepth(),
 		PlannedDraws: (f.planned() + f.config.Thin - 1) / f.config.Thin,
-		Fixed:        f.fixedByType(),
+		Fixed:        f.mayStay(),
 	})
 	if i := slices.IndexFunc(found, func(d diagnose.Finding) bool { return d.Code == "no-draws" }); i >= 0 {
 		f.noDraws(&found[i])

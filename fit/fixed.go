@@ -2,15 +2,34 @@ package fit
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/fit/arrays"
 	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/model"
 )
 
-// fixedByType returns a function that reports whether the declared type of a quantity fixes its
-// value, as the first element of a Cholesky factor of correlations. names are all columns, and the
-// function takes their readable names. It is nil if there are no such quantities.
+// mayStay returns a function that reports whether a quantity may have the same value at all draws:
+// its declared type fixes it, as the first element of a Cholesky factor of correlations, or it is a
+// discrete parameter, whose value may be all but certain. names are all columns, and the function
+// takes their readable names. It is nil if there are no such quantities.
+func mayStay(m *model.Model, names []string) func(name string) bool {
+	discrete := map[string]bool{}
+	for name := range m.Program().Discretes() {
+		discrete[name] = true
+	}
+	fixed := fixedByType(m.Program().IR(), names)
+	if len(discrete) == 0 {
+		return fixed
+	}
+	return func(name string) bool {
+		variable, _, _ := strings.Cut(name, "[")
+		return discrete[variable] || fixed != nil && fixed(name)
+	}
+}
+
+// fixedByType is the part of mayStay about types.
 func fixedByType(p *ir.Program, names []string) func(name string) bool {
 	if p == nil {
 		return nil
@@ -54,9 +73,8 @@ func fixedByType(p *ir.Program, names []string) func(name string) bool {
 	return func(name string) bool { return fixed[name] }
 }
 
-// fixedByType is the function of that name for the model and quantities of the fit; nil without a
-// model.
-func (f *Fit) fixedByType() func(name string) bool {
+// mayStay is the function of that name for the model and quantities of the fit; nil without a model.
+func (f *Fit) mayStay() func(name string) bool {
 	if f.posterior == nil && f.record == nil {
 		return nil
 	}
@@ -64,5 +82,5 @@ func (f *Fit) fixedByType() func(name string) bool {
 	if err != nil {
 		return nil
 	}
-	return fixedByType(m.Program().IR(), f.Draws.Names())
+	return mayStay(m, f.Draws.Names())
 }

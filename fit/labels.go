@@ -148,7 +148,7 @@ func factorsOfIndices(p *ir.Program, factors map[string]arrays.Factor) map[strin
 		by := make([]arrays.Factor, len(sizes))
 		some := false
 		for k, size := range sizes {
-			if ref, ok := size.(*ir.VarRef); ok && slices.Contains(p.Data, ref.Var) {
+			if ref, ok := size.(*ir.VarRef); ok && ref.Var.Type.Rank() == 0 && slices.Contains(p.Data, ref.Var) { // sizes of rows are counted by a factor, too
 				by[k] = factors[ref.Var.Name]
 				some = some || by[k].Name != ""
 			}

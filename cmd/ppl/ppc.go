@@ -316,6 +316,10 @@ func (o *checking) run(cmd *cobra.Command, args []string) error {
 			len(v.PIT), v.Observations, fixed(v.Uniform.P, 3), fixed(100*criticise.Coverage(v.PIT, 0.5), 0), fixed(100*criticise.Coverage(v.PIT, 0.9), 0)), lineWidth(w))
 		b.WriteString("\n")
 	}
+	if p.NoPIT != nil && !o.vpc.on {
+		writeParagraph(&b, "", fmt.Sprintf("LOO-PIT is not computed. It needs observations that do not share discrete parameters: %v.", p.NoPIT), lineWidth(w))
+		b.WriteString("\n")
+	}
 	if text := redrawnText(p); text != "" && (o.vpc.on || len(p.Redrawn) > 0) {
 		writeParagraph(&b, "", text, lineWidth(w))
 		b.WriteString("\n")

@@ -414,12 +414,19 @@ type adjustKey struct{}
 type followerKey struct{}
 
 // kept returns the data to store in the folder of the run. It leaves out columns that the model
-// does not declare, such as names of people, since users may pass the folder on.
+// does not declare, such as names of people, since users may pass the folder on. It keeps those
+// that --count makes the rows of ragged arrays of: their levels are the labels of the rows.
 func (o *runOptions) kept(l *loaded) *data.Set {
 	if o.keepData == "all" {
 		return l.values
 	}
-	return l.values.Only(l.model.Program().Declares)
+	declares, of := l.model.Program().Declares, map[string]bool{}
+	for _, c := range l.values.Reading().Counts {
+		if v, ok := l.values.Get(c.Name); ok && declares(c.Name) && len(v.Shape) > 0 {
+			of[c.Of] = true
+		}
+	}
+	return l.values.Only(func(name string) bool { return declares(name) || of[name] })
 }
 
 // orNone turns a count of 0 into -1, which means none in options where 0 means the default.
