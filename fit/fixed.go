@@ -73,7 +73,8 @@ func fixedByType(p *ir.Program, names []string) func(name string) bool {
 	return func(name string) bool { return fixed[name] }
 }
 
-// mayStay is the function of that name for the model and quantities of the fit; nil without a model.
+// mayStay is the function of that name for the model and quantities of the fit; nil without a
+// model.
 func (f *Fit) mayStay() func(name string) bool {
 	if f.posterior == nil && f.record == nil {
 		return nil
