@@ -34,11 +34,43 @@ type Euclidean struct {
 	upper   blas64.Triangular // for Dense: U with M⁻¹ = UᵀU
 	low     *whiten.LowRank
 	work    []float64 // work space for Diagonal and LowRank
+	begun   begun
+}
+
+// begun is the first half of a step: what it writes before the gradient.
+type begun struct {
+	from               *infer.Point // where the step begins; nil: there is none
+	eps                float64
+	position, momentum []float64
+	cache              []float64 // for Whitened
+}
+
+// take moves the first half of a step from the point from to z, if it is there, and ends it
+// otherwise.
+func (b *begun) take(from, z *infer.Point, eps float64) bool {
+	ok := b.from == from && b.eps == eps
+	b.from = nil
+	if ok {
+		z.Position, b.position = b.position, z.Position
+		z.Momentum, b.momentum = b.momentum, z.Momentum
+	}
+	return ok
+}
+
+// begin makes room for the first half of a step.
+func (b *begun) begin(from *infer.Point, eps float64) {
+	b.from, b.eps = from, eps
+	if d := len(from.Position); len(b.position) != d {
+		both := make([]float64, 2*d)
+		b.position, b.momentum = both[:d:d], both[d:]
+	}
 }
 
 var (
 	_ infer.Euclidean = (*Euclidean)(nil)
 	_ infer.Scaled    = (*Euclidean)(nil)
+
+	_ infer.Continuing = (*Euclidean)(nil)
 )
 
 // NewEuclidean returns the Hamiltonian of target (wrapped in a [infer.Meter] unless it is one) with
@@ -97,6 +129,7 @@ func (h *Euclidean) Metric() infer.Metric {
 
 // SetMetric implements [infer.Euclidean].
 func (h *Euclidean) SetMetric(m infer.Metric) error {
+	h.begun.from = nil
 	if err := m.Check(); err != nil {
 		return fmt.Errorf("hmc: %w", err)
 	}
@@ -155,6 +188,7 @@ func (h *Euclidean) setDense(m infer.Metric) error {
 
 // Reset implements [infer.Hamiltonian].
 func (h *Euclidean) Reset(z *infer.Point) error {
+	h.begun.from = nil
 	lp, err := h.target.LogDensityGrad(z.Position, z.Gradient)
 	z.LogDensity, z.Energy = lp, math.Inf(1)
 	return err
@@ -169,6 +203,7 @@ func (h *Euclidean) grow(z *infer.Point) {
 
 // Momentum implements [infer.Hamiltonian]: p ~ normal(0, M).
 func (h *Euclidean) Momentum(rng *rand.Rand, z *infer.Point) {
+	h.begun.from = nil
 	p := z.Momentum
 	for i := range p {
 		p[i] = rng.NormFloat64()
@@ -192,16 +227,24 @@ func (h *Euclidean) Momentum(rng *rand.Rand, z *infer.Point) {
 // Step implements [infer.Hamiltonian] by a leapfrog step: half a step of the momentum, a step of
 // the position, half a step of the momentum.
 func (h *Euclidean) Step(from, z *infer.Point, eps float64) error {
+	return h.StepOn(from, z, eps, false)
+}
+
+// StepOn implements [infer.Continuing]. With a diagonal metric, the last half of a step and the
+// first half of the next are one pass over memory.
+func (h *Euclidean) StepOn(from, z *infer.Point, eps float64, more bool) error {
 	half := 0.5 * eps
+	continued := h.begun.take(from, z, eps)
 	q := z.Position
 	p, g := z.Momentum[:len(q)], z.Gradient[:len(q)]
 	q0 := from.Position[:len(q)]
-	switch h.kind {
-	case infer.Dense:
+	switch {
+	case continued:
+	case h.kind == infer.Dense:
 		floats.AddScaledTo(p, from.Momentum, half, from.Gradient)
 		copy(q, q0)
 		h.multiply(eps, p, 1, q)
-	case infer.LowRank:
+	case h.kind == infer.LowRank:
 		floats.AddScaledTo(p, from.Momentum, half, from.Gradient)
 		h.low.Velocity(p, h.work)
 		floats.AddScaledTo(q, q0, eps, h.work)
@@ -216,7 +259,14 @@ func (h *Euclidean) Step(from, z *infer.Point, eps float64) error {
 		return err
 	}
 	if inv, ok := h.VelocityScale(); ok {
-		setEnergy(z, vector.Kick(p, g, inv, half))
+		var twice float64
+		if more {
+			h.begun.begin(z, eps)
+			twice = vector.KickLeap(h.begun.position, h.begun.momentum, p, q, g, inv, half, eps)
+		} else {
+			twice = vector.Kick(p, g, inv, half)
+		}
+		setEnergy(z, twice)
 		return nil
 	}
 	floats.AddScaled(p, half, g)

@@ -38,12 +38,15 @@ type Whitened struct {
 	version float64 // version of the current metric, from 1
 
 	eps, sin, cos float64 // step size, sine and cosine of the last rotation
+	begun         begun
 }
 
 var (
 	_ infer.Euclidean = (*Whitened)(nil)
 	_ infer.Precise   = (*Whitened)(nil)
 	_ infer.Scaled    = (*Whitened)(nil)
+
+	_ infer.Continuing = (*Whitened)(nil)
 )
 
 // NewWhitened returns the Hamiltonian of target (wrapped in a [infer.Meter] unless
@@ -67,11 +70,13 @@ func (h *Whitened) SetMetric(m infer.Metric) error {
 	}
 	h.Map = to
 	h.version++
+	h.begun.from = nil
 	return nil
 }
 
 // Reset implements [infer.Hamiltonian].
 func (h *Whitened) Reset(z *infer.Point) error {
+	h.begun.from = nil
 	h.grow(z)
 	h.belongs(z, 0, 0)
 	lp, err := h.target.LogDensityGrad(z.Position, z.Gradient)
@@ -144,20 +149,32 @@ func (h *Whitened) SetCoordinates(z *infer.Point, y []float64) error {
 	}
 	h.grow(z)
 	copy(z.Cache, y)
+	h.begun.from = nil
 	h.belongs(z, h.version, 0)
 	return nil
 }
 
 // Momentum implements [infer.Hamiltonian]: standard normal.
 func (h *Whitened) Momentum(rng *rand.Rand, z *infer.Point) {
+	h.begun.from = nil
 	h.whitened(z)
 	setEnergy(z, quick.Normals(rng, z.Momentum))
 }
 
 // Step implements [infer.Hamiltonian].
 func (h *Whitened) Step(from, z *infer.Point, eps float64) error {
+	return h.StepOn(from, z, eps, false)
+}
+
+// StepOn implements [infer.Continuing]. With a diagonal metric, the last half of a leapfrog step
+// and the first half of the next are one pass over memory.
+func (h *Whitened) StepOn(from, z *infer.Point, eps float64, more bool) error {
 	d := h.dim
 	half := 0.5 * eps
+	continued := h.begun.take(from, z, eps)
+	if continued {
+		z.Cache, h.begun.cache = h.begun.cache, z.Cache
+	}
 	h.grow(z)
 	h.grow(from)
 	y, r := z.Cache[:d], z.Momentum[:d]
@@ -171,6 +188,7 @@ func (h *Whitened) Step(from, z *infer.Point, eps float64) error {
 	}
 	y0, w0, r0, w := from.Cache[:d], h.gradient(from), from.Momentum[:d], h.gradient(z)
 	switch {
+	case continued:
 	case fused:
 		vector.LeapTo(z.Position, y, r, y0, r0, from.Gradient, mean, scale, half, eps)
 	case h.Rotate:
@@ -191,7 +209,17 @@ func (h *Whitened) Step(from, z *infer.Point, eps float64) error {
 		return err
 	}
 	if fused {
-		setEnergy(z, vector.KickFrom(r, scale, z.Gradient, half))
+		var twice float64
+		if b := &h.begun; more {
+			b.begin(z, eps)
+			if len(b.cache) < d+versions {
+				b.cache = make([]float64, d+versions)
+			}
+			twice = vector.KickLeapTo(b.position, b.cache[:d], b.momentum, r, y, z.Gradient, mean, scale, half, eps)
+		} else {
+			twice = vector.KickFrom(r, scale, z.Gradient, half)
+		}
+		setEnergy(z, twice)
 		return nil
 	}
 	h.Pull(z.Gradient, w)

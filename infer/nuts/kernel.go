@@ -96,6 +96,7 @@ type tree struct {
 type trajectory struct {
 	rng   *rand.Rand
 	h     infer.Hamiltonian
+	on    infer.Continuing // h, if it can continue steps; or nil
 	eps   float64
 	limit float64
 
@@ -138,6 +139,7 @@ func (t *trajectory) begin(rng *rand.Rand, h infer.Hamiltonian, eps, limit float
 		t.levels = append(t.levels, t.newTree())
 	}
 	t.rng, t.h, t.eps, t.limit = rng, h, eps, limit
+	t.on, _ = h.(infer.Continuing)
 	t.scale, t.scaled = nil, false
 	if s, ok := h.(infer.Scaled); ok {
 		t.scale, t.scaled = s.VelocityScale()
@@ -170,7 +172,7 @@ func (t *trajectory) end(chosen *node) {
 		kept = 1
 	}
 	t.free = append(t.free[:0], t.nodes[kept:]...)
-	t.rng, t.h, t.scale = nil, nil, nil
+	t.rng, t.h, t.on, t.scale = nil, nil, nil, nil
 }
 
 func (t *trajectory) newTree() *tree {
@@ -221,11 +223,12 @@ func (t *trajectory) leaf(dst *tree, forward bool) (w weight, ok bool) {
 	n.refs++
 	t.ends[side] = n
 	linked := true
+	last := (t.leaves+1)&(t.leaves+2) == 0 // of a doubling, unless that ends early
 	if t.refine > 0 {
-		linked = t.smooth(&from.Point, &n.Point, eps, 0)
+		linked = t.smooth(&from.Point, &n.Point, eps, 0, !last)
 		t.ways++
 	} else {
-		t.err = t.step(&from.Point, &n.Point, eps)
+		t.err = t.step(&from.Point, &n.Point, eps, !last)
 	}
 	if t.err != nil {
 		return weight{}, false
@@ -256,9 +259,13 @@ func (t *trajectory) leaf(dst *tree, forward bool) (w weight, ok bool) {
 	return w, true
 }
 
-// step makes one step from a point, and writes the result to z, which may be the same point.
-func (t *trajectory) step(from, z *infer.Point, eps float64) error {
+// step makes one step from a point, and writes the result to z, which may be the same point. more
+// says that the next step probably continues this one.
+func (t *trajectory) step(from, z *infer.Point, eps float64, more bool) error {
 	t.steps++
+	if t.on != nil {
+		return t.on.StepOn(from, z, eps, more)
+	}
 	return t.h.Step(from, z, eps)
 }
 

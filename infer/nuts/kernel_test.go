@@ -93,7 +93,7 @@ func (o *oneWay) leaf(dst *tree, forward bool) (weight, bool) {
 		if halved > maxHalvings {
 			return weight{}, false
 		}
-		if o.smooth(&from.Point, &n.Point, eps, halved) {
+		if o.smooth(&from.Point, &n.Point, eps, halved, false) {
 			break
 		}
 	}

@@ -47,14 +47,14 @@ func stretch(eps float64, maxDepth int) int {
 
 // smooth makes the unrefined steps, halved the given number of times, from one point to z. It
 // reports whether the energy varies by no more than allowed. If it varies more, z is the point at
-// which this was found.
-func (t *trajectory) smooth(from, z *infer.Point, eps float64, halved int) bool {
+// which this was found. more says that the next path probably continues this one.
+func (t *trajectory) smooth(from, z *infer.Point, eps float64, halved int, more bool) bool {
 	if halved > 0 {
 		eps = math.Ldexp(eps, -halved)
 	}
 	least, most := from.Energy, from.Energy
 	for left := 1 << (t.stretch + halved); ; left-- {
-		if t.err = t.step(from, z, eps); t.err != nil {
+		if t.err = t.step(from, z, eps, more || left > 1); t.err != nil {
 			return false
 		}
 		if e := z.Energy; !(e-least <= t.refine && most-e <= t.refine) {
@@ -76,7 +76,7 @@ func (t *trajectory) fine(from, to *infer.Point, eps float64) bool {
 			t.divergent = true
 			return false
 		}
-		if t.smooth(from, to, eps, halved) {
+		if t.smooth(from, to, eps, halved, false) {
 			break
 		}
 		if t.err != nil {
@@ -87,7 +87,7 @@ func (t *trajectory) fine(from, to *infer.Point, eps float64) bool {
 		t.back = infer.NewPoint(t.dim)
 	}
 	for halved--; halved >= 0; halved-- {
-		if t.smooth(to, t.back, -eps, halved) || t.err != nil {
+		if t.smooth(to, t.back, -eps, halved, false) || t.err != nil {
 			return false
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/internal/vector"
 )
 
 // LowRank computes with a metric of the kind infer.LowRank: M⁻¹ = S(I + Uᵀ(Λ - I)U)S. All
@@ -67,10 +68,20 @@ func newLowRank(m infer.Metric, take func(n int) []float64) *LowRank {
 }
 
 // inner replaces x by (I + Uᵀ diag(f) U)x. The rows of U are orthogonal, so they can be applied one
-// after another.
+// after another, or four at a time, which saves passes over memory.
 func (l *LowRank) inner(f, x []float64) {
-	for k, u := range l.vectors {
-		floats.AddScaled(x, f[k]*floats.Dot(u, x), u)
+	for k := 0; k < len(l.vectors); k += 4 {
+		var u [4][]float64
+		n := copy(u[:], l.vectors[k:])
+		for i := n; i < len(u); i++ {
+			u[i] = u[0] // with factor 0
+		}
+		p := vector.Products(x, &u)
+		var along [4]float64
+		for i := range n {
+			along[i] = f[k+i] * p[i]
+		}
+		vector.AddScaled(x, &along, &u)
 	}
 }
 

@@ -109,6 +109,91 @@ func KickFrom(p, scale, g []float64, half float64) float64 {
 	return total(&s)
 }
 
+// KickLeap is [Kick] followed by [Leap] of the next step: p = p + half·g, r = p + half·g,
+// q = q0 + eps·inv·r. It returns p·(inv·p).
+func KickLeap(q, r, p, q0, g, inv []float64, half, eps float64) float64 {
+	n := len(q)
+	r, p, q0, g = r[:n], p[:n], q0[:n], g[:n]
+	var s [4]float64
+	from := 0
+	if fast && n >= minLength {
+		from = n &^ 3
+		var ones [4]float64
+		first, step := perElement(inv, &ones)
+		kickLeap(from, &q[0], &r[0], &p[0], &q0[0], &g[0], first, step, half, eps, &s)
+	}
+	for i := from; i < n; i++ {
+		half := float64(half * g[i])
+		a := p[i] + half
+		p[i] = a
+		s[i&3] += float64(a * float64(at(inv, i)*a))
+		v := a + half
+		r[i] = v
+		q[i] = q0[i] + float64(float64(eps*at(inv, i))*v)
+	}
+	return total(&s)
+}
+
+// KickLeapTo is [KickFrom] followed by [LeapTo] of the next step: p = p + half·scale·g,
+// r = p + half·scale·g, q = q0 + eps·r, x = mean + scale·q. It returns p·p.
+func KickLeapTo(x, q, r, p, q0, g, mean, scale []float64, half, eps float64) float64 {
+	n := len(x)
+	q, r, p, q0, g, mean, scale = q[:n], r[:n], p[:n], q0[:n], g[:n], mean[:n], scale[:n]
+	var s [4]float64
+	from := 0
+	if fast && n >= minLength {
+		from = n &^ 3
+		kickLeapTo(from, &x[0], &q[0], &r[0], &p[0], &q0[0], &g[0], &mean[0], &scale[0], half, eps, &s)
+	}
+	for i := from; i < n; i++ {
+		half := float64(half * float64(scale[i]*g[i]))
+		a := p[i] + half
+		p[i] = a
+		s[i&3] += float64(a * a)
+		v := a + half
+		at := q0[i] + float64(eps*v)
+		r[i], q[i] = v, at
+		x[i] = mean[i] + float64(scale[i]*at)
+	}
+	return total(&s)
+}
+
+// Products returns the products of x with four vectors.
+func Products(x []float64, u *[4][]float64) (p [4]float64) {
+	n := len(x)
+	a, b, c, d := u[0][:n], u[1][:n], u[2][:n], u[3][:n]
+	var s [4][4]float64
+	from := 0
+	if fast && n >= minLength {
+		from = n &^ 3
+		products(from, &x[0], &a[0], &b[0], &c[0], &d[0], &s)
+	}
+	for i := from; i < n; i++ {
+		s[0][i&3] += float64(x[i] * a[i])
+		s[1][i&3] += float64(x[i] * b[i])
+		s[2][i&3] += float64(x[i] * c[i])
+		s[3][i&3] += float64(x[i] * d[i])
+	}
+	for k := range p {
+		p[k] = total(&s[k])
+	}
+	return p
+}
+
+// AddScaled adds four vectors times factors to x.
+func AddScaled(x []float64, f *[4]float64, u *[4][]float64) {
+	n := len(x)
+	a, b, c, d := u[0][:n], u[1][:n], u[2][:n], u[3][:n]
+	from := 0
+	if fast && n >= minLength {
+		from = n &^ 3
+		addScaled(from, &x[0], &a[0], &b[0], &c[0], &d[0], f)
+	}
+	for i := from; i < n; i++ {
+		x[i] += (float64(f[0]*a[i]) + float64(f[1]*b[i])) + (float64(f[2]*c[i]) + float64(f[3]*d[i]))
+	}
+}
+
 // Rotate is the first half of a step that follows a normal distribution of scale 1 exactly:
 // r' = r0 + half·(w0 + y0), y = cos·y0 + sin·r', r = cos·r' - sin·y0.
 func Rotate(y, r, y0, w0, r0 []float64, half, sin, cos float64) {

@@ -20,6 +20,18 @@ func leapTo(n int, x, q, p, q0, p0, g0, mean, scale *float64, half, eps float64)
 func kickFrom(n int, p, scale, grad *float64, half float64, s *[4]float64)
 
 //go:noescape
+func kickLeap(n int, q, r, p, q0, grad, inv *float64, step int, half, eps float64, s *[4]float64)
+
+//go:noescape
+func kickLeapTo(n int, x, q, r, p, q0, grad, mean, scale *float64, half, eps float64, s *[4]float64)
+
+//go:noescape
+func products(n int, x, a, b, c, d *float64, s *[4][4]float64)
+
+//go:noescape
+func addScaled(n int, x, a, b, c, d *float64, f *[4]float64)
+
+//go:noescape
 func rotate(n int, y, r, y0, w0, r0 *float64, half, sin, cos float64)
 
 //go:noescape

@@ -70,6 +70,41 @@ var calls = []struct {
 			p := x[0][i] + a*x[2][i]*x[3][i]
 			return []int{0}, []float64{p}, p * p
 		}},
+	{"KickLeap", func(x [][]float64, a, b float64) float64 { return KickLeap(x[0], x[1], x[2], x[3], x[4], x[5], a, b) },
+		func(x [][]float64, i int, a, b float64) ([]int, []float64, float64) {
+			p := x[2][i] + a*x[4][i]
+			r := p + a*x[4][i]
+			return []int{0, 1, 2}, []float64{x[3][i] + b*x[5][i]*r, r, p}, x[5][i] * p * p
+		}},
+	{"KickLeap in place, unit", func(x [][]float64, a, b float64) float64 { return KickLeap(x[0], x[1], x[2], x[0], x[4], nil, a, b) },
+		func(x [][]float64, i int, a, b float64) ([]int, []float64, float64) {
+			p := x[2][i] + a*x[4][i]
+			r := p + a*x[4][i]
+			return []int{0, 1, 2}, []float64{x[0][i] + b*r, r, p}, p * p
+		}},
+	{"KickLeapTo", func(x [][]float64, a, b float64) float64 {
+		return KickLeapTo(x[0], x[1], x[2], x[3], x[4], x[5], x[4], x[5], a, b)
+	},
+		func(x [][]float64, i int, a, b float64) ([]int, []float64, float64) {
+			p := x[3][i] + a*x[5][i]*x[5][i]
+			r := p + a*x[5][i]*x[5][i]
+			q := x[4][i] + b*r
+			return []int{0, 1, 2, 3}, []float64{x[4][i] + x[5][i]*q, q, r, p}, p * p
+		}},
+	{"Products", func(x [][]float64, a, b float64) float64 {
+		p := Products(x[0], &[4][]float64{x[1], x[2], x[3], x[4]})
+		return p[0] + a*p[1] + b*p[2] + p[3]
+	},
+		func(x [][]float64, i int, a, b float64) ([]int, []float64, float64) {
+			return nil, nil, x[0][i] * (x[1][i] + a*x[2][i] + b*x[3][i] + x[4][i])
+		}},
+	{"AddScaled", func(x [][]float64, a, b float64) float64 {
+		AddScaled(x[0], &[4]float64{a, 2, b, -1}, &[4][]float64{x[1], x[2], x[3], x[4]})
+		return 0
+	},
+		func(x [][]float64, i int, a, b float64) ([]int, []float64, float64) {
+			return []int{0}, []float64{x[0][i] + a*x[1][i] + 2*x[2][i] + b*x[3][i] - x[4][i]}, 0
+		}},
 	{"Rotate", func(x [][]float64, a, b float64) float64 {
 		Rotate(x[0], x[1], x[2], x[3], x[4], a, math.Sin(b), math.Cos(b))
 		return 0
