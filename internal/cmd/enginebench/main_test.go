@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,20 +62,28 @@ func TestHistory(t *testing.T) {
 
 func TestConclude(t *testing.T) {
 	r := report{Rows: []row{
-		{Name: "good", FastNS: 100, ByHandNS: 50, StanNS: 400},
-		{Name: "slower than Stan", FastNS: 100, ByHandNS: 50, StanNS: 69},
-		{Name: "slower than by hand", FastNS: 260, ByHandNS: 100, StanNS: 260 * 4},
+		{Name: "good", FastNS: 100, ByHandNS: 80, StanNS: 700},
+		{Name: "little to gain", FastNS: 100, ByHandNS: 80, StanNS: 400},
+		{Name: "little to gain by hand and far from it", FastNS: 160, ByHandNS: 100, StanNS: 640},
+		{Name: "below the bar, much to gain", FastNS: 100, ByHandNS: 60, StanNS: 490},
+		{Name: "below the bar, without a gradient by hand", FastNS: 100, StanNS: 490},
+		{Name: "slower than by hand", FastNS: 260, ByHandNS: 100, StanNS: 260 * 10},
 		{Name: "fast alone", FastNS: 100},
 	}}
 	r.conclude()
-	if len(r.Missing) != 2 || r.Missing[0].Name != "slower than Stan" || r.Missing[1].Name != "slower than by hand" {
-		t.Errorf("misses: %+v", r.Missing)
+	var missing []string
+	for _, m := range r.Missing {
+		missing = append(missing, m.Name)
 	}
-	if want := math.Cbrt(4 * 0.69 * 4); r.Stan.Count != 3 || math.Abs(r.Stan.Ratio-want) > 1e-12 {
-		t.Errorf("Stan ÷ fast: %+v, want %v of 3", r.Stan, want)
+	want := []string{"little to gain by hand and far from it", "below the bar, much to gain", "below the bar, without a gradient by hand", "slower than by hand"}
+	if !slices.Equal(missing, want) {
+		t.Errorf("misses: %q, want %q", missing, want)
 	}
-	if want := math.Cbrt(2 * 2 * 2.6); r.ByHand.Count != 3 || math.Abs(r.ByHand.Ratio-want) > 1e-12 {
-		t.Errorf("fast ÷ by hand: %+v, want %v of 3", r.ByHand, want)
+	if want := math.Pow(7*4*4*4.9*4.9*10, 1.0/6); r.Stan.Count != 6 || math.Abs(r.Stan.Ratio-want) > 1e-12 {
+		t.Errorf("Stan ÷ fast: %+v, want %v of 6", r.Stan, want)
+	}
+	if want := math.Pow(1.25*1.25*1.6/0.6*2.6, 0.2); r.ByHand.Count != 5 || math.Abs(r.ByHand.Ratio-want) > 1e-12 {
+		t.Errorf("fast ÷ by hand: %+v, want %v of 5", r.ByHand, want)
 	}
 }
 
