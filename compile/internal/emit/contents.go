@@ -275,12 +275,17 @@ func (ct *contents) writeLocal(c *cell, acc lanes.Access, v value, ax *axis) {
 	} else {
 		ct.scatterState(c, false)
 	}
-	part := int32(len(c.parts))
-	c.parts = append(c.parts, ct.arr.flatten(v, ax))
-	offs := acc.Offsets()
+	part, offs := int32(len(c.parts)), acc.Offsets()
+	width := len(offs) // elements of the part that a lane takes for itself
+	if v = ct.b.numeric(v); v.axis == nil {
+		width = 0 // all lanes write the same
+		c.parts = append(c.parts, ct.arr.reshape(v, []int{len(offs)}, c.typ))
+	} else {
+		c.parts = append(c.parts, ct.arr.flatten(v, ax))
+	}
 	for l, s := range acc.FlatBase(c.home, ax, c.size) {
 		for p, o := range offs {
-			c.table[s+o] = location{part, int32(l*len(offs) + p)}
+			c.table[s+o] = location{part, int32(l*width + p)}
 		}
 	}
 	ct.compact(c)

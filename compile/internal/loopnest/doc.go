@@ -14,6 +14,7 @@
 //	products.go      the passes that join products with sums, and place parts
 //	reads.go         which readers see positions: the question of passes that move elements
 //	rows.go          the pass that sorts rows of data by a group index
+//	targets.go       its part for sums of few groups
 //	blocks.go        the passes that form blocks (loop fusion) and schedule scalar code
 //	verify.go        Verify: the invariants that every pass preserves
 //	print.go         Print, in readable form with source positions

@@ -183,6 +183,50 @@ func TestSortRows(t *testing.T) {
 	}
 }
 
+// TestFewTargets checks that sums by an unsorted table of few targets become a sum for each target,
+// on both sides of its limits.
+func TestFewTargets(t *testing.T) {
+	for _, c := range []struct {
+		about      string
+		n, targets int
+		run        int // equal entries in a row
+		want       int // sums without a table
+	}{
+		{"two targets", 100, 2, 1, 2},
+		{"the most targets", minRows, maxTargets, 1, maxTargets},
+		{"too many targets", 100, maxTargets + 1, 1, 0},
+		{"too few terms", minRows - 1, 2, 1, 0},
+		{"long runs", 100, 2, MinRun, 0},
+		{"short runs", 100, 2, MinRun - 1, 2},
+	} {
+		g := ad.NewGraph()
+		table := make([]int32, c.n)
+		for i := range table {
+			table[i] = int32(i / c.run % c.targets)
+		}
+		x := g.Input(ad.Type{Shape: []int{c.n}})
+		to := g.Scatter(g.Exp(x), ad.Index{Offset: 3, Dims: []ad.Dim{{N: c.n, Table: table}}}, []int{10})
+		g.Output(to)
+		p := Lower(g)
+		sumFewTargets(p)
+		if err := p.Verify(); err != nil {
+			t.Fatal(err)
+		}
+		sums := 0
+		for i := range p.Main.Nodes {
+			if n := &p.Main.Nodes[i]; n.Kind == Accumulate && n.Map.Uniform() {
+				sums++
+				if n.Map.Off < 3 || n.Map.Off >= 3+c.targets {
+					t.Errorf("%s: a sum to element %d", c.about, n.Map.Off)
+				}
+			}
+		}
+		if sums != c.want {
+			t.Errorf("%s: %d sums without a table, want %d", c.about, sums, c.want)
+		}
+	}
+}
+
 func TestSortedBy(t *testing.T) {
 	for _, table := range [][]int32{{3, 1, 3, -2, 1, 1}, {5}, {1 << 20, 0, 1 << 20, 7}} {
 		perm := sortedBy(table)

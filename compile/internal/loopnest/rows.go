@@ -11,7 +11,8 @@ import (
 // element for runs of rows, and scatters become one sum per run. Rows are the elements of values of
 // one size that are computed from each other element by element. They may be reordered if they come
 // from constants and index tables and end only in sums, because then no reader selects one by its
-// position (see reads). The order of the terms of sums changes, and with it their rounding.
+// position (see reads). The order of the terms of sums changes, and with it their rounding. Sums by
+// tables that stay unsorted and have few targets become a sum for each target.
 func SortRows(p *Program) {
 	p.Bodies(func(b *Body) {
 		for _, rows := range b.rowSets() {
@@ -20,6 +21,7 @@ func SortRows(p *Program) {
 			}
 		}
 	})
+	sumFewTargets(p)
 }
 
 // rowSet is a set of nodes whose rows are the same.

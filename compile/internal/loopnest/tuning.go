@@ -20,6 +20,11 @@ const (
 	// adjoint of a product with a sparse matrix of 1000 × 100, a tenth of it nonzero, takes 4.2
 	// instead of 8.7 µs.
 	sumWeight = 3
+
+	// maxTargets is the largest number of targets for which a sum by an unsorted table becomes a
+	// sum for each target. An autoregression of 2000 days whose level depends on one of 2, 3, 4, 6
+	// and 8 categories takes 0.61, 0.75, 0.85, 1.02 and 1.18 of the time with such sums.
+	maxTargets = 4
 )
 
 // ShortTerms is the largest number of terms of a log_sum_exp that is written out, so that it shares

@@ -155,7 +155,7 @@ func Table() []Pass {
 		{Name: "rows", Model: "everyday/clinic_visits", Gain: 1.41, Nest: loopnest.SortRows, After: [2]string{"products"},
 			Exact: "rounding of sums, which are added up in another order",
 			Moves: "loopnest.reads: all readers of the rows move with them or add them up; nobody reads one by its position",
-			Doc:   "row sorting: sorts rows of data by group, so that reading a group's element and summing by group become simple loops"},
+			Doc:   "row sorting: sorts rows of data by group, so that reading a group's element and summing by group become simple loops; sums over unsorted rows of up to four groups become a sum for each"},
 		{Name: "place", Model: "everyday/epidemic", Gain: 1.15, Nest: loopnest.PlaceParts, After: [2]string{"products", "rows"},
 			Doc: "buffer placement: computes a part of an array directly at its place in that array"},
 		{Name: "fuse", Model: "examples/eight_schools", Gain: 2.1, After: [2]string{"place"},
