@@ -31,8 +31,8 @@ type relation struct {
 // about the same trouble. If a finding is in several rows, the first row whose leader was found has
 // it.
 var related = []relation{
-	{"improper", []string{"rhat", "ess", "treedepth", "ebfmi", infer.EventUnsettled}},
-	{"separation", []string{"rhat", "ess", "treedepth", "ebfmi", infer.EventUnsettled}},
+	{"improper", []string{"rhat", "ess", "treedepth", "ebfmi", "heavy-tail", infer.EventUnsettled}},
+	{"separation", []string{"rhat", "ess", "treedepth", "ebfmi", "heavy-tail", infer.EventUnsettled}},
 	{infer.EventModes, []string{"rhat", "ess", infer.EventUnsettled}},
 	{"few-draws", []string{"rhat", "ess", infer.EventUnsettled}},
 	{"stuck-chain", []string{infer.EventDropped, "rhat", "ess", infer.EventUnsettled}},

@@ -128,6 +128,8 @@ var checks = []check{
 		"A single chain cannot show that it missed a mode. Run at least four.", []string{"chains=4"}},
 	{"shared-start", Note, findSharedStart, "start each chain at a random point",
 		"Chains that begin at the same place may all miss the same mode. Leave out the initial values, so that each chain begins at a random point, or give each chain other values.", []string{"init"}},
+	{"heavy-tail", Note, findHeavyTails, "use the median and quantiles",
+		"Such a mean, its standard deviation and its Monte Carlo error depend on the few most distant draws, however many you make. Use the median and quantiles, or give the parameter a prior with lighter tails.", nil},
 	{"constant", Note, findConstant, "check how they are computed",
 		"This is fine if the model fixes the value (a diagonal of ones, an unused element). Otherwise check how it is computed.", nil},
 }

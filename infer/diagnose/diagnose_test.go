@@ -358,6 +358,15 @@ func TestChecks(t *testing.T) {
 		{code: "one-chain", damage: func(draw [][][]float64, _ map[string][][]float64) [][][]float64 { return draw[:1] }},
 		{code: "shared-start", arrivals: []int{1, 1, 1, 1}, summary: "All 4 chains began at the same place"},
 		{code: "shared-start", arrivals: []int{1, 0, 1, 0}, summary: "4 chains began at 3 places"},
+		{code: "heavy-tail", severity: Note, damage: func(draw [][][]float64, _ map[string][][]float64) [][][]float64 {
+			for c := range draw {
+				for i, x := range draw[c] {
+					x[1] = math.Tan(math.Pi * (0.5*math.Erfc(-x[1]/math.Sqrt2) - 0.5))
+					draw[c][i] = x
+				}
+			}
+			return draw
+		}, quantities: []string{"b"}, summary: "The mean of b"},
 		{code: "constant", damage: func(draw [][][]float64, _ map[string][][]float64) [][][]float64 {
 			for c := range draw {
 				for i := range draw[c] {

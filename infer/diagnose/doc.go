@@ -27,6 +27,7 @@
 //	summary.go     Row, Summarize (parallel over quantities), Summarizer
 //	precision.go   Precision, Precisions: MCSE of all figures of a Row, and more ESS
 //	check.go       Finding, Check and the table of checks
+//	tails.go       the check for means that do not exist
 //
 // # Sources and conventions
 //
