@@ -187,7 +187,7 @@ var findingsInWords = map[string]string{
 	"divergences": "divergent transitions", "treedepth": "trajectories cut short at the depth limit", "acceptance": "most proposals were rejected",
 	"restarts": "too few restarts of chains", "ebfmi": "the energy changes too slowly (E-BFMI)", "undefined": "undefined values", "rhat": "the chains do not agree (R-hat)",
 	"ess": "too few effective draws", "one-chain": "only one chain", "shared-start": "all chains began at the same place", "constant": "constant quantities",
-	"heavy-tail": "tails so heavy that a mean may not exist",
+	"heavy-tail":       "tails so heavy that a mean may not exist",
 	infer.EventRestart: "chains were started again in warm-up", infer.EventDropped: "chains stuck or far from the others", infer.EventUnsettled: "warm-up has not settled",
 	infer.EventModes: "several modes", infer.EventLegs: "estimates of log Z disagree",
 	"generated": "generated quantities could not be computed", "data": "the data cannot be read", "panic": "a fault of ppl", "lost": "the process ended without a result",
