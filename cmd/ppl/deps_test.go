@@ -156,7 +156,7 @@ infer/auto:              infer infer/internal/quick infer/warmup infer/whiten in
 infer/tempered:          infer infer/warmup infer/whiten infer/hmc infer/nuts infer/optimize gonum
 infer/sampler:           infer infer/auto infer/tempered infer/warmup infer/hmc infer/nuts infer/ahmc infer/riemann infer/bayesopt infer/optimize
 infer/draws:             infer infer/sampler internal/files
-infer/diagnose:          infer/internal/quick internal/goroutines gonum
+infer/diagnose:          infer/psis infer/internal/quick internal/goroutines gonum
 infer/infertest:         infer internal/goroutines gonum
 infer/infertest/truth:   infer infer/diagnose infer/draws infer/optimize infer/sampler gonum
 infer/psis:

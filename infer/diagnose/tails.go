@@ -1,11 +1,13 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/ppl-lang/ppl/infer/psis"
+	"github.com/ppl-lang/ppl/internal/sorting"
 )
 
 // maxTail is the greatest shape k of a generalised Pareto distribution fitted to a tail for which
@@ -46,15 +48,7 @@ func findHeavyTails(e *evidence) found {
 	if len(names) == 0 {
 		return found{}
 	}
-	slices.SortStableFunc(names, func(a, b string) int {
-		switch {
-		case shapes[a] > shapes[b]:
-			return -1
-		case shapes[a] < shapes[b]:
-			return 1
-		}
-		return 0
-	})
+	sorting.Stable(names, func(a, b string) int { return cmp.Compare(shapes[b], shapes[a]) })
 	worst := names[0]
 	display := make([]string, len(names))
 	for i, name := range names {
