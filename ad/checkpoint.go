@@ -38,7 +38,7 @@ func (g *Graph) readInParts(in Ref) bool {
 			}
 			ok := false
 			switch l := n.Layout(); l.Control {
-			case Counted:
+			case Counted, Tested:
 				ok = k >= l.Carries+l.Streams && n.Type.Lanes == 0 && l.Repeated().readInParts(l.Repeated().Inputs[k])
 			case Chosen:
 				ok = k >= l.First() && n.Type.Lanes == 0 && readInParts(l.Bodies, k-l.First())
@@ -70,14 +70,18 @@ func readInParts(branches []*Graph, k int) bool {
 	return reads
 }
 
-// readAsKept reports whether steps use carried array k only to replace elements and to read
-// elements that the scan keeps as results.
-func (s *Scan) readAsKept(k int) bool {
-	in := make([]bool, len(s.Body.Inputs))
+// ReadAsKept reports whether carried value k is an array that steps use only to replace elements
+// and to read elements that the loop keeps as results.
+func (l *Layout) ReadAsKept(k int) bool {
+	body := l.Repeated()
+	if body.Type(body.Inputs[k]).Size() < minSparse {
+		return false
+	}
+	in := make([]bool, len(body.Inputs))
 	in[k] = true
-	out, ok := s.Body.follow(in, s.Body.Outputs[s.Carries:s.Carries+s.Outs])
+	out, ok := body.follow(in, body.Outputs[l.Carries:l.Carries+l.Outs])
 	for i, o := range out {
-		ok = ok && (!o || i < s.Carries)
+		ok = ok && (!o || i < l.Carries)
 	}
 	return ok
 }

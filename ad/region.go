@@ -162,9 +162,9 @@ func (g *Graph) DoScan(s *Scan, args []Ref) Ref { return g.Do(OpScan, s, args...
 // Final returns carried value i of a Scan or While after the last step.
 func (g *Graph) Final(scan Ref, i int) Ref { return g.Result(scan, i) }
 
-// Kept returns the array over steps of the i-th value that a Scan keeps.
-func (g *Graph) Kept(scan Ref, i int) Ref {
-	return g.Result(scan, g.Nodes[scan].Attr.(*Scan).outAt(i))
+// Kept returns the array over steps of the i-th value that a Scan or While keeps.
+func (g *Graph) Kept(loop Ref, i int) Ref {
+	return g.Result(loop, g.Nodes[loop].Attr.(interface{ outAt(int) int }).outAt(i))
 }
 
 // History returns the array over steps of carried value i before each step of a scan.
@@ -226,6 +226,7 @@ func (s *Scan) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, 
 		return segmentedAdjoint(g, n, adjs, left, need)
 	}
 	active := activeCarries(s.Body, s.Carries, need)
+	layout := s.Layout()
 	nb := g.Sibling()
 	nb.site = g.site
 	back := &Scan{Body: nb, Steps: s.Steps, Reverse: !s.Reverse, Limit: s.Limit}
@@ -278,7 +279,7 @@ func (s *Scan) adjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool, 
 	for i := range s.Carries {
 		t := ts[s.finalAt(i)]
 		histAdj[i] = None
-		if unread[i] = t.Size() >= minSparse && s.readAsKept(i); !unread[i] {
+		if unread[i] = layout.ReadAsKept(i); !unread[i] {
 			inputs[i] = stream(g.Result(r, s.historyAt(i)), t)
 		}
 		if active[i] {

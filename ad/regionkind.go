@@ -99,7 +99,7 @@ const (
 	Taken   Source = iota // the output of the body that ran, of a Chosen region
 	Final                 // a carried value after the last step
 	History               // a carried value before each step or, in a Tested region, at snapshots
-	Kept                  // an output at each step
+	Kept                  // an output at each step or, in a Tested region, at snapshots
 	Sum                   // an output added up over the steps
 	Trips                 // the number of steps of a Tested region
 	Stride                // the number of steps between two snapshots of a Tested region
@@ -264,7 +264,7 @@ func (l *Layout) checkOutputs() error {
 		if c := l.Bodies[0]; len(c.Outputs) != 1 || !c.Type(c.Outputs[0]).Equal(Scalar) {
 			return errors.New("the condition is not one number")
 		}
-		if l.Snapshots < 2 || l.Snapshots%2 != 0 || l.Streams+l.Outs > 0 {
+		if l.Snapshots < 2 || l.Snapshots%2 != 0 || l.Streams > 0 {
 			return fmt.Errorf("room for %d snapshots", l.Snapshots)
 		}
 	}
@@ -327,7 +327,9 @@ func (l *Layout) evalLane(args, res [][]float64, env *Env) error {
 		for i, p := range results {
 			switch p.From {
 			case Kept:
-				copy(row(res[i], at), outs[p.Output])
+				if keeps {
+					copy(row(res[i], at), outs[p.Output])
+				}
 			case Sum:
 				for e, v := range outs[p.Output] {
 					res[i][e] += v
@@ -360,10 +362,10 @@ func (l *Layout) goesOn(trips int, in [][]float64, env *Env) (bool, error) {
 	return err == nil && c[0][0] != 0, err
 }
 
-// thin drops every other row of the histories.
+// thin drops every other row of the histories and of the kept values.
 func (l *Layout) thin(res [][]float64) {
 	for i, p := range l.Parts() {
-		if p.From != History {
+		if p.From != History && p.From != Kept {
 			continue
 		}
 		h, half := res[i], l.Snapshots/2

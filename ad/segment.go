@@ -11,10 +11,10 @@ import "math"
 // long reports whether the history is too long for the derivative to store. For arrays of which
 // steps only read elements, it counts the elements that are kept instead of the array.
 func (s *Scan) long(lanes int) bool {
-	size, elements, limit := 0, 0, s.Limit
+	size, elements, limit, layout := 0, 0, s.Limit, s.Layout()
 	for k, r := range s.Body.Outputs[:s.Carries] {
-		if n := s.Body.Type(r).Size(); n < minSparse || !s.readAsKept(k) {
-			size += n
+		if !layout.ReadAsKept(k) {
+			size += s.Body.Type(r).Size()
 		}
 	}
 	for _, r := range s.Body.Outputs[s.Carries : s.Carries+s.Outs] {

@@ -1,24 +1,29 @@
 package ad
 
+import "slices"
+
 // While runs Body as long as Cond's output is not 0; the number of trips is known only at run time.
 // The arguments of an OpWhile node are Carries initial values and any number of captured values.
 // Cond and Body take the carried and the captured values as inputs, without lanes. Cond has one
-// scalar output. Body's outputs are the next carried values and Sums values that are added up over
-// the trips. Side effects of both are carried out in order. With lanes, every lane makes its own
-// trips.
+// scalar output. Body's outputs are the next carried values, then Outs values that are kept, and
+// Sums values that are added up over the trips. Side effects of both are carried out in order. With
+// lanes, every lane makes its own trips.
 //
 // All shapes are static, whatever the number of trips. For the derivative, the loop stores up to
 // Snapshots (even, at least 2) snapshots of the carried values. Row j of the history holds the
 // carried values before trip j·stride, where stride starts at 1. When the history is full, every
 // other row is dropped and stride doubles. Unused rows hold 0. The first row holds the initial
-// values, so after at least one trip the first ⌈trips/stride⌉ rows are in use.
+// values, so after at least one trip the first ⌈trips/stride⌉ rows are in use. Row j of a kept
+// value is that of trip j·stride. A loop that keeps values must make at most Snapshots trips: its
+// derivative reads them instead of running trips again.
 //
 // The node's results are the final carried values, the number of trips, the histories of the
-// carried values (first dimension Snapshots), stride, and the sums.
+// carried values (first dimension Snapshots), stride, the kept values (with as many rows), and the
+// sums.
 type While struct {
-	Cond, Body    *Graph
-	Carries, Sums int
-	Snapshots     int
+	Cond, Body          *Graph
+	Carries, Outs, Sums int
+	Snapshots           int
 
 	// derived marks a loop that was built as part of a derivative. It makes few trips, so a simpler
 	// derivative, one trip at a time, is enough.
@@ -27,13 +32,15 @@ type While struct {
 
 // Layout describes the loop.
 func (w *While) Layout() Layout {
-	return Layout{Control: Tested, Bodies: []*Graph{w.Cond, w.Body}, Carries: w.Carries, Sums: w.Sums, Snapshots: w.Snapshots,
-		Results: []Run{{Final, 0, w.Carries}, {Trips, 0, 1}, {History, 0, w.Carries}, {Stride, 0, 1}, {Sum, w.Carries, w.Sums}}}
+	return Layout{Control: Tested, Bodies: []*Graph{w.Cond, w.Body}, Carries: w.Carries, Outs: w.Outs, Sums: w.Sums, Snapshots: w.Snapshots,
+		Results: []Run{{Final, 0, w.Carries}, {Trips, 0, 1}, {History, 0, w.Carries}, {Stride, 0, 1},
+			{Kept, w.Carries, w.Outs}, {Sum, w.Carries + w.Outs, w.Sums}}}
 }
 
 // With returns a loop with layout l.
 func (w *While) With(l Layout) RegionAttr {
-	return &While{Cond: l.Bodies[0], Body: l.Bodies[1], Carries: l.Carries, Sums: l.Sums, Snapshots: l.Snapshots, derived: w.derived}
+	return &While{Cond: l.Bodies[0], Body: l.Bodies[1], Carries: l.Carries, Outs: l.Outs, Sums: l.Sums,
+		Snapshots: l.Snapshots, derived: w.derived}
 }
 
 // Results returns the types of the results, in order.
@@ -48,8 +55,11 @@ func whileExample(g *Graph, x Ref) Ref {
 	body.Output(body.Mul(c, body.Do(OpInvLogit, nil, a)))
 	body.Output(body.Square(c))
 	l := g.Lane(g.Slice(x, 0, []int{2}))
-	r := g.DoWhile(&While{Cond: cond, Body: body, Carries: 1, Sums: 1, Snapshots: 2}, []Ref{g.Exp(l), g.Slice(x, 2, nil)})
-	return g.Unlane(g.Mul(g.Final(r, 0), g.SumOf(r, 0)))
+	args := []Ref{g.Exp(l), g.Slice(x, 2, nil)}
+	r := g.DoWhile(&While{Cond: cond, Body: body, Carries: 1, Sums: 1, Snapshots: 2}, args)
+	keeps := &While{Cond: cond, Body: body.clone(), Carries: 1, Outs: 1, Snapshots: 64}
+	kept := g.Kept(g.DoWhile(keeps, args), 0)
+	return g.Unlane(g.Add(g.Mul(g.Final(r, 0), g.SumOf(r, 0)), g.Sum(g.Mul(kept, kept))))
 }
 
 // finalAt and the functions below return the position of a result in Results.
@@ -57,7 +67,8 @@ func (w *While) finalAt(i int) int   { return i }
 func (w *While) tripsAt() int        { return w.Carries }
 func (w *While) historyAt(i int) int { return w.Carries + 1 + i }
 func (w *While) strideAt() int       { return 2*w.Carries + 1 }
-func (w *While) sumAt(i int) int     { return 2*w.Carries + 2 + i }
+func (w *While) outAt(i int) int     { return 2*w.Carries + 2 + i }
+func (w *While) sumAt(i int) int     { return 2*w.Carries + 2 + w.Outs + i }
 
 // DoWhile adds a loop; see While for the arguments, and Result, Final, Trips and
 // SumOf for its results.
@@ -127,9 +138,12 @@ type puller struct {
 	left          []bool // for each output of the body, whether it may belong to a side not taken
 	trips, stride Ref
 	hist          []Ref
+	kept          []Ref // the kept values
 	captured      []Ref
 	final         []Ref // adjoints of the final values, if active; else None
+	begun         []Ref // adjoints so far of captured arrays, if trips add to elements; else None
 	histAdj       []Ref // adjoints of the histories; None: 0
+	keptAdj       []Ref // adjoints of the kept values; None: 0
 	sums          []Ref // adjoints of the sums; None: 0
 }
 
@@ -146,8 +160,8 @@ func (p *puller) each(f func(r Ref) Ref) *puller {
 		}
 		return out
 	}
-	q.hist, q.captured, q.final = all(p.hist), all(p.captured), all(p.final)
-	q.histAdj, q.sums = all(p.histAdj), all(p.sums)
+	q.hist, q.kept, q.captured, q.final, q.begun = all(p.hist), all(p.kept), all(p.captured), all(p.final), all(p.begun)
+	q.histAdj, q.keptAdj, q.sums = all(p.histAdj), all(p.keptAdj), all(p.sums)
 	return q
 }
 
@@ -192,17 +206,25 @@ func (g *Graph) takeRow(x, r Ref) Ref {
 // step rebuilds the carried values from the last snapshot. Otherwise the backward loop is over
 // snapshots: each step reruns the trips from one snapshot to the next, with new snapshots, and
 // pulls back through this shorter loop. So up to Snapshots² trips are rerun once rather than many
-// times. Adjoints of the history are added at the trips that its values come from.
+// times. Adjoints of the history are added at the trips that its values come from. A loop that
+// keeps values runs no trip again: each step reads what the trip kept, and its row of the history.
+//
+// The adjoint of a captured array of which trips read elements is carried, and each step adds to
+// elements of it.
 //
 // Both variants are built, because the number of trips is not known yet, and both contain the
 // derivatives of inner loops. To keep derivatives from doubling with each level, deeply nested
 // loops get only the loop over snapshots, which is right for any number of trips.
-func (w *While) adjoint(g *Graph, n *Node, r Ref, of []Ref, left, need []bool, _ *accrued) []Ref {
+func (w *While) adjoint(g *Graph, n *Node, r Ref, of []Ref, left, need []bool, sofar *accrued) []Ref {
 	ts := w.Results()
 	p := &puller{w: w, need: need, active: w.active(need), left: n.untakenOutputs(left),
 		trips: g.Result(r, w.tripsAt()), stride: g.Result(r, w.strideAt()), captured: n.Args[w.Carries:]}
+	layout := w.Layout()
 	for i := range w.Carries {
-		p.hist = append(p.hist, g.Result(r, w.historyAt(i)))
+		p.hist = append(p.hist, None)
+		if w.Outs == 0 || !layout.ReadAsKept(i) {
+			p.hist[i] = g.Result(r, w.historyAt(i))
+		}
 		f, h := None, None
 		if p.active[i] {
 			if f = of[w.finalAt(i)]; f == None {
@@ -212,8 +234,22 @@ func (w *While) adjoint(g *Graph, n *Node, r Ref, of []Ref, left, need []bool, _
 		}
 		p.final, p.histAdj = append(p.final, f), append(p.histAdj, h)
 	}
+	for i := range w.Outs {
+		p.kept, p.keptAdj = append(p.kept, g.Result(r, w.outAt(i))), append(p.keptAdj, of[w.outAt(i)])
+	}
 	for i := range w.Sums {
 		p.sums = append(p.sums, of[w.sumAt(i)])
+	}
+	for i := w.Carries; i < len(n.Args); i++ {
+		b := Ref(None)
+		switch {
+		case !need[i] || !w.Body.readInParts(w.Body.Inputs[i]):
+		case sofar.goesOn(g, n, i):
+			b = sofar.refs[i]
+		default:
+			b = g.Expand(g.Const(0), core(g.Type(n.Args[i])))
+		}
+		p.begun = append(p.begun, b)
 	}
 	args := p.refs()
 	build := func(pull func(*puller, *Graph) []Ref) *Graph {
@@ -229,7 +265,9 @@ func (w *While) adjoint(g *Graph, n *Node, r Ref, of []Ref, left, need []bool, _
 		return b
 	}
 	var res []Ref
-	if w.derived {
+	if w.Outs > 0 {
+		res = g.Inline(build((*puller).byLog), args, false)
+	} else if w.derived {
 		res = g.Inline(build((*puller).byTrips), args, false)
 	} else if w.nested() > maxPulledTwice {
 		res = g.Inline(build((*puller).bySnapshots), args, false)
@@ -242,15 +280,32 @@ func (w *While) adjoint(g *Graph, n *Node, r Ref, of []Ref, left, need []bool, _
 		}
 	}
 	adjs := make([]Ref, len(n.Args))
-	k := 0
-	for i, a := range n.Args {
+	for i := range adjs {
 		adjs[i] = None
-		if i < w.Carries && p.active[i] || i >= w.Carries && need[i] {
-			adjs[i] = g.reduceLanes(res[k], a)
-			k++
-		}
+	}
+	for k, i := range p.wanted() {
+		adjs[i] = g.reduceLanes(res[k], n.Args[i])
+		sofar.included[i] = i >= w.Carries && p.begun[i-w.Carries] != None && sofar.goesOn(g, n, i)
 	}
 	return adjs
+}
+
+// wanted lists the arguments that have an adjoint: first those whose adjoint the backward loop
+// carries, which are active carried values and captured arrays to whose adjoint it adds.
+func (p *puller) wanted() (list []int) {
+	for i, a := range p.active {
+		if a {
+			list = append(list, i)
+		}
+	}
+	for _, carried := range []bool{true, false} {
+		for i, b := range p.begun {
+			if at := p.w.Carries + i; p.need[at] && carried == (b != None) {
+				list = append(list, at)
+			}
+		}
+	}
+	return list
 }
 
 // backward adds the backward loop. It counts down to 0 and carries the adjoints. For each count,
@@ -262,21 +317,16 @@ func (p *puller) backward(g *Graph, count Ref,
 	start func(b *Graph, q *puller, k Ref) (from, hist []Ref),
 	run func(b *Graph, q *puller, k Ref, from []Ref) (outs, sums []Ref)) []Ref {
 	carried := []Ref{count}
-	for _, f := range p.final {
+	for _, f := range slices.Concat(p.final, p.begun) {
 		if f != None {
 			carried = append(carried, f)
 		}
 	}
-	sums := 0
-	for _, need := range p.need[p.w.Carries:] {
-		if need {
-			sums++
-		}
-	}
-	// All values are constant in the loop, except the adjoints of the final values, which it
-	// carries.
+	wanted := p.wanted()
+	sums := len(wanted) - len(carried) + 1
+	// All other values are constant in the loop.
 	fixed := *p
-	fixed.final = nil
+	fixed.final, fixed.begun = nil, nil
 	r := g.loop(carried, fixed.refs(), sums,
 		func(b *Graph, c, v []Ref) Ref { return b.Less(b.Const(0), c[0]) },
 		func(b *Graph, c, v []Ref) []Ref {
@@ -292,34 +342,41 @@ func (p *puller) backward(g *Graph, count Ref,
 			for i, a := range args {
 				in[i] = pull.Input(b.Type(a))
 			}
-			from = in[1 : 1+p.w.Carries]
-			seeds, in2 := in[1+p.w.Carries:][:len(c)-1], in[len(in)-len(v):]
-			q := fixed.at(in2)
+			from = in[1 : 1+len(from)]
+			so, q := in[1+len(from):][:len(c)-1], fixed.at(in[len(in)-len(v):])
 			outs, sumOuts := run(pull, q, in[0], from)
-			all := make([]Ref, len(outs))
-			var wrt, enter []Ref
-			for i, a := range p.active {
-				all[i] = None
-				if a {
-					all[i], seeds = seeds[0], seeds[1:]
-					wrt, enter = append(wrt, from[i]), append(enter, hist[i])
+			seeds := q.row(pull, q.keptAdj, in[0])
+			all := append(slices.Repeat([]Ref{None}, p.w.Carries), append(seeds, q.sums...)...)
+			wrt, before := make([]Ref, len(wanted)), slices.Repeat([]Ref{None}, len(wanted))
+			for j, i := range wanted {
+				switch {
+				case i < p.w.Carries:
+					wrt[j], all[i] = from[i], so[j]
+				case j < len(so):
+					wrt[j], before[j] = q.captured[i-p.w.Carries], so[j]
+				default:
+					wrt[j] = q.captured[i-p.w.Carries]
 				}
 			}
-			for i, x := range q.captured {
-				if p.need[p.w.Carries+i] {
-					wrt, enter = append(wrt, x), append(enter, None)
-				}
-			}
-			for i, d := range pull.backprop(append(outs, sumOuts...), append(all, q.sums...), wrt, p.left, nil) {
+			for j, d := range pull.backprop(append(outs, sumOuts...), all, wrt, p.left, before) {
 				if d == None {
 					d = pull.Const(0)
 				}
-				pull.Output(pull.Broadcast(d, pull.Type(wrt[i]).Shape))
+				pull.Output(pull.Broadcast(d, pull.Type(wrt[j]).Shape))
+			}
+			if p.w.Outs > 0 {
+				recalled := make([]checkpoint, 0, p.w.Outs)
+				for i := range p.w.Outs {
+					if p.w.Body.Checkpointable(p.w.Body.Outputs[p.w.Carries+i]) {
+						recalled = append(recalled, checkpoint{outs[p.w.Carries+i], from[p.w.Carries+i]})
+					}
+				}
+				pull = pull.checkpointingAll(recalled)
 			}
 			res := append([]Ref{k}, b.Inline(pull, args, false)...)
-			for i, h := range enter {
-				if h != None {
-					res[1+i] = b.Add(res[1+i], h)
+			for j, i := range wanted {
+				if i < p.w.Carries && hist[i] != None {
+					res[1+j] = b.Add(res[1+j], hist[i])
 				}
 			}
 			return res
@@ -373,6 +430,26 @@ func (p *puller) byTrips(g *Graph) []Ref {
 		func(b *Graph, q *puller, k Ref, from []Ref) (outs, sums []Ref) {
 			all := b.Inline(q.w.Body, append(append([]Ref(nil), from...), q.captured...), false)
 			return all[:q.w.Carries:q.w.Carries], all[q.w.Carries:]
+		})
+}
+
+// byLog is the backward loop over the trips of a loop that keeps values. Carried arrays whose
+// elements are kept where they are read need no values.
+func (p *puller) byLog(g *Graph) []Ref {
+	return p.backward(g, p.trips,
+		func(b *Graph, q *puller, k Ref) (from, hist []Ref) {
+			from = append(q.row(b, q.hist, k), q.row(b, q.kept, k)...)
+			for i := range q.w.Carries {
+				if from[i] == None {
+					from[i] = b.Expand(b.Const(0), q.w.Body.Type(q.w.Body.Inputs[i]))
+				}
+			}
+			return from, q.row(b, q.histAdj, k)
+		},
+		func(b *Graph, q *puller, k Ref, from []Ref) (outs, sums []Ref) {
+			all := b.Inline(q.w.Body, append(slices.Clone(from[:q.w.Carries]), q.captured...), false)
+			at := q.w.Carries + q.w.Outs
+			return all[:at:at], all[at:]
 		})
 }
 

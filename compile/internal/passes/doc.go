@@ -34,6 +34,7 @@
 //	tangents.go      forward-mode differentiation of solvers that depend on few numbers
 //	checkpoint.go    checkpointing: results of while loops are kept for derivatives
 //	elements.go      checkpointing: so are the elements of arrays that steps read
+//	logs.go          checkpointing: so are those that trips of while loops read
 //	skew.go          loop skewing: tables are filled in wavefronts, in lanes
 //	delays.go        delay lines: values read many steps later are carried as one array
 //	sequences.go     scans of many sequences become scans of one in lanes

@@ -263,6 +263,16 @@ const maxExponentials = 1 << 20
 // arrays: 512 MB. Above it derivatives have copies of the arrays, in segments.
 const maxTaped = 1 << 26
 
+const (
+	// minLogged is the number of elements from which arrays that a while loop changes element by
+	// element are not copied in each trip.
+	minLogged = 32
+
+	// maxRun bounds the number of trips between two copies of such arrays, which is usually the
+	// length of the arrays, so that copying them takes as long as the trips.
+	maxRun = 1 << 14
+)
+
 // minDelay is the least number of steps between computing and reading a value for which it becomes
 // an element of an array: shorter delays are kept in registers.
 const minDelay = 24

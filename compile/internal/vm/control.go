@@ -148,11 +148,15 @@ func (c *tested) run(m *Machine, p *regionPlan, lane int) error {
 			c.thin(m, p, lane)
 			stride *= 2
 		}
-		if trips%stride == 0 {
+		keeps := trips%stride == 0
+		if keeps {
 			m.keep(&p.history, lane, trips/stride)
 		}
 		if err := m.run(p.bodies[1]); err != nil {
 			return err
+		}
+		if keeps {
+			m.keep(&p.keeps[0], lane, trips/stride)
 		}
 		m.next(p)
 	}
@@ -165,7 +169,7 @@ func (c *tested) run(m *Machine, p *regionPlan, lane int) error {
 	return nil
 }
 
-// thin drops every second snapshot of the lane's histories.
+// thin drops every second row of the lane's histories and kept values.
 func (c *tested) thin(m *Machine, p *regionPlan, lane int) {
 	c.histories(m, p, lane, func(h []float64, k int) {
 		half := len(h) / k / 2
@@ -176,15 +180,18 @@ func (c *tested) thin(m *Machine, p *regionPlan, lane int) {
 	})
 }
 
-// histories calls f for the lane's part of every history. k is the size of a snapshot.
+// histories calls f for the lane's part of every history and every list of kept values. k is the
+// size of a row.
 func (c *tested) histories(m *Machine, p *regionPlan, lane int, f func(h []float64, k int)) {
-	for i := range p.history.scalars {
-		s := &p.history.scalars[i]
-		f(m.views[s.view][lane*s.lane:lane*s.lane+c.snapshots], 1)
-	}
-	for i := range p.history.arrays {
-		a := &p.history.arrays[i]
-		f(m.views[a.dst][lane*a.lane:lane*a.lane+c.snapshots*a.n], a.n)
+	for _, rows := range []*keeps{&p.history, &p.keeps[0]} {
+		for i := range rows.scalars {
+			s := &rows.scalars[i]
+			f(m.views[s.view][lane*s.lane:lane*s.lane+c.snapshots], 1)
+		}
+		for i := range rows.arrays {
+			a := &rows.arrays[i]
+			f(m.views[a.dst][lane*a.lane:lane*a.lane+c.snapshots*a.n], a.n)
+		}
 	}
 }
 

@@ -425,7 +425,7 @@ func (x *context) emitRegion(blk *block, reg *loopnest.Region, n *node, start in
 			x.sides[body] = interval{from, t}
 		}
 		for _, k := range reg.Keeps {
-			if !k.First {
+			if !k.First && !condition {
 				b.keep(&p.keeps[0], k, t)
 			}
 		}

@@ -182,6 +182,7 @@ func (c *chosen) survey(v *lanes, p *regionPlan, top bool) {
 
 func (c *tested) survey(v *lanes, p *regionPlan, top bool) {
 	v.general(p, top)
+	v.need(!p.keeps[0].any())
 	v.reads(c.cond)
 	for _, s := range p.history.scalars {
 		v.read[s.slot] = true

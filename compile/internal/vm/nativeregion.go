@@ -178,19 +178,24 @@ func (c *chosen) code(g *generator, p *regionPlan, lane int32, r *fusedRun, done
 func (c *tested) fusible(g *generator, p *regionPlan) bool { return g.loopable(p) }
 
 // code generates the code of a while loop's lane; see ad.While for the snapshots. Scratch memory
-// holds four numbers: the number of iterations, the iteration before which the next snapshot is
-// taken, the stride, and the row of the next snapshot.
+// holds five numbers: the number of iterations, the iteration before which the next snapshot is
+// taken, the stride, the row of the next snapshot, and the row of the iteration that runs; -1 if it
+// has none.
 func (c *tested) code(g *generator, p *regionPlan, lane int32, r *fusedRun, done native.Label) {
-	for _, s := range p.history.scalars {
-		g.clearPart(s.view, c.snapshots, moving{lane, s.lane})
+	taken := c.stride >= 0
+	for _, rows := range []*keeps{&p.history, &p.keeps[0]} {
+		taken = taken || rows.any()
+		for _, s := range rows.scalars {
+			g.clearPart(s.view, c.snapshots, moving{lane, s.lane})
+		}
+		for _, a := range rows.arrays {
+			g.clearPart(a.dst, c.snapshots*a.n, moving{lane, a.lane})
+		}
 	}
-	for _, a := range p.history.arrays {
-		g.clearPart(a.dst, c.snapshots*a.n, moving{lane, a.lane})
-	}
-	taken := c.stride >= 0 || len(p.history.scalars)+len(p.history.arrays) > 0
 	counts := taken || c.trips >= 0
-	state := g.Reserve(4)
-	trips, next, stride, row := scratch(state), scratch(state+1), scratch(state+2), state+3
+	state := g.Reserve(5)
+	trips, next, stride, row, here := scratch(state), scratch(state+1), scratch(state+2), state+3, state+4
+	keeps := p.keeps[0].any()
 	if counts {
 		g.number(func(b *native.Builder) {
 			b.Store(trips, b.Number(0), false)
@@ -206,6 +211,9 @@ func (c *tested) code(g *generator, p *regionPlan, lane int32, r *fusedRun, done
 	g.ifNumber(native.EQ, c.cond, moving{-1, 0}, end)
 	if taken {
 		skip, full, room := g.NewLabel(), g.NewLabel(), g.NewLabel()
+		if keeps {
+			g.setWord(here, -1)
+		}
 		g.number(func(b *native.Builder) { b.Branch(b.Compare(native.NEQ, b.Load(trips), b.Load(next)), skip) })
 		g.MovLoad(native.T0, native.At(native.Scratch, 8*row))
 		g.CmpImm(native.T0, int32(c.snapshots))
@@ -219,6 +227,10 @@ func (c *tested) code(g *generator, p *regionPlan, lane int32, r *fusedRun, done
 			g.Jump(room)
 		})
 		g.keep(&p.history, lane, row)
+		if keeps {
+			g.MovLoad(native.T0, native.At(native.Scratch, 8*row))
+			g.MovStore(native.At(native.Scratch, 8*here), native.T0)
+		}
 		g.addWord(row, 1)
 		g.number(func(b *native.Builder) { b.Store(next, b.Add(b.Load(next), b.Load(stride)), false) })
 		g.Place(skip)
@@ -227,6 +239,14 @@ func (c *tested) code(g *generator, p *regionPlan, lane int32, r *fusedRun, done
 		g.number(func(b *native.Builder) { b.Store(trips, b.Add(b.Load(trips), b.Number(1)), false) })
 	}
 	g.inline(p.bodies[1], r, done)
+	if keeps {
+		skip := g.NewLabel()
+		g.MovLoad(native.T0, native.At(native.Scratch, 8*here))
+		g.CmpImm(native.T0, 0)
+		g.If(native.Less, skip)
+		g.keep(&p.keeps[0], lane, here)
+		g.Place(skip)
+	}
 	g.next(p)
 	g.Jump(again)
 	g.Place(end)

@@ -158,6 +158,9 @@ type keeps struct {
 	arrays  []copying
 }
 
+// any reports whether anything is stored.
+func (k *keeps) any() bool { return len(k.scalars)+len(k.arrays) > 0 }
+
 // Program is the code of a loop nest. It is immutable and may be shared.
 type Program struct {
 	blocks          []block
