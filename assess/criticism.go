@@ -58,7 +58,8 @@ func (l *LogLik) Findings(r *criticise.Result, moved bool) []diagnose.Finding {
 			advice, folds = "Without a whole group, the posterior is far from what it is with it. ", "fit it without each of all groups"
 			settings = append(settings, "by="+l.groups)
 		}
-		switch why := l.noRefits(); {
+		why, rows := l.noRefits()
+		switch {
 		case why != "" && moved:
 			advice += "Moving the draws is not enough, and fits without each are not possible: " + why + ". Use a distribution with heavier tails, or sum out parameters that only one observation informs."
 			settings = nil
@@ -73,6 +74,10 @@ func (l *LogLik) Findings(r *criticise.Result, moved bool) []diagnose.Finding {
 			settings = settings[1:]
 		default:
 			advice += "Move the draws for each, fit the model again without each, or " + folds + "."
+		}
+		if rows {
+			advice += " Cross-validate whole rows, of all outcomes."
+			settings = append(settings, "cv")
 		}
 		findings = append(findings, diagnose.Finding{Code: "pareto-k", Severity: diagnose.Problem,
 			Summary: fmt.Sprintf("%d of %d %s have a Pareto k above %.2g: %s. Their estimates are unreliable.", len(bad), len(r.K), what, limit, shown),
@@ -107,28 +112,37 @@ func (l *LogLik) Findings(r *criticise.Result, moved bool) []diagnose.Finding {
 
 // noRefits returns the reason why the model cannot be fitted without some observations, as far as
 // the program and its data show it; "" if nothing speaks against it. [NewHoldout] reports the rest.
-func (l *LogLik) noRefits() string {
+// rows says that rows of several outcomes can be left out as a whole.
+func (l *LogLik) noRefits() (why string, rows bool) {
 	m, err := l.fit.Model()
 	if err != nil {
-		return ""
+		return "", false
 	}
 	derived, err := m.Derive(predict.LogLikelihood)
-	switch {
-	case err != nil || len(derived.Left) > 0:
-		return "the log likelihood of new observations cannot be derived"
-	case len(derived.Outputs) > 1:
-		return "the model has several outcomes, " + derived.Outputs[0].Variable + " and " + derived.Outputs[1].Variable
+	if err != nil || len(derived.Left) > 0 {
+		return "the log likelihood of new observations cannot be derived", false
 	}
 	values, err := l.fit.Data()
 	if err != nil {
-		return ""
+		return "", false
 	}
-	for _, name := range m.RowsOf(derived.Outputs[0].Variable) {
-		if name != derived.Outputs[0].Variable && len(m.Program().Missing(values, name)) > 0 {
-			return name + " has missing values"
+	all := m.RowsOf(derived.Outputs[0].Variable)
+	for _, name := range all {
+		if (name != derived.Outputs[0].Variable || len(derived.Outputs) > 1) && len(m.Program().Missing(values, name)) > 0 {
+			return name + " has missing values", false
 		}
 	}
-	return ""
+	if len(derived.Outputs) < 2 {
+		return "", false
+	}
+	rows = !m.Program().Discrete()
+	for _, out := range derived.Outputs {
+		rows = rows && out.Dims > 0 && slices.Contains(all, out.Variable)
+	}
+	if rows && l.groups != "" {
+		return "", false
+	}
+	return "the model has several outcomes, " + derived.Outputs[0].Variable + " and " + derived.Outputs[1].Variable, rows
 }
 
 // OneObservation returns the finding for a log likelihood of a single observation.

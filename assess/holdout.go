@@ -22,9 +22,12 @@ import (
 // row, with its elements in all ragged data of the same sizes; a row may lose all of its elements.
 // Observations must be independent given the parameters.
 type Holdout struct {
-	N        int      // number of observations
-	Rows     []string // data variables with one row per observation
-	Variable string   // the variable that the model's statements are about
+	N    int      // number of observations
+	Rows []string // data variables with one row per observation
+
+	// Variables are those that the model's statements are about. If there are several, a row of all
+	// of them is one observation.
+	Variables []string
 
 	// Unobserved is the number of rows of the data that lack their outcome. They are no
 	// observations.
@@ -57,18 +60,20 @@ func NewHoldout(ctx context.Context, m *model.Model, values any, o model.BindOpt
 	if len(derived.Left) > 0 {
 		return nil, fmt.Errorf("what held-out observations say about the model cannot be derived: %s", derived.Left[0])
 	}
-	if len(derived.Outputs) > 1 {
-		return nil, fmt.Errorf("observations are of %s and of %s: which belong together is not known, so that they cannot be left out. "+
-			"Leave single observations of either out by importance sampling (ppl loo)", derived.Outputs[0].Variable, derived.Outputs[1].Variable)
+	h := &Holdout{model: m, derived: derived, values: set, options: o}
+	for _, out := range derived.Outputs {
+		h.Variables = append(h.Variables, out.Variable)
+		if out.Dims == 0 {
+			return nil, fmt.Errorf("%s is one observation, which cannot be left out", out.Variable)
+		}
+		if out.Dims > 1 && m.Program().Discrete() {
+			return nil, fmt.Errorf("a row of %s has several elements, which share discrete parameters: the density of a row is a sum over these, which is not derived. Leave single elements out by importance sampling, or compute log_lik in generated quantities", out.Variable)
+		}
 	}
 	out := derived.Outputs[0]
-	if out.Dims == 0 {
-		return nil, fmt.Errorf("%s is one observation, which cannot be left out", out.Variable)
+	if len(h.Variables) > 1 && m.Program().Discrete() {
+		return nil, fmt.Errorf("a row has elements of %s and of %s, which may share discrete parameters: the density of a row is a sum over these, which is not derived. Leave single elements out by importance sampling, or compute log_lik in generated quantities", h.Variables[0], h.Variables[1])
 	}
-	if out.Dims > 1 && m.Program().Discrete() {
-		return nil, fmt.Errorf("a row of %s has several elements, which share discrete parameters: the density of a row is a sum over these, which is not derived. Leave single elements out by importance sampling, or compute log_lik in generated quantities", out.Variable)
-	}
-	h := &Holdout{Variable: out.Variable, model: m, derived: derived, values: set, options: o}
 	if h.ragged, err = h.rows(out.Variable); err != nil {
 		return nil, err
 	}
@@ -84,7 +89,13 @@ func NewHoldout(ctx context.Context, m *model.Model, values any, o model.BindOpt
 			return nil, err
 		}
 	}
-	if missing := m.Program().Missing(set, out.Variable); len(missing) > 0 && out.Dims == 1 && len(missing) < h.N && slices.Contains(h.Rows, out.Variable) {
+	for _, name := range h.Variables {
+		if !slices.Contains(h.Rows, name) && len(h.Variables) > 1 {
+			return nil, fmt.Errorf("observations are of %s and of %s, which have different rows, so that they cannot be left out. "+
+				"Leave single observations of either out by importance sampling (ppl loo)", out.Variable, name)
+		}
+	}
+	if missing := m.Program().Missing(set, out.Variable); len(h.Variables) == 1 && len(missing) > 0 && out.Dims == 1 && len(missing) < h.N && slices.Contains(h.Rows, out.Variable) {
 		if v, _ := set.Get(out.Variable); len(v.Shape) == 1 { // a row without its outcome is no observation
 			for i := range h.N {
 				if !slices.Contains(missing, i) {

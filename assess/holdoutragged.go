@@ -94,19 +94,23 @@ func (h *Holdout) byRow(v data.Value) data.Value {
 }
 
 // Name names an observation, which counts from 0, as the data do: y[3], or y[2,1] in ragged data.
+// If there are several variables, it is row[3].
 func (h *Holdout) Name(observation int) string {
 	if h == nil {
 		return ""
+	}
+	name := h.Variables[0]
+	if len(h.Variables) > 1 {
+		name = "row"
 	}
 	at, of := observation, h.N+h.Unobserved
 	if h.observed != nil {
 		at = h.observed[observation]
 	}
 	if !h.ragged || at >= of {
-		return fmt.Sprintf("%s[%d]", h.Variable, at+1)
+		return fmt.Sprintf("%s[%d]", name, at+1)
 	}
 	is := h.given.Place(at)
-	name := h.Variable
 	for d, i := range is {
 		separator := ","
 		if d == 0 {

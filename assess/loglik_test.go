@@ -167,7 +167,7 @@ func TestHoldout(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		`data { vector[3] y; } parameters { real a; } model { y ~ normal(a, 1); }`:                                                                         "must be declared as a variable",
-		`data { int N; vector[N] y; vector[N] z; } parameters { real a; } model { y ~ normal(a, 1); z ~ normal(a, 1); }`:                                   "by importance sampling (ppl loo)",
+		`data { int N; vector[N] y; vector[3] z; } parameters { real a; } model { y ~ normal(a, 1); z ~ normal(a, 1); }`:                                   "by importance sampling (ppl loo)",
 		`data { int N; vector[N] y; } parameters { real a; } model { for (n in 2:N) y[n] ~ normal(a * y[n - 1], 1); }`:                                     "changes with the other rows",
 		`data { int N; vector[N] y; vector[N] x; } transformed data { vector[N] c = x - mean(x); } parameters { real a; } model { y ~ normal(a * c, 1); }`: "changes with the other rows",
 		`data { real y; } parameters { real a; } model { y ~ normal(a, 1); }`:                                                                              "one observation",

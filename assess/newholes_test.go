@@ -137,3 +137,87 @@ model { y ~ normal(a * x, 1); }`, "which no statement of the model draws"},
 		}
 	}
 }
+
+// TestNewHolesInBounds checks that missing values of new data are drawn within the bounds of their
+// declaration, as those of a fit are. The means are those of truncated distributions.
+func TestNewHolesInBounds(t *testing.T) {
+	m, err := model.Compile("m.stan", `data { int N; vector[2] least; vector<lower=least, missing>[2] x; array[N] int<lower=1, upper=3, missing> k; vector<upper=0, missing>[N] u; vector[N] y; }
+parameters { real a; }
+model { x ~ normal(a, 2); k ~ poisson(3); u ~ normal(a, 1); y[1] ~ normal(x[1] + k[1] + u[1], 1); y[2] ~ normal(x[2] + k[2] + u[2], 1); }`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nan := math.NaN()
+	set := func(values map[string]any) *data.Set {
+		s, err := data.FromGo(values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	fitted := set(map[string]any{"N": 2, "least": []float64{0, 0}, "x": []float64{1, 2}, "k": []float64{1, 2}, "u": []float64{-1, -1}, "y": []float64{1, 2}})
+	contents := &draws.Contents{Columns: draws.Columns{Names: []string{"a"}}}
+	const n, a = 20000, 1.0
+	for range n {
+		contents.Draws = append(contents.Draws, a)
+	}
+	store, err := draws.NewStoreFrom([]string{""}, []*draws.Contents{contents})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fit.Fit{Draws: store}
+	above := func(end, mu, s float64) float64 { // the mean of a normal distribution above an end
+		z := (end - mu) / s
+		return mu + s*math.Exp(-z*z/2)/math.Sqrt(2*math.Pi)/(math.Erfc(z/math.Sqrt2)/2)
+	}
+	counts := (1*3 + 2*4.5 + 3*4.5) / (3 + 4.5 + 4.5)
+	for name, c := range map[string]struct {
+		values map[string]any
+		want   map[string]float64
+	}{
+		"holes":  {map[string]any{"N": 2, "least": []float64{0, 3}, "x": []float64{nan, nan}, "k": []float64{nan, 2}, "u": []float64{nan, nan}, "y": []float64{0, 0}}, map[string]float64{"x_rep.1": above(0, a, 2), "x_rep.2": above(3, a, 2), "k_rep.1": counts, "k_rep.2": 2, "u_rep.1": -above(0, -a, 1)}},
+		"absent": {map[string]any{"N": 2, "least": []float64{-1, 0}}, map[string]float64{"x_rep.1": above(-1, a, 2), "x_rep.2": above(0, a, 2), "k_rep.2": counts, "u_rep.2": -above(0, -a, 1)}},
+		"never":  {map[string]any{"N": 2, "least": []float64{0, 90}, "x": []float64{1, nan}, "k": []float64{1, 1}, "u": []float64{-1, -1}}, nil},
+	} {
+		values := set(c.values)
+		d, err := m.DeriveNew(t.Context(), fitted, values, predict.Replicated, predict.Options{}, model.BindOptions{})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		q, err := d.BindContext(t.Context(), values, model.BindOptions{})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		of := f
+		if c.want == nil {
+			few, err := draws.NewStoreFrom([]string{""}, []*draws.Contents{{Columns: contents.Columns, Draws: contents.Draws[:2]}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			of = &fit.Fit{Draws: few}
+		}
+		g, err := fit.Generate(t.Context(), q, of, fit.GenerateOptions{Seed: 1})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if c.want == nil {
+			if g.Failed != 2 || !strings.Contains(g.Reason.Error(), "x lacks a value, and its distribution is hardly ever within its bounds") {
+				t.Errorf("%s: %d draws failed: %v", name, g.Failed, g.Reason)
+			}
+			continue
+		}
+		for i, element := range g.Draws.Names() {
+			want, ok := c.want[element]
+			if !ok {
+				continue
+			}
+			mean := 0.0
+			for _, v := range g.Draws.Column(nil, 0, i) {
+				mean += v / n
+			}
+			if math.Abs(mean-want) > 5*2/math.Sqrt(n) {
+				t.Errorf("%s: the mean of %s is %g, want %g", name, element, mean, want)
+			}
+		}
+	}
+}

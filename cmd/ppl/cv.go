@@ -48,7 +48,7 @@ one fit per fold, and needs no approximation.
 DIR is the folder of a run with --out, whose numbers of chains and draws are used. Instead of
 it, you can give a model with its data. With --out, the fits are kept as they arrive, and the
 same command continues after a stop. Observations are rows: ppl leaves out the same rows of
-the outcome and of all data with as many rows. In ragged data, they are the elements of rows.
+the outcomes and of all data with as many rows. In ragged data, they are the elements of rows.
 They must be independent given the parameters.`,
 		Example: `  ppl cv fit --folds 10
   ppl cv m.stan -d d.json --by school --json > schools.json`,
@@ -99,7 +99,7 @@ func (o *validating) run(cmd *cobra.Command, arg string) error {
 	}
 	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
-	j := looJSON{Method: "cv", Folds: len(folds.Folds), Observations: 0, Source: "derived from the statements on " + h.Variable, Moved: []string{}, Refitted: []string{}, Findings: []diagnose.Finding{}}
+	j := looJSON{Method: "cv", Folds: len(folds.Folds), Observations: 0, Source: "derived from the statements on " + strings.Join(h.Variables, ", "), Moved: []string{}, Refitted: []string{}, Findings: []diagnose.Finding{}}
 	var elpd, mcse []float64
 	problems := map[string]int{}
 	p := &study.Plan{Parts: []study.Part{{Models: []*study.Model{m}, Source: folds}}, Options: options, Seed: o.seed, Keep: study.Keep{NoSummary: true}}
@@ -219,11 +219,11 @@ func (o *validating) arrange(j *looJSON, folds []study.Fold, elpd, mcse []float6
 func (o *validating) show(w io.Writer, h *assess.Holdout, j *looJSON, fits int) error {
 	var b strings.Builder
 	writeParagraph(&b, "", fmt.Sprintf("%s of %d observations of %s, %d draws each. Left out together: the rows of %s.",
-		count(fits, "fold", "folds"), j.Observations, h.Variable, j.Draws, strings.Join(h.Rows, ", ")), lineWidth(w))
+		count(fits, "fold", "folds"), j.Observations, strings.Join(h.Variables, ", "), j.Draws, strings.Join(h.Rows, ", ")), lineWidth(w))
 	if h.Unobserved > 0 {
-		text := fmt.Sprintf("%d values of %s are missing, so they are in no fold: they are parameters, from which nothing is learnt.", h.Unobserved, h.Variable)
+		text := fmt.Sprintf("%d values of %s are missing, so they are in no fold: they are parameters, from which nothing is learnt.", h.Unobserved, h.Variables[0])
 		if h.Unobserved == 1 {
-			text = fmt.Sprintf("1 value of %s is missing, so it is in no fold: it is a parameter, from which nothing is learnt.", h.Variable)
+			text = fmt.Sprintf("1 value of %s is missing, so it is in no fold: it is a parameter, from which nothing is learnt.", h.Variables[0])
 		}
 		writeParagraph(&b, "", text, lineWidth(w))
 	}

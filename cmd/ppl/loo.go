@@ -278,7 +278,7 @@ func (o *judging) refit(ctx context.Context, stderr io.Writer, fit *fit.Fit, l *
 		}
 		out = func(i int) []int { return groups[i] }
 	} else if h.N != l.Observations() {
-		return nil, fmt.Errorf("--exact: there are %d rows of %s, but %d observations: they cannot be left out one by one", h.N, h.Variable, l.Observations())
+		return nil, fmt.Errorf("--exact: there are %d rows of %s, but %d observations: they cannot be left out one by one", h.N, strings.Join(h.Variables, ", "), l.Observations())
 	}
 	folds := &study.Folds{Holdout: h, Seed: bindSeed(fit)}
 	for _, i := range bad {

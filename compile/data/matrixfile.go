@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"strconv"
@@ -290,6 +291,14 @@ func tableMatrix(t Text, columns [3]string, o Options) (*matrixFile, error) {
 	if err != nil {
 		return nil, err
 	}
+	line := func(element int) int {
+		r, _ := rowsOf(t.File, t.Text)
+		for range element + 2 { // the header comes first
+			r.Read() // it had no error above
+		}
+		at, _ := r.FieldPos(0)
+		return at
+	}
 	var of [3]Value
 	for i, name := range columns {
 		for _, c := range s.columns {
@@ -304,23 +313,21 @@ func tableMatrix(t Text, columns [3]string, o Options) (*matrixFile, error) {
 			return nil, &other
 		}
 		v, ok := s.values[name]
+		wrong := func(row int, fix, format string, args ...any) (*matrixFile, error) {
+			return nil, &Error{File: t.File, Line: line(row), Column: 1, Path: name, Message: fmt.Sprintf(format, args...) + fmt.Sprintf(" in row %d", row+1), Fix: fix}
+		}
 		switch {
 		case !ok: // the values
 			v.Reals = slices.Repeat([]float64{1}, s.rows)
-		case s.levels[name] != nil:
-			return nil, &Error{File: t.File, Path: name, Message: fmt.Sprintf("the column `%s` has the text %q", name, clip(s.levels[name][0])), Fix: "write numbers: a row and a column count from 1"}
+		case s.levels[name] != nil: // the column has a text, so that all its values are levels
+			words := s.levels[name]
+			row := max(0, slices.IndexFunc(v.Reals, func(level float64) bool { return notNumber(words[int(level)-1]) }))
+			return wrong(row, "write numbers: a row and a column count from 1", "`%s` has the text %q", name, clip(words[int(v.Reals[row])-1]))
 		case i < 2 && !v.IsInt && s.rows > 0:
-			return nil, &Error{File: t.File, Path: name, Message: fmt.Sprintf("the column `%s` has numbers that are no integers", name), Fix: "rows and columns count from 1"}
+			row := max(0, slices.IndexFunc(v.Reals, func(x float64) bool { return x != math.Trunc(x) || math.Abs(x) >= 1<<53 }))
+			return wrong(row, "rows and columns count from 1", "`%s` is %v", name, v.Reals[row])
 		}
 		of[i] = v
-	}
-	line := func(element int) int {
-		r, _ := rowsOf(t.File, t.Text)
-		for range element + 2 { // the header comes first
-			r.Read() // it had no error above
-		}
-		at, _ := r.FieldPos(0)
-		return at
 	}
 	return sparseMatrix(t, line, of[0].Ints, of[1].Ints, of[2].Reals, nil), nil
 }

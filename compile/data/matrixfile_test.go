@@ -91,8 +91,10 @@ func TestMatrixFileFaults(t *testing.T) {
 		{"W.mtx", market + "coordinate real general\n% comment\n2 2 2\n1 2 1\n1 2 3\n", "W.mtx:5:1: row 1 and column 2 have a value in line 4 already"},
 		{"W.mtx", market + "array real general\n2 2\n1\n", "W.mtx:4:1: there is no value for row 2 and column 1"},
 		{"W.csv", "row,column,value\n1,2,\n", "W.csv:2:5: value has no value in row 1"},
-		{"W.csv", "row,column,value\n1,b,1\n", "W.csv: the column `column` has the text \"b\""},
-		{"W.csv", "row,column,value\n1,1.5,1\n", "W.csv: the column `column` has numbers that are no integers"},
+		{"W.csv", "row,column,value\n1,b,1\n", "W.csv:2:1: `column` has the text \"b\" in row 1"},
+		{"W.csv", "row,column,value\n1,1,2.0\n\n2,2,x\n", "W.csv:4:1: `value` has the text \"x\" in row 2"},
+		{"W.csv", "row,column,value\n1,1.5,1\n", "W.csv:2:1: `column` is 1.5 in row 1"},
+		{"W.csv", "row,column,value\n1,1,1\n1e300,1,1\n", "W.csv:3:1: `row` is 1e+300 in row 2"},
 		{"n.csv", "row,column\n", "n.csv: data.json also has `n`, the name of this matrix"},
 		{"more.json", "{}", "more.json: only tables (CSV) can be matched with each other, and this is another kind of file"},
 	} {

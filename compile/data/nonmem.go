@@ -85,7 +85,7 @@ func parseNONMEM(file, text string, o Options) (*Set, error) {
 			for _, h := range fields {
 				n.header = append(n.header, strings.TrimSpace(h))
 			}
-		case n.repeated(fields):
+		case n.repeated(fields), !slices.ContainsFunc(fields, func(f string) bool { return strings.TrimSpace(f) != "" }):
 		case first == "C" || strings.HasPrefix(first, "#") || strings.HasPrefix(first, "@"):
 		default:
 			row := make([]string, len(fields))
@@ -98,10 +98,15 @@ func parseNONMEM(file, text string, o Options) (*Set, error) {
 	return n.set()
 }
 
-// plainNONMEM separates the fields of a table of blanks by tabs, and leaves out the title of a
-// table that NONMEM wrote. The number of lines stays the same.
+// plainNONMEM separates the fields of a table of blanks by tabs, and leaves out lines of blanks and
+// the title of a table that NONMEM wrote. The number of lines stays the same.
 func plainNONMEM(text string) string {
 	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		if strings.TrimSpace(l) == "" {
+			lines[i] = ""
+		}
+	}
 	first := slices.IndexFunc(lines, func(l string) bool { return strings.TrimSpace(l) != "" })
 	if first >= 0 && strings.HasPrefix(strings.TrimSpace(lines[first]), "TABLE NO") {
 		lines[first] = ""
@@ -109,13 +114,13 @@ func plainNONMEM(text string) string {
 	}
 	if first >= 0 {
 		// A header may be marked as a comment for NONMEM.
-		if header, marked := strings.CutPrefix(strings.TrimSpace(lines[first]), "#"); marked && strings.Contains(strings.ToUpper(header), "TIME") {
-			lines[first] = header
-			text = strings.Join(lines, "\n")
+		header := strings.TrimSpace(lines[first])
+		if strings.ContainsAny(header[:1], "#@") && strings.Contains(strings.ToUpper(header), "TIME") {
+			lines[first] = header[1:]
 		}
 	}
 	if first < 0 || strings.ContainsAny(lines[first], ",;\t\"") {
-		return text
+		return strings.Join(lines, "\n")
 	}
 	for i, l := range lines {
 		lines[i] = strings.Join(strings.Fields(l), "\t")
@@ -161,11 +166,14 @@ func (n *nonmem) numbers(at int, missing float64) (x []float64, without int, err
 			}
 			continue
 		}
-		v, bad := strconv.ParseFloat(row[at], 64)
+		v, bad := strconv.ParseFloat(strings.NewReplacer("D", "e", "d", "e").Replace(row[at]), 64) // Fortran's 1.0D+02
 		if bad != nil || math.IsInf(v, 0) || math.IsNaN(v) {
 			fix := "write a number, or . for no value"
-			if strings.ContainsAny(row[at], ":/") {
+			switch {
+			case strings.ContainsAny(row[at], ":/"):
 				fix = "write times as numbers, such as hours since the first dose"
+			case strings.Contains(row[at], ","):
+				fix = "write decimals with a point, as in " + strings.Replace(clip(row[at]), ",", ".", 1)
 			}
 			return nil, 0, n.fault(i, fix, "%s is %s, which is no number", n.header[at], clip(row[at]))
 		}

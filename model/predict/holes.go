@@ -94,3 +94,58 @@ func (e *emitter) unlessGiven(v *check.Var, at []ast.Index, s ast.Stmt) ast.Stmt
 	}
 	return &ast.If{Cond: lacks, Then: &ast.BlockStmt{Stmts: []ast.Stmt{s}}}
 }
+
+// maxAttempts is the maximum number of times that a missing element is drawn to be within its
+// bounds.
+const maxAttempts = 10000
+
+// inBounds repeats a statement that draws an element of new data, until it is within the bounds of
+// a declaration that says that elements may be missing: in a fit, these are the bounds of a
+// parameter. Elements that are no numbers stay as they are, and so do other data, whose bounds only
+// check values. at has the indices of the element, and rank the number of those of a number.
+func (e *emitter) inBounds(v *check.Var, at []ast.Index, rank int, draw ast.Stmt, element ast.Expr) ast.Stmt {
+	if !v.Missing || len(at) != rank || !slices.Contains(e.holes, v.Name) && !e.unknown[v] {
+		return draw
+	}
+	var inside ast.Expr
+	for _, s := range e.tree.Block(ast.Data).Stmts {
+		d, ok := s.(*ast.VarDecl)
+		if !ok || e.info.Defs[s] != v {
+			continue
+		}
+		for _, b := range d.Type.Bounds {
+			op, known := map[string]string{"lower": ">=", "upper": "<="}[b.Kind]
+			if !known {
+				continue
+			}
+			end := e.now.expr(b.Value)
+			if t := e.typeOf(b.Value); !t.IsScalar() {
+				end = indexed(end, at)
+			}
+			c := binary(op, element, end)
+			if inside == nil {
+				inside = c
+			} else {
+				inside = binary("&&", inside, c)
+			}
+		}
+	}
+	if inside == nil {
+		return draw
+	}
+	var out ast.Stmt
+	e.scope(func() {
+		k := e.fresh("attempt")
+		never := &ast.Reject{Args: []ast.Expr{&ast.StringLit{Value: v.Name + " lacks a value, and its distribution is hardly ever within its bounds"}}}
+		outside := binary("||", binary("==", variable(k), literal(0)), &ast.Unary{Op: "!", X: &ast.Paren{X: inside}})
+		out = &ast.BlockStmt{Stmts: []ast.Stmt{
+			declare(&ast.TypeExpr{Elem: "int"}, k, literal(0)),
+			&ast.While{Cond: outside, Body: &ast.BlockStmt{Stmts: []ast.Stmt{
+				&ast.If{Cond: binary("==", variable(k), literal(maxAttempts)), Then: &ast.BlockStmt{Stmts: []ast.Stmt{never}}},
+				draw,
+				assign(variable(k), "+=", literal(1)),
+			}}},
+		}}
+	})
+	return out
+}

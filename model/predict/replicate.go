@@ -162,7 +162,8 @@ func (e *emitter) draw(t *term) (out []ast.Stmt) {
 		if e.cut {
 			value = e.cutAt(t.place.v, at, value)
 		}
-		return []ast.Stmt{e.unlessGiven(t.place.v, at, e.unlessKnown(t.place.v, at, assign(indexed(variable(name), at), "=", value)))}
+		element := indexed(variable(name), at)
+		return []ast.Stmt{e.unlessGiven(t.place.v, at, e.unlessKnown(t.place.v, at, e.inBounds(t.place.v, at, rank, assign(element, "=", value), element)))}
 	})
 }
 
