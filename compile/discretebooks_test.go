@@ -277,6 +277,36 @@ for (i in 1:I) {
 		},
 	},
 	{
+		name: "survival by a covariate of each animal", data: "int I; int T; array[I, T] int<lower=0, upper=1> y; array[I] int first; array[I] int last; vector[I] x;",
+		parameters: "real a; real b; vector<lower=0, upper=1>[T - 1] p;",
+		unknowns:   "array[I, T] int<lower=0, upper=1> alive;",
+		discrete: `for (i in 1:I) {
+  for (t in 1:first[i]) target += log(alive[i, t] == 1);
+  for (t in first[i] + 1:T) {
+    alive[i, t] ~ bernoulli(alive[i, t - 1] * inv_logit(a + b * x[i]));
+    y[i, t] ~ bernoulli(alive[i, t] * p[t - 1]);
+  }
+}`,
+		summed: `for (i in 1:I) {
+  real phi = inv_logit(a + b * x[i]);
+  vector[T] chi;
+  chi[T] = 1;
+  for (s in 1:T - 1) {
+    int t = T - s;
+    chi[t] = 1 - phi + phi * (1 - p[t]) * chi[t + 1];
+  }
+  for (t in first[i] + 1:last[i]) {
+    target += log(phi);
+    y[i, t] ~ bernoulli(p[t - 1]);
+  }
+  target += log(chi[last[i]]);
+}`,
+		values: func(rng *rand.Rand) map[string]any {
+			y, first, last := histories(rng, 100, 8)
+			return map[string]any{"I": 100, "T": 8, "y": y, "first": first, "last": last, "x": normals(rng, 100)}
+		},
+	},
+	{
 		name: "entries", data: "int M; int T; array[M, T] int<lower=0, upper=1> y;",
 		parameters: "vector<lower=0, upper=1>[T] enter; real<lower=0, upper=1> phi; real<lower=0, upper=1> p;",
 		unknowns:   "array[M, T] int<lower=1, upper=3> s; ",

@@ -24,7 +24,7 @@ func EverydayModels() []EverydayModel {
 		{"everyday/cox_survival", "N"}, {"everyday/robust_switch", "N"}, {"everyday/local_trend", "T"}, {"everyday/survey_responses", "N"},
 		{"everyday/scale_regression", "N"}, {"everyday/growth", "N"}, {"everyday/shrunken_effects", "N"}, {"everyday/two_kinds", "N"}, {"everyday/graded_answers", "N"}, {"everyday/volatilities", ""},
 		{"everyday/outliers", "N"}, {"everyday/factors", "N"}, {"everyday/epidemic", ""}, {"everyday/renewal", ""}, {"everyday/alignment", ""}, {"everyday/flies", ""}, {"everyday/hidden_states", ""}, {"everyday/predators", ""}, {"everyday/stiff_reaction", ""}, {"everyday/effect_integrated_out", ""}, {"everyday/sparse_design", "N"},
-		{"everyday/clinic_visits", "N"},
+		{"everyday/clinic_visits", "N"}, {"everyday/recaptures", "N"},
 	}
 }
 

@@ -2,6 +2,7 @@ package marginal
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ppl-lang/ppl/compile/ir"
 )
@@ -17,6 +18,7 @@ type table struct {
 	elements []int
 	sizes    []int
 	possible []bool
+	certain  []bool // where the density is 1
 }
 
 // determine finds the elements that data leave one value, by arc consistency: a value is possible
@@ -32,7 +34,7 @@ func (p *program) determine(patterns []*pattern, c *contents) bool {
 			}
 		}
 	}
-	tables := p.tables(patterns, c)
+	tables := p.tables(patterns, c, false)
 	around := make([][]int, len(p.elements))
 	queue := make([]int, len(tables))
 	waits := make([]bool, len(tables))
@@ -118,15 +120,15 @@ func advance(at, sizes []int) {
 	}
 }
 
-// tables evaluates the factors that may be 0. Those of a count without an upper bound are left out,
-// since more values may follow.
-func (p *program) tables(patterns []*pattern, c *contents) (out []*table) {
+// tables evaluates the factors that may be 0 or, with certain, also those that may be 1. Those of a
+// count without an upper bound are left out, since more values may follow.
+func (p *program) tables(patterns []*pattern, c *contents, certain bool) (out []*table) {
 	work := 0
 	for _, pat := range patterns {
 		if !p.deniable(pat) || len(pat.instances[0].elements) == 0 {
 			continue
 		}
-		known := map[string][]bool{}
+		known := map[string]*table{}
 		var t *tracer
 		for k, n := range c.all(pat) {
 			in := &pat.instances[k]
@@ -144,7 +146,7 @@ func (p *program) tables(patterns []*pattern, c *contents) (out []*table) {
 			if !ok {
 				continue
 			}
-			possible, seen := known[key]
+			of, seen := known[key]
 			if !seen {
 				if work += volume; work > maxTried {
 					return nil
@@ -152,19 +154,19 @@ func (p *program) tables(patterns []*pattern, c *contents) (out []*table) {
 				if t == nil {
 					t = p.tracer()
 				}
-				possible = t.possible(pat, in, sizes)
-				known[key] = possible
+				of = t.table(pat, in, sizes)
+				known[key] = of
 			}
-			if possible != nil {
-				out = append(out, &table{factor{pattern: pat, instance: k}, in.elements, sizes, possible})
+			if of != nil && (slices.Contains(of.possible, false) || certain && slices.Contains(of.certain, true)) {
+				out = append(out, &table{factor{pattern: pat, instance: k}, in.elements, sizes, of.possible, of.certain})
 			}
 		}
 	}
 	return out
 }
 
-// possible evaluates a factor for all values of its elements; nil if it is nowhere 0.
-func (t *tracer) possible(pat *pattern, in *instance, sizes []int) (out []bool) {
+// table evaluates a factor for all values of its elements; nil if it cannot be run.
+func (t *tracer) table(pat *pattern, in *instance, sizes []int) *table {
 	if err := t.enter(pat, in); err != nil {
 		return nil
 	}
@@ -176,21 +178,18 @@ func (t *tracer) possible(pat *pattern, in *instance, sizes []int) (out []bool) 
 	}
 	d := &denial{t: t, leaf: pat.leaf, local: map[*ir.Var]bool{}}
 	at := make([]int, len(sizes))
-	some := false
-	for range n {
+	out := &table{possible: make([]bool, n), certain: make([]bool, n)}
+	for i := range n {
 		for a, e := range in.elements {
 			el := &t.p.elements[e]
 			sets[a](el.of.cell(e), el.lo+int64(at[a]))
 		}
-		never := d.denies()
-		out, some = append(out, !never), some || never
+		out.possible[i] = !d.denies()
+		out.certain[i] = out.possible[i] && !d.open
 		advance(at, sizes)
 	}
 	for _, e := range in.elements {
 		delete(t.set, t.p.nodes.Vars[t.p.elements[e].of.v][0])
-	}
-	if !some {
-		return nil
 	}
 	return out
 }

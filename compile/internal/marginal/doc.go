@@ -19,6 +19,7 @@
 //	exact.go    the order with the fewest terms in small components
 //	content.go  instances of statements that are equal, because their data are
 //	determine.go  elements that data leave one value
+//	live.go     messages that are 1, whatever the parameters
 //	merge.go    equal steps of the elimination, of which the density has one
 //	restrict.go  sums that are messages of other steps, at values that data decide
 //	prune.go    values that data rule out
@@ -71,6 +72,8 @@
 // sites with equal counts have one sum, and animals that were not seen again share the messages of
 // the occasions since. Where more steps are equal if ties go to the last element, the elements of
 // that component are eliminated in the opposite order. Draws have all steps, with these messages.
+// So they are where more messages are 1, whatever the parameters: an animal that is dead when it is
+// last looked for is not seen. A message the other way says how probable it is to be dead by then.
 //
 // Where data leave an element one value, a step next to it may be another step in which that
 // element is unknown. Its sum is then that step's message, at this value.

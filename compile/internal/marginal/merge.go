@@ -140,12 +140,24 @@ func (p *program) classes(steps []*step, patterns []*pattern, c *contents) []int
 	return out
 }
 
-// shared returns an order of elimination in which more steps are equal than in the order of steps;
-// nil if there is none. It differs where ties go to the last element: chains are eliminated from
-// their ends, which is better if their ends are alike. Each component has the order in which its
-// steps, shared with those equal to them, have fewer terms.
-func (p *program) shared(patterns []*pattern, steps []*step, c *contents) []int {
-	if p.o.Purpose == LeaveOneOut || p.o.Purpose == Probabilities || !slices.ContainsFunc(steps, func(s *step) bool { return len(s.around) > 0 }) || !p.repeats(patterns, c) {
+// shared returns an order of elimination in which more steps are equal than in the order of steps,
+// or more sums are 1; nil if there is none. It differs where ties go to the last element: chains
+// are eliminated from their ends, which is better if their ends are alike. Each component has the
+// order in which its steps, shared with those equal to them, have fewer terms; where it matters
+// little, the order that is better for all together, so that their steps are alike.
+// before is that of merge.
+func (p *program) shared(patterns []*pattern, steps []*step, c *contents, before *traced) []int {
+	if p.o.Purpose == LeaveOneOut || p.o.Purpose == Probabilities || !slices.ContainsFunc(steps, func(s *step) bool { return len(s.around) > 0 }) {
+		return nil
+	}
+	repeats := p.repeats(patterns, c)
+	tables := map[factor]*table{}
+	certain := false
+	for _, t := range p.tables(patterns, c, true) {
+		tables[t.factor] = t
+		certain = certain || slices.Contains(t.certain, true)
+	}
+	if !repeats && !certain {
 		return nil
 	}
 	back, _, err := p.eliminate(patterns, nil, order{lastFirst: true}, maxCost)
@@ -168,26 +180,52 @@ func (p *program) shared(patterns []*pattern, steps []*step, c *contents) []int 
 			component[root(e)] = root(s.element)
 		}
 	}
+	linked := make([]bool, len(p.elements)) // by component: whether it has several elements
+	for _, s := range steps {
+		if len(s.around) > 0 {
+			linked[root(s.element)] = true
+		}
+	}
 	orders := [2][]*step{steps, back}
 	var terms, rank [2][]float64
 	for o, list := range orders {
-		same := p.classes(list, patterns, c)
-		times := make([]int, len(list))
+		same, times := counting(len(list)), make([]int, len(list))
+		if repeats {
+			same = p.classes(list, patterns, c)
+		}
 		for _, k := range same {
 			times[k]++
+		}
+		live := p.live(list, tables)
+		if repeats && before != nil {
+			p.restrict(list, slices.Compact(slices.Sorted(slices.Values(same))), same, before)
+			for i, k := range same {
+				if list[k].of != nil { // its sum is read from a message
+					live[i] = 0
+				}
+			}
+			for _, s := range list {
+				s.of = nil
+			}
 		}
 		terms[o], rank[o] = make([]float64, len(p.elements)), make([]float64, len(p.elements))
 		for i, s := range list {
 			rank[o][s.element] = float64(i)
-			terms[o][root(s.element)] += p.volume(append([]int{s.element}, s.around...)) / float64(times[same[i]])
+			terms[o][root(s.element)] += live[i] / float64(times[same[i]])
+		}
+	}
+	total := [2]float64{}
+	for r := range p.elements {
+		if linked[r] {
+			total[0], total[1] = total[0]+terms[0][r], total[1]+terms[1][r]
 		}
 	}
 	out := make([]int, len(p.elements))
 	other := false
 	for e := range out {
-		o := 0
-		if r := root(e); terms[1][r] < (1-minMerged)*terms[0][r] {
-			o, other = 1, true
+		o, r := 0, root(e)
+		if fewer := terms[1][r] < (1-minMerged)*terms[0][r]; fewer || total[1] < (1-minMerged)*total[0] && terms[1][r] <= terms[0][r] {
+			o, other = 1, other || terms[1][r] < terms[0][r]
 		}
 		out[e] = int(rank[o][e])
 	}

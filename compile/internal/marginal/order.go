@@ -50,12 +50,12 @@ const (
 // unless the best order of small components has far fewer terms. If an
 // order has counts without an upper bound behind what decides their distributions, the counts are
 // taken first if the tables allow it.
-func (p *program) plan(patterns []*pattern, c *contents) ([]*step, []block, error) {
+func (p *program) plan(patterns []*pattern, c *contents, before *traced) ([]*step, []block, error) {
 	steps, total, err := p.eliminate(patterns, nil, order{}, maxCost)
 	if err != nil {
 		return nil, nil, err
 	}
-	if rank := p.shared(patterns, steps, c); rank != nil {
+	if rank := p.shared(patterns, steps, c, before); rank != nil {
 		if other, n, err := p.eliminate(patterns, rank, order{}, maxCost); err == nil {
 			steps, total = other, n
 		}

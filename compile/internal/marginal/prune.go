@@ -146,10 +146,13 @@ type denial struct {
 	local map[*ir.Var]bool
 
 	numbers map[*ir.Var]float64 // of variables that are numbers
+
+	open bool // a statement may add something else than 0 or -inf
 }
 
 // denies reports whether the leaf adds -inf.
 func (d *denial) denies() bool {
+	d.open = false
 	never := slices.ContainsFunc(d.leaf.code, d.never)
 	d.forget()
 	return never
@@ -175,6 +178,7 @@ func (d *denial) never(s ast.Stmt) bool {
 	case *ast.If:
 		if c, ok := d.value(s.Cond); !ok {
 			d.t.forget(s)
+			d.open = true
 		} else if c != 0 {
 			return d.never(s.Then)
 		} else if s.Else != nil {
@@ -195,6 +199,7 @@ func (d *denial) never(s ast.Stmt) bool {
 		v := d.t.variable(s)
 		if !ok || !ok2 || err != nil || err2 != nil || v == nil || jumps(s.Body) || to-from > maxTriedValues {
 			d.t.forget(s)
+			d.open = true
 			return false
 		}
 		defer delete(d.t.set, v)
@@ -207,12 +212,17 @@ func (d *denial) never(s ast.Stmt) bool {
 		}
 	case *ast.Tilde:
 		if c := d.t.p.info.Calls[s]; c != nil && c.Func == nil && s.Trunc == nil {
-			return d.mass(c.Name, append([]ast.Expr{s.Variate}, s.Args...))
+			args := append([]ast.Expr{s.Variate}, s.Args...)
+			d.open = d.open || !d.one(c.Name, args)
+			return d.mass(c.Name, args)
 		}
+		d.open = true
 	case *ast.TargetPlus:
+		d.open = d.open || !d.nothing(s.Value)
 		return d.negative(s.Value)
 	case *ast.Assign:
 		if d.t.p.observation(s) != nil {
+			d.open = d.open || !d.nothing(s.RHS)
 			return d.negative(s.RHS)
 		}
 		x, ok := d.value(s.RHS)
@@ -222,6 +232,7 @@ func (d *denial) never(s ast.Stmt) bool {
 		}
 	default:
 		d.t.forget(s)
+		d.open = true
 	}
 	return false
 }
@@ -356,7 +367,7 @@ func (d *denial) values(e ast.Expr) ([]float64, bool) {
 // rate allows no other value than 0.
 func (d *denial) mass(name string, args []ast.Expr) bool {
 	if name == "categorical_lpmf" {
-		return d.zero(args[0], args[1])
+		return d.holds(0, args[0], args[1])
 	}
 	if name == "discrete_range_lpmf" {
 		y, known := d.values(args[0])
@@ -403,12 +414,13 @@ func (d *denial) mass(name string, args []ast.Expr) bool {
 	return false
 }
 
-// zero reports whether the element of a written vector is the number 0, as in [0, phi, 1 - phi]'.
-func (d *denial) zero(at, vector ast.Expr) bool {
+// holds reports whether the element of a written vector is a number, such as 0 in
+// [0, phi, 1 - phi]'.
+func (d *denial) holds(number float64, at, vector ast.Expr) bool {
 	n, ok := d.value(at)
 	if c, is := ast.Unparen(vector).(*ast.Cond); is && ok {
 		x, ok := d.value(c.Cond)
-		return ok && (x != 0 && d.zero(at, c.Then) || x == 0 && d.zero(at, c.Else))
+		return ok && (x != 0 && d.holds(number, at, c.Then) || x == 0 && d.holds(number, at, c.Else))
 	}
 	t, is := ast.Unparen(vector).(*ast.Unary)
 	if !ok || !is || t.Op != "'" {
@@ -419,7 +431,44 @@ func (d *denial) zero(at, vector ast.Expr) bool {
 		return false
 	}
 	x, ok := d.value(row.Elems[int(n)-1])
-	return ok && x == 0
+	return ok && x == number
+}
+
+// nothing reports whether an expression is 0, as the logarithm of a density.
+func (d *denial) nothing(e ast.Expr) bool {
+	if x, ok := d.value(e); ok {
+		return x == 0
+	}
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Cond:
+		if c, ok := d.value(e.Cond); ok && c != 0 {
+			return d.nothing(e.Then)
+		} else if ok {
+			return d.nothing(e.Else)
+		}
+	case *ast.Binary:
+		return e.Op == "+" && d.nothing(e.X) && d.nothing(e.Y)
+	case *ast.CallExpr:
+		c := d.t.p.info.Calls[e]
+		return c != nil && c.Func == nil && strings.HasSuffix(c.Name, "_lpmf") && d.one(c.Name, e.Args)
+	}
+	return false
+}
+
+// one reports whether the mass of values is 1: the probability or rate allows no others.
+func (d *denial) one(name string, args []ast.Expr) bool {
+	if name == "categorical_lpmf" {
+		return d.holds(1, args[0], args[1])
+	}
+	ns, ok := d.values(args[0])
+	last, known := d.value(args[len(args)-1])
+	switch {
+	case !ok || !known || !edges[name]:
+		return false
+	case last == 0:
+		return !slices.ContainsFunc(ns, func(n float64) bool { return n != 0 })
+	}
+	return last == 1 && name == "bernoulli_lpmf" && !slices.ContainsFunc(ns, func(n float64) bool { return n != 1 })
 }
 
 // edges are distributions whose last argument is a probability or a rate, which may be 0.

@@ -262,7 +262,7 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget, level int) (*Res
 	if err := p.undefined(patterns); err != nil {
 		return nil, err
 	}
-	steps, blocks, err := p.plan(patterns, same)
+	steps, blocks, err := p.plan(patterns, same, before)
 	if err != nil {
 		return nil, err
 	}
@@ -274,7 +274,7 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget, level int) (*Res
 	}
 	merged := p.merge(steps, blocks, patterns, same, before)
 	w := &writer{p: p, steps: steps, blocks: blocks, merged: merged, arrays: map[string]string{}, stem: p.names.stem("index"), possible: map[factor]*table{}}
-	for _, t := range p.tables(patterns, same) {
+	for _, t := range p.tables(patterns, same, false) {
 		w.possible[t.factor] = t
 	}
 	for _, g := range slices.Concat(slices.Concat(blocks...), slices.Concat(merged...)) {

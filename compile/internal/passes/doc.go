@@ -38,6 +38,7 @@
 //	skew.go          loop skewing: tables are filled in wavefronts, in lanes
 //	delays.go        delay lines: values read many steps later are carried as one array
 //	sequences.go     scans of many sequences become scans of one in lanes
+//	probabilities.go sums of probabilities within sums of probabilities, without logarithms
 //	prefixsums.go    prefix-sum recognition: log_sum_exp that scans carry
 //	layout.go        data layout: matrices are stored by rows or by columns
 //	deadcarries.go   dead-code elimination of carried values

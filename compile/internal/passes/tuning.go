@@ -232,6 +232,20 @@ const (
 	maxProof = 8
 )
 
+// Pass probabilities.
+const (
+	// minProbability is the least sum of probabilities whose logarithm is taken. Its inverse has a
+	// square, for derivatives.
+	minProbability = 1e-150
+
+	// minProbabilities is the least number of elements of sums that are computed on the scale of
+	// probabilities.
+	minProbabilities = 8
+
+	// maxProbabilitySteps bounds the steps of a scan of probabilities, which may fall in each step.
+	maxProbabilitySteps = 64
+)
+
 // maxCheckpointed and maxCheckpointedTotal bound the results of while loops that are kept for the
 // derivative: per step of a scan, and for all its steps and lanes. They are 32 KB, which are copied
 // in a microsecond, and 2 MB, about the size of a second-level cache.
