@@ -49,10 +49,18 @@ func (m *Model) groups(g *ad.Graph, x ad.Ref, statements []ad.Statement, calls [
 		refs = append(refs, s.Args...)
 	}
 	t := &tracer{g: g, origins: map[ad.Ref][]origin{}, moves: map[ad.Ref]moves{}, places: map[int]element{}, mixed: map[int]bool{}, seen: map[int]origin{}, others: map[int][]term{}, sites: map[int]ad.Site{}, zeros: g.Zeros()}
-	dependence := g.Depends(x)
+	dependence, known := g.Depends(x), len(g.Nodes)
+	on := func(e element, f func(int)) {
+		if len(g.Nodes) > known { // locations and scales of some groups are new nodes
+			dependence, known = g.Depends(x), len(g.Nodes)
+		}
+		if e.ref != ad.None {
+			dependence(e.ref, e.at, f)
+		}
+	}
 	depends := func(e element) bool {
 		any := false
-		dependence(e.ref, e.at, func(int) { any = true })
+		on(e, func(int) { any = true })
 		return any
 	}
 	t.trace(x, g.Live(refs, false), depends)
@@ -60,17 +68,9 @@ func (m *Model) groups(g *ad.Graph, x ad.Ref, statements []ad.Statement, calls [
 	names := m.UnconstrainedNames()
 	groups := m.centred(t, statements, calls, depends)
 	groups = append(groups, m.noncentred(t, x, statements, calls)...)
-	if len(t.others) > 0 { // locations of these groups are new nodes
-		dependence = g.Depends(x)
-	}
-	on := func(e element, f func(int)) {
-		if e.ref != ad.None {
-			dependence(e.ref, e.at, f)
-		}
-	}
 	touches := func(e element, i int) bool {
 		any := false
-		dependence(e.ref, e.at, func(j int) { any = any || j == i })
+		on(e, func(j int) { any = any || j == i })
 		return any
 	}
 	for _, s := range groups {
@@ -171,6 +171,7 @@ func (m *Model) centred(t *tracer, statements []ad.Statement, calls []bind.Call,
 			}
 		}
 		if !ok || calls[k].Weighted || s.Info == nil {
+			groups = append(groups, t.vectors(s, calls[k], depends)...)
 			continue
 		}
 		how := asItIs
