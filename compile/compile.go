@@ -35,6 +35,7 @@
 //	fisher.go       metrics
 //	fishersparse.go the elements of a metric that may differ from 0 (sparse metrics)
 //	groups.go       the group-level terms of hierarchical models
+//	groupvectors.go group-level terms that are vectors of a multivariate normal distribution
 //	grouptrace.go   the values that are computed from elements of the point
 //	recurrence.go   group-level terms that form chains, such as the states of a time series
 //	recentre.go     reparametrisation of group-level terms (effects)

@@ -58,6 +58,28 @@ var hierarchies = []struct {
 		model { matrix[2, 3] r = (diag_pre_multiply(s, L) * z)'; vector[2] r1 = r[, 1]; vector[2] r2 = r[, 2]; vector[2] r3 = r[, 3]; s ~ normal(0, 1); L ~ lkj_corr_cholesky(2); to_vector(z) ~ std_normal();
 		for (n in 1:4) y[n] ~ normal(0.3 + r1[g[n]] + n * r2[g[n]] - r3[g[n]], 1); }`, map[string]any{"g": []int{1, 2, 2, 1}, "y": []float64{1, 0, -2, 3}}, 6},
 	{"products with a full matrix", `data { vector[2] y; } parameters { matrix[2, 2] a; vector[2] z; } model { to_vector(a) ~ normal(0, 1); z ~ std_normal(); y ~ normal(a * z, 1); }`, map[string]any{"y": []float64{1, 2}}, 0},
+	{"vectors of effects", `parameters { vector[3] m; vector<lower=0>[3] s; corr_matrix[3] R; array[4] vector[3] b; }
+		model { m ~ normal(0, 1); s ~ normal(0, 1); R ~ lkj_corr(2); b ~ multi_normal(m, quad_form_diag(R, s)); }`, nil, 12},
+	{"vectors of effects, in a loop, each with a mean", `data { matrix[3, 2] w; } parameters { matrix[2, 2] c; vector<lower=0>[2] s; cholesky_factor_corr[2] L; array[3] vector[2] b; }
+		model { to_vector(c) ~ normal(0, 1); s ~ normal(0, 1); L ~ lkj_corr_cholesky(2); for (j in 1:3) b[j] ~ multi_normal_cholesky(c * w[j]', diag_pre_multiply(s, L)); }`,
+		map[string]any{"w": [][]float64{{1, 0.5}, {1, -2}, {1, 0.1}}}, 6},
+	{"vectors of effects, each with a covariance", `parameters { vector<lower=0>[3] s; real<lower=-1, upper=1> r; array[3] vector[2] b; }
+		model { s ~ normal(0, 1); for (j in 1:3) b[j] ~ multi_normal([0, 1]', s[j] * [[1, r], [r, 2]]); }`, nil, 6},
+	{"one vector of effects, of one component", `parameters { cov_matrix[1] S; vector[1] b; } model { S ~ inv_wishart(3, [[1]]); b ~ multi_normal([2]', S); }`, nil, 1},
+	{"vectors of data and effects", `data { array[2] real y; } parameters { vector<lower=0>[2] s; array[2] real b; } model { s ~ normal(0, 1);
+		for (j in 1:2) [y[j], b[j]]' ~ multi_normal([0, 0]', add_diag(rep_matrix(0.2, 2, 2), s)); }`, map[string]any{"y": []float64{0.5, -1}}, 2},
+	{"effects about vectors of effects", `parameters { real<lower=0> s, r; array[2] vector[2] b; vector[2] e; } model { s ~ normal(0, 1); r ~ normal(0, 1);
+		b ~ multi_normal([0, 0]', s * [[1, 0.3], [0.3, 2]]); for (j in 1:2) e[j] ~ normal(b[j, 1] - b[j, 2], r); }`, nil, 6},
+	{"states of a vector autoregression", `parameters { real<lower=0> s; array[4] vector[2] y; } model { s ~ normal(0, 1); y[1] ~ multi_normal([0, 0]', identity_matrix(2));
+		for (t in 2:4) y[t] ~ multi_normal([[0.5, 0.2], [0.1, 0.3]] * y[t - 1], s * [[1, 0.3], [0.3, 2]]); }`, nil, 6},
+	{"more states than levels", `parameters { real<lower=0> s; array[12] vector[2] y; } model { s ~ normal(0, 1); y[1] ~ multi_normal([0, 0]', identity_matrix(2));
+		for (t in 2:12) y[t] ~ multi_normal([[0.5, 0.2], [0.1, 0.3]] * y[t - 1], s * [[1, 0.3], [0.3, 2]]); }`, nil, 0},
+	{"a random walk of vectors", `parameters { real<lower=0> s; array[5] vector[2] y; } model { s ~ normal(0, 1); y[2:5] ~ multi_normal(y[1:4], s * [[1, 0.3], [0.3, 2]]); }`, nil, 8},
+	{"vectors of eight components", `parameters { real<lower=0> s; array[2] vector[8] b; } model { s ~ normal(0, 1); b ~ multi_normal(rep_vector(0, 8), add_diag(rep_matrix(s, 8, 8), 1)); }`, nil, 16},
+	{"vectors of nine components", `parameters { real<lower=0> s; array[2] vector[9] b; } model { s ~ normal(0, 1); b ~ multi_normal(rep_vector(0, 9), add_diag(rep_matrix(s, 9, 9), 1)); }`, nil, 0},
+	{"vectors with a constant covariance", `parameters { vector[2] m; array[2] vector[2] b; } model { m ~ normal(0, 1); b ~ multi_normal(m, [[1, 0.3], [0.3, 2]]); }`, nil, 0},
+	{"one vector with several densities", `parameters { array[2] vector[2] m; real<lower=0> s; vector[2] b; } model { s ~ normal(0, 1); for (j in 1:2) m[j] ~ normal(0, 1); for (j in 1:2) b ~ multi_normal(m[j], s * [[1, 0.3], [0.3, 2]]); }`, nil, 0},
+	{"no vectors", `data { int n; } parameters { real<lower=0> s; array[n] vector[2] b; } model { s ~ normal(0, 1); b ~ multi_normal([0, 0]', s * identity_matrix(2)); }`, map[string]any{"n": 0}, 0},
 	{"a circle", `parameters { vector[2] y; } model { y[1] ~ normal(0, exp(y[2])); y[2] ~ normal(0, exp(y[1])); }`, nil, 1},
 }
 
@@ -233,6 +255,45 @@ func TestRecentringOfEightSchools(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestRecentringOfVectors checks that vectors of a multivariate normal distribution are μ + Lu in
+// non-centred coordinates.
+func TestRecentringOfVectors(t *testing.T) {
+	m := recentredModel(t, `parameters { vector[3] m; vector<lower=0>[3] s; array[2] vector[3] b; }
+		model { m ~ normal(0, 1); s ~ normal(0, 1); b ~ multi_normal(m, quad_form_diag([[1, 0.5, -0.3], [0.5, 1, 0.2], [-0.3, 0.2, 1]], s)); }`, nil)
+	r, err := m.Map()
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := []float64{0.5, -1, 2, 0.1, -0.4, 0.3, 1, -0.2, 0.7, -1.5, 0.3, 2} // m, log s, two vectors
+	x := make([]float64, len(u))
+	evidence := make([]float64, 4*6)
+	for k := range 6 {
+		evidence[k] = 1
+	}
+	jacobian, err := r.Forward(u, evidence, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	correlations := mat.NewSymDense(3, []float64{1, 0.5, -0.3, 0.5, 1, 0.2, -0.3, 0.2, 1})
+	var c mat.Cholesky
+	c.Factorize(correlations)
+	var lower mat.TriDense
+	c.LTo(&lower)
+	want, logDet := slices.Clone(u), 0.0
+	for v := range 2 {
+		for i := range 3 {
+			sum := 0.0
+			for j := range i + 1 {
+				sum += lower.At(i, j) * u[6+3*v+j]
+			}
+			want[6+3*v+i] = u[i] + math.Exp(u[3+i])*sum
+			logDet += u[3+i] + math.Log(lower.At(i, i))
+		}
+	}
+	near(t, "μ + Lu", x, want)
+	near(t, "log Jacobian", []float64{jacobian}, []float64{logDet})
 }
 
 // TestRecentringWhitens checks the coordinates of effects with normal data, with the evidence set
