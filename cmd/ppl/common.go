@@ -20,6 +20,7 @@ const (
 	readsFit                       // commands that read runs, with or without the model
 	readsData                      // commands that read data and perhaps a model
 	readsTable                     // a table alone
+	writesStan                     // a model, and its data if it is written for Stan
 )
 
 // commonFlag is a row of the table.
@@ -34,25 +35,25 @@ type commonFlag struct {
 
 // commonFlags is the table, in the order of help texts.
 var commonFlags = []commonFlag{
-	{name: "data", groups: bindsModel | readsTable, add: func(f declaring, name string, in *input) {
+	{name: "data", groups: bindsModel | readsTable | writesStan, add: func(f declaring, name string, in *input) {
 		f.Value(&dataFlag{in}, name)
 	}},
-	{name: "nonmem", groups: bindsModel, add: func(f declaring, name string, in *input) {
+	{name: "nonmem", groups: bindsModel | writesStan, add: func(f declaring, name string, in *input) {
 		f.Value(&nonmemFlag{dataFlag{in}}, name)
 	}},
-	{name: "count", groups: bindsModel | readsData, add: func(f declaring, name string, in *input) {
+	{name: "count", groups: bindsModel | readsData | writesStan, add: func(f declaring, name string, in *input) {
 		f.Strings(&in.counts, name, nil)
 	}},
-	{name: "na", groups: bindsModel | readsData | readsTable, add: func(f declaring, name string, in *input) {
+	{name: "na", groups: bindsModel | readsData | readsTable | writesStan, add: func(f declaring, name string, in *input) {
 		f.Strings(&in.na, name, nil)
 	}},
-	{name: "missing", groups: bindsModel | readsData | readsTable, add: func(f declaring, name string, in *input) {
+	{name: "missing", groups: bindsModel | readsData | readsTable | writesStan, add: func(f declaring, name string, in *input) {
 		f.Strings(&in.missing, name, nil)
 	}},
-	{name: "read", groups: bindsModel | readsData | readsTable, add: func(f declaring, name string, in *input) {
+	{name: "read", groups: bindsModel | readsData | readsTable | writesStan, add: func(f declaring, name string, in *input) {
 		f.Strings(&in.how, name, nil)
 	}},
-	{name: "max-data", groups: bindsModel | readsData | readsTable, add: func(f declaring, name string, in *input) {
+	{name: "max-data", groups: bindsModel | readsData | readsTable | writesStan, add: func(f declaring, name string, in *input) {
 		f.Value(&in.maxData, name)
 	}},
 	{name: "max-print", groups: bindsModel, add: func(f declaring, name string, in *input) {
@@ -70,7 +71,7 @@ var commonFlags = []commonFlag{
 	{name: "time-limit", groups: bindsModel, before: limitTime, add: func(f declaring, name string, in *input) {
 		f.Duration(&in.timeLimit, name, 0)
 	}},
-	{name: "include-path", groups: readsModel | bindsModel | readsData, add: func(f declaring, name string, in *input) {
+	{name: "include-path", groups: readsModel | bindsModel | readsData | writesStan, add: func(f declaring, name string, in *input) {
 		f.Strings(&in.compile.IncludePaths, name, nil)
 	}},
 	{name: "legacy", groups: readsModel | bindsModel | readsData, add: func(f declaring, name string, in *input) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -139,7 +140,7 @@ type explainedPass struct {
 const explainTime = 300 * time.Millisecond
 
 func explainCommand() *cobra.Command {
-	in := pointed{random: 1}
+	in := pointed{random: 1, anywhere: true}
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "explain MODEL --data FILE",
@@ -157,7 +158,7 @@ statements are summed out by one loop; the table shows these loops in order, wit
 of terms.
 
 The times are measured at the first point of a file as for logdensity, or at a
-random point.`,
+random point. If the log density is finite at none, it is the origin.`,
 		Args: arguments("MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, xs, err := in.load(cmd.Context(), args[0], cmd.ErrOrStderr())
@@ -169,7 +170,10 @@ random point.`,
 			}
 			e, err := l.posterior.Compiled().Explain(xs[0], explainTime)
 			if err != nil {
-				return err
+				return cmp.Or(in.nowhere, err)
+			}
+			if in.nowhere != nil {
+				printMessage(cmd.ErrOrStderr(), "warning: %v. The figures are those at the origin of the unconstrained space.", in.nowhere)
 			}
 			effects, err := l.posterior.Compiled().Map()
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,7 +43,8 @@ integer parameters are summed out of the density, and drawn in generated quantit
 missing values are parameters, and the data have NaN for them; the censored values add the
 probabilities of their intervals; the rows of ragged arrays follow one another, also in the
 data; sparse matrices are vectors of their values, with arrays of their places. Other models
-are printed in canonical form.`,
+are printed in canonical form. Functions that Stan does not have, such as those of Torsten,
+are reported.`,
 		Example: "  ppl fmt -w *.stan\n  ppl fmt --upgrade old.stan > new.stan\n  ppl fmt --check models/*.stan",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.write && (o.check || o.diff) {
@@ -54,8 +56,8 @@ are printed in canonical form.`,
 				}
 				return in.toStan(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
-			if in.data != "" {
-				return usagef("--data is for --to-stan")
+			if in.data != "" || len(in.counts)+len(in.na)+len(in.missing)+len(in.how) > 0 {
+				return usagef("--data and how it is read are for --to-stan")
 			}
 			if len(args) == 0 {
 				args = []string{"-"}
@@ -88,11 +90,12 @@ are printed in canonical form.`,
 	f.Bool(&o.diff, "diff", false)
 	f.Bool(&o.upgrade, "upgrade", false)
 	f.Bool(&o.toStan, "to-stan", false)
-	f.Value(&dataFlag{&in}, "data")
+	writesStan.add(cmd, &in)
 	return cmd
 }
 
-// toStan prints a model as Stan runs it.
+// toStan prints a model as Stan runs it, and warns of what Stan does not have, such as functions of
+// Torsten.
 func (in *input) toStan(ctx context.Context, name string, stdout, stderr io.Writer) error {
 	l, err := in.load(ctx, name, stderr)
 	if err != nil {
@@ -102,8 +105,15 @@ func (in *input) toStan(ctx context.Context, name string, stdout, stderr io.Writ
 	if text == "" {
 		text, _ = format.Source(in.source) // it has no errors
 	}
-	_, err = io.WriteString(stdout, text)
-	return err
+	if _, err = io.WriteString(stdout, text); err != nil {
+		return err
+	}
+	beyond := checkFile(source.NewFile(name+" (for Stan)", text), name, in.compile, false, true)
+	beyond = slices.DeleteFunc(beyond, func(d diag.Diagnostic) bool { return d.Code != diag.BeyondStan })
+	for i := range beyond {
+		beyond[i].Severity = diag.Warning
+	}
+	return diag.Render(stderr, wordedList(beyond), diagOptions(stderr))
 }
 
 // file formats one file. same means that the text already had the canonical form. ok is false if

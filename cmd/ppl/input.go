@@ -507,6 +507,11 @@ type pointed struct {
 	input
 	points string
 	random int // number of random points to use if no file is given; 0: a file is required
+
+	// With anywhere, the point is the origin if the log density is not finite at random points.
+	// nowhere is then the reason.
+	anywhere bool
+	nowhere  error
 }
 
 // flags declares the options.
@@ -528,7 +533,9 @@ func (o *pointed) load(ctx context.Context, model string, stderr io.Writer) (l *
 	stop := asked(ctx)
 	if l, err = o.input.load(ctx, model, stderr); err == nil {
 		if o.points == "" {
-			xs, err = randomPoints(ctx, l.posterior, o.seed, o.random, stop)
+			if xs, err = randomPoints(ctx, l.posterior, o.seed, o.random, stop); err != nil && o.anywhere && stop() == nil {
+				o.nowhere, xs, err = err, [][]float64{make([]float64, l.posterior.Dim())}, nil
+			}
 		} else if xs, err = o.readPoints(ctx, o.points, l.posterior); err == nil && len(xs) == 0 {
 			err = fmt.Errorf("%s has no points", o.points)
 		}
