@@ -142,9 +142,10 @@
 //	compile/internal/marginal.shaper.split      the summands of a term
 //	compile/internal/marginal.shaper.slope      the factor of a count in a linear expression
 //	compile/internal/marginal.riser.stmt        factors at the last two values of a count
-//	compile/internal/marginal.linker.run        how factors link counts: statements
-//	compile/internal/marginal.linker.term       how factors link counts: terms
-//	compile/internal/marginal.linker.slopes     how factors link counts: sums and differences
+//	compile/internal/marginal.shaper.adds       distributions of a count: statements
+//	compile/internal/marginal.shaper.needsCount   what a count must not decide
+//	compile/internal/marginal.reader.peakOf     the largest value of a factor: statements
+//	compile/internal/marginal.reader.peakOfTerm   the largest value of a factor: terms
 //	compile/internal/marginal.denial.never      statements that data rule out
 //	compile/internal/marginal.denial.firstNaN   expressions that data make NaN
 //	compile/internal/marginal.program.atoms     comparisons that read discrete parameters

@@ -16,15 +16,13 @@ import (
 )
 
 // A count, such as int<lower=0> N, has no upper bound. Its sum is cut: it goes up to a last value.
-// The last terms bound what the cut leaves out. Where it is too much, the program rejects the
-// point, and package compile evaluates the program of a higher level, with 2, 4, … times as many
-// values. So the density at a point does not depend on what was evaluated before.
+// The last terms, or overflows, bound what the cut leaves out. Where it is too much, the program
+// rejects the point, and package compile evaluates the program of a higher level, with 2, 4, …
+// times as many values. So the density at a point does not depend on what was evaluated before.
 //
-// The last terms must be those of the probabilities of the values. Where no other element is given,
-// the terms of the sum are. Otherwise the written program has an array of zeros, the marks, of
-// which each term of the sum adds one. The derivative of the density by the marks is then the
-// probability of each value of each element, whatever the structure. It costs little, since the
-// gradient computes it on its way.
+// With overflows, the written program has an array of zeros, the marks, of which each term of a sum
+// adds one. The derivative of the density by the marks is then the probability of each value of
+// each element, whatever the structure. It costs little, since the gradient computes it on its way.
 //
 // Draws, probabilities and densities of observations check the terms of their own sums.
 
@@ -45,8 +43,7 @@ type Cut struct {
 	Name  string
 	First int64  // the lowest bound of the elements
 	Last  int64  // the last value of the sums
-	Open  []bool // of each element: its marks are checked
-	Ended []bool // of each element: no larger value than Last is possible
+	Open  []bool // of each element: it has an overflow, which is checked
 	Marks string // the array of the model block whose derivatives are the probabilities; "": none
 }
 
@@ -92,58 +89,30 @@ const maxLevel = 40
 
 // beyond is the message about a parameter. The ratio of the last two terms follows it.
 func beyond(name string, last int64) string {
-	return fmt.Sprint(last) + behind + name + "; more than 1e-12 of the mass is beyond it" + RatioOf
+	return unbacked(name, last) + RatioOf
+}
+
+// unbacked is beyond without the ratio.
+func unbacked(name string, last int64) string {
+	return fmt.Sprint(last) + behind + name + "; more than 1e-12 of the mass is beyond it"
 }
 
 // Wrong returns "" if the cut leaves out no more than [MaxLeft] at a point, and otherwise the
 // message.
 // probabilities are those of the values from First to Last, of one element after another.
 func (c *Cut) Wrong(probabilities []float64) string {
-	n := int(c.Last - c.First + 1)
-	left, ratio := 0.0, 0.0
+	n := len(probabilities) / len(c.Open)
+	left := 0.0
 	for e, open := range c.Open {
-		if open && !c.Ended[e] {
-			p := probabilities[e*n : (e+1)*n]
-			t := tail(p)
-			if left += t; !(t <= MaxLeft) {
-				ratio = max(ratio, p[n-1]/p[n-2])
-			}
+		if open {
+			left += probabilities[(e+1)*n-1]
 		}
 	}
 	if left <= MaxLeft {
 		return ""
 	}
-	return beyond(c.Name, c.Last) + strconv.FormatFloat(ratio, 'g', 6, 64)
+	return unbacked(c.Name, c.Last)
 }
-
-// tail bounds the sum of the terms that follow p, relative to 1; see the function mass_beyond of
-// written programs. Terms that are 0 by rounding are negligible if the ratio of those before says
-// so.
-func tail(p []float64) float64 {
-	n := len(p)
-	for n > 0 && p[n-1] == 0 {
-		n--
-	}
-	switch {
-	case n == len(p):
-	case n < 2 || !(p[n-1]/p[n-2]*p[n-1] < smallest):
-		return math.Inf(1)
-	default:
-		return 0
-	}
-	if n < 3 || p[n-2] == 0 || p[n-3] == 0 {
-		return math.Inf(1)
-	}
-	r, before := math.Log(p[n-1]/p[n-2]), math.Log(p[n-2]/p[n-3])
-	rate := max(r, r+float64(n)*(r-before))
-	if !(rate < 0) {
-		return math.Inf(1)
-	}
-	return p[n-1] / math.Expm1(-rate)
-}
-
-// smallest is below the numbers that products of probabilities keep.
-const smallest = 1e-300
 
 // open reports whether the sum over an element is cut.
 func (p *program) open(e int) bool { return p.elements[e].cut }
@@ -154,6 +123,7 @@ const provisional = 8
 // lengthen gives counts their last values: all elements of a parameter have the same.
 func (p *program) lengthen(patterns []*pattern) error {
 	firsts := map[*unknown]int64{} // from the lowest bound
+	p.lasts = map[*unknown]int64{}
 	t := p.tracer()
 	for _, pat := range patterns {
 		for k := range pat.instances {
@@ -173,8 +143,12 @@ func (p *program) lengthen(patterns []*pattern) error {
 		el := &p.elements[e]
 		if el.cut {
 			t := p.turns[el.of]
-			values := float64(fewestValues+2*firsts[el.of]+2*p.raises[el.of]+3*(t.period-1)+max(t.last-el.of.least, 0)) * math.Ldexp(1, p.o.Level)
+			values := float64(fewestValues+2*max(firsts[el.of], p.raises[el.of])+3*(t.period-1)+max(t.last-el.of.least, 0)) * math.Ldexp(1, p.o.Level)
 			el.hi = el.of.least + int64(min(values, 1<<40)) - 1
+			if p.overflow {
+				p.lasts[el.of] = el.hi
+				el.hi++
+			}
 			if values > maxTable {
 				return p.tooLong(el.of, values)
 			}
@@ -252,29 +226,11 @@ func (t *tracer) firstPossible(pat *pattern, in *instance, element int) int64 {
 
 // hidden returns an element with an upper bound that is summed out before a count next to it. The
 // terms of the count are then those of a mixture, whose later peaks its last terms do not show.
-// Counts that a statement is about together with other counts are left out: they are checked by
-// marks in any order.
+// Overflows are checked in any order.
 func (p *program) hidden(steps []*step) (element, count int, hides bool) {
-	linked := map[int]bool{}
 	for _, s := range steps {
-		for _, f := range s.factors {
-			if f.pattern == nil {
-				continue
-			}
-			var counts []int
-			for _, e := range f.pattern.instances[f.instance].elements {
-				if p.open(e) && !slices.Contains(counts, e) {
-					counts = append(counts, e)
-				}
-			}
-			for _, e := range counts {
-				linked[e] = linked[e] || len(counts) > 1
-			}
-		}
-	}
-	for _, s := range steps {
-		i := slices.IndexFunc(s.around, func(e int) bool { return p.open(e) && !linked[e] })
-		if i >= 0 && !p.open(s.element) {
+		i := slices.IndexFunc(s.around, p.open)
+		if i >= 0 && !p.open(s.element) && !p.overflow {
 			return s.element, s.around[i], true
 		}
 	}
@@ -286,7 +242,7 @@ func (p *program) hidden(steps []*step) (element, count int, hides bool) {
 func (p *program) unbounded(steps []*step) error {
 	if e, count, hides := p.hidden(steps); hides {
 		at := p.elements[count].of.decl.Name.Span()
-		return p.errorf(diag.DiscreteUse, at, "the sum over `%s` cannot be checked, since `%s` must be summed out before it", "The terms of a mixture may rise again beyond the last value of the sum.",
+		return p.unchecked(at, "the sum over `%s` cannot be checked, since `%s` must be summed out before it", "The terms of a mixture may rise again beyond the last value of the sum.",
 			bounded("`"+p.elements[count].of.name+"`"), p.name(count), p.name(e))
 	}
 	total, first := 0.0, 0.0
@@ -324,10 +280,6 @@ const tooLong = "if no statement keeps it small, give it a distribution, as in N
 
 // cuts describes the sums over counts.
 func (w *writer) cuts() (out []Cut) {
-	given := make([]bool, len(w.p.elements)) // the sum depends on other counts
-	for _, s := range w.steps {
-		given[s.element] = !w.lone(s.around)
-	}
 	for _, u := range w.p.unknowns {
 		last := len(w.p.elements)
 		if u.id+1 < len(w.p.unknowns) {
@@ -337,12 +289,12 @@ func (w *writer) cuts() (out []Cut) {
 			continue
 		}
 		c := Cut{Name: u.name, First: u.least, Marks: w.marks[u]}
-		for e, el := range w.p.elements[u.first:last] {
-			c.Open = append(c.Open, el.cut && given[u.first+e])
+		for _, el := range w.p.elements[u.first:last] {
+			c.Open = append(c.Open, el.cut && w.p.overflow)
 			c.Last = max(c.Last, el.hi)
 		}
-		for _, el := range w.p.elements[u.first:last] {
-			c.Ended = append(c.Ended, el.end <= el.hi)
+		if w.p.overflow {
+			c.Last = w.p.lasts[u]
 		}
 		out = append(out, c)
 	}
@@ -359,7 +311,7 @@ func (w *writer) marked() (out []ast.Stmt) {
 		}
 		name := w.p.names.fresh("mark")
 		w.marks[u] = name
-		rows, size := w.int(int64(len(c.Open))), w.int(c.Last-c.First+1)
+		rows, size := w.int(int64(len(c.Open))), w.int(c.Last-c.First+2)
 		out = append(out, w.declare([]ast.Expr{rows}, "vector", []ast.Expr{size}, name,
 			w.call("rep_array", w.call("rep_vector", w.int(0), clone(size, nil)), clone(rows, nil))))
 	}
@@ -371,16 +323,13 @@ func (w *writer) marked() (out []ast.Stmt) {
 // leaves out a peak, as in a mixture of a small and a large rate.
 type bare struct{ left, ratio string }
 
-// lone reports whether no given element is a count without an upper bound.
-func (w *writer) lone(around []int) bool { return !slices.ContainsFunc(around, w.p.open) }
-
 // singles declares the variables of the checks: what the cut of each element leaves out, and the
 // ratio of its last terms.
 func (w *writer) singles() (out []ast.Stmt) {
 	w.bare = map[*unknown]bare{}
 	for _, s := range w.steps {
 		u := w.p.elements[s.element].of
-		if !w.p.open(s.element) || !w.lone(s.around) || w.bare[u].left != "" {
+		if w.p.overflow || !w.p.open(s.element) || w.bare[u].left != "" {
 			continue
 		}
 		one := bare{w.p.names.fresh("left"), w.p.names.fresh("ratio")}
@@ -437,12 +386,7 @@ func (p *program) last(u *unknown) (last int64) {
 // are its terms, and sum is the variable with the log of their sum.
 func (w *writer) leaves(g *group, c counter, q clique, m messages, lp, sum string) []ast.Stmt {
 	one, ok := w.bare[g.unknowns[0]]
-	open := column(g, func(r *row) int64 {
-		if w.p.open(r.clique[0]) && w.lone(r.clique[1:]) {
-			return 1
-		}
-		return 0
-	})
+	open := w.opens(g)
 	if !ok || slices.Max(open) == 0 {
 		return nil
 	}
@@ -462,15 +406,19 @@ func (w *writer) leaves(g *group, c counter, q clique, m messages, lp, sum strin
 }
 
 // massBeyond are the functions that bound the mass beyond the last term of a sum, relative to the
-// sum: by a geometric series whose log ratio is at least that of later terms. For the first
-// functions, see rise.go. Values before the first possible one are impossible.
-//
-// The terms of the others are concave, or sums over other counts, whose ratios rise by less and
-// less: the log ratio is then that of the last two terms plus the whole of what it has changed per
-// value. The terms of the last function are alike for numbers with the same remainder.
+// sum: by a geometric series whose log ratio is at least that of later terms. For the first two,
+// see overflow.go, for those up to mass_rounded, rise.go. Values before the first possible one are
+// impossible. The terms of the others are concave, those of the last one for numbers with the same
+// remainder.
 //
 // A difference of infinite numbers would make the gradient of Stan NaN, even though it is not read.
 const massBeyond = `functions {
+  real mass_after(real now, real next, real most) {
+    return now == negative_infinity() ? now : next < now ? fmin(most, now - log1m_exp(next - now)) : most;
+  }
+  real most_after(real now, real next, real most) {
+    return next < now ? fmin(most, now) : most;
+  }
   real mass_past(real last, real rate, real total) {
     return total == negative_infinity() ? positive_infinity() : last == negative_infinity() ? 0
       : rate < 0 ? exp(last - total) * inv(expm1(-rate)) : positive_infinity();
@@ -494,9 +442,7 @@ const massBeyond = `functions {
   real mass_beyond(vector lp, real total) {
     int n = size(lp);
     real ratio = lp[n] == negative_infinity() ? 0 : lp[n] - lp[n - 1];
-    real before = lp[n - 1] == negative_infinity() ? 0 : lp[n - 1] - lp[n - 2];
-    real rate = fmax(ratio, ratio + n * (ratio - before));
-    real series = rate < 0 ? inv(expm1(-rate)) : positive_infinity();
+    real series = ratio < 0 ? inv(expm1(-ratio)) : positive_infinity();
     return total == negative_infinity() ? positive_infinity()
       : lp[n] == negative_infinity() ? 0 : exp(lp[n] - total) * series;
   }
@@ -529,6 +475,9 @@ func (w *writer) helper(name string) string {
 
 // beyond returns the mass that a sum leaves out, and statements before.
 func (w *writer) beyond(g *group, c counter, q clique, m messages, lp string, sum ast.Expr) ([]ast.Stmt, ast.Expr) {
+	if w.p.overflow {
+		return nil, w.call("exp", w.op("-", w.at(w.name(lp), w.call("size", w.name(lp))), sum))
+	}
 	if g.rises() {
 		return w.past(g, c, q, m, lp, sum, nil, nil)
 	}
@@ -592,7 +541,7 @@ func (w *writer) opens(g *group) []int64 {
 func (w *writer) mark(g *group, c counter, q clique, all bool) ast.Expr {
 	u := g.unknowns[0]
 	name := w.marks[u]
-	if name == "" || len(g.unknowns) == 1 {
+	if name == "" {
 		return nil
 	}
 	row := w.of(c, column(g, func(r *row) int64 { return int64(r.clique[0]-u.first) + 1 }))
@@ -618,7 +567,7 @@ func (w *writer) checkedBy(g *group, c counter, lp string, bound func(sum ast.Ex
 	}
 	size := w.call("size", w.name(lp))
 	cond := w.op(">", w.at(w.name(lp), size), w.never())
-	if w.p.turns[g.unknowns[0]].period > 1 || g.rises() {
+	if w.p.turns[g.unknowns[0]].period > 1 || g.rises() && !w.p.overflow {
 		cond = w.op(">", w.call("max", w.name(lp)), w.never())
 	}
 	if len(g.unknowns) == 1 { // the values of others rule none out
@@ -629,8 +578,11 @@ func (w *writer) checkedBy(g *group, c counter, lp string, bound func(sum ast.Ex
 	}
 	u := g.unknowns[0]
 	before, left := bound(w.call("log_sum_exp", w.name(lp)))
-	few := &ast.If{Base: w.base(), Cond: w.not(w.op("<=", left, w.maxLeft())), Then: w.block(
-		&ast.Reject{Base: w.base(), Args: []ast.Expr{&ast.StringLit{Base: w.base(), Value: beyond(u.name, w.p.last(u))}, w.growth(g, lp)}})}
+	said := []ast.Expr{&ast.StringLit{Base: w.base(), Value: beyond(u.name, w.p.last(u))}, w.growth(g, lp)}
+	if w.p.overflow {
+		said = []ast.Expr{&ast.StringLit{Base: w.base(), Value: unbacked(u.name, w.p.lasts[u])}}
+	}
+	few := &ast.If{Base: w.base(), Cond: w.not(w.op("<=", left, w.maxLeft())), Then: w.block(&ast.Reject{Base: w.base(), Args: said})}
 	return []ast.Stmt{&ast.If{Base: w.base(), Cond: cond, Then: w.block(append(before, few)...)}}
 }
 

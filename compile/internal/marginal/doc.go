@@ -30,8 +30,8 @@
 //	families.go the shapes of functions and distributions
 //	rise.go     how much terms may rise beyond the last value of a sum
 //	mixture.go  mixtures of counts, split into their components
-//	linked.go   statements about several counts
-//	driven.go   statements about counts whose means others decide
+//	overflow.go sums over counts with a value in place of all beyond the last one
+//	counted.go  the counts that expressions read
 //	group.go    isomorphic steps of the elimination
 //	selector.go factors that read an element through comparisons alone, as running sums
 //	emit.go     a loop for each group of steps: sums for the density, draws for each draw

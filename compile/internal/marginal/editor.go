@@ -259,6 +259,14 @@ func (e *editor) mass(b builder, name string, args []ast.Expr) ast.Expr {
 		outside = append(outside, b.op("<", e.expr(args[0]), b.int(0)), b.op(">", e.expr(args[0]), e.expr(args[1])),
 			b.op(">", e.expr(args[0]), e.expr(args[2])), b.op(">", failures, e.expr(args[3])))
 	}
+	if name == "multinomial_lpmf" && some(args[0]) {
+		outside = append(outside, b.op("<", e.w.call("min", e.expr(args[0])), b.int(0)))
+	}
+	if name == "poisson_lpmf" || name == "neg_binomial_2_lpmf" {
+		if d := e.difference(args[1]); d != nil {
+			outside = append(outside, b.op("<", b.grouped(e.expr(d)), b.int(0)))
+		}
+	}
 	if len(outside) == 0 {
 		return out
 	}
@@ -267,6 +275,29 @@ func (e *editor) mass(b builder, name string, args []ast.Expr) ast.Expr {
 		cond = b.op("||", cond, o)
 	}
 	return &ast.Paren{Base: b.base(), X: &ast.Cond{Base: b.base(), Cond: cond, Then: b.call("negative_infinity"), Else: out}}
+}
+
+// difference returns the difference of integers that is a factor of a mean, as in (N - y) * r; nil:
+// there is none. Where it is negative, so is the mean.
+func (e *editor) difference(x ast.Expr) ast.Expr {
+	d, ok := ast.Unparen(x).(*ast.Binary)
+	if !ok || !e.p.involved(d) {
+		return nil
+	}
+	switch d.Op {
+	case "-":
+		if e.p.info.Types[d].Type.Equal(types.IntType) && !e.given(d) {
+			return d
+		}
+	case "*":
+		if f := e.difference(d.X); f != nil {
+			return f
+		}
+		return e.difference(d.Y)
+	case "/":
+		return e.difference(d.X)
+	}
+	return nil
 }
 
 // most returns the greatest or least element of an expression; a number is its own.

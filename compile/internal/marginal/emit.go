@@ -380,6 +380,15 @@ func (w *writer) added(kd *kind, c counter, rows [][]factor, q clique, m message
 
 // value returns the value of a factor, and the statements that compute it.
 func (w *writer) value(k *kind, c counter, all []factor, q clique, m messages) ([]ast.Stmt, ast.Expr) {
+	before, value := w.inside(k, c, all, q, m)
+	if k.pattern == nil || !w.p.overflow {
+		return before, value
+	}
+	return w.beyondLast(k, c, all, q, m, before, value)
+}
+
+// inside is value where no count overflows.
+func (w *writer) inside(k *kind, c counter, all []factor, q clique, m messages) ([]ast.Stmt, ast.Expr) {
 	if k.pattern == nil {
 		return nil, w.message(m, q, k.axes, c, w.numbersOf(all))
 	}

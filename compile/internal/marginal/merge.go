@@ -112,7 +112,7 @@ func (p *program) classes(steps []*step, patterns []*pattern, c *contents) []int
 		for _, e := range clique {
 			el := p.elements[e]
 			key += encoded(el.of.id, int(el.lo), int(el.hi))
-			if el.cut { // how much is left out is judged for each
+			if el.cut && !p.overflow { // how much is left out is judged for each
 				key += encoded(i)
 			}
 		}

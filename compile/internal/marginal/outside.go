@@ -239,7 +239,7 @@ func (w *writer) belief(g *group, c counter, m, beyond messages) []ast.Stmt {
 	}
 	out = append(out, loops(axes, body)...)
 	checked := func(lp string, without *kind) []ast.Stmt {
-		if !g.rises() {
+		if w.p.overflow || !g.rises() {
 			return w.checked(g, c, q, m, lp)
 		}
 		return w.checkedBy(g, c, lp, func(sum ast.Expr) ([]ast.Stmt, ast.Expr) {

@@ -16,7 +16,11 @@ import (
 )
 
 // Error holds diagnostics about a program with discrete parameters.
-type Error struct{ List diag.List }
+type Error struct {
+	List diag.List
+
+	unchecked bool // the last terms of a sum do not show what follows them
+}
 
 // Error returns the first message.
 func (e *Error) Error() string {
@@ -67,8 +71,7 @@ func (u *unknown) at(cell int) (e int, value int64, ok bool) {
 type element struct {
 	of     *unknown
 	lo, hi int64
-	cut    bool  // larger values than hi are possible
-	end    int64 // of a count: no larger value is possible, by the statements about it
+	cut    bool // larger values than hi are possible
 }
 
 func (e element) size() int64 { return e.hi - e.lo + 1 }
@@ -95,7 +98,10 @@ type program struct {
 
 	indicators map[string]bool    // indicators of components, see mixed
 	turns      map[*unknown]turns // of counts
-	raises     map[*unknown]int64 // data that may raise counts, see dependent
+	raises     map[*unknown]int64 // data that may raise counts, see reach
+	lasts      map[*unknown]int64 // the last values of counts before the overflow, see overflows
+	tilts      map[*unknown]int64 // how much factors of them may rise, see tilt
+	overflow   bool               // counts have an overflow
 
 	decisions int // comparisons that selectors have evaluated
 
@@ -140,7 +146,15 @@ func (p *program) errorf(code diag.Code, at source.Span, summary, detail, fix st
 	d := diag.Errorf(code, at, summary, args...)
 	d.Detail = detail
 	d.Fix = fix
-	return &Error{diag.List{d}}
+	return &Error{List: diag.List{d}}
+}
+
+// unchecked is errorf for a sum whose last terms do not show what follows them. Counts with
+// overflows need not do so.
+func (p *program) unchecked(at source.Span, summary, detail, fix string, args ...any) error {
+	err := p.errorf(diag.DiscreteUse, at, summary, detail, fix, args...)
+	err.(*Error).unchecked = !p.overflow
+	return err
 }
 
 // bounded is the remedy where the sums over counts cannot be checked.

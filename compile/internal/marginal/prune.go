@@ -42,7 +42,7 @@ func (p *program) prune(patterns []*pattern) {
 	t := p.tracer()
 	never := map[int][]bool{} // by element and value
 	for _, pat := range patterns {
-		if !p.deniable(pat) {
+		if !p.deniable(pat) || pat.tail != nil && len(pat.tail.vague) > 0 {
 			continue
 		}
 		for k := range pat.instances {

@@ -1,6 +1,7 @@
 package marginal
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -76,14 +77,14 @@ func Prepare(f *ast.File, info *check.Info, u check.Universe, o Options) (*Split
 		tree = clone(next, nil)
 		var list diag.List
 		if again, list = check.Check(tree, u); list.HasErrors() {
-			return nil, &Error{list.Errors()}
+			return nil, &Error{List: list.Errors()}
 		}
 		s.info, s.taint = again, tainted(tree, again, o.Observations)
 		s.measure(tree)
 	}
 	p := &program{tree: tree, info: again, taint: s.taint}
 	if p.jacobians(); len(p.found) > 0 {
-		return nil, &Error{p.found}
+		return nil, &Error{List: p.found}
 	}
 	out := &Split{tree: tree, info: again, names: s.names, taint: s.taint, o: o, indicators: s.indicators}
 	out.ir, out.nodes = ir.LowerNodes(tree, again, u)
@@ -186,10 +187,21 @@ type Step struct {
 	Clique []string
 }
 
-// Rewrite sums the discrete parameters out, for known data. Counts have the values of a level.
+// Rewrite sums the discrete parameters out, for known data. Counts have the values of a level, and
+// overflows where the last terms of a sum do not show what follows them.
 func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget, level int) (*Result, error) {
+	r, err := s.rewrite(known, budget, level, false)
+	var e *Error
+	if errors.As(err, &e) && e.unchecked {
+		return s.rewrite(known, budget, level, true)
+	}
+	return r, err
+}
+
+func (s *Split) rewrite(known *interp.Known, budget *ad.Budget, level int, overflow bool) (*Result, error) {
 	p := &program{
-		tree: s.tree, info: s.info, ir: s.ir, nodes: s.nodes, known: known, budget: budget, taint: s.taint, o: s.o, indicators: s.indicators,
+		overflow: overflow,
+		tree:     s.tree, info: s.info, ir: s.ir, nodes: s.nodes, known: known, budget: budget, taint: s.taint, o: s.o, indicators: s.indicators,
 		copies: map[ast.Node]*check.Var{},
 		names:  &names{used: map[string]bool{}},
 	}
@@ -214,7 +226,7 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget, level int) (*Res
 		p.settled(l)
 	}
 	if len(p.found) > 0 {
-		return nil, &Error{p.found}
+		return nil, &Error{List: p.found}
 	}
 	if err := p.once(leaves, kept); err != nil {
 		return nil, err
@@ -224,28 +236,14 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget, level int) (*Res
 		return nil, err
 	}
 	if slices.ContainsFunc(p.unknowns, func(u *unknown) bool { return u.counted }) {
-		if p.turns, err = p.shapes(patterns); err != nil {
-			return nil, err
-		}
-		if err := p.linkedWell(patterns); err != nil {
-			return nil, err
-		}
-		if p.raises, err = p.dependent(patterns); err != nil {
+		if err := p.examine(patterns); err != nil {
 			return nil, err
 		}
 		if err := p.lengthen(patterns); err != nil {
 			return nil, err
 		}
-		if err := p.ends(patterns); err != nil {
-			return nil, err
-		}
 		if patterns, err = p.trace(leaves); err != nil {
 			return nil, err
-		}
-		for _, pat := range patterns {
-			for _, k := range p.axesOf(pat) {
-				p.shaped(pat, k)
-			}
 		}
 	}
 	same := p.contents()
@@ -256,6 +254,16 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget, level int) (*Res
 			return nil, err
 		}
 		same = p.contents()
+	}
+	if p.overflow {
+		if err := p.overflows(patterns); err != nil {
+			return nil, err
+		}
+	}
+	for _, pat := range patterns {
+		for _, k := range p.axesOf(pat) {
+			p.shaped(pat, k)
+		}
 	}
 	constants, patterns := apart(patterns)
 	p.prune(patterns)
@@ -327,6 +335,15 @@ func (s *Split) Rewrite(known *interp.Known, budget *ad.Budget, level int) (*Res
 		out.vectors, out.total = w.vectors, p.names.fresh("log_total")
 	}
 	return out, nil
+}
+
+// examine finds out how the sums over counts bound what they leave out.
+func (p *program) examine(patterns []*pattern) (err error) {
+	if p.overflow = p.overflow || slices.ContainsFunc(patterns, func(pat *pattern) bool { return len(p.axesOf(pat)) > 1 }); p.overflow {
+		return p.overflows(patterns)
+	}
+	p.turns, err = p.shapes(patterns)
+	return err
 }
 
 // maxGroups bounds the length of the written program.

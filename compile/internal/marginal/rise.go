@@ -69,7 +69,7 @@ func (s *shaper) split(e ast.Expr, minus bool) []summand {
 		}
 	case *ast.Cond:
 		if s.scalars([]ast.Expr{x}) && s.readsAny(x) && s.of(x.Cond) == fixed && !s.several {
-			s.condition(x.Cond)
+			s.of(x.Cond)
 			return []summand{{cond: x.Cond, then: s.split(x.Then, minus), els: s.split(x.Else, minus)}}
 		}
 	case *ast.CallExpr:

@@ -37,7 +37,7 @@ type run struct {
 // element in another way, or if there is nothing to gain.
 func (p *program) selectorOf(g *group, k int) *selector {
 	kd := g.kinds[k]
-	if kd.pattern == nil || !kd.many || kd.pattern.tagged() {
+	if kd.pattern == nil || !kd.many || kd.pattern.tagged() || p.overflow && len(p.axesOf(kd.pattern)) > 0 {
 		return nil
 	}
 	work := 0

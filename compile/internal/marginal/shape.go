@@ -8,7 +8,6 @@ import (
 
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
-	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -122,8 +121,6 @@ type shaper struct {
 	env    map[*check.Var]shape
 	period int64    // terms are alike for counts with the same remainder
 	tests  []tested // comparisons
-	choice bool     // the last condition compared counts
-	within bool     // a condition is being examined
 	parts  map[ast.Stmt][]summand
 	bad    ast.Node // what has no known shape
 }
@@ -144,11 +141,9 @@ type turns struct {
 // count.
 func (p *program) shapes(patterns []*pattern) (map[*unknown]turns, error) {
 	out := map[*unknown]turns{}
-	linked, mixes, gaps, bends := map[int]bool{}, map[int]*pattern{}, map[int]*pattern{}, map[int]*pattern{}
 	for _, pat := range patterns {
 		in := &pat.instances[0]
-		counts := p.axesOf(pat)
-		for _, k := range counts {
+		for _, k := range p.axesOf(pat) {
 			u := p.elements[in.elements[k]].of
 			s := p.shaped(pat, k)
 			t := out[u]
@@ -165,28 +160,9 @@ func (p *program) shapes(patterns []*pattern) (map[*unknown]turns, error) {
 			}
 			t.last = max(t.last, last)
 			out[u] = t
-			if s.period > 1 || len(s.tests) > 0 {
-				for _, in := range pat.instances {
-					gaps[in.elements[k]] = pat
-				}
-			}
-		}
-		for _, in := range pat.instances {
-			for _, k := range counts {
-				e := in.elements[k]
-				for _, ps := range pat.parts[k] {
-					if has(ps, rounded, tapering, multiple) {
-						bends[e] = pat
-					}
-				}
-				linked[e] = linked[e] || len(counts) > 1
-				if len(counts) < len(in.elements) {
-					mixes[e] = pat
-				}
-			}
 		}
 	}
-	return out, p.separate(linked, mixes, gaps, bends)
+	return out, nil
 }
 
 // axesOf returns the positions of the counts among the elements of a pattern.
@@ -215,7 +191,7 @@ func (p *program) shaped(pat *pattern, k int) *shaper {
 // unending is the error about an expression without a known shape.
 func (p *program) unending(at ast.Node, e int) error {
 	name := p.elements[e].of.name
-	return p.errorf(diag.DiscreteUse, at.Span(), "`%s` has no upper bound, and it is not known how fast this expression lets its terms fall", "The sum ends where later terms are known to be negligible. They are for common distributions, sums, products with numbers, logarithms, powers such as q^"+name+", and comparisons with data.",
+	return p.unchecked(at.Span(), "`%s` has no upper bound, and it is not known how fast this expression lets its terms fall", "The sum ends where later terms are known to be negligible. They are for common distributions, sums, products with numbers, logarithms, powers such as q^"+name+", and comparisons with data.",
 		bounded("`"+name+"`")+", or write mixtures with log_mix or log_sum_exp", p.name(e))
 }
 
@@ -265,12 +241,9 @@ func (s *shaper) run(st ast.Stmt) {
 			s.env[u] = unshaped
 		}
 	case *ast.If:
-		if s.condition(st.Cond) != fixed {
+		if s.of(st.Cond) != fixed {
 			s.fail(st.Cond)
 			return
-		}
-		if s.choice && s.several && !(s.ends(st.Then) || st.Else != nil && s.ends(st.Else)) {
-			s.fail(st.Cond)
 		}
 		before := map[*check.Var]shape{}
 		for v, k := range s.env {
@@ -286,7 +259,7 @@ func (s *shaper) run(st ast.Stmt) {
 			s.env[v] = s.env[v].or(k)
 		}
 	case *ast.For:
-		if s.of(st.From) != fixed || s.of(st.To) != fixed || s.choice && s.several {
+		if s.of(st.From) != fixed || s.of(st.To) != fixed {
 			s.fail(st)
 			return
 		}
@@ -329,13 +302,6 @@ func (s *shaper) among() bool {
 	return len(s.p.axesOf(s.pat)) < len(s.pat.instances[0].elements)
 }
 
-// ends reports whether a statement does nothing but make the density 0.
-func (s *shaper) ends(st ast.Stmt) bool {
-	ss := statements(st)
-	t, ok := ss[0].(*ast.TargetPlus)
-	return len(ss) == 1 && ok && never(t.Value)
-}
-
 // never reports whether an expression is -inf as it is written.
 func never(e ast.Expr) bool {
 	switch e := ast.Unparen(e).(type) {
@@ -373,25 +339,8 @@ func (s *shaper) occurrence(n ast.Node) int {
 	return slices.IndexFunc(s.pat.leaf.occs, func(o *occ) bool { return ast.Node(o.node) == n })
 }
 
-// readsCount reports whether a node reads any count.
-func (s *shaper) readsCount(n ast.Node) bool {
-	found := false
-	ast.Inspect(n, func(n ast.Node) bool {
-		if k := s.occurrence(n); k >= 0 {
-			for _, a := range s.pat.reads[k].axes {
-				found = found || a >= 0 && s.p.open(s.pat.instances[0].elements[a])
-			}
-		}
-		return !found
-	}, nil)
-	return found
-}
-
 // of returns the shape of an expression.
 func (s *shaper) of(e ast.Expr) shape {
-	if s.several && s.readsCount(e) {
-		s.compares(e)
-	}
 	if !s.readsAny(e) {
 		return fixed
 	}
@@ -412,10 +361,7 @@ func (s *shaper) of(e ast.Expr) shape {
 	case *ast.Binary:
 		return s.binary(e)
 	case *ast.Cond:
-		if s.condition(e.Cond) != fixed {
-			break
-		}
-		if s.choice && s.several && !never(e.Then) && !never(e.Else) {
+		if s.of(e.Cond) != fixed {
 			break
 		}
 		switch {
@@ -435,25 +381,6 @@ func (s *shaper) of(e ast.Expr) shape {
 		}
 	}
 	return unshaped
-}
-
-// condition returns the shape of a condition, and notes whether it compares counts.
-func (s *shaper) condition(e ast.Expr) shape {
-	before := s.within
-	s.choice, s.within = false, true
-	k := s.of(e)
-	s.within = before
-	return k
-}
-
-// compares notes whether a condition compares counts, whatever their number.
-func (s *shaper) compares(e ast.Expr) {
-	ast.Inspect(e, func(n ast.Node) bool {
-		if b, ok := n.(*ast.Binary); ok && comparisons[b.Op] && s.readsCount(b) {
-			s.choice = true
-		}
-		return !s.choice
-	}, nil)
 }
 
 func (s *shaper) any(es []ast.Expr) (k shape) {
@@ -567,27 +494,11 @@ func (s *shaper) compared(x ast.Expr, xs shape, y ast.Expr, ys shape, k shape) s
 		return k
 	case xs.or(ys) != linear || xs == linear && !s.isInt(x) || ys == linear && !s.isInt(y):
 		return unshaped
-	case s.several && !s.within:
+	case s.several: // the result may change at any value
 		return unshaped
-	case s.several && (s.readsOther(x) || s.readsOther(y)):
-		return k // it only makes terms 0, see Cond
 	}
 	s.tests = append(s.tests, tested{x, y})
 	return k
-}
-
-// readsOther reports whether an expression reads another count.
-func (s *shaper) readsOther(n ast.Node) bool {
-	found := false
-	ast.Inspect(n, func(n ast.Node) bool {
-		if k := s.occurrence(n); k >= 0 {
-			for _, a := range s.pat.reads[k].axes {
-				found = found || a >= 0 && a != s.axis && s.p.open(s.pat.instances[0].elements[a])
-			}
-		}
-		return !found
-	}, nil)
-	return found
 }
 
 // sign returns the sign of a literal, and 1 for a number that is declared not to be negative; 0 if

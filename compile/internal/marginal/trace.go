@@ -32,6 +32,7 @@ type pattern struct {
 	instances []instance
 
 	parts map[int]map[ast.Stmt][]summand // of the terms of each statement, as functions of a count; see shaper
+	tail  *bounds                        // what bounds it beyond the last values of counts; see overflows
 }
 
 // read says how an occurrence reads the elements of an instance.
@@ -242,7 +243,7 @@ func (t *tracer) decided(e ast.Expr) (value, ok bool, err error) {
 func (t *tracer) failed(err error) error {
 	var e *interp.Error
 	if errors.As(err, &e) {
-		return &Error{diag.List{e.Diagnostic}}
+		return &Error{List: diag.List{e.Diagnostic}}
 	}
 	return err
 }
