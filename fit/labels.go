@@ -2,6 +2,7 @@ package fit
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ppl-lang/ppl/compile/data"
@@ -14,8 +15,9 @@ import (
 // one text for each quantity of [Fit.Names]. For instance, theta[2] has the label Bolton if theta
 // has size J, J is the number of levels of the column school, and Bolton is the second level.
 //
-// The labels of several indices are separated by commas; an index without a label is left out. A
-// quantity without labels has "". Labels is nil if no quantity has a label.
+// The labels of several indices are separated by commas; those with commas are in quotes. An index
+// without a label is left out. A quantity without labels has "". Labels is nil if no quantity has a
+// label.
 func (f *Fit) Labels() []string {
 	if f.Err() != nil {
 		return nil
@@ -125,6 +127,13 @@ func labelsOf(names []string, by map[string][]arrays.Factor) []string {
 		for k, own := range by[variable][:min(len(at), len(by[variable]))] {
 			if n := at[k]; n >= 0 && n < len(own.Levels) {
 				parts = append(parts, own.Levels[n])
+			}
+		}
+		if len(parts) > 1 {
+			for k, level := range parts {
+				if strings.Contains(level, ",") {
+					parts[k] = strconv.Quote(level)
+				}
 			}
 		}
 		out[i] = strings.Join(parts, ", ")

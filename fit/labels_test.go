@@ -57,7 +57,7 @@ generated quantities {
 	for i, name := range f.Names() {
 		got[name] = f.Labels()[i]
 	}
-	for name, want := range map[string]string{"v.1": "a, b", "v.2": "", "v.3": "7", "w.2.3": "y, 7", "c.3.1": "7, a, b", "t:1.2": "y", "t:2": "", "g.3.2": "7", "h.1.1": "x", "h.2.2": "y"} {
+	for name, want := range map[string]string{"v.1": "a, b", "v.2": "", "v.3": "7", "w.2.3": "y, 7", "c.3.1": `7, "a, b"`, "t:1.2": "y", "t:2": "", "g.3.2": "7", "h.1.1": "x", "h.2.2": "y"} {
 		if label, ok := got[name]; !ok || label != want {
 			t.Errorf("the label of %s is %q, want %q", name, label, want)
 		}

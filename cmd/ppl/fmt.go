@@ -57,7 +57,7 @@ are reported.`,
 				return in.toStan(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
 			if in.data != "" || len(in.counts)+len(in.na)+len(in.missing)+len(in.how) > 0 {
-				return usagef("--data and how it is read are for --to-stan")
+				return usagef("--data is for --to-stan, like the flags that say how to read it")
 			}
 			if len(args) == 0 {
 				args = []string{"-"}

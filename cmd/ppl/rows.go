@@ -115,6 +115,15 @@ func (o *rowOptions) rows(fit *fit.Fit, chosen []int) []row {
 	return out
 }
 
+// labelsByName returns the labels of quantities by their readable names.
+func labelsByName(f *fit.Fit) map[string]string {
+	out := map[string]string{}
+	for i, l := range f.Labels() {
+		out[diagnose.DisplayName(f.Names()[i])] = l
+	}
+	return out
+}
+
 // choose returns the indices of the quantities to show, in order.
 func (o *rowOptions) choose(fit *fit.Fit) ([]int, error) {
 	summary := fit.Summary()

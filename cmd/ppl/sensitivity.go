@@ -213,8 +213,13 @@ func (o *scaling) run(cmd *cobra.Command, args []string) error {
 	w := cmd.OutOrStdout()
 	var b strings.Builder
 	cells := [][]string{{"", "prior", "likelihood", "diagnosis"}}
+	labels := labelsByName(fit)
 	for _, q := range quantities {
-		cells = append(cells, []string{diagnose.DisplayName(q.Name), fixed(float64(q.Prior), 3), fixed(float64(q.Likelihood), 3), q.Diagnosis})
+		name := diagnose.DisplayName(q.Name)
+		if l := labels[name]; l != "" {
+			name += " " + l
+		}
+		cells = append(cells, []string{name, fixed(float64(q.Prior), 3), fixed(float64(q.Likelihood), 3), q.Diagnosis})
 	}
 	writeEstimates(&b, w, cells)
 	if len(suspects["possible prior-data conflict"])+len(suspects["strong prior or weak likelihood"]) == 0 {

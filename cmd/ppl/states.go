@@ -16,7 +16,6 @@ import (
 	"github.com/ppl-lang/ppl/assess"
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/fit/folder"
-	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/internal/files"
 )
 
@@ -201,10 +200,7 @@ func (o *stateOptions) show(w io.Writer, f *fit.Fit, s *assess.States, written [
 		}
 		return strconv.Itoa(v)
 	}
-	labels := map[string]string{} // of the elements
-	for i, l := range f.Labels() {
-		labels[diagnose.DisplayName(f.Names()[i])] = l
-	}
+	labels := labelsByName(f)
 	cells := [][]string{{"", "best", "probability", "jointly"}}
 	if len(values) <= most {
 		cells = [][]string{{"", "best", "jointly"}}

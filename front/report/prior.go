@@ -84,10 +84,9 @@ func (w *work) prior(p *assess.PriorQuantity) (f Figure, ok bool) {
 	lower := p.Lower && low <= min(prior[0], posterior[0])
 	upper := p.Upper && high >= max(prior[len(prior)-1], posterior[len(posterior)-1])
 	name := w.names[i]
-	f = Figure{Kind: "prior", Of: []string{name}, X: Axis{Label: name}, Y: Axis{Label: "density", Zero: true}}
+	f = Figure{Kind: "prior", Of: []string{name}, X: Axis{Label: w.report.shown(i, name)}, Y: Axis{Label: "density", Zero: true}}
 	if labels := w.report.Summary.Label; labels != nil && labels[i] != "" {
 		f.Of = append(f.Of, labels[i])
-		f.X.Label += ", " + labels[i]
 	}
 	step := (high - low) / (densityPoints - 1)
 	f.Layers = []Layer{

@@ -14,6 +14,7 @@ import (
 type columns struct {
 	place int
 	name  string
+	label string // the name with the labels of its indices
 	row   diagnose.Row
 	all   [][]float64 // of every chain of the run, so far
 	even  [][]float64 // chains with draws, cut to the same length
@@ -21,7 +22,7 @@ type columns struct {
 }
 
 func (w *work) columns(i int) *columns {
-	c := &columns{place: i, name: w.names[i], row: w.rows[i], all: make([][]float64, w.fit.Draws.Chains())}
+	c := &columns{place: i, name: w.names[i], label: w.report.shown(i, w.names[i]), row: w.rows[i], all: make([][]float64, w.fit.Draws.Chains())}
 	for chain, n := range w.lengths() {
 		c.all[chain] = w.fit.Draws.Column(nil, chain, i)
 		c.all[chain] = c.all[chain][:min(n, len(c.all[chain]))]
@@ -65,7 +66,7 @@ func (c *columns) oddNote() string {
 }
 
 func trace(w *work, c *columns) Figure {
-	f := Figure{X: Axis{Label: "draw"}, Y: Axis{Label: c.name}, Note: c.oddNote()}
+	f := Figure{X: Axis{Label: "draw"}, Y: Axis{Label: c.label}, Note: c.oddNote()}
 	every := float64(w.report.Kept.Every)
 	for _, chain := range w.chains {
 		l := w.chain(Line, chain)
@@ -86,9 +87,9 @@ func trace(w *work, c *columns) Figure {
 	case c.odd == w.report.Run.Draws:
 		f.Layers = []Layer{}
 	}
-	f.Alt = fmt.Sprintf("Draws of %s in order, by chain.", c.name)
+	f.Alt = fmt.Sprintf("Draws of %s in order, by chain.", c.label)
 	if !math.IsNaN(c.row.Rhat) {
-		f.Alt = fmt.Sprintf("Draws of %s in order, by chain; R-hat %.3f.", c.name, c.row.Rhat)
+		f.Alt = fmt.Sprintf("Draws of %s in order, by chain; R-hat %.3f.", c.label, c.row.Rhat)
 	}
 	return f
 }
@@ -149,12 +150,12 @@ func rankHistogram(w *work, c *columns) Figure {
 			most = max(most, math.Abs(v-even))
 		}
 	}
-	f.Alt = fmt.Sprintf("Ranks of %s by chain: counts differ from the expected %.0f by up to %.0f.", c.name, even, most)
+	f.Alt = fmt.Sprintf("Ranks of %s by chain: counts differ from the expected %.0f by up to %.0f.", c.label, even, most)
 	return f
 }
 
 func density(w *work, c *columns) Figure {
-	f := Figure{X: Axis{Label: c.name}, Y: Axis{Label: "density", Zero: true}, Layers: []Layer{}, Note: c.oddNote()}
+	f := Figure{X: Axis{Label: c.label}, Y: Axis{Label: "density", Zero: true}, Layers: []Layer{}, Note: c.oddNote()}
 	var samples [][]float64
 	for _, chain := range w.chains {
 		samples = append(samples, c.all[chain])
@@ -185,7 +186,7 @@ func density(w *work, c *columns) Figure {
 		l.From, l.Step, l.Y = g.from, g.step, coarse(y)
 		f.Layers = append(f.Layers, l)
 	}
-	f.Alt = fmt.Sprintf("Distribution of %s by chain: median %.4g, 90 %% between %.4g and %.4g.", c.name, c.row.Q50, c.row.Q5, c.row.Q95)
+	f.Alt = fmt.Sprintf("Distribution of %s by chain: median %.4g, 90 %% between %.4g and %.4g.", c.label, c.row.Q50, c.row.Q5, c.row.Q95)
 	return f
 }
 
@@ -216,9 +217,9 @@ func autocorrelation(w *work, c *columns) Figure {
 		least = -0.25
 	}
 	f.Y.Range[0] = Number(math.Floor(least*4) / 4)
-	f.Alt = fmt.Sprintf("Autocorrelation of %s.", c.name)
+	f.Alt = fmt.Sprintf("Autocorrelation of %s.", c.label)
 	if at >= 0 {
-		f.Alt = fmt.Sprintf("Autocorrelation of %s: at lag 1 up to %.2f, in %s.", c.name, largest, w.chainName(w.level[at]))
+		f.Alt = fmt.Sprintf("Autocorrelation of %s: at lag 1 up to %.2f, in %s.", c.label, largest, w.chainName(w.level[at]))
 	}
 	return f
 }
@@ -262,7 +263,7 @@ func essGrowth(w *work, c *columns) Figure {
 	}
 	bulk.Y, tail.Y = coarse(bulk.Y), coarse(tail.Y)
 	f.Layers = append(f.Layers, Layer{Mark: Rule, Role: Reference, Label: "least to rely on", Y: Values{float64(100 * len(c.even))}}, bulk, tail)
-	f.Alt = fmt.Sprintf("Effective sample size of %s by the number of draws", c.name)
+	f.Alt = fmt.Sprintf("Effective sample size of %s by the number of draws", c.label)
 	for i, e := range []float64{c.row.ESSBulk, c.row.ESSTail} {
 		if !math.IsNaN(e) {
 			f.Alt += fmt.Sprintf(", %.0f in the %s in the end", e, []string{"bulk", "tails"}[i])
@@ -385,14 +386,22 @@ func (w *work) correlatedAmong(is func(name string) bool) []string {
 	return best
 }
 
+// shown returns the name of quantity i with the labels of its indices: theta[2], Paris.
+func (r *Report) shown(i int, name string) string {
+	if r.Summary.Label != nil && i >= 0 && r.Summary.Label[i] != "" {
+		return name + ", " + r.Summary.Label[i]
+	}
+	return name
+}
+
 // Pair returns the plot of the draws of two quantities of a report.
 func (r *Report) Pair(x, y string) Figure {
-	f := Figure{Kind: "pairs", Of: []string{x, y}, X: Axis{Label: x}, Y: Axis{Label: y}}
+	f := Figure{Kind: "pairs", Of: []string{x, y}, X: Axis{Label: r.shown(slices.Index(r.Summary.Name, x), x)}, Y: Axis{Label: r.shown(slices.Index(r.Summary.Name, y), y)}}
 	f.Layers = []Layer{{Mark: Points, Role: First, Label: "draws", XOf: x, YOf: y}}
 	if len(r.Divergent) > 0 {
 		f.Layers = append(f.Layers, Layer{Mark: Points, Role: Divergent, Label: "divergent", XOf: x, YOf: y})
 	}
-	f.Alt = fmt.Sprintf("Draws of %s against %s", y, x)
+	f.Alt = fmt.Sprintf("Draws of %s against %s", f.Y.Label, f.X.Label)
 	if n := r.Run.Divergences; n != nil {
 		f.Alt += fmt.Sprintf("; divergent transitions: %d", *n)
 	}
