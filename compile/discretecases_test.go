@@ -96,6 +96,28 @@ model { s ~ gamma(2, 1); t ~ gamma(2, 3); y ~ normal(m, s); }`},
 data { int T; vector[T] y; }
 parameters { array[2, 2] simplex[2] G; vector[2] mu; array[T] int<lower=1, upper=2> z; }
 model { for (t in 3:T) z[t] ~ categorical(G[z[t-2], z[t-1]]); y ~ normal(mu[z], 1); }`},
+	{name: "times in a state", bounds: between(1, 4, "z"), data: `{"T":5,"y":[0.3,-1,2.5,1,0]}`, text: `
+data { int T; vector[T] y; }
+parameters { array[2] simplex[2] stays; vector[2] mu; array[T] int<lower=1, upper=4> z; }
+model {
+  for (t in 2:T) {
+    int s = (z[t - 1] + 1) %/% 2;
+    if (z[t - 1] % 2 == 0) target += log(z[t] == z[t - 1] - 1);
+    else if ((z[t] + 1) %/% 2 == s) target += negative_infinity();
+    else target += log(stays[3 - s, (z[t] - 1) % 2 + 1]);
+  }
+  for (t in 1:T) y[t] ~ normal(mu[(z[t] + 1) %/% 2], 1);
+}`},
+	{name: "states that have no neighbours in common", bounds: between(1, 7, "z"), data: `{"T":4,"y":[0.3,-1,2.5,1]}`, text: `
+data { int T; vector[T] y; }
+parameters { vector[7] mu; array[T] int<lower=1, upper=7> z; }
+model {
+  for (t in 2:T) {
+    if ((z[t] - z[t - 1]) % 3 != 0 || z[t] == 6) target += negative_infinity();
+    else target += mu[z[t]] * z[t - 1];
+  }
+  y ~ normal(mu[z], 1);
+}`},
 	{name: "covariates in the transitions", bounds: between(0, 1, "z"), data: `{"T":5,"y":[0.3,-1,2.5,1,0],"x":[1,0,2,-1,1]}`, text: `
 data { int T; vector[T] y; vector[T] x; }
 parameters { vector[2] a; real b; vector[2] mu; array[T] int<lower=0, upper=1> z; }

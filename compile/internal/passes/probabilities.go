@@ -356,7 +356,11 @@ func (b *probabilityScale) of(r ad.Ref) ad.Ref {
 	case ad.OpInput:
 		v = b.input(n.Attr.(int))
 	case ad.OpLog:
-		v = b.value(n.Args[0])
+		if of := &b.g.Nodes[n.Args[0]]; of.Op == ad.OpSub && b.g.Type(of.Args[1]).Equal(of.Type) {
+			v = b.rest(of.Args[1])
+		} else {
+			v = b.value(n.Args[0])
+		}
 	case ad.OpLog1m:
 		v = b.rest(n.Args[0])
 	case ad.OpLogInvLogit:

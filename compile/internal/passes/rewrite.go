@@ -27,7 +27,7 @@ type Rewrite struct {
 // The derivative of the expressions that they replace is 0/0 where the argument of the logarithm
 // has underflowed, although the value is finite there. Also, long sums of exponentials then share
 // these with their derivative.
-var early = []string{"log_sum_exp", "log_exp", "log_sqrt", "log_inv_logit", "log1m_inv_logit"}
+var early = []string{"log_sum_exp", "log_exp", "log_sqrt", "log_inv_logit", "log1m_inv_logit", "log_rest"}
 
 // Rewrites returns the table of legal rewrites. "At least as exact" means that the rounding errors
 // of the right side are bounded by those of the left side. Otherwise the two differ only where the
@@ -70,6 +70,19 @@ func Rewrites() []Rewrite {
 				return ad.None, false
 			}
 			return r.do(ad.OpLog1mInvLogit, x), true
+		}},
+		{"log_rest", "log(1 - inv_logit x) = log1m_inv_logit x", "", better, ad.OpLog, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
+			return r.movedBy(a[0], func(x ad.Ref) (ad.Ref, bool) {
+				n := &r.g.Nodes[x]
+				if n.Op != ad.OpSub {
+					return ad.None, false
+				}
+				y, ok := r.moved(n.Args[1], ad.OpInvLogit)
+				if one, known := r.number(n.Args[0]); !ok || !known || one != 1 {
+					return ad.None, false
+				}
+				return r.do(ad.OpLog1mInvLogit, y), true
+			})
 		}},
 		{"sqrt_square", "sqrt(x²) = |x|", "", better, ad.OpSqrt, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
 			x, ok := r.argOf(a[0], ad.OpSquare)
@@ -359,17 +372,22 @@ func (r *rewriter) argOf(x ad.Ref, op ad.OpCode) (ad.Ref, bool) {
 // moved is argOf for a result whose elements were moved or selected afterwards. It moves the
 // argument's elements in the same way.
 func (r *rewriter) moved(x ad.Ref, op ad.OpCode) (ad.Ref, bool) {
+	return r.movedBy(x, func(x ad.Ref) (ad.Ref, bool) { return r.argOf(x, op) })
+}
+
+// movedBy is moved for another value than an argument.
+func (r *rewriter) movedBy(x ad.Ref, of func(ad.Ref) (ad.Ref, bool)) (ad.Ref, bool) {
 	n := &r.g.Nodes[x]
 	switch n.Op {
 	case ad.OpReshape, ad.OpLane, ad.OpUnlane, ad.OpGather:
 		move, attr := n.Op, n.Attr
-		y, ok := r.moved(n.Args[0], op)
+		y, ok := r.movedBy(n.Args[0], of)
 		if !ok || !r.same(y, n.Args[0]) {
 			return ad.None, false
 		}
 		return r.g.Do(move, attr, y), true
 	}
-	return r.argOf(x, op)
+	return of(x)
 }
 
 // same reports whether two values have the same type.
