@@ -32,7 +32,7 @@ func replaceInRegions(g *ad.Graph) *ad.Graph {
 		case ok && unrolls(w.To, s, args, n.Type.Lanes):
 			run, rs = args[0], writtenOut(w.To, s, args, n.Type.Lanes)
 		case ok:
-			run, rs = scanInScalars(w.To, s, n, args, used[r])
+			run, rs = scanInScalars(w.To, s, n, args, used[r], maxCode)
 		case n.Layout().Control == ad.Tested:
 			run, rs = loopInScalars(w.To, attr.(ad.RegionAttr), n, args, used[r], maxShort)
 		}
@@ -84,13 +84,13 @@ func loopInScalars(g *ad.Graph, loop ad.RegionAttr, n *ad.Node, args []ad.Ref, u
 
 // scanInScalars adds the scan s of node n to g, with scalars in place of arrays. It returns the
 // scan and its results, None for those that nothing reads. It returns nil results if the scan does
-// not change.
-func scanInScalars(g *ad.Graph, s *ad.Scan, n *ad.Node, args []ad.Ref, used []bool) (ad.Ref, []ad.Ref) {
+// not change. With a bound above maxCode, arrays are replaced at any cost.
+func scanInScalars(g *ad.Graph, s *ad.Scan, n *ad.Node, args []ad.Ref, used []bool, bound int) (ad.Ref, []ad.Ref) {
 	b := s.Body
 	if n.Type.Lanes > 0 || s.Steps < minSteps || !slices.ContainsFunc(b.Nodes, func(n ad.Node) bool { return n.Type.Size() > 1 }) {
 		return ad.None, nil
 	}
-	x := &scalars{left: maxCode, short: maxShort}
+	x := &scalars{left: bound, short: maxShort}
 	for _, r := range b.Outputs {
 		if x.whole(b.Type(r)) {
 			return ad.None, nil
@@ -118,7 +118,7 @@ func scanInScalars(g *ad.Graph, s *ad.Scan, n *ad.Node, args []ad.Ref, used []bo
 			after.memory += moved(r)
 		}
 	}
-	if !after.beats(before, maxCode) {
+	if bound == maxCode && !after.beats(before, maxCode) {
 		return ad.None, nil
 	}
 	c := ad.Scan{Body: body, Steps: s.Steps, Reverse: s.Reverse, Limit: s.Limit, Finite: s.Finite}

@@ -102,7 +102,7 @@ func Table() []Pass {
 		{Name: "sequences", Model: "everyday/volatilities", Gain: 1.9, Density: separate, After: [2]string{"scalars", "skew"},
 			Exact: "rounding of sums and derivatives, whose terms are added up in another order",
 			Moves: "step t of lane i is step t of sequence i; kept values go back to their places",
-			Doc:   "turns a scan of many sequences of the same length, such as the days of each subject, into a scan of one in vector lanes"},
+			Doc:   "turns a scan of many sequences, such as the days of each subject, into a scan of one in vector lanes; lengths may differ if a step has a solver"},
 		{Name: "checkpoint", Model: "everyday/predators", Gain: 1.34, Density: checkpoint, After: [2]string{"scalars", "delays"},
 			Doc: "checkpointing for reverse mode: keeps what the gradient needs from while loops, arrays and exponentials in scans, so that it neither runs the loops again nor copies an array at each step"},
 		{Name: "probabilities", Model: "everyday/recaptures", Gain: 4.4, Density: sumProbabilities, After: [2]string{"if-convert", "scalars"},
