@@ -84,13 +84,17 @@ func loopInScalars(g *ad.Graph, loop ad.RegionAttr, n *ad.Node, args []ad.Ref, u
 
 // scanInScalars adds the scan s of node n to g, with scalars in place of arrays. It returns the
 // scan and its results, None for those that nothing reads. It returns nil results if the scan does
-// not change. With a bound above maxCode, arrays are replaced at any cost.
+// not change. With a bound above maxCode, arrays of up to maxMatrix elements are replaced at any
+// cost.
 func scanInScalars(g *ad.Graph, s *ad.Scan, n *ad.Node, args []ad.Ref, used []bool, bound int) (ad.Ref, []ad.Ref) {
 	b := s.Body
 	if n.Type.Lanes > 0 || s.Steps < minSteps || !slices.ContainsFunc(b.Nodes, func(n ad.Node) bool { return n.Type.Size() > 1 }) {
 		return ad.None, nil
 	}
 	x := &scalars{left: bound, short: maxShort}
+	if bound > maxCode {
+		x.short = maxMatrix
+	}
 	for _, r := range b.Outputs {
 		if x.whole(b.Type(r)) {
 			return ad.None, nil
