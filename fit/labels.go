@@ -36,7 +36,7 @@ func (f *Fit) IndexFactors(p *ir.Program) map[string][]arrays.Factor {
 	if f.Err() != nil || p == nil {
 		return nil
 	}
-	return factorsOfIndices(p, f.factors())
+	return factorsOfIndices(p, f.factors(), quantitiesOf(p))
 }
 
 // VariableFactors is [Fit.IndexFactors] for all quantities of the fit.
@@ -62,7 +62,7 @@ func (f *Fit) ValueLevels() map[string][]string {
 		return nil
 	}
 	p, factors, out := m.Program().IR(), f.factors(), map[string][]string{}
-	for _, v := range slices.Concat(p.Parameters, p.TransformedParameterVars, p.GeneratedQuantityVars) {
+	for _, v := range quantitiesOf(p) {
 		if ref, ok := v.Constraint.Upper.(*ir.VarRef); ok && slices.Contains(p.Data, ref.Var) {
 			if by := factors[ref.Var.Name]; by.Levels != nil {
 				out[v.Name] = by.Levels
@@ -77,7 +77,8 @@ func PosteriorFactors(p *model.Posterior) map[string][]arrays.Factor {
 	if p == nil {
 		return nil
 	}
-	return factorsOfIndices(p.Model().Program().IR(), factorsOf(p.Data().Reading()))
+	program := p.Model().Program().IR()
+	return factorsOfIndices(program, factorsOf(p.Data().Reading()), quantitiesOf(program))
 }
 
 // factors returns the factors of the data, by the name of the variable that is the number of their
@@ -112,7 +113,8 @@ func generatedFactors(p *model.Posterior, f *Fit) map[string][]arrays.Factor {
 			factors[size] = by
 		}
 	}
-	return factorsOfIndices(p.Model().Program().IR(), factors)
+	program := p.Model().Program().IR()
+	return factorsOfIndices(program, factors, quantitiesOf(program))
 }
 
 // labelsOf returns the labels of names; nil if there are none.
@@ -141,15 +143,20 @@ func labelsOf(names []string, by map[string][]arrays.Factor) []string {
 	return out
 }
 
-// factorsOfIndices returns, for each variable, the factors whose levels its indices represent, in
+// quantitiesOf returns the variables of which there are draws.
+func quantitiesOf(p *ir.Program) []*ir.Var {
+	return slices.Concat(p.Parameters, p.TransformedParameterVars, p.GeneratedQuantityVars)
+}
+
+// factorsOfIndices returns, for each of some variables, the factors whose levels its indices represent, in
 // the order of the indices. An index whose size is not a number of levels has a factor with an
 // empty name.
-func factorsOfIndices(p *ir.Program, factors map[string]arrays.Factor) map[string][]arrays.Factor {
+func factorsOfIndices(p *ir.Program, factors map[string]arrays.Factor, variables []*ir.Var) map[string][]arrays.Factor {
 	out := map[string][]arrays.Factor{}
 	if len(factors) == 0 {
 		return out
 	}
-	for _, v := range slices.Concat(p.Parameters, p.TransformedParameterVars, p.GeneratedQuantityVars) {
+	for _, v := range variables {
 		sizes := v.Sizes
 		if v.Ragged != nil {
 			sizes = v.Ragged.Sizes

@@ -361,7 +361,8 @@ func (f *Fit) addData(store *zarr.Store, groups []string) error {
 		return err
 	}
 	drawn := m.NotGiven(data.Empty())
-	whole := arrays.Integers(m.Program().IR().Data)
+	p, flat := m.Program().IR(), m.Program().Flattened(values)
+	whole, factors := arrays.Integers(p.Data), factorsOfIndices(p, f.factors(), p.Data)
 	for _, name := range groups {
 		var names []string
 		for _, n := range values.Names() {
@@ -376,12 +377,20 @@ func (f *Fit) addData(store *zarr.Store, groups []string) error {
 		if err != nil {
 			return err
 		}
+		names = slices.DeleteFunc(names, func(n string) bool { _, ok := values.Get(n); return !ok })
+		c := arrays.Spec{Factors: factors}
 		for _, n := range names {
-			v, ok := values.Get(n)
-			if !ok {
-				continue
+			v, _ := values.Get(n)
+			l := arrays.Layout{Name: n, Shape: v.Shape}
+			if r, ok := flat.Get(n); ok && r.Ragged != nil && r.Ragged.At == 0 && slices.Equal(r.Shape, v.Shape) {
+				l.Labels = r.Ragged.Labels()
 			}
-			spec := zarr.Spec{Type: zarr.Float64, Shape: append([]int{}, v.Shape...), Dimensions: arrays.Dimensions(n, len(v.Shape)), Gzip: true}
+			c.Layouts = append(c.Layouts, l)
+		}
+		dimensions, levels := c.Named()
+		for i, n := range names {
+			v, _ := values.Get(n)
+			spec := zarr.Spec{Type: zarr.Float64, Shape: append([]int{}, v.Shape...), Dimensions: dimensions[i], Gzip: true}
 			if v.IsInt && whole[n] {
 				spec.Type = zarr.Int64
 			}
@@ -395,6 +404,9 @@ func (f *Fit) addData(store *zarr.Store, groups []string) error {
 			if err := a.WriteAll(v.Reals); err != nil {
 				return err
 			}
+		}
+		if err := arrays.AddCoordinates(g, levels); err != nil {
+			return err
 		}
 	}
 	return nil

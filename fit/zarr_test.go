@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/fit"
 	"github.com/ppl-lang/ppl/fit/fittest"
 	"github.com/ppl-lang/ppl/infer"
@@ -275,5 +276,70 @@ func TestZarrRefused(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "b.zarr")); err == nil {
 		t.Error("a store is left behind")
+	}
+}
+
+// TestZarrData checks the coordinates of data: labels of sizes, and indices of the elements of
+// ragged arrays.
+func TestZarrData(t *testing.T) {
+	m, err := model.Compile("m.stan", `data {
+  int J;
+  array[J] int n;
+  array[J] vector[n] y;
+  array[J] matrix[n, 2] x;
+  array[J] matrix[2, n] u;
+  vector[J] w;
+}
+parameters { real a; }
+model {
+  for (j in 1:J) y[j] ~ normal(a * w[j] + x[j][, 1] + u[j][2]', 1);
+}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		text           string
+		labels, places []string
+	}{
+		{`{"J": ["Ann", "Bob", "Cem"], "n": [2, 0, 1], "y": [[1, 2], [], [3]], "x": [[[1, 2], [3, 4]], [], [[5, 6]]], "u": [[[1, 2], [3, 4]], [[], []], [[5], [6]]], "w": [1, 2, 3]}`,
+			[]string{"Ann", "Bob", "Cem"}, []string{"1,1", "1,2", "3,1"}},
+		{`{"J": 1, "n": [1], "y": [[1]], "x": [[[1, 2]]], "u": [[[1], [2]]], "w": [1]}`, nil, []string{"1,1"}},
+	} {
+		set, err := data.Parse("d.json", c.text, data.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := m.Bind(set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		base := filepath.Join(t.TempDir(), "fit")
+		if _, err := fit.Sample(t.Context(), p, fit.Options{Chains: 1, Warmup: 20, Draws: 5, Seed: 1, Output: base, Format: fit.Zarr}); err != nil {
+			t.Fatal(err)
+		}
+		store, err := zarr.Open(base + ".zarr")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range []struct {
+			group, name string
+			want        []string
+		}{
+			{"observed_data", "y_dim_0", c.places}, {"constant_data", "x_dim_0", c.places}, {"constant_data", "u_dim_0", nil},
+			{"constant_data", "w_dim_0", c.labels}, {"constant_data", "n_dim_0", c.labels},
+		} {
+			array := store.Group(a.group).Array(a.name)
+			if array == nil != (a.want == nil) {
+				t.Errorf("coordinate %s: %v, want %q", a.name, array, a.want)
+				continue
+			}
+			if array == nil {
+				continue
+			}
+			if got, err := array.ReadTexts(); err != nil || !slices.Equal(got, a.want) {
+				t.Errorf("coordinate %s: %q, want %q, %v", a.name, got, a.want, err)
+			}
+		}
 	}
 }

@@ -3,6 +3,7 @@ package data
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -37,6 +38,22 @@ func (r *Rows) Each() []int {
 	var out []int
 	for row, n := range r.Sizes {
 		out = append(out, slices.Repeat([]int{row}, max(0, n))...)
+	}
+	return out
+}
+
+// Labels returns the indices of each position along dimension At, from 1, as in 2,3.
+func (r *Rows) Labels() []string {
+	var out []string
+	for row, n := range r.Sizes {
+		before := ""
+		for d := len(r.Outer) - 1; d >= 0; d-- {
+			before = strconv.Itoa(row%r.Outer[d]+1) + "," + before
+			row /= r.Outer[d]
+		}
+		for k := range max(0, n) {
+			out = append(out, before+strconv.Itoa(k+1))
+		}
 	}
 	return out
 }

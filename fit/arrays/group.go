@@ -111,7 +111,7 @@ func AddGroup(store *zarr.Store, name string, attributes map[string]any, c Spec,
 		w.chunk = min(max(minChunkDraws, length/20), maxChunkDraws, length)
 		w.chunk = max(1, min(w.chunk, chunkMemory/max(1, 8*width*len(planned))))
 	}
-	named, levels := c.dimensions()
+	named, levels := c.Named()
 	for i, l := range c.Layouts {
 		v := storedArray{Layout: l}
 		array, extents := c.array(i)
@@ -130,16 +130,24 @@ func AddGroup(store *zarr.Store, name string, attributes map[string]any, c Spec,
 	if err := w.coordinate("draw", length); err != nil {
 		return nil, err
 	}
+	if err := AddCoordinates(group, levels); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// AddCoordinates writes the texts of dimensions, see [Spec.Named].
+func AddCoordinates(group *zarr.Group, levels map[string][]string) error {
 	for _, name := range slices.Sorted(maps.Keys(levels)) {
 		a, err := group.AddArray(name, zarr.Spec{Type: zarr.String, Shape: []int{len(levels[name])}, Dimensions: []string{name}})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if err := a.WriteTexts(levels[name]); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return w, nil
+	return nil
 }
 
 // array returns the name of an array, and its extents after those for chains and draws.
@@ -155,10 +163,10 @@ func (c *Spec) array(i int) (name string, extents []int) {
 	return name, extents
 }
 
-// dimensions returns the names of all arrays' dimensions, and the coordinates of those whose
+// Named returns the names of all arrays' dimensions, and the coordinates of those whose
 // indices represent the levels of a factor. Such a dimension has the name of its factor, unless
 // that is already the name of an array or of another dimension of the same array.
-func (c *Spec) dimensions() (names [][]string, levels map[string][]string) {
+func (c *Spec) Named() (names [][]string, levels map[string][]string) {
 	taken := map[string]bool{"chain": true, "draw": true}
 	for i := range c.Layouts {
 		name, _ := c.array(i)
