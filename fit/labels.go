@@ -148,9 +148,9 @@ func quantitiesOf(p *ir.Program) []*ir.Var {
 	return slices.Concat(p.Parameters, p.TransformedParameterVars, p.GeneratedQuantityVars)
 }
 
-// factorsOfIndices returns, for each of some variables, the factors whose levels its indices represent, in
-// the order of the indices. An index whose size is not a number of levels has a factor with an
-// empty name.
+// factorsOfIndices returns, for each of some variables, the factors whose levels its indices
+// represent, in the order of the indices. An index whose size is not a number of levels has a
+// factor with an empty name.
 func factorsOfIndices(p *ir.Program, factors map[string]arrays.Factor, variables []*ir.Var) map[string][]arrays.Factor {
 	out := map[string][]arrays.Factor{}
 	if len(factors) == 0 {
