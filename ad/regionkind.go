@@ -72,7 +72,8 @@ type Layout struct {
 	Steps   int  // of a Counted region
 	Reverse bool // of a Counted region: it runs from the last step to the first
 
-	Snapshots int // of a Tested region: number of rows of a history, see While
+	Snapshots int  // of a Tested region: number of rows of a history, see While
+	Bounded   bool // of a Tested region: it runs at most Snapshots times
 
 	Results []Run
 }
@@ -264,7 +265,7 @@ func (l *Layout) checkOutputs() error {
 		if c := l.Bodies[0]; len(c.Outputs) != 1 || !c.Type(c.Outputs[0]).Equal(Scalar) {
 			return errors.New("the condition is not one number")
 		}
-		if l.Snapshots < 2 || l.Snapshots%2 != 0 || l.Streams > 0 {
+		if l.Snapshots < 2 || l.Snapshots%2 != 0 || l.Streams > 0 || l.Outs > 0 && !l.Bounded {
 			return fmt.Errorf("room for %d snapshots", l.Snapshots)
 		}
 	}

@@ -14,8 +14,7 @@ import "slices"
 // carried values before trip j·stride, where stride starts at 1. When the history is full, every
 // other row is dropped and stride doubles. Unused rows hold 0. The first row holds the initial
 // values, so after at least one trip the first ⌈trips/stride⌉ rows are in use. Row j of a kept
-// value is that of trip j·stride. A loop that keeps values must make at most Snapshots trips: its
-// derivative reads them instead of running trips again.
+// value is that of trip j·stride. Only bounded loops keep values.
 //
 // The node's results are the final carried values, the number of trips, the histories of the
 // carried values (first dimension Snapshots), stride, the kept values (with as many rows), and the
@@ -25,6 +24,10 @@ type While struct {
 	Carries, Outs, Sums int
 	Snapshots           int
 
+	// Bounded says that the condition ends the loop after at most Snapshots trips. Its derivative
+	// reads the history and the kept values instead of running trips again.
+	Bounded bool
+
 	// derived marks a loop that was built as part of a derivative. It makes few trips, so a simpler
 	// derivative, one trip at a time, is enough.
 	derived bool
@@ -32,7 +35,8 @@ type While struct {
 
 // Layout describes the loop.
 func (w *While) Layout() Layout {
-	return Layout{Control: Tested, Bodies: []*Graph{w.Cond, w.Body}, Carries: w.Carries, Outs: w.Outs, Sums: w.Sums, Snapshots: w.Snapshots,
+	return Layout{Control: Tested, Bodies: []*Graph{w.Cond, w.Body}, Carries: w.Carries, Outs: w.Outs, Sums: w.Sums,
+		Snapshots: w.Snapshots, Bounded: w.Bounded,
 		Results: []Run{{Final, 0, w.Carries}, {Trips, 0, 1}, {History, 0, w.Carries}, {Stride, 0, 1},
 			{Kept, w.Carries, w.Outs}, {Sum, w.Carries + w.Outs, w.Sums}}}
 }
@@ -40,7 +44,7 @@ func (w *While) Layout() Layout {
 // With returns a loop with layout l.
 func (w *While) With(l Layout) RegionAttr {
 	return &While{Cond: l.Bodies[0], Body: l.Bodies[1], Carries: l.Carries, Outs: l.Outs, Sums: l.Sums,
-		Snapshots: l.Snapshots, derived: w.derived}
+		Snapshots: l.Snapshots, Bounded: l.Bounded, derived: w.derived}
 }
 
 // Results returns the types of the results, in order.
@@ -57,7 +61,7 @@ func whileExample(g *Graph, x Ref) Ref {
 	l := g.Lane(g.Slice(x, 0, []int{2}))
 	args := []Ref{g.Exp(l), g.Slice(x, 2, nil)}
 	r := g.DoWhile(&While{Cond: cond, Body: body, Carries: 1, Sums: 1, Snapshots: 2}, args)
-	keeps := &While{Cond: cond, Body: body.clone(), Carries: 1, Outs: 1, Snapshots: 64}
+	keeps := &While{Cond: cond, Body: body.clone(), Carries: 1, Outs: 1, Snapshots: 64, Bounded: true}
 	kept := g.Kept(g.DoWhile(keeps, args), 0)
 	return g.Unlane(g.Add(g.Mul(g.Final(r, 0), g.SumOf(r, 0)), g.Sum(g.Mul(kept, kept))))
 }
@@ -206,8 +210,8 @@ func (g *Graph) takeRow(x, r Ref) Ref {
 // step rebuilds the carried values from the last snapshot. Otherwise the backward loop is over
 // snapshots: each step reruns the trips from one snapshot to the next, with new snapshots, and
 // pulls back through this shorter loop. So up to Snapshots² trips are rerun once rather than many
-// times. Adjoints of the history are added at the trips that its values come from. A loop that
-// keeps values runs no trip again: each step reads what the trip kept, and its row of the history.
+// times. Adjoints of the history are added at the trips that its values come from. A
+// bounded loop runs no trip again: each step reads what the trip kept, and its row of the history.
 //
 // The adjoint of a captured array of which trips read elements is carried, and each step adds to
 // elements of it.
@@ -222,7 +226,7 @@ func (w *While) adjoint(g *Graph, n *Node, r Ref, of []Ref, left, need []bool, s
 	layout := w.Layout()
 	for i := range w.Carries {
 		p.hist = append(p.hist, None)
-		if w.Outs == 0 || !layout.ReadAsKept(i) {
+		if !w.Bounded || !layout.ReadAsKept(i) {
 			p.hist[i] = g.Result(r, w.historyAt(i))
 		}
 		f, h := None, None
@@ -265,7 +269,7 @@ func (w *While) adjoint(g *Graph, n *Node, r Ref, of []Ref, left, need []bool, s
 		return b
 	}
 	var res []Ref
-	if w.Outs > 0 {
+	if w.Bounded {
 		res = g.Inline(build((*puller).byLog), args, false)
 	} else if w.derived {
 		res = g.Inline(build((*puller).byTrips), args, false)
@@ -364,7 +368,7 @@ func (p *puller) backward(g *Graph, count Ref,
 				}
 				pull.Output(pull.Broadcast(d, pull.Type(wrt[j]).Shape))
 			}
-			if p.w.Outs > 0 {
+			if p.w.Bounded {
 				recalled := make([]checkpoint, 0, p.w.Outs)
 				for i := range p.w.Outs {
 					if p.w.Body.Checkpointable(p.w.Body.Outputs[p.w.Carries+i]) {
@@ -433,7 +437,7 @@ func (p *puller) byTrips(g *Graph) []Ref {
 		})
 }
 
-// byLog is the backward loop over the trips of a loop that keeps values. Carried arrays whose
+// byLog is the backward loop over the trips of a bounded loop. Carried arrays whose
 // elements are kept where they are read need no values.
 func (p *puller) byLog(g *Graph) []Ref {
 	return p.backward(g, p.trips,

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/compile/internal/contest"
 	"github.com/ppl-lang/ppl/internal/short"
+	"github.com/ppl-lang/ppl/lang/source"
 )
 
 // arrayLoops change elements of v, which begins as th, where parameters decide how often or which
@@ -36,6 +38,47 @@ var arrayLoops = []string{
 	`{ vector[N] f = rep_vector(0, N); for (q in 1:N) { int j = 1 + (v[q] > 0 ? q %/% 2 : 0); while (j <= N) { f[j] += v[q] * a; j += 2 * j; } } v = f; }`,
 	`for (q in 1:N) { int j = q; int k = 0; while (k < 6) { k += 1; v[j] = a * v[j] + 0.1; if (v[j] > 0.3) j = j > 1 ? j - 1 : N; else break; } if (k == 3) continue; s += v[j] * k; if (s > 20) break; }`,
 	`{ int q = 1; while (q <= N) { int i = q; while (i > 1 && v[i %/% 2] < v[i]) { real t = v[i]; v[i] = v[i %/% 2]; v[i %/% 2] = t; i = i %/% 2; } q += v[1] > 1 ? 2 : 1; } s += q; }`,
+}
+
+// TestCopiesReported checks that loops are reported whose iterations copy arrays, with their line,
+// and that those that change arrays in place are not.
+func TestCopiesReported(t *testing.T) {
+	for _, c := range []struct {
+		loop string
+		line int // of the warning; 0: none
+	}{
+		{arrayLoops[0], 0},
+		{arrayLoops[2], 0},
+		{arrayLoops[5], 4},
+		{arrayLoops[7], 0},
+		{arrayLoops[11], 0},
+		{"for (i in 1:N - 1) for (j in 1:N - i) if (v[j] > v[j + 1]) { real q = v[j]; v[j] = v[j + 1]; v[j + 1] = q; }", 0},
+		{arrayLoops[1], 4},
+		{"\nfor (q in 1:N) { v[2:N] = v[1:N - 1]; v[1] = a * v[N]; }", 5},
+	} {
+		prog, list := compile.Compile(source.NewFile("m.model", `data { int N; vector[N] y; }
+parameters { vector[N] th; real<lower=0, upper=1> a; }
+model { real s = 0; vector[N] v = th;
+`+c.loop+` target += normal_lpdf(y | v, 1) + sin(s); }`))
+		if prog == nil {
+			t.Fatal(list)
+		}
+		set, err := data.FromGo(map[string]any{"N": 300, "y": make([]float64, 300)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := prog.Bind(set, compile.BindOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := 0
+		if list := m.SlowLoops(); len(list) > 0 {
+			line = list[0].Span.Begin().Line
+		}
+		if line != c.line {
+			t.Errorf("%s: the warning is for line %d, want %d", c.loop, line, c.line)
+		}
+	}
 }
 
 // TestArrayLoops compares the evaluators on these loops.

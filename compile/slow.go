@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
 )
 
 // SlowLoops returns warnings about loops that the log density evaluates one iteration after
@@ -22,8 +23,41 @@ func (m *Model) SlowLoops() (list diag.List) {
 		}
 		list = append(list, d)
 	}
+	return append(list, m.copyingLoops(list)...)
+}
+
+// copyingLoops returns warnings about loops whose steps mostly copy arrays, except those in known.
+func (m *Model) copyingLoops(known diag.List) (list diag.List) {
+	if m.density == nil {
+		return nil
+	}
+	seen := map[source.Position]bool{}
+	for _, d := range known {
+		seen[lineOf(d.Span)] = true
+	}
+	for _, c := range m.density.CopyingLoops() {
+		span, function := m.bound.At(c.Site)
+		at := lineOf(span)
+		if function != "" || !span.IsValid() || seen[at] || len(list) == maxCopying {
+			continue
+		}
+		seen[at] = true
+		often := fmt.Sprintf("each of the %d iterations", c.Steps)
+		if c.Steps == 0 {
+			often = "each iteration"
+		}
+		list = append(list, diag.Diagnostic{
+			Severity: diag.Warning, Code: diag.SlowLoop, Span: span,
+			Summary: fmt.Sprintf("%s of this loop copies arrays: %d numbers", often, c.Copied),
+			Detail:  "So an iteration takes longer the longer the arrays are. This happens where a loop moves a whole slice, as in `v[2:N] = v[1:N - 1]`, or where a loop that changes an array contains a `while` loop.",
+			Fix:     "change single elements: instead of moving a slice, keep the index of its first element; write both loops as one while loop, whose iterations either change an element or begin the next round",
+		})
+	}
 	return list
 }
+
+// maxCopying is the number of loops that copy arrays of which the user is warned.
+const maxCopying = 5
 
 // quoted lists names as code.
 func quoted(names []string) string {

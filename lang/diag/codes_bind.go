@@ -353,8 +353,9 @@ const (
 	// The results are right, but each number takes 20 to 100 ns, about fifty times as long as in a
 	// vector. ppl turns most loops into vector operations, or into recurrences that keep a few
 	// numbers. This loop reads earlier elements at varying distances, or a parameter decides where
-	// it ends. Read at a fixed distance if you can. `ppl run`, `ppl explain` and pedantic checks
-	// with data report this.
+	// it ends. Read at a fixed distance if you can. Iterations of other loops copy whole arrays:
+	// they move slices, or change arrays and contain a `while` loop. `ppl run`, `ppl explain` and
+	// pedantic checks with data report this.
 	//
 	// Example:
 	//

@@ -285,6 +285,10 @@ const (
 	// maxRun bounds the number of trips between two copies of such arrays, which is usually the
 	// length of the arrays, so that copying them takes as long as the trips.
 	maxRun = 1 << 14
+
+	// runSnapshots is the number of these copies that are kept. They are few, because memory for
+	// all of them is cleared before the loop.
+	runSnapshots = 4
 )
 
 // minDelay is the least number of steps between computing and reading a value for which it becomes

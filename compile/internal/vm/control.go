@@ -46,6 +46,7 @@ type counted struct {
 type tested struct {
 	cond          int32 // the view of the condition, within the first body
 	snapshots     int   // rows of each history
+	bounded       bool  // it makes at most so many trips
 	trips, stride int32 // views of these results; -1: not needed
 }
 

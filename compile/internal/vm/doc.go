@@ -10,6 +10,7 @@
 //	stripcode.go   from blocks of maps to instructions
 //	inplace.go     arrays that are changed in place
 //	work.go        the numbers that an evaluation computes and copies
+//	copies.go      loops whose steps mostly copy arrays
 //	memory.go      assignment of places in the arena
 //	callers.go     long inputs and outputs in the memory of Gradient's caller
 //	shareddata.go  arrays of data that are parts of longer ones

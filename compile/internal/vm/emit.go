@@ -498,7 +498,7 @@ func (x *context) control(reg *loopnest.Region, lanes int) control {
 	case ad.Counted:
 		return &counted{times: l.Steps, reverse: l.Reverse}
 	case ad.Tested:
-		return &tested{snapshots: l.Snapshots, trips: view(reg.Trips), stride: view(reg.Stride)}
+		return &tested{snapshots: l.Snapshots, bounded: l.Bounded, trips: view(reg.Trips), stride: view(reg.Stride)}
 	default:
 		c := &chosen{cond: x.view(reg.Cond.Value)}
 		if reg.Cond.Laned && !reg.Cond.Rep {

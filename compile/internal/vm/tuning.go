@@ -160,3 +160,12 @@ const (
 // minUpdated is the least size of an array whose reads are recorded, so that it may be changed in
 // place: shorter ones are copied in a few instructions, or are scalars.
 const minUpdated = 8
+
+// A loop is reported if copies of arrays are at least copiedShare of the work of its steps,
+// minCopied numbers in each step and minCopiedSteps over all steps, which takes about 5 µs. Steps
+// that compute all elements of an array anew have a lower share.
+const (
+	copiedShare    = 0.6
+	minCopied      = 64
+	minCopiedSteps = 1 << 14
+)

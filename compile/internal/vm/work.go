@@ -52,18 +52,24 @@ func (p *Program) opWork(b *block) float64 {
 }
 
 func (p *Program) regionWork(r *regionPlan) (w float64) {
-	copies := func(cs []copying) (n float64) {
-		for _, c := range cs {
-			n += float64(c.n)
-		}
-		return n
-	}
-	kept := func(k *keeps) float64 { return float64(len(k.scalars)) + copies(k.arrays) }
-	step := p.workOf(r.bodies[0]) + p.workOf(r.bodies[1]) + copies(r.stages) + copies(r.nexts) + float64(len(r.nextScalars)) +
-		kept(&r.history) + kept(&r.keeps[0]) + kept(&r.keeps[1]) + float64(len(r.stepLoads))
-	once := copies(r.inits) + copies(r.finals)
+	once := float64(moved(r.inits) + moved(r.finals))
 	for _, v := range r.clears {
 		once += float64(p.views[v].n)
 	}
-	return float64(r.lanes) * (once + float64(r.control.steps())*step)
+	return float64(r.lanes) * (once + float64(r.control.steps())*p.stepWork(r))
+}
+
+// stepWork returns the work of a step or branch of a region.
+func (p *Program) stepWork(r *regionPlan) float64 {
+	kept := func(k *keeps) int { return len(k.scalars) + moved(k.arrays) }
+	return p.workOf(r.bodies[0]) + p.workOf(r.bodies[1]) + float64(moved(r.stages)+moved(r.nexts)+len(r.nextScalars)+
+		kept(&r.history)+kept(&r.keeps[0])+kept(&r.keeps[1])+len(r.stepLoads))
+}
+
+// moved returns how many numbers are copied.
+func moved(cs []copying) (n int) {
+	for _, c := range cs {
+		n += c.n
+	}
+	return n
 }
