@@ -149,11 +149,12 @@ type Point struct {
 // NewPoint returns a point of dimension dim, all zeros. dim must not be negative. Do not use the
 // contents before [Hamiltonian.Reset].
 func NewPoint(dim int) *Point {
-	b := make([]float64, 3*dim)
+	stride := (dim + 7) &^ 7 // whole lines of cache
+	b := make([]float64, 3*stride)
 	return &Point{
 		Position: b[:dim:dim],
-		Momentum: b[dim : 2*dim : 2*dim],
-		Gradient: b[2*dim:],
+		Momentum: b[stride : stride+dim : stride+dim],
+		Gradient: b[2*stride : 2*stride+dim : 2*stride+dim],
 	}
 }
 

@@ -61,8 +61,7 @@ func (b *begun) take(from, z *infer.Point, eps float64) bool {
 func (b *begun) begin(from *infer.Point, eps float64) {
 	b.from, b.eps = from, eps
 	if d := len(from.Position); len(b.position) != d {
-		both := make([]float64, 2*d)
-		b.position, b.momentum = both[:d:d], both[d:]
+		b.position, b.momentum = make([]float64, d), make([]float64, d)
 	}
 }
 
