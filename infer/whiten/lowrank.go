@@ -68,20 +68,20 @@ func newLowRank(m infer.Metric, take func(n int) []float64) *LowRank {
 }
 
 // inner replaces x by (I + Uᵀ diag(f) U)x. The rows of U are orthogonal, so they can be applied one
-// after another, or four at a time, which saves passes over memory.
+// after another or, which saves passes over memory in many dimensions, four at a time.
 func (l *LowRank) inner(f, x []float64) {
-	for k := 0; k < len(l.vectors); k += 4 {
-		var u [4][]float64
-		n := copy(u[:], l.vectors[k:])
-		for i := n; i < len(u); i++ {
-			u[i] = u[0] // with factor 0
+	k := 0
+	for ; len(x) > fewRows && k+4 <= len(l.vectors); k += 4 {
+		u := (*[4][]float64)(l.vectors[k:])
+		p := vector.Products(x, u)
+		for i := range p {
+			p[i] *= f[k+i]
 		}
-		p := vector.Products(x, &u)
-		var along [4]float64
-		for i := range n {
-			along[i] = f[k+i] * p[i]
-		}
-		vector.AddScaled(x, &along, &u)
+		vector.AddScaled(x, &p, u)
+	}
+	for ; k < len(l.vectors); k++ {
+		u := l.vectors[k]
+		floats.AddScaled(x, f[k]*floats.Dot(u, x), u)
 	}
 }
 
