@@ -95,3 +95,38 @@ func TestCountsOverflow(t *testing.T) {
 		t.Errorf("no point was compared: %s", strings.Join(none, "\n"))
 	}
 }
+
+// TestDerivedIntegers compares integers among transformed parameters, of which one statement sets
+// the first element, with the same sums in statements.
+func TestDerivedIntegers(t *testing.T) {
+	const text = `
+data { int G; int T; array[G, T] int y; }
+parameters { real<lower=0> l; real<lower=0, upper=1> p; array[G] int<lower=0LIMIT> first; array[G, T - 1] int<lower=0LIMIT> s; array[G, T - 1] int<lower=0LIMIT> r; }
+DERIVED
+model {
+  first ~ poisson(l);
+  for (g in 1:G) for (t in 2:T) { s[g, t - 1] ~ binomial(BEFORE, p); r[g, t - 1] ~ poisson(l); }
+  for (g in 1:G) for (t in 1:T) y[g, t] ~ binomial(AT, 0.6);
+}`
+	const derived = `
+transformed parameters {
+  array[G, T] int n;
+  for (g in 1:G) {
+    n[g, 1] = first[g];
+    for (t in 2:T) n[g, t] = s[g, t - 1] + r[g, t - 1];
+  }
+}`
+	for _, limit := range []string{"", ", upper=3"} {
+		for size, values := range []string{`{"G": 1, "T": 1, "y": [[1]]}`, `{"G": 1, "T": 2, "y": [[0, 1]]}`, `{"G": 2, "T": 3, "y": [[0, 1, 0], [2, 0, 1]]}`} {
+			one := bindText(t, strings.NewReplacer("LIMIT", limit, "DERIVED", derived, "BEFORE", "n[g, t - 1]", "AT", "n[g, t]").Replace(text), values)
+			other := bindText(t, strings.NewReplacer("LIMIT", limit, "DERIVED", "", "BEFORE", "t == 2 ? first[g] : s[g, t - 2] + r[g, t - 2]", "AT", "t == 1 ? first[g] : s[g, t - 1] + r[g, t - 1]").Replace(text), values)
+			for _, x := range [][]float64{{-1, 0}, {0.3, -1}} {
+				got, err := one.LogDensityGrad(x, make([]float64, 2))
+				want, err2 := other.LogDensityGrad(x, make([]float64, 2))
+				if err != nil || err2 != nil || !near(got, want, 1e-12) {
+					t.Errorf("size %d%s, %v: %.15g and %.15g, %v, %v", size, limit, x, got, want, err, err2)
+				}
+			}
+		}
+	}
+}

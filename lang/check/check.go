@@ -153,6 +153,8 @@ type checker struct {
 	ints  bool          // an int is expected, so int division is intended
 	sizes bool          // in the size of a top-level declaration
 
+	discrete bool // a discrete parameter was declared
+
 	inMember bool // in the sizes of a member of a tuple
 }
 

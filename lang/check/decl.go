@@ -29,6 +29,7 @@ func (c *checker) varDecl(d *ast.VarDecl, global bool) {
 		v.Level = Param // missing elements are parameters
 	}
 	v.Censored = c.block == ast.Data && d.Type.Cuts()
+	c.discrete = c.discrete || v.Discrete() && (v.Missing || hasBound(d.Type, "lower"))
 	if !seen && global && holdsInt(t) {
 		c.integers(d, t)
 	}
@@ -49,9 +50,11 @@ func (c *checker) varDecl(d *ast.VarDecl, global bool) {
 }
 
 // integers checks the declaration of integers at the top level of a block. Parameters may be
-// integers if they have bounds: they are summed out of the density.
+// integers if they have bounds: they are summed out of the density. Transformed parameters may be
+// computed from them.
 func (c *checker) integers(d *ast.VarDecl, t types.Type) {
 	switch {
+	case c.block == ast.TransformedParameters && c.discrete:
 	case c.block == ast.TransformedParameters:
 		c.report(diag.Errorf(diag.IntParameter, d.Type.Span(), "%s cannot be integers", c.block), "", "compute integers in transformed data or generated quantities, or in braces within this block")
 	case c.block != ast.Parameters:

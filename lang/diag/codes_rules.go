@@ -73,7 +73,8 @@ const (
 	//
 	// An integer parameter is summed out of the density: the bounds say which values the sum goes
 	// over. Give it a lower bound, and an upper one if there is one; or declare it real. An integer
-	// among transformed parameters can be computed in generated quantities, or in braces.
+	// among transformed parameters must be computed from such parameters. Another one can be
+	// computed in generated quantities, or in braces.
 	//
 	// Example:
 	//
