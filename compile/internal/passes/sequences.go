@@ -69,7 +69,7 @@ func loopsInScalars(g *ad.Graph) *ad.Graph {
 			return results[n.Args[0]][n.ResultIndex()]
 		}
 		if s, ok := attr.(*ad.Scan); ok && n.Type.Lanes == 0 && has(s.Body, ad.OpWhile) && sequencesOf(w.To, s, args, true) != nil {
-			if run, rs := scanInScalars(w.To, s, n, args, used[r], maxSequenceCode); rs != nil {
+			if run, rs := scanInScalars(w.To, s, n, args, used[r], maxSequenceCode); rs != nil && scalarCode(w.To.Nodes[run].Attr.(*ad.Scan).Body) {
 				results[r] = rs
 				return run
 			}
