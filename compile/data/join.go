@@ -301,7 +301,9 @@ func (s *Set) count(o Options) error {
 					}
 				}
 			case !ok && s.faults[count.Of] != nil:
-				return s.faults[count.Of]
+				e := *s.faults[count.Of]
+				e.Fix = strings.Replace(e.Fix, gapFix, "write the level that the row belongs to, or leave these rows out", 1)
+				return &e
 			case !ok:
 				return &Error{File: s.file, Message: fmt.Sprintf("there is no column %s whose levels could be counted", count.Of), Fix: "the columns are " + strings.Join(s.names, ", ")}
 			case !v.IsInt:
