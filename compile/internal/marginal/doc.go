@@ -35,6 +35,7 @@
 //	group.go    isomorphic steps of the elimination
 //	selector.go factors that read an element through comparisons alone, as running sums
 //	emit.go     a loop for each group of steps: sums for the density, draws for each draw
+//	share.go    calls that many statements have, once
 //	editor.go   statements of the program as terms of a factor
 //	purpose.go  the results other than the density: observations, probabilities
 //	outside.go  the pass backwards, for probabilities of values and densities of observations

@@ -25,6 +25,9 @@ type editor struct {
 	values    []ast.Expr // of cells that data have
 	sum       string     // the variable that target += adds to
 
+	pattern *pattern                            // with number, for calls that are shared
+	number  func(f func(factor) int64) ast.Expr // an expression for a number of each factor
+
 	renamed map[*check.Var]string
 	decided map[ast.Node]bool // results of comparisons
 }
@@ -49,6 +52,11 @@ func (e *editor) scalar(x ast.Expr) ast.Expr {
 
 func (e *editor) node(n ast.Node) ast.Node {
 	b := builder{n.Span()}
+	if e.w.sharing != nil {
+		if x := e.w.sharing.read(e, n); x != nil {
+			return x
+		}
+	}
 	switch n := n.(type) {
 	case *ast.VarExpr, *ast.IndexExpr:
 		if k := slices.IndexFunc(e.leaf.occs, func(o *occ) bool { return ast.Node(o.node) == n }); k >= 0 {

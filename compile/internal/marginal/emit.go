@@ -26,6 +26,8 @@ type writer struct {
 
 	vectors map[string]bool // with the terms of messages
 
+	sharing *sharing // of the density, while it is written
+
 	possible map[factor]*table // of factors that may be 0
 	work     int               // values that regions has examined
 }
@@ -438,7 +440,7 @@ func (w *writer) editor(k *kind, c counter, all []factor, q clique) *editor {
 		return w.of(c, ns)
 	}
 	pat := k.pattern
-	e := &editor{w: w, p: w.p, leaf: pat.leaf, reads: pat.reads, instances: pat.instances, loops: map[*check.Var]ast.Expr{}, decided: k.decided}
+	e := &editor{w: w, p: w.p, leaf: pat.leaf, reads: pat.reads, instances: pat.instances, loops: map[*check.Var]ast.Expr{}, decided: k.decided, pattern: pat, number: number}
 	for i, l := range pat.loops {
 		e.loops[w.p.info.Defs[l]] = number(func(f factor) int64 { return pat.instances[f.instance].loops[i] })
 	}

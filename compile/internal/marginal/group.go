@@ -239,8 +239,17 @@ func counting(n int) []int {
 }
 
 // numbers numbers the steps from 1, such that a step that uses the message of another one mostly
-// follows it.
+// follows it. Longer chains come first: where steps of many chains are computed side by side, those
+// of a level are the first of the level before, in the same order.
 func numbers(steps []int, users [][]int) []int {
+	length := make([]int, len(users))
+	for _, i := range slices.Backward(steps) {
+		if length[i] = 1; len(users[i]) > 0 {
+			length[i] += length[users[i][0]]
+		}
+	}
+	steps = slices.Clone(steps)
+	sorting.Stable(steps, func(a, b int) int { return length[b] - length[a] })
 	out := make([]int, len(users))
 	n := 0
 	for _, i := range steps {

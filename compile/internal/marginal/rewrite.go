@@ -323,11 +323,15 @@ func (s *Split) rewrite(known *interp.Known, budget *ad.Budget, level int, overf
 		return &Result{Tree: w.written(nil, quantities, whole), Steps: w.report(), Least: least, Holes: p.holed(), Cuts: w.cuts(), level: level, sized: p.o.Purpose == Probabilities}, nil
 	}
 	marks := slices.Concat(w.marked(), w.singles())
+	w.sharing = newSharing(slices.Concat(constants, patterns))
 	density, _ := w.density(true, drawing)
+	density = slices.Concat(w.plain(constants, same), density)
+	density = slices.Concat(w.sharing.statements(w), density)
+	w.sharing = nil
 	density = append(density, w.judged()...)
 	cuts := w.cuts()
 	w.marks, w.bare = nil, nil
-	model := slices.Concat(marks, kept, w.plain(constants, same), density)
+	model := slices.Concat(marks, kept, density)
 	draws := slices.Concat(p.locals(kept), w.concealed(), w.draws(drawing))
 	whole := w.assembled()
 	out := &Result{Tree: w.written(model, draws, whole), Steps: w.report(), Holes: p.holed(), Cuts: cuts, level: level}
