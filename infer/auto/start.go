@@ -23,6 +23,7 @@ const (
 	newtonSteps       = 6 // minimum number of Newton steps; in few dimensions, as many as newtonEvaluations allow
 	newtonEvaluations = 160
 	halvings          = 12
+	shorter           = 4 // maximum number of halvings of a draw's distance from the centre
 	// The log density of a draw may be below that at the centre by half the dimension plus this
 	// number of its standard deviations.
 	farthest  = 8
@@ -33,9 +34,10 @@ const (
 
 // start moves the chain to the typical set. It climbs by L-BFGS and, in few dimensions, by Newton
 // steps with the absolute values of the eigenvalues. Then it takes a draw from the normal
-// distribution found there. The first metric is learnt from the steps of the climb. The chain stays
-// where it was if the climb does not end, or ends where the density does not resemble a normal one,
-// as in many hierarchical models.
+// distribution found there, or begins nearer to its centre if the density at the draw is too low.
+// The first metric is learnt from the steps of the climb. The chain stays where it was if the climb
+// does not end, or ends where the density does not resemble a normal one, as in many hierarchical
+// models.
 //
 // Climbs go around points that are slow to evaluate, unless they can only begin at such a point.
 func (w *chain) start(ctx context.Context, given bool) (p pairs, err error) {
@@ -126,7 +128,7 @@ func (w *chain) startFrom(ctx context.Context, origin []float64, given bool) (pa
 func (w *chain) newton(a climb, p pairs) (_ pairs, placed bool, err error) {
 	d := w.Target.Dim()
 	scale := a.Scale
-	next, draw := infer.NewPoint(d), make([]float64, d)
+	next := infer.NewPoint(d)
 	step := make([]float64, d)
 	for i := 0; ; i++ {
 		local, err := w.curvature(scale, every(d, 0, 1))
@@ -148,7 +150,7 @@ func (w *chain) newton(a climb, p pairs) (_ pairs, placed bool, err error) {
 			return p, false, nil // in a funnel, a climb gains without end
 		}
 		if gain <= little {
-			return w.arrive(a, p, m, step, gain, draw, next)
+			return w.arrive(a, p, m, step, gain, next)
 		}
 		climbed, err := w.climb(step, gain, next)
 		if err != nil || !climbed {
@@ -159,7 +161,7 @@ func (w *chain) newton(a climb, p pairs) (_ pairs, placed bool, err error) {
 
 // arrive ends the climb. m is the normal distribution at its end; step, which gains little, leads
 // to its centre.
-func (w *chain) arrive(a climb, p pairs, m infer.Metric, step []float64, gain float64, draw []float64, next *infer.Point) (_ pairs, placed bool, err error) {
+func (w *chain) arrive(a climb, p pairs, m infer.Metric, step []float64, gain float64, next *infer.Point) (_ pairs, placed bool, err error) {
 	d := w.Target.Dim()
 	centre := w.Point.LogDensity
 	m.Mean = slices.Clone(w.Point.Position)
@@ -177,7 +179,7 @@ func (w *chain) arrive(a climb, p pairs, m infer.Metric, step []float64, gain fl
 	if begin != nil {
 		return pairs{mouth: true}, true, w.move(begin)
 	}
-	drawn, err := w.draw(m, draw, next)
+	drawn, err := w.draw(m, next)
 	if drawn {
 		p.settled, p.hasMass, p.normal, p.peak, p.mass = true, true, m, end.logDensity, end.mass
 	}
@@ -292,9 +294,10 @@ func (w *chain) climb(step []float64, gain float64, next *infer.Point) (bool, er
 }
 
 // draw moves the chain to a draw from the normal distribution described by the metric m and its
-// mean, unless the density there is too low.
-func (w *chain) draw(m infer.Metric, x []float64, next *infer.Point) (drawn bool, err error) {
-	d := len(x)
+// mean. If the density there is too low, it halves the draw's distance from the mean: along bent
+// ridges, and where a scale may be large, the quadratic approximation holds only near its centre.
+func (w *chain) draw(m infer.Metric, next *infer.Point) (drawn bool, err error) {
+	d := m.Dim
 	to, err := whiten.NewMap(m)
 	if err != nil {
 		return false, nil
@@ -303,13 +306,16 @@ func (w *chain) draw(m infer.Metric, x []float64, next *infer.Point) (drawn bool
 	for i := range z {
 		z[i] = w.Rng.NormFloat64()
 	}
-	to.Forward(z, next.Position)
-	if err := w.h.Reset(next); err != nil {
-		return false, err
-	}
-	if next.LogDensity >= w.Point.LogDensity-0.5*float64(d)-farthest*math.Sqrt(0.5*float64(d)) && finite(next.Gradient) {
-		w.Point.CopyFrom(next)
-		return true, nil
+	for range shorter + 1 {
+		to.Forward(z, next.Position)
+		if err := w.h.Reset(next); err != nil {
+			return false, err
+		}
+		if next.LogDensity >= w.Point.LogDensity-0.5*float64(d)-farthest*math.Sqrt(0.5*float64(d)) && finite(next.Gradient) {
+			w.Point.CopyFrom(next)
+			return true, nil
+		}
+		floats.Scale(0.5, z)
 	}
 	return false, nil
 }
