@@ -37,6 +37,7 @@ var arrayLoops = []string{
 	`{ vector[N] st; int top = 0; for (q in 1:N) { real x = a * v[q]; while (top > 0) { if (st[top] > x) break; s += 0.1 * st[top]; top -= 1; } top += 1; st[top] = x + y[q]; v[q] = st[1]; } }`,
 	`{ vector[N] f = rep_vector(0, N); for (q in 1:N) { int j = 1 + (v[q] > 0 ? q %/% 2 : 0); while (j <= N) { f[j] += v[q] * a; j += 2 * j; } } v = f; }`,
 	`for (q in 1:N) { int j = q; int k = 0; while (k < 6) { k += 1; v[j] = a * v[j] + 0.1; if (v[j] > 0.3) j = j > 1 ? j - 1 : N; else break; } if (k == 3) continue; s += v[j] * k; if (s > 20) break; }`,
+	`for (q in 1:N) { if (a >= 0.5) for (j in 1:(y[q] > 0.3 ? 1 : 1)) target += 0.25; }`,
 	`{ int q = 1; while (q <= N) { int i = q; while (i > 1 && v[i %/% 2] < v[i]) { real t = v[i]; v[i] = v[i %/% 2]; v[i %/% 2] = t; i = i %/% 2; } q += v[1] > 1 ? 2 : 1; } s += q; }`,
 }
 

@@ -30,7 +30,8 @@ func replaceInRegions(g *ad.Graph) *ad.Graph {
 		run, rs := ad.Ref(ad.None), []ad.Ref(nil)
 		switch s, ok := attr.(*ad.Scan); {
 		case ok && unrolls(w.To, s, args, n.Type.Lanes):
-			run, rs = args[0], writtenOut(w.To, s, args, n.Type.Lanes)
+			// Nothing reads the scan itself, which need not have arguments.
+			run, rs = w.To.Const(0), writtenOut(w.To, s, args, n.Type.Lanes)
 		case ok:
 			run, rs = scanInScalars(w.To, s, n, args, used[r], maxCode)
 		case n.Layout().Control == ad.Tested:
