@@ -123,12 +123,12 @@ func (r *report) markdown() string {
 		}
 		fmt.Fprintf(&b, "- **%s**: ", m.Name)
 		if m.Stan > 0 {
-			fmt.Fprintf(&b, "%s× Stan, ", figures.Number(m.Stan))
+			fmt.Fprintf(&b, "%s× Stan. ", figures.Number(m.Stan))
 		}
 		if m.ByHand > 0 {
-			fmt.Fprintf(&b, "%s times by hand, ", figures.Number(m.ByHand))
+			fmt.Fprintf(&b, "%s times by hand. ", figures.Number(m.ByHand))
 		}
-		fmt.Fprintf(&b, "bound by %s.\n", bound)
+		fmt.Fprintf(&b, "What bounds it: %s.\n", bound)
 	}
 	if len(r.Missing) == 0 {
 		b.WriteString("None.\n")
