@@ -277,9 +277,10 @@ func (ct *contents) writeLocal(c *cell, acc lanes.Access, v value, ax *axis) {
 	}
 	part, offs := int32(len(c.parts)), acc.Offsets()
 	width := len(offs) // elements of the part that a lane takes for itself
-	if v = ct.b.numeric(v); v.axis == nil {
+	if v = ct.b.numeric(v); v.axis == nil && v.lvl.depth <= levelOf(ax).depth {
 		width = 0 // all lanes write the same
-		c.parts = append(c.parts, ct.arr.reshape(v, []int{len(offs)}, c.typ))
+		once := levelOf(ax).g.Reshape(ct.b.use(v, levelOf(ax), nil), []int{len(offs)})
+		c.parts = append(c.parts, value{typ: v.typ, shape: []int{len(offs)}, lvl: levelOf(ax), ref: once, param: v.param})
 	} else {
 		c.parts = append(c.parts, ct.arr.flatten(v, ax))
 	}
