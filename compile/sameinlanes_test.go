@@ -9,8 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// TestSameInAllLanes checks values that all lanes of a loop write, or all of some lanes, outside and
-// inside a branch: their loops are carried out as planned, and the last write counts.
+// TestSameInAllLanes checks values that all lanes of a loop write, or all of some lanes, outside
+// and inside a branch: their loops are carried out as planned, and the last write counts.
 func TestSameInAllLanes(t *testing.T) {
 	prog, list := Compile(source.NewFile("same.stan", `data { int N; }
 parameters { real a; }

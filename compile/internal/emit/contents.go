@@ -273,8 +273,8 @@ func (ct *contents) writeLocal(c *cell, acc lanes.Access, v value, ax *axis) {
 	part, offs := int32(len(c.parts)), acc.Offsets()
 	width := len(offs) // elements of the part that a lane takes for itself
 	if v = ct.b.numeric(v); v.axis == nil && v.lvl.depth <= levelOf(ax).depth {
-		// All lanes write the same. Like the parts of other writes, it must be a value of the lanes'
-		// level: that may be a branch, around which other lanes are in force.
+		// All lanes write the same. Like the parts of other writes, it must be a value of the
+		// lanes' level: that may be a branch, around which other lanes are in force.
 		width = 0
 		once := levelOf(ax).g.Reshape(ct.b.use(v, levelOf(ax), nil), []int{len(offs)})
 		c.parts = append(c.parts, value{typ: v.typ, shape: []int{len(offs)}, lvl: levelOf(ax), ref: once, param: v.param})
