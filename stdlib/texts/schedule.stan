@@ -140,16 +140,21 @@ matrix run(array[] int len, array[] real time, array[] real amt, array[] real ra
     }
     if (infused) {
       vector[states] now = rep_vector(0, states);
+      array[states] int running_into = rep_array(0, states);
       for (j in 1:m) {
         int e = order[j];
         int i = move[e, 2];
-        if (fresh[s, j])
+        if (fresh[s, j]) {
           now = rep_vector(0, states);
+          running_into = rep_array(0, states);
+        }
         inflow[s, j] = now;
-        if (move[e, 1] == 2)
-          now[cmt[i]] += rate[i];
-        if (move[e, 1] == 3)
-          now[cmt[i]] -= rate[i];
+        if (move[e, 1] > 1) {
+          // After the last infusion the inflow is 0: the sum of the differences may be below, by rounding.
+          int more = move[e, 1] == 2 ? 1 : -1;
+          running_into[cmt[i]] += more;
+          now[cmt[i]] = running_into[cmt[i]] == 0 ? 0 : now[cmt[i]] + more * rate[i];
+        }
       }
     }
   }
