@@ -92,3 +92,73 @@ func TestMissingLeftOut(t *testing.T) {
 		}
 	}
 }
+
+// TestMissingCounts checks log likelihoods, held-out rows and predictions of models whose data lack
+// counts, an outcome and a covariate. The log likelihood of an observation is the sum over the
+// covariate that it depends on.
+func TestMissingCounts(t *testing.T) {
+	m, err := model.Compile("m.stan", `data { int N; array[N] int<lower=0, missing> k; array[N] int<lower=0, missing> y; vector[N] z; }
+parameters { real<lower=0> l; real<lower=0> r; real b; }
+model { l ~ gamma(4, 2); r ~ gamma(4, 2); b ~ normal(0, 1); k ~ poisson(l); y ~ poisson(r); z ~ normal(b * to_vector(k), 1); }`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nan := math.NaN()
+	values := map[string]any{"N": 4, "k": []float64{1, nan, 0, 3}, "y": []float64{nan, 2, 0, 1}, "z": []float64{0.4, 1.2, -0.3, 1.9}}
+	p, err := m.Bind(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := fit.Sample(t.Context(), p, fit.Options{Chains: 2, Warmup: 200, Draws: 200, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := assess.LogLikOf(t.Context(), f, assess.LogLikOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Join(l.Names, " "), "k[1] k[3] k[4] y[2] y[3] y[4] z[1] z[2] z[3] z[4]"; got != want {
+		t.Errorf("log likelihoods of %s, want %s", got, want)
+	}
+	rate, err := f.Variable("l")
+	if err != nil {
+		t.Fatal(err)
+	}
+	slope, err := f.Variable("b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	terms, err := l.Matrix(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.Index(l.Names, "z[2]")
+	for i := range rate.Chains[0] {
+		want, mass := 0.0, math.Exp(-rate.Chains[0][i])
+		for k := range 100 {
+			d := 1.2 - slope.Chains[0][i]*float64(k)
+			want += mass * math.Exp(-d*d/2) / math.Sqrt(2*math.Pi)
+			mass *= rate.Chains[0][i] / float64(k+1)
+		}
+		if got := terms.Columns[at][i]; math.Abs(got-math.Log(want)) > 1e-9 {
+			t.Fatalf("draw %d: log likelihood %v of z[2], want %v", i, got, math.Log(want))
+		}
+	}
+	r, err := assess.PredictiveOf(t.Context(), f, assess.PredictiveOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, n := range []int{3, 3, 4} {
+		if v := r.Variables[i]; v.Observations != n {
+			t.Errorf("%s has %d observations, want %d", v.Name, v.Observations, n)
+		}
+	}
+	alone, err := model.Compile("m.stan", "data { int N; array[N] int<lower=0, missing> y; } parameters { real<lower=0> r; } model { r ~ gamma(4, 2); y ~ poisson(r); }")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := assess.NewHoldout(t.Context(), alone, map[string]any{"N": 4, "y": values["y"]}, model.BindOptions{})
+	if err != nil || h.N != 3 || h.Unobserved != 1 || h.Name(0) != "y[2]" {
+		t.Errorf("held-out rows: %v, %v", h, err)
+	}
+}

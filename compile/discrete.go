@@ -62,7 +62,7 @@ func (p *Program) Discretes() iter.Seq[string] {
 
 // prepare makes the parts of a program with discrete parameters that do not depend on data.
 func (p *Program) prepare(plain *ast.File, info *check.Info, o Options) diag.List {
-	split, err := marginal.Prepare(plain, info, stdlib.Language(), marginal.Options{Purpose: o.Sums, Observations: o.Observations})
+	split, err := marginal.Prepare(plain, info, stdlib.Language(), marginal.Options{Purpose: o.Sums, Observations: o.Observations, Of: o.Derived})
 	if err != nil {
 		return listOf(err)
 	}

@@ -168,7 +168,7 @@ func (m *Model) DeriveNew(ctx context.Context, fitted, values *data.Set, kind pr
 		values = data.Empty()
 	}
 	o.Unknown = m.notGiven(values, kind)
-	differ := differing(fitted, values, changed)
+	differ := m.differing(fitted, values, changed)
 	o.Anew = len(differ) > 0
 	holes, err := m.newHoles(fitted, values, kind, &o)
 	if err != nil {
@@ -236,9 +236,14 @@ func (d *Derived) BindContext(ctx context.Context, values any, o BindOptions) (*
 }
 
 // differing lists the variables with other values than in the fit, and those in changed.
-func differing(fitted, values *data.Set, changed []string) (list []string) {
+func (m *Model) differing(fitted, values *data.Set, changed []string) (list []string) {
+	if fitted == values {
+		return slices.Clone(changed)
+	}
+	values = m.whole(values)
 	names := slices.Clone(values.Names())
 	if fitted != nil {
+		fitted = m.whole(fitted)
 		names = append(names, fitted.Names()...)
 	}
 	for _, name := range names {
@@ -264,7 +269,7 @@ func (m *Model) GenerateNew(ctx context.Context, fitted, values *data.Set, bind 
 	if values == nil {
 		values = data.Empty()
 	}
-	differ := differing(fitted, values, nil)
+	differ := m.differing(fitted, values, nil)
 	if fitted != nil && !m.sameRows(fitted, values) {
 		for _, v := range m.program.IR().Data {
 			if m.program.Missing(values, v.Name) != nil {
@@ -311,14 +316,15 @@ func (m *Model) checkRows(ctx context.Context, d *Derived, fitted *data.Set, o p
 	return err
 }
 
-// sameValues reports whether a variable has the same values in two data sets.
+// sameValues reports whether a variable has the same values in two data sets, and lacks the same
+// ones.
 func sameValues(a, b *data.Set, name string) bool {
 	if a == b || a == nil || b == nil {
 		return a == b
 	}
 	x, ok := a.Get(name)
 	y, also := b.Get(name)
-	return ok && also && slices.Equal(x.Shape, y.Shape) && slices.Equal(x.Reals, y.Reals)
+	return ok && also && equalValues(x, y)
 }
 
 // TransformedData returns the values of variables of transformed data, for the given data.

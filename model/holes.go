@@ -90,14 +90,23 @@ func (m *Model) sameRows(a, b *data.Set) bool {
 	if a == nil || b == nil || a == b {
 		return a == b
 	}
-	all := func(string) bool { return true }
-	a, b = m.program.Flattened(a).Filled(all), m.program.Flattened(b).Filled(all)
+	a, b = m.whole(a), m.whole(b)
 	for _, name := range a.Names() {
 		x, ok := a.Get(name)
 		y, also := b.Get(name)
-		if ok && also && !(slices.Equal(x.Shape, y.Shape) && slices.EqualFunc(x.Reals, y.Reals, func(v, w float64) bool { return v == w || math.IsNaN(v) && math.IsNaN(w) })) {
+		if ok && also && !equalValues(x, y) {
 			return false
 		}
 	}
 	return true
+}
+
+// whole returns the data with values that have missing elements, or rows of unequal length.
+func (m *Model) whole(d *data.Set) *data.Set {
+	return m.program.Flattened(d).Filled(func(string) bool { return true })
+}
+
+// equalValues reports whether two values have the same elements, and lack the same ones.
+func equalValues(x, y data.Value) bool {
+	return slices.Equal(x.Shape, y.Shape) && slices.EqualFunc(x.Reals, y.Reals, func(v, w float64) bool { return v == w || math.IsNaN(v) && math.IsNaN(w) })
 }

@@ -36,7 +36,7 @@ func TestGroups(t *testing.T) {
 		{name: "dropped", text: "g,y\na,1\nb,\nb,2\n", by: []string{"g"}, o: Options{Holes: func(string) Holes { return HolesDrop }},
 			want: []string{"g=a: g [1] y [1]", "g=b: g [2] y [2]"}},
 		{name: "kept", text: "g,y\na,1\nb,\n", by: []string{"g"}, o: Options{Holes: func(string) Holes { return HolesKeep }},
-			want: []string{"g=a: g [1] y r[1]", "g=b: g [2] y r[NaN]"}},
+			want: []string{"g=a: g [1] y [1]", "g=b: g [2] y r[NaN]"}},
 		{name: "declared", text: "g,y\na,\"1,200\"\nb,many\nb,5\nc,\n", by: []string{"g"}, o: Options{How: map[string]How{"y": {As: "number"}}},
 			want: []string{"g=a: g [1] y [1200]", "g=b: g [2 2]; y: line 3, row 2", "g=c: g [3]; y: line 5, row 4"}},
 		{name: "too large", text: "g,y\na,1\nb,1e999\n", by: []string{"g"}, want: []string{"g=a: g [1] y r[1]", "g=b: g [2]; y: line 3, row 2"}},

@@ -306,6 +306,12 @@ func (v Value) Rows(rows []int) Value {
 			out.Ints = append(out.Ints, v.Ints[r*size:(r+1)*size]...)
 		}
 	}
+	if !v.IsInt && v.between(math.MinInt32, math.MaxInt32) && !slices.ContainsFunc(out.Reals, math.IsNaN) {
+		out.IsInt = true // integers of which some are missing, in other rows
+		for _, x := range out.Reals {
+			out.Ints = append(out.Ints, int64(x))
+		}
+	}
 	return out
 }
 

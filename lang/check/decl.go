@@ -268,9 +268,9 @@ func (c *checker) missingAllowed(t *ast.TypeExpr, b *ast.Bound, vt types.Type) {
 			"", "remove `missing`; a parameter needs no data")
 	case holdsInt(vt) && vt.Kind != types.Int:
 		c.report(diag.Errorf(diag.MissingNotAllowed, b.Span(), "a tuple with integers cannot have missing values"), "", "declare the integers as a separate variable")
-	case vt.Kind == types.Int && (!hasBound(t, "lower") || !hasBound(t, "upper")):
-		c.report(diag.Errorf(diag.MissingNotAllowed, b.Span(), "integers with missing values need a lower and an upper bound"),
-			"A missing integer is summed out of the density, over the values between its bounds.", "add the bounds, as in int<lower=0, upper=1, missing>; for counts, an upper bound that they hardly reach, such as upper=100")
+	case vt.Kind == types.Int && !hasBound(t, "lower"):
+		c.report(diag.Errorf(diag.MissingNotAllowed, b.Span(), "integers with missing values need a lower bound"),
+			"A missing integer is summed out of the density, over its values from the least one.", "add the bounds, as in int<lower=0, missing> for counts, or int<lower=0, upper=1, missing>")
 	case vt.Scalar() == types.Complex:
 		c.report(diag.Errorf(diag.MissingNotAllowed, b.Span(), "complex numbers cannot have missing values"),
 			"", "declare the real and the imaginary parts separately, and make the number by to_complex(…)")

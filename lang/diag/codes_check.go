@@ -608,18 +608,19 @@ const (
 	//
 	// Missing values become parameters with the declared bounds. So only data can have them: real,
 	// vector, row_vector, matrix, int, and arrays of these. Missing integers are summed out of the
-	// density, over the values between their bounds, so that they need both.
+	// density, over their values from the lower bound, so that they need one. Without an upper
+	// bound, they are counts, and need a distribution.
 	//
 	// Example:
 	//
 	//	data {
-	//	  array[3] int<lower=0, missing> y;
+	//	  array[3] int<missing> y;
 	//	}
 	//
 	// Fixed:
 	//
 	//	data {
-	//	  array[3] int<lower=0, upper=10, missing> y;
+	//	  array[3] int<lower=0, missing> y;
 	//	}
 	MissingNotAllowed Code = "E0319"
 

@@ -46,6 +46,26 @@ func (u *unknown) given(cells []int) bool {
 	return u.holes != nil && len(cells) > 0 && !slices.ContainsFunc(cells, func(c int) bool { return u.holes.element[c] >= 0 })
 }
 
+// lacks reports whether an observation is that of a missing element, which was not observed. Its
+// factor is then part of the density that others have.
+func (p *program) lacks(a *ast.Assign, tag []int64) bool {
+	t, _ := root(a.LHS)
+	for _, u := range p.unknowns {
+		if u.holes == nil || p.o.Of[t.Name] != u.name || len(tag) != len(u.shape) {
+			continue
+		}
+		cell := 0
+		for d, i := range tag {
+			if i < 1 || i > int64(u.shape[d]) {
+				return false
+			}
+			cell = cell*u.shape[d] + int(i-1)
+		}
+		return u.holes.element[cell] >= 0
+	}
+	return false
+}
+
 // range1 returns the least and the greatest value that an unknown may have.
 func (p *program) range1(u *unknown) (lo, hi int64) {
 	first := true

@@ -44,6 +44,9 @@ type Options struct {
 	Purpose      Purpose
 	Observations []string // for LeaveOneOut: the variables with the observations
 
+	// Of maps these to the variables of the data that they are about, as far as it is known.
+	Of map[string]string
+
 	// Level is the number of times that the number of values of counts is doubled.
 	Level int
 }

@@ -269,10 +269,12 @@ func (t *tracer) instance(l *leaf, loops []*ast.For, values []int64) error {
 		if err != nil {
 			return err
 		}
-		in.tag = tag
+		if in.tag = tag; t.p.lacks(l.stmt().(*ast.Assign), tag) {
+			in.tag = nil
+		}
 	}
 	var key strings.Builder
-	fmt.Fprint(&key, l.id)
+	fmt.Fprint(&key, l.id, in.tag != nil)
 	reads := make([]read, len(l.occs))
 	position := map[int]int{}
 	for k, o := range l.occs {
