@@ -45,6 +45,7 @@
 //	rewrite.go       the list of legal rewrites; logarithms of exponentials and of their sums
 //	slices.go        index tables that are a few slices
 //	recurrences.go   invariant parts of recurrences are joined
+//	criticalpath.go  terms of sums in scans are added when they are known
 //	distribute.go    loop distribution (fission) of scans
 //	hoist.go         loop-invariant code motion: uniform factors leave arrays and sums
 //	reciprocals.go   divisions by one array, or by few numbers, share reciprocals

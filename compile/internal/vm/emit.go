@@ -550,30 +550,84 @@ func (x *context) next(reg *loopnest.Region, p *regionPlan, t int) {
 		}
 	}
 	x.passedOn(reg, t)
-	// Save carried values that would be overwritten before they are passed on.
-	carried := map[rootID]bool{}
+	var ps []passing
 	for _, c := range reg.Carries {
-		carried[c.Buf] = true
-	}
-	for _, c := range reg.Carries {
-		n, src := x.roots[c.Buf].n, c.Next
+		src := c.Next
 		from := src.Buf
 		if x.roots[from].in != none {
 			from = x.roots[from].in
 		}
-		if n == 0 || src == x.whole(c.Buf) || x.roots[src.Buf].in == c.Buf {
+		if x.roots[c.Buf].n == 0 || src == x.whole(c.Buf) || x.roots[src.Buf].in == c.Buf {
 			continue // it did not change, or is computed in place
 		}
-		if carried[from] {
-			tmp := x.newRoot(n, x.Body, false)
-			x.touch(tmp, t, false)
-			p.stages = append(p.stages, copying{dst: x.view(x.whole(tmp)), src: x.view(src), n: n, rep: src.Rep})
-			src = x.whole(tmp)
+		ps = append(ps, passing{c.Buf, from, src})
+	}
+	x.pass(p, ps, t)
+}
+
+// passing is a copy of a value, in the memory of root from, to the carried value dst.
+type passing struct {
+	dst, from rootID
+	src       loopnest.Value
+}
+
+// pass emits copies in an order in which none overwrites what another one still reads. Where
+// carried values change places there is no such order, and one of them is first copied elsewhere.
+// So is a number that fills an array, because arrays are copied after numbers.
+func (x *context) pass(p *regionPlan, ps []passing, t int) {
+	to, readers := map[rootID]int{}, map[rootID]int{}
+	stage := func(c *passing) {
+		n := x.roots[c.dst].n
+		tmp := x.newRoot(n, x.Body, false)
+		x.touch(tmp, t, false)
+		p.stages = append(p.stages, copying{dst: x.view(x.whole(tmp)), src: x.view(c.src), n: n, rep: c.src.Rep})
+		c.src, c.from = x.whole(tmp), tmp
+	}
+	for i, c := range ps {
+		to[c.dst] = i
+	}
+	for i := range ps {
+		c := &ps[i]
+		if _, ok := to[c.from]; ok && x.roots[c.from].n == 1 && x.roots[c.dst].n > 1 {
+			stage(c)
 		}
+		readers[c.from]++
+	}
+	var free []int
+	read := func(from rootID) {
+		readers[from]--
+		if i, ok := to[from]; ok && readers[from] == 0 {
+			free = append(free, i)
+		}
+	}
+	for i, c := range ps {
+		if readers[c.dst] == 0 {
+			free = append(free, i)
+		}
+	}
+	done := make([]bool, len(ps))
+	for first := 0; first < len(ps); {
+		if len(free) == 0 {
+			c := &ps[first]
+			if done[first] {
+				first++
+				continue
+			}
+			from := c.from
+			stage(c)
+			readers[c.from]++
+			read(from)
+			continue
+		}
+		i := free[0]
+		free = free[1:]
+		done[i] = true
+		c, n := ps[i], x.roots[ps[i].dst].n
 		if n == 1 {
-			p.nextScalars = append(p.nextScalars, instr{op: ad.OpReshape, dst: x.slot(x.whole(c.Buf), t, false), a: x.slot(src, t, true)})
+			p.nextScalars = append(p.nextScalars, instr{op: ad.OpReshape, dst: x.slot(x.whole(c.dst), t, false), a: x.slot(c.src, t, true)})
 		} else {
-			p.nexts = append(p.nexts, copying{dst: x.view(x.whole(c.Buf)), src: x.view(src), n: n, rep: src.Rep})
+			p.nexts = append(p.nexts, copying{dst: x.view(x.whole(c.dst)), src: x.view(c.src), n: n, rep: c.src.Rep})
 		}
+		read(c.from)
 	}
 }

@@ -72,9 +72,16 @@ func (g *generator) scanFunction(p *regionPlan) bool {
 	}
 	g.firstStep(c, steps, strides[:])
 
-	var carried []int32 // slots of the carried numbers
+	// Slots of the carried numbers. A number comes after the one that it becomes, so that no
+	// register gets a carried number from memory, where it has changed.
+	var carried []int32
 	for _, c := range p.inits {
-		carried = append(carried, int32(g.p.views[c.dst].off))
+		if k := int32(g.p.views[c.dst].off); !slices.ContainsFunc(p.nextScalars, func(n instr) bool { return n.dst == k }) {
+			carried = append(carried, k)
+		}
+	}
+	for _, n := range slices.Backward(p.nextScalars) {
+		carried = append(carried, n.dst)
 	}
 	for k := range b.code { // sums are like carried numbers
 		if c := b.code[k].dst; b.code[k].op != ad.OpCheck && g.isSum(p, c) && !slices.Contains(carried, c) {
@@ -111,22 +118,21 @@ func (g *generator) scanFunction(p *regionPlan) bool {
 		s.Store(at[len(loads)+len(history)+i], s.value(k.slot), false)
 	}
 	// Other carried numbers are passed on in memory.
-	next := map[int32]int32{}
 	for _, n := range p.nextScalars {
-		next[n.dst] = n.a
-	}
-	for _, c := range carried[len(held):] {
-		if a, ok := next[c]; ok {
-			s.Store(slot(c), s.value(a), false)
-		} else if v, ok := s.values[c]; ok {
-			s.Store(slot(c), v, false)
+		if _, ok := own[n.dst]; ok {
+			s.Out(own[n.dst], s.value(n.a))
+		} else {
+			s.Store(slot(n.dst), s.value(n.a), false)
 		}
 	}
-	for _, c := range held {
-		if a, ok := next[c]; ok {
-			s.Out(own[c], s.value(a))
-		} else {
+	for _, c := range carried {
+		if slices.ContainsFunc(p.nextScalars, func(n instr) bool { return n.dst == c }) {
+			continue
+		}
+		if _, ok := own[c]; ok {
 			s.Out(own[c], s.value(c))
+		} else if v, ok := s.values[c]; ok {
+			s.Store(slot(c), v, false)
 		}
 	}
 	frame.Emit(s.Builder, 1)
