@@ -397,3 +397,60 @@ func TestHolesOutside(t *testing.T) {
 		}
 	}
 }
+
+// TestHolesFree checks counts that only their distribution is about: the density does not depend on
+// them, also where their mean is large, but their distribution must exist. Their draws have its
+// mean and variance.
+func TestHolesFree(t *testing.T) {
+	for _, c := range [...]struct {
+		name, model    string
+		x              []float64
+		mean, variance float64 // NaN: the point is rejected
+	}{
+		{"poisson", "y ~ poisson(3e8 * exp(a));", []float64{0.5, 0}, 3e8 * math.Exp(0.5), 3e8 * math.Exp(0.5)},
+		{"negative rate", "y ~ poisson(a);", []float64{-1, 0}, math.NaN(), 0},
+		{"poisson_log", "target += poisson_log_lpmf(y | a);", []float64{15, 0}, math.Exp(15), math.Exp(15)},
+		{"neg_binomial", "for (n in 1:N) y[n] ~ neg_binomial(exp(a), exp(b));", []float64{1, -2}, math.Exp(3), math.Exp(3) * (1 + math.Exp(2))},
+		{"neg_binomial_2", "y ~ neg_binomial_2(exp(a), exp(b));", []float64{2, 0.5}, math.Exp(2), math.Exp(2) + math.Exp(3.5)},
+		{"negative precision", "y ~ neg_binomial_2(exp(a), b);", []float64{2, -0.5}, math.NaN(), 0},
+		{"neg_binomial_2_log", "y ~ neg_binomial_2_log(a, exp(b));", []float64{12, 1}, math.Exp(12), math.Exp(12) + math.Exp(23)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := bindHoled(t, "data { int N; array[N] int<lower=0, missing> y; } parameters { real a; real b; } model { a ~ normal(0, 1); b ~ normal(0, 1); "+c.model+" }",
+				`{"N": 3, "y": [null, null, null]}`, compile.BindOptions{})
+			grad := make([]float64, 2)
+			lp, err := m.LogDensityGrad(c.x, grad)
+			dst := make([]float64, len(m.OutputNames()))
+			rng := rand.New(rand.NewPCG(3, 4))
+			if math.IsNaN(c.mean) {
+				if err == nil {
+					t.Errorf("density %v, want a rejected point", lp)
+				}
+				return
+			}
+			if want := -(c.x[0]*c.x[0] + c.x[1]*c.x[1]) / 2; err != nil || !near(lp, want, 1e-14) || grad[0] != -c.x[0] || grad[1] != -c.x[1] {
+				t.Errorf("density %v, %v, gradient %v, want those of a and b alone: %v", lp, err, grad, want)
+			}
+			const draws = 3000
+			sum, squares := 0.0, 0.0
+			for range draws {
+				if err := m.Generate(c.x, rng, dst); err != nil {
+					t.Fatal(err)
+				}
+				for i, name := range m.OutputNames() {
+					if strings.HasPrefix(name, "y.") {
+						d := dst[i] - c.mean
+						sum, squares = sum+d, squares+d*d
+					}
+				}
+			}
+			const n = 3 * draws
+			if z := sum / n / math.Sqrt(c.variance/n); math.Abs(z) > 4.5 {
+				t.Errorf("the mean differs by %.1f standard errors from %v", z, c.mean)
+			}
+			if r := squares / n / c.variance; r < 0.85 || r > 1.15 {
+				t.Errorf("the variance is %.2f of %v", r, c.variance)
+			}
+		})
+	}
+}

@@ -22,7 +22,7 @@ func docCommand() *cobra.Command {
 		Long: `Prints what a function of the language computes, its forms, what its arguments must be, and an
 example with its value. NAME is a function such as softmax, an operator such as '.*', or a
 distribution such as normal: then all its functions are shown. It may also be a type such as
-simplex, or an entry of a declaration such as missing. For a part of a name, ppl lists the
+simplex, an entry of a declaration such as missing, or a subject such as ragged. For a part of a name, ppl lists the
 names that contain it. Without NAME, it lists all names of the library by families.
 For a code such as E0301 it is ppl explain-error.`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -78,6 +78,9 @@ func writeFamilies(w io.Writer) error {
 func writeDoc(w io.Writer, name string) error {
 	doc, ok := stdlib.Language().Describe(name)
 	word, isWord := service.WordOf(name)
+	if !ok && !isWord {
+		word, isWord = service.Topic(name)
+	}
 	if !ok && !isWord {
 		if e, is := diag.Explain(diag.Code(name)); is {
 			explainCode(w, e)

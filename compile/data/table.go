@@ -178,6 +178,7 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 				if s.addGaps(c.name, v, c.fault); c.levels != nil {
 					s.addGapLevels(c.name, c.levels)
 				}
+				s.addNotInteger(c, v, file, text)
 				continue
 			}
 			s.addFault(c.name, c.fault)
@@ -194,23 +195,34 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 		if c.levels != nil {
 			s.addLevels(c.name, c.levels)
 		}
-		if e := c.notInteger; e != nil && !v.IsInt {
-			if s.notIntegers == nil {
-				s.notIntegers = map[string]func() *Error{}
-			}
-			// Find the position only when asked, because it takes another pass over the text and
-			// most such columns are declared as reals.
-			s.notIntegers[c.name] = sync.OnceValue(func() *Error {
-				e.File, e.span = file, fieldSpan(file, text, e.Line, e.Column, c.notIntegerLength)
-				if c.notIntegers > 1 {
-					e.Message += fmt.Sprintf("; %d rows are no integers", c.notIntegers)
-				}
-				return e
-			})
-		}
+		s.addNotInteger(c, v, file, text)
 	}
 	s.rows, s.as = rows, o.As
 	return s, s.count(o)
+}
+
+// addNotInteger notes the first number of a column that is not an integer.
+func (s *Set) addNotInteger(c *column, v Value, file, text string) {
+	e := c.notInteger
+	if e == nil || v.IsInt {
+		return
+	}
+	if s.notIntegers == nil {
+		s.notIntegers = map[string]func() *Error{}
+	}
+	// Find the position only when asked, because it takes another pass over the text and most such
+	// columns are declared as reals.
+	s.notIntegers[c.name] = sync.OnceValue(func() *Error {
+		e.File, e.span = file, fieldSpan(file, text, e.Line, e.Column, c.notIntegerLength)
+		n := c.notIntegers
+		if c.holes != HolesKeep {
+			n -= c.missing
+		}
+		if n > 1 {
+			e.Message += fmt.Sprintf("; %d rows are no integers", n)
+		}
+		return e
+	})
 }
 
 // tableError returns the error of a row that has another number of fields than there are columns.
@@ -296,6 +308,7 @@ type column struct {
 	// The error of the first non-integer, for a variable declared int.
 	notInteger                    *Error
 	notIntegerLength, notIntegers int
+	notNumber                     bool // notInteger is about NaN, while no number has a fraction
 }
 
 // addQuickly adds a field if it is a short number or a text that occurred before, and if there is
@@ -313,7 +326,7 @@ func (c *column) addQuickly(field string) bool {
 		return ok
 	}
 	x, isInteger, ok := shortValue(field)
-	if !ok || !isInteger && c.notInteger == nil {
+	if !ok || !isInteger && (c.notInteger == nil || c.notNumber) {
 		return false
 	}
 	if !isInteger {
@@ -409,8 +422,9 @@ func (c *column) add(memory *allowance, field string, line, at int, more func() 
 	if !isNumber {
 		x, isTruth = truth[field]
 	}
-	if !isInteger && c.notInteger == nil && (isNumber || c.rows == nil) {
-		c.firstReal = row - 1
+	first := c.notInteger == nil || c.notNumber && isNumber && !math.IsNaN(x)
+	if !isInteger && first && (isNumber || c.rows == nil) && !(missing && c.holes != HolesKeep) {
+		c.firstReal, c.notNumber = row-1, math.IsNaN(x)
 		c.notIntegerLength = len(written)
 		c.notInteger = &Error{Line: line, Column: at, Path: fmt.Sprintf("%s[%d]", c.name, row),
 			Message: fmt.Sprintf("%s must be an integer, but is %s in row %d", c.name, clip(written), row),

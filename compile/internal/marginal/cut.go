@@ -248,7 +248,7 @@ func (p *program) unbounded(steps []*step) error {
 	total, first := 0.0, 0.0
 	for _, s := range steps {
 		el := p.elements[s.element]
-		if el.cut && len(s.factors) == 0 {
+		if el.cut && len(s.factors) == 0 && !p.idle(s.element, 0) {
 			return p.errorf(diag.DiscreteParameter, el.of.decl.Name.Span(), "`%s` has no upper bound, and no statement gives it a distribution", "All its values would be equally probable.",
 				"give it a distribution, or an upper bound that data decide", p.name(s.element))
 		}
@@ -288,10 +288,14 @@ func (w *writer) cuts() (out []Cut) {
 		if u.first == last || !u.counted {
 			continue
 		}
-		c := Cut{Name: u.name, First: u.least, Marks: w.marks[u]}
-		for _, el := range w.p.elements[u.first:last] {
-			c.Open = append(c.Open, el.cut && w.p.overflow)
-			c.Last = max(c.Last, el.hi)
+		c, sums := Cut{Name: u.name, First: u.least, Marks: w.marks[u]}, false
+		for e := u.first; e < last; e++ {
+			el := w.p.elements[e]
+			c.Open = append(c.Open, el.cut && w.p.overflow && !w.freely[e])
+			c.Last, sums = max(c.Last, el.hi), sums || !w.freely[e]
+		}
+		if !sums {
+			continue
 		}
 		if w.p.overflow {
 			c.Last = w.p.lasts[u]
@@ -329,7 +333,7 @@ func (w *writer) singles() (out []ast.Stmt) {
 	w.bare = map[*unknown]bare{}
 	for _, s := range w.steps {
 		u := w.p.elements[s.element].of
-		if w.p.overflow || !w.p.open(s.element) || w.bare[u].left != "" {
+		if w.p.overflow || !w.p.open(s.element) || w.freely[s.element] || w.bare[u].left != "" {
 			continue
 		}
 		one := bare{w.p.names.fresh("left"), w.p.names.fresh("ratio")}

@@ -25,6 +25,7 @@
 //	prune.go    values that data rule out
 //	nan.go      terms that are NaN, which a message names
 //	support.go  values that other elements rule out
+//	free.go     counts that only their distribution is about, whose sum is 1
 //	cut.go      sums over counts, which have no upper bound
 //	shape.go    shapes of factors as functions of a count, so that sums know where they may end
 //	families.go the shapes of functions and distributions

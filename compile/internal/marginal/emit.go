@@ -25,6 +25,7 @@ type writer struct {
 	called map[string]string // functions of massBeyond, by their names there
 
 	vectors map[string]bool // with the terms of messages
+	freely  map[int]bool    // the elements whose sum is 1, see free.go
 
 	sharing *sharing // of the density, while it is written
 
@@ -511,6 +512,9 @@ func (w *writer) density(target bool, by elimination) ([]ast.Stmt, messages) {
 				body, terms, _, _, _ := w.sums(g, c, q, m, func(*kind) bool { return true })
 				return append(body, w.target(w.times(g, c, w.sum(terms))))
 			}
+			if name, args := w.free(g); name != "" {
+				return []ast.Stmt{w.validated(g, c, q, name, args)}
+			}
 			lp := w.p.names.fresh("lp")
 			var shared []ast.Stmt // computed once for all values of the other elements
 			plus := ""
@@ -651,8 +655,11 @@ func (w *writer) draws(by elimination) []ast.Stmt {
 			for k := 1; k < len(g.unknowns); k++ {
 				q.values[k] = w.element(g, c, k)
 			}
-			if g.certain(w.p) {
+			if g.certain(w.p) || w.p.idle(g.rows[0].clique[0], len(g.kinds)) {
 				return []ast.Stmt{w.assign(w.element(g, c, 0), "=", clone(q.lo[0], nil))}
+			}
+			if name, args := w.free(g); name != "" {
+				return []ast.Stmt{w.assign(w.element(g, c, 0), "=", w.call(name+"_rng", w.freed(g, c, q, args)...))}
 			}
 			lp := w.p.names.fresh("lp")
 			body := w.terms(g, c, q, m, lp)

@@ -90,6 +90,9 @@ func (w *writer) never() ast.Expr { return w.call("negative_infinity") }
 
 // belief returns the statements of a step: all values of its clique are visited.
 func (w *writer) belief(g *group, c counter, m, beyond messages) []ast.Stmt {
+	if name, _ := w.free(g); name != "" {
+		return nil // no other observation depends on it
+	}
 	rank := len(g.unknowns) - 1
 	q := w.bounds(g, c)
 	for k := range q.values {

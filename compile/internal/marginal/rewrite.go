@@ -302,6 +302,7 @@ func (s *Split) rewrite(known *interp.Known, budget *ad.Budget, level int, overf
 	if n := groups(blocks); n > maxGroups {
 		return nil, p.errorf(diag.DiscreteWidth, w.pos, "the discrete parameters depend on one another without any regularity: %d sums of different form", "", "give similar elements similar statements", n)
 	}
+	w.frees()
 	if p.o.Purpose != Summed {
 		if err := p.observedOnce(patterns); err != nil {
 			return nil, err
@@ -648,6 +649,9 @@ func (w *writer) report() []Step {
 		}
 		for _, r := range g.rows {
 			n := g.terms(w.p, r)
+			if w.freely[r.clique[0]] {
+				n = 1
+			}
 			if n > s.Terms {
 				s.Clique = nil
 				for _, e := range r.clique {
