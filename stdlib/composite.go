@@ -2,7 +2,6 @@ package stdlib
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -80,7 +79,7 @@ func compositeForm(name string, o types.Overload) *Func {
 	if forms := Universe().Lookup(name); doc == "" && len(forms) > 0 {
 		doc = forms[len(forms)-1].(*Func).Doc
 	}
-	if slices.Contains(strings.Fields(ofShapes), name) {
+	if hasWord(ofShapes, name) {
 		f := realForm(name, params)
 		return &Func{Overload: o, Name: name, Doc: f.Doc, OfShape: f.OfShape}
 	}

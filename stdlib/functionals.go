@@ -197,23 +197,22 @@ real solve($1 a, $2 b, real z) { return generalised(to_vector(a), to_vector(b), 
 	}
 }()
 
-// written returns overload o of a function as Stan source; ok is false if it has none.
-func written(name string, o types.Overload) (w types.Written, ok bool) {
-	base, tol := strings.CutSuffix(name, "_tol")
-	own, torsten := strings.CutPrefix(name, "pmx_")
-	if torsten = torsten && strings.HasPrefix(own, "ode_"); torsten { // Torsten's names of Stan's functions
-		base, tol = strings.CutSuffix(own, "_ctrl")
+// writtenTexts has the sources of functionals, without and with tolerances. Overloads share them.
+type writtenTexts map[writtenText]string
+
+type writtenText struct {
+	functional int
+	tol        bool
+}
+
+// of returns a source.
+func (t writtenTexts) of(key writtenText) string {
+	if text, ok := t[key]; ok {
+		return text
 	}
-	i := slices.IndexFunc(functionals, func(f functional) bool { return slices.Contains(strings.Fields(f.names), base) })
-	if i < 0 {
-		return w, false
-	}
-	f := functionals[i]
-	if o, fixed := o.(types.Fixed); fixed && f.control != "" {
-		tol = len(o.Params) > oldArguments[strings.Fields(f.files)[len(strings.Fields(f.files))-1]]
-	}
+	f := functionals[key.functional]
 	entry := f.plain
-	if tol {
+	if key.tol {
 		entry = f.control
 	}
 	var text strings.Builder
@@ -226,7 +225,36 @@ func written(name string, o types.Overload) (w types.Written, ok bool) {
 		text.WriteString("\n" + strings.ReplaceAll(string(b), "$where", ""))
 	}
 	text.WriteString(entry + "\n}\n")
-	return types.Written{Overload: o, Name: name, Doc: f.doc, Lead: f.lead, Text: text.String(), Tolerance: f.tolerance, Beyond: torsten}, true
+	t[key] = text.String()
+	return t[key]
+}
+
+// hasWord reports whether a list of words has a word.
+func hasWord(list, word string) bool {
+	for w := range strings.FieldsSeq(list) {
+		if w == word {
+			return true
+		}
+	}
+	return false
+}
+
+// written returns overload o of a function as Stan source; ok is false if it has none.
+func (t writtenTexts) written(name string, o types.Overload) (w types.Written, ok bool) {
+	base, tol := strings.CutSuffix(name, "_tol")
+	own, torsten := strings.CutPrefix(name, "pmx_")
+	if torsten = torsten && strings.HasPrefix(own, "ode_"); torsten { // Torsten's names of Stan's functions
+		base, tol = strings.CutSuffix(own, "_ctrl")
+	}
+	i := slices.IndexFunc(functionals, func(f functional) bool { return hasWord(f.names, base) })
+	if i < 0 {
+		return w, false
+	}
+	f := functionals[i]
+	if o, fixed := o.(types.Fixed); fixed && f.control != "" {
+		tol = len(o.Params) > oldArguments[strings.Fields(f.files)[len(strings.Fields(f.files))-1]]
+	}
+	return types.Written{Overload: o, Name: name, Doc: f.doc, Lead: f.lead, Text: t.of(writtenText{i, tol}), Tolerance: f.tolerance, Beyond: torsten}, true
 }
 
 // oldArguments has, for each algorithm, the number of arguments of its older function without

@@ -42,10 +42,11 @@ func (s *Signatures) Names() iter.Seq[string] { return slices.Values(s.names) }
 // Stan.
 func otherForms() map[string][]types.Overload {
 	out := map[string][]types.Overload{}
+	texts := writtenTexts{}
 	add := func(name string, o types.Overload) {
 		if _, ok := o.(types.Written); ok {
 			// This overload has its text already.
-		} else if w, ok := written(name, o); ok {
+		} else if w, ok := texts.written(name, o); ok {
 			o = w
 		} else if f := compositeForm(name, o); f != nil {
 			o = f
@@ -130,11 +131,35 @@ func shortType(s string) types.Type {
 		}
 		return t
 	}
-	t.Kind = map[string]types.Kind{
-		"i": types.Int, "r": types.Real, "v": types.Vector, "w": types.RowVector, "m": types.Matrix, "s": types.SparseMatrix,
-		"c": types.Complex, "cv": types.ComplexVector, "cw": types.ComplexRowVector, "cm": types.ComplexMatrix,
-	}[s]
+	t.Kind = shortKind(s)
 	return t
+}
+
+// shortKind returns the kind of an element in the notation of shortType.
+func shortKind(s string) types.Kind {
+	switch s {
+	case "i":
+		return types.Int
+	case "r":
+		return types.Real
+	case "v":
+		return types.Vector
+	case "w":
+		return types.RowVector
+	case "m":
+		return types.Matrix
+	case "s":
+		return types.SparseMatrix
+	case "c":
+		return types.Complex
+	case "cv":
+		return types.ComplexVector
+	case "cw":
+		return types.ComplexRowVector
+	case "cm":
+		return types.ComplexMatrix
+	}
+	return 0
 }
 
 // writtenFixed lists signatures of functions written in Stan, as "arguments => result: names", in

@@ -76,7 +76,7 @@ func (c *configFile) errorf(e configEntry, format string, args ...any) error {
 
 // configFiles reads the configuration files that apply to a command. The file of the model comes
 // first; files that do not exist are left out.
-func configFiles(root *cobra.Command, start string) ([]*configFile, error) {
+func configFiles(start string) ([]*configFile, error) {
 	var out []*configFile
 	for _, at := range []struct {
 		path string
@@ -96,7 +96,7 @@ func configFiles(root *cobra.Command, start string) ([]*configFile, error) {
 		if err := c.parse(text); err != nil {
 			return nil, err
 		}
-		if err := c.check(root); err != nil {
+		if err := c.check(); err != nil {
 			return nil, err
 		}
 		out = append(out, c)
@@ -238,7 +238,8 @@ func configText(v any) (string, bool) {
 }
 
 // check checks that the commands and flags exist, and that this file may set them.
-func (c *configFile) check(root *cobra.Command) error {
+func (c *configFile) check() error {
+	root := rootCommand(&checkedWriter{Writer: io.Discard}) // the file may be about any command
 	for _, e := range c.entries {
 		cmd := commandNamed(root, e.command)
 		if cmd == nil {
@@ -323,7 +324,7 @@ func configure(cmd *cobra.Command, args []string) ([]*configFile, error) {
 	if off, _ := flags.GetBool("no-config"); off {
 		return nil, nil
 	}
-	files, err := configFiles(cmd.Root(), configStart(cmd, args))
+	files, err := configFiles(configStart(cmd, args))
 	if err != nil {
 		return nil, err
 	}

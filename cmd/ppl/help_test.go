@@ -139,6 +139,42 @@ func TestCommandTable(t *testing.T) {
 	}
 }
 
+// TestOneCommand checks that the program of a command line that calls a command shows the same help
+// of it as the whole program, and has no other command.
+func TestOneCommand(t *testing.T) {
+	var made []string
+	for _, row := range commandTable() {
+		if row.make != nil {
+			made = append(made, row.name)
+		}
+	}
+	for _, row := range commandTable() {
+		if row.make == nil {
+			continue
+		}
+		var text [2]strings.Builder
+		for i, args := range [][]string{{row.name, "--help-all"}, nil} {
+			root := rootCommandFor(args, &checkedWriter{Writer: &text[i]})
+			if cmd, _, err := root.Find([]string{row.name}); err != nil || cmd.DisableFlagParsing || !cmd.Runnable() {
+				text[i].Reset() // its flags are those of another program
+				continue
+			}
+			root.SetArgs([]string{row.name, "--help-all"})
+			if err := root.Execute(); err != nil {
+				t.Errorf("ppl %s --help-all: %v", row.name, err)
+			}
+			for _, c := range root.Commands() {
+				if i == 0 && c.Name() != row.name && slices.Contains(made, c.Name()) {
+					t.Errorf("the program of ppl %s has the command %s", row.name, c.Name())
+				}
+			}
+		}
+		if text[0].String() != text[1].String() {
+			t.Errorf("the help of ppl %s depends on the command line:\n%s\n%s", row.name, text[0].String(), text[1].String())
+		}
+	}
+}
+
 // TestFlagTable checks that every flag has one row for its command and one topic, and that every
 // row has a command.
 func TestFlagTable(t *testing.T) {

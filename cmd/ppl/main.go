@@ -44,6 +44,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -69,7 +70,7 @@ func execute(args []string, stdout, stderr io.Writer) int {
 // executeIn is like execute, in a given context.
 func executeIn(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	out := &checkedWriter{Writer: stdout}
-	root := rootCommand(out)
+	root := rootCommandFor(args, out)
 	root.SetArgs(args)
 	stderr = &tinted{stderr, out.color}
 	root.SetErr(stderr)
@@ -96,7 +97,17 @@ func executeIn(ctx context.Context, args []string, stdout, stderr io.Writer) int
 }
 
 // rootCommand returns the program with all its commands, which print to out.
-func rootCommand(out *checkedWriter) *cobra.Command {
+func rootCommand(out *checkedWriter) *cobra.Command { return rootCommandFor(nil, out) }
+
+// rootCommandFor is rootCommand for one command line. If the line begins with the name of a
+// command, the program has no other one: it takes less time to run most commands than to declare
+// the flags of all.
+func rootCommandFor(args []string, out *checkedWriter) *cobra.Command {
+	table := commandTable()
+	called := func(r commandRow) bool { return len(args) > 0 && r.name == args[0] && r.make != nil }
+	if i := slices.IndexFunc(table, called); i >= 0 {
+		table = table[i : i+1]
+	}
 	root := &cobra.Command{
 		Use: "ppl",
 		Long: `ppl fits Bayesian models written in Stan's language. It needs no C++ compiler.
@@ -133,7 +144,7 @@ func rootCommand(out *checkedWriter) *cobra.Command {
 	})
 	root.SuggestionsMinimumDistance = -1 // commandHelp knows better
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
-	for _, row := range commandTable() {
+	for _, row := range table {
 		if row.make != nil {
 			cmd := row.make()
 			cmd.ValidArgsFunction = row.args
@@ -144,7 +155,7 @@ func rootCommand(out *checkedWriter) *cobra.Command {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	completions(root)
-	for _, row := range commandTable() {
+	for _, row := range table {
 		for _, cmd := range root.Commands() {
 			if cmd.Name() == row.name {
 				cmd.Short = row.text

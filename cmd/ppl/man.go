@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -24,7 +25,7 @@ With ~/.local/share/man as DIR, man ppl-run finds them on most systems. Elsewher
   man ppl-run`,
 		Args: arguments("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := writeManual(cmd.Root(), args[0]); err != nil {
+			if err := writeManual(rootCommand(&checkedWriter{Writer: io.Discard}), args[0]); err != nil {
 				return err
 			}
 			confirm(cmd.ErrOrStderr(), "Manual pages: %s", args[0])
