@@ -65,7 +65,11 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 	if normal && same && p.options.Metric == "" {
 		inUse, ofInUse = centred(p.metric, recent)
 	}
+	dense := p.work.paysDense(v.evidence, v.length)
 	candidates := candidatesFor(p.options.Metric, d, n, normal, p.work.perVector())
+	if p.options.Metric == "" && !dense {
+		candidates = slices.DeleteFunc(candidates, func(c candidate) bool { return c.kind == infer.Dense })
+	}
 	divergences, best := v.try(p, candidates, parts, ofInUse)
 	if large := 2*d*n > maxRecorded; large { // release memory that the next fit needs
 		v.fitters[0], v.fitters[1] = whiten.Fitter{}, whiten.Fitter{}
@@ -77,7 +81,7 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 		v.keepMetric(p, "the one in use. The draws do not determine one", d)
 		return
 	}
-	v.unripe = p.options.Metric == "" && normal && d <= maxSurveyed && n < 2*d
+	v.unripe = p.options.Metric == "" && normal && d <= maxSurveyed && n < 2*d && dense
 	if ofInUse < p.at.muchBetter*v.divergence-0.005 {
 		v.take(inUse, ofInUse)
 		v.kept = n < 2*d

@@ -76,6 +76,7 @@ type steps struct {
 	divergent   float64 // share of divergent transitions
 	divergences int
 	refined     float64 // share of the paths between leaves that were divided into smaller steps
+	length      float64 // number of steps of a transition
 }
 
 // mixing describes how well the chains explore.
@@ -183,7 +184,7 @@ func (v *verdict) muster(parts []any, before *verdict) []record {
 // countSteps combines the steps of all chains that are not useless.
 func (v *verdict) countSteps(now []record) {
 	kept, total := 0, 0
-	finer, ways := int64(0), int64(0)
+	finer, ways, leapfrogs := int64(0), int64(0), 0
 	v.stepSize = 0
 	for _, r := range now {
 		if r.useless {
@@ -192,12 +193,14 @@ func (v *verdict) countSteps(now []record) {
 		kept++
 		v.stepSize += math.Log(r.stepSize)
 		finer, ways = finer+r.finer, ways+r.ways
+		leapfrogs += r.leapfrogs
 		v.divergences += r.divergent
 		total += r.transitions
 	}
 	v.stepSize = math.Exp(v.stepSize / float64(max(1, kept)))
 	v.divergent = float64(v.divergences) / float64(total)
 	v.refined = float64(finer) / float64(max(1, ways))
+	v.length = float64(leapfrogs) / float64(max(1, total))
 }
 
 // raiseDelta raises the target acceptance of NUTS if transitions diverge: a step size without

@@ -36,6 +36,7 @@ type record struct {
 	logDensity  []float64
 	transitions int // of the round; in many dimensions, more than draws
 	divergent   int
+	leapfrogs   int   // steps of all transitions
 	finer, ways int64 // number of paths between leaves of NUTS made of smaller steps, and of all paths
 	stepSize    float64
 	unused      []bool // for pooled draws, the last first: whether the chain was useless at the time
@@ -104,6 +105,7 @@ func (w *chain) advance(n, keep, round int, small bool) error {
 			return err
 		}
 		w.StepSize = avg.Update(info.AcceptStat)
+		w.record.leapfrogs += int(info.Leapfrogs)
 		if info.Divergent {
 			w.record.divergent++
 		}

@@ -57,6 +57,33 @@ func TestMoreWork(t *testing.T) {
 	}
 }
 
+// TestPaysDense checks that a dense metric pays if the gradient is expensive, if it saves many
+// steps, and always in few dimensions or if the work is not known.
+func TestPaysDense(t *testing.T) {
+	written, other := []float64{1}, []float64{2}
+	for _, c := range []struct {
+		dim           int
+		own, inOthers float64
+		evidence      []float64
+		steps         float64
+		want          bool
+	}{
+		{maxDense, 1, 1, nil, 1, true},
+		{256, 0, 0, nil, 1, true},
+		{256, 65536, 65536, nil, 19, false}, // 2.4·256^¼·(1 + 256²/65536) = 19.2
+		{256, 65536, 65536, nil, 20, true},
+		{1000, 1e9, 0, nil, 14, true},
+		{1000, 2e4, 1e9, written, 500, false},
+		{1000, 2e4, 1e9, other, 500, true},
+		{1000, 2e4, 1e9, nil, 1000, true},
+	} {
+		w := work{dim: c.dim, written: written, own: c.own, inOthers: c.inOthers}
+		if got := w.paysDense(c.evidence, c.steps); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
 // TestWithoutVectors checks that a metric of low rank without eigenvectors becomes the same
 // diagonal one, and that others stay.
 func TestWithoutVectors(t *testing.T) {

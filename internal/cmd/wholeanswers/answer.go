@@ -31,7 +31,6 @@ type measured struct {
 	Workload string  `json:"workload"`
 	Program  string  `json:"program"`
 	Seed     int     `json:"seed"`
-	Most     int     `json:"most"`
 	Draws    int     `json:"draws"`   // of a chain, for the answer; of the longest run if there is none
 	Enough   bool    `json:"enough"`  // false: the longest run did not suffice
 	Seconds  float64 `json:"seconds"` // processor time
@@ -41,7 +40,7 @@ type measured struct {
 }
 
 func (m measured) key() string {
-	return fmt.Sprint(m.Workload, " ", m.Program, " ", m.Seed, " ", m.Most)
+	return fmt.Sprint(m.Workload, " ", m.Program, " ", m.Seed)
 }
 
 func (m measured) String() string {
@@ -82,7 +81,7 @@ type runner interface {
 }
 
 // answer completes a result.
-func answer(p runner, s *subject, m *measured) error {
+func answer(p runner, s *subject, m *measured, most int) error {
 	for draws := fewest; ; draws *= moreAtOnce {
 		f, err := p.sample(s, m.Seed, draws)
 		if err != nil {
@@ -92,7 +91,7 @@ func answer(p runner, s *subject, m *measured) error {
 		if m.Enough = m.Draws > 0; !m.Enough {
 			m.Draws = draws
 		}
-		if m.Enough || draws*moreAtOnce > m.Most {
+		if m.Enough || draws*moreAtOnce > most {
 			m.Seconds, err = p.seconds(s, f, m.Seed, m.Draws)
 			return err
 		}

@@ -98,7 +98,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	if *stan != "" {
 		programs = append(programs, stanRunner(*stan))
 	}
-	rep := report{Date: time.Now().Format(time.DateOnly), Machine: figures.ThisMachine(), Seeds: *seeds, Most: *most}
+	rep := report{Date: time.Now().Format(time.DateOnly), Machine: figures.ThisMachine(), Seeds: *seeds}
 	for _, w := range benchsuite.All() {
 		if *only == "" && !slices.Contains(usual, w.Name) || !match.MatchString(w.Name) {
 			continue
@@ -110,11 +110,11 @@ func run(args []string, stdout, stderr io.Writer) error {
 		spent := make([]float64, len(programs))
 		for seed := 1; seed <= *seeds && slices.Max(spent) < *budget; seed++ {
 			for i, p := range programs {
-				m := measured{Workload: w.Name, Program: p.name(), Seed: seed, Most: *most}
+				m := measured{Workload: w.Name, Program: p.name(), Seed: seed}
 				if old, ok := keep.Get(m.key()); ok {
 					m = old
 				} else {
-					if err := answer(p, s, &m); err != nil {
+					if err := answer(p, s, &m, *most); err != nil {
 						return err
 					}
 					if err := keep.Add(m); err != nil {

@@ -50,7 +50,7 @@ func TestEnoughAfter(t *testing.T) {
 }
 
 func TestReport(t *testing.T) {
-	rep := report{Seeds: 2, Most: 4000}
+	rep := report{Seeds: 2}
 	for _, name := range []string{"quick", "slow", "neither"} {
 		w := benchsuite.Workload{Name: name}
 		rep.add(w, measured{Program: "ppl", Draws: 500, Enough: name != "neither", Seconds: 1})

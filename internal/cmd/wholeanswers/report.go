@@ -16,7 +16,6 @@ type report struct {
 	Date    string
 	Machine figures.Machine
 	Seeds   int
-	Most    int
 	Rows    []*row
 }
 
@@ -65,7 +64,7 @@ func (r *report) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Measured on %s by `go run ./internal/cmd/wholeanswers`: %v. ", r.Date, r.Machine)
 	fmt.Fprintf(&b, "Each figure is that of the run with the median time, of at most %d runs. Draws are those of each of four chains. ", r.Seeds)
-	fmt.Fprintf(&b, "“>” marks runs that were not enough after %d draws a chain; “failed” counts them, of all runs.\n\n", r.Most)
+	b.WriteString("“>” marks runs that were not enough, with the draws and the time of the longest one; “failed” counts them.\n\n")
 	b.WriteString("| workload | | ppl, draws | ppl, s | failed | Stan, draws | Stan, s | failed | Stan ÷ ppl |\n| --- | --- " + strings.Repeat("| --: ", 7) + "|\n")
 	var ratios []float64
 	var misses []string
