@@ -60,7 +60,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	stan := flags.String("stan", "", "`command` that runs Stan's NUTS, called with MODEL DATA SEED DRAWS BASE")
 	only := flags.String("only", "", "measure the workloads whose names match this `regexp`, whether usual or not")
 	seeds := flags.Int("seeds", 3, "runs of each program, with seeds 1, 2, …")
-	budget := flags.Float64("budget", 60, "`seconds`: a workload gets no further seed after so much time of a program's answers")
+	budget := flags.Float64("budget", 60, "`seconds`: a program gets no further seed of a workload after so much time of its answers")
 	most := flags.Int("most", 4000, "draws of a chain after which a run is given up")
 	kept := flags.String("keep", "", "append each run to this `file`, and do not repeat runs that it contains")
 	version := flags.String("version", "", "version of the code in that file (default: the commit, where nothing else was changed)")
@@ -108,8 +108,11 @@ func run(args []string, stdout, stderr io.Writer) error {
 			return err
 		}
 		spent := make([]float64, len(programs))
-		for seed := 1; seed <= *seeds && slices.Max(spent) < *budget; seed++ {
+		for seed := 1; seed <= *seeds; seed++ {
 			for i, p := range programs {
+				if spent[i] >= *budget {
+					continue
+				}
 				m := measured{Workload: w.Name, Program: p.name(), Seed: seed}
 				if old, ok := keep.Get(m.key()); ok {
 					m = old
