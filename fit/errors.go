@@ -95,8 +95,12 @@ func (e *chainsError) Error() string {
 
 func (e *chainsError) Unwrap() error { return e.err }
 
-// together merges the errors of chains that could not start for the same reason: the same
-// statement, or an improper density. So impossible data or a missing prior are reported once, not
+// withoutNumbers removes what differs in the messages that a statement has for different points.
+var withoutNumbers = strings.NewReplacer("0", "", "1", "", "2", "", "3", "", "4", "", "5", "", "6", "", "7", "", "8", "", "9", "",
+	".", "", "e-", "", "e+", "", "-", "", "+", "", "nan", "", "inf", "", ",", "")
+
+// together merges the errors of chains that could not start for the same reason: the same message
+// of a statement, or an improper density. So impossible data or a missing prior are reported once, not
 // once per chain.
 func together(failures []error) []error {
 	reason := func(err error) (key string, c *infer.ChainError) {
@@ -104,8 +108,8 @@ func together(failures []error) []error {
 		if !errors.As(err, &c) || !errors.As(err, new(*infer.InitError)) && !errors.Is(err, warmup.ErrImproper) {
 			return "", nil
 		}
-		if errors.As(err, &rejection) && rejection.Span.IsValid() { // compare positions, since the numbers in messages differ
-			return fmt.Sprint(rejection.Span.Begin()), c
+		if errors.As(err, &rejection) && rejection.Span.IsValid() {
+			return fmt.Sprint(rejection.Span.Begin()) + withoutNumbers.Replace(rejection.Err.Error()), c
 		}
 		return c.Err.Error(), c
 	}

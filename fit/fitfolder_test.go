@@ -290,6 +290,31 @@ func TestImpossibleData(t *testing.T) {
 	}
 }
 
+// TestReasonsOfStarts checks that failed starts of several chains are reported once for each
+// message of a statement, whatever the numbers in it.
+func TestReasonsOfStarts(t *testing.T) {
+	p := bind(t, `parameters { real x; }
+transformed parameters { vector<lower=0>[2] y = x > 0 ? [-x, 1]' : [1, 0.5 - x]'; }
+model { x ~ normal(x > -1 ? not_a_number() : 0, x > -1 ? 1 : x); }`, nil)
+	for _, c := range []struct {
+		init  infer.Init
+		wants []string
+	}{
+		{infer.At{Positions: [][]float64{{-0.1}, {-0.2}, {-1.5}, {-0.3}}}, []string{"chains 1, 2, 4: ", "Location parameter", "chain 3: ", "Scale parameter"}},
+		{infer.At{Positions: [][]float64{{1}, {2e-7}, {1.5}, {1e9}}}, []string{"chains 1, 2, 3, 4: ", "y[1]"}},
+	} {
+		_, err := fit.Sample(context.Background(), p, fit.Options{Seed: 1, Init: c.init})
+		if err == nil {
+			t.Fatal("no error")
+		}
+		for _, want := range c.wants {
+			if strings.Count(err.Error(), want) != 1 {
+				t.Errorf("%q is not there once: %v", want, err)
+			}
+		}
+	}
+}
+
 // TestPlanFaults checks that a fault of planning is reported, by the run and when its folder is
 // read.
 func TestPlanFaults(t *testing.T) {
