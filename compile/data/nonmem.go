@@ -154,6 +154,16 @@ func (n *nonmem) column(name string) int {
 // noValue reports whether a field has no value.
 func noValue(field string) bool { return field == "" || field == "." || field == "NA" }
 
+// twice returns an error if a later column has the name of a column; at -1 is none.
+func (n *nonmem) twice(at int, same func(a, b string) bool) *Error {
+	for i := at + 1; 0 < i && i < len(n.header); i++ {
+		if same(n.header[i], n.header[at]) {
+			return &Error{File: n.file, Line: 1, Column: 1, Message: fmt.Sprintf("columns %d and %d are %s and %s", at+1, i+1, n.header[at], n.header[i]), Fix: "rename one of them"}
+		}
+	}
+	return nil
+}
+
 // numbers reads a column. Fields without a value are missing. It also reports the first such
 // record, or -1.
 func (n *nonmem) numbers(at int, missing float64) (x []float64, without int, err *Error) {
@@ -226,6 +236,13 @@ func (n *nonmem) set() (*Set, error) {
 	}
 	for _, item := range nonmemItems() {
 		known = append(known, item.name)
+	}
+	for _, name := range known {
+		if err := n.twice(n.column(name), strings.EqualFold); err != nil {
+			return nil, err
+		}
+	}
+	for _, item := range nonmemItems() {
 		x := slices.Repeat([]float64{item.missing}, count)
 		if at := n.column(item.name); at >= 0 {
 			var without int
@@ -310,6 +327,10 @@ func (n *nonmem) set() (*Set, error) {
 	for at, h := range n.header {
 		name := ColumnName(h)
 		if name == "" || slices.Contains(known, strings.ToLower(h)) || s.has(name) {
+			continue
+		}
+		if err := n.twice(at, func(a, b string) bool { return a == b }); err != nil {
+			s.addFault(name, err)
 			continue
 		}
 		x, _, err := n.numbers(at, math.NaN())

@@ -71,6 +71,8 @@ func TestNONMEMFaults(t *testing.T) {
 		"ID,TIME,AMT,ADDL\n1,0,1,2\n":                "record 1 (ID 1): ADDL is 2, and II is 0",
 		"ID,TIME,AMT,RATE,SS\n1,0,5,2,1\n":           "record 1 (ID 1): SS is 1 and II is 0, but AMT is 5",
 		"ID,TIME,AMT\n1,0,1\n1,2\n":                  "",
+		"ID,TIME,AMT,Dv,DV\n1,0,1,.,.\n":             "columns 4 and 5 are Dv and DV",
+		"ID,TIME,TIME\n1,0,0\n":                      "columns 2 and 3 are TIME and TIME",
 		"ID,TIME,DV\n1,0,x\n":                        "record 1 (ID 1): DV is x, which is no number",
 		"ID;TIME;DV\n1;0;1,5\n":                      "record 1 (ID 1): DV is 1,5, which is no number",
 		"ID,TIME,MDV\n1,0,x\n":                       "record 1 (ID 1): MDV is x, which is no number",
@@ -93,6 +95,9 @@ func TestNONMEMFaults(t *testing.T) {
 	}
 	if _, err := readNONMEM("time,y\n1,2\n"); err != nil {
 		t.Error(err)
+	}
+	if s, err := readNONMEM("time,WT,wt,WT\n1,2,3,4\n"); err != nil || s.Fault("WT") == nil || s.Fault("wt") != nil {
+		t.Errorf("%v, want a fault of WT, which is there twice", err)
 	}
 	_, err := Declarations{Read: []string{"time=nonmem"}}.Parse(Options{}, nil, func(o Options) (*Set, error) { return Parse("events.csv", "time\n1\n", o) })
 	if err == nil || !strings.Contains(err.Error(), "whole table") {
