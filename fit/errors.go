@@ -100,8 +100,8 @@ var withoutNumbers = strings.NewReplacer("0", "", "1", "", "2", "", "3", "", "4"
 	".", "", "e-", "", "e+", "", "-", "", "+", "", "nan", "", "inf", "", ",", "")
 
 // together merges the errors of chains that could not start for the same reason: the same message
-// of a statement, or an improper density. So impossible data or a missing prior are reported once, not
-// once per chain.
+// of a statement, or an improper density. So impossible data or a missing prior are reported once,
+// not once per chain.
 func together(failures []error) []error {
 	reason := func(err error) (key string, c *infer.ChainError) {
 		var rejection *compile.Rejection
