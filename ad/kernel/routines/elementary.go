@@ -30,7 +30,7 @@ func Expm1(x float64) float64 {
 
 // Tanh is the hyperbolic tangent.
 func Tanh(x float64) float64 {
-	var v25, v59, v61 float64
+	var v25, v61, v63 float64
 	v4 := math.Abs(x)
 	if 354.0 < math.Abs(x) {
 		v4 = 354.0
@@ -44,24 +44,24 @@ func Tanh(x float64) float64 {
 		v25 = ((float64(v7*0.46146567915070735) + 1.0) + float64(v8*(float64(v7*0.00020604863623195917)+0.02327768486294945)))
 		v65 = float64(float64(v4*v7) * v15)
 	} else {
-		v26 := (v4 + v4)
-		v30 := (float64(v26*184.6649652337873) + 6.755399441055744e+15)
-		v31 := (v30 - 6.755399441055744e+15)
-		v37 := ((v26 - float64(v31*0.005415212347998022)) - float64(v31*1.2655086083325438e-13))
-		v40 := ExpTable[(math.Float64bits(v30) & 127)]
-		v42 := (v40 + (math.Float64bits(v30) << 45))
-		v43 := float64(v37 * v37)
-		v56 := ((v37 + float64(v43*(float64(v37*0.16666666666666666)+0.5))) + float64(float64(v43*v43)*(float64(v37*0.008333333333333333)+0.041666666666666664)))
-		v58 := (1.0 + float64(math.Float64frombits(v42)*v56))
-		v59 = (math.Float64frombits(v42) + v58)
-		v61 = (v58 - (v59 - math.Float64frombits(v42)))
+		v28 := (v4 + v4)
+		v32 := (float64(v28*184.6649652337873) + 6.755399441055744e+15)
+		v33 := (v32 - 6.755399441055744e+15)
+		v39 := ((v28 - float64(v33*0.005415212347998022)) - float64(v33*1.2655086083325438e-13))
+		v42 := ExpTable[(math.Float64bits(v32) & 127)]
+		v44 := (v42 + (math.Float64bits(v32) << 45))
+		v45 := float64(v39 * v39)
+		v58 := ((v39 + float64(v45*(float64(v39*0.16666666666666666)+0.5))) + float64(float64(v45*v45)*(float64(v39*0.008333333333333333)+0.041666666666666664)))
+		v60 := (1.0 + float64(math.Float64frombits(v44)*v58))
+		v61 = (math.Float64frombits(v44) + v60)
+		v63 = (v60 - (v61 - math.Float64frombits(v44)))
 		v65 = -2.0
 	}
 	var v66 float64
 	if v6 {
 		v66 = v25
 	} else {
-		v66 = v59
+		v66 = v61
 	}
 	v67 := (v65 / v66)
 	var v77 float64
@@ -69,7 +69,7 @@ func Tanh(x float64) float64 {
 		v77 = (v4 + v67)
 	} else {
 		v68 := (1.0 + v67)
-		v77 = (v68 + ((v67 - (v68 - 1.0)) + float64(float64(v67*v67)*float64(v61*0.5))))
+		v77 = (v68 + ((v67 - (v68 - 1.0)) + float64(float64(v67*v67)*float64(v63*0.5))))
 	}
 	return math.Float64frombits((math.Float64bits(v77) | (math.Float64bits(x) & (0x1 << 63))))
 }
@@ -87,16 +87,16 @@ func TanhSlope(x float64) float64 {
 			v4 = 354.0
 		}
 		v6 := v4 < 0.77
-		v26 := (v4 + v4)
-		v30 := (float64(v26*184.6649652337873) + 6.755399441055744e+15)
-		v31 := (v30 - 6.755399441055744e+15)
-		v37 := ((v26 - float64(v31*0.005415212347998022)) - float64(v31*1.2655086083325438e-13))
-		v40 := ExpTable[(math.Float64bits(v30) & 127)]
-		v42 := (v40 + (math.Float64bits(v30) << 45))
-		v43 := float64(v37 * v37)
-		v56 := ((v37 + float64(v43*(float64(v37*0.16666666666666666)+0.5))) + float64(float64(v43*v43)*(float64(v37*0.008333333333333333)+0.041666666666666664)))
-		v58 := (1.0 + float64(math.Float64frombits(v42)*v56))
-		v59 := (math.Float64frombits(v42) + v58)
+		v28 := (v4 + v4)
+		v32 := (float64(v28*184.6649652337873) + 6.755399441055744e+15)
+		v33 := (v32 - 6.755399441055744e+15)
+		v39 := ((v28 - float64(v33*0.005415212347998022)) - float64(v33*1.2655086083325438e-13))
+		v42 := ExpTable[(math.Float64bits(v32) & 127)]
+		v44 := (v42 + (math.Float64bits(v32) << 45))
+		v45 := float64(v39 * v39)
+		v58 := ((v39 + float64(v45*(float64(v39*0.16666666666666666)+0.5))) + float64(float64(v45*v45)*(float64(v39*0.008333333333333333)+0.041666666666666664)))
+		v60 := (1.0 + float64(math.Float64frombits(v44)*v58))
+		v61 := (math.Float64frombits(v44) + v60)
 		var v65 float64
 		if v6 {
 			v7 := float64(v4 * v4)
@@ -111,7 +111,7 @@ func TanhSlope(x float64) float64 {
 		if v6 {
 			v66 = v25
 		} else {
-			v66 = v59
+			v66 = v61
 		}
 		v67 := (v65 / v66)
 		var v85 float64
@@ -121,7 +121,7 @@ func TanhSlope(x float64) float64 {
 				v77 = (v4 + v67)
 			} else {
 				v68 := (1.0 + v67)
-				v74 := ((v67 - (v68 - 1.0)) + float64(float64(v67*v67)*float64((v58-(v59-math.Float64frombits(v42)))*0.5)))
+				v74 := ((v67 - (v68 - 1.0)) + float64(float64(v67*v67)*float64((v60-(v61-math.Float64frombits(v44)))*0.5)))
 				v77 = (v68 + v74)
 			}
 			v85 = (1.0 - float64(v77*v77))

@@ -50,22 +50,48 @@ func expm1All(b *Builder, x []Value) Value {
 func tanhOf(b *Builder, x Value) (t, slope Value) {
 	const most = 354 // exp(2·most) is finite
 	m := magnitude(b, x, most)
-	small := b.Compare(LT, m, b.Number(0.77))
-	z := b.Mul(m, m)
-	z2 := b.Mul(z, z)
-	line := func(a, c float64) Value { return b.Add(b.Mul(z, b.Number(c)), b.Number(a)) }
-	p := b.Add(line(-0.3333333333333322, -0.020488559716941652), b.Mul(z2, b.Number(-0.00019872503535760784)))
-	q := b.Add(line(1, 0.46146567915070735), b.Mul(z2, line(0.02327768486294945, 0.00020604863623195917)))
+	small := b.Compare(LT, m, b.Number(tanhSmall))
+	p, q := tanhQuotient(b, m)
 	e := reduce(b, b.Add(m, m), nil)
 	s := b.AddWord(e.s, b.Shl(e.bits, 45))
 	d, lost := fastSum(b, s, b.Add(b.Number(1), b.Mul(s, e.polynomial(b, nil))))
-	num := b.Select(small, b.Mul(b.Mul(m, z), p), b.Number(-2))
+	num := b.Select(small, p, b.Number(-2))
 	r := b.Div(num, b.Select(small, q, d))
 	large, rest := fastSum(b, b.Number(1), r)
 	large = b.Add(large, b.Add(rest, b.Mul(b.Mul(r, r), b.Mul(lost, b.Number(0.5)))))
 	t = b.Select(small, b.Add(m, r), large)
 	slope = b.Select(small, b.Sub(b.Number(1), b.Mul(t, t)), b.Mul(b.Neg(r), b.Add(r, b.Number(2))))
 	return t, b.Select(b.Compare(GT, b.Abs(x), b.Number(most)), b.Number(0), slope)
+}
+
+// tanhSmall is the number below which tanh is a quotient of polynomials.
+const tanhSmall = 0.77
+
+// tanhQuotient returns the numerator and the denominator of tanh m - m for m below tanhSmall.
+func tanhQuotient(b *Builder, m Value) (p, q Value) {
+	z := b.Mul(m, m)
+	z2 := b.Mul(z, z)
+	line := func(a, c float64) Value { return b.Add(b.Mul(z, b.Number(c)), b.Number(a)) }
+	p = b.Add(line(-0.3333333333333322, -0.020488559716941652), b.Mul(z2, b.Number(-0.00019872503535760784)))
+	q = b.Add(line(1, 0.46146567915070735), b.Mul(z2, line(0.02327768486294945, 0.00020604863623195917)))
+	return b.Mul(b.Mul(m, z), p), q
+}
+
+// tanhShort returns tanh|x| of small numbers, with the bits of tanhOf.
+func tanhShort(b *Builder, x Value, slow func(Value)) Value {
+	m := b.Abs(x)
+	slow(b.Compare(LT, m, b.Number(tanhSmall)))
+	p, q := tanhQuotient(b, m)
+	return b.Add(m, b.Div(p, q))
+}
+
+func tanhFirst(b *Builder, x []Value, slow func(Value)) Value {
+	return b.Or(tanhShort(b, x[0], slow), b.And(x[0], b.Word(signBit)))
+}
+
+func tanhSlopeFirst(b *Builder, x []Value, slow func(Value)) Value {
+	t := tanhShort(b, x[0], slow)
+	return b.Sub(b.Number(1), b.Mul(t, t))
 }
 
 func tanhRoutine(b *Builder, x []Value, _ func(Value)) Value {

@@ -73,8 +73,9 @@ type routine struct {
 	main func(b *Builder, x []Value, slow func(ordinary Value)) Value
 	rest func(b *Builder, x []Value) Value
 	// first is a faster way to compute the same bits for some of the ordinary numbers. Machine code
-	// tries it before main.
+	// tries it before main, for single numbers only if alone is set.
 	first func(b *Builder, x []Value, slow func(ordinary Value)) Value
+	alone bool
 	// both is the code of a routine that computes two functions.
 	both func(b *Builder, x []Value) [2]Value
 	// name, doc and file are the name, comment and file of the function in package
@@ -147,9 +148,9 @@ func init() {
 			doc: "Log10 is the decimal logarithm."},
 		Expm1: {operands: 1, main: body(expm1Routine), rest: body(expm1All), name: "Expm1", file: "elementary",
 			doc: "Expm1 is eˣ - 1."},
-		Tanh: {operands: 1, main: body(tanhRoutine), name: "Tanh", file: "elementary",
+		Tanh: {operands: 1, first: body(tanhFirst), alone: true, main: body(tanhRoutine), name: "Tanh", file: "elementary",
 			doc: "Tanh is the hyperbolic tangent."},
-		TanhSlope: {operands: 1, main: body(tanhSlopeRoutine), name: "TanhSlope", file: "elementary",
+		TanhSlope: {operands: 1, first: body(tanhSlopeFirst), alone: true, main: body(tanhSlopeRoutine), name: "TanhSlope", file: "elementary",
 			doc: "TanhSlope is 1 - tanh² x, the derivative of the hyperbolic tangent."},
 		Log1mExp: {operands: 1, main: body(log1mExpRoutine), rest: body(log1mExpAll), name: "Log1mExp", file: "elementary",
 			doc: "Log1mExp is log(1 - eˣ), NaN for x > 0."},
@@ -229,7 +230,7 @@ func (a *Asm) Routines() {
 				a.compute(n, row.operands, row.both)
 				continue
 			}
-			if row.first != nil {
+			if row.first != nil && (n == 1 || !row.alone) {
 				longer := a.NewLabel()
 				a.unlessSlow(n, row.operands, row.first, longer)
 				a.Place(longer)
