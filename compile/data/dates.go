@@ -149,7 +149,7 @@ func dateOf(text, order string) (time.Time, bool) {
 func convertTimes(columns []*column) {
 	earliest, some := time.Time{}, false
 	for _, c := range columns {
-		if c.findOrder(); c.fault != nil || c.declared.how.Since != "" {
+		if c.findOrder(); c.fault != nil && c.fault != c.hole || c.declared.how.Since != "" {
 			continue
 		}
 		for _, f := range c.declared.fields {
@@ -163,7 +163,7 @@ func convertTimes(columns []*column) {
 		earliest = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
 	}
 	for _, c := range columns {
-		if c.fault != nil {
+		if c.fault != nil && c.fault != c.hole {
 			continue
 		}
 		h := &c.declared.how

@@ -160,6 +160,24 @@ func TestDatesTogether(t *testing.T) {
 	}
 }
 
+// TestDatesMissing checks that a column of dates with a missing one is read as the numbers that it
+// has, if the missing one may be a parameter, and otherwise has the fault of a missing value.
+func TestDatesMissing(t *testing.T) {
+	for _, how := range []data.How{{As: "days"}, {As: "days", Since: "2024-01-01"}, {As: "days", Order: "dmy"}} {
+		set, err := data.Parse("t.csv", "day,y\n2024-01-01,1\n,2\nNA,2\n2024-01-05,3\n", data.Options{How: map[string]data.How{"day": how}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fault := set.Fault("day"); fault == nil || fault.Line != 3 || !strings.Contains(fault.Message, "no value") {
+			t.Errorf("%v: %v, want a missing value in line 3", how, fault)
+		}
+		v, ok := set.Filled(func(string) bool { return true }).Get("day")
+		if !ok || len(v.Reals) != 4 || v.Reals[0] != 0 || !math.IsNaN(v.Reals[1]) || !math.IsNaN(v.Reals[2]) || v.Reals[3] != 4 {
+			t.Errorf("%v: %v, want 0, two missing values, 4", how, v.Reals)
+		}
+	}
+}
+
 // TestCommentFirst checks that a comment before the header does not decide the separator.
 func TestCommentFirst(t *testing.T) {
 	for _, first := range []string{"# an export, 2024\n", "\n", "# a\r\n\r\n"} {
