@@ -389,7 +389,7 @@ func TestCountsUnshaped(t *testing.T) {
 		{"N ~ poisson(1000); target += 100 * log1m(-100 * 0.9^N);", "not known how fast"},
 		{"N ~ poisson(1000); target += 100 * log(1 - a * 0.9^N);", "not known how fast"},
 		{"target += -0.1 * N; target += log(exp(poisson_lpmf(N | 1)) + exp(poisson_lpmf(N | 400)));", "not known how fast"},
-		{"N ~ poisson(2); target += N < a ? -100 : 0;", "not known how fast"},
+		{"N ~ poisson(2); target += N < a ? -100 : N;", "not known how fast"},
 		{"N ~ poisson(2); target += -v[N + 1];", "decides an index"},
 		{"M ~ poisson(exp(a)); target += N * log(1 + 150.0 * M) - 150 * M - lgamma(N + 1);", "not known how fast"},
 		{"z ~ bernoulli(0.5); N ~ poisson(2); { vector[2] lp; for (k in 1:2) lp[k] = z * binomial_lpmf(40 | N + k, 0.5); target += lp[1]; }", "not known how fast"},

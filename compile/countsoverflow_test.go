@@ -47,6 +47,16 @@ func TestCountsOverflow(t *testing.T) {
 		"M ~ poisson(1); N ~ poisson(M + 0.05); y ~ normal(N - M, 1);",
 		"M ~ poisson(1); N ~ poisson(M + 0.05); L[1] ~ binomial(N, 0.5); L[2] ~ binomial(L[1], 0.5); target += a * L[2];",
 		"M ~ poisson(1); N ~ poisson(M + 0.05); L[1] ~ binomial(N, 0.5); L[1] ~ binomial(90, 0.5); L[2] ~ poisson(1);",
+		"M ~ poisson(exp(a)); target += N == 5 * M ? 0 : negative_infinity(); y ~ poisson(0.1 * N);", // at the first level N < 36
+		"M ~ poisson(exp(a)); if (N != 7 * M) target += negative_infinity(); y ~ poisson(0.1 * N);",
+		"M ~ poisson(exp(a)); N ~ poisson(2); if (N < 5 * M) target += negative_infinity();",
+		"M ~ poisson(exp(a)); target += N > M ? negative_infinity() : binomial_lpmf(N | M, 0.5); y ~ normal(N, 1);",
+		"M ~ poisson(exp(a)); if (N > 9 * M) target += negative_infinity(); else N ~ poisson(40);",
+		"M ~ poisson(exp(a)); if (N < 9 * M) target += negative_infinity(); else N ~ poisson(2);",
+		"M ~ poisson(exp(a)); if (M == 0) { if (N > 0) target += negative_infinity(); } else N ~ poisson(9 * M);",
+		"M ~ poisson(exp(a)); N ~ poisson(1 + M); { real s = 2 + exp(a); real m = 0.5 * (N + M); y ~ normal(m, s); }",
+		"M ~ poisson(exp(a)); N ~ poisson(1 + M); target += N + M == 0 ? negative_infinity() : normal_lpdf(y | N + M, exp(a));",
+		"M ~ poisson(exp(a)); N ~ poisson(1 + M); if (N > M) y ~ normal(N + M, exp(a)); else target += a;",
 		"N ~ poisson(60); if (N % 100 > 0) target += negative_infinity(); L ~ poisson(1); y ~ poisson(L[1] + L[2]);",
 	} {
 		if !short.Turn(i, 8) {

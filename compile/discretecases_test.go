@@ -27,6 +27,38 @@ var discreteCases = []discreteCase{
 data { int N; int K; vector[N] y; }
 parameters { simplex[K] w; vector[K] mu; real<lower=0> s; array[N] int<lower=1, upper=K> z; }
 model { mu ~ normal(0, 3); z ~ categorical(w); for (n in 1:N) y[n] ~ normal(mu[z[n]], s); }`},
+	{name: "spins of which 0 is impossible", bounds: between(-1, 1, "s"), data: `{"R":2,"C":3,"y":[[1,0.5,-1],[0,2,1]]}`, text: `
+data { int R; int C; matrix[R, C] y; }
+parameters { real b; real mu; array[R, C] int<lower=-1, upper=1> s; }
+model {
+  for (i in 1:R) for (j in 1:C) {
+    if (s[i, j] == 0) target += negative_infinity();
+    if (i < R) target += b * s[i, j] * s[i + 1, j];
+    if (j < C) target += b * s[i, j] * s[i, j + 1];
+    y[i, j] ~ normal(mu * s[i, j], 1);
+  }
+}`},
+	{name: "truncated integers", bounds: map[string][2]int64{"z": {1, 2}, "k": {0, 5}}, data: `{"N":2,"y":[1,4]}`, text: `
+data { int N; array[N] int y; }
+parameters { real<lower=0> l; vector<lower=0>[2] m; array[N] int<lower=1, upper=2> z; array[2] int<lower=0, upper=5> k; }
+model { k ~ poisson(l) T[1, 4]; k[2] ~ poisson(m[1]) T[, 3]; for (n in 1:N) { z[n] ~ binomial(2, 0.4); y[n] ~ poisson(m[z[n]]) T[1, ]; } }`},
+	{name: "flows of an epidemic", bounds: between(0, 3, "first", "new", "gone"), data: `{"T":2,"y":[1,0]}`, text: `
+data { int T; array[T] int y; }
+parameters { real<lower=0> b; real<lower=0, upper=1> g; int<lower=0, upper=3> first; array[T] int<lower=0, upper=3> new; array[T] int<lower=0, upper=3> gone; }
+model {
+  array[T + 1] int S;
+  array[T + 1] int I;
+  S[1] = 3 - first;
+  I[1] = first;
+  for (t in 1:T) { S[t + 1] = S[t] - new[t]; I[t + 1] = I[t] + new[t] - gone[t]; }
+  first ~ binomial(3, 0.3);
+  for (t in 1:T) {
+    int left = I[t];
+    new[t] ~ binomial(S[t], 1 - exp(-b * left / 3));
+    gone[t] ~ binomial(I[t], g);
+    y[t] ~ binomial(new[t], 0.6);
+  }
+}`},
 	{name: "vectorised mixture", bounds: between(1, 2, "z"), data: `{"N":3,"K":2,"y":[0.3,-1,2.5],"x":[1,2,3]}`, text: `
 data { int N; int K; vector[N] y; vector[N] x; }
 parameters { simplex[K] w; vector[K] mu; vector<lower=0>[K] s; real b; array[N] int<lower=1, upper=K> z; }
@@ -662,7 +694,6 @@ func TestDiscreteRefused(t *testing.T) {
 		{"E0413", "", "vector[z[1]] a = rep_vector(0, z[1]); target += sum(a);"},
 		{"E0413", "functions { void add_lp(int k) { if (k == 1) return; target += k; } }\n", "for (n in 1:N) add_lp(z[n]);"},
 		{"E0413", "functions { real add_lp(int k) { target += k; return 1; } }\n", "for (n in 1:N) target += add_lp(z[n]);"},
-		{"E0413", "", "for (n in 1:N) { z[n] ~ poisson(mu[1]) T[1, 2]; }"},
 		{"E0622", "", "sum(z) ~ poisson(exp(mu[1]));"},
 		{"E0606", "", "for (n in 1:N) y[n] ~ normal(mu[z[n + 1]], 1);"},
 	} {

@@ -102,10 +102,10 @@ func (f *Fit) counted() (out []diagnose.Finding) {
 		}
 		finding := diagnose.Finding{
 			Code: "counts", Severity: diagnose.Note, Quantities: []string{c.Name},
-			Summary: fmt.Sprintf("%s has no upper bound and was summed %s: by the last terms at every point, less than 1e-12 of the mass is beyond.", c.Name, to),
+			Summary: fmt.Sprintf("%s has no upper bound and was summed %s: less than 1e-12 of the mass is beyond, at every point.", c.Name, to),
 			Brief:   fmt.Sprintf("%s was summed %s", c.Name, to),
-			First:   "less than 1e-12 of the mass is beyond, by the last terms at every point",
-			Advice:  "This was checked at every point where the density was evaluated. Only statements are allowed for which the probabilities go on falling beyond the last value.",
+			First:   "less than 1e-12 of the mass is beyond, at every point",
+			Advice:  "A bound of the mass beyond the last value was checked at every point where the density was evaluated.",
 		}
 		if c.Refused > 0 {
 			finding.Summary += fmt.Sprintf(" %d points that need too many values were rejected.", c.Refused)

@@ -108,9 +108,9 @@ func (b builder) target(value ast.Expr) ast.Stmt {
 
 // plus returns x + n, without a sum if it needs none.
 func (b builder) plus(x ast.Expr, n int64) ast.Expr {
-	switch lit, ok := x.(*ast.IntLit); {
+	switch m, ok := literal(x); {
 	case ok:
-		return b.int(lit.Value + n)
+		return b.int(m + n)
 	case n > 0:
 		return b.op("+", x, b.int(n))
 	case n < 0:

@@ -32,6 +32,8 @@
 //	rise.go     how much terms may rise beyond the last value of a sum
 //	mixture.go  mixtures of counts, split into their components
 //	overflow.go sums over counts with a value in place of all beyond the last one
+//	peak.go     the largest value of a factor for all values of its counts
+//	possible.go conditions that leave a count consecutive values
 //	counted.go  the counts that expressions read
 //	group.go    isomorphic steps of the elimination
 //	selector.go factors that read an element through comparisons alone, as running sums

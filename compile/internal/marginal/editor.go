@@ -207,11 +207,14 @@ func (e *editor) either(b builder, n *ast.Binary) ast.Expr {
 
 // literal returns the value of an integer literal.
 func literal(x ast.Expr) (int64, bool) {
-	n, ok := ast.Unparen(x).(*ast.IntLit)
-	if !ok {
-		return 0, false
+	switch x := ast.Unparen(x).(type) {
+	case *ast.IntLit:
+		return x.Value, true
+	case *ast.Unary:
+		n, ok := literal(x.X)
+		return -n, ok && x.Op == "-"
 	}
-	return n.Value, true
+	return 0, false
 }
 
 // unconstrained returns the type of a local variable for a declaration with a constraint.
@@ -275,6 +278,9 @@ func (e *editor) mass(b builder, name string, args []ast.Expr) ast.Expr {
 			outside = append(outside, b.op("<", b.grouped(e.expr(d)), b.int(0)))
 		}
 	}
+	if k, ok := chances[name]; ok && e.mayFall(args[k], nil) {
+		outside = append(outside, b.op("<", b.grouped(e.expr(args[k])), b.int(0)), b.op(">", b.grouped(e.expr(args[k])), b.int(1)))
+	}
 	if len(outside) == 0 {
 		return out
 	}
@@ -306,6 +312,47 @@ func (e *editor) difference(x ast.Expr) ast.Expr {
 		return e.difference(d.X)
 	}
 	return nil
+}
+
+// chances has the position of the probability of distributions.
+var chances = map[string]int{"bernoulli_lpmf": 1, "binomial_lpmf": 2}
+
+// mayFall reports whether a number depends on an integer that may be negative as it is a difference
+// with discrete parameters: 1 - q^I where I is S[t - 1] - S[t]. seen are the variables around.
+func (e *editor) mayFall(x ast.Node, seen []*check.Var) (may bool) {
+	if !e.p.involved(x) {
+		return false
+	}
+	ast.Inspect(x, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Binary:
+			if n.Op == "-" && e.p.info.Types[n].Type.Equal(types.IntType) && e.p.involved(n) && !e.given(n) {
+				x, known := number(n.X)
+				_, hi := e.range1(n.Y)
+				may = may || !known || x < float64(hi)
+			}
+		case *ast.VarExpr:
+			v := e.p.info.Uses[n]
+			if v == nil || v.Type.Kind != types.Int || !e.p.taint[v] || slices.Contains(seen, v) {
+				return true
+			}
+			for _, st := range e.leaf.code {
+				ast.Inspect(st, func(m ast.Node) bool {
+					switch m := m.(type) {
+					case *ast.VarDecl:
+						may = may || e.p.def(m) == v && m.Init != nil && e.mayFall(m.Init, append(seen, v))
+					case *ast.Assign:
+						if r, ok := root(m.LHS); ok && e.p.info.Uses[r] == v {
+							may = may || m.Op == "-=" || e.mayFall(m.RHS, append(seen, v))
+						}
+					}
+					return !may
+				}, nil)
+			}
+		}
+		return !may
+	}, nil)
+	return may
 }
 
 // most returns the greatest or least element of an expression; a number is its own.
@@ -436,10 +483,10 @@ func (e *editor) occurrence(o *occ, r *read) ast.Expr {
 			rest = append(rest, &ast.All{Base: b.base()})
 		case varying:
 			i := e.expr(o.indices[d].(*ast.Single).X)
-			if n, ok := e.shifts[dim.shift].(*ast.IntLit); !ok {
+			if n, ok := literal(e.shifts[dim.shift]); !ok {
 				i = b.op("-", i, clone(e.shifts[dim.shift], nil))
 			} else {
-				i = b.plus(i, -n.Value)
+				i = b.plus(i, -n)
 			}
 			rest = append(rest, b.single(i))
 			indexed = true

@@ -113,8 +113,8 @@ func (w *writer) flat(m messages, q clique, axes []int) ast.Expr {
 	start, stride := int64(1), int64(1)
 	for k, a := range slices.Backward(axes) {
 		x := clone(q.values[a], nil)
-		if n, ok := q.lo[a].(*ast.IntLit); ok {
-			start -= stride * n.Value
+		if n, ok := literal(q.lo[a]); ok {
+			start -= stride * n
 		} else {
 			x = &ast.Paren{Base: w.base(), X: w.op("-", x, clone(q.lo[a], nil))}
 		}
@@ -279,8 +279,8 @@ func (w *writer) bounds(g *group, c counter) clique {
 
 // from1 returns the position, from 1, of a value among those of its element.
 func (w *writer) from1(value, lo ast.Expr) ast.Expr {
-	if n, ok := lo.(*ast.IntLit); ok {
-		return w.plus(clone(value, nil), 1-n.Value)
+	if n, ok := literal(lo); ok {
+		return w.plus(clone(value, nil), 1-n)
 	}
 	return w.plus(w.op("-", clone(value, nil), clone(lo, nil)), 1)
 }
@@ -615,8 +615,8 @@ func (w *writer) over(g *group, q clique, axes []int) visit {
 		if i > 0 {
 			x = w.op("%", x, w.int(o.size[i]))
 		}
-		if n, ok := q.lo[k].(*ast.IntLit); ok {
-			x = w.plus(x, n.Value)
+		if n, ok := literal(q.lo[k]); ok {
+			x = w.plus(x, n)
 		} else {
 			x = w.op("+", x, clone(q.lo[k], nil))
 		}
@@ -668,8 +668,8 @@ func (w *writer) draws(by elimination) []ast.Stmt {
 			}
 			draw := by.value(w.builder, lp)
 			var value ast.Expr
-			if n, ok := q.lo[0].(*ast.IntLit); ok {
-				value = w.plus(draw, n.Value-1)
+			if n, ok := literal(q.lo[0]); ok {
+				value = w.plus(draw, n-1)
 			} else {
 				value = w.op("+", w.plus(clone(q.lo[0], nil), -1), draw)
 			}

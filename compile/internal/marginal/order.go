@@ -7,8 +7,12 @@ import (
 	"strings"
 
 	"github.com/ppl-lang/ppl/internal/sorting"
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/check"
 	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/printer"
 	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/lang/types"
 )
 
 // factor is a function of some elements: an instance of a pattern, or the message of a step.
@@ -141,7 +145,7 @@ func (p *program) eliminate(patterns []*pattern, rank []int, o order, limit floa
 		for i := range pat.instances {
 			scope := pat.instances[i].elements
 			if w := p.volume(scope); w > maxTable {
-				return nil, 0, p.wide(pat.leaf.stmt().Span(), "this statement", scope, w)
+				return nil, 0, p.wide(pat.leaf.stmt().Span(), "this statement", scope, w, p.joins(pat.leaf))
 			}
 			f := factor{pattern: pat, instance: i}
 			if len(scope) > 1 {
@@ -180,7 +184,7 @@ func (p *program) eliminate(patterns []*pattern, rank []int, o order, limit floa
 		w := p.volume(clique)
 		if w > maxTable {
 			at := p.elements[e].of.decl.Name.Span()
-			return nil, 0, p.wide(at, "the sum over "+p.name(e), clique, w)
+			return nil, 0, p.wide(at, "the sum over "+p.name(e), clique, w, "")
 		}
 		if total += w; total > limit {
 			return nil, 0, p.errorf(diag.DiscreteWidth, p.elements[e].of.decl.Name.Span(), "the sums over the discrete parameters have more than %d terms", "", "give them closer bounds, or fewer elements", int(limit))
@@ -241,8 +245,8 @@ func (p *program) volume(es []int) float64 {
 	return w
 }
 
-// wide returns the error about elements with too many combinations of values.
-func (p *program) wide(at source.Span, what string, es []int, w float64) error {
+// wide returns the error about elements with too many combinations of values. help may be known.
+func (p *program) wide(at source.Span, what string, es []int, w float64, help string) error {
 	const most = 12
 	var list []string
 	for _, e := range es[:min(len(es), most)] {
@@ -251,8 +255,38 @@ func (p *program) wide(at source.Span, what string, es []int, w float64) error {
 	if len(es) > most {
 		list = append(list, fmt.Sprintf("and %d more", len(es)-most))
 	}
+	if help == "" {
+		help = "write each statement about as few elements as possible, for instance in a loop over them; give the parameters closer bounds; or let data decide some of them"
+	}
 	return p.errorf(diag.DiscreteWidth, at, "%s needs a table of %.3g values: %s are summed over together", fmt.Sprintf("A table may have %d values.", maxTable),
-		"write each statement about as few elements as possible, for instance in a loop over them; give the parameters closer bounds; or let data decide some of them", what, w, strings.Join(list, ", "))
+		help, what, w, strings.Join(list, ", "))
+}
+
+// joins says what helps where a variable or a function makes a statement read many elements; "" if
+// nothing is known.
+func (p *program) joins(l *leaf) (help string) {
+	const steps = " in an integer parameter, step by step: if (c[n] != c[n - 1] + z[n]) target += negative_infinity();"
+	for _, st := range l.code {
+		ast.Inspect(st, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.Assign:
+				v, ok := root(n.LHS)
+				if !ok || !p.involved(n.RHS) || n.Op == "=" && !mentions(p.info, map[*check.Var]bool{p.info.Uses[v]: true}, n.RHS) {
+					break
+				}
+				help = fmt.Sprintf("`%s` is computed from its earlier values, so it depends on all elements before: let it depend on the last few", v.Name)
+				if p.info.Uses[v].Type.Kind == types.Int {
+					help += "; or compute it" + steps
+				}
+			case *ast.CallExpr:
+				if n.Func.Name == "sum" && p.involved(n) && help == "" {
+					help = fmt.Sprintf("`%s` reads many elements at once: add them up", printer.String(n)) + steps
+				}
+			}
+			return true
+		}, nil)
+	}
+	return help
 }
 
 type cost struct {

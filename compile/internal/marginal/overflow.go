@@ -1,7 +1,7 @@
 package marginal
 
 import (
-	"math"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -36,7 +36,9 @@ type bounds struct {
 	open  bool         // it has no bound for all values
 	loose bool         // nothing else bounds the sum over these
 
-	variates []ast.Expr // sums and differences that are distributed
+	// starts has, by the position of a count, differences that are negative where the possible values
+	// of the count begin beyond its last value: of N in N - 50 ~ poisson(5), or where it is N == 2 * M.
+	starts map[int][]ast.Expr
 
 	vague map[int]bool // positions of counts in which it may rise again after a fall
 }
@@ -55,7 +57,7 @@ func (p *program) overflows(patterns []*pattern) error {
 		if err := p.reach(t, pat, axes); err != nil {
 			return err
 		}
-		pat.tail = &bounds{sums: map[int]bool{}, vague: map[int]bool{}}
+		pat.tail = &bounds{sums: map[int]bool{}, vague: map[int]bool{}, starts: map[int][]ast.Expr{}}
 		in := &pat.instances[0]
 		for _, k := range axes {
 			u := p.elements[in.elements[k]].of
@@ -68,20 +70,43 @@ func (p *program) overflows(patterns []*pattern) error {
 				pat.tail.vague[k] = true
 			}
 			p.turns[u] = turns{period: 1, last: max(p.turns[u].last, last)}
-			mode := p.peak(pat)
-			pat.tail.open = mode == nil
-			pat.tail.sums[k] = mode != nil && s.adds(pat.leaf.code...)
-			if mode == nil && (len(axes) > 1 || pat.tail.vague[k]) {
+			pat.tail.open = !pat.limited(p.reader(pat))
+			pat.tail.sums[k] = !pat.tail.open && s.adds(pat.leaf.code...)
+			if pat.tail.open && (len(axes) > 1 || pat.tail.vague[k]) {
 				return p.unending(pat.leaf.stmt(), in.elements[k])
 			}
 		}
 	}
 	if e := p.unsettled(patterns); e >= 0 {
-		return p.errorf(diag.DiscreteUse, p.elements[e].of.decl.Name.Span(), "no statement gives `%s` a distribution, given counts that have one", "What the sum over it leaves out has no bound.",
-			"give it one, as in N ~ poisson(lambda), or an upper bound that data decide", p.name(e))
+		help := "give it one, as in N ~ poisson(lambda), or an upper bound that data decide"
+		if at, others := p.joint(patterns, e); at != nil {
+			help = fmt.Sprintf("line %d distributes %s together: write a condition for each of them, with its distribution in all branches; or give `%s` an upper bound that data decide",
+				at.Span().Begin().Line, strings.Join(others, " and "), p.elements[e].of.name)
+		}
+		return p.errorf(diag.DiscreteUse, p.elements[e].of.decl.Name.Span(), "no statement gives `%s` a distribution, given counts that have one", "What the sum over it leaves out has no bound.", help, p.name(e))
 	}
 	p.tilt(patterns)
 	return nil
+}
+
+// joint returns a statement that distributes an element together with others.
+func (p *program) joint(patterns []*pattern, element int) (ast.Stmt, []string) {
+	for _, pat := range patterns {
+		for _, in := range pat.instances {
+			var names []string
+			found := false
+			for k, e := range in.elements {
+				if pat.tail.sums[k] {
+					names = append(names, "`"+p.name(e)+"`")
+					found = found || e == element
+				}
+			}
+			if found && len(names) > 1 {
+				return pat.leaf.stmt(), names
+			}
+		}
+	}
+	return nil, nil
 }
 
 // reach notes up to which values the data of a pattern are likely to raise counts.
@@ -145,7 +170,11 @@ func (s *shaper) adds(sts ...ast.Stmt) bool {
 		case *ast.BlockStmt:
 			return s.adds(st.Stmts...)
 		case *ast.If:
-			return st.Else != nil && !s.readsAny(st.Cond) && s.adds(st.Then) && s.adds(st.Else)
+			if st.Else == nil {
+				return rulesOut(st.Then) && s.oneLeft(st.Cond)
+			}
+			then, other := rulesOut(st.Then) || s.adds(st.Then), rulesOut(st.Else) || s.adds(st.Else)
+			return then && other && (!s.readsAny(st.Cond) || rulesOut(st.Then) || rulesOut(st.Else))
 		case *ast.Tilde:
 			c := s.p.info.Calls[st]
 			return c != nil && s.distributes(c, append([]ast.Expr{st.Variate}, st.Args...))
@@ -165,11 +194,11 @@ func (s *shaper) addsUp(e ast.Expr) bool {
 		return e.Op == "+" && (s.addsUp(e.X) || s.addsUp(e.Y))
 	case *ast.Cond:
 		if b, ok := ast.Unparen(e.Cond).(*ast.Binary); ok && b.Op == "==" && never(e.Else) { // one value is possible
-			x, known := s.slope(b.X)
-			y, known2 := s.slope(b.Y)
-			return known && known2 && x != y
+			return s.differ(b) && (never(e.Then) || !s.readsAny(e.Then))
 		}
-		return !s.readsAny(e.Cond) && s.addsUp(e.Then) && s.addsUp(e.Else)
+		then, other := never(e.Then) || s.addsUp(e.Then), never(e.Else) || s.addsUp(e.Else)
+		return then && other && (!s.readsAny(e.Cond) || never(e.Then) || never(e.Else)) ||
+			never(e.Then) && !s.readsAny(e.Else) && s.oneLeft(e.Cond)
 	case *ast.CallExpr:
 		if n := len(e.Args); n >= 2 && (e.Func.Name == "log_mix" && n == 3 || e.Func.Name == "log_sum_exp") {
 			return s.addsUp(e.Args[n-2]) && s.addsUp(e.Args[n-1])
@@ -186,10 +215,7 @@ func (s *shaper) distributes(c *check.Call, args []ast.Expr) bool {
 		return false
 	}
 	slope, known := s.slope(args[0])
-	if known = known && slope == 1; known && s.occurrence(ast.Unparen(args[0])) < 0 {
-		s.pat.tail.variates = append(s.pat.tail.variates, args[0])
-	}
-	return known
+	return known && slope == 1 && (s.occurrence(ast.Unparen(args[0])) >= 0 || s.start(args[0]))
 }
 
 // needsCount returns an index, a size or an end of a loop that depends on the count.
@@ -313,209 +339,6 @@ func (pat *pattern) falls(axis int) bool {
 	return true
 }
 
-// peak is a bound of the log of a factor for all values of its counts.
-type peak struct {
-	number float64
-	terms  []peakTerm
-}
-
-// peakTerm is an expression that no count decides: a summand, or the mode of a density.
-type peakTerm struct {
-	x    ast.Expr
-	mode []ast.Expr // the arguments of the density, whose location is at
-	at   int
-	name string
-}
-
-// locations has, for densities whose mode is at their location, the position of that among the
-// arguments after the variate.
-var locations = map[string]int{
-	"normal": 0, "cauchy": 0, "double_exponential": 0, "logistic": 0, "gumbel": 0, "student_t": 1,
-}
-
-// peak returns the bound of a pattern's factors; nil if it is not known.
-func (p *program) peak(pat *pattern) *peak {
-	out := &peak{}
-	l := p.reader(pat)
-	for _, st := range pat.leaf.code {
-		if !l.peakOf(st, out, true) {
-			return nil
-		}
-	}
-	return out
-}
-
-// peakOf adds the bound of a statement. alone says that it runs exactly once.
-func (l *reader) peakOf(st ast.Stmt, to *peak, alone bool) bool {
-	inner := func(sts ...ast.Stmt) bool {
-		for _, st := range sts {
-			var of peak
-			if st != nil && (!l.peakOf(st, &of, false) || of.number > 0 || len(of.terms) > 0) {
-				return false
-			}
-		}
-		return true
-	}
-	switch st := st.(type) {
-	case *ast.BlockStmt:
-		if !alone {
-			return inner(st.Stmts...)
-		}
-		for _, s := range st.Stmts {
-			if !l.peakOf(s, to, true) {
-				return false
-			}
-		}
-	case *ast.If:
-		return inner(st.Then, st.Else)
-	case *ast.For:
-		return inner(st.Body)
-	case *ast.ForEach:
-		return inner(st.Body)
-	case *ast.Tilde:
-		c := l.p.info.Calls[st]
-		return c != nil && st.Trunc == nil && l.peakOfCall(c, append([]ast.Expr{st.Variate}, st.Args...), to, nil)
-	case *ast.TargetPlus:
-		return l.peakOfTerm(st.Value, to, nil)
-	case *ast.Assign:
-		return l.p.observation(st) == nil || l.peakOfTerm(st.RHS, to, nil)
-	}
-	return true
-}
-
-// peakOfTerm adds the bound of an expression. within are the variables of the function whose result
-// it is.
-func (l *reader) peakOfTerm(e ast.Expr, to *peak, within *check.Func) bool {
-	e = ast.Unparen(e)
-	if never(e) || l.negative(e) {
-		return true
-	}
-	if within == nil && len(l.counts(e)) == 0 {
-		if !l.p.info.Types[e].Type.IsScalar() {
-			return false
-		}
-		to.terms = append(to.terms, peakTerm{x: e})
-		return true
-	}
-	both := func(x, y ast.Expr) (float64, bool) {
-		var a, b peak
-		ok := l.peakOfTerm(x, &a, within) && l.peakOfTerm(y, &b, within) && len(a.terms)+len(b.terms) == 0
-		return max(a.number, b.number), ok
-	}
-	switch e := e.(type) {
-	case *ast.Binary:
-		if e.Op == "+" {
-			return l.peakOfTerm(e.X, to, within) && l.peakOfTerm(e.Y, to, within)
-		}
-	case *ast.Cond:
-		top, ok := both(e.Then, e.Else)
-		to.number += top
-		return ok
-	case *ast.IntLit, *ast.RealLit:
-		x, _ := number(e)
-		to.number += x
-		return true
-	case *ast.CallExpr:
-		switch {
-		case e.Func.Name == "log_sum_exp" && len(e.Args) == 2:
-			top, ok := both(e.Args[0], e.Args[1])
-			to.number += top + math.Ln2
-			return ok
-		case e.Func.Name == "log_mix" && len(e.Args) == 3:
-			top, ok := both(e.Args[1], e.Args[2])
-			to.number += top
-			return ok
-		}
-		c := l.p.info.Calls[e]
-		return c != nil && l.peakOfCall(c, e.Args, to, within)
-	}
-	return false
-}
-
-// negative reports whether an expression is written as one that is at most 0.
-func (l *reader) negative(e ast.Expr) bool {
-	u, ok := e.(*ast.Unary)
-	if !ok || u.Op != "-" {
-		return false
-	}
-	switch x := ast.Unparen(u.X).(type) {
-	case *ast.CallExpr:
-		return slices.Contains([]string{"square", "abs", "exp"}, x.Func.Name) && l.p.info.Types[x].Type.IsScalar()
-	case *ast.Binary:
-		n, ok := literal(x.Y)
-		return x.Op == "^" && ok && n%2 == 0
-	}
-	return false
-}
-
-// peakOfCall adds the bound of a call: masses and probabilities are at most 1.
-func (l *reader) peakOfCall(c *check.Call, args []ast.Expr, to *peak, within *check.Func) bool {
-	name := strings.NewReplacer("_lupmf", "_lpmf", "_lupdf", "_lpdf").Replace(c.Name)
-	stem, density := strings.CutSuffix(name, "_lpdf")
-	at, located := locations[stem]
-	switch {
-	case c.Func != nil:
-		return within != c.Func && l.peakOfFunction(c.Func, to)
-	case strings.HasSuffix(name, "_lpmf"), strings.HasSuffix(name, "_lcdf"), strings.HasSuffix(name, "_lccdf"),
-		name == "log_inv_logit", name == "log1m_inv_logit":
-		return true
-	case !density || !located || within != nil || len(args) < at+2:
-	default:
-		for i, a := range args {
-			if i > 0 && i != at+1 && len(l.counts(a)) > 0 {
-				return false
-			}
-		}
-		to.terms = append(to.terms, peakTerm{name: name, mode: args, at: at + 1})
-		return true
-	}
-	return false
-}
-
-// peakOfFunction adds the bound of a function whose results are bounded by numbers.
-func (l *reader) peakOfFunction(f *check.Func, to *peak) bool {
-	top, ok := math.Inf(-1), f.Decl.Body != nil
-	ast.Inspect(f.Decl.Body, func(n ast.Node) bool {
-		if r, is := n.(*ast.Return); is && ok {
-			var of peak
-			ok = r.Value != nil && l.peakOfTerm(r.Value, &of, f) && len(of.terms) == 0
-			top = max(top, of.number)
-		}
-		return ok
-	}, nil)
-	to.number += top
-	return ok && !math.IsInf(top, -1)
-}
-
-// written returns the bound.
-func (pk *peak) written(e *editor) ast.Expr {
-	w := e.w
-	if pk == nil {
-		return w.real(farAway)
-	}
-	out := []ast.Expr{w.real(pk.number)}
-	for _, t := range pk.terms {
-		if t.mode == nil {
-			out = append(out, w.grouped(e.expr(t.x)))
-			continue
-		}
-		y := ast.Expr(w.int(0))
-		var args []ast.Expr
-		for i, a := range t.mode {
-			if !e.p.info.Types[a].Type.IsScalar() {
-				y = w.call("rep_vector", w.int(0), w.call("num_elements", e.expr(a)))
-			}
-			if i == t.at {
-				args = append(args, w.int(0))
-			} else if i > 0 {
-				args = append(args, e.expr(a))
-			}
-		}
-		out = append(out, w.builder.density(t.name, y, args...))
-	}
-	return w.sum(out)
-}
-
 // beyondLast returns the value of a factor where counts may overflow. value is that of a factor
 // where none does.
 func (w *writer) beyondLast(k *kind, c counter, all []factor, q clique, m messages, before []ast.Stmt, value ast.Expr) ([]ast.Stmt, ast.Expr) {
@@ -531,7 +354,8 @@ func (w *writer) beyondLast(k *kind, c counter, all []factor, q clique, m messag
 	now := w.p.names.fresh("inside")
 	before = append(before, w.declare(nil, "real", nil, now, value))
 	single := map[int]ast.Expr{}
-	mode := w.p.peak(k.pattern).written(w.editor(k, c, all, q))
+	most, mode := w.most(k, c, all, q)
+	before = append(before, most...)
 	for _, a := range axes {
 		var inner []ast.Stmt
 		inner, single[a] = w.bound(k, c, all, q, m, a, now, mode)
@@ -560,7 +384,7 @@ func (w *writer) beyondLast(k *kind, c counter, all []factor, q clique, m messag
 func (w *writer) bound(k *kind, c counter, all []factor, q clique, m messages, axis int, now string, mode ast.Expr) ([]ast.Stmt, ast.Expr) {
 	pat := k.pattern
 	sums := pat.tail.sums[axis]
-	if pat.tail.vague[axis] && !sums {
+	if pat.tail.vague[axis] {
 		return nil, clone(mode, nil)
 	}
 	q2 := q
@@ -575,7 +399,7 @@ func (w *writer) bound(k *kind, c counter, all []factor, q clique, m messages, a
 	if !sums {
 		return before, w.call(w.helper("most_after"), w.name(now), next, clone(mode, nil))
 	}
-	if !pat.falls(axis) || pat.tail.vague[axis] {
+	if !pat.falls(axis) {
 		before, next = nil, w.name(now) // known only where it ends
 	}
 	e, e2 := w.editor(k, c, all, q), w.editor(k, c, all, q2)
@@ -596,8 +420,7 @@ func (w *writer) bound(k *kind, c counter, all []factor, q clique, m messages, a
 		mode = w.real(farAway)
 	}
 	after := ast.Expr(w.call(w.helper("mass_after"), w.name(now), next, clone(mode, nil)))
-	// The support of a distribution of N - 50 may begin beyond the last value.
-	for _, y := range pat.tail.variates {
+	for _, y := range pat.tail.starts[axis] {
 		before := w.op("<", w.grouped(e.expr(y)), w.int(0))
 		after = &ast.Paren{Base: w.base(), X: &ast.Cond{Base: w.base(), Cond: before, Then: clone(mode, nil), Else: after}}
 	}

@@ -271,8 +271,8 @@ func (p *program) probabilities() (out []ast.Stmt) {
 			hi = b.int(last)
 		}
 		size := b.plus(b.op("-", hi, lo), 1)
-		if n, ok := lo.(*ast.IntLit); ok {
-			size = b.plus(hi, 1-n.Value)
+		if n, ok := literal(lo); ok {
+			size = b.plus(hi, 1-n)
 		}
 		dims := func() (out []ast.Expr) {
 			if u != nil && u.holes != nil {

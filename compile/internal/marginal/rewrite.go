@@ -381,7 +381,7 @@ func (p *program) check(l *leaf) {
 				p.refuse(diag.DiscreteUse, n.Span(), "a statement about discrete parameters cannot print or reject", "It runs for every value of the parameter, not for one.", "print or check in generated quantities")
 			case *ast.Tilde:
 				if c := p.info.Calls[n]; n.Trunc != nil && (c == nil || len(c.Match.Params) == 0 || c.Match.Params[0].Kind == types.Int || c.Func != nil) {
-					p.refuse(diag.DiscreteUse, n.Trunc.Span(), "a truncated distribution of integers cannot involve a discrete parameter", "", "write the normalised mass with target +=")
+					p.refuse(diag.DiscreteUse, n.Trunc.Span(), "this truncated distribution of integers involves a discrete parameter, and cannot be written out here", "", "write the normalised mass, as in target += poisson_lpmf(N | lambda) - poisson_lccdf(0 | lambda)")
 				}
 			}
 			return true

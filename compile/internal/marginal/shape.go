@@ -241,7 +241,7 @@ func (s *shaper) run(st ast.Stmt) {
 			s.env[u] = unshaped
 		}
 	case *ast.If:
-		if s.of(st.Cond) != fixed {
+		if !s.restricted(st.Cond, rulesOut(st.Then), st.Else != nil && rulesOut(st.Else)) && s.of(st.Cond) != fixed {
 			s.fail(st.Cond)
 			return
 		}
@@ -361,7 +361,7 @@ func (s *shaper) of(e ast.Expr) shape {
 	case *ast.Binary:
 		return s.binary(e)
 	case *ast.Cond:
-		if s.of(e.Cond) != fixed {
+		if !s.restricted(e.Cond, never(e.Then), never(e.Else)) && s.of(e.Cond) != fixed {
 			break
 		}
 		switch {

@@ -150,14 +150,53 @@ func (s *splitter) stmt(st ast.Stmt) []ast.Stmt {
 		if loop := s.loop(s.info.Calls[st], args, func(es []ast.Expr) ast.Stmt {
 			c := *st
 			c.Variate, c.Args = es[0], es[1:]
-			return &c
+			return s.whole(&c, s.info.Calls[st].Name)
 		}); loop != nil {
 			return []ast.Stmt{loop}
+		}
+		if c := s.info.Calls[st]; c != nil && c.Func == nil && s.scalar(st.Variate) {
+			return []ast.Stmt{s.whole(st, c.Name)}
 		}
 	case *ast.TargetPlus:
 		return s.target(st)
 	}
 	return []ast.Stmt{st}
+}
+
+// whole returns a statement about one value without truncation of integers, which is written out.
+func (s *splitter) whole(st *ast.Tilde, mass string) ast.Stmt {
+	stem, ok := strings.CutSuffix(mass, "_lpmf")
+	if !ok || st.Trunc == nil {
+		return st
+	}
+	b := builder{st.Span()}
+	lower, upper := st.Trunc.Lower, st.Trunc.Upper
+	cumulative := func(suffix string, bound ast.Expr, shift int64) ast.Expr {
+		return b.density(stem+suffix, b.plus(b.grouped(clone(bound, nil)), shift), clones(st.Args)...)
+	}
+	var outside []ast.Expr
+	if lower != nil {
+		outside = append(outside, b.op("<", b.grouped(clone(st.Variate, nil)), b.grouped(clone(lower, nil))))
+	}
+	if upper != nil {
+		outside = append(outside, b.op(">", b.grouped(clone(st.Variate, nil)), b.grouped(clone(upper, nil))))
+	}
+	var norm ast.Expr
+	switch {
+	case lower == nil && upper == nil:
+		c := *st
+		c.Trunc = nil
+		return &c
+	case lower == nil:
+		norm = cumulative("_lcdf", upper, 0)
+	case upper == nil:
+		norm = cumulative("_lccdf", lower, -1)
+	default:
+		outside[0] = b.op("||", outside[0], outside[1])
+		norm = b.call("log_diff_exp", cumulative("_lcdf", upper, 0), cumulative("_lcdf", lower, -1))
+	}
+	return &ast.If{Base: b.base(), Cond: outside[0], Then: b.target(b.call("negative_infinity")),
+		Else: b.target(b.op("-", b.density(mass, clone(st.Variate, nil), clones(st.Args)...), norm))}
 }
 
 // target splits target += a + b, sums and densities of containers.

@@ -234,8 +234,9 @@ func (w *writer) listed(g *group, c counter, q clique, m messages, own string, b
 	// values returns an expression for an element of a table of values of an element of the clique.
 	values := func(positions []int64, k int, at ast.Expr) ast.Expr {
 		table := slices.Clone(positions)
+		least, _ := literal(q.lo[k])
 		for i := range table {
-			table[i] += q.lo[k].(*ast.IntLit).Value
+			table[i] += least
 		}
 		return w.at(w.table(table), at)
 	}
