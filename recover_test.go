@@ -39,6 +39,7 @@ var recovers = map[string]string{
 	"front/lsp/methods.go":          line,  // an answer to the editor
 	"front/lsp/publish.go":          noted, // the log of the editor
 	"front/bridge/libppl":           noted, // an error message of one line for C
+	"compile/fault.go":              noted, // the reference evaluator is used instead, and runs report it
 	"compile/internal/vm/native.go": noted, // the interpreter is used instead
 	"compile/internal/contest":      noted, // reports about random programs, for developers
 	"internal/cmd":                  noted, // tools for developers

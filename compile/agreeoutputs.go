@@ -34,10 +34,6 @@ const (
 // number is wrong, and Rejected or Refused if only one of the two rejects the point. The result is
 // nil if the reference computes the outputs anyway.
 func (c *Comparer) Outputs(x []float64, rng *rand.Rand, allowed time.Duration) (*Agreement, error) {
-	bound := c.m.bound
-	if bound.Generated == nil {
-		return nil, nil
-	}
 	if deeper, err := c.deeper(x, true); deeper != nil || err != nil {
 		if err != nil {
 			return nil, err
@@ -45,7 +41,7 @@ func (c *Comparer) Outputs(x []float64, rng *rand.Rand, allowed time.Duration) (
 		return deeper.Outputs(x, rng, allowed)
 	}
 	// The time to make the program does not count, since the run needs it anyway.
-	if _, err := c.m.made.generated.program(c.m, bound.Generated); err != nil {
+	if p, err := c.m.generator(); p == nil {
 		return nil, err
 	}
 	return c.within(x, c.outputSolver, allowed, func(now *agreeing) error {

@@ -200,10 +200,10 @@ func (c *Comparer) deeper(x []float64, outputs bool) (*Comparer, error) {
 	at.env = &ad.Env{Stop: c.Stop}
 	grad := make([]float64, len(x))
 	for {
-		_, err := at.machine.Gradient(at.env, x, grad)
-		if err == nil && outputs && at.bound.Generated != nil {
-			p, failed := at.made.generated.program(at, at.bound.Generated)
-			if failed != nil {
+		_, err := gradient(at.machine, at.env, x, grad)
+		if err == nil && outputs {
+			p, failed := at.generator()
+			if p == nil {
 				return nil, failed
 			}
 			env := &ad.Env{Rand: rand.New(rand.NewPCG(1, 1)), Stop: at.env.Stop}

@@ -61,6 +61,10 @@ func (m *Model) derivative(p **vm.Program, build func(g *ad.Graph, x, density ad
 		}
 		return g, build(g, x, density), nil
 	})
+	if failed := faultOf(err); failed != nil {
+		m.made.faults.add(byReference+"second derivatives", failed)
+		return m.interpretSecond(build, dst, inputs...)
+	}
 	if err != nil {
 		return err
 	}
@@ -74,7 +78,8 @@ func (m *Model) planOnce(p **vm.Program, build func() (*ad.Graph, ad.Ref, error)
 	if *p != nil {
 		return nil
 	}
-	defer ad.Recover(&err)
+	at := "second derivatives"
+	defer caught(&err, &at)
 	g, out, err := build()
 	if err != nil {
 		return err
@@ -178,7 +183,7 @@ func (m *Model) second(p *vm.Program, dst []float64, inputs ...[]float64) error 
 	for i, v := range inputs {
 		copy(c.Input(i), v)
 	}
-	if err := c.Run(m.env); err != nil {
+	if err := run(c, m.env); err != nil {
 		return m.rejection(err)
 	}
 	copy(dst, c.Output(0))

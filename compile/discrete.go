@@ -77,7 +77,9 @@ func (p *Program) prepare(plain *ast.File, info *check.Info, o Options) diag.Lis
 }
 
 // summed returns the program without discrete parameters for known data.
-func (p *Program) summed(d *data.Set, o bind.Options, doubled int) (*ir.Program, *marginal.Result, error) {
+func (p *Program) summed(d *data.Set, o bind.Options, doubled int) (_ *ir.Program, _ *marginal.Result, err error) {
+	at := "sums over discrete parameters"
+	defer caught(&err, &at)
 	r, err := p.rewritten(d, o, doubled)
 	if err != nil {
 		return nil, nil, err

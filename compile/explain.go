@@ -103,6 +103,19 @@ func (m *Model) at(x []float64) error {
 }
 
 func (m *Model) explain(g *ad.Graph, x []float64, budget time.Duration) (*Explanation, error) {
+	e, err := m.explainCompiled(g, x, budget)
+	if failed := faultOf(err); failed != nil {
+		m.made.faults.add(byReference+"the log density", failed)
+		if e, err = m.Reference().explainInterpreted(x, budget, len(g.Outputs) == 1); err == nil {
+			e.Loops = m.Loops()
+		}
+	}
+	return e, err
+}
+
+func (m *Model) explainCompiled(g *ad.Graph, x []float64, budget time.Duration) (_ *Explanation, err error) {
+	at := running
+	defer caught(&err, &at)
 	e := &Explanation{Loops: m.Loops(), Passes: slices.Clone(m.early)}
 	e.sparse(m, m.sparse)
 	o := passes.Options{Without: m.without, Verify: true, Trace: func(s *passes.Step) {

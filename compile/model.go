@@ -60,6 +60,7 @@ type Model struct {
 	made      *made              // shared by clones
 	whole     func() *ir.Program // see Program
 	rest      *Model             // this clone's copy of made.rest
+	reference *Model             // of this clone, see afterFault; nil: it was not needed yet
 	set       *data.Set          // the data, if whole is not nil
 	ladder    *ladder            // shared by clones and by the models of all levels; nil: there are no counts
 	level     int
@@ -116,7 +117,12 @@ func (p *Program) bind(ctx context.Context, d *data.Set, o BindOptions, fault *p
 func (p *Program) bindFirst(ctx context.Context, d *data.Set, o BindOptions, fault *planted.Fault) (m *Model, err error) {
 	var bound *bind.Bound
 	var graph *ad.Graph // current graph, to place an error
-	defer func() { err = placed(err, bound, graph) }()
+	defer func() {
+		if faultOf(err) != nil {
+			err = fmt.Errorf("the model cannot be compiled (%w): %s", err, report)
+		}
+		err = placed(err, bound, graph)
+	}()
 	defer ad.Recover(&err)
 	if d == nil {
 		d = data.Empty()
@@ -199,11 +205,11 @@ func (p *Program) bindFirst(ctx context.Context, d *data.Set, o BindOptions, fau
 			m.firstOnly = &firstOnly{s.Pass.Name, m.bound.Density}
 		}
 	}}); err != nil {
-		return nil, err
+		return m.uncompiled(err)
 	}
 	bound.Density = w.graph
 	if err := w.assemble(passes.Options{Without: o.Without, Fault: ofDensity, Budget: budget}); err != nil {
-		return nil, err
+		return m.uncompiled(err)
 	}
 	if err := budget.Take(int64(w.program.Memory())); err != nil {
 		return nil, err
@@ -252,7 +258,7 @@ func (m *Model) CloneDensity() interface {
 // Clone returns a model that shares the program but has its own working memory.
 func (m *Model) Clone() *Model {
 	c := *m
-	c.machine, c.constr, c.gen, c.joint, c.curves, c.workers, c.rest = nil, nil, nil, nil, nil, 0, nil
+	c.machine, c.constr, c.gen, c.joint, c.curves, c.workers, c.rest, c.reference = nil, nil, nil, nil, nil, 0, nil, nil
 	c.haste, c.postponed, c.deep = 0, false, nil
 	if m.density != nil {
 		c.machine = m.density.New()
@@ -328,7 +334,7 @@ func (m *Model) LogDensityGrad(x, grad []float64) (float64, error) {
 	if m.density == nil {
 		return m.interpretGrad(x, grad)
 	}
-	lp, err := m.machine.Gradient(m.env, x, grad)
+	lp, err := gradient(m.machine, m.env, x, grad)
 	if err != nil {
 		rest, err := m.further(m.rejection(err))
 		if rest != nil {
@@ -419,13 +425,13 @@ func (m *Model) Constrain(x, dst []float64) error {
 		return err
 	}
 	m.prints.begin()
-	if m.bound.Constrained == nil {
-		return m.interpretOutputs(m.env, x, dst, false)
-	}
 	if m.constr == nil {
-		p, err := m.made.constrained.program(m, m.bound.Constrained)
-		if err != nil {
+		p, err := m.made.constrained.program(m, "transformed parameters", m.bound.Constrained)
+		switch {
+		case err != nil:
 			return err
+		case p == nil:
+			return m.interpretOutputs(m.env, x, dst, false)
 		}
 		m.constr = p.New()
 	}
@@ -460,17 +466,22 @@ func (m *Model) fits(x, dst []float64, want int) error {
 }
 
 func (m *Model) generate(env *ad.Env, x, dst []float64) error {
-	if m.bound.Generated == nil {
-		return m.generated(m.interpretOutputs(env, x, dst, true), env, x, dst)
-	}
 	if m.gen == nil {
-		p, err := m.made.generated.program(m, m.bound.Generated)
-		if err != nil {
+		p, err := m.generator()
+		switch {
+		case err != nil:
 			return err
+		case p == nil:
+			return m.generated(m.interpretOutputs(env, x, dst, true), env, x, dst)
 		}
 		m.gen = p.New()
 	}
 	return m.generated(m.outputs(m.gen, env, x, dst), env, x, dst)
+}
+
+// generator returns the program of generate; nil if outputs are interpreted.
+func (m *Model) generator() (*vm.Program, error) {
+	return m.made.generated.program(m, "generated quantities", m.bound.Generated)
 }
 
 // generated completes an evaluation of generate, which may leave the point to another model.
@@ -485,7 +496,7 @@ func (m *Model) outputs(mc *vm.Machine, env *ad.Env, x, dst []float64) error {
 	for i, p := range m.bound.Params {
 		copy(mc.Input(i), x[m.offsets[i]:m.offsets[i]+p.Size])
 	}
-	if err := mc.Run(env); err != nil {
+	if err := run(mc, env); err != nil {
 		return m.rejection(err)
 	}
 	copy(dst, mc.Output(0))
@@ -499,7 +510,7 @@ func (m *Model) outputs(mc *vm.Machine, env *ad.Env, x, dst []float64) error {
 func (m *Model) DensityGraph() *ad.Graph { return m.bound.Density }
 
 // Loops reports how Bind evaluated the loops and conditionals of the program, and the faults of ppl
-// that make this model slow.
+// so far that make this model slow.
 func (m *Model) Loops() bind.Stats {
 	s := m.bound.Stats
 	for _, part := range []struct {
@@ -510,7 +521,11 @@ func (m *Model) Loops() bind.Stats {
 			continue
 		}
 		fault := fmt.Sprintf("machine code for %s could not be generated: %s", part.name, part.p.Mistake())
-		s.Notes, s.Faults = append(slices.Clip(s.Notes), fault), append(slices.Clip(s.Faults), fault)
+		s.Faults = append(slices.Clip(s.Faults), fault)
+	}
+	s.Faults = slices.Concat(s.Faults, m.made.faults.all())
+	if rest := m.made.rest.existing(); rest != nil {
+		s.Faults = slices.Concat(s.Faults, rest.Loops().Faults)
 	}
 	return s
 }

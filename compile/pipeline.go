@@ -15,7 +15,7 @@ import (
 // stage is one step from a bound graph to an executable program. passes.Table lists the passes of
 // each stage.
 type stage struct {
-	name string // for documentation only
+	name string // for documentation and messages
 	// density marks the stages that add the gradient to a log density. The other stages come after
 	// them and apply to any graph.
 	density bool
@@ -58,14 +58,17 @@ type work struct {
 	cuts    []*marginal.Cut // the last inputs of the graph are their marks, before it is differentiated
 	nest    *loopnest.Program
 	program *vm.Program
+	at      string // the pass or stage that runs
 }
 
 func (w *work) through(density bool, o passes.Options) (err error) {
-	defer ad.Recover(&err)
+	defer caught(&err, &w.at)
+	o.Running = &w.at
 	for _, s := range pipeline() {
 		if s.density != density {
 			continue
 		}
+		w.at = s.name
 		if err := s.run(w, o); err != nil {
 			return err
 		}
@@ -82,6 +85,7 @@ func (w *work) assemble(o passes.Options) error { return w.through(false, o) }
 // made holds the programs that only some uses need. They are made on first use, for all clones of a
 // model.
 type made struct {
+	faults                 faults
 	constrained, generated once
 	plain                  sync.Once
 	interpreter            interpreter
@@ -97,9 +101,13 @@ type once struct {
 	err  error
 }
 
-// program returns the program of one of the model's graphs. SetStop's function can end its
-// construction; the next call then starts again.
-func (o *once) program(m *Model, g *ad.Graph) (*vm.Program, error) {
+// program returns the program of one of the model's graphs, which computes the named part of the
+// model. The program is nil if there is no graph, or a fault prevents it: the part is then
+// interpreted. SetStop's function can end its construction; the next call then starts again.
+func (o *once) program(m *Model, part string, g *ad.Graph) (*vm.Program, error) {
+	if g == nil {
+		return nil, nil
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.made {
@@ -115,6 +123,10 @@ func (o *once) program(m *Model, g *ad.Graph) (*vm.Program, error) {
 	}
 	if stopped := budget.Ask(); stopped != nil {
 		return nil, stopped
+	}
+	if failed := faultOf(err); failed != nil {
+		m.made.faults.add(byReference+part, failed)
+		w.program, err = nil, nil
 	}
 	o.made, o.p, o.err = true, w.program, placed(err, m.bound, g)
 	return o.p, o.err

@@ -77,7 +77,7 @@ func (r *Recentring) run(m *mapping, x, evidence, gx []float64) error {
 	if gx != nil {
 		copy(m.machine.Input(2), gx)
 	}
-	return m.machine.Run(r.env)
+	return run(m.machine, r.env)
 }
 
 // recentred is the Recentring that clones of a model share.
@@ -198,8 +198,17 @@ func (r *Recentring) Joint(u, grad []float64) (lp float64, ok bool) {
 		copy(j.machine.Input(1), r.held)
 		j.holds = true
 	}
-	lp, err := r.joint.machine.Gradient(m.env, u, grad) // with m's env, so that SetStop applies
-	return lp, err == nil && finite(lp)
+	lp, err := gradient(r.joint.machine, m.env, u, grad) // with m's env, so that SetStop applies
+	if err == nil {
+		return lp, finite(lp)
+	}
+	if failed := faultOf(err); failed != nil {
+		m.made.faults.add("two programs compute what one fails to", failed)
+		r.joint = mapping{program: r.joint.program, machine: r.joint.program.New()}
+		m.joint = r.joint.machine
+		m.SetWorkers(max(m.workers, 1))
+	}
+	return 0, false
 }
 
 // Forward writes the model's point of u to x and returns the log Jacobian of the map.
@@ -263,7 +272,14 @@ func (m *Model) recentring() (r *Recentring, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer ad.Recover(&err)
+	at := "coordinates of group-level terms"
+	defer func() {
+		if failed := faultOf(err); failed != nil { // they are sampled as they are written
+			m.made.faults.add("group-level terms are sampled as written", failed)
+			r, err = nil, nil
+		}
+	}()
+	defer caught(&err, &at)
 	g, x := m.point()
 	statements := m.statements(g, x, info)
 	levels := m.groups(g, x, statements, info.Calls)

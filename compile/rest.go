@@ -28,10 +28,21 @@ type rest struct {
 	err error
 }
 
+// existing returns the model if it was made; nil otherwise.
+func (o *rest) existing() *Model {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.m
+}
+
 // goOn returns the model that evaluates the point to which err belongs, or err if the program does
-// not leave it.
+// not leave it. If the compiled program panicked there, it is the reference evaluator.
 func (m *Model) goOn(err error) (*Model, error) {
-	if !errors.Is(err, errStiff) || m.whole == nil {
+	failed := faultOf(err)
+	switch {
+	case failed != nil:
+		return m.afterFault(failed)
+	case !errors.Is(err, errStiff) || m.whole == nil:
 		return nil, err
 	}
 	if m.haste > 0 && m.haste <= slowStiff {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/fit/folder"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
@@ -75,7 +76,7 @@ func (f *Fit) slowly() []diagnose.Finding {
 		Summary: fmt.Sprintf("A part of the model could not be compiled as planned, and is interpreted (%s).", strings.TrimSuffix(strings.Join(faults, "; "), ".")),
 		Brief:   "A part of the model is interpreted, which is slow",
 		First:   "the draws are right; see the cause",
-		Advice:  "The draws are right, but took longer. If the operating system refuses executable memory, let it allow that to the program. Any other cause is a fault of ppl, not of your model: please report it with the model.",
+		Advice:  "The draws are right, but took longer. " + compile.FaultRemedy,
 	}}
 }
 

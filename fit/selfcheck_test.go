@@ -35,6 +35,37 @@ func flattened(from float64) func(any) any {
 	}
 }
 
+// TestPanicIsReported checks that a run of a model on which the compiler panics has draws of the
+// reference evaluator, and one finding that reports it.
+func TestPanicIsReported(t *testing.T) {
+	t.Setenv(planted.Panics, "")
+	m, err := model.Compile("normal.stan", "parameters { real x; } model { x ~ normal(10, 1); }")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := planted.With(context.Background(), &planted.Fault{Pass: "reductions", Change: func(any) any { panic("planted") }})
+	p, err := m.BindContext(ctx, nil, model.BindOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := fit.Sample(t.Context(), p, fit.Options{Chains: 2, Draws: 200, Warmup: 200, Seed: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reports := 0
+	for _, f := range run.Findings() {
+		if f.Code == "plan-fault" && strings.Contains(f.Summary, "(the reference evaluator computes the log density: pass reductions: planted)") && strings.Contains(f.Advice, "a fault of ppl") {
+			reports++
+		}
+	}
+	if reports != 1 {
+		t.Errorf("%d findings of the fault: %v", reports, run.Findings())
+	}
+	if mean := run.Summary()[0].Mean; math.Abs(mean-10) > 0.5 {
+		t.Errorf("mean %v", mean)
+	}
+}
+
 // TestWrongDensityIsNotTrusted checks that an error of the compiler is found before the first draw
 // or at the draws, and that the run then uses a program without it.
 func TestWrongDensityIsNotTrusted(t *testing.T) {

@@ -75,7 +75,7 @@ internal/cputime:
 internal/planted:
 internal/race:
 internal/packed: internal/lzma
-internal/short:
+internal/short:  internal/planted
 internal/sorting:
 internal/sparse:
 internal/goroutines:
@@ -138,7 +138,7 @@ compile/internal/sparse:  lang
 compile/internal/marginal: compile/ir compile/internal/interp ad stdlib lang
 compile/internal/known:   compile/ir compile/internal/plan compile/internal/static compile/internal/lanes compile/internal/interp ad stdlib lang/diag lang/types
 compile/internal/inspect: compile/ir compile/internal/plan compile/internal/static compile/internal/lanes compile/internal/known compile/internal/interp ad stdlib lang/source lang/diag lang/types
-compile/internal/emit:   compile/ir compile/internal/inspect compile/internal/known compile/internal/plan compile/internal/static compile/internal/lanes compile/internal/interp stdlib/transform ad stdlib lang/source lang/diag lang/types
+compile/internal/emit:   compile/ir compile/internal/inspect compile/internal/known compile/internal/plan compile/internal/static compile/internal/lanes compile/internal/interp stdlib/transform ad stdlib lang/source lang/diag lang/types internal/planted
 compile/internal/bind:   compile/data compile/ir compile/internal/emit compile/internal/interp stdlib/transform ad lang/source lang/diag
 compile:                 compile/data compile/ir stdlib/transform compile/internal/batch compile/internal/bind compile/internal/censor compile/internal/marginal compile/internal/ragged compile/internal/sparse compile/internal/interp compile/internal/static compile/internal/loopnest compile/internal/passes compile/internal/vm ad stdlib lang internal/cputime internal/planted
 
@@ -209,7 +209,7 @@ internal/cputime:
 internal/planted:
 internal/race:
 internal/packed: internal/lzma
-internal/short:
+internal/short:          internal/planted
 internal/sorting:
 internal/sparse:
 internal/goroutines:

@@ -26,6 +26,8 @@ type explained struct {
 	// blocks of the program, in order of execution
 	Blocks []explainedPart `json:"blocks"`
 	Loops  explainedLoops  `json:"loops"` // how loops are evaluated
+	// faults of ppl, for which slower code evaluates parts of the model
+	Faults []string `json:"faults"`
 	// groups of effects that the sampler auto can centre
 	Effects []explainedSite `json:"effects"`
 	Passes  []explainedPass `json:"passes"` // passes of the compiler, in order
@@ -256,6 +258,7 @@ func explanation(e *compile.Explanation, sites []compile.Group) *explained {
 	x := &explained{
 		NS: number(e.NS), MemoryBytes: e.Memory, Program: e.Text,
 		Loops:   explainedLoops{e.Loops.Laned, e.Loops.Scanned, e.Loops.Carried, e.Loops.Iterated, e.Loops.Unrolled, e.Loops.Ifs, notNil(e.Loops.Notes), explainedPlans(e)},
+		Faults:  notNil(e.Loops.Faults),
 		Effects: []explainedSite{}, Lines: []explainedLine{}, Blocks: []explainedPart{}, Passes: []explainedPass{}, Discrete: []explainedSum{}, Counts: []explainedCount{}, Sparse: []explainedSparse{},
 	}
 	for _, s := range sites {
@@ -307,6 +310,10 @@ func (x *explained) show(w io.Writer) error {
 		source = max(20, width-30) // the figures take less
 	}
 	printMessage(w, "One gradient takes %s, in %s of memory besides the data.", nanoseconds(float64(x.NS)), bytesText(float64(x.MemoryBytes)))
+
+	if len(x.Faults) > 0 {
+		printMessage(w, "\nA part of the model could not be compiled as planned (%s). Its results are right, but take longer. %s", strings.Join(x.Faults, "; "), compile.FaultRemedy)
+	}
 
 	fmt.Fprintf(w, "\nWhere the time goes, by line of the source\n\n")
 	fmt.Fprint(tab, "share\ttime\tops\tline\t \n")

@@ -2,7 +2,17 @@
 // tests make a Fault.
 package planted
 
-import "context"
+import (
+	"context"
+	"os"
+)
+
+// Panics is the environment variable with which a panic of the compiler goes on, instead of leaving
+// the model to the reference evaluator. Tests set it, so that no fault stays hidden.
+const Panics = "PPL_PANICS"
+
+// Loud reports whether [Panics] is set.
+func Loud() bool { return os.Getenv(Panics) != "" }
 
 // Fault is a change that the compiler makes after one of its passes, unless that pass is left out.
 type Fault struct {

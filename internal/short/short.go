@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"testing"
+
+	"github.com/ppl-lang/ppl/internal/planted"
 )
 
 // Skip skips a test under go test -short. Use it if a faster test covers the same subject. why
@@ -49,13 +51,15 @@ func Main(m *testing.M) {
 	}
 }
 
-// Tune lets the garbage collector run less often, and switches the memory profile off unless the
+// Tune makes panics of the compiler fail tests, also in processes that they start. It lets the
+// garbage collector run less often, and switches the memory profile off unless the
 // command line asks for one. Tests make many small programs and graphs; with the default settings,
 // the collector takes up to 40 % of their processor time.
 func Tune() {
 	if f := flag.Lookup("test.memprofile"); f == nil || f.Value.String() == "" {
 		runtime.MemProfileRate = 0
 	}
+	os.Setenv(planted.Panics, "1")
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}

@@ -117,9 +117,8 @@ func Contend(text, name string, set *data.Set, seed uint64, points int) (rep Rep
 		rep.Wrong = differ("direct", "the plain interpreter fails: %v", err)
 		return rep
 	}
-	rep.Stats = model.Loops()
-	if len(rep.Stats.Faults) > 0 {
-		rep.Wrong = differ("plan", "a plan could not be carried out: %s", strings.Join(rep.Stats.Faults, "; "))
+	defer rep.faults(model)
+	if rep.faults(model); rep.Wrong != nil {
 		return rep
 	}
 	if usual.Density == nil || unrolled.Density == nil { // the program is too large for a graph
@@ -152,6 +151,14 @@ func Contend(text, name string, set *data.Set, seed uint64, points int) (rep Rep
 		}
 	}
 	return rep
+}
+
+// faults records the faults of ppl that a model has met so far.
+func (rep *Report) faults(m *compile.Model) {
+	rep.Stats = m.Loops()
+	if list := rep.Stats.Faults; len(list) > 0 && rep.Wrong == nil {
+		rep.Wrong = differ("plan", "a part could not be compiled as planned: %s", strings.Join(list, "; "))
+	}
 }
 
 // refused records a disagreement about whether the program can be run: Bind returns an error,

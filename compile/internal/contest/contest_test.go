@@ -7,6 +7,7 @@ import (
 
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/internal/planted"
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
@@ -118,5 +119,29 @@ func TestReport(t *testing.T) {
 	}
 	if near(1, 1+1e-9, 1e-12) || !near(1, 1+1e-13, 1e-12) {
 		t.Error("near")
+	}
+}
+
+// TestFaults checks that a contest fails if the reference evaluator computes a model because the
+// compiler panics.
+func TestFaults(t *testing.T) {
+	t.Setenv(planted.Panics, "")
+	prog, list := compile.Compile(source.NewFile("model.stan", text))
+	if prog == nil {
+		t.Fatal(list)
+	}
+	for _, plant := range []bool{false, true} {
+		ctx := t.Context()
+		if plant {
+			ctx = planted.With(ctx, &planted.Fault{Pass: "deduplicate", Change: func(any) any { panic("planted") }})
+		}
+		m, err := prog.BindContext(ctx, set(t, values), compile.BindOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rep Report
+		if rep.faults(m); (rep.Wrong != nil) != plant {
+			t.Errorf("planted %v: %v", plant, rep.Wrong)
+		}
 	}
 }

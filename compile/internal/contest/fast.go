@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ppl-lang/ppl/compile"
@@ -40,9 +39,8 @@ func Fast(text, name string, set *data.Set, seed uint64) (rep Report) {
 		rep.refused("model", err, plain, errPlain, rng)
 		return rep
 	}
-	rep.Stats = model.Loops()
-	if len(rep.Stats.Faults) > 0 {
-		rep.Wrong = differ("plan", "a plan could not be carried out: %s", strings.Join(rep.Stats.Faults, "; "))
+	defer rep.faults(model)
+	if rep.faults(model); rep.Wrong != nil {
 		return rep
 	}
 	x := make([]float64, model.Dim())

@@ -49,9 +49,8 @@ func Quick(text, name string, set *data.Set, seed uint64, points int) (rep Repor
 		rep.Wrong = differ("direct", "the plain interpreter fails: %v", err)
 		return rep
 	}
-	rep.Stats = model.Loops()
-	if len(rep.Stats.Faults) > 0 {
-		rep.Wrong = differ("plan", "a plan could not be carried out: %s", strings.Join(rep.Stats.Faults, "; "))
+	defer rep.faults(model)
+	if rep.faults(model); rep.Wrong != nil {
 		return rep
 	}
 	c := &contest{rep: &rep, plain: plain, model: model, rng: rng}

@@ -2,7 +2,6 @@ package emit
 
 import (
 	"maps"
-	"runtime"
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -11,6 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/lanes"
 	"github.com/ppl-lang/ppl/compile/internal/static"
 	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/internal/planted"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/stdlib/transform"
@@ -89,10 +89,11 @@ func (pr *Program) complaints(fn func()) (err error) {
 			err = &Error{List: diag.List{r.d}, Skippable: r.skippable}
 		case *fault:
 			err = unforeseen(r.Reason)
-		case runtime.Error: // also a fault: it must not crash programs that embed the package
+		default: // also a fault: it must not end programs that embed the package
+			if planted.Loud() {
+				panic(r)
+			}
 			err = unforeseen(r)
-		default:
-			panic(r)
 		}
 	}()
 	fn()

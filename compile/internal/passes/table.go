@@ -199,7 +199,8 @@ type Options struct {
 	// code.
 	Lanes int
 
-	Fault *planted.Fault // for tests; nil: none
+	Fault   *planted.Fault // for tests; nil: none
+	Running *string        // if not nil, set to the pass that runs, for the message of a panic
 
 	// Budget bounds the memory of passes on graphs. These passes call its Stop, and it is also
 	// called between all other passes; an error ends them. Passes before differentiation use the
@@ -222,6 +223,12 @@ type Step struct {
 
 // Has reports whether the pass with that name is on.
 func (o *Options) Has(name string) bool { return !slices.Contains(o.Without, name) }
+
+func (o *Options) running(p Pass) {
+	if o.Running != nil {
+		*o.Running = p.Name
+	}
+}
 
 // Check returns an error if Without has a name that is not in the table.
 func (o *Options) Check() error {
@@ -264,6 +271,7 @@ func RunDensity(g *ad.Graph, o Options) (out *ad.Graph, err error) {
 		step.Off = step.Off || pass.Lanes > 0 && (pass.Lanes > o.Lanes || !o.Has("native"))
 		before, taken := g, g.Taken()
 		if !step.Off {
+			o.running(pass)
 			if pass.Sparse != nil && o.Trace != nil {
 				step.Sparse = pass.Sparse(g, true)
 			}
@@ -285,7 +293,6 @@ func RunDensity(g *ad.Graph, o Options) (out *ad.Graph, err error) {
 // Run returns the loop nest of everything that g's outputs and side effects need. g is not changed.
 func Run(g *ad.Graph, o Options) (p *loopnest.Program, err error) {
 	defer ad.Recover(&err)
-	defer loopnest.Recover(&err)
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
@@ -317,6 +324,7 @@ func Run(g *ad.Graph, o Options) (p *loopnest.Program, err error) {
 			}
 		}
 		step = Step{Pass: pass, Off: !o.Has(pass.Name), Before: count()}
+		o.running(pass)
 		switch {
 		case step.Off && pass.Off != nil:
 			pass.Off(p)

@@ -21,12 +21,14 @@ import (
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/compile/internal/contest"
 	"github.com/ppl-lang/ppl/internal/benchsuite"
+	"github.com/ppl-lang/ppl/internal/planted"
 	"github.com/ppl-lang/ppl/lang/format"
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
 func main() {
 	log.SetFlags(0)
+	os.Setenv(planted.Panics, "1")
 	points := flag.Int("points", 4, "points of each posterior")
 	radius := flag.Float64("radius", 1, "coordinates are drawn from -radius to radius")
 	allowed := flag.Duration("allowed", time.Minute, "time of a comparison")

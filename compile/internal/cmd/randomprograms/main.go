@@ -46,6 +46,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ppl-lang/ppl/internal/planted"
 )
 
 // options are the flags.
@@ -68,6 +70,7 @@ type options struct {
 
 func main() {
 	log.SetFlags(0)
+	os.Setenv(planted.Panics, "1") // also for the workers
 	var o options
 	flag.StringVar(&o.dir, "dir", "", "folder for the state and the faults")
 	flag.StringVar(&o.source, "source", "models", "models, programs, statements, thresholds, rows, idioms, mutants or real")

@@ -1,0 +1,9 @@
+package contest
+
+import (
+	"testing"
+
+	"github.com/ppl-lang/ppl/internal/short"
+)
+
+func TestMain(m *testing.M) { short.Main(m) }
