@@ -72,9 +72,15 @@ func (c *eventCase) set(t *testing.T) *data.Set {
 			weight[i] = append(weight[i], math.Cos(float64(3*i+j)))
 		}
 	}
-	text, err := json.Marshal(map[string]any{"n": n, "time": c.Time, "amt": c.Amt, "rate": c.Rate, "ii": c.II, "evid": c.Evid, "cmt": c.Cmt,
+	return encoded(t, map[string]any{"n": n, "time": c.Time, "amt": c.Amt, "rate": c.Rate, "ii": c.II, "evid": c.Evid, "cmt": c.Cmt,
 		"addl": c.Addl, "ss": c.SS, "states": states, "R": len(c.Theta), "P": len(c.Theta[0]), "B": len(c.Biovar), "L": len(c.Tlag),
 		"weight": weight, "theta": c.Theta, "biovar": c.Biovar, "tlag": c.Tlag})
+}
+
+// encoded returns data by way of JSON, which takes lists of any numbers.
+func encoded(t *testing.T, values map[string]any) *data.Set {
+	t.Helper()
+	text, err := json.Marshal(values)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"testing"
@@ -122,13 +121,5 @@ func dosed(t *testing.T, N int) *data.Set {
 	for name, v := range cols {
 		values[name] = v
 	}
-	text, err := json.Marshal(values)
-	if err != nil {
-		t.Fatal(err)
-	}
-	set, err := data.ParseJSON("data", text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return set
+	return encoded(t, values)
 }

@@ -27,7 +27,12 @@ type Names struct {
 // v7, and v7[3] is one. Before blocks are formed, nodes are in the order in which they were
 // lowered.
 func (p *Program) Print(w io.Writer, names Names) error {
-	pr := &printer{Program: p, names: names}
+	pr := &printer{Program: p, names: names, slices: map[*Region][]BufferID{}}
+	for i := range p.Buffers {
+		if b := p.Buffers[i].Binding; b != nil {
+			pr.slices[b.Region] = append(pr.slices[b.Region], BufferID(i))
+		}
+	}
 	for _, in := range p.Inputs {
 		pr.line("", "input "+pr.buffer(in)+sizeText(p.Buffers[in].N), 0)
 	}
@@ -46,9 +51,10 @@ func (b *Body) Describe(n *Node, names Names) string {
 
 type printer struct {
 	*Program
-	names Names
-	w     strings.Builder
-	last  string // the site that was printed last
+	names  Names
+	slices map[*Region][]BufferID // of streams and lanes, by the region that they belong to
+	w      strings.Builder
+	last   string // the site that was printed last
 }
 
 func sizeText(n int) string {
@@ -262,14 +268,12 @@ func (p *printer) one(n *Node, indent string) {
 	p.last = ""
 	p.line(indent, r.Title(), n.Site)
 	in := indent + "  "
-	for i := range p.Buffers {
-		if b := &p.Buffers[i]; b.Binding != nil && b.Binding.Region == r {
-			by := "lane"
-			if b.Binding.ByStep {
-				by = "step"
-			}
-			p.line(in, fmt.Sprintf("%s = %s of %s at each %s", p.buffer(BufferID(i)), plural(b.N, "element"), p.Value(b.Binding.Src), by), 0)
+	for _, i := range p.slices[r] {
+		b, by := &p.Buffers[i], "lane"
+		if b.Binding.ByStep {
+			by = "step"
 		}
+		p.line(in, fmt.Sprintf("%s = %s of %s at each %s", p.buffer(i), plural(b.N, "element"), p.Value(b.Binding.Src), by), 0)
 	}
 	for _, c := range r.Carries {
 		p.line(in, fmt.Sprintf("%s%s from %s, next %s", p.buffer(c.Buf), sizeText(p.Buffers[c.Buf].N), p.Value(c.Init.Value), p.Value(c.Next)), 0)

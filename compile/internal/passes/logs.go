@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
-	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
 // keepLogs is the part of checkpointing for arrays that while loops carry and change element by
@@ -20,12 +19,7 @@ func keepLogs(g *ad.Graph) *ad.Graph {
 	if !has(g, ad.OpWhile) || !has(g, ad.OpReplace) && !has(g, ad.OpAddAt) {
 		return g
 	}
-	used := loopnest.UsedResults(g, g.Live(g.Outputs, true))
-	results := map[ad.Ref][]ad.Ref{}
-	return rebuildTo(g.Sibling(), g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
-		if n.Op == ad.OpResult && results[n.Args[0]] != nil {
-			return results[n.Args[0]][n.ResultIndex()]
-		}
+	return replaceRegions(g, nil, func(to *ad.Graph, n *ad.Node, attr any, args []ad.Ref, used []bool) (run ad.Ref, results []ad.Ref, _ any) {
 		switch l := n.Layout(); {
 		case l.Control == ad.Chosen && n.Type.Lanes == 0:
 			l.Bodies = []*ad.Graph{keepLogs(l.Bodies[0]), keepLogs(l.Bodies[1])}
@@ -34,13 +28,9 @@ func keepLogs(g *ad.Graph) *ad.Graph {
 			l.Bodies = []*ad.Graph{keepLogs(l.Bodies[0])}
 			attr = attr.(ad.RegionAttr).With(l)
 		case l.Control == ad.Tested && n.Type.Lanes == 0:
-			run, rs := inRuns(w.To, attr.(*ad.While), args, used[r])
-			if rs != nil {
-				results[r] = rs
-				return run
-			}
+			run, results = inRuns(to, attr.(*ad.While), args, used)
 		}
-		return w.Same(n, attr, args)
+		return run, results, attr
 	})
 }
 

@@ -7,6 +7,26 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
+// replaceRegions copies g. replace may write a region out in another way. It returns the new node
+// and its results, None for those that nothing reads. With nil results, the node is copied, with
+// the attributes same. used says which results are read. inner is as in rebuild.
+func replaceRegions(g *ad.Graph, inner func(*ad.Graph) *ad.Graph,
+	replace func(to *ad.Graph, n *ad.Node, attr any, args []ad.Ref, used []bool) (made ad.Ref, results []ad.Ref, same any)) *ad.Graph {
+	used := loopnest.UsedResults(g, g.Live(g.Outputs, true))
+	replaced := map[ad.Ref][]ad.Ref{}
+	return rebuildTo(g.Sibling(), g, inner, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+		if n.Op == ad.OpResult && replaced[n.Args[0]] != nil {
+			return replaced[n.Args[0]][n.ResultIndex()]
+		}
+		made, results, same := replace(w.To, n, attr, args, used[r])
+		if results == nil {
+			return w.Same(n, same, args)
+		}
+		replaced[r] = results
+		return made
+	})
+}
+
 // rebuild copies g. node makes the counterpart of a node, from the counterparts of its arguments;
 // inputs and constants are copied. inner rebuilds bodies of regions; nil copies them unchanged.
 // Unneeded nodes are dropped.

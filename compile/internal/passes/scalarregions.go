@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
-	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
 // replaceInRegions unrolls scans of few short steps, and replaces short arrays in other loops by
@@ -21,27 +20,17 @@ func replaceInRegions(g *ad.Graph) *ad.Graph {
 	if !has(g, ad.OpWhile) && !has(g, ad.OpScan) {
 		return g
 	}
-	used := loopnest.UsedResults(g, g.Live(g.Outputs, true))
-	results := map[ad.Ref][]ad.Ref{}
-	return rebuildTo(g.Sibling(), g, replaceInRegions, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
-		if n.Op == ad.OpResult && results[n.Args[0]] != nil {
-			return results[n.Args[0]][n.ResultIndex()]
-		}
-		run, rs := ad.Ref(ad.None), []ad.Ref(nil)
+	return replaceRegions(g, replaceInRegions, func(to *ad.Graph, n *ad.Node, attr any, args []ad.Ref, used []bool) (run ad.Ref, results []ad.Ref, _ any) {
 		switch s, ok := attr.(*ad.Scan); {
-		case ok && unrolls(w.To, s, args, n.Type.Lanes):
+		case ok && unrolls(to, s, args, n.Type.Lanes):
 			// Nothing reads the scan itself, which need not have arguments.
-			run, rs = w.To.Const(0), writtenOut(w.To, s, args, n.Type.Lanes)
+			run, results = to.Const(0), writtenOut(to, s, args, n.Type.Lanes)
 		case ok:
-			run, rs = scanInScalars(w.To, s, n, args, used[r], maxCode)
+			run, results = scanInScalars(to, s, n, args, used, maxCode)
 		case n.Layout().Control == ad.Tested:
-			run, rs = loopInScalars(w.To, attr.(ad.RegionAttr), n, args, used[r], maxShort)
+			run, results = loopInScalars(to, attr.(ad.RegionAttr), n, args, used, maxShort)
 		}
-		if rs == nil {
-			return w.Same(n, attr, args)
-		}
-		results[r] = rs
-		return run
+		return run, results, attr
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
-	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
 // minSequences is the number of sequences in a scan from which they become lanes: a vector of
@@ -62,19 +61,13 @@ func loopsInScalars(g *ad.Graph) *ad.Graph {
 	if !has(g, ad.OpWhile) {
 		return g
 	}
-	used := loopnest.UsedResults(g, g.Live(g.Outputs, true))
-	results := map[ad.Ref][]ad.Ref{}
-	return rebuildTo(g.Sibling(), g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
-		if n.Op == ad.OpResult && results[n.Args[0]] != nil {
-			return results[n.Args[0]][n.ResultIndex()]
-		}
-		if s, ok := attr.(*ad.Scan); ok && n.Type.Lanes == 0 && has(s.Body, ad.OpWhile) && sequencesOf(w.To, s, args, true) != nil {
-			if run, rs := scanInScalars(w.To, s, n, args, used[r], maxSequenceCode); rs != nil && scalarCode(w.To.Nodes[run].Attr.(*ad.Scan).Body) {
-				results[r] = rs
-				return run
+	return replaceRegions(g, nil, func(to *ad.Graph, n *ad.Node, attr any, args []ad.Ref, used []bool) (ad.Ref, []ad.Ref, any) {
+		if s, ok := attr.(*ad.Scan); ok && n.Type.Lanes == 0 && has(s.Body, ad.OpWhile) && sequencesOf(to, s, args, true) != nil {
+			if run, results := scanInScalars(to, s, n, args, used, maxSequenceCode); results != nil && scalarCode(to.Nodes[run].Attr.(*ad.Scan).Body) {
+				return run, results, nil
 			}
 		}
-		return w.Same(n, attr, args)
+		return ad.None, nil, attr
 	})
 }
 
