@@ -43,7 +43,7 @@ func (g *Graph) readInParts(in Ref) bool {
 			case Chosen:
 				ok = k >= l.First() && n.Type.Lanes == 0 && readInParts(l.Bodies, k-l.First())
 			case NoRegion:
-				ok = k == 0 && (n.Op == OpTake || n.Op == OpGather && minRarity*n.Type.Total() <= size)
+				ok = k == 0 && g.ReadsFew(n)
 			}
 			if !ok {
 				return false
@@ -52,6 +52,12 @@ func (g *Graph) readInParts(in Ref) bool {
 		}
 	}
 	return reads
+}
+
+// ReadsFew reports whether a node reads elements of an array: at computed positions, or few
+// elements at known ones.
+func (g *Graph) ReadsFew(n *Node) bool {
+	return n.Op == OpTake || n.Op == OpGather && minRarity*n.Type.Total() <= g.Type(n.Args[0]).Size()
 }
 
 // readInParts reports whether each branch of a conditional reads only elements of input k, or does
@@ -158,7 +164,7 @@ func (g *Graph) follow(in []bool, keptHere []Ref) (outputs []bool, ok bool) {
 			switch {
 			case first && (n.Op == OpReplace || n.Op == OpAddAt || n.Op == OpReshape):
 				array[Ref(i)] = true
-			case first && n.Op == OpTake && kept[Ref(i)]:
+			case first && g.ReadsFew(n) && kept[Ref(i)]:
 			default:
 				return nil, false
 			}
@@ -202,7 +208,7 @@ func (g *Graph) Checkpointable(r Ref) bool {
 	if n.Op == OpUnlane {
 		n = &g.Nodes[n.Args[0]]
 	}
-	return g.leftByLoop(n) || g.readsElements(r) || n.Op == OpExp && n.Type.Total() >= minSparse
+	return g.readsElements(r) || n.Op == OpExp && n.Type.Total() >= minSparse
 }
 
 // leftByLoop reports whether a node is a result of a loop whose number of trips is known only at
@@ -212,13 +218,13 @@ func (g *Graph) leftByLoop(n *Node) bool {
 }
 
 // readsElements reports whether r is a value that a step or branch has read from elements of an
-// array.
+// array, or that a loop has left whose number of trips is known only at run time.
 func (g *Graph) readsElements(r Ref) bool {
 	switch n := &g.Nodes[r]; n.Op {
-	case OpTake:
-		return g.Type(n.Args[0]).Size() >= minSparse
+	case OpTake, OpGather:
+		return g.Type(n.Args[0]).Size() >= minSparse && g.ReadsFew(n)
 	case OpUnlane:
-		return g.Nodes[n.Args[0]].Op == OpTake && g.readsElements(n.Args[0])
+		return g.ReadsFew(&g.Nodes[n.Args[0]]) && g.readsElements(n.Args[0])
 	case OpResult:
 		l := g.Nodes[n.Args[0]].Layout()
 		switch p, _ := l.Part(n.ResultIndex()); p.From {
@@ -226,6 +232,8 @@ func (g *Graph) readsElements(r Ref) bool {
 			return l.Repeated().readsElements(l.Repeated().Outputs[p.Output])
 		case Taken:
 			return readsElements(l.Bodies[0], l.Bodies[1], p.Output)
+		default:
+			return l.Control == Tested
 		}
 	}
 	return false

@@ -49,7 +49,7 @@ func (m *Model) copyingLoops(known diag.List) (list diag.List) {
 		list = append(list, diag.Diagnostic{
 			Severity: diag.Warning, Code: diag.SlowLoop, Span: span,
 			Summary: fmt.Sprintf("%s of this loop copies arrays: %d numbers", often, c.Copied),
-			Detail:  "So an iteration takes longer the longer the arrays are. This happens where a loop moves a whole slice, as in `v[2:N] = v[1:N - 1]`, or where a loop that changes an array contains a `while` loop.",
+			Detail:  "So an iteration takes longer the longer the arrays are. This happens where a loop moves a whole slice, as in `v[2:N] = v[1:N - 1]`, or where a loop that changes an array contains a `while` loop that cannot become part of it.",
 			Fix:     "change single elements: instead of moving a slice, keep the index of its first element; write both loops as one while loop, whose iterations either change an element or begin the next round",
 		})
 	}

@@ -35,6 +35,7 @@
 //	checkpoint.go    checkpointing: results of while loops are kept for derivatives
 //	elements.go      checkpointing: so are the elements of arrays that steps read
 //	logs.go          checkpointing: so are those that trips of while loops read
+//	flatten.go           loops around such loops become one loop
 //	skew.go          loop skewing: tables are filled in wavefronts, in lanes
 //	delays.go        delay lines: values read many steps later are carried as one array
 //	sequences.go     scans of many sequences become scans of one in lanes

@@ -83,9 +83,9 @@ func (t *taping) body(g *ad.Graph, carried []bool, times float64) (to *ad.Graph,
 		switch n.Op {
 		case ad.OpReplace, ad.OpAddAt, ad.OpReshape:
 			array[r] = of(0)
-		case ad.OpTake:
+		case ad.OpTake, ad.OpGather:
 			x := w.Same(n, attr, args)
-			if of(0) {
+			if of(0) && g.ReadsFew(n) {
 				keep(to.Unlane(x))
 			}
 			return x
@@ -94,7 +94,11 @@ func (t *taping) body(g *ad.Graph, carried []bool, times float64) (to *ad.Graph,
 			if list := results[n.Args[0]]; list != nil {
 				array[r] = list[at]
 			}
-			return to.Result(args[0], shifted(&g.Nodes[n.Args[0]], at, more[n.Args[0]]))
+			x := to.Result(args[0], shifted(&g.Nodes[n.Args[0]], at, more[n.Args[0]]))
+			if n.Type.IsScalar() && n.Type.Lanes == 0 && g.Nodes[n.Args[0]].Layout().Control == ad.Tested {
+				keep(x)
+			}
+			return x
 		case ad.OpScan:
 			if n.Type.Lanes > 0 {
 				break
@@ -132,8 +136,8 @@ func (t *taping) body(g *ad.Graph, carried []bool, times float64) (to *ad.Graph,
 	return to, read, outputs
 }
 
-// conditional adds the values that its branches read to the results of a conditional. A value is 0
-// in the branch that does not read it.
+// conditional adds the values that its branches read to the results of a conditional. A result is
+// of one value of each branch; 0 in a branch that reads fewer values.
 func (t *taping) conditional(w *ad.Rewriter, r ad.Ref, n *ad.Node, args []ad.Ref, of func(k int) bool, times float64, keep func(ad.Ref), results map[ad.Ref][]bool) ad.Ref {
 	f := n.Attr.(*ad.If)
 	in := make([]bool, len(n.Args)-1)
@@ -153,15 +157,24 @@ func (t *taping) conditional(w *ad.Rewriter, r ad.Ref, n *ad.Node, args []ad.Ref
 		}
 	}
 	first := len(f.Then.Outputs)
-	for side, reads := range read {
-		for _, x := range reads {
+	for side := range read {
+		for _, x := range read[side] {
 			to[side].Output(x)
-			other := to[1-side]
-			other.Output(other.Broadcast(other.Const(0), to[side].Type(x).Shape))
+			t, other := to[side].Type(x), ad.Ref(ad.None)
+			if side == 0 { // a value of the same type that the other branch reads
+				if k := slices.IndexFunc(read[1], func(y ad.Ref) bool { return to[1].Type(y).Equal(t) }); k >= 0 {
+					other = read[1][k]
+					read[1] = slices.Delete(read[1], k, k+1)
+				}
+			}
+			if other == ad.None {
+				other = to[1-side].Broadcast(to[1-side].Const(0), t.Shape)
+			}
+			to[1-side].Output(other)
 		}
 	}
 	x := w.To.Do(ad.OpIf, &ad.If{Then: to[0], Else: to[1]}, args...)
-	for k := range len(read[0]) + len(read[1]) {
+	for k := range len(to[0].Outputs) - first {
 		keep(w.To.Result(x, first+k))
 	}
 	return x

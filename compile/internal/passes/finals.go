@@ -95,3 +95,56 @@ func (x *finals) next(r ad.Ref, s *ad.Scan) map[place]place {
 	}
 	return m
 }
+
+// readFinalArrays reads final carried arrays where a graph takes elements of the last of the arrays
+// that a scan keeps of all steps. So an array that a scan changes is not kept for all steps because
+// the program reads it afterwards.
+func readFinalArrays(g *ad.Graph) *ad.Graph {
+	type final struct {
+		scan  ad.Ref
+		carry int
+		index ad.Index
+	}
+	finals := map[ad.Ref]final{} // by gather
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		if n.Op != ad.OpGather || n.Type.Lanes > 0 {
+			continue
+		}
+		r := n.Args[0]
+		for g.Nodes[r].Op == ad.OpReshape {
+			r = g.Nodes[r].Args[0]
+		}
+		if g.Nodes[r].Op != ad.OpResult {
+			continue
+		}
+		scan := g.Nodes[r].Args[0]
+		s, ok := g.Nodes[scan].Attr.(*ad.Scan)
+		if !ok || s.Reverse || g.Nodes[scan].Type.Lanes > 0 {
+			continue
+		}
+		l := s.Layout()
+		p, _ := l.Part(g.Nodes[r].ResultIndex())
+		carry := slices.Index(s.Body.Outputs[:s.Carries], s.Body.Outputs[p.Output])
+		size := s.Body.Type(s.Body.Outputs[p.Output]).Size()
+		if p.From != ad.Kept || carry < 0 || size < minLogged {
+			continue
+		}
+		f := final{scan, carry, n.Attr.(ad.Index)}
+		f.index.Offset -= (s.Steps - 1) * size
+		inside := true
+		f.index.Each(func(_, elem int) { inside = inside && elem >= 0 && elem < size })
+		if inside {
+			finals[ad.Ref(i)] = f
+		}
+	}
+	if len(finals) == 0 {
+		return g
+	}
+	return rebuildTo(g.Sibling(), g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+		if f, ok := finals[r]; ok {
+			return w.To.Gather(w.To.Final(w.At(f.scan), f.carry), f.index)
+		}
+		return w.Same(n, attr, args)
+	})
+}

@@ -282,6 +282,16 @@ const (
 	// element are not copied in each trip.
 	minLogged = 32
 
+	// minFlattened is the number of elements of an array from which loops that use it are flattened.
+	// With 60, 120 and 300 elements, insertions by loops within two loops take 79, 261 and 2220 µs
+	// otherwise, and 112, 335 and 1708 flattened; heaps 13, 34 and 159, and 11, 19 and 46.
+	minFlattened = 200
+
+	// minFlattenedLoops is that number if trips of the inner loop contain loops. With 512, 1024 and
+	// 4096 elements, a Fenwick tree takes 0.9, 1.7 and 16.9 ms otherwise, and 1.2, 2.2 and 12.5
+	// flattened.
+	minFlattenedLoops = 2048
+
 	// maxRun bounds the number of trips between two copies of such arrays, which is usually the
 	// length of the arrays, so that copying them takes as long as the trips.
 	maxRun = 1 << 14

@@ -95,6 +95,27 @@ for ($n in 1:@N) {
   }
   @T{@{$v[1]|sum($v)|$v[1 + c@N[$n] % 3]}}
 }`},
+	{name: "long array in while loops of a loop", text: `
+if (@N > 0) {
+  vector[@N + 31] $v = append_row(@{z@N|y@N * a}, rep_vector(0.3, 31));
+  int $i = 1;
+  for ($n in 1:@N) {
+    int $m = 0;
+    real $u = $v[$i] + @e;
+    while ($m < @{9|c@N[$n]} && $v[$i] < $u + 1) {
+      int $j = 1 + ($i + @{$m|c@N[$n]|@N}) % (@N + 31);
+      $m += 1; // step
+      $v[$j] = @{0.5 * $v[$i] + @e|0.9 * $v[$i] + 0.1|tanh($v[$j]) + $u};
+      @S
+      @?{if ($v[$j] > 1.5) break;}
+      $i = $j;
+    }
+    @{if (@o) |}@T{$v[$i] - $u}
+    @?{while ($m > 0 && $v[$i] > 0.2) { $v[$i] = 0.5 * $v[$i] - 0.1; $m -= 1; }}
+    $v[$n] += 0.1;
+  }
+  @+={sum($v)}
+}`},
 	{name: "places that places name", text: `
 if (@K > 0) {
   array[@K] int $p;
