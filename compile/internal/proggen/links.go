@@ -97,13 +97,13 @@ for ($n in 1:@N) {
 }`},
 	{name: "long array in while loops of a loop", text: `
 if (@N > 0) {
-  vector[@N + 31] $v = append_row(@{z@N|y@N * a}, rep_vector(0.3, 31));
+  vector[@N + 199] $v = append_row(@{z@N|y@N * a}, rep_vector(0.3, 199));
   int $i = 1;
   for ($n in 1:@N) {
     int $m = 0;
     real $u = $v[$i] + @e;
     while ($m < @{9|c@N[$n]} && $v[$i] < $u + 1) {
-      int $j = 1 + ($i + @{$m|c@N[$n]|@N}) % (@N + 31);
+      int $j = 1 + ($i + @{$m|c@N[$n]|@N}) % (@N + 199);
       $m += 1; // step
       $v[$j] = @{0.5 * $v[$i] + @e|0.9 * $v[$i] + 0.1|tanh($v[$j]) + $u};
       @S
