@@ -129,6 +129,8 @@ func (v *Evaluator) prepare(e ir.Expr) *expression {
 		}
 		return true
 	})
+	// A variable whose elements are read too, as in x[cols(x)], needs more than its shape.
+	x.only = slices.DeleteFunc(x.only, func(u *ir.Var) bool { return slices.Contains(x.vars, u) })
 	x.Expression = v.numbers.Resolve(e)
 	if c, ok := e.(*ir.Call); ok && x.IsInt() && !slices.ContainsFunc(c.Args, func(a ir.Expr) bool { return !isInt(a.Type()) }) {
 		if fn := static.FuncOf(c); fn.Int != nil && fn.OfShape == nil {
