@@ -80,9 +80,10 @@ func cycles(n *ad.Node) int {
 // carrier is a scan being rewritten, with the outputs of its body that the next step or something
 // behind the scan reads.
 type carrier struct {
-	o    *Options
-	s    ad.Scan
-	used []bool
+	o     *Options
+	s     ad.Scan
+	used  []bool
+	times *path // of the present body, as far as it was needed
 }
 
 // path describes when the values of a body are known.
@@ -90,7 +91,8 @@ type path struct {
 	body    *ad.Graph
 	readers []int  // the number of readers of each node; 0: nothing needs it
 	inner   []bool // sums and differences that only another one reads
-	times   []int  // when values are known if sums are added in the best order
+	times   []int  // when values are known if sums are added in the best order; 0 for inner ones
+	waits   []bool // values that are the last known term of a sum
 }
 
 // path returns the times of the body. Streams, captured values and carried ones that the step
@@ -98,8 +100,12 @@ type path struct {
 // the step before computes them.
 func (c *carrier) path() *path {
 	body := c.s.Body
-	p := &path{body: body, inner: make([]bool, len(body.Nodes)), times: make([]int, len(body.Nodes))}
-	p.readers = c.readers()
+	if c.times != nil && c.times.body == body {
+		return c.times
+	}
+	n := len(body.Nodes)
+	p := &path{body: body, readers: c.readers(), inner: make([]bool, n), times: make([]int, n), waits: make([]bool, n)}
+	c.times = p
 	for i, readers := range p.readers {
 		if n := &body.Nodes[i]; readers > 0 && sums(n) {
 			for _, a := range n.Args {
@@ -114,6 +120,7 @@ func (c *carrier) path() *path {
 			switch {
 			case n.Op == ad.OpInput && n.Attr.(int) < c.s.Carries:
 				p.times[i] = late[n.Attr.(int)]
+			case p.inner[i]:
 			case sums(n):
 				p.times[i] = p.known(p.terms(ad.Ref(i)))
 			default:
@@ -124,6 +131,12 @@ func (c *carrier) path() *path {
 			if body.Nodes[out].Op != ad.OpInput {
 				late[k] = p.times[out] + 1
 			}
+		}
+	}
+	for i := range body.Nodes {
+		if sums(&body.Nodes[i]) && !p.inner[i] {
+			terms := p.terms(ad.Ref(i))
+			p.waits[terms[latestOf(terms)].r] = true
 		}
 	}
 	return p
@@ -182,15 +195,26 @@ func (p *path) known(terms []addend) int {
 	return addInOrder(terms, func(a, b addend) addend { return a }).time
 }
 
-// addInOrder adds terms, always the two that are known first, and returns their sum.
+// addInOrder adds terms, always the two that are known first, and returns their sum. It sorts the
+// terms. Sums are made in the order of their times, so that they need no sorting.
 func addInOrder(terms []addend, add func(a, b addend) addend) addend {
-	for len(terms) > 1 {
-		sorting.Stable(terms, func(a, b addend) int { return cmp.Compare(a.time, b.time) })
-		sum := add(terms[0], terms[1])
-		sum.time = max(terms[0].time, terms[1].time) + sumCycles
-		terms = append([]addend{sum}, terms[2:]...)
+	sorting.Stable(terms, func(a, b addend) int { return cmp.Compare(a.time, b.time) })
+	var made []addend
+	next := func() (t addend) {
+		if len(made) > 0 && (len(terms) == 0 || made[0].time <= terms[0].time) {
+			t, made = made[0], made[1:]
+		} else {
+			t, terms = terms[0], terms[1:]
+		}
+		return t
 	}
-	return terms[0]
+	for len(terms)+len(made) > 1 {
+		a, b := next(), next()
+		sum := add(a, b)
+		sum.time = b.time + sumCycles
+		made = append(made, sum)
+	}
+	return next()
 }
 
 // addIn adds terms in the order in which they are known. The terms are nodes of g.
@@ -272,18 +296,6 @@ func latestOf(terms []addend) (last int) {
 	return last
 }
 
-// waits reports whether x is the last known term of a sum.
-func (p *path) waits(x ad.Ref) bool {
-	for i := range p.body.Nodes {
-		if sums(&p.body.Nodes[i]) && !p.inner[i] {
-			if terms := p.terms(ad.Ref(i)); terms[latestOf(terms)].r == x {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // constant reports whether a number is the same in all steps.
 func (c *carrier) constant(r ad.Ref) bool {
 	n := &c.s.Body.Nodes[r]
@@ -316,7 +328,7 @@ func (c *carrier) split(k int, g *ad.Graph, args []ad.Ref) []ad.Ref {
 	last := latestOf(terms)
 	late := terms[last]
 	rest := slices.Delete(slices.Clone(terms), last, last+1)
-	if late.minus || p.known(slices.Clone(rest)) > late.time-sumCycles || !p.waits(read) {
+	if late.minus || p.known(slices.Clone(rest)) > late.time-sumCycles || !p.waits[read] {
 		return args
 	}
 	to := c.o.empty()
