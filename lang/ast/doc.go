@@ -144,8 +144,13 @@
 //	compile/internal/marginal.riser.stmt        factors at the last two values of a count
 //	compile/internal/marginal.shaper.adds       distributions of a count: statements
 //	compile/internal/marginal.shaper.needsCount   what a count must not decide
-//	compile/internal/marginal.reader.peakOf     the largest value of a factor: statements
+//	compile/internal/marginal.compound          statements that have others
+//	compile/internal/marginal.reader.limited    factors that have a largest value: statements
+//	compile/internal/marginal.reader.largest    a factor with its largest value: statements
 //	compile/internal/marginal.reader.peakOfTerm   the largest value of a factor: terms
+//	compile/internal/marginal.shaper.oneLeft    conditions that rule out one value of a count
+//	compile/internal/marginal.shaper.restricts   conditions that leave consecutive values of a count
+//	compile/internal/marginal.editor.mayFall    numbers that may depend on a negative difference
 //	compile/internal/marginal.denial.never      statements that data rule out
 //	compile/internal/marginal.denial.firstNaN   expressions that data make NaN
 //	compile/internal/marginal.program.atoms     comparisons that read discrete parameters

@@ -262,9 +262,9 @@ const (
 	// its values. So it cannot decide a size or a bound, or be printed. In generated quantities it
 	// is drawn, and may be used like data.
 	//
-	// The sum over a count, which has no upper bound, ends where a bound of the mass beyond is small.
-	// So a count needs a distribution, it cannot be an index or the end of a loop, and the statements
-	// about it must have forms with such a bound. Otherwise give it an upper bound.
+	// The sum over a count, which has no upper bound, ends where a bound of the mass beyond is
+	// small. So a count needs a distribution, it cannot be an index or the end of a loop, and the
+	// statements about it must have forms with such a bound. Otherwise give it an upper bound.
 	//
 	// Example:
 	//

@@ -33,11 +33,11 @@ func topics() map[string]Word {
 	discrete := Word{"int<lower=1, upper=K> z", "an integer parameter is summed out of the density, exactly, and drawn afterwards. Statements about it are written as for data, as in `z ~ categorical(w)`. " +
 		"`ppl explain` shows the sums, and `ppl states` the probabilities of the values"}
 	count := Word{"int<lower=0> N", "an integer parameter, or missing integer of the data, without an upper bound. Its sum ends where less than 1e-12 of the mass is left, at every point. " +
-		"A statement must give it a distribution, as in `N ~ poisson(lambda)`. (With the option `--count N`, N is the number of rows of a table.)"}
+		"A statement must give it a distribution, as in `N ~ poisson(lambda)`"}
 	target := Word{"target += lp", "adds a number to the log density of the model. `y ~ normal(mu, sigma)` adds `normal_lupdf(y | mu, sigma)`. In the model block, `target()` is the sum so far"}
 	return map[string]Word{
 		"ragged": {"array[J] vector[n] y", "if the size is an array of J integers, the rows differ in size: `y[j]` is a vector of `n[j]` numbers. `size(y)` is J, and `to_vector(y)` has all numbers, one row after another. " +
-			"In JSON, y is a list of lists of unequal length. Of a table, `--count n=column` makes a row for each level of a column"},
+			"In JSON, y is a list of lists of unequal length. The rows of a table become those of y by the levels of a column"},
 		"discrete": discrete, "integers": discrete, "count": count, "counts": count, "target": target, "target+=": target,
 		"jacobian": {"jacobian += lp", "in transformed parameters and functions in _jacobian, adds the log of the absolute Jacobian determinant of a change of variables to the log density"},
 		"NA":       boundWords()[ast.Missing],

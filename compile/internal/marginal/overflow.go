@@ -36,8 +36,9 @@ type bounds struct {
 	open  bool         // it has no bound for all values
 	loose bool         // nothing else bounds the sum over these
 
-	// starts has, by the position of a count, differences that are negative where the possible values
-	// of the count begin beyond its last value: of N in N - 50 ~ poisson(5), or where it is N == 2 * M.
+	// starts has, by the position of a count, differences that are negative where the possible
+	// values of the count begin beyond its last value: of N in N - 50 ~ poisson(5), or where it is
+	// N == 2 * M.
 	starts map[int][]ast.Expr
 
 	vague map[int]bool // positions of counts in which it may rise again after a fall

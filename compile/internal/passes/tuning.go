@@ -282,9 +282,10 @@ const (
 	// element are not copied in each trip.
 	minLogged = 32
 
-	// minFlattened is the number of elements of an array from which loops that use it are flattened.
-	// With 60, 120 and 300 elements, insertions by loops within two loops take 79, 261 and 2220 µs
-	// otherwise, and 112, 335 and 1708 flattened; heaps 13, 34 and 159, and 11, 19 and 46.
+	// minFlattened is the number of elements of an array from which loops that use it are
+	// flattened. With 60, 120 and 300 elements, insertions by loops within two loops take 79, 261
+	// and 2220 µs otherwise, and 112, 335 and 1708 flattened; heaps 13, 34 and 159, and 11, 19 and
+	// 46.
 	minFlattened = 200
 
 	// minFlattenedLoops is that number if trips of the inner loop contain loops. With 512, 1024 and
