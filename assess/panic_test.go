@@ -14,7 +14,6 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/nuts"
 	"github.com/ppl-lang/ppl/infer/optimize"
-	"github.com/ppl-lang/ppl/internal/planted"
 	"github.com/ppl-lang/ppl/model"
 )
 
@@ -36,7 +35,7 @@ func (b broken) CloneDensity() infer.LogDensity               { return b }
 // TestPanics checks that a panic in code of the caller becomes an error of the call, in whichever
 // goroutine it happens. It must not end the program.
 func TestPanics(t *testing.T) {
-	t.Setenv(planted.Panics, "") // as for users: the reference evaluator repeats what the model prints
+	t.Setenv("PPL_PANICS", "") // as for users: the reference evaluator repeats what the model prints
 	ctx := context.Background()
 	var on atomic.Bool
 	m, err := model.Compile("printing.model", printing)
