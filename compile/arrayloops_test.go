@@ -59,6 +59,7 @@ func TestCopiesReported(t *testing.T) {
 		{"for (i in 1:N - 1) for (j in 1:N - i) if (v[j] > v[j + 1]) { real q = v[j]; v[j] = v[j + 1]; v[j + 1] = q; }", 0},
 		{arrayLoops[1], 0},
 		{"\nfor (q in 1:N) { v[2:N] = v[1:N - 1]; v[1] = a * v[N]; }", 5},
+		{"matrix[20, 20] u = rep_matrix(0, 20, 20); for (t in 1:30) for (i in 2:19) for (j in 2:19) u[i, j] = (u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1] + a * th[i]) / 4; s = sum(u);", 0},
 	} {
 		prog, list := compile.Compile(source.NewFile("m.model", `data { int N; vector[N] y; }
 parameters { vector[N] th; real<lower=0, upper=1> a; }

@@ -2,8 +2,10 @@ package compile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/ppl-lang/ppl/compile/internal/bind"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
 )
@@ -38,7 +40,7 @@ func (m *Model) copyingLoops(known diag.List) (list diag.List) {
 	for _, c := range m.density.CopyingLoops() {
 		span, function := m.bound.At(c.Site)
 		at := lineOf(span)
-		if function != "" || !span.IsValid() || seen[at] || len(list) == maxCopying {
+		if function != "" || !span.IsValid() || seen[at] || len(list) == maxCopying || m.skewed(at.Line, c.Steps) {
 			continue
 		}
 		seen[at] = true
@@ -54,6 +56,14 @@ func (m *Model) copyingLoops(known diag.List) (list diag.List) {
 		})
 	}
 	return list
+}
+
+// skewed reports whether the steps of a scan are wavefronts of a table that the loop on a line
+// fills, not its iterations. They copy no more than the last wavefronts, however large the table is.
+func (m *Model) skewed(line, steps int) bool {
+	return steps > 0 && slices.ContainsFunc(m.bound.Stats.Plans, func(p bind.Plan) bool {
+		return p.Line == line && p.Way == "nest" && p.Iterations != steps
+	})
 }
 
 // maxCopying is the number of loops that copy arrays of which the user is warned.
