@@ -59,7 +59,8 @@ func (m *Model) copyingLoops(known diag.List) (list diag.List) {
 }
 
 // skewed reports whether the steps of a scan are wavefronts of a table that the loop on a line
-// fills, not its iterations. They copy no more than the last wavefronts, however large the table is.
+// fills, not its iterations. They copy no more than the last wavefronts, however large the table
+// is.
 func (m *Model) skewed(line, steps int) bool {
 	return steps > 0 && slices.ContainsFunc(m.bound.Stats.Plans, func(p bind.Plan) bool {
 		return p.Line == line && p.Way == "nest" && p.Iterations != steps
