@@ -25,7 +25,7 @@
 //	checkpoint.go  derivatives of regions that read and write arrays element by element
 //	recurrence.go  DoRecurrence: a loop of which only the recurrence runs step by step
 //	segment.go     derivatives of scans whose history is too long to store
-//	while.go       While: a loop that its condition ends, with snapshots or kept values for its derivative
+//	while.go       While: a loop until its condition fails, with snapshots or kept values for its derivative
 //	effect.go      side effects: argument checks, rejections, prints
 //	grad.go        Backprop, Grad: reverse mode, as graph expressions
 //	untaken.go     sides of choices that were not taken, whose adjoints are 0

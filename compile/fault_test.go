@@ -24,9 +24,9 @@ transformed parameters { real t = 2 * m; }
 model { m ~ normal(0, 1); for (n in 1:N) y[n] ~ normal(t, s); }
 generated quantities { real g = t + s; }`
 
-// TestPanicsOfPasses checks that a panic in any pass leaves a model to the reference evaluator,
-// with a report, and that it goes on where tests ask for it.
-func TestPanicsOfPasses(t *testing.T) {
+// faulty returns faultyModel with data.
+func faulty(t *testing.T) (*compile.Program, *data.Set) {
+	t.Helper()
 	prog, list := compile.Compile(source.NewFile("model.stan", faultyModel))
 	if prog == nil {
 		t.Fatal(list)
@@ -35,6 +35,13 @@ func TestPanicsOfPasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return prog, set
+}
+
+// TestPanicsOfPasses checks that a panic in any pass leaves a model to the reference evaluator,
+// with a report, and that it goes on where tests ask for it.
+func TestPanicsOfPasses(t *testing.T) {
+	prog, set := faulty(t)
 	right, err := prog.Bind(set, compile.BindOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -115,14 +122,7 @@ func runsOnOutputs(pass string) bool {
 // program panics, and only these.
 func TestPanicsOfPrograms(t *testing.T) {
 	t.Setenv(planted.Panics, "")
-	prog, list := compile.Compile(source.NewFile("model.stan", faultyModel))
-	if prog == nil {
-		t.Fatal(list)
-	}
-	set, err := data.FromGo(map[string]any{"N": 3, "y": []float64{1, 2, 4}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	prog, set := faulty(t)
 	for _, outputs := range []bool{false, true} {
 		pass := "deduplicate"
 		if outputs {

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/ppl-lang/ppl/ad"
-	"github.com/ppl-lang/ppl/compile/internal/native"
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 	"github.com/ppl-lang/ppl/internal/short"
 )
@@ -15,12 +14,7 @@ import (
 // that become the same one, and cycles. Some are arrays, which may become a carried number, and
 // numbers that become an element of an array. With many, not all are in registers.
 func TestCarriesMove(t *testing.T) {
-	targets := []*native.Target{nil}
-	for _, x := range native.Targets {
-		if native.Find(x.Name) != nil {
-			targets = append(targets, x)
-		}
-	}
+	targets := targetsHere()
 	for seed := range uint64(short.Of(400, 60)) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		g := movingCarries(r, 1+r.IntN(20), seed%3 == 0)

@@ -12,16 +12,22 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
 
-// TestTargets checks that the interpreter and the machine code of every target of this processor
-// compute the same bits. Products of matrices are excepted, since the order of their sums depends
-// on the target's vectors.
-func TestTargets(t *testing.T) {
+// targetsHere returns nil, for the interpreter, and the targets of this processor.
+func targetsHere() []*native.Target {
 	targets := []*native.Target{nil}
 	for _, x := range native.Targets {
 		if native.Find(x.Name) != nil {
 			targets = append(targets, x)
 		}
 	}
+	return targets
+}
+
+// TestTargets checks that the interpreter and the machine code of every target of this processor
+// compute the same bits. Products of matrices are excepted, since the order of their sums depends
+// on the target's vectors.
+func TestTargets(t *testing.T) {
+	targets := targetsHere()
 	compared := 0
 	for seed := range uint64(250) {
 		g, inputs := randomGraph(seed+5000, 40)
