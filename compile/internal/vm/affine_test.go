@@ -95,7 +95,7 @@ func TestAffine(t *testing.T) {
 					v.size = math.Abs(f)
 					want = append(want, v)
 				}
-				for _, target := range chainTargets() {
+				for _, target := range targetsHere() {
 					p, err := Compile(g, passes.Options{})
 					if err != nil {
 						t.Fatal(err)

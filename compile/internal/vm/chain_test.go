@@ -214,17 +214,6 @@ func (c *chainCase) operands(rng *rand.Rand, scale float64) (of [3][]float64) {
 	return of
 }
 
-// chainTargets are portable code and the targets of this processor.
-func chainTargets() []*native.Target {
-	targets := []*native.Target{nil}
-	for _, x := range native.Targets {
-		if native.Find(x.Name) != nil {
-			targets = append(targets, x)
-		}
-	}
-	return targets
-}
-
 // TestAheadExact compares chains with exact numbers: the error is that of a few roundings of each
 // term. Factors shrink, keep, or increase the number.
 func TestAheadExact(t *testing.T) {
@@ -241,9 +230,9 @@ func TestAheadExact(t *testing.T) {
 			}
 			want, bound := c.exact(n, of)
 			var first [][]float64
-			for _, target := range chainTargets() {
+			for _, target := range targetsHere() {
 				got := c.run(t, target, n, of)
-				if first == nil || target == nil || c.form == "root yz" && target == chainTargets()[1] {
+				if first == nil || target == nil || c.form == "root yz" && target == targetsHere()[1] {
 					first = got
 				}
 				for k := range got {
@@ -319,7 +308,7 @@ func TestAheadRange(t *testing.T) {
 				out[1], size[1] = append(out[1], kept), append(size[1], ek+math.Abs(kept))
 			}
 			out[0], size[0] = []float64{n}, []float64{bound + math.Abs(n)}
-			for _, target := range chainTargets() {
+			for _, target := range targetsHere() {
 				for k, got := range c.run(t, target, 1, of) {
 					for i, v := range got {
 						want := out[k][i]

@@ -12,7 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
 
-// targetsHere returns nil, for the interpreter, and the targets of this processor.
+// targetsHere returns nil, for portable code, and the targets of this processor.
 func targetsHere() []*native.Target {
 	targets := []*native.Target{nil}
 	for _, x := range native.Targets {
